@@ -1,6 +1,6 @@
 //! Stores of tests on the server that `TESSERA_TEST_STORE` names.
 
-use tessera_service::store::{Connection, postgres};
+use tessera_store::{Connection, postgres};
 use tessera_testing::server_schema::ServerSchema;
 
 /// A schema without tables; `None` if tests use files.

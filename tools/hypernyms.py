@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the table of hypernyms of the 1,000 ImageNet classes.
 
-tools/hypernyms.py IDS [WORDNET] > crates/service/assets/wordnet/hypernyms.txt
+tools/hypernyms.py IDS [WORDNET] > crates/encoder/assets/wordnet/hypernyms.txt
 
 IDS      a file with the ids of the classes, such as n01440764, one a line. The lines of the table without a line
          below them have the same ids. timm has them as timm/data/_info/imagenet_synsets.txt.

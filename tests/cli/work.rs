@@ -12,7 +12,7 @@ use std::{
 use reqwest::{Client, Method};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use tessera_service::store::{params, query};
+use tessera_store::{params, query};
 use tessera_testing::server_schema::ServerSchema;
 use uuid::Uuid;
 

@@ -10,7 +10,7 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 use tempfile::TempDir;
 use tessera_client::{ExistingFile, extract, inspect_archive};
-use tessera_service::ingest::unpack::{ArchiveKind, UnpackLimits, unpack};
+use tessera_media::ingest::unpack::{ArchiveKind, UnpackLimits, unpack};
 use walkdir::WalkDir;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 

@@ -1,7 +1,7 @@
 //! The metadata in pictures: Exif, XMP, IPTC, damaged.
 
 use jpeg_encoder::{ColorType, Encoder};
-use tessera_service::ingest::embedded_text::{self, EmbeddedText};
+use tessera_media::ingest::embedded_text::{self, EmbeddedText};
 
 use super::{fuzz, mutation::mutated};
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tessera_service::object_storage::{
+use tessera_media::object_storage::{
     ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, PathRoot, RetryPolicy, StorageSettings,
 };
 use tessera_testing::scripted::{Reply, ScriptedServer};

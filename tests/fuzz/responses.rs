@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tessera_model::{Dataset, QueryText};
-use tessera_service::text::{full_text_query, language::Language};
+use tessera_search::text::{full_text_query, language::Language};
 use tessera_wire::{
     acceptance, bounded_json, credentials, dataset, enrichment,
     error_body::{self, StatusField},

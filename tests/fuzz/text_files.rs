@@ -11,7 +11,7 @@ use tessera::{
     input::Keymap,
     state::read_selection,
 };
-use tessera_service::ingest::{SandboxedDir, scan_folder, sidecar};
+use tessera_media::ingest::{SandboxedDir, scan_folder, sidecar};
 
 use super::{fuzz, mutation::mutated};
 

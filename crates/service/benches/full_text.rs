@@ -19,13 +19,11 @@ use std::{env, hint::black_box, time::Instant};
 
 use random::{Random, word};
 use rusqlite::{Connection, params};
-use tessera_service::{
-    CaptionIndex, CaptionIndexBuilder,
-    text::{
-        full_text_query::{FullTextQuery, parse},
-        language::Language,
-        words::stemmed_text,
-    },
+use tessera_retrieval::{CaptionIndex, CaptionIndexBuilder};
+use tessera_search::text::{
+    full_text_query::{FullTextQuery, parse},
+    language::Language,
+    words::stemmed_text,
 };
 
 const DEFAULT_CAPTIONS: usize = 100_000;

@@ -12,7 +12,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use image::{Rgb, RgbImage, codecs::jpeg::JpegEncoder};
-use tessera_service::index::extract;
+use tessera_search::index::extract;
 
 /// A JPEG with smooth areas and fine detail, about as hard to decode as a photograph.
 fn photograph(width: u32, height: u32) -> Vec<u8> {

@@ -11,7 +11,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use half::f16;
-use tessera_service::{
+use tessera_search::{
     cluster::cluster,
     index::Keypoints,
     similarity::{InProcess, Vectors, near_duplicates, neighbor_graph},

@@ -21,7 +21,7 @@ use std::{env, path::Path};
 use edited_photographs::{EDIT_KINDS, EDITS, Edits, jpeg, photographs};
 use image::RgbImage;
 use rayon::prelude::*;
-use tessera_service::{
+use tessera_search::{
     index::{DIMENSION, Features, Keypoints, extract},
     similarity::{CopySearch, DuplicatePair, InProcess, Vectors, near_duplicates, neighbor_graph},
 };

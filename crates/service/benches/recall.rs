@@ -23,7 +23,7 @@ use half::f16;
 use image::RgbImage;
 use processor_time::cpu_seconds;
 use rayon::prelude::*;
-use tessera_service::{
+use tessera_search::{
     index::{DIMENSION, extract},
     similarity::{InProcess, Vectors, approximate_neighbor_graph},
 };

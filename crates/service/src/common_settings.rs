@@ -3,11 +3,8 @@
 
 use std::fmt::Write as _;
 
-use crate::{
-    error::LocalError,
-    settings::DeploymentSettings,
-    store::{QueryError, Store, setting},
-};
+use crate::{error::LocalError, settings::DeploymentSettings};
+use tessera_store::{QueryError, Store, setting};
 
 /// Bytes of the fingerprint of a model that are shown.
 const SHOWN_BYTES: usize = 6;

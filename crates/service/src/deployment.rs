@@ -12,6 +12,11 @@ use uuid::Uuid;
 use crate::{
     common_settings::{record_settings, require_recorded_settings},
     error::LocalError,
+    originals::{Originals, storage_location},
+    settings::DeploymentSettings,
+    task::{EXTRACTOR_VERSION, TaskRunner},
+};
+use tessera_media::{
     ingest::{
         FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir, diff,
         parquet_images::ParquetOriginals,
@@ -19,21 +24,18 @@ use crate::{
         video::{FFMPEG_MISSING, VideoContainer},
     },
     object_storage::BucketFolder,
-    originals::{Originals, storage_location},
     path_display::printable_path,
-    retrieval::{IndexCache, remove_outdated},
-    settings::DeploymentSettings,
-    store::{
-        self, Connection, Store, StoreError, Transaction, applied_model, caption_language,
-        dataset::{self, DatasetRecord},
-        indexed_files,
-        operation::{self, OperationKind},
-        source,
-    },
-    task::{EXTRACTOR_VERSION, TaskRunner},
 };
 use tessera_model::{DatasetId, FileKind, SafeText, Status};
 use tessera_picture::PictureFormat;
+use tessera_retrieval::{IndexCache, remove_outdated};
+use tessera_store::{
+    Connection, Store, StoreError, Transaction, applied_model, caption_language,
+    dataset::{self, DatasetRecord},
+    indexed_files,
+    operation::{self, OperationKind},
+    source,
+};
 
 /// An open local deployment. Clones share it; dropping the last one stops the background work and
 /// releases the index folder.
@@ -164,7 +166,11 @@ impl Deployment {
     }
 
     /// Stores the language that is chosen for a dataset. Returns whether the dataset is indexed in another one.
-    fn choose_language(&self, tx: &Transaction, record: &DatasetRecord) -> store::Result<bool> {
+    fn choose_language(
+        &self,
+        tx: &Transaction,
+        record: &DatasetRecord,
+    ) -> tessera_store::Result<bool> {
         let Some(choice) = self.settings.caption_language else { return Ok(false) };
         let (known, chosen) = (record.language, choice.language());
         let is_new = known.chosen != chosen;
@@ -182,7 +188,7 @@ impl Deployment {
         c: &Connection,
         record: &DatasetRecord,
         scan: Option<&FolderScan>,
-    ) -> store::Result<bool> {
+    ) -> tessera_store::Result<bool> {
         if !is_up_to_date(record) {
             return Ok(true);
         }

@@ -2,12 +2,9 @@
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
-use crate::{
-    object_storage::StorageError,
-    path_display::printable_path,
-    store::{StoreError, postgres::StoreAddress},
-};
+use tessera_media::{object_storage::StorageError, path_display::printable_path};
 use tessera_picture::PictureFormat;
+use tessera_store::{StoreError, postgres::StoreAddress};
 
 #[derive(Debug)]
 pub enum LocalError {

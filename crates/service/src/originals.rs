@@ -7,6 +7,10 @@ use std::{
 };
 
 use crate::{
+    settings::DeploymentSettings,
+    uploads::{BucketUploads, UploadStore},
+};
+use tessera_media::{
     file_stat::KnownFile,
     ingest::{
         FolderScan, ListingComparison, OriginalFiles, SandboxedDir, compare_listing,
@@ -14,11 +18,9 @@ use crate::{
         scan_folder,
     },
     object_storage::{BucketFolder, BucketOriginals, LazyStorage, ObjectUri, StorageError},
-    settings::DeploymentSettings,
-    store::Store,
-    stored_pictures::{BucketPacks, PictureStore},
-    uploads::{BucketUploads, UploadStore},
 };
+use tessera_retrieval::stored_pictures::{BucketPacks, PictureStore};
+use tessera_store::Store;
 
 pub struct Originals {
     storage: Arc<LazyStorage>,

@@ -2,13 +2,11 @@
 
 use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
-use super::{
-    ingest::disk_quota::DiskQuota,
-    learned_model::LearnedModel,
-    object_storage,
-    similarity::MAX_EXACT_ROWS,
-    store::{extraction::RANGE_FILES, postgres::StoreAddress, search_table::SearchTableLimits},
-    text::language::LanguageChoice,
+use tessera_encoder::LearnedModel;
+use tessera_media::{ingest::disk_quota::DiskQuota, object_storage};
+use tessera_search::{similarity::MAX_EXACT_ROWS, text::language::LanguageChoice};
+use tessera_store::{
+    extraction::RANGE_FILES, postgres::StoreAddress, search_table::SearchTableLimits,
 };
 
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::io;
 use parquet::errors::ParquetError;
 use zip::result::ZipError;
 
-use crate::store::{QueryError, StoreError};
+use tessera_store::{QueryError, StoreError};
 
 #[derive(Debug)]
 pub(crate) enum TaskError {

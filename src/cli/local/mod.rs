@@ -44,6 +44,8 @@ pub use {
     settings::{LocalSettings, check_storage_folder, local_settings},
     store::run_store,
     store_check::check_store,
-    tessera_service::{InjectedFailure, store::lock_holder, text::language::LanguageChoice},
+    tessera_search::text::language::LanguageChoice,
+    tessera_service::InjectedFailure,
+    tessera_store::lock_holder,
     work::work,
 };

@@ -16,8 +16,8 @@ use crate::cli::{
     context::{absolute_path, read_bytes_or_stdin},
     model_command::ModelCommand,
 };
+use tessera_encoder::{LearnedModel, ModelDescription, SelfTest};
 use tessera_picture::decode::decode;
-use tessera_service::learned_model::{LearnedModel, ModelDescription, SelfTest};
 
 const CHECK_COLUMNS: &[Column] =
     &[Column::new("SUBJECT", "subject"), Column::new("FOUND", "found")];

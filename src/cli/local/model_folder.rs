@@ -6,7 +6,7 @@ use crate::{
     cli::{CliError, CliResult},
     config,
 };
-use tessera_service::learned_model::{LearnedModel, SelfTest};
+use tessera_encoder::{LearnedModel, SelfTest};
 
 /// The folder of an added model if a path is only its name, and the path otherwise.
 pub fn model_folder(given: &Path) -> PathBuf {

@@ -24,9 +24,9 @@ use crate::{
     },
     printable_text::PrintableText,
 };
+use tessera_media::object_storage;
 use tessera_service::{
-    AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions, object_storage,
-    serve_explanation,
+    AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions, serve_explanation,
 };
 
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \

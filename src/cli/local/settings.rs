@@ -4,8 +4,8 @@ use std::{env, path::Path, sync::Arc};
 
 use super::model_folder::load_model;
 use crate::cli::{CliError, CliResult, messages::write_message};
+use tessera_media::object_storage::{ObjectStorage, StorageSettings};
 pub use tessera_service::DeploymentSettings as LocalSettings;
-use tessera_service::object_storage::{ObjectStorage, StorageSettings};
 
 /// With the model of a folder, if one is given.
 pub fn local_settings(model: Option<&Path>) -> CliResult<LocalSettings> {

@@ -7,7 +7,7 @@ use crate::cli::{
     CliError, CliResult, Column, Document, Exit, Output,
     store_options::{StoreCommand, StoreOptions},
 };
-use tessera_service::store::{
+use tessera_store::{
     StoreError,
     postgres::{self, StoreAddress, StoreStatus},
 };

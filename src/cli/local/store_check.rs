@@ -6,14 +6,12 @@ use tokio::task::spawn_blocking;
 
 use super::{LocalSettings, local_settings, serve::parse_bucket, store::store_address};
 use crate::cli::{CliResult, Exit, check_result::CheckResult, store_options::SharedStorage};
+use tessera_media::object_storage::{BucketFolder, INTERRUPTED_AFTER};
 use tessera_model::{Failure, text::count_with_noun};
-use tessera_service::{
-    LocalError,
-    object_storage::{BucketFolder, INTERRUPTED_AFTER},
-    store::{
-        postgres::{self, StoreAddress, StoreHealth, StoreStatus},
-        search_table::VectorSupport,
-    },
+use tessera_service::LocalError;
+use tessera_store::{
+    postgres::{self, StoreAddress, StoreHealth, StoreStatus},
+    search_table::VectorSupport,
 };
 
 /// Clocks that differ by more give media and archives visibly wrong times, in microseconds.

@@ -2,12 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use tessera_service::{
-    DeploymentSettings,
-    store::{
-        Store,
-        postgres::{self, StoreAddress},
-    },
+use tessera_service::DeploymentSettings;
+use tessera_store::{
+    Store,
+    postgres::{self, StoreAddress},
 };
 use tessera_testing::server_schema::ServerSchema;
 

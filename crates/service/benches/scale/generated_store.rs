@@ -8,25 +8,25 @@ use std::{
 };
 
 use half::f16;
+use tessera_media::file_stat::FileStat;
 use tessera_model::{DatasetId, EntityType, Granularity, Status};
-use tessera_service::{
-    EXTRACTOR_VERSION,
-    file_stat::FileStat,
+use tessera_search::{
     index::{DIMENSION, Features, Keypoints},
-    store::{
-        Store, StoreError,
-        assignment::{self, ClusterAssignment, IssueScores},
-        cluster::{self, ClusterRecord, MemberCounts},
-        dataset::{self, DatasetRecord},
-        embedding,
-        indexed_files::{self, IndexedFile},
-        media,
-        packed_picture::PackedPictures,
-        preview::{MAX_PREVIEWS, StoredPreview},
-        sidecar::{self, TextMetadata},
-        source,
-    },
     text::{language::Language, lsa::TextSpace},
+};
+use tessera_service::EXTRACTOR_VERSION;
+use tessera_store::{
+    Store, StoreError,
+    assignment::{self, ClusterAssignment, IssueScores},
+    cluster::{self, ClusterRecord, MemberCounts},
+    dataset::{self, DatasetRecord},
+    embedding,
+    indexed_files::{self, IndexedFile},
+    media,
+    packed_picture::PackedPictures,
+    preview::{MAX_PREVIEWS, StoredPreview},
+    sidecar::{self, TextMetadata},
+    source,
 };
 use uuid::Uuid;
 

@@ -7,23 +7,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tessera_model::DatasetId;
-use tessera_service::{
-    EXTRACTOR_VERSION,
+use tessera_media::{
     file_stat::FileStat,
-    index::Features,
     ingest::{FileToExtract, ScannedFile},
-    store::{
-        Store,
-        dataset::{self, DatasetRecord},
-        extraction::{self, ExtractionRange, ExtractionState, RANGE_FILES},
-        indexed_files::{self, IndexedFile},
-        lease::{self, LeasedTask},
-        operation::{self, OperationKind},
-        packed_picture::PackedPictures,
-        source::{self, SourceFolder},
-        store_now,
-    },
+};
+use tessera_model::DatasetId;
+use tessera_search::index::Features;
+use tessera_service::EXTRACTOR_VERSION;
+use tessera_store::{
+    Store,
+    dataset::{self, DatasetRecord},
+    extraction::{self, ExtractionRange, ExtractionState, RANGE_FILES},
+    indexed_files::{self, IndexedFile},
+    lease::{self, LeasedTask},
+    operation::{self, OperationKind},
+    packed_picture::PackedPictures,
+    source::{self, SourceFolder},
+    store_now,
 };
 use uuid::Uuid;
 
@@ -87,7 +87,7 @@ fn simulate(store: &BenchStore, workers: usize) {
 
 /// Begins to index a folder, with ranges of files.
 fn begin(store: &Store, dataset: DatasetId, folder: &std::path::Path, ranges: usize) -> i64 {
-    let begin = |tx: &tessera_service::store::Transaction| {
+    let begin = |tx: &tessera_store::Transaction| {
         dataset::upsert(tx, &DatasetRecord::new(dataset, "bench", folder, EXTRACTOR_VERSION))?;
         let source = source::upsert(tx, dataset, folder)?;
         let row = operation::begin(tx, dataset, OperationKind::Creation, None, false)?;
@@ -166,7 +166,7 @@ fn write(
     files: &[FileToExtract],
     features: &[Features],
 ) {
-    let write = |tx: &tessera_service::store::Transaction| {
+    let write = |tx: &tessera_store::Transaction| {
         lease::require(tx, lease)?;
         let progress = extraction::finish_files(tx, range, files.iter().map(|(f, _)| &*f.path))?;
         let indexed = |file: &'_ ScannedFile| (file.path.clone(), file.stat);

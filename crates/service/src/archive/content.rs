@@ -2,14 +2,12 @@
 
 use std::{collections::HashMap, io};
 
-use crate::{
-    ingest::{OriginalFiles, SourceFile},
-    originals::Originals,
-    store::{
-        Connection, dataset::DatasetRecord, export::ExportRecord, media::MediaRecord,
-        source::SourceFolder,
-    },
-    stored_pictures::PictureStore,
+use crate::originals::Originals;
+use tessera_media::ingest::{OriginalFiles, SourceFile};
+use tessera_retrieval::stored_pictures::PictureStore;
+use tessera_store::{
+    Connection, dataset::DatasetRecord, export::ExportRecord, media::MediaRecord,
+    source::SourceFolder,
 };
 
 #[derive(Clone, Copy)]

@@ -8,13 +8,11 @@ use super::{
     ArchiveContent,
     metadata_row::{MetadataRow, for_each_row, issue_list, uniqueness},
 };
-use crate::{
-    store::{
-        export::ExportEntry,
-        media::{MediaKind, MediaRecord},
-        now_micros,
-    },
-    task_error::TaskError,
+use crate::task_error::TaskError;
+use tessera_store::{
+    export::ExportEntry,
+    media::{MediaKind, MediaRecord},
+    now_micros,
 };
 use tessera_wire::timestamp::format_iso8601;
 

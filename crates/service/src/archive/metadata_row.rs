@@ -3,14 +3,11 @@
 use std::collections::HashSet;
 
 use super::{ArchiveContent, unique_names::UniqueNames};
-use crate::{
-    issues,
-    signed_link::media_link,
-    store::{
-        export::{self, ExportEntry},
-        preview::StoredPreview,
-    },
-    task_error::TaskError,
+use crate::{signed_link::media_link, task_error::TaskError};
+use tessera_retrieval::issues;
+use tessera_store::{
+    export::{self, ExportEntry},
+    preview::StoredPreview,
 };
 
 pub struct MetadataRow {

@@ -9,16 +9,14 @@ use std::{
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::{ArchiveContent, json, parquet, unique_names::UniqueNames};
-use crate::{
-    ingest::{disk_quota::ClaimedFile, is_unavailable},
-    store::{
-        export,
-        media::{MediaRecord, frame_picture},
-    },
-    stored_pictures::TASK_LIMIT,
-    task_error::TaskError,
-};
+use crate::task_error::TaskError;
+use tessera_media::ingest::{disk_quota::ClaimedFile, is_unavailable};
 use tessera_model::ExportFormat;
+use tessera_retrieval::stored_pictures::TASK_LIMIT;
+use tessera_store::{
+    export,
+    media::{MediaRecord, frame_picture},
+};
 
 /// Share of the progress for copying pictures.
 const PICTURES_SHARE: f64 = 0.9;

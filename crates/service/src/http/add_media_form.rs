@@ -15,7 +15,8 @@ use super::{
     problem::Problem,
     query_params::BOOLEAN_HINT,
 };
-use crate::{
+use crate::usecase::{AddMediaRequest, AddMediaSource};
+use tessera_media::{
     ingest::{
         disk_quota::{DiskQuota, SpaceClaim},
         file_names::sanitized_path,
@@ -25,7 +26,6 @@ use crate::{
         unpack::ArchiveKind,
     },
     object_storage::RoleArn,
-    usecase::{AddMediaRequest, AddMediaSource},
 };
 use tessera_model::{FileKind, text::parse_boolean};
 use tessera_wire::paths::field;

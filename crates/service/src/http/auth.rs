@@ -24,10 +24,8 @@ use super::{
     options::{AccessMode, KeyPair, ServiceCredentials},
     problem::Problem,
 };
-use crate::{
-    store::{lock, now_micros},
-    usecase::ServiceError,
-};
+use crate::usecase::ServiceError;
+use tessera_store::{lock, now_micros};
 use tessera_wire::credentials::CredentialsBody;
 
 const MAX_TOKEN_BYTES: usize = 4 << 10;

@@ -1,12 +1,10 @@
 //! Clusters and previews as JSON bodies.
 
 use super::signed_links::SignedLinks;
-use crate::{
-    retrieval::tag_id,
-    store::{cluster::ClusterRecord, preview::StoredPreview},
-    usecase::ScoredCluster,
-};
+use crate::usecase::ScoredCluster;
 use tessera_model::DatasetId;
+use tessera_retrieval::tag_id;
+use tessera_store::{cluster::ClusterRecord, preview::StoredPreview};
 use tessera_wire::explore::{BoundingBoxBody, ClusterBody, PreviewBody, TagBody};
 
 pub fn cluster_body(

@@ -12,7 +12,7 @@ use tokio::{
 };
 
 use super::{connection_monitor::ConnectionMonitor, options::ServerLimits};
-use crate::store::lock;
+use tessera_store::lock;
 
 pub struct ConnectionSlots {
     limits: Arc<ServerLimits>,

@@ -12,7 +12,8 @@ use super::{
     problem::Problem,
     service_model::ServiceModel,
 };
-use crate::{Deployment, store::dataset::DatasetRecord};
+use crate::Deployment;
+use tessera_store::dataset::DatasetRecord;
 use tessera_wire::{
     dataset::{DatasetBody, DatasetExtras, legacy_status},
     enrichment::{EnrichmentBody, ModelBody, ModelsBody},

@@ -21,11 +21,9 @@ use super::{
     search_params,
     signed_links::SignedLinks,
 };
-use crate::{
-    store::export::{ExportRecord, ExportTaskState},
-    usecase::{ExportArchive, ExportScope, ServiceError},
-};
+use crate::usecase::{ExportArchive, ExportScope, ServiceError};
 use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportSpec, ExportTaskId};
+use tessera_store::export::{ExportRecord, ExportTaskState};
 use tessera_wire::{
     error_body::ProblemBody, export::ExportTaskBody, paths::query, timestamp::format_iso8601,
 };

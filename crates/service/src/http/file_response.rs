@@ -13,7 +13,8 @@ use axum::{
 use futures_util::{Stream, stream};
 use tokio::task::spawn_blocking;
 
-use crate::{content_disposition::content_disposition, ingest::SourceFile};
+use crate::content_disposition::content_disposition;
+use tessera_media::ingest::SourceFile;
 
 /// Bytes of a file that are in memory at a time.
 const BLOCK_BYTES: u64 = 128 << 10;

@@ -10,11 +10,9 @@ use super::{
     login_storage::LoginStorage,
     options::{KeyPair, ServiceCredentials},
 };
-use crate::{
-    Deployment, LocalError,
-    ingest::staging::{restrict, write_durably},
-    store::{QueryError, StoreError, setting},
-};
+use crate::{Deployment, LocalError};
+use tessera_media::ingest::staging::{restrict, write_durably};
+use tessera_store::{QueryError, StoreError, setting};
 
 /// What is kept, as JSON.
 #[derive(Serialize, Deserialize)]

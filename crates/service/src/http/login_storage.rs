@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
-use crate::store::Store;
+use tessera_store::Store;
 
 #[derive(Clone)]
 pub(super) enum LoginStorage {

@@ -15,10 +15,8 @@ use super::{
     query_params::QueryParams,
     signed_links::SignedLinks,
 };
-use crate::{
-    ingest::video::VideoContainer,
-    usecase::{Original, OriginalFile, ServiceError},
-};
+use crate::usecase::{Original, OriginalFile, ServiceError};
+use tessera_media::ingest::video::VideoContainer;
 use tessera_model::MediaId;
 use tessera_wire::paths::query;
 

@@ -7,7 +7,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{retrieval::RetrievalError, usecase::ServiceError};
+use crate::usecase::ServiceError;
+use tessera_retrieval::RetrievalError;
 use tessera_wire::{
     error_body::{InvalidBody, InvalidParameter, ProblemBody},
     paths::query,

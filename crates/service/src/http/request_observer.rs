@@ -13,7 +13,7 @@ use super::{
     access_log::{AccessLog, AccessRecord, REQUEST_ID, forwarded_for, method_name, request_id},
     metrics::RequestMetrics,
 };
-use crate::store::now_micros;
+use tessera_store::now_micros;
 use tessera_wire::timestamp::format_iso8601;
 
 /// Where observations go; clones share it.

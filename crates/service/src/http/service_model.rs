@@ -1,6 +1,7 @@
 //! The models behind the enrichments of this service.
 
-use crate::{Deployment, store::caption_language::CaptionLanguage, usecase::Enrichments};
+use crate::{Deployment, usecase::Enrichments};
+use tessera_store::caption_language::CaptionLanguage;
 use tessera_wire::{
     enrichment::{ModelFileBody, ModelMetadataBody},
     timestamp::format_iso8601,

@@ -6,11 +6,9 @@ use axum::{
 };
 
 use super::{AppState, auth::equals_secret, origin_check::RequestOrigin, problem::Problem};
-use crate::{
-    signed_link::{media_link, media_signature, signature},
-    store::preview::StoredPreview,
-};
+use crate::signed_link::{media_link, media_signature, signature};
 use tessera_model::{ExportTaskId, MediaId};
+use tessera_store::preview::StoredPreview;
 
 /// In seconds.
 const ARCHIVE_LINK_LIFETIME: u64 = 3600;

@@ -8,21 +8,19 @@ use super::{
     TaskContext,
     extract_objects::{ChangedObjects, extract_objects},
 };
-use crate::{
-    ingest::{
-        FolderScan, OriginalFiles,
-        sidecar::{LabeledBox, SidecarData, push_name},
-    },
-    store::{
-        self, Transaction, dataset,
-        indexed_files::{self, FileWithoutMedia},
-        object, search_table,
-        sidecar::{self as descriptions, DescribedMedia, TextMetadata},
-        source::SourceFolder,
-    },
-    task_error::TaskError,
+use crate::task_error::TaskError;
+use tessera_media::ingest::{
+    FolderScan, OriginalFiles,
+    sidecar::{LabeledBox, SidecarData, push_name},
 };
 use tessera_model::{DatasetId, EntityType, Region};
+use tessera_store::{
+    Transaction, dataset,
+    indexed_files::{self, FileWithoutMedia},
+    object, search_table,
+    sidecar::{self as descriptions, DescribedMedia, TextMetadata},
+    source::SourceFolder,
+};
 
 /// Bounds the memory.
 const MEDIA_AT_A_TIME: usize = 1_000;
@@ -66,7 +64,7 @@ pub fn apply_sidecars(
 
 /// Lets searches find changed captions before the operation ends, and if it fails. A large dataset is searched by the
 /// database, which finds them anyway, in tables that another generation would not have.
-fn search_new_captions(transaction: &Transaction, dataset: DatasetId) -> store::Result<()> {
+fn search_new_captions(transaction: &Transaction, dataset: DatasetId) -> tessera_store::Result<()> {
     for entity in [EntityType::Images, EntityType::Objects] {
         if search_table::find(transaction, dataset, entity)?.is_some() {
             return Ok(());

@@ -12,21 +12,21 @@ use super::{
     similar_members::similar_members,
     stored_keypoints::StoredKeypoints,
 };
-use crate::{
+use crate::task_error::TaskError;
+use tessera_model::{DatasetId, EntityType, Granularity};
+use tessera_search::{
     cluster::{
         Clustering, aspect_ratio_scores, by_centrality, cluster, mislabels, outlier_scores,
         size_scores,
     },
     similarity::{DuplicatePair, NeighborGraph, RowLists, Vectors},
-    store::{
-        self, Transaction,
-        assignment::{self, ClusterAssignment, IssueScores},
-        cluster as clusters, indexed_files,
-        preview::MAX_PREVIEWS,
-    },
-    task_error::TaskError,
 };
-use tessera_model::{DatasetId, EntityType, Granularity};
+use tessera_store::{
+    Transaction,
+    assignment::{self, ClusterAssignment, IssueScores},
+    cluster as clusters, indexed_files,
+    preview::MAX_PREVIEWS,
+};
 
 /// Share of the progress for images; the rest is for objects.
 const IMAGES_SHARE: f64 = 0.8;
@@ -73,7 +73,7 @@ impl ClusterUpdate {
         of_entity.map(|clusters| &*clusters.assignments).unwrap_or_default()
     }
 
-    pub fn write(&self, transaction: &Transaction) -> store::Result<()> {
+    pub fn write(&self, transaction: &Transaction) -> tessera_store::Result<()> {
         if self.scope == Scope::Everything {
             clusters::delete_all(transaction, self.dataset)?;
         }

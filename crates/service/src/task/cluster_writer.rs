@@ -3,15 +3,13 @@
 use std::collections::HashMap;
 
 use super::clustered_media::ClusteredMedia;
-use crate::{
-    similarity::RowLists,
-    store::{
-        self, Transaction,
-        cluster::{self as clusters, ClusterRecord},
-        preview::{self, StoredPreview},
-    },
-};
 use tessera_model::{DatasetId, EntityType, Granularity};
+use tessera_search::similarity::RowLists;
+use tessera_store::{
+    Transaction,
+    cluster::{self as clusters, ClusterRecord},
+    preview::{self, StoredPreview},
+};
 
 /// As many as a page shows, for whose previews the statement is made.
 const CLUSTERS_AT_A_TIME: usize = 100;
@@ -34,7 +32,7 @@ impl ClusterLevel {
         dataset: DatasetId,
         entity: EntityType,
         members: &ClusteredMedia,
-    ) -> store::Result<()> {
+    ) -> tessera_store::Result<()> {
         let clusters: Vec<usize> = (0..self.members.len()).collect();
         let ranks = (self.first_rank..).step_by(CLUSTERS_AT_A_TIME);
         for (rank, clusters) in ranks.zip(clusters.chunks(CLUSTERS_AT_A_TIME)) {

@@ -8,11 +8,11 @@ use std::{
 };
 
 use super::name_lists::{MAX_FREQUENT, NameLists};
-use crate::store::{
+use tessera_model::{MediaId, is_metadata_label};
+use tessera_store::{
     cluster::MemberCounts,
     media::{MediaKind, MediaRecord},
 };
-use tessera_model::{MediaId, is_metadata_label};
 
 #[derive(Default)]
 pub struct ClusteredMedia {

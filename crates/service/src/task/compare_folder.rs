@@ -8,17 +8,17 @@ use std::{
 };
 
 use super::WorkerContext;
-use crate::{
+use crate::task_error::TaskError;
+use tessera_media::{
     file_stat::KnownFile,
     ingest::{ListingComparison, diff},
-    store::{
-        Store, dataset, indexed_files, lock,
-        operation::{self, OperationKind},
-        source,
-    },
-    task_error::TaskError,
 };
 use tessera_model::{DatasetId, Status};
+use tessera_store::{
+    Store, dataset, indexed_files, lock,
+    operation::{self, OperationKind},
+    source,
+};
 
 /// The datasets whose folders are to be compared.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 
 use std::{fs::File, path::Path};
 
-use crate::ingest::staging::private_file;
+use tessera_media::ingest::staging::private_file;
 
 /// Released when it is dropped, or the process ends.
 pub struct ComputationLock {

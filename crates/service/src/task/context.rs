@@ -16,19 +16,19 @@ use uuid::Uuid;
 
 use super::running_tasks::RunningTasks;
 use crate::{
-    ingest::OriginalFiles,
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
-    store::{
-        QueryError, Store, StoreError, Transaction, dataset,
-        lease::{self, Lease, LeasedTask},
-        packed_picture::PackedPictures,
-        source::SourceFolder,
-        store_now,
-    },
     task_error::TaskError,
 };
+use tessera_media::ingest::OriginalFiles;
 use tessera_model::DatasetId;
+use tessera_store::{
+    QueryError, Store, StoreError, Transaction, dataset,
+    lease::{self, Lease, LeasedTask},
+    packed_picture::PackedPictures,
+    source::SourceFolder,
+    store_now,
+};
 
 /// The pause before a task is run again, in steps that notice a stop.
 const PAUSE_STEPS: u32 = 20;

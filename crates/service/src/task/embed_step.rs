@@ -4,12 +4,10 @@
 use half::f16;
 
 use super::{TaskContext, member_features::Scope};
-use crate::{
-    store::{self, Transaction, embedding},
-    task_error::TaskError,
-    text::{language::Language, lsa::TextSpace},
-};
+use crate::task_error::TaskError;
 use tessera_model::DatasetId;
+use tessera_search::text::{language::Language, lsa::TextSpace};
+use tessera_store::{Transaction, embedding};
 
 enum TextSpaceUpdate {
     Kept,
@@ -65,7 +63,7 @@ impl EmbeddingUpdate {
         Some(&self.vectors[found].1)
     }
 
-    pub fn write(&self, transaction: &Transaction) -> store::Result<()> {
+    pub fn write(&self, transaction: &Transaction) -> tessera_store::Result<()> {
         if let TextSpaceUpdate::Replaced(space) = &self.space {
             let bytes = space.as_ref().map(TextSpace::to_bytes);
             embedding::replace_text_space(transaction, self.dataset, bytes.as_deref())?;

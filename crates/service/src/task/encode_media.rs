@@ -7,16 +7,14 @@ use super::{
     model_pictures::ModelPictures,
     progress::{ProgressRange, fraction},
 };
-use crate::{
-    ingest::sidecar::push_name,
-    learned_model::{HashedFile, LearnedModel},
-    store::{
-        applied_model::{self, AppliedModel, ModelFile, ModelRecord},
-        model_label, model_vector,
-    },
-    task_error::TaskError,
-};
+use crate::task_error::TaskError;
+use tessera_encoder::{HashedFile, LearnedModel};
+use tessera_media::ingest::sidecar::push_name;
 use tessera_model::DatasetId;
+use tessera_store::{
+    applied_model::{self, AppliedModel, ModelFile, ModelRecord},
+    model_label, model_vector,
+};
 
 const BATCH_SIZE: usize = 32;
 

@@ -15,9 +15,9 @@ use std::{
 };
 
 use super::TaskContext;
-use crate::{
+use crate::task_error::TaskError;
+use tessera_media::{
     file_stat::FileStat,
-    index::{self, Features},
     ingest::{
         FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput,
         animation::sample_animation,
@@ -27,17 +27,17 @@ use crate::{
         read_first_bytes,
         video::{FFMPEG_MISSING, VideoContainer, VideoError, VideoFrame},
     },
-    store::{
-        self, Transaction, dataset,
-        extraction::{self, ExtractionProgress, ExtractionRange},
-        indexed_files::{self, FileWithoutMedia, IndexedFile},
-        packed_picture::PackedPictures,
-        source::SourceFolder,
-    },
-    task_error::TaskError,
 };
 use tessera_model::FileKind;
 use tessera_picture::PictureFormat;
+use tessera_search::index::{self, Features};
+use tessera_store::{
+    Transaction, dataset,
+    extraction::{self, ExtractionProgress, ExtractionRange},
+    indexed_files::{self, FileWithoutMedia, IndexedFile},
+    packed_picture::PackedPictures,
+    source::SourceFolder,
+};
 
 pub(super) const MAX_FILE_BYTES: u64 = 256 << 20;
 const BATCH_ROWS: usize = 64;
@@ -300,7 +300,7 @@ fn write_batch(
     source: &SourceFolder,
     batch: &[(&ScannedFile, FileOutcome)],
     packed: &PackedPictures,
-) -> store::Result<()> {
+) -> tessera_store::Result<()> {
     let (mut images, mut texts) = (Vec::new(), Vec::new());
     let (mut unchanged, mut skipped) = (Vec::new(), Vec::new());
     for (found, outcome) in batch {
@@ -329,7 +329,7 @@ fn write_batch(
         }
     }
     let rows = indexed_files::upsert_images(transaction, source, &images, packed)?;
-    store::embedded_text::replace_all(transaction, rows.into_iter().zip(texts))?;
+    tessera_store::embedded_text::replace_all(transaction, rows.into_iter().zip(texts))?;
     indexed_files::update_stats(transaction, source.row, &unchanged)?;
     indexed_files::mark_skipped(transaction, source.row, skipped.into_iter())
 }

@@ -8,16 +8,14 @@ use std::{
 use rayon::prelude::*;
 
 use super::TaskContext;
-use crate::{
-    index::{self, Features},
-    ingest::OriginalFiles,
-    store::{
-        object::{self, DetectedObject},
-        sidecar::DescribedMedia,
-    },
-    task_error::TaskError,
-};
+use crate::task_error::TaskError;
+use tessera_media::ingest::OriginalFiles;
 use tessera_model::Region;
+use tessera_search::index::{self, Features};
+use tessera_store::{
+    object::{self, DetectedObject},
+    sidecar::DescribedMedia,
+};
 
 /// Pictures opened and written at a time: bounds the memory and the number of syncs.
 const BATCH_SIZE: usize = 32;

@@ -4,15 +4,13 @@
 use std::{thread, time::Duration};
 
 use super::{TaskContext, WorkerContext, extract_media::extract_media};
-use crate::{
-    ingest::FileToExtract,
-    store::{
-        StoreError,
-        extraction::{self, ExtractionRange, ExtractionState},
-        lease::LeasedTask,
-        source::{self, SourceFolder},
-    },
-    task_error::TaskError,
+use crate::task_error::TaskError;
+use tessera_media::ingest::FileToExtract;
+use tessera_store::{
+    StoreError,
+    extraction::{self, ExtractionRange, ExtractionState},
+    lease::LeasedTask,
+    source::{self, SourceFolder},
 };
 
 /// Ranges that are added in one transaction: bounds the time that others wait in a store in a file.

@@ -4,14 +4,12 @@
 use std::path::PathBuf;
 
 use super::TaskContext;
-use crate::{
-    ingest::{
-        staging::ARCHIVE_FILE_NAME,
-        unpack::{ArchiveKind, UnpackError, UnpackLimits},
-    },
-    store::{operation::BatchOrigin, source::SourceFolder},
-    task_error::TaskError,
+use crate::task_error::TaskError;
+use tessera_media::ingest::{
+    staging::ARCHIVE_FILE_NAME,
+    unpack::{ArchiveKind, UnpackError, UnpackLimits},
 };
+use tessera_store::{operation::BatchOrigin, source::SourceFolder};
 
 pub type MissingFiles = Vec<(PathBuf, String)>;
 

@@ -4,14 +4,12 @@
 use std::{collections::HashMap, sync::Arc};
 
 use super::WorkerContext;
-use crate::{
-    retrieval::IndexCache,
-    store::{
-        dataset::{self, DatasetRecord},
-        search_table,
-    },
-};
 use tessera_model::{DatasetId, EntityType, Status};
+use tessera_retrieval::IndexCache;
+use tessera_store::{
+    dataset::{self, DatasetRecord},
+    search_table,
+};
 
 pub struct IndexPreparation {
     indexes: Arc<IndexCache>,

@@ -9,13 +9,11 @@ use super::{
     TaskContext, apply_sidecars::apply_sidecars, extract_ranges::extract_in_ranges,
     fetch_batch::MissingFiles,
 };
-use crate::{
-    ingest::{diff, sidecar},
-    store::{
-        indexed_files::{self, FileWithoutMedia},
-        source::{self as sources, SourceFolder},
-    },
-    task_error::TaskError,
+use crate::task_error::TaskError;
+use tessera_media::ingest::{diff, sidecar};
+use tessera_store::{
+    indexed_files::{self, FileWithoutMedia},
+    source::{self as sources, SourceFolder},
 };
 
 /// Updates the store to match a folder. Files in `missing` are listed among the skipped ones.

@@ -2,12 +2,10 @@
 //! of this language.
 
 use super::{TaskContext, member_features::Scope};
-use crate::{
-    store::{self, Transaction, caption_language, full_text},
-    task_error::TaskError,
-    text::language::{Language, detect_language},
-};
+use crate::task_error::TaskError;
 use tessera_model::DatasetId;
+use tessera_search::text::language::{Language, detect_language};
+use tessera_store::{Transaction, caption_language, full_text};
 
 #[derive(Clone, Copy)]
 pub struct LanguageUpdate {
@@ -37,7 +35,7 @@ impl LanguageUpdate {
         Ok(Self { dataset, indexed: known.indexed, language })
     }
 
-    pub fn write(self, transaction: &Transaction) -> store::Result<()> {
+    pub fn write(self, transaction: &Transaction) -> tessera_store::Result<()> {
         if self.language == self.indexed {
             return Ok(());
         }

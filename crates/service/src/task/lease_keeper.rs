@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use super::{WorkerContext, wake_signal::WakeSignal};
-use crate::store::{
+use tessera_store::{
     StoreError, TaskListener,
     lease::{self, EXTENSION_INTERVAL},
 };

@@ -4,13 +4,13 @@ use super::{
     TaskContext,
     clustered_media::{ClusteredMedia, MediaCollector},
 };
-use crate::{
+use crate::task_error::TaskError;
+use tessera_model::{DatasetId, EntityType};
+use tessera_search::{
     index::{DIMENSION, Keypoints},
     similarity::Vectors,
-    store::{QueryError, look, media},
-    task_error::TaskError,
 };
-use tessera_model::{DatasetId, EntityType};
+use tessera_store::{QueryError, look, media};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {

@@ -10,18 +10,16 @@ use std::{
 use image::RgbImage;
 
 use super::{TaskContext, extract_media::MAX_FILE_BYTES};
-use crate::{
-    index::{THUMBNAIL_SIDE, decode_regions},
-    ingest::{OriginalFiles, is_unavailable},
-    store::{
-        model_vector::{self, FullPicture},
-        picture_table::StoredPicture,
-        source,
-    },
-    task_error::TaskError,
-};
+use crate::task_error::TaskError;
+use tessera_media::ingest::{OriginalFiles, is_unavailable};
 use tessera_model::Region;
 use tessera_picture::decode::{DecodeError, decode};
+use tessera_search::index::{THUMBNAIL_SIDE, decode_regions};
+use tessera_store::{
+    model_vector::{self, FullPicture},
+    picture_table::StoredPicture,
+    source,
+};
 
 pub struct ModelPictures<'a> {
     context: &'a TaskContext,

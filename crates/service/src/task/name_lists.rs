@@ -2,8 +2,8 @@
 
 use std::{cmp::Reverse, collections::HashMap};
 
-use crate::similarity::RowLists;
 use tessera_model::is_metadata_label;
+use tessera_search::similarity::RowLists;
 
 /// Most names of a cluster.
 pub const MAX_FREQUENT: usize = 8;

@@ -4,7 +4,9 @@
 use std::time::{Duration, Instant};
 
 use super::WorkerContext;
-use crate::{object_storage::INTERRUPTED_AFTER, store::picture_pack, task_error::TaskError};
+use crate::task_error::TaskError;
+use tessera_media::object_storage::INTERRUPTED_AFTER;
+use tessera_store::picture_pack;
 
 const PAUSE: Duration = Duration::from_hours(24);
 /// Packs that are removed without checking whether to stop.

@@ -17,22 +17,24 @@ use super::{TaskContext, WorkerContext};
 use crate::{
     archive::{self, ArchiveContent, SourceFolders},
     content_disposition::content_disposition,
+    originals::Originals,
+    settings::{DeploymentSettings, InjectedFailure},
+    task_error::TaskError,
+};
+use tessera_media::{
     ingest::{
         disk_quota::ClaimedFile,
         staging::{private_file, sync_dir},
     },
     object_storage::{BucketFolder, ObjectUri, StorageError, archive_name},
-    originals::Originals,
-    settings::{DeploymentSettings, InjectedFailure},
-    store::{
-        Connection, Store, StoreError, dataset,
-        export::{self, ExportRecord, ExportTaskState},
-        lease::LeasedTask,
-        source,
-    },
-    task_error::TaskError,
 };
 use tessera_model::ExportTaskId;
+use tessera_store::{
+    Connection, Store, StoreError, dataset,
+    export::{self, ExportRecord, ExportTaskState},
+    lease::LeasedTask,
+    source,
+};
 
 /// Runs the oldest export that no worker runs. Returns whether there was one.
 pub fn run_next_export(worker: &WorkerContext) -> bool {

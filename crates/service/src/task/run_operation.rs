@@ -13,16 +13,12 @@ use super::{
     progress::ProgressRange,
     search_table_step::{SearchTableUpdate, drop_former_tables},
 };
-use crate::{
-    originals::storage_location,
-    settings::InjectedFailure,
-    store::{
-        StoreError, dataset, extraction, full_text,
-        lease::LeasedTask,
-        operation::{self, OperationKind, RunningOperation},
-        source,
-    },
-    task_error::TaskError,
+use crate::{originals::storage_location, settings::InjectedFailure, task_error::TaskError};
+use tessera_store::{
+    StoreError, dataset, extraction, full_text,
+    lease::LeasedTask,
+    operation::{self, OperationKind, RunningOperation},
+    source,
 };
 
 /// Progress when all files are extracted.

@@ -21,13 +21,10 @@ use super::{
     similarity_range_worker::SimilarityRangeWorker,
     wake_signal::WakeSignal,
 };
-use crate::{
-    originals::Originals,
-    retrieval::IndexCache,
-    settings::DeploymentSettings,
-    store::{Store, StoreError},
-};
+use crate::{originals::Originals, settings::DeploymentSettings};
 use tessera_model::DatasetId;
+use tessera_retrieval::IndexCache;
+use tessera_store::{Store, StoreError};
 
 /// How often ended exports are checked within the time that they are kept.
 const EXPIRY_CHECKS: u32 = 24;

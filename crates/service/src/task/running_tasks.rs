@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use crate::store::{lease::Lease, lock};
+use tessera_store::{lease::Lease, lock};
 
 /// Shared by the threads that run tasks and the one that extends their leases.
 #[derive(Debug, Default)]

@@ -6,23 +6,20 @@ use half::f16;
 use super::{
     TaskContext, cluster_step::ClusterUpdate, embed_step::EmbeddingUpdate, member_features::Scope,
 };
-use crate::{
-    issues::confidence,
-    retrieval::tag_id,
-    store::{
-        self, QueryError, StoreError, Transaction,
-        assignment::ClusterAssignment,
-        dataset, embedding,
-        media::{self, MediaFeatures},
-        model_vector,
-        search_table::{
-            self, Dimensions, IndexedMember, SearchTable, TableWriter, VectorSupport, WriteTarget,
-            WrittenMembers,
-        },
-    },
-    task_error::TaskError,
-};
+use crate::task_error::TaskError;
 use tessera_model::{DatasetId, EntityType, vql::IssueKind};
+use tessera_retrieval::{issues::confidence, tag_id};
+use tessera_store::{
+    QueryError, StoreError, Transaction,
+    assignment::ClusterAssignment,
+    dataset, embedding,
+    media::{self, MediaFeatures},
+    model_vector,
+    search_table::{
+        self, Dimensions, IndexedMember, SearchTable, TableWriter, VectorSupport, WriteTarget,
+        WrittenMembers,
+    },
+};
 
 pub struct SearchTableUpdate(Vec<WrittenMembers>);
 
@@ -72,7 +69,7 @@ impl SearchTableUpdate {
     }
 
     /// Lets searches of the generation that the transaction has begun use the tables.
-    pub fn publish(&self, transaction: &Transaction) -> store::Result<()> {
+    pub fn publish(&self, transaction: &Transaction) -> tessera_store::Result<()> {
         self.0.iter().try_for_each(|written| search_table::publish(transaction, written))
     }
 }
@@ -127,7 +124,7 @@ impl MemberRows<'_> {
         transaction: &Transaction,
         target: &WriteTarget,
         source: Option<i64>,
-    ) -> store::Result<WrittenMembers> {
+    ) -> tessera_store::Result<WrittenMembers> {
         let mut writer = TableWriter::new(transaction, target);
         let mut assignments: Vec<_> = self.clusters.assignments(self.entity).iter().collect();
         assignments.sort_unstable_by_key(|assignment| assignment.media);
@@ -145,7 +142,7 @@ impl MemberRows<'_> {
         writer: &mut TableWriter,
         features: &MediaFeatures,
         new: Option<&ClusterAssignment>,
-    ) -> store::Result<()> {
+    ) -> tessera_store::Result<()> {
         self.context.check_cancelled().map_err(|_| QueryError::Stopped)?;
         let kept = features.assignment.as_ref().filter(|_| self.scope != Scope::Everything);
         // A media item without an assignment is not searched.

@@ -3,13 +3,13 @@
 use std::{cell::Cell, collections::BTreeSet, thread, time::Duration};
 
 use super::{TaskContext, computation_lock::ComputationLock};
-use crate::{
-    similarity::{InProcess, RangeExecutor, RangeResult, RangeStep, StepInput, Stoppable},
-    store::{
-        self, Connection,
-        similarity_range::{self, MembersOfRun, RangeState},
-    },
-    task_error::TaskError,
+use crate::task_error::TaskError;
+use tessera_search::similarity::{
+    InProcess, RangeExecutor, RangeResult, RangeStep, StepInput, Stoppable,
+};
+use tessera_store::{
+    Connection,
+    similarity_range::{self, MembersOfRun, RangeState},
 };
 
 /// How often the worker of an operation checks whether others have computed their last ranges.
@@ -62,8 +62,8 @@ impl<'a> SharedRanges<'a> {
 
 /// Joins parts. `None` if they are of something else.
 pub(super) fn read_parts<R: RangeResult>(
-    for_each: impl FnOnce(&mut dyn FnMut(&[u8])) -> store::Result<()>,
-) -> store::Result<Option<R>> {
+    for_each: impl FnOnce(&mut dyn FnMut(&[u8])) -> tessera_store::Result<()>,
+) -> tessera_store::Result<Option<R>> {
     let mut result = Some(R::default());
     for_each(&mut |part| {
         result = result.take().and_then(|mut known| known.add_part(part).map(|()| known));

@@ -3,14 +3,12 @@
 use super::{
     progress::ProgressRange, shared_ranges::SharedRanges, stored_keypoints::StoredKeypoints,
 };
-use crate::{
-    similarity::{
-        DuplicatePair, InProcess, NeighborGraph, RangeExecutor, Vectors,
-        approximate_neighbor_graph, near_duplicates, neighbor_graph,
-    },
-    store::similarity_range::MembersOfRun,
-    task_error::TaskError,
+use crate::task_error::TaskError;
+use tessera_search::similarity::{
+    DuplicatePair, InProcess, NeighborGraph, RangeExecutor, Vectors, approximate_neighbor_graph,
+    near_duplicates, neighbor_graph,
 };
+use tessera_store::similarity_range::MembersOfRun;
 
 pub(super) const GRAPH_NEIGHBORS: usize = 24;
 

@@ -13,20 +13,17 @@ use super::{
     similar_members::GRAPH_NEIGHBORS,
     stored_keypoints::StoredKeypoints,
 };
-use crate::{
-    similarity::{
-        DuplicatePair, LINK_ROUNDS, NeighborGraph, RangeResult, RangeStep, RowCandidates,
-        StepWorker,
-    },
-    store::{
-        StoreError,
-        lease::LeasedTask,
-        operation,
-        similarity_range::{self, MembersOfRun, SimilarityRange},
-    },
-    task_error::TaskError,
-};
+use crate::task_error::TaskError;
 use tessera_model::DatasetId;
+use tessera_search::similarity::{
+    DuplicatePair, LINK_ROUNDS, NeighborGraph, RangeResult, RangeStep, RowCandidates, StepWorker,
+};
+use tessera_store::{
+    StoreError,
+    lease::LeasedTask,
+    operation,
+    similarity_range::{self, MembersOfRun, SimilarityRange},
+};
 
 /// Keeps the members of an operation while it may have ranges. One thread of a process, and one process of a machine,
 /// computes ranges at a time, because each range uses all cores, and the members take much memory.

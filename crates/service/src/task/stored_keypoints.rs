@@ -3,12 +3,10 @@
 use std::ops::Range;
 
 use super::{TaskContext, clustered_media::ClusteredMedia};
-use crate::{
-    similarity::KeypointSource,
-    store::{QueryError, look},
-    task_error::TaskError,
-};
+use crate::task_error::TaskError;
 use tessera_model::{DatasetId, EntityType};
+use tessera_search::similarity::KeypointSource;
+use tessera_store::{QueryError, look};
 
 pub(super) struct StoredKeypoints<'a> {
     pub(super) context: &'a TaskContext,

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::{
+use tessera_media::{
     ingest::{file_names::with_suffix, staging::create_private_dir, unpack::UnpackTarget},
     object_storage::{BlockingStorage, BucketFolder},
 };

@@ -14,7 +14,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use walkdir::WalkDir;
 
 use super::bucket_unpack_target::BucketUnpackTarget;
-use crate::{
+use tessera_media::{
     ingest::{
         SourceFile,
         staging::ARCHIVE_FILE_NAME,
@@ -23,9 +23,9 @@ use crate::{
     object_storage::{
         BlockingStorage, BucketFolder, INTERRUPTED_AFTER, ObjectReader, StorageError,
     },
-    store::upload::UploadRecord,
 };
 use tessera_model::DatasetId;
+use tessera_store::upload::UploadRecord;
 
 const FOLDER: &str = "uploads";
 /// Each has a part of a file in memory.

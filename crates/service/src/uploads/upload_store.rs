@@ -10,14 +10,12 @@ use std::{
 use tempfile::TempDir;
 
 use super::BucketUploads;
-use crate::{
-    ingest::{
-        staging::{self, ARCHIVE_FILE_NAME, sync_dir, sync_tree},
-        unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack},
-    },
-    store::upload::{self, UploadRecord},
+use tessera_media::ingest::{
+    staging::{self, ARCHIVE_FILE_NAME, sync_dir, sync_tree},
+    unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack},
 };
 use tessera_model::DatasetId;
+use tessera_store::upload::{self, UploadRecord};
 
 #[derive(Debug)]
 pub struct UploadStore {

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::{ServiceError, dataset::check_status};
-use crate::{
-    Deployment, InjectedFailure,
+use crate::{Deployment, InjectedFailure};
+use tessera_media::{
     ingest::{staging::create_staging_dir, unpack::ArchiveKind},
     object_storage::{ObjectStorage, ObjectUri, RoleArn},
-    store::{
-        dataset,
-        operation::{self, Batch, BatchOrigin, OperationKind},
-        source,
-        upload::UploadRecord,
-    },
 };
 use tessera_model::{DatasetId, Operation};
+use tessera_store::{
+    dataset,
+    operation::{self, Batch, BatchOrigin, OperationKind},
+    source,
+    upload::UploadRecord,
+};
 
 #[derive(Debug)]
 pub(crate) struct AddMediaRequest {

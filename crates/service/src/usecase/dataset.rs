@@ -1,17 +1,15 @@
 //! Datasets: whether one exists and allows an operation, and what it contains.
 
 use super::ServiceError;
-use crate::{
-    Deployment, InjectedFailure,
-    store::{
-        applied_model::{self, AppliedModel},
-        cluster,
-        dataset::{self, DatasetRecord},
-        full_text::{self, TextCoverage},
-        operation::{self, RunningOperation},
-    },
-};
+use crate::{Deployment, InjectedFailure};
 use tessera_model::{DatasetId, EntityType, Granularity, Operation};
+use tessera_store::{
+    applied_model::{self, AppliedModel},
+    cluster,
+    dataset::{self, DatasetRecord},
+    full_text::{self, TextCoverage},
+    operation::{self, RunningOperation},
+};
 
 /// What a dataset can be searched by.
 pub(crate) struct Enrichments {

@@ -10,10 +10,10 @@ use super::{ServiceError, export::new_export};
 use crate::{
     Deployment,
     archive::{self, ArchiveContent, SourceFolders},
-    ingest::disk_quota::ClaimedFile,
-    store::{dataset::DatasetRecord, media},
 };
+use tessera_media::ingest::disk_quota::ClaimedFile;
 use tessera_model::{ArchiveName, DatasetId, EntityType, ExportFormat, ExportSpec, Operation};
+use tessera_store::{dataset::DatasetRecord, media};
 
 const PAGE_SIZE: usize = 10_000;
 

@@ -1,6 +1,8 @@
 //! Why a request cannot be fulfilled. Messages are fit for the client: no local paths, no SQL.
 
-use crate::{ingest::is_unavailable, retrieval::RetrievalError, store::StoreError};
+use tessera_media::ingest::is_unavailable;
+use tessera_retrieval::RetrievalError;
+use tessera_store::StoreError;
 use tessera_wire::selection::SelectionError;
 
 #[derive(Debug)]

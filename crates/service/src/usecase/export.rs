@@ -6,17 +6,15 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use super::{SearchParams, ServiceError, search::until_current};
-use crate::{
-    Deployment,
-    object_storage::archive_name,
-    store::{
-        dataset::DatasetRecord,
-        export::{self, ExportRecord, ExportTaskState},
-        now_micros,
-    },
-};
+use crate::Deployment;
+use tessera_media::object_storage::archive_name;
 use tessera_model::{
     ClusterId, DatasetId, EntityType, ExportSpec, ExportTaskId, Granularity, Operation,
+};
+use tessera_store::{
+    dataset::DatasetRecord,
+    export::{self, ExportRecord, ExportTaskState},
+    now_micros,
 };
 
 pub(crate) enum ExportScope {

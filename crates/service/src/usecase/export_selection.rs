@@ -3,14 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{ExportScope, SearchParams, ServiceError, search::RankedCluster};
-use crate::{
-    Deployment,
-    retrieval::SearchRanking,
-    store::{
-        cluster, dataset::DatasetRecord, export::ExportChoices, media, search_table::SelectedMember,
-    },
-};
+use crate::Deployment;
 use tessera_model::{ClusterId, MediaId, SelectionItem};
+use tessera_retrieval::SearchRanking;
+use tessera_store::{
+    cluster, dataset::DatasetRecord, export::ExportChoices, media, search_table::SelectedMember,
+};
 use tessera_wire::selection;
 
 impl Deployment {

@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use super::ServiceError;
-use crate::{
-    Deployment,
-    ingest::{SourceFile, is_unavailable, read_first_bytes},
-    store::{
-        media::{self, MediaRecord},
-        picture_table::StoredPicture,
-    },
-    stored_pictures::REQUEST_LIMIT,
-};
+use crate::Deployment;
+use tessera_media::ingest::{SourceFile, is_unavailable, read_first_bytes};
 use tessera_model::MediaId;
+use tessera_retrieval::stored_pictures::REQUEST_LIMIT;
+use tessera_store::{
+    media::{self, MediaRecord},
+    picture_table::StoredPicture,
+};
 
 pub(crate) struct OriginalFile {
     pub record: MediaRecord,

@@ -6,16 +6,14 @@ use image::{ImageFormat, imageops};
 use uuid::Uuid;
 
 use super::ServiceError;
-use crate::{
-    Deployment, InjectedFailure,
-    index::{self, Features, region_in_pixels, whole_pixels},
-    store::{
-        picture_features::PictureFeatures,
-        query_image::{self, StoredQueryImage},
-    },
-};
+use crate::{Deployment, InjectedFailure};
 use tessera_model::{DatasetId, EntityType, Granularity, MediaId, Region};
 use tessera_picture::decode::decode;
+use tessera_search::index::{self, Features, region_in_pixels, whole_pixels};
+use tessera_store::{
+    picture_features::PictureFeatures,
+    query_image::{self, StoredQueryImage},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum QueryRegion {

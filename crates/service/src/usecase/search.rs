@@ -1,16 +1,14 @@
 //! Browsing and searching the clusters of a dataset, and the members of a cluster.
 
 use super::{SearchParams, ServiceError};
-use crate::{
-    Deployment,
-    retrieval::{RetrievalError, SearchContext, SearchRanking},
-    store::{
-        cluster::{self, ClusterRecord, MemberCounts, ShownMembers},
-        dataset::DatasetRecord,
-        search_table::ClusterMatch,
-    },
-};
+use crate::Deployment;
 use tessera_model::{ClusterId, DatasetId, EntityType, Granularity, Operation, Page};
+use tessera_retrieval::{RetrievalError, SearchContext, SearchRanking};
+use tessera_store::{
+    cluster::{self, ClusterRecord, MemberCounts, ShownMembers},
+    dataset::DatasetRecord,
+    search_table::ClusterMatch,
+};
 
 /// How often a search begins: operations that end are rarer than searches.
 const MAX_ATTEMPTS: u32 = 3;

@@ -2,14 +2,12 @@
 //! registration of the anchor, or else it is the default.
 
 use super::ServiceError;
-use crate::{
-    Deployment,
-    retrieval::{RetrievalError, SearchQuery},
-    store::query_image::{self, StoredQueryImage},
-};
+use crate::Deployment;
 use tessera_model::{
     Anchor, AnchorKind, DatasetId, EntityType, Filter, Granularity, MediaId, vql::Fraction,
 };
+use tessera_retrieval::{RetrievalError, SearchQuery};
+use tessera_store::query_image::{self, StoredQueryImage};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SearchParams {

@@ -1,13 +1,11 @@
 //! Whether the deployment can do its work, and how much of it is unfinished.
 
 use super::ServiceError;
-use crate::{
-    Deployment,
-    ingest::staging::create_staging_dir,
-    store::{
-        lease::{self, LeaseCounts},
-        workload::{self, UnfinishedTasks},
-    },
+use crate::Deployment;
+use tessera_media::ingest::staging::create_staging_dir;
+use tessera_store::{
+    lease::{self, LeaseCounts},
+    workload::{self, UnfinishedTasks},
 };
 
 impl Deployment {

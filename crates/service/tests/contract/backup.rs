@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, fs, io::Cursor, path::Path, process::Command};
 
 use reqwest::multipart::{Form, Part};
-use tessera_service::{DeploymentSettings, object_storage::ObjectUri};
+use tessera_media::object_storage::ObjectUri;
+use tessera_service::DeploymentSettings;
 use zip::ZipArchive;
 
 use crate::{

@@ -13,7 +13,8 @@ use axum::{
     response::{IntoResponse as _, Response},
     routing::get,
 };
-use tessera_service::{DeploymentSettings, object_storage::StorageSettings};
+use tessera_media::object_storage::StorageSettings;
+use tessera_service::DeploymentSettings;
 use tokio::{
     net::TcpListener,
     sync::{Mutex as Gate, OwnedMutexGuard},

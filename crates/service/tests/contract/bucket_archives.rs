@@ -4,7 +4,8 @@ use std::{fs, io::Cursor};
 
 use reqwest::{Client, redirect::Policy};
 use serde_json::Value;
-use tessera_service::{DeploymentSettings, object_storage::ObjectUri};
+use tessera_media::object_storage::ObjectUri;
+use tessera_service::DeploymentSettings;
 use zip::ZipArchive;
 
 use crate::{

@@ -8,12 +8,10 @@ use std::{
 };
 
 use serde_json::json;
-use tessera_service::{
-    DeploymentSettings,
-    learned_model::LearnedModel,
-    object_storage::ObjectUri,
-    store::{postgres, query},
-};
+use tessera_encoder::LearnedModel;
+use tessera_media::object_storage::ObjectUri;
+use tessera_service::DeploymentSettings;
+use tessera_store::{postgres, query};
 use tessera_testing::tiny_model::ModelFolder;
 use tokio::time::timeout;
 

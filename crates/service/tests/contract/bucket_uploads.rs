@@ -3,7 +3,8 @@
 use std::fs;
 
 use serde_json::json;
-use tessera_service::{DeploymentSettings, InjectedFailure, object_storage::ObjectUri};
+use tessera_media::object_storage::ObjectUri;
+use tessera_service::{DeploymentSettings, InjectedFailure};
 
 use crate::{
     change::{archived, gzip, new, tar, uploads, zip},

@@ -1,7 +1,8 @@
 //! The script that distributes a store: its SQL fits the tables of a plain server. What Citus does with it is
 //! not tested.
 
-use tessera_service::{DeploymentSettings, object_storage::ObjectUri};
+use tessera_media::object_storage::ObjectUri;
+use tessera_service::DeploymentSettings;
 
 use crate::{
     components::object_storage::fake_s3::FakeS3,

@@ -1,9 +1,9 @@
 //! What the processes of a store on a server have to have in common. The tests run where `TESSERA_TEST_STORE`
 //! names a server.
 
-use tessera_service::{
-    Deployment, DeploymentSettings, LocalError, object_storage::ObjectUri, store::postgres,
-};
+use tessera_media::object_storage::ObjectUri;
+use tessera_service::{Deployment, DeploymentSettings, LocalError};
+use tessera_store::postgres;
 
 use tessera_testing::tiny_model::ModelFolder;
 

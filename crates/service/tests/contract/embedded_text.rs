@@ -2,7 +2,8 @@
 
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::json;
-use tessera_service::{DeploymentSettings, store::embedding};
+use tessera_service::DeploymentSettings;
+use tessera_store::embedding;
 
 use crate::{
     described::{found, set, vql},

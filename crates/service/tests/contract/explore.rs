@@ -1,7 +1,7 @@
 //! `GET explore/{id}`: browsing, and ranking by an image of the dataset.
 
 use serde_json::{Value, json};
-use tessera_service::store::{params, query};
+use tessera_store::{params, query};
 use uuid::Uuid;
 
 use crate::support::{Place, Service, assert_no_path, picture, pictures};

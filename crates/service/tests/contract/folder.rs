@@ -3,10 +3,8 @@
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use image::{ImageFormat, RgbImage};
-use tessera_service::{
-    LocalError,
-    store::{Row, params, query},
-};
+use tessera_service::LocalError;
+use tessera_store::{Row, params, query};
 
 use crate::support::{Place, Service, encoded, picture, pictures};
 

@@ -7,10 +7,8 @@ use std::{fs, path::Path, process::Command};
 use image::{ImageFormat, Rgb, RgbImage, imageops};
 use serde_json::Value;
 use tessera_picture::PictureFormat;
-use tessera_service::{
-    DeploymentSettings,
-    store::{Row, params, query},
-};
+use tessera_service::DeploymentSettings;
+use tessera_store::{Row, params, query};
 
 use crate::{
     export::{archive, content, metadata},

@@ -6,7 +6,8 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tessera_service::{DeploymentSettings, ingest::disk_quota::DiskQuota};
+use tessera_media::ingest::disk_quota::DiskQuota;
+use tessera_service::DeploymentSettings;
 
 use crate::{
     change::uploads,

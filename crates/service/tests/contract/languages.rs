@@ -1,7 +1,8 @@
 //! Captions in several languages: inflected words are found, in the language that is detected or chosen.
 
 use serde_json::{Value, json};
-use tessera_service::{DeploymentSettings, EXTRACTOR_VERSION, store::postgres};
+use tessera_service::{DeploymentSettings, EXTRACTOR_VERSION};
+use tessera_store::postgres;
 
 use crate::{
     described::{found, set, vql},
@@ -263,6 +264,6 @@ async fn captions_of_the_previous_version_get_the_stems_of_this_one() {
 
 #[test]
 fn an_unknown_language_is_refused_with_the_known_ones() {
-    let error = "xx".parse::<tessera_service::text::language::LanguageChoice>().unwrap_err();
+    let error = "xx".parse::<tessera_search::text::language::LanguageChoice>().unwrap_err();
     assert!(error.starts_with("expected auto or one of en, ar, hy, eu, ca, cs, da,"), "{error}");
 }

@@ -45,7 +45,6 @@ mod explore;
 mod export;
 mod fault_proxy;
 mod faults;
-mod file_circles;
 mod folder;
 mod formats;
 mod forms;

@@ -4,10 +4,8 @@ use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
 use reqwest::{Method, header::CONTENT_TYPE};
 use tessera_model::DatasetId;
-use tessera_service::{
-    Deployment, DeploymentSettings, ServerOptions,
-    store::{params, query},
-};
+use tessera_service::{Deployment, DeploymentSettings, ServerOptions};
+use tessera_store::{params, query};
 use tokio::{net::TcpListener, time::timeout};
 use uuid::Uuid;
 

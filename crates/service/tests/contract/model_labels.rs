@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
-use tessera_service::{
-    DeploymentSettings, ServerOptions, learned_model::LearnedModel, store::postgres,
-};
+use tessera_encoder::LearnedModel;
+use tessera_service::{DeploymentSettings, ServerOptions};
+use tessera_store::postgres;
 use tessera_testing::tiny_model::ModelFolder;
 
 use crate::{

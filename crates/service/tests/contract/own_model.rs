@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
-use tessera_service::{DeploymentSettings, learned_model::LearnedModel};
+use tessera_encoder::LearnedModel;
+use tessera_service::DeploymentSettings;
 use tessera_testing::tiny_model::{ModelFolder, OPPOSITE_COLORS};
 
 use crate::{

@@ -11,7 +11,8 @@ use futures_util::future::join_all;
 use reqwest::StatusCode;
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
-use tessera_service::{Deployment, DeploymentSettings, store::lease};
+use tessera_service::{Deployment, DeploymentSettings};
+use tessera_store::lease;
 use tokio::time::sleep;
 use uuid::Uuid;
 

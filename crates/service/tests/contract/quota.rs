@@ -8,7 +8,8 @@ use std::{
 
 use futures_util::future::join_all;
 use serde_json::json;
-use tessera_service::{DeploymentSettings, ingest::disk_quota::DiskQuota};
+use tessera_media::ingest::disk_quota::DiskQuota;
+use tessera_service::DeploymentSettings;
 use tokio::time::sleep;
 
 use crate::{

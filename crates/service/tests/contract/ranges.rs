@@ -3,11 +3,9 @@
 
 use std::fs;
 
-use tessera_service::{
-    Deployment, DeploymentSettings,
-    ingest::{FolderScan, diff, scan_folder},
-    store::{Store, extraction},
-};
+use tessera_media::ingest::{FolderScan, diff, scan_folder};
+use tessera_service::{Deployment, DeploymentSettings};
+use tessera_store::{Store, extraction};
 use uuid::Uuid;
 
 use crate::{

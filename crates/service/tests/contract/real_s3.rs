@@ -9,13 +9,11 @@ use std::{
 
 use reqwest::Client;
 use serde_json::json;
-use tessera_service::{
-    DeploymentSettings,
-    object_storage::{
-        BucketFolder, INTERRUPTED_AFTER, IncompleteObject, ObjectStorage, ObjectUri, RetryPolicy,
-        StorageSettings,
-    },
+use tessera_media::object_storage::{
+    BucketFolder, INTERRUPTED_AFTER, IncompleteObject, ObjectStorage, ObjectUri, RetryPolicy,
+    StorageSettings,
 };
+use tessera_service::DeploymentSettings;
 use tessera_testing::seaweedfs::{SECRET, SeaweedFs};
 use tokio::sync::mpsc;
 

@@ -9,10 +9,8 @@ use std::{
 
 use rusqlite::Connection;
 use serde_json::json;
-use tessera_service::{
-    InjectedFailure,
-    store::{params, query},
-};
+use tessera_service::InjectedFailure;
+use tessera_store::{params, query};
 use uuid::Uuid;
 
 use crate::{

@@ -6,12 +6,10 @@ use std::{collections::BTreeSet, sync::atomic::AtomicBool};
 use half::f16;
 use serde_json::{Value, json};
 use tessera_model::pseudorandom::{SPLITMIX64_INCREMENT, splitmix64};
-use tessera_service::{
-    DeploymentSettings,
-    store::{
-        QueryError, StatementBatch, params, query,
-        search_table::{self, SearchTableLimits, VectorSupport},
-    },
+use tessera_service::DeploymentSettings;
+use tessera_store::{
+    QueryError, StatementBatch, params, query,
+    search_table::{self, SearchTableLimits, VectorSupport},
 };
 
 use tessera_testing::tiny_model::ModelFolder;
@@ -270,7 +268,7 @@ async fn searches_of_many_media_are_exact_or_bounded() {
     assert_eq!(tables(&service.place), 1);
 
     let sql = "SELECT id FROM media WHERE convert_from(path, 'UTF8') IN ('q17.png', 'q170.png', 'q1717.png')";
-    let read = |row: &tessera_service::store::Row| row.get::<uuid::Uuid>(0);
+    let read = |row: &tessera_store::Row| row.get::<uuid::Uuid>(0);
     let ids: Vec<uuid::Uuid> = query::all(&service.place.database(), sql, params![], read).unwrap();
     let anchors: Vec<String> = ids.iter().map(|id| similar_to(&id.to_string())).collect();
     let exact = all_nearest(&service, &anchors).await;

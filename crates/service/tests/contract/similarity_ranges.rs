@@ -4,13 +4,11 @@
 use std::fs;
 
 use tessera_model::EntityType;
-use tessera_service::{
-    Deployment, DeploymentSettings,
-    similarity::{NeighborGraph, RangeResult as _},
-    store::{
-        Store,
-        similarity_range::{self, MembersOfRun},
-    },
+use tessera_search::similarity::{NeighborGraph, RangeResult as _};
+use tessera_service::{Deployment, DeploymentSettings};
+use tessera_store::{
+    Store,
+    similarity_range::{self, MembersOfRun},
 };
 use uuid::Uuid;
 

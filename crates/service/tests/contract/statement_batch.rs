@@ -1,6 +1,6 @@
 //! Statements with many rows of parameters change the same as one run for each row.
 
-use tessera_service::store::{Connection, StatementBatch, params, query};
+use tessera_store::{Connection, StatementBatch, params, query};
 
 use crate::support::Place;
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tempfile::NamedTempFile;
-use tessera_service::store::postgres::{self, StoreAddress, StoreStatus};
+use tessera_store::postgres::{self, StoreAddress, StoreStatus};
 use tessera_testing::certificates::{Authority, self_signed};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional},

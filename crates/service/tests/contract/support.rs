@@ -16,8 +16,8 @@ use tempfile::TempDir;
 use tessera_model::DatasetId;
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, ServerLimits, ServerOptions, ServiceCredentials,
-    store::{self, Connection, Row, params, query},
 };
+use tessera_store::{Connection, Row, params, query};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
@@ -94,7 +94,7 @@ impl Place {
     }
 
     /// The first row of a result.
-    pub fn row<T>(&self, sql: &str, read: impl FnOnce(&Row) -> store::Result<T>) -> T {
+    pub fn row<T>(&self, sql: &str, read: impl FnOnce(&Row) -> tessera_store::Result<T>) -> T {
         query::one(&self.database(), sql, params![], read).unwrap()
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tessera_service::store::{
+use tessera_store::{
     Connection,
     postgres::{self, StoreAddress},
     sqlite::register_functions,

@@ -10,7 +10,7 @@ use std::{
 };
 
 use tempfile::TempDir;
-use tessera_service::store::{
+use tessera_store::{
     StoreError, params,
     postgres::{self, StoreAddress},
     query,

@@ -9,10 +9,8 @@ use std::{
 
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
-use tessera_service::{
-    Deployment, DeploymentSettings,
-    store::{Store, params, postgres, query},
-};
+use tessera_service::{Deployment, DeploymentSettings};
+use tessera_store::{Store, params, postgres, query};
 use tokio::time::timeout;
 
 use crate::{

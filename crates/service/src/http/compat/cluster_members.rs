@@ -2,19 +2,17 @@
 
 use axum::{Json, extract::State};
 
-use crate::{
-    http::{
-        AppState, RequestCost,
-        cluster_body::{cluster_body, preview_body},
-        openapi::{BusyError, DatasetErrors, ExploreParams, PageParams, StatusErrors},
-        path_params::{ClusterPath, ImagePath},
-        problem::Problem,
-        query_params::QueryParams,
-        search_params,
-        signed_links::SignedLinks,
-    },
-    store::preview::StoredPreview,
+use crate::http::{
+    AppState, RequestCost,
+    cluster_body::{cluster_body, preview_body},
+    openapi::{BusyError, DatasetErrors, ExploreParams, PageParams, StatusErrors},
+    path_params::{ClusterPath, ImagePath},
+    problem::Problem,
+    query_params::QueryParams,
+    search_params,
+    signed_links::SignedLinks,
 };
+use tessera_store::preview::StoredPreview;
 use tessera_wire::{compat::ImageBody, explore::ClusterBody};
 
 /// One page of the members of a cluster, as previews; `null` past the end.

@@ -11,10 +11,10 @@ use crate::{
         query_params::QueryParams,
         service_model::ServiceModel,
     },
-    store::full_text::TextCoverage,
     usecase::{ScoredCluster, SearchParams},
 };
 use tessera_model::{DatasetId, EntityType, Granularity};
+use tessera_store::full_text::TextCoverage;
 use tessera_wire::{
     compat::{
         ClusterCountBody, FeatureBody, HealthBody, LabelCountBody, ListedModelBody, OverviewBody,

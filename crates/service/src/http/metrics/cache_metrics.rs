@@ -8,7 +8,7 @@ use prometheus_client::{
 };
 
 use super::gauge::set;
-use crate::retrieval::CacheUsage;
+use tessera_retrieval::CacheUsage;
 
 #[derive(Default)]
 pub struct CacheMetrics {

@@ -7,10 +7,8 @@ use prometheus_client::{
 };
 
 use super::{cache_metrics::CacheMetrics, gauge::set};
-use crate::{
-    http::AppState,
-    store::{now_micros, workload::UnfinishedTasks},
-};
+use crate::http::AppState;
+use tessera_store::{now_micros, workload::UnfinishedTasks};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct KindLabels {

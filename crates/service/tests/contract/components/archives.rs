@@ -10,7 +10,7 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 use tar::{Builder, EntryType, Header};
 use tempfile::TempDir;
-use tessera_service::ingest::{
+use tessera_media::ingest::{
     scan_folder,
     unpack::{ArchiveKind, UnpackLimits, UnpackReport, unpack},
 };

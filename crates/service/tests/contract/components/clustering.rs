@@ -4,7 +4,7 @@
 
 use half::f16;
 use proptest::prelude::*;
-use tessera_service::{
+use tessera_search::{
     cluster::{Clustering, by_centrality, cluster},
     similarity::{self, DuplicatePair, Vectors},
 };

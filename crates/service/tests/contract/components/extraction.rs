@@ -2,21 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use tessera_model::DatasetId;
-use tessera_service::{
+use tessera_media::{
     file_stat::FileStat,
     ingest::{FileToExtract, ScannedFile},
-    store::{
-        QueryError, Store, StoreError, Transaction,
-        dataset::{self, DatasetRecord},
-        extraction::{
-            self, ExtractionProgress, ExtractionRange, ExtractionState, add_range, begin,
-            end_range, fail_range, finish_files, next_unleased, remove,
-        },
-        lease::{self, Lease, LeasedTask},
-        operation::{self, OperationKind},
-        source,
+};
+use tessera_model::DatasetId;
+use tessera_store::{
+    QueryError, Store, StoreError, Transaction,
+    dataset::{self, DatasetRecord},
+    extraction::{
+        self, ExtractionProgress, ExtractionRange, ExtractionState, add_range, begin, end_range,
+        fail_range, finish_files, next_unleased, remove,
     },
+    lease::{self, Lease, LeasedTask},
+    operation::{self, OperationKind},
+    source,
 };
 use uuid::Uuid;
 

@@ -9,7 +9,7 @@
 use image::{GrayImage, Luma, Rgb, RgbImage, imageops};
 use proptest::prelude::*;
 use tessera_model::Region;
-use tessera_service::index::{
+use tessera_search::index::{
     DIMENSION, Features, Keypoint, Keypoints, extract, extract_regions,
     quality::{SHARPEST, blur_score, bright_score, dark_score},
 };

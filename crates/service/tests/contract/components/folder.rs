@@ -7,7 +7,7 @@ use std::{
 };
 
 use rustix::fs::Mode;
-use tessera_service::{
+use tessera_media::{
     file_stat::{FileStat, KnownFile},
     ingest::{FolderScan, OriginalFiles as _, SandboxedDir, ScannedFile, diff, scan_folder},
 };

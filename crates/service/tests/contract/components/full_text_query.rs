@@ -5,7 +5,7 @@ use proptest::{
     prelude::*,
     sample::{Index, select},
 };
-use tessera_service::text::{
+use tessera_search::text::{
     full_text_query::{self, FullTextQuery, SyntaxError, TextExpression},
     language::Language,
     words::stemmed_text,

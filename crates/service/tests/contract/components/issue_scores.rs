@@ -1,6 +1,6 @@
 //! Outlier and mislabel scores.
 
-use tessera_service::{
+use tessera_search::{
     cluster::{
         aspect_ratio_scores,
         mislabels::{class_outlier_scores, mislabel_scores},

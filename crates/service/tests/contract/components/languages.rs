@@ -5,7 +5,7 @@ mod captions;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use tessera_service::text::{
+use tessera_search::text::{
     language::{Language, detect_language},
     words::{content_stems, stemmed_text},
 };

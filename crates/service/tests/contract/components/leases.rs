@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use tessera_model::{DatasetId, ExportTaskId, Status};
-use tessera_service::store::{
+use tessera_store::{
     QueryError, Store, StoreError,
     dataset::{self, DatasetRecord},
     lease::{self, Lease, LeasedTask},

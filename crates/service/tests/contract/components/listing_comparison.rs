@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, fs, path::PathBuf, process::Command};
 
-use tessera_service::{
+use tessera_media::{
     file_stat::{FileStat, KnownFile},
     ingest::{ListingComparison, ScannedFile, compare_listing},
 };

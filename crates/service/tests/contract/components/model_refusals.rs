@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tessera_service::learned_model::LearnedModel;
+use tessera_encoder::LearnedModel;
 use tessera_testing::tiny_model::{
     ModelFolder, OWN_COLORS, byte_pair_tokenizer, image_model, masked_text_model, unigram_tokenizer,
 };

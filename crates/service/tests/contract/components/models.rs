@@ -3,7 +3,7 @@
 use half::f16;
 use image::{Rgb, RgbImage};
 use serde_json::json;
-use tessera_service::learned_model::{LearnedModel, ModelKind, SelfTest};
+use tessera_encoder::{LearnedModel, ModelKind, SelfTest};
 use tessera_testing::tiny_model::{
     COLORS, DIMENSION, ModelFolder, OPPOSITE_COLORS, OWN_COLORS, byte_pair_tokenizer, image_model,
     preprocessor,

@@ -11,7 +11,7 @@ use std::{collections::HashSet, io::Cursor};
 
 use image::{Rgb, RgbImage, imageops};
 use rayon::prelude::*;
-use tessera_service::{
+use tessera_search::{
     index::{DIMENSION, Features, Keypoint, Keypoints, extract},
     similarity::{
         DuplicatePair, InProcess, Neighbor, NeighborGraph, Vectors, near_duplicates, neighbor_graph,

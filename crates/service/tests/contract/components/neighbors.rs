@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use half::f16;
 use proptest::prelude::*;
-use tessera_service::similarity::{
+use tessera_search::similarity::{
     InProcess, Neighbor, NeighborGraph, Vectors, approximate_neighbor_graph, neighbor_graph,
 };
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tessera_model::{DatasetId, Status};
-use tessera_service::store::{
+use tessera_store::{
     Connection,
     dataset::{self, DatasetRecord},
     operation::{

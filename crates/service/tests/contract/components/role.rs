@@ -1,6 +1,6 @@
 //! Names of cloud roles.
 
-use tessera_service::object_storage::RoleArn;
+use tessera_media::object_storage::RoleArn;
 
 #[test]
 fn role_arns_are_validated() {

@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::HashMap, convert::Infallible};
 
 use half::f16;
 use tessera_model::pseudorandom::splitmix64;
-use tessera_service::{
+use tessera_search::{
     index::Keypoints,
     similarity::{
         DuplicatePair, InProcess, NeighborGraph, RangeExecutor, RangeResult, RangeStep,

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
-use tessera_service::ingest::staging::{UniqueFiles, create_staging_dir, remove_abandoned};
+use tessera_media::ingest::staging::{UniqueFiles, create_staging_dir, remove_abandoned};
 
 #[test]
 fn a_staging_directory_is_removed_unless_kept() {

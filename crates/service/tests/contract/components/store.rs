@@ -8,14 +8,12 @@ use std::{
 
 use rusqlite::Connection;
 
+use tessera_media::network_file_system::network_file_system;
 use tessera_model::Status;
-use tessera_service::{
-    network_file_system::network_file_system,
-    store::{
-        Store, dataset,
-        operation::{self, OperationKind},
-        params, query, source,
-    },
+use tessera_store::{
+    Store, dataset,
+    operation::{self, OperationKind},
+    params, query, source,
 };
 
 #[test]

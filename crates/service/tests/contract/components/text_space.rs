@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tessera_sample::plan;
-use tessera_service::text::{language::Language, lsa::TextSpace, words::content_stems};
+use tessera_search::text::{language::Language, lsa::TextSpace, words::content_stems};
 
 const HARBOR: [&str; 12] = [
     "a boat with white sails in the harbor",

@@ -8,9 +8,7 @@ use std::{
 
 use proptest::prelude::*;
 use tar::{Builder, EntryType};
-use tessera_service::ingest::unpack::{
-    ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack,
-};
+use tessera_media::ingest::unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
 use super::archives::{

@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use tessera_service::ingest::{
+use tessera_media::ingest::{
     VideoInput,
     video::{VideoContainer, VideoFrame},
 };

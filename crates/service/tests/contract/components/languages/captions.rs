@@ -1,6 +1,6 @@
 //! Captions in all languages.
 
-use tessera_service::text::language::Language;
+use tessera_search::text::language::Language;
 
 /// Captions that native speakers could have written. Serbian is written in two scripts.
 pub const CAPTIONS: [(Language, [&str; 4]); 36] = [

@@ -3,7 +3,7 @@
 use aws_lc_rs::hmac::{HMAC_SHA256, Key, sign};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use reqwest::Url;
-use tessera_service::object_storage::{BucketFolder, StorageSettings};
+use tessera_media::object_storage::{BucketFolder, StorageSettings};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 use super::{ObjectBody, ObjectUri, StorageError, fake_s3, file_of, keys, object_entry_of, read};

@@ -26,7 +26,7 @@ use tokio::{
 };
 
 use super::{fake_listing::list_response, fake_uploads::Uploads, signature::is_signed};
-use tessera_service::object_storage::{ObjectStorage, RetryPolicy, StorageSettings};
+use tessera_media::object_storage::{ObjectStorage, RetryPolicy, StorageSettings};
 
 /// The only valid access key.
 pub const KEY_ID: &str = "AKIAEXAMPLE";

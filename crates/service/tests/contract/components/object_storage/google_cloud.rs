@@ -2,7 +2,7 @@
 //! written by hand.
 
 use reqwest::Url;
-use tessera_service::object_storage::{BucketFolder, StorageSettings};
+use tessera_media::object_storage::{BucketFolder, StorageSettings};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 use super::{

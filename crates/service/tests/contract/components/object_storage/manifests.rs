@@ -9,7 +9,7 @@ use parquet::{
     schema::parser::parse_message_type,
 };
 
-use tessera_service::object_storage::{ObjectEntry, ObjectListing};
+use tessera_media::object_storage::{ObjectEntry, ObjectListing};
 
 use super::{FakeS3, list_error};
 

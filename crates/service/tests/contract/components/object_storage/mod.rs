@@ -18,7 +18,7 @@ use std::{
 
 use fake_s3::{FakeFailure, FakeS3, SECRET, TOKEN, storage, storage_with_timeout};
 
-use tessera_service::object_storage::{
+use tessera_media::object_storage::{
     ObjectBody, ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, PathRoot, RoleArn,
     StorageError,
 };

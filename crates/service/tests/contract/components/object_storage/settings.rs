@@ -1,6 +1,6 @@
 //! Settings from the variables of the clouds.
 
-use tessera_service::object_storage::StorageSettings;
+use tessera_media::object_storage::StorageSettings;
 
 fn of(variables: &[(&str, &str)]) -> Result<StorageSettings, String> {
     let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));

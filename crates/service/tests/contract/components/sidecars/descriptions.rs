@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use tessera_media::ingest::sidecar::{BoundingBox, MediaDescription};
 use tessera_model::Region;
-use tessera_service::ingest::sidecar::{BoundingBox, MediaDescription};
 
 use super::TestFolder;
 

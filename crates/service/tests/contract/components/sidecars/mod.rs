@@ -8,7 +8,7 @@ use std::{
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use tessera_service::ingest::{
+use tessera_media::ingest::{
     SandboxedDir, scan_folder,
     sidecar::{BoundingBox, SidecarData, read},
 };

@@ -1,6 +1,6 @@
 //! Tables of Open Images.
 
-use tessera_service::ingest::sidecar::BoundingBox;
+use tessera_media::ingest::sidecar::BoundingBox;
 
 use super::{TestFolder, describe};
 

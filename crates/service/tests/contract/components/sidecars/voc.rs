@@ -1,6 +1,6 @@
 //! Pascal VOC sidecars.
 
-use tessera_service::ingest::sidecar::BoundingBox;
+use tessera_media::ingest::sidecar::BoundingBox;
 
 use super::{TestFolder, describe};
 

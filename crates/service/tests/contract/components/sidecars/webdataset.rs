@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use tar::{Builder, Header};
-use tessera_service::ingest::{
+use tessera_media::ingest::{
     SandboxedDir, scan_folder,
     sidecar::read,
     unpack::{ArchiveKind, UnpackLimits, unpack},

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tessera_service::ingest::sidecar::BoundingBox;
+use tessera_media::ingest::sidecar::BoundingBox;
 
 use super::TestFolder;
 

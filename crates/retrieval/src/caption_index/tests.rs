@@ -1,0 +1,113 @@
+//! Compared with the full-text index of `SQLite`, and damaged files.
+
+use proptest::{
+    collection::vec,
+    prelude::*,
+    sample::{Index, select},
+};
+
+use super::{byte_lists::ByteLists, *};
+use tessera_search::text::{
+    full_text_query::{FullTextQuery, parse},
+    language::Language,
+    words::words,
+};
+use tessera_store::split_words;
+use tessera_testing::full_text_matches::full_text_matches;
+use tessera_testing::random_queries::{captions, is_nested_exclusion, queries};
+
+fn index_of(captions: &[impl AsRef<str>], language: Language) -> CaptionIndex {
+    let mut builder = CaptionIndexBuilder::new(language);
+    for (row, caption) in (0..).zip(captions) {
+        builder.push(row * 3, caption.as_ref()).unwrap();
+    }
+    let mut file = Vec::new();
+    builder.finish().write(&mut file).unwrap();
+    CaptionIndex::read(&mut &file[..]).unwrap()
+}
+
+fn query(text: &str) -> FullTextQuery {
+    parse(text, Language::English).unwrap()
+}
+
+fn rows(index: &CaptionIndex, text: &str) -> Vec<i64> {
+    index.search(&query(text)).unwrap().into_iter().map(|(row, _)| row / 3).collect()
+}
+
+/// Some of them of words that queries contain.
+fn byte_lists() -> impl Strategy<Value = ByteLists> {
+    let word = select(vec!["boat", "red", "sea"]).prop_map(|word| word.as_bytes().to_vec());
+    vec(prop_oneof![word, vec(any::<u8>(), 0..9)], 0..4).prop_map(|lists| {
+        let mut all = ByteLists::default();
+        for list in &lists {
+            all.push(list);
+        }
+        all
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #[test]
+    fn matches_and_scores_are_those_of_sqlite(captions in captions(), text in queries()) {
+        let joined: Vec<String> = captions.iter().map(|words| words.join(", ")).collect();
+        let found = index_of(&joined, Language::English).search(&query(&text)).unwrap();
+        let expected = full_text_matches(&captions, &query(&text));
+        prop_assert_eq!(found.len(), expected.len(), "{}", text);
+        for ((row, score), (number, expected)) in found.into_iter().zip(expected) {
+            prop_assert_eq!(row, 3 * i64::try_from(number).unwrap(), "{}", text);
+            let difference = (f64::from(score) - expected).abs();
+            let is_close = difference <= 1e-6 * expected.abs();
+            prop_assert!(is_close || is_nested_exclusion(&text), "{text}: {score}, {expected}");
+        }
+    }
+
+    #[test]
+    fn columns_of_any_content_are_refused_or_searched_to_an_end(
+        (rows, lengths) in (vec(any::<i64>(), 0..4), vec(any::<u32>(), 0..4)),
+        (words, postings) in (byte_lists(), byte_lists()),
+        text in queries(),
+    ) {
+        let fits = rows.len() == lengths.len() && words.len() == postings.len();
+        let mut file = Vec::new();
+        CaptionIndex { rows, lengths, words, postings }.write(&mut file).unwrap();
+        let read = CaptionIndex::read(&mut &file[..]);
+        prop_assert_eq!(read.is_ok(), fits);
+        if let Ok(index) = read {
+            index.search(&query(&text)).unwrap();
+        }
+    }
+
+    #[test]
+    fn captions_of_any_characters_are_found_by_their_words(
+        captions in vec("\\PC{0,30}", 1..6), at in any::<Index>(),
+    ) {
+        let index = index_of(&captions, Language::English);
+        let number = at.index(captions.len());
+        for word in words(&captions[number]) {
+            let stem = Language::English.stem(&word);
+            if !split_words(&stem).unwrap().is_empty() {
+                let found = rows(&index, &format!("\"{word}\""));
+                prop_assert!(found.contains(&i64::try_from(number).unwrap()), "{word}");
+            }
+        }
+    }
+}
+
+#[test]
+fn words_are_stemmed_and_without_diacritics() {
+    let index = index_of(&["Sailing boats", "Cafés at night", ""], Language::English);
+    for (text, row) in [
+        ("boat sail", 0),
+        ("SAILED", 0),
+        ("cafe", 1),
+        ("\"cafe at\"", 1),
+        ("“at night”", 1),
+        ("café-at", 1),
+    ] {
+        assert_eq!(rows(&index, text), [row], "{text}");
+    }
+    assert!(rows(&index, "\"at cafe\"").is_empty());
+    assert!(rows(&index, "near words").is_empty());
+    assert_eq!(rows(&index, "Ⓐ OR boat"), [0]);
+}

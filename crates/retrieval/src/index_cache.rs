@@ -1,0 +1,162 @@
+//! The indexes and text spaces of the datasets searched so far, each loaded once per generation.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use super::{
+    RetrievalError, SearchQuery, dataset_index::DatasetIndex, index_folder,
+    index_limits::IndexLimits, ranking::ClusterRanking,
+};
+use tessera_media::ingest::disk_quota::DiskQuota;
+use tessera_model::{DatasetId, EntityType};
+use tessera_search::{similarity::VectorMemory, text::lsa::TextSpace};
+use tessera_store::{Store, StoreError, dataset::DatasetRecord, embedding, lock};
+
+/// Locked while the index is loaded, so that it is loaded once.
+type IndexSlot = Arc<Mutex<CachedIndex>>;
+type CachedTextSpace = (i64, Option<Arc<TextSpace>>);
+
+#[derive(Default)]
+struct CachedIndex {
+    index: Option<Arc<DatasetIndex>>,
+    /// Of this index.
+    last_ranking: Option<(SearchQuery, Arc<ClusterRanking>)>,
+}
+
+/// What is in the cache, and how often it was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheUsage {
+    /// Loaded indexes: one for each dataset and entity type.
+    pub indexes: usize,
+    /// What filters read of their members and captions, in bytes of memory.
+    pub bytes: usize,
+    /// How many rankings came from memory.
+    pub hits: u64,
+    /// How many were computed.
+    pub misses: u64,
+    /// How many indexes were loaded.
+    pub loads: u64,
+}
+
+pub struct IndexCache {
+    limits: IndexLimits,
+    hits: AtomicU64,
+    misses: AtomicU64,
+    loads: AtomicU64,
+    indexes: Mutex<HashMap<(DatasetId, EntityType), IndexSlot>>,
+    text_spaces: Mutex<HashMap<DatasetId, CachedTextSpace>>,
+}
+
+impl IndexCache {
+    /// The files of the indexes are in the index folder, and space for them comes from `disk`.
+    pub fn new(disk: DiskQuota, index_folder: &Path) -> Self {
+        Self {
+            limits: IndexLimits { disk, memory: VectorMemory::for_files_in(index_folder) },
+            hits: AtomicU64::default(),
+            misses: AtomicU64::default(),
+            loads: AtomicU64::default(),
+            indexes: Mutex::default(),
+            text_spaces: Mutex::default(),
+        }
+    }
+
+    /// An index that is being loaded does not count.
+    pub fn usage(&self) -> CacheUsage {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (hits, misses, loads) = (count(&self.hits), count(&self.misses), count(&self.loads));
+        let mut usage = CacheUsage { hits, misses, loads, ..CacheUsage::default() };
+        let slots: Vec<_> = lock(&self.indexes).values().cloned().collect();
+        for slot in slots {
+            let loaded = slot.try_lock().ok().and_then(|cached| cached.index.clone());
+            if let Some(index) = loaded {
+                usage.indexes += 1;
+                usage.bytes += index.memory_bytes();
+            }
+        }
+        usage
+    }
+
+    /// The text space of the current generation, if any media item has text.
+    pub(super) fn text_space(
+        &self,
+        store: &Store,
+        dataset: &DatasetRecord,
+    ) -> Result<Option<Arc<TextSpace>>, StoreError> {
+        let cached = lock(&self.text_spaces).get(&dataset.id).cloned();
+        if let Some((_, space)) = cached.filter(|(of, _)| *of == dataset.generation) {
+            return Ok(space);
+        }
+        let bytes = store.read(|c| embedding::text_space(c, dataset.id))?;
+        let space = bytes.and_then(|bytes| TextSpace::from_bytes(&bytes)).map(Arc::new);
+        lock(&self.text_spaces).insert(dataset.id, (dataset.generation, space.clone()));
+        Ok(space)
+    }
+
+    /// Writes the files of an index that is not in memory, so that the first search need not. Searches of it wait.
+    pub fn prepare(
+        &self,
+        store: &Store,
+        dataset: &DatasetRecord,
+        entity: EntityType,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<(), StoreError> {
+        let slot = lock(&self.indexes).entry((dataset.id, entity)).or_default().clone();
+        let cached = lock(&slot);
+        let is_current = |index: &Arc<DatasetIndex>| index.generation == dataset.generation;
+        if cached.index.as_ref().is_some_and(is_current) {
+            return Ok(());
+        }
+        index_folder::prepare(store, &self.limits, dataset, entity, is_stopped)
+    }
+
+    /// From memory if it was the last one of its index, otherwise from `rank`.
+    pub(super) fn ranking(
+        &self,
+        store: &Store,
+        dataset: &DatasetRecord,
+        query: &SearchQuery,
+        rank: impl FnOnce(&Arc<DatasetIndex>) -> Result<ClusterRanking, RetrievalError>,
+    ) -> Result<Arc<ClusterRanking>, RetrievalError> {
+        let key = (dataset.id, query.entity);
+        let slot = lock(&self.indexes).entry(key).or_default().clone();
+        let index = {
+            let mut cached = lock(&slot);
+            let current = cached.index.clone();
+            if let Some(index) = current.filter(|index| index.generation == dataset.generation) {
+                if let Some((last, ranking)) = &cached.last_ranking
+                    && last == query
+                {
+                    self.hits.fetch_add(1, Ordering::Relaxed);
+                    return Ok(ranking.clone());
+                }
+                index
+            } else {
+                let index = index_folder::open(store, &self.limits, dataset, query.entity)?;
+                let index = Arc::new(index);
+                self.loads.fetch_add(1, Ordering::Relaxed);
+                *cached = CachedIndex { index: Some(index.clone()), last_ranking: None };
+                index
+            }
+        };
+        self.misses.fetch_add(1, Ordering::Relaxed);
+        let ranking = rank(&index).inspect_err(|cause| {
+            // A file of the index cannot be read any more: the next search reads the index again.
+            if matches!(cause, RetrievalError::Store(StoreError::Io(..))) {
+                *lock(&slot) = CachedIndex::default();
+            }
+        });
+        let ranking = Arc::new(ranking?);
+        let mut cached = lock(&slot);
+        // Another request may have loaded the index of another generation.
+        if cached.index.as_ref().is_some_and(|current| Arc::ptr_eq(current, &index)) {
+            cached.last_ranking = Some((query.clone(), ranking.clone()));
+        }
+        Ok(ranking)
+    }
+}

@@ -1,0 +1,183 @@
+//! The files of the index of one generation of a dataset: written when an operation has ended, or when it
+//! is searched first, and read by later starts. They contain nothing that is not in the store.
+
+use std::{
+    collections::HashSet,
+    fs::{self, File, Permissions},
+    io::{self, BufReader, ErrorKind, Read, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+};
+
+use super::{
+    caption_index::CaptionIndex,
+    checked_file::{self, CheckedWriter},
+    column_file::{read_column, write_column},
+    dataset_index::{DatasetIndex, IndexVectors},
+    index_builder::{DESCRIPTORS_FILE, EMBEDDINGS_FILE, IndexBuilder, MODEL_VECTORS_FILE},
+    index_limits::IndexLimits,
+    member_columns::MemberColumns,
+    name_table::NameTable,
+    vector_source::{PartialVectors, VectorSource},
+};
+use tessera_media::ingest::{disk_quota::DiskQuota, staging::create_private_dir};
+use tessera_model::EntityType;
+use tessera_search::{index::DIMENSION, similarity::VectorMemory};
+use tessera_store::{
+    Store, StoreError,
+    dataset::{self, DatasetRecord},
+};
+
+const MEMBERS_FILE: &str = "members";
+const CAPTIONS_FILE: &str = "captions";
+/// First bytes of the file of members, in the byte order of the machine; the number is the version of all files, and of
+/// the stems in them.
+const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x04");
+
+/// Removes the files of all generations but the current ones, and what a crashed process left.
+pub fn remove_outdated(store: &Store) -> Result<(), StoreError> {
+    let mut current = HashSet::new();
+    for dataset in store.read(dataset::all)? {
+        for entity in [EntityType::Images, EntityType::Objects] {
+            current.insert(folder_name(&dataset, entity));
+        }
+    }
+    let folder = store.indexes_dir();
+    remove_folders(&folder, |name| !current.contains(name))
+        .map_err(|cause| StoreError::Io(folder, cause))
+}
+
+fn folder_name(dataset: &DatasetRecord, entity: EntityType) -> String {
+    format!("{}-{}", folder_prefix(dataset, entity), dataset.generation)
+}
+
+fn folder_prefix(dataset: &DatasetRecord, entity: EntityType) -> String {
+    format!("{}-{}", dataset.id, entity.as_str().to_ascii_lowercase())
+}
+
+fn remove_folders(indexes: &Path, is_outdated: impl Fn(&str) -> bool) -> io::Result<()> {
+    let entries = match fs::read_dir(indexes) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_name().to_str().is_none_or(&is_outdated) {
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Opens the index of the current generation, or reads it from the store and writes its files. Without space for
+/// them, the index is in memory.
+pub fn open(
+    store: &Store,
+    limits: &IndexLimits,
+    dataset: &DatasetRecord,
+    entity: EntityType,
+) -> Result<DatasetIndex, StoreError> {
+    let folder = store.indexes_dir().join(folder_name(dataset, entity));
+    if let Ok(index) = read(&folder, dataset.generation, &limits.memory) {
+        return Ok(index);
+    }
+    if let Ok(index) = build(store, limits, dataset, entity, &folder, &|| false)? {
+        return Ok(index);
+    }
+    // Another process may have been faster.
+    if let Ok(index) = read(&folder, dataset.generation, &limits.memory) {
+        return Ok(index);
+    }
+    let built = IndexBuilder::in_memory().build(store, dataset, entity, &|| false)?;
+    built.map_err(|cause| StoreError::Io(folder, cause))
+}
+
+/// Writes the files of the current generation unless they are there. There are none without space for them, or if
+/// `is_stopped` becomes true.
+pub fn prepare(
+    store: &Store,
+    limits: &IndexLimits,
+    dataset: &DatasetRecord,
+    entity: EntityType,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<(), StoreError> {
+    let folder = store.indexes_dir().join(folder_name(dataset, entity));
+    let members = File::open(folder.join(MEMBERS_FILE));
+    if !members.is_ok_and(|mut file| read_magic(&mut file).is_ok()) {
+        // If they cannot be written, the first search tries again.
+        let _ = build(store, limits, dataset, entity, &folder, is_stopped)?;
+    }
+    Ok(())
+}
+
+fn build(
+    store: &Store,
+    limits: &IndexLimits,
+    dataset: &DatasetRecord,
+    entity: EntityType,
+    folder: &Path,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<io::Result<DatasetIndex>, StoreError> {
+    let indexes = store.indexes_dir();
+    let prepare = || {
+        create_private_dir(&indexes)?;
+        let prefix = folder_prefix(dataset, entity);
+        // The files of older generations, and damaged ones of this one. What is open stays readable.
+        remove_folders(&indexes, |name| name.starts_with(&prefix))?;
+        let private = Permissions::from_mode(0o700);
+        let new = tempfile::Builder::new().permissions(private).tempdir_in(&indexes)?;
+        let builder = IndexBuilder::on_disk(new.path(), limits)?;
+        Ok((new, builder))
+    };
+    let (new, builder) = match prepare() {
+        Ok(prepared) => prepared,
+        Err(cause) => return Ok(Err(cause)),
+    };
+    Ok(builder.build(store, dataset, entity, is_stopped)?.and_then(|index| {
+        write_members(&index, &new.path().join(MEMBERS_FILE), &limits.disk)?;
+        let mut captions = CheckedWriter::create(&new.path().join(CAPTIONS_FILE), &limits.disk)?;
+        index.captions.write(&mut captions)?;
+        captions.finish()?;
+        fs::rename(new.keep(), folder)?;
+        Ok(index)
+    }))
+}
+
+fn write_members(index: &DatasetIndex, path: &Path, disk: &DiskQuota) -> io::Result<()> {
+    let mut file = CheckedWriter::create(path, disk)?;
+    file.write_all(&MAGIC.to_ne_bytes())?;
+    index.members.write(&mut file)?;
+    index.names.write(&mut file)?;
+    for partial in [&index.vectors.embeddings, &index.vectors.model] {
+        write_column(&mut file, &[partial.vectors.dimension() as u64])?;
+        write_column(&mut file, &partial.members)?;
+    }
+    file.finish().map(drop)
+}
+
+fn read(folder: &Path, generation: i64, memory: &VectorMemory) -> io::Result<DatasetIndex> {
+    let mut file = BufReader::new(checked_file::open(&folder.join(MEMBERS_FILE), None)?);
+    read_magic(&mut file)?;
+    let (members, names) = (MemberColumns::read(&mut file)?, NameTable::read(&mut file)?);
+    let mut partial = |name: &str| {
+        let dimension = read_column::<u64>(&mut file)?.first().copied().unwrap_or_default();
+        let dimension = usize::try_from(dimension).map_err(io::Error::other)?;
+        let members: Vec<u32> = read_column(&mut file)?;
+        let vectors = VectorSource::open(&folder.join(name), dimension, members.len(), memory)?;
+        io::Result::Ok(PartialVectors { vectors, members })
+    };
+    let (embeddings, model) = (partial(EMBEDDINGS_FILE)?, partial(MODEL_VECTORS_FILE)?);
+    let descriptors = folder.join(DESCRIPTORS_FILE);
+    let descriptors = VectorSource::open(&descriptors, DIMENSION, members.len(), memory)?;
+    let vectors = IndexVectors { descriptors, embeddings, model };
+    let captions = checked_file::open(&folder.join(CAPTIONS_FILE), None)?;
+    let captions = CaptionIndex::read(&mut BufReader::new(captions))?;
+    Ok(DatasetIndex::new(generation, members, names, captions, vectors))
+}
+
+/// Fails if the files are of another version.
+fn read_magic(file: &mut impl Read) -> io::Result<()> {
+    let mut magic = [0; size_of::<u64>()];
+    file.read_exact(&mut magic)?;
+    if u64::from_ne_bytes(magic) == MAGIC { Ok(()) } else { Err(ErrorKind::InvalidData.into()) }
+}

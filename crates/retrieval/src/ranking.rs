@@ -1,0 +1,149 @@
+//! Ranks clusters by their best matching member; without scores they keep the order of browsing.
+//!
+//! The rest of the service reads a ranking only by [`SearchRanking`](super::SearchRanking).
+
+use std::sync::Arc;
+
+use super::{dataset_index::DatasetIndex, member_columns::NO_VIDEO};
+use tessera_model::{Granularity, Page};
+use tessera_store::{
+    preview::MAX_PREVIEWS,
+    search_table::{ClusterMatch, SelectedMember},
+};
+
+/// The wire name of a distance from 0, which is the same, to 2.
+pub const COSINE_DISTANCE: &str = "cosine_distance";
+/// The wire name of full-text scores: lower is better.
+pub const BM25: &str = "bm25";
+
+/// A score for every member, lower is better; infinite for members without one.
+#[derive(Clone, Debug)]
+pub struct Scores {
+    pub values: Vec<f32>,
+    /// The kind of score, as spelled on the wire.
+    pub kind: &'static str,
+}
+
+pub struct ClusterRanking {
+    index: Arc<DatasetIndex>,
+    level: usize,
+    mask: Vec<bool>,
+    scores: Option<Scores>,
+    /// Cluster ranks at the level, best first.
+    order: Vec<u32>,
+}
+
+impl ClusterRanking {
+    /// Orders the clusters of the members that match and, if the query ranks, have a score.
+    pub fn new(
+        index: Arc<DatasetIndex>,
+        level: Granularity,
+        mut mask: Vec<bool>,
+        scores: Option<Scores>,
+    ) -> Self {
+        let level = usize::from(level.level());
+        let ranks = &index.members.cluster_ranks[level];
+        let mut best = vec![f32::INFINITY; index.clusters(level).len()];
+        for (member, (matches, &rank)) in mask.iter_mut().zip(ranks).enumerate() {
+            let score = scores.as_ref().map_or(0.0, |scores| scores.values[member]);
+            *matches &= score.is_finite();
+            if *matches {
+                let best = &mut best[rank as usize];
+                *best = best.min(score);
+            }
+        }
+        let found = (0..).zip(best).filter(|(_, score)| score.is_finite());
+        // Ties keep the order of browsing.
+        let mut order: Vec<(i32, u32)> =
+            found.map(|(cluster, score)| (total_order(score), cluster)).collect();
+        if scores.is_some() {
+            order.sort_unstable();
+        }
+        let order = order.into_iter().map(|(_, cluster)| cluster).collect();
+        Self { index, level, mask, scores, order }
+    }
+
+    pub fn score_kind(&self) -> Option<&'static str> {
+        self.scores.as_ref().map(|scores| scores.kind)
+    }
+
+    /// The matching members of all clusters, in the order of the index.
+    pub fn members(&self) -> impl Iterator<Item = SelectedMember> {
+        let matching = self.mask.iter().enumerate().filter(|(_, matches)| **matches);
+        matching.map(|(member, _)| self.selected(member))
+    }
+
+    /// The matching members of one cluster, in the order of the index.
+    pub fn members_of(&self, cluster: u32) -> impl Iterator<Item = SelectedMember> {
+        self.matching_of(cluster).map(|member| self.selected(member))
+    }
+
+    fn matching_of(&self, cluster: u32) -> impl Iterator<Item = usize> {
+        let members = self.index.clusters(self.level).of(cluster).iter();
+        members.map(|&member| member as usize).filter(|&member| self.mask[member])
+    }
+
+    fn selected(&self, member: usize) -> SelectedMember {
+        SelectedMember {
+            row: self.index.members.rows[member],
+            cluster: self.index.members.cluster_ranks[self.level][member],
+            score: self.scores.as_ref().map(|scores| scores.values[member]),
+        }
+    }
+
+    pub fn page(&self, page: u64) -> Vec<ClusterMatch> {
+        let from = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
+        let clusters = self.order.iter().skip(from).take(Page::SIZE);
+        clusters.map(|&cluster| self.cluster_match(cluster)).collect()
+    }
+
+    fn cluster_match(&self, cluster: u32) -> ClusterMatch {
+        let columns = &self.index.members;
+        let mut found = ClusterMatch { cluster, ..ClusterMatch::default() };
+        let (mut pictures, mut videos) = (Vec::new(), Vec::new());
+        for member in self.matching_of(cluster) {
+            let (row, picture_row) = (columns.rows[member], columns.picture_rows[member]);
+            let video = columns.videos[member];
+            if picture_row != row {
+                found.counts.objects += 1;
+                pictures.push(picture_row);
+            } else if video != NO_VIDEO {
+                found.counts.frames += 1;
+                videos.push(video);
+            } else {
+                found.counts.images += 1;
+            }
+            let score = self.scores.as_ref().map(|scores| scores.values[member]);
+            insert_best(&mut found.best_members, row, score);
+        }
+        found.counts.images += count_distinct(pictures);
+        found.counts.videos = count_distinct(videos);
+        found
+    }
+}
+
+fn count_distinct<T: Ord>(mut values: Vec<T>) -> u64 {
+    values.sort_unstable();
+    values.dedup();
+    values.len() as u64
+}
+
+/// A number that orders as [`f32::total_cmp`] does.
+fn total_order(score: f32) -> i32 {
+    let bits = score.to_bits().cast_signed();
+    bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed()
+}
+
+/// Inserts a member if it is among the best; earlier members precede equal ones.
+fn insert_best(best: &mut Vec<(i64, Option<f32>)>, row: i64, score: Option<f32>) {
+    // Half precision may give a picture a small negative distance from itself.
+    let value = score.unwrap_or_default();
+    let position = best.partition_point(|&(_, other)| other.unwrap_or_default() <= value);
+    if position < MAX_PREVIEWS {
+        best.insert(position, (row, score));
+        best.truncate(MAX_PREVIEWS);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! A search of a large dataset, by the table that the database searches.
+
+use super::{
+    RetrievalError, SearchContext, SearchQuery, copies,
+    ranking::{BM25, COSINE_DISTANCE},
+    search_context::QueryPicture,
+};
+use crate::issues::confidence_range;
+use tessera_model::{
+    Anchor, Filter, Granularity,
+    vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, QueryText},
+};
+use tessera_search::similarity::MAX_COPY_CANDIDATES;
+use tessera_store::{
+    Connection, Store, full_text,
+    search_table::{
+        self, ClusterMatch, DistanceBound, DistanceQuery, IssueRange, MemberCondition,
+        MemberDistance, MemberOrder, MemberSearch, MemberVector, SearchTable, SelectedMember,
+        TableSearch, VectorQuery,
+    },
+};
+
+/// The ranking of one generation; each function computes it again, with the same result.
+pub struct TableRanking {
+    table: SearchTable,
+    search: MemberSearch,
+    level: Granularity,
+    /// How many of the nearest members are considered, if not all.
+    horizon: Option<u64>,
+}
+
+impl TableRanking {
+    /// `None` if the dataset has no search table.
+    pub fn find(
+        context: &SearchContext,
+        query: &SearchQuery,
+    ) -> Result<Option<Self>, RetrievalError> {
+        let SearchContext { store, dataset, limits, .. } = context;
+        if !store.is_on_server() {
+            return Ok(None);
+        }
+        let found = store.read(|c| search_table::find(c, dataset.id, query.entity))?;
+        let Some(table) = found else { return Ok(None) };
+        if table.generation != dataset.generation {
+            return Err(RetrievalError::Outdated);
+        }
+        let search = QueryTranslation::new(context, &table).translate(query)?;
+        let exceeds = |c: &Connection| search_table::exceeds(c, &table, &search, limits.max_exact);
+        let is_bounded = read_current(store, &table, exceeds)?;
+        let horizon = is_bounded.then_some(limits.horizon);
+        Ok(Some(Self { table, search, level: query.granularity, horizon }))
+    }
+
+    pub fn page(&self, store: &Store, page: u64) -> Result<Vec<ClusterMatch>, RetrievalError> {
+        read_current(store, &self.table, |c| self.on_table().page(c, page))
+    }
+
+    /// Of one cluster, or of all.
+    pub fn members(
+        &self,
+        store: &Store,
+        cluster: Option<u32>,
+    ) -> Result<Vec<SelectedMember>, RetrievalError> {
+        read_current(store, &self.table, |c| self.on_table().members(c, cluster))
+    }
+
+    pub fn score_kind(&self) -> Option<&'static str> {
+        match self.search.order {
+            MemberOrder::Browsing => None,
+            MemberOrder::Captions(_) => Some(BM25),
+            MemberOrder::Distance(_) => Some(COSINE_DISTANCE),
+        }
+    }
+
+    pub fn is_bounded(&self) -> bool {
+        self.horizon.is_some()
+    }
+
+    fn on_table(&self) -> TableSearch<'_> {
+        let Self { table, search, level, horizon } = self;
+        TableSearch { table, search, level: *level, horizon: *horizon }
+    }
+}
+
+/// Reads a table in one snapshot, unless the dataset has another generation.
+fn read_current<T>(
+    store: &Store,
+    table: &SearchTable,
+    read: impl FnOnce(&Connection) -> tessera_store::Result<T>,
+) -> Result<T, RetrievalError> {
+    let found = store.read(|c| {
+        let is_current = search_table::is_current(c, table)?;
+        is_current.then(|| read(c)).transpose()
+    });
+    match found {
+        Ok(Some(value)) => Ok(value),
+        Ok(None) => Err(RetrievalError::Outdated),
+        // It was removed after the snapshot began.
+        Err(cause) if cause.is_missing_table() => Err(RetrievalError::Outdated),
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+/// Makes conditions and an order of a query, as `query_run` does in memory.
+struct QueryTranslation<'a> {
+    context: &'a SearchContext<'a>,
+    table: &'a SearchTable,
+    conditions: Vec<MemberCondition>,
+    /// The first part of the query that ranks.
+    order: Option<MemberOrder>,
+}
+
+impl<'a> QueryTranslation<'a> {
+    fn new(context: &'a SearchContext<'a>, table: &'a SearchTable) -> Self {
+        Self { context, table, conditions: Vec::new(), order: None }
+    }
+
+    fn translate(mut self, query: &SearchQuery) -> Result<MemberSearch, RetrievalError> {
+        let max_score = query.max_score.map(Fraction::value);
+        if let Some(anchor) = query.anchor {
+            self.order = Some(MemberOrder::Distance(self.visual_distance(anchor)?));
+        }
+        if let Some(caption) = &query.caption {
+            // An anchor given as well ranks; the caption still limits.
+            let bound = max_score.map_or(DistanceBound::Exists, DistanceBound::Below);
+            self.semantic(caption, bound)?;
+        }
+        for filter in &query.filters {
+            self.filter(filter)?;
+        }
+        if let (Some(max_score), None) = (max_score, &query.caption) {
+            let Some(MemberOrder::Distance(distance)) = self.order.clone() else {
+                return Err(RetrievalError::NoSimilarity);
+            };
+            let bound = DistanceBound::Below(max_score);
+            self.conditions.push(MemberCondition::Distance(distance, bound));
+        }
+        let order = self.order.unwrap_or(MemberOrder::Browsing);
+        Ok(MemberSearch { conditions: self.conditions, order })
+    }
+
+    fn filter(&mut self, filter: &Filter) -> Result<(), RetrievalError> {
+        let condition = match filter {
+            Filter::FullText(text) => return self.full_text(text),
+            Filter::Semantic { text, min_similarity } => {
+                let least = min_similarity.map(Fraction::value);
+                let bound = least.map_or(DistanceBound::Exists, DistanceBound::SimilarityFrom);
+                return self.semantic(text.as_str(), bound);
+            }
+            Filter::Similar { anchor, max_distance } => {
+                let distance = self.visual_distance(*anchor)?;
+                let most = max_distance.map(Fraction::value);
+                let bound = most.map_or(DistanceBound::Exists, DistanceBound::AtMost);
+                self.distance(distance, bound);
+                return Ok(());
+            }
+            Filter::Labels(rule, labels) => {
+                let names = labels.as_slice().iter().map(Label::as_str);
+                MemberCondition::Labels(*rule, names.map(str::to_owned).collect())
+            }
+            Filter::Tags(tags) => MemberCondition::Tags(tags.as_slice().to_vec()),
+            Filter::Issue(issue) => {
+                self.conditions.extend(issue_condition(issue));
+                return Ok(());
+            }
+            Filter::Duplicates(similarity) => {
+                MemberCondition::NearDuplicate(similarity.value().max(f64::EPSILON))
+            }
+            Filter::Uniqueness(score) => MemberCondition::Uniqueness(score.value()),
+        };
+        self.conditions.push(condition);
+        Ok(())
+    }
+
+    fn full_text(&mut self, text: &QueryText) -> Result<(), RetrievalError> {
+        let query = self.context.full_text_query(text)?;
+        let found = self.context.store.read(|c| full_text::search(c, &query))?;
+        let matching = !query.is_negated;
+        if matching && self.order.is_none() {
+            self.order = Some(MemberOrder::Captions(found));
+        } else {
+            let pictures = found.into_iter().map(|(row, _)| row).collect();
+            self.conditions.push(MemberCondition::Captions { pictures, matching });
+        }
+        Ok(())
+    }
+
+    fn semantic(&mut self, text: &str, bound: DistanceBound) -> Result<(), RetrievalError> {
+        // Without a known word, nothing has a distance.
+        let unknown = VectorQuery { of: MemberVector::Embedding, vector: Vec::new() };
+        let query = self.context.distance_from_text(text)?;
+        self.distance(query.unwrap_or(DistanceQuery::Single(unknown)).into(), bound);
+        Ok(())
+    }
+
+    /// The distance from a picture; copies among its nearest members are nearer than their vectors.
+    fn visual_distance(&self, anchor: Anchor) -> Result<MemberDistance, RetrievalError> {
+        let QueryPicture { distance: query, features, .. } = self.context.query_picture(anchor)?;
+        let (store, table) = (self.context.store, self.table);
+        let nearest =
+            |c: &Connection| search_table::nearest(c, table, &query.vectors(), MAX_COPY_CANDIDATES);
+        let copies = copies::among_rows(store, &features, &read_current(store, table, nearest)?)?;
+        Ok(MemberDistance { query, copies })
+    }
+
+    fn distance(&mut self, distance: MemberDistance, bound: DistanceBound) {
+        self.order.get_or_insert_with(|| MemberOrder::Distance(distance.clone()));
+        self.conditions.push(MemberCondition::Distance(distance, bound));
+    }
+}
+
+/// `None` if every member fulfills it.
+fn issue_condition(issue: &IssueFilter) -> Option<MemberCondition> {
+    let within = issue.mode == IssueMode::In;
+    let IssueName::Known(kind) = issue.kind else {
+        // An unknown issue is never found.
+        return within.then_some(MemberCondition::Never);
+    };
+    let (min, max) = confidence_range(issue).into_inner();
+    Some(MemberCondition::Issue(IssueRange { kind, min, max, within }))
+}

@@ -1,0 +1,152 @@
+//! The vectors of an index: in a file, or in memory where no file can be written.
+
+use std::{io, path::Path};
+
+use half::f16;
+use zerocopy::IntoBytes as _;
+
+use super::{
+    checked_file::{self, PositionedWriter},
+    index_limits::IndexLimits,
+};
+use tessera_search::similarity::{VectorFile, VectorMemory, Vectors};
+
+/// Vectors that not every member has.
+pub struct PartialVectors {
+    pub vectors: VectorSource,
+    /// The members with a vector, in the order of `vectors`.
+    pub members: Vec<u32>,
+}
+
+pub enum VectorSource {
+    InMemory(Vectors),
+    OnDisk(VectorFile),
+}
+
+impl VectorSource {
+    /// The vectors in a file that [`VectorSink`] wrote.
+    pub fn open(
+        path: &Path,
+        dimension: usize,
+        rows: usize,
+        memory: &VectorMemory,
+    ) -> io::Result<Self> {
+        let bytes = rows * dimension * size_of::<f16>();
+        let file = checked_file::open(path, Some(bytes as u64))?;
+        Ok(Self::OnDisk(VectorFile::new(file, dimension, rows, memory)))
+    }
+
+    pub fn dimension(&self) -> usize {
+        match self {
+            Self::InMemory(vectors) => vectors.dimension(),
+            Self::OnDisk(file) => file.dimension(),
+        }
+    }
+
+    /// The distance of every vector from `query`, which has the same dimension.
+    pub fn distances(&self, query: &[f16]) -> io::Result<Vec<f32>> {
+        match self {
+            Self::InMemory(vectors) => Ok(vectors.distances(query)),
+            Self::OnDisk(file) => file.distances(query),
+        }
+    }
+}
+
+/// Takes the vectors of members in any order, all of the dimension of the first one.
+pub struct VectorSink {
+    /// 0 before the first one.
+    dimension: usize,
+    /// The members with a vector.
+    members: Vec<u32>,
+    target: SinkTarget,
+}
+
+enum SinkTarget {
+    InMemory(Vec<f16>),
+    OnDisk(PositionedWriter, VectorMemory),
+}
+
+impl VectorSink {
+    pub fn in_memory() -> Self {
+        Self { dimension: 0, members: Vec::new(), target: SinkTarget::InMemory(Vec::new()) }
+    }
+
+    /// Writes to a new file.
+    pub fn on_disk(path: &Path, limits: &IndexLimits) -> io::Result<Self> {
+        let file = PositionedWriter::create(path, &limits.disk)?;
+        let target = SinkTarget::OnDisk(file, limits.memory.clone());
+        Ok(Self { dimension: 0, members: Vec::new(), target })
+    }
+
+    /// Takes the vector of a member. Another dimension belongs to a text space or a model that is about to be
+    /// replaced.
+    pub fn put(&mut self, member: u32, vector: &[f16]) -> io::Result<()> {
+        if self.members.is_empty() {
+            self.dimension = vector.len();
+        }
+        if vector.len() != self.dimension {
+            return Ok(());
+        }
+        self.members.push(member);
+        self.target.put(member as usize * self.dimension, vector)
+    }
+
+    /// Returns the vectors in the order of their members.
+    pub fn finish(mut self) -> io::Result<PartialVectors> {
+        let Self { dimension, mut members, .. } = self;
+        members.sort_unstable();
+        self.target.close_gaps(dimension, &members)?;
+        let rows = members.len();
+        let vectors = match self.target {
+            SinkTarget::InMemory(mut numbers) => {
+                numbers.truncate(rows * dimension);
+                VectorSource::InMemory(Vectors::from_numbers(dimension, numbers))
+            }
+            SinkTarget::OnDisk(file, memory) => {
+                let bytes = rows * dimension * size_of::<f16>();
+                let file = file.finish(bytes as u64)?;
+                VectorSource::OnDisk(VectorFile::new(file, dimension, rows, &memory))
+            }
+        };
+        Ok(PartialVectors { vectors, members })
+    }
+}
+
+impl SinkTarget {
+    /// `first` is the position of the first number of the vector.
+    fn put(&mut self, first: usize, vector: &[f16]) -> io::Result<()> {
+        match self {
+            Self::InMemory(numbers) => {
+                let end = first + vector.len();
+                numbers.resize(numbers.len().max(end), f16::ZERO);
+                numbers[first..end].copy_from_slice(vector);
+                Ok(())
+            }
+            Self::OnDisk(file, _) => file.write_at(vector.as_bytes(), file_position(first)),
+        }
+    }
+
+    /// Moves the vectors of increasing `members` to the first positions.
+    fn close_gaps(&mut self, dimension: usize, members: &[u32]) -> io::Result<()> {
+        if let Self::OnDisk(file, _) = self {
+            file.flush()?;
+        }
+        let moved = members.iter().map(|&member| member as usize).enumerate();
+        for (to, from) in moved.filter(|(to, from)| to != from) {
+            let (from, to) = (from * dimension, to * dimension);
+            match self {
+                Self::InMemory(numbers) => numbers.copy_within(from..from + dimension, to),
+                Self::OnDisk(file, _) => {
+                    let bytes = dimension * size_of::<f16>();
+                    file.copy(file_position(from), file_position(to), bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the number at a position is in a file.
+fn file_position(number: usize) -> u64 {
+    (number * size_of::<f16>()) as u64
+}

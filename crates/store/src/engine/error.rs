@@ -1,0 +1,100 @@
+//! Errors of the database, independent of the engine.
+
+use std::{error::Error, fmt};
+
+use rusqlite::{ErrorCode, types::FromSqlError};
+use tokio_postgres::error::SqlState;
+
+/// Why a statement failed, or what it returned cannot be read.
+#[derive(Debug)]
+pub enum QueryError {
+    Sqlite(rusqlite::Error),
+    Postgres(tokio_postgres::Error),
+    /// TLS cannot be used: for example, the certificates of authorities are missing.
+    Encryption(String),
+    /// A statement that has to return a row returned none.
+    NoRow,
+    /// Another worker has taken over the task whose result was to be stored.
+    LeaseLost,
+    /// The schema on a server has another version than this connection was opened for.
+    OtherSchema {
+        found_version: usize,
+    },
+    /// The task that ran a statement has to stop.
+    Stopped,
+    /// A value cannot be stored, or is not what the column should contain.
+    Value(Box<dyn Error + Send + Sync>),
+}
+
+pub type Result<T, E = QueryError> = std::result::Result<T, E>;
+
+impl QueryError {
+    pub fn value(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Value(cause.into())
+    }
+
+    /// Whether the database is not one of this program, or damaged: `Unknown` is an error in SQL,
+    /// such as a missing table.
+    pub fn is_damage(&self) -> bool {
+        let Self::Sqlite(cause) = self else { return false };
+        matches!(
+            cause.sqlite_error_code(),
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown)
+        )
+    }
+
+    /// Whether the server ended the transaction because it and another one waited for each other.
+    pub fn is_deadlock(&self) -> bool {
+        let is_deadlock = |code: &SqlState| *code == SqlState::T_R_DEADLOCK_DETECTED;
+        matches!(self, Self::Postgres(cause) if cause.code().is_some_and(is_deadlock))
+    }
+
+    /// Whether a table does not exist any more.
+    pub fn is_missing_table(&self) -> bool {
+        matches!(self, Self::Postgres(cause) if cause.code() == Some(&SqlState::UNDEFINED_TABLE))
+    }
+}
+
+impl fmt::Display for QueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(cause) => cause.fmt(f),
+            // Without it, the message would be "db error".
+            Self::Postgres(cause) => match cause.as_db_error() {
+                Some(reason) => reason.fmt(f),
+                None => match cause.source() {
+                    Some(source) => write!(f, "{cause}: {source}"),
+                    None => cause.fmt(f),
+                },
+            },
+            Self::Encryption(cause) => f.write_str(cause),
+            Self::NoRow => f.write_str("a row is missing"),
+            Self::LeaseLost => f.write_str("another worker has taken over this task"),
+            Self::OtherSchema { found_version } => {
+                write!(f, "the schema now has version {found_version}")
+            }
+            Self::Stopped => f.write_str("the task was stopped"),
+            Self::Value(cause) => write!(f, "a value has the wrong type ({cause})"),
+        }
+    }
+}
+
+impl Error for QueryError {}
+
+impl From<rusqlite::Error> for QueryError {
+    fn from(cause: rusqlite::Error) -> Self {
+        Self::Sqlite(cause)
+    }
+}
+
+impl From<tokio_postgres::Error> for QueryError {
+    fn from(cause: tokio_postgres::Error) -> Self {
+        Self::Postgres(cause)
+    }
+}
+
+impl From<FromSqlError> for QueryError {
+    fn from(cause: FromSqlError) -> Self {
+        Self::value(cause)
+    }
+}

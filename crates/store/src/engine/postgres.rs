@@ -1,0 +1,272 @@
+//! A connection to PostgreSQL. Its functions may wait on any thread, also on one of a runtime.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    future::poll_fn,
+    io,
+    pin::pin,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_executor::block_on;
+use futures_util::future::{Either, join_all, select};
+use rusqlite::ToSql as SqliteToSql;
+use tokio::{
+    runtime::{Builder, Runtime},
+    time::sleep,
+};
+use tokio_postgres::{
+    AsyncMessage, Client, Config, Row as PostgresRow, SimpleQueryMessage, Statement,
+    types::{ToSql, Type},
+};
+
+use super::{
+    QueryError, Result, column_types::Parameter, encryption::Encryption,
+    server_certificate::ServerVerification,
+};
+
+/// Rows that are in memory at a time while a large result is read.
+const FETCHED_ROWS: usize = 500;
+
+/// A cursor is planned for its first tenth otherwise: by an index of the order, whose rows are all compared.
+const READ_CURSORS_TO_THE_END: &str = "SET cursor_tuple_fraction = 1";
+
+/// Reading the table locks it until the transaction ends: a migration waits for all changes that have begun, and
+/// changes that begin later wait for the migration.
+const READ_VERSION: &str = "SELECT coalesce(max(version), 0) FROM schema_version";
+
+/// How often a long statement notices a stop.
+const STOP_CHECKS: Duration = Duration::from_millis(50);
+
+/// Statements that stay prepared. Store functions have about a hundred.
+const MAX_STATEMENTS: usize = 500;
+
+#[derive(Debug)]
+pub struct PostgresConnection {
+    client: Client,
+    /// For the connection that cancels a statement.
+    encryption: Encryption,
+    statements: RefCell<HashMap<String, Statement>>,
+    /// How many cursors were opened, for their names.
+    cursors: Cell<u64>,
+    /// The version that the schema must have to be changed, if this matters.
+    schema_version: Option<usize>,
+}
+
+impl PostgresConnection {
+    /// Calls `on_notification` after each notification that the server sends, on another thread. Changes need
+    /// a schema of `schema_version`.
+    pub(crate) fn connect(
+        config: &Config,
+        verification: &ServerVerification,
+        schema_version: Option<usize>,
+        on_notification: impl Fn() + Send + 'static,
+    ) -> Result<Self> {
+        let encryption = Encryption::new(verification).map_err(QueryError::Encryption)?;
+        let runtime = network_runtime().map_err(QueryError::value)?;
+        let entered = runtime.handle().clone();
+        let (config, tls) = (config.clone(), encryption.clone());
+        let connecting = entered.spawn(async move { config.connect(tls).await });
+        let (client, mut connection) = block_on(connecting).map_err(QueryError::value)??;
+        // It ends when the client is dropped; its errors are returned by the client's functions.
+        entered.spawn(async move {
+            while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await
+            {
+                if let AsyncMessage::Notification(_) = message {
+                    on_notification();
+                }
+            }
+        });
+        block_on(client.batch_execute(READ_CURSORS_TO_THE_END))?;
+        let (statements, cursors) = (RefCell::default(), Cell::new(0));
+        Ok(Self { client, encryption, statements, cursors, schema_version })
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    pub(super) fn execute_batch(&self, sql: &str) -> Result<()> {
+        Ok(block_on(self.client.batch_execute(sql))?)
+    }
+
+    /// Starts a transaction that changes the store, and fails if the schema has another version. That costs
+    /// no message of its own.
+    pub(super) fn begin_change(&self, begin: &str) -> Result<()> {
+        let Some(known_version) = self.schema_version else { return self.execute_batch(begin) };
+        let messages = block_on(self.client.simple_query(&format!("{begin}; {READ_VERSION}")))?;
+        let found = messages.iter().rev().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => row.get(0),
+            _ => None,
+        });
+        let found_version = found.ok_or(QueryError::NoRow)?.parse().map_err(QueryError::value)?;
+        if found_version == known_version {
+            return Ok(());
+        }
+        Err(QueryError::OtherSchema { found_version })
+    }
+
+    /// Cancels the statement when `stop` is set, and fails with [`QueryError::Stopped`].
+    pub(super) fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
+        let runtime = network_runtime().map_err(QueryError::value)?;
+        let _timers = runtime.enter();
+        block_on(async {
+            let mut run = pin!(self.client.batch_execute(sql));
+            if let Either::Left((done, _)) = select(&mut run, pin!(until_set(stop))).await {
+                return Ok(done?);
+            }
+            loop {
+                // A request that arrives before the statement has no effect.
+                let token = self.client.cancel_token();
+                token.cancel_query(self.encryption.clone()).await?;
+                if let Either::Left(_) = select(&mut run, pin!(sleep(STOP_CHECKS))).await {
+                    return Err(QueryError::Stopped);
+                }
+            }
+        })
+    }
+
+    pub(super) fn execute(&self, sql: &str, params: &[&dyn SqliteToSql]) -> Result<u64> {
+        let values = parameters(params)?;
+        Ok(block_on(self.client.execute(&self.prepare(sql)?, &references(&values)))?)
+    }
+
+    pub(super) fn query(&self, sql: &str, params: &[&dyn SqliteToSql]) -> Result<Vec<PostgresRow>> {
+        let values = parameters(params)?;
+        Ok(block_on(self.client.query(&self.prepare(sql)?, &references(&values)))?)
+    }
+
+    /// Runs a statement with each of the rows of parameters, without waiting between them.
+    pub(super) fn query_for_all(
+        &self,
+        sql: &str,
+        rows: Vec<Vec<Parameter<'static>>>,
+    ) -> Result<Vec<PostgresRow>> {
+        let statement = self.prepare(sql)?;
+        if let Some(insert) = insert_of_arrays(sql, statement.params()) {
+            let columns = columns_of(rows);
+            return Ok(block_on(
+                self.client.query(&self.prepare(&insert)?, &references(&columns)),
+            )?);
+        }
+        let rows: Vec<_> = rows.iter().map(|row| references(row)).collect();
+        let running = rows.iter().map(|row| self.client.query(&statement, row));
+        let mut returned = Vec::new();
+        for found in block_on(join_all(running)) {
+            returned.extend(found?);
+        }
+        Ok(returned)
+    }
+
+    /// Reads in parts, so that other statements can run between them. Needs a transaction.
+    pub(super) fn for_each<E: From<QueryError>>(
+        &self,
+        sql: &str,
+        params: &[&dyn SqliteToSql],
+        mut each: impl FnMut(&PostgresRow) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let number = self.cursors.get() + 1;
+        self.cursors.set(number);
+        let fetch = self.open_cursor(number, sql, params)?;
+        loop {
+            let rows = block_on(self.client.query(&fetch, &[])).map_err(QueryError::from)?;
+            rows.iter().try_for_each(&mut each)?;
+            if rows.len() < FETCHED_ROWS {
+                break;
+            }
+        }
+        Ok(self.execute_batch(&format!("CLOSE cursor_{number}"))?)
+    }
+
+    /// Returns the statement that fetches the next rows.
+    fn open_cursor(
+        &self,
+        number: u64,
+        sql: &str,
+        params: &[&dyn SqliteToSql],
+    ) -> Result<Statement> {
+        let values = parameters(params)?;
+        let declare = format!("DECLARE cursor_{number} NO SCROLL CURSOR FOR {}", numbered(sql));
+        block_on(self.client.execute(&declare, &references(&values)))?;
+        let fetch = format!("FETCH {FETCHED_ROWS} FROM cursor_{number}");
+        Ok(block_on(self.client.prepare(&fetch))?)
+    }
+
+    fn prepare(&self, sql: &str) -> Result<Statement> {
+        if let Some(statement) = self.statements.borrow().get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = block_on(self.client.prepare(&numbered(sql)))?;
+        let mut statements = self.statements.borrow_mut();
+        if statements.len() == MAX_STATEMENTS {
+            statements.clear();
+        }
+        statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+}
+
+async fn until_set(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        sleep(STOP_CHECKS).await;
+    }
+}
+
+/// PostgreSQL writes `?1` as `$1`. No text in our SQL contains a question mark.
+fn numbered(sql: &str) -> String {
+    sql.replace('?', "$")
+}
+
+fn parameters<'a>(params: &'a [&dyn SqliteToSql]) -> Result<Vec<Parameter<'a>>> {
+    params.iter().map(|value| Ok(Parameter(value.to_sql()?))).collect()
+}
+
+fn references<T: ToSql + Sync>(values: &[T]) -> Vec<&(dyn ToSql + Sync)> {
+    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+/// An `INSERT ... VALUES (?1, ..., ?n)` of one row as a statement that inserts all rows of `n` arrays.
+fn insert_of_arrays(sql: &str, types: &[Type]) -> Option<String> {
+    let (head, rest) = sql.split_once("VALUES (?1")?;
+    let (_, tail) = rest.split_once(')')?;
+    let array = |(number, column): (usize, &Type)| {
+        format!("?{number}::{}.{}[]", column.schema(), column.name())
+    };
+    let arrays = (1..).zip(types).map(array);
+    let arrays = arrays.collect::<Vec<_>>().join(", ");
+    Some(format!("{head}SELECT * FROM unnest({arrays}){tail}"))
+}
+
+/// The values of each column of some rows.
+fn columns_of<T>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
+    let mut columns: Vec<Vec<T>> = Vec::new();
+    for row in rows {
+        columns.resize_with(row.len(), Vec::new);
+        for (column, value) in columns.iter_mut().zip(row) {
+            column.push(value);
+        }
+    }
+    columns
+}
+
+/// Moves the bytes of all connections, so that threads that wait for them need no runtime of their own.
+fn network_runtime() -> io::Result<&'static Runtime> {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    if RUNTIME.get().is_none() {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("database")
+            .enable_all()
+            .build()?;
+        // Another thread may have been faster.
+        if let Err(second) = RUNTIME.set(runtime) {
+            second.shutdown_background();
+        }
+    }
+    RUNTIME.get().ok_or_else(|| io::Error::other("the runtime for the database is missing"))
+}

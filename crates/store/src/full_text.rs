@@ -1,0 +1,117 @@
+//! Full text of captions, by the row of their media: on a server, an index of those of all datasets is for large ones,
+//! which index files do not contain. In a file, there is none.
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use super::{
+    caption_language,
+    columns::from_json,
+    engine::{Connection, QueryError, Result, params},
+    media::entity_condition,
+    model_label::{model_labels, with_model_labels},
+    postgres, query,
+};
+use tessera_model::{DatasetId, EntityType};
+use tessera_search::text::{full_text_query::FullTextQuery, language::Language};
+
+/// Searches captions on a server, where index files would be too large: the rows of the media items, with the bm25
+/// score (lower is better) unless the query is negated.
+pub fn search(connection: &Connection, query: &FullTextQuery) -> Result<Vec<(i64, f32)>> {
+    postgres::search(connection, query)
+}
+
+/// Replaces what the index of a server contains of media items of a dataset, by row.
+pub(super) fn index_captions<'a>(
+    connection: &Connection,
+    dataset: DatasetId,
+    captions: impl Iterator<Item = (i64, Option<&'a str>)>,
+) -> Result<()> {
+    match connection {
+        Connection::Sqlite(_) => Ok(()),
+        Connection::Postgres(_) => {
+            let language = caption_language::find(connection, dataset)?.indexed;
+            postgres::index_captions(connection, language, captions)
+        }
+    }
+}
+
+/// Sets the language of the captions of a dataset, and replaces what the index of a server contains of them.
+pub fn change_language(
+    connection: &Connection,
+    dataset: DatasetId,
+    language: Language,
+) -> Result<()> {
+    caption_language::set_indexed(connection, dataset, language)?;
+    if let Connection::Sqlite(_) = connection {
+        return Ok(());
+    }
+    let captions = caption_language::captions(connection, dataset)?;
+    let captions = captions.iter().map(|(row, caption)| (*row, Some(caption.as_str())));
+    index_captions(connection, dataset, captions)
+}
+
+/// Merges what changes of captions left to be counted on a server.
+pub fn merge_word_counts(connection: &Connection) -> Result<()> {
+    match connection {
+        Connection::Sqlite(_) => Ok(()),
+        Connection::Postgres(_) => postgres::merge_word_counts(connection),
+    }
+}
+
+/// Which text metadata the images and frames of a dataset have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextCoverage {
+    pub has_captions: bool,
+    /// From the dataset.
+    pub has_labels: bool,
+    /// By the user's own model.
+    pub has_model_labels: bool,
+}
+
+pub fn text_coverage(connection: &Connection, dataset: DatasetId) -> Result<TextCoverage> {
+    query::one(
+        connection,
+        "SELECT EXISTS (SELECT 1 FROM media WHERE dataset = ?1 AND caption IS NOT NULL),
+                EXISTS (SELECT 1 FROM media WHERE dataset = ?1 AND labels <> '[]'
+                                              AND parent IS NULL),
+                EXISTS (SELECT 1 FROM applied_model WHERE dataset = ?1)
+                AND EXISTS (SELECT 1 FROM model_label CROSS JOIN media
+                            WHERE media.row = model_label.media AND dataset = ?1
+                              AND parent IS NULL)",
+        params![dataset.0],
+        |row| {
+            Ok(TextCoverage {
+                has_captions: row.get(0)?,
+                has_labels: row.get(1)?,
+                has_model_labels: row.get(2)?,
+            })
+        },
+    )
+}
+
+/// Most frequent first.
+pub fn label_counts(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+) -> Result<Vec<(String, u64)>> {
+    let sql = format!(
+        "SELECT labels, {} AS by_model, count(*) FROM media
+         WHERE dataset = ?1 AND require(intact) AND {} GROUP BY labels, by_model",
+        model_labels!(),
+        entity_condition(entity)
+    );
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    query::for_each(connection, &sql, params![dataset.0], |row| {
+        let (labels, by_model): (Vec<String>, Vec<String>) =
+            (from_json(row, 0)?, from_json(row, 1)?);
+        let count: u64 = row.get(2)?;
+        for label in with_model_labels(&labels, &by_model) {
+            *counts.entry(label.clone()).or_default() += count;
+        }
+        Ok::<_, QueryError>(())
+    })?;
+    let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
+    counts.sort_by_key(|&(_, count)| Reverse(count));
+    Ok(counts)
+}

@@ -1,0 +1,342 @@
+//! What indexing reads and writes: files that are known, became media, or were skipped.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    path::{Path, PathBuf},
+};
+
+use super::{
+    columns::{encode_f16, path_from_bytes, path_to_bytes},
+    engine::{Connection, QueryError, Result, Row, StatementBatch, params},
+    media::{FramePosition, MediaKind},
+    packed_picture::PackedPictures,
+    picture_table::{FRAME_PICTURES, THUMBNAILS},
+    query,
+    source::SourceFolder,
+};
+use tessera_media::{
+    file_stat::{FileStat, KnownFile},
+    ingest::video::VideoFrame,
+};
+use tessera_model::{DatasetId, MediaId};
+use tessera_search::index::Features;
+
+/// Bounds the memory.
+const KNOWN_FILES_AT_A_TIME: i64 = 1_000;
+
+/// Returns every file of a source that was opened before, by path.
+pub fn known_files(connection: &Connection, source: i64) -> Result<BTreeMap<PathBuf, KnownFile>> {
+    let sql = "SELECT path, size, modified, content FROM media
+               WHERE require(intact) AND source = ?1 AND parent IS NULL
+               UNION ALL
+               SELECT path, size, modified, NULL FROM skipped
+               WHERE require(intact) AND source = ?1 AND size IS NOT NULL
+               UNION ALL
+               SELECT path, size, modified, NULL FROM sidecar
+               WHERE require(intact) AND source = ?1";
+    query::all(connection, sql, params![source], read_known_file)
+}
+
+const KNOWN_FILES_AFTER: &str = "SELECT path, size, modified, content FROM media
+     WHERE require(intact) AND source = ?1 AND parent IS NULL AND path > ?2
+     UNION ALL
+     SELECT path, size, modified, NULL FROM skipped
+     WHERE require(intact) AND source = ?1 AND size IS NOT NULL AND path > ?2
+     UNION ALL
+     SELECT path, size, modified, NULL FROM sidecar
+     WHERE require(intact) AND source = ?1 AND path > ?2
+     ORDER BY 1 LIMIT ?3";
+
+/// Returns some files of a source that were opened before: those that follow a path in the order of its bytes.
+/// Empty after the last.
+pub fn known_files_after(
+    connection: &Connection,
+    source: i64,
+    after: &Path,
+) -> Result<Vec<(PathBuf, KnownFile)>> {
+    let params = params![source, path_to_bytes(after), KNOWN_FILES_AT_A_TIME];
+    let mut files: Vec<(PathBuf, KnownFile)> =
+        query::all(connection, KNOWN_FILES_AFTER, params, read_known_file)?;
+    // A video has a row for each frame.
+    files.dedup_by(|(path, _), (previous, _)| path == previous);
+    Ok(files)
+}
+
+fn read_known_file(row: &Row) -> Result<(PathBuf, KnownFile)> {
+    let stat = FileStat { size: row.get(1)?, modified: row.get(2)? };
+    Ok((path_from_bytes(row.get(0)?), KnownFile { stat, content_hash: row.get(3)? }))
+}
+
+// Statements about one file. With `parent IS NULL`, the index of files serves them; objects are found by their image.
+
+const DELETE_SKIPPED: &str = "DELETE FROM skipped WHERE source = ?1 AND path = ?2";
+/// The objects in an image are deleted with it.
+const DELETE_MEDIA: &str = "DELETE FROM media WHERE source = ?1 AND path = ?2 AND parent IS NULL";
+const DELETE_FRAMES: &str = "DELETE FROM media
+     WHERE source = ?1 AND path = ?2 AND parent IS NULL AND frame IS NOT NULL";
+const DELETE_SIDECAR: &str = "DELETE FROM sidecar WHERE source = ?1 AND path = ?2";
+const DELETE_OBJECTS: &str = "DELETE FROM media WHERE parent = ?1";
+const DELETE_MODEL_VECTOR: &str = "DELETE FROM model_vector WHERE media = ?1";
+const DELETE_MODEL_LABELS: &str = "DELETE FROM model_label WHERE media = ?1";
+const UPDATE_STAT: &str = "UPDATE media SET size = ?3, modified = ?4
+     WHERE source = ?1 AND path = ?2 AND parent IS NULL";
+const UPDATE_STAT_OF_OBJECTS: &str = "UPDATE media SET size = ?3, modified = ?4
+     WHERE parent IN (SELECT row FROM media WHERE source = ?1 AND path = ?2 AND parent IS NULL)";
+
+const UPSERT_MEDIA: &str =
+    "INSERT INTO media (id, dataset, source, kind, path, frame, seconds, size, modified, content,
+                        width, height, hash, sharpness, brightness)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+     ON CONFLICT (id) DO UPDATE SET
+       size = excluded.size, modified = excluded.modified, content = excluded.content,
+       width = excluded.width, height = excluded.height, hash = excluded.hash,
+       sharpness = excluded.sharpness, brightness = excluded.brightness
+     RETURNING id, row";
+
+pub struct IndexedFile<'a> {
+    /// Relative to its source.
+    pub path: &'a Path,
+    pub stat: FileStat,
+    /// BLAKE3 of the file.
+    pub content_hash: &'a [u8; 32],
+}
+
+/// What a file, or a frame of it, shows.
+struct ExtractedMedia<'a> {
+    file: &'a IndexedFile<'a>,
+    frame: Option<FramePosition>,
+    features: &'a Features,
+}
+
+/// Inserts or updates images and deletes what is known of their former content. Returns their rows.
+pub fn upsert_images(
+    connection: &Connection,
+    source: &SourceFolder,
+    images: &[(IndexedFile, &Features)],
+    packed: &PackedPictures,
+) -> Result<Vec<i64>> {
+    // They may have been videos.
+    for sql in [DELETE_SKIPPED, DELETE_FRAMES] {
+        delete_files(connection, sql, source.row, images.iter().map(|(file, _)| file.path))?;
+    }
+    let image = |(file, features)| ExtractedMedia { file, frame: None, features };
+    let media: Vec<_> = images.iter().map(|(file, features)| image((file, *features))).collect();
+    let rows = upsert_media(connection, source, &media, packed)?;
+    for sql in [DELETE_OBJECTS, DELETE_MODEL_VECTOR, DELETE_MODEL_LABELS] {
+        let mut delete = StatementBatch::new(connection, sql);
+        rows.iter().try_for_each(|row| delete.add(params![row]))?;
+        delete.finish()?;
+    }
+    Ok(rows)
+}
+
+/// Replaces what is known of a video by its frames, in the order of time.
+pub fn replace_frames(
+    connection: &Connection,
+    source: &SourceFolder,
+    video: &IndexedFile,
+    frames: &[(VideoFrame, Features)],
+    packed: &PackedPictures,
+) -> Result<()> {
+    remove_files(connection, source.row, [video.path])?;
+    let mut ids = HashSet::new();
+    let mut media = Vec::new();
+    let mut pictures = Vec::new();
+    for (number, (VideoFrame { seconds, jpeg }, features)) in (1..).zip(frames) {
+        // Frames at the same time are the same media item.
+        if ids.insert(source.frame_id(video.path, *seconds)) {
+            let frame = Some(FramePosition { number, seconds: *seconds });
+            media.push(ExtractedMedia { file: video, frame, features });
+            pictures.push(&**jpeg);
+        }
+    }
+    let rows = upsert_media(connection, source, &media, packed)?;
+    let pictures: Vec<(i64, &[u8])> = rows.into_iter().zip(pictures).collect();
+    FRAME_PICTURES.upsert_all(connection, &pictures, packed)
+}
+
+/// Returns the rows, in the order of `media`, which are different media items.
+fn upsert_media(
+    connection: &Connection,
+    source: &SourceFolder,
+    media: &[ExtractedMedia],
+    packed: &PackedPictures,
+) -> Result<Vec<i64>> {
+    let id = |media: &ExtractedMedia| match media.frame {
+        None => source.media_id(media.file.path),
+        Some(frame) => source.frame_id(media.file.path, frame.seconds),
+    };
+    let read = |row: &Row| Ok((MediaId(row.get(0)?), row.get(1)?));
+    let mut upsert = StatementBatch::returning(connection, UPSERT_MEDIA, read);
+    for item in media {
+        let ExtractedMedia { file, frame, features } = item;
+        let kind = if frame.is_some() { MediaKind::Frame } else { MediaKind::Image };
+        upsert.add(params![
+            id(item).0,
+            source.dataset.0,
+            source.row,
+            kind.as_str(),
+            path_to_bytes(file.path),
+            frame.map(|frame| frame.number),
+            frame.map(|frame| frame.seconds),
+            file.stat.size,
+            file.stat.modified,
+            file.content_hash,
+            features.width,
+            features.height,
+            features.hash.cast_signed(),
+            features.sharpness,
+            features.brightness,
+        ])?;
+    }
+    let rows: HashMap<MediaId, i64> = upsert.finish()?.into_iter().collect();
+    let row = |item| rows.get(&id(item)).copied().ok_or(QueryError::NoRow);
+    let rows: Vec<i64> = media.iter().map(row).collect::<Result<_>>()?;
+    let features = media.iter().map(|item| item.features);
+    put_features(connection, rows.iter().copied().zip(features), packed)?;
+    Ok(rows)
+}
+
+/// Stores the features of media, by row.
+pub(super) fn put_features<'a>(
+    connection: &Connection,
+    features: impl IntoIterator<Item = (i64, &'a Features)>,
+    packed: &PackedPictures,
+) -> Result<()> {
+    let mut looks = StatementBatch::new(
+        connection,
+        "INSERT INTO look VALUES (?1, ?2, ?3) ON CONFLICT (media) DO UPDATE
+         SET descriptor = excluded.descriptor, keypoints = excluded.keypoints",
+    );
+    let mut thumbnails: Vec<(i64, &[u8])> = Vec::new();
+    for (row, features) in features {
+        let descriptor = encode_f16(&features.descriptor);
+        looks.add(params![row, descriptor, features.keypoints.as_bytes()])?;
+        thumbnails.push((row, &features.thumbnail));
+    }
+    looks.finish()?;
+    THUMBNAILS.upsert_all(connection, &thumbnails, packed)
+}
+
+/// Updates the size and time of files whose content is the same.
+pub fn update_stats(
+    connection: &Connection,
+    source: i64,
+    files: &[(&Path, FileStat)],
+) -> Result<()> {
+    for sql in [UPDATE_STAT, UPDATE_STAT_OF_OBJECTS] {
+        let mut update = StatementBatch::new(connection, sql);
+        for (path, stat) in files {
+            update.add(params![source, path_to_bytes(path), stat.size, stat.modified])?;
+        }
+        update.finish()?;
+    }
+    Ok(())
+}
+
+pub fn remove_files<'a>(
+    connection: &Connection,
+    source: i64,
+    files: impl IntoIterator<Item = &'a Path, IntoIter: Clone>,
+) -> Result<()> {
+    let files = files.into_iter();
+    [DELETE_MEDIA, DELETE_SIDECAR, DELETE_SKIPPED]
+        .into_iter()
+        .try_for_each(|sql| delete_files(connection, sql, source, files.clone()))
+}
+
+fn delete_files<'a>(
+    connection: &Connection,
+    sql: &str,
+    source: i64,
+    files: impl Iterator<Item = &'a Path>,
+) -> Result<()> {
+    let mut delete = StatementBatch::new(connection, sql);
+    for path in files {
+        delete.add(params![source, path_to_bytes(path)])?;
+    }
+    delete.finish().map(drop)
+}
+
+/// A file that is not a media item.
+#[derive(Clone, Copy)]
+pub struct FileWithoutMedia<'a> {
+    /// Relative to its source.
+    pub path: &'a Path,
+    /// `None` if it was skipped without being opened.
+    pub stat: Option<FileStat>,
+    pub reason: &'a str,
+}
+
+/// Records why files are not media items.
+pub fn mark_skipped<'a>(
+    connection: &Connection,
+    source: i64,
+    files: impl Iterator<Item = FileWithoutMedia<'a>> + Clone,
+) -> Result<()> {
+    remove_files(connection, source, files.clone().map(|file| file.path))?;
+    let sql = "INSERT INTO skipped VALUES (?1, ?2, ?3, ?4, ?5)";
+    let mut inserts = StatementBatch::new(connection, sql);
+    for FileWithoutMedia { path, stat, reason } in files {
+        let (size, modified) = stat.map(|stat| (stat.size, stat.modified)).unzip();
+        inserts.add(params![source, path_to_bytes(path), size, modified, reason])?;
+    }
+    inserts.finish().map(drop)
+}
+
+/// Forgets files skipped for a reason, so that they are opened again.
+pub fn clear_skipped_for_reason(connection: &Connection, source: i64, reason: &str) -> Result<()> {
+    let sql = "DELETE FROM skipped WHERE source = ?1 AND reason = ?2";
+    query::execute(connection, sql, params![source, reason])
+}
+
+/// Forgets files that were skipped without being opened; the next scan reports them again.
+pub fn clear_skipped_unopened(connection: &Connection, source: i64) -> Result<()> {
+    let sql = "DELETE FROM skipped WHERE source = ?1 AND size IS NULL";
+    query::execute(connection, sql, params![source])
+}
+
+/// Returns the skipped files of a dataset with the reason, ordered by source and path.
+pub fn skipped_files(
+    connection: &Connection,
+    dataset: DatasetId,
+) -> Result<Vec<(PathBuf, String)>> {
+    let sql = "SELECT path, reason, require(intact) FROM skipped
+               WHERE source IN (SELECT row FROM source WHERE dataset = ?1) ORDER BY source, path";
+    query::all(connection, sql, params![dataset.0], |row| {
+        Ok((path_from_bytes(row.get(0)?), row.get(1)?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store;
+
+    #[test]
+    fn no_statement_about_one_file_reads_all_media() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        for sql in [
+            DELETE_SKIPPED,
+            DELETE_MEDIA,
+            DELETE_FRAMES,
+            UPDATE_STAT,
+            UPDATE_STAT_OF_OBJECTS,
+            DELETE_SIDECAR,
+            DELETE_OBJECTS,
+            DELETE_MODEL_VECTOR,
+            DELETE_MODEL_LABELS,
+            KNOWN_FILES_AFTER,
+        ] {
+            let explained = format!("EXPLAIN QUERY PLAN {sql}");
+            let params = params![1, 1, 1, 1];
+            let last = (1..=4).rev().find(|number| sql.contains(&format!("?{number}")));
+            let used = &params[..last.unwrap()];
+            let plan: Vec<String> =
+                store.read(|c| query::all(c, &explained, used, |row| row.get(3))).unwrap();
+            let costly = |step: &String| step.starts_with("SCAN") || step.contains("TEMP B-TREE");
+            assert!(!plan.iter().any(costly), "{sql}: {plan:?}");
+        }
+    }
+}

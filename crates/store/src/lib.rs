@@ -1,0 +1,62 @@
+//! The store: one `SQLite` file in a private directory, used by one process at a time, or a schema of a
+//! PostgreSQL server, used by any number of processes.
+//!
+//! In a file, a transaction that changes the store excludes all others. On a server, those of requests exclude
+//! each other, and those of tasks wait only for the rows that they change. Reads use pooled connections and see a
+//! snapshot. Committed work survives a crash (`synchronous=FULL`).
+//!
+//! Functions of the submodules run SQL by `query` on a connection of either engine. Their errors mean that
+//! the database failed.
+
+pub mod applied_model;
+pub mod assignment;
+pub mod caption_language;
+mod clock;
+pub mod cluster;
+mod columns;
+mod connection_pool;
+mod database;
+pub mod dataset;
+pub mod embedded_text;
+pub mod embedding;
+mod engine;
+mod error;
+pub mod export;
+pub mod extraction;
+mod former_workers;
+pub mod full_text;
+pub mod indexed_files;
+pub mod lease;
+pub mod look;
+pub mod media;
+pub mod model_label;
+pub mod model_vector;
+pub mod object;
+pub mod operation;
+pub mod packed_picture;
+pub mod picture_features;
+pub mod picture_pack;
+pub mod picture_table;
+pub mod postgres;
+pub mod preview;
+mod process_lock;
+pub mod query_image;
+mod rules;
+pub mod search_table;
+pub mod setting;
+pub mod sidecar;
+pub mod similarity_range;
+pub mod source;
+pub mod sqlite;
+pub mod upload;
+mod vector_table;
+pub mod workload;
+
+pub use clock::{now_micros, store_now};
+pub use database::Store;
+pub use database::lock;
+pub use engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params, query};
+pub use error::StoreError;
+pub use postgres::TaskListener;
+pub use process_lock::lock_holder;
+pub use sqlite::split_words;

@@ -1,0 +1,204 @@
+//! Operations on datasets: creation from a folder, adding media, reindexing. Each changes the
+//! status of its dataset along the transitions of the interface document, in the same transaction
+//! as its own state. The database allows one running operation per dataset.
+//!
+//! A crash leaves an operation RUNNING, and the worker that takes its lease next runs it again.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    columns::{from_json, to_json},
+    dataset,
+    engine::{Connection, QueryError, Result, Row, Transaction, params},
+    extraction, now_micros, query, similarity_range, store_now,
+};
+use tessera_media::ingest::staging::UNPACKED_DIR_NAME;
+use tessera_model::{DatasetId, Status};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationKind {
+    /// Synchronizes the dataset with its folder.
+    Creation,
+    Addition,
+    /// Clusters all media again.
+    Reindex,
+}
+
+impl OperationKind {
+    pub(super) const ALL: [Self; 3] = [Self::Creation, Self::Addition, Self::Reindex];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Creation => "DATASET_CREATION",
+            Self::Addition => "MEDIA_ADDITION",
+            Self::Reindex => "REINDEX",
+        }
+    }
+}
+
+/// The media that an addition adds. Stored as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch {
+    pub source: i64,
+    /// How the files get into the folder of the source.
+    #[serde(rename = "arrival")]
+    pub origin: BatchOrigin,
+}
+
+/// Where the files of a batch come from. Stored as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BatchOrigin {
+    /// They are already in the folder.
+    #[serde(rename = "There")]
+    InPlace,
+    /// An archive next to the folder, with this extension.
+    #[serde(rename = "Packed")]
+    Archive(String),
+    /// A folder or manifest in object storage; its files stay there.
+    #[serde(rename = "Stored")]
+    ObjectStorage(String),
+}
+
+impl BatchOrigin {
+    /// Where the files of an upload in the directory `staging` are.
+    pub fn media_folder(&self, staging: &Path) -> PathBuf {
+        match self {
+            Self::Archive(_) => staging.join(UNPACKED_DIR_NAME),
+            Self::InPlace => staging.to_owned(),
+            Self::ObjectStorage(uri) => PathBuf::from(uri),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningOperation {
+    /// Row number: the order of arrival.
+    pub row: i64,
+    pub dataset: DatasetId,
+    pub kind: OperationKind,
+    /// `None` unless it is an addition.
+    pub batch: Option<Batch>,
+    /// Whether a reindex follows the addition.
+    pub reindex: bool,
+}
+
+const SELECT_RUNNING: &str = "SELECT row, dataset, kind, batch, reindex, require(intact)
+                      FROM operation WHERE stage = 'RUNNING'";
+
+fn read_operation(row: &Row) -> Result<RunningOperation> {
+    let name: String = row.get(2)?;
+    let kind = OperationKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+    Ok(RunningOperation {
+        row: row.get(0)?,
+        dataset: DatasetId(row.get(1)?),
+        kind: kind.ok_or_else(|| QueryError::value(name))?,
+        batch: from_json(row, 3)?,
+        reindex: row.get(4)?,
+    })
+}
+
+pub fn find_running(
+    connection: &Connection,
+    dataset: DatasetId,
+) -> Result<Option<RunningOperation>> {
+    let sql = format!("{SELECT_RUNNING} AND dataset = ?1");
+    query::find(connection, &sql, params![dataset.0], read_operation)
+}
+
+/// A running operation by its row; it is not removed before the transaction ends.
+pub fn find(transaction: &Transaction, row: i64) -> Result<Option<RunningOperation>> {
+    let sql = format!("{SELECT_RUNNING} AND row = ?1{}", transaction.keep_row());
+    query::find(transaction, &sql, params![row], read_operation)
+}
+
+/// The dataset of a running operation.
+pub fn dataset_of(connection: &Connection, row: i64) -> Result<Option<DatasetId>> {
+    let sql = format!("{SELECT_RUNNING} AND row = ?1");
+    let found = query::find(connection, &sql, params![row], read_operation)?;
+    Ok(found.map(|running| running.dataset))
+}
+
+/// The oldest running operation that no worker has a lease on.
+pub fn next_unleased(transaction: &Transaction) -> Result<Option<RunningOperation>> {
+    let sql = format!(
+        "{SELECT_RUNNING} AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > ?1
+                                          AND task = 'operation/' || operation.row)
+         ORDER BY row LIMIT 1"
+    );
+    query::find(transaction, &sql, params![store_now(transaction)?], read_operation)
+}
+
+/// Starts an operation and sets the status: INDEXING for a creation, READ ONLY for the others.
+/// Returns its row. Fails if another one is running, or the status does not allow this one.
+pub fn begin(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    kind: OperationKind,
+    batch: Option<&Batch>,
+    reindex: bool,
+) -> Result<i64> {
+    let row = insert(transaction, dataset, kind, batch, reindex)?;
+    let status = match kind {
+        OperationKind::Creation => Status::Indexing,
+        OperationKind::Addition | OperationKind::Reindex => Status::ReadOnly,
+    };
+    dataset::set_status(transaction, dataset, &status, 0, None)?;
+    Ok(row)
+}
+
+fn insert(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    kind: OperationKind,
+    batch: Option<&Batch>,
+    reindex: bool,
+) -> Result<i64> {
+    query::one(
+        transaction,
+        "INSERT INTO operation (dataset, kind, stage, batch, reindex, created_at)
+         VALUES (?1, ?2, 'RUNNING', ?3, ?4, ?5) RETURNING row",
+        params![dataset.0, kind.as_str(), batch.map(to_json).transpose()?, reindex, now_micros()],
+        |row| row.get(0),
+    )
+}
+
+/// Sets the status from READ ONLY to INDEXING when a reindex starts clustering. Idempotent.
+pub fn begin_clustering(transaction: &Transaction, reindex: &RunningOperation) -> Result<()> {
+    dataset::set_status(transaction, reindex.dataset, &Status::Indexing, 0, None)
+}
+
+/// Completes an operation and sets the status: PARTIAL INDEX after an addition, else READY. If a
+/// reindex follows, it starts immediately (INDEXING).
+pub fn finish(transaction: &Transaction, done: &RunningOperation) -> Result<()> {
+    set_final_state(transaction, done, "COMPLETED")?;
+    let reindex_follows = done.kind == OperationKind::Addition && done.reindex;
+    let (status, progress) = match done.kind {
+        OperationKind::Creation | OperationKind::Reindex => (Status::Ready, 100),
+        OperationKind::Addition if reindex_follows => (Status::Indexing, 0),
+        OperationKind::Addition => (Status::PartialIndex, 100),
+    };
+    dataset::set_status(transaction, done.dataset, &status, progress, None)?;
+    if reindex_follows {
+        insert(transaction, done.dataset, OperationKind::Reindex, None, false)?;
+    }
+    Ok(())
+}
+
+/// The dataset gets status ERROR with the reason `why`, which is safe to send to clients.
+pub fn fail(transaction: &Transaction, failed: &RunningOperation, why: &str) -> Result<()> {
+    set_final_state(transaction, failed, "FAILED")?;
+    dataset::set_status(transaction, failed.dataset, &Status::Error, 0, Some(why))
+}
+
+fn set_final_state(
+    transaction: &Transaction,
+    running: &RunningOperation,
+    stage: &str,
+) -> Result<()> {
+    extraction::remove(transaction, running.row)?;
+    similarity_range::remove_all(transaction, running.row)?;
+    let sql = "UPDATE operation SET stage = ?2 WHERE row = ?1 AND stage = 'RUNNING'";
+    query::execute(transaction, sql, params![running.row, stage])
+}

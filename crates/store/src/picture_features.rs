@@ -1,0 +1,64 @@
+//! What visual searches compare of pictures.
+
+use std::collections::HashMap;
+
+use half::f16;
+
+use super::{
+    columns::decode_f16,
+    engine::{Connection, Result, Row, params},
+    picture_table::{PictureTable, StoredPicture, THUMBNAILS},
+    query,
+};
+use tessera_model::{DatasetId, MediaId};
+use tessera_search::index::Keypoints;
+
+/// What a visual search compares of a picture.
+#[derive(Clone, Debug)]
+pub struct PictureFeatures {
+    /// The visual descriptor: a unit vector.
+    pub descriptor: Vec<f16>,
+    pub keypoints: Keypoints,
+    /// The vector of the user's own model: a unit vector, if there is one.
+    pub model_vector: Option<Vec<f16>>,
+}
+
+impl PictureFeatures {
+    /// Reads three columns, in the order of the fields; all but the first may be null.
+    pub fn read(row: &Row, first_column: usize) -> Result<Self> {
+        let bytes =
+            |column| -> Result<_> { Ok(row.get_ref(first_column + column)?.as_blob_or_null()?) };
+        Ok(Self {
+            descriptor: decode_f16(row.get_ref(first_column)?.as_blob()?),
+            keypoints: Keypoints::from_bytes(bytes(1)?.unwrap_or_default()),
+            model_vector: bytes(2)?.map(decode_f16),
+        })
+    }
+}
+
+/// The features and the thumbnail of a media item.
+pub fn find(
+    connection: &Connection,
+    dataset: DatasetId,
+    id: MediaId,
+) -> Result<Option<(PictureFeatures, Option<StoredPicture>)>> {
+    let (columns, joins) = (THUMBNAILS.columns(), THUMBNAILS.joins());
+    let sql = format!(
+        "SELECT descriptor, keypoints, vector, {columns}, require(look.intact), require(media.intact),
+                require(coalesce(model_vector.intact, vector IS NULL))
+         FROM media JOIN look ON look.media = media.row {joins}
+         LEFT JOIN model_vector ON model_vector.media = media.row
+         WHERE media.id = ?1 AND dataset = ?2"
+    );
+    query::find(connection, &sql, params![id.0, dataset.0], |row| {
+        Ok((PictureFeatures::read(row, 0)?, PictureTable::read(row, 3)?))
+    })
+}
+
+/// The keypoints of media items by their rows.
+pub fn keypoints_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64, Keypoints>> {
+    let sql = "SELECT media, keypoints, require(intact) FROM look WHERE media IN";
+    query::all_listed(connection, sql, params![], rows, |row| {
+        Ok((row.get(0)?, Keypoints::from_bytes(row.get_ref(1)?.as_blob()?)))
+    })
+}

@@ -1,0 +1,141 @@
+//! Opening a store on a server, creating its tables, and describing it.
+
+use super::{StoreAddress, schema};
+use crate::{
+    StoreError,
+    engine::{Connection, PostgresConnection, Result, params},
+    query,
+    search_table::{self, VectorSupport},
+    setting,
+};
+
+/// A schema of a server with the tables of this version.
+pub(crate) struct PostgresServer {
+    address: StoreAddress,
+}
+
+impl PostgresServer {
+    pub fn open(address: &StoreAddress) -> Result<Self, StoreError> {
+        let connection = connect(address)?;
+        let found_version = schema::version(&connection)?;
+        if found_version != schema::VERSION {
+            return Err(schema_error(address, found_version));
+        }
+        Ok(Self { address: address.clone() })
+    }
+
+    pub fn connect(&self) -> Result<Connection> {
+        self.connect_listening(|| {})
+    }
+
+    /// A connection that calls `wake` after each notification, on another thread.
+    pub fn connect_listening(&self, wake: impl Fn() + Send + 'static) -> Result<Connection> {
+        connect_to(&self.address, Some(schema::VERSION), wake)
+    }
+
+    /// The error of a change that another version of the schema refused.
+    pub fn schema_error(&self, found_version: usize) -> StoreError {
+        schema_error(&self.address, found_version)
+    }
+}
+
+/// A store on a server, as its operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreStatus {
+    /// The version of the server, such as "16.4".
+    pub server_version: String,
+    /// 0 if there are no tables.
+    pub schema_version: usize,
+    /// The schema version that this program uses.
+    pub known_version: usize,
+    /// Whether large datasets are searched by the database.
+    pub vectors: VectorSupport,
+    /// Whether the server detects damaged pages.
+    pub has_page_checksums: bool,
+    pub datasets: u64,
+    pub media: u64,
+    /// Size of the database on disk, in bytes.
+    pub size: u64,
+}
+
+/// Creates the tables of a store, or updates them to this version.
+///
+/// # Errors
+/// The server cannot be reached, refuses, or contains a newer version.
+pub fn init(address: &StoreAddress) -> Result<StoreStatus, StoreError> {
+    let connection = connect(address)?;
+    match schema::migrate(&connection)? {
+        schema::VERSION => {
+            search_table::create(&connection)?;
+            Ok(describe(&connection)?)
+        }
+        newer => Err(schema_error(address, newer)),
+    }
+}
+
+/// Lets the next process choose the bucket and the model of a store, whose tables exist.
+///
+/// # Errors
+/// The server cannot be reached or refuses.
+pub fn reset_settings(address: &StoreAddress) -> Result<(), StoreError> {
+    Ok(setting::forget_common(&connect(address)?)?)
+}
+
+/// Describes a store; it may have no tables.
+///
+/// # Errors
+/// The server cannot be reached or refuses.
+pub fn status(address: &StoreAddress) -> Result<StoreStatus, StoreError> {
+    Ok(describe(&connect(address)?)?)
+}
+
+fn describe(connection: &Connection) -> Result<StoreStatus> {
+    let schema_version = schema::version(connection)?;
+    let count = |table: &str| -> Result<u64> {
+        if schema_version == 0 {
+            return Ok(0);
+        }
+        let sql = format!("SELECT count(*) FROM {table}");
+        query::one(connection, &sql, params![], |row| row.get(0))
+    };
+    let (datasets, media) = (count("dataset")?, count("media")?);
+    let vectors = search_table::support(connection)?;
+    let sql = "SELECT current_setting('server_version'), current_setting('data_checksums') = 'on',
+                      pg_database_size(current_database())";
+    query::one(connection, sql, params![], |row| {
+        Ok(StoreStatus {
+            server_version: row.get(0)?,
+            schema_version,
+            known_version: schema::VERSION,
+            vectors,
+            has_page_checksums: row.get(1)?,
+            datasets,
+            media,
+            size: row.get(2)?,
+        })
+    })
+}
+
+/// A connection for other statements than those of the store functions.
+pub fn connect(address: &StoreAddress) -> Result<Connection, StoreError> {
+    connect_to(address, None, || {})
+        .map_err(|cause| StoreError::Unreachable(address.clone(), cause))
+}
+
+fn connect_to(
+    address: &StoreAddress,
+    schema_version: Option<usize>,
+    wake: impl Fn() + Send + 'static,
+) -> Result<Connection> {
+    let (config, verification) = (address.config(), address.verification());
+    let connected = PostgresConnection::connect(config, verification, schema_version, wake);
+    connected.map(Connection::Postgres)
+}
+
+fn schema_error(address: &StoreAddress, found_version: usize) -> StoreError {
+    StoreError::ServerSchema {
+        address: address.clone(),
+        found_version,
+        known_version: schema::VERSION,
+    }
+}

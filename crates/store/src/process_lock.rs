@@ -1,0 +1,122 @@
+//! Which processes use a index folder: an advisory lock on a file that contains a process id. It ends with
+//! the process. A store in a file has one process; processes with a store on a server share their directory.
+
+use std::{
+    fs::{File, TryLockError},
+    io::{Read as _, Seek as _, Write as _},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+use super::StoreError;
+use tessera_media::ingest::staging::{private_file, restrict};
+
+/// How often, and with what pauses, a lock is tried that another process has only while it starts.
+const ATTEMPTS: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Returns which other process holds the lock of the index folder; `None` if it is free or shared. Creates
+/// no files.
+pub fn lock_holder(data: &Path) -> std::io::Result<Option<String>> {
+    let mut file = match File::open(data.join("lock")) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(None),
+        Err(TryLockError::WouldBlock) => {
+            let process = process_id(&mut file).map(|id| format!("process {id}"));
+            Ok(Some(process.unwrap_or_else(|| "another process".to_owned())))
+        }
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// The lock of a index folder. It is released when it is dropped.
+pub(super) struct FolderLock {
+    path: PathBuf,
+    file: File,
+    is_exclusive: AtomicBool,
+}
+
+impl FolderLock {
+    /// Excludes all other processes.
+    pub fn take(data: &Path) -> Result<Self, StoreError> {
+        let mut lock = Self::open(data)?;
+        match lock.file.try_lock() {
+            Ok(()) => lock.write_process_id()?,
+            Err(cause) => return Err(lock.refusal(data, cause)),
+        }
+        Ok(lock)
+    }
+
+    /// Excludes all other processes if there are none, until it is shared; otherwise shares the lock.
+    pub fn take_shared(data: &Path) -> Result<Self, StoreError> {
+        let mut lock = Self::open(data)?;
+        let mut attempt = 1;
+        loop {
+            if lock.file.try_lock().is_ok() {
+                lock.write_process_id()?;
+                return Ok(lock);
+            }
+            match lock.file.try_lock_shared() {
+                Ok(()) => {
+                    *lock.is_exclusive.get_mut() = false;
+                    return Ok(lock);
+                }
+                Err(TryLockError::WouldBlock) if attempt < ATTEMPTS => thread::sleep(PAUSE),
+                Err(cause) => return Err(lock.refusal(data, cause)),
+            }
+            attempt += 1;
+        }
+    }
+
+    pub fn is_exclusive(&self) -> bool {
+        self.is_exclusive.load(Ordering::Relaxed)
+    }
+
+    /// Lets other processes share it. Without effect if they may already.
+    pub fn share(&self) -> Result<(), StoreError> {
+        if self.is_exclusive.swap(false, Ordering::Relaxed) {
+            self.file.lock_shared().map_err(|cause| StoreError::Io(self.path.clone(), cause))?;
+        }
+        Ok(())
+    }
+
+    fn open(data: &Path) -> Result<Self, StoreError> {
+        let path = data.join("lock");
+        let disk = |cause| StoreError::Io(path.clone(), cause);
+        let file =
+            private_file().read(true).create(true).truncate(false).open(&path).map_err(disk)?;
+        restrict(&path, 0o600).map_err(disk)?;
+        Ok(Self { path, file, is_exclusive: AtomicBool::new(true) })
+    }
+
+    fn write_process_id(&mut self) -> Result<(), StoreError> {
+        let write = |mut file: &File| {
+            file.set_len(0)?;
+            file.rewind()?;
+            writeln!(file, "{}", std::process::id())
+        };
+        write(&self.file).map_err(|cause| StoreError::Io(self.path.clone(), cause))
+    }
+
+    fn refusal(&mut self, data: &Path, cause: TryLockError) -> StoreError {
+        match cause {
+            TryLockError::WouldBlock => {
+                StoreError::InUse(data.to_owned(), process_id(&mut self.file))
+            }
+            TryLockError::Error(cause) => StoreError::Io(self.path.clone(), cause),
+        }
+    }
+}
+
+/// The process that holds the lock. Best effort; that the lock is held is certain.
+fn process_id(file: &mut File) -> Option<u32> {
+    let mut holder = String::new();
+    let _ = file.read_to_string(&mut holder);
+    holder.trim().parse().ok()
+}

@@ -1,0 +1,261 @@
+//! The conditions of a search as SQL on a search table that is called `t`, with their values.
+
+use super::{
+    member_search::{
+        DistanceBound, DistanceQuery, IssueRange, MemberCondition, MemberDistance, MemberSearch,
+        MemberVector, VectorQuery,
+    },
+    merge_rule::MergeRule,
+    registry::SearchTable,
+};
+use crate::{columns::encode_f16, engine::ToSql};
+use tessera_model::vql::{IssueKind, LabelRule};
+use tessera_search::index::DIMENSION;
+
+pub(super) struct MatchConditions<'a> {
+    table: &'a SearchTable,
+    values: Vec<Box<dyn ToSql>>,
+}
+
+impl<'a> MatchConditions<'a> {
+    pub fn new(table: &'a SearchTable) -> Self {
+        Self { table, values: Vec::new() }
+    }
+
+    pub fn params(&self) -> Vec<&dyn ToSql> {
+        self.values.iter().map(|value| &**value).collect()
+    }
+
+    fn value(&mut self, value: impl ToSql + 'static) -> String {
+        self.values.push(Box::new(value));
+        format!("?{}", self.values.len())
+    }
+
+    /// All conditions but those on distances.
+    pub fn filters(&mut self, search: &MemberSearch) -> Vec<String> {
+        let mut filters = vec![format!("t.version <= {}", self.table.version)];
+        for condition in &search.conditions {
+            filters.push(match condition {
+                MemberCondition::Labels(rule, labels) => self.labels(*rule, labels),
+                MemberCondition::Tags(tags) => {
+                    self.contains_all("tags", tags.iter().map(|tag| tag.0.to_string()))
+                }
+                MemberCondition::Issue(range) => self.issue(range),
+                MemberCondition::NearDuplicate(least) => {
+                    format!("CAST(t.twin AS double precision) >= {}", self.value(*least))
+                }
+                MemberCondition::Uniqueness(above) => {
+                    format!("CAST(t.uniqueness AS double precision) > {}", self.value(*above))
+                }
+                MemberCondition::Captions { pictures, matching } => {
+                    let rows = self.numbers(pictures.iter(), "bigint");
+                    let operator = if *matching { "= ANY" } else { "<> ALL" };
+                    format!("t.picture {operator} ({rows})")
+                }
+                MemberCondition::Never => "FALSE".to_owned(),
+                MemberCondition::Distance(..) => continue,
+            });
+        }
+        filters
+    }
+
+    /// The conditions on the distances from some vectors.
+    pub fn distances(
+        &mut self,
+        search: &MemberSearch,
+        includes: impl Fn(&MemberDistance) -> bool,
+    ) -> Vec<String> {
+        let mut filters = Vec::new();
+        for condition in &search.conditions {
+            let MemberCondition::Distance(distance, bound) = condition else { continue };
+            if !includes(distance) {
+                continue;
+            }
+            let Some(distance) = self.comparable(distance) else {
+                filters.push("FALSE".to_owned());
+                continue;
+            };
+            filters.push(self.exists(&distance.query));
+            if *bound != DistanceBound::Exists {
+                let score = self.score(&distance);
+                filters.extend(self.bound(*bound, &score));
+            }
+        }
+        filters
+    }
+
+    /// The conditions on the distance that is the score.
+    pub fn cutoffs(&mut self, search: &MemberSearch, ranking: &MemberDistance) -> Vec<String> {
+        let mut cutoffs = Vec::new();
+        for condition in &search.conditions {
+            if let MemberCondition::Distance(distance, bound) = condition
+                && distance == ranking
+            {
+                cutoffs.extend(self.bound(*bound, "score"));
+            }
+        }
+        cutoffs
+    }
+
+    /// The pictures whose captions match, with their scores, as a table `captions`.
+    pub fn captions(&mut self, scores: &[(i64, f32)]) -> String {
+        let rows = self.numbers(scores.iter().map(|(row, _)| row), "bigint");
+        let scores = self.numbers(scores.iter().map(|(_, score)| score), "real");
+        format!("unnest({rows}, {scores}) AS captions(picture, score)")
+    }
+
+    /// The part of a query that members can be compared with; `None` if there is none.
+    pub fn comparable(&self, distance: &MemberDistance) -> Option<MemberDistance> {
+        let query = self.comparable_query(&distance.query)?;
+        Some(MemberDistance { query, copies: distance.copies.clone() })
+    }
+
+    fn comparable_query(&self, query: &DistanceQuery) -> Option<DistanceQuery> {
+        let single = |query: &VectorQuery| {
+            self.has_distance(query).then(|| DistanceQuery::Single(query.clone()))
+        };
+        match query {
+            DistanceQuery::Single(query) => single(query),
+            DistanceQuery::Merged { own, model, rule } => match (single(own), single(model)) {
+                (Some(_), Some(_)) => Some(query.clone()),
+                (Some(own), None) => Some(own),
+                // Distances keep their place among scores of both.
+                (None, Some(_)) if *rule == MergeRule::OwnFirst => Some(query.clone()),
+                (None, _) => None,
+            },
+        }
+    }
+
+    /// Vectors of another dimension have no distance.
+    pub fn has_distance(&self, query: &VectorQuery) -> bool {
+        let dimension = match query.of {
+            MemberVector::Descriptor => DIMENSION,
+            MemberVector::Embedding => self.table.dimension,
+            MemberVector::Model => self.table.model_dimension,
+        };
+        !query.vector.is_empty() && query.vector.len() == dimension
+    }
+
+    /// Whether a member has a vector of the query.
+    pub fn exists(&self, query: &DistanceQuery) -> String {
+        let vectors = match query {
+            DistanceQuery::Single(query) => vec![query],
+            DistanceQuery::Merged { own, rule: MergeRule::Weighted, .. } => vec![own],
+            DistanceQuery::Merged { own, model, rule: MergeRule::OwnFirst } => vec![own, model],
+        };
+        let vectors = vectors.into_iter().filter(|query| self.has_distance(query));
+        let each: Vec<String> = vectors.map(has_vector).collect();
+        format!("({})", each.join(" OR "))
+    }
+
+    /// The score of a member, of a query that is comparable.
+    pub fn score(&mut self, distance: &MemberDistance) -> String {
+        let score = match &distance.query {
+            DistanceQuery::Single(query) => Self::distance(&self.product(query)),
+            DistanceQuery::Merged { own, model, rule } => {
+                let (own, model) = (self.distance_or_null(own), self.distance_or_null(model));
+                rule.sql(&own, &model)
+            }
+        };
+        if distance.copies.is_empty() {
+            return score;
+        }
+        let known: Vec<String> = (distance.copies.iter())
+            .map(|(row, score)| format!("WHEN {row} THEN CAST({score} AS real)"))
+            .collect();
+        // `least` ignores null.
+        format!("least({score}, CASE t.media {} END)", known.join(" "))
+    }
+
+    fn distance_or_null(&mut self, query: &VectorQuery) -> String {
+        if !self.has_distance(query) {
+            return "CAST(NULL AS real)".to_owned();
+        }
+        let distance = Self::distance(&self.product(query));
+        // `greatest` ignores null.
+        format!("CASE WHEN {} THEN {distance} END", has_vector(query))
+    }
+
+    /// The vectors whose nearest members include the best ones of a query that is comparable.
+    pub fn candidates<'q>(&self, query: &'q DistanceQuery) -> Vec<&'q VectorQuery> {
+        let candidates = query.candidates().into_iter();
+        candidates.filter(|query| self.has_distance(query)).collect()
+    }
+
+    /// The negative scalar product that the index orders by. `<=>` would divide by lengths that are one, and round.
+    pub fn product(&mut self, query: &VectorQuery) -> String {
+        let vector = self.value(encode_f16(&query.vector));
+        let schema = &self.table.vector_schema;
+        format!("t.{} OPERATOR({schema}.<#>) {vector}", query.of.column())
+    }
+
+    /// Rounding can make the distance of equal vectors slightly negative.
+    fn distance(product: &str) -> String {
+        format!("CAST(greatest(1 + ({product}), 0) AS real)")
+    }
+
+    fn bound(&mut self, bound: DistanceBound, distance: &str) -> Option<String> {
+        let distance = format!("CAST({distance} AS double precision)");
+        Some(match bound {
+            DistanceBound::Exists => return None,
+            DistanceBound::Below(bound) => format!("{distance} < {}", self.value(bound)),
+            DistanceBound::AtMost(bound) => format!("{distance} <= {}", self.value(bound)),
+            DistanceBound::SimilarityFrom(bound) => {
+                format!("1 - {distance} >= {}", self.value(bound))
+            }
+        })
+    }
+
+    fn labels(&mut self, rule: LabelRule, labels: &[String]) -> String {
+        let any = |conditions: &mut Self| {
+            let each = labels.iter().map(|label| conditions.contains("labels", label));
+            format!("({})", each.collect::<Vec<_>>().join(" OR "))
+        };
+        match rule {
+            LabelRule::OneOf => any(self),
+            LabelRule::NotOneOf => format!("NOT {}", any(self)),
+            LabelRule::Is => self.contains_all("labels", labels.iter().cloned()),
+            LabelRule::IsNot => {
+                format!("NOT {}", self.contains_all("labels", labels.iter().cloned()))
+            }
+        }
+    }
+
+    fn contains_all(&mut self, column: &str, names: impl Iterator<Item = String>) -> String {
+        let each = names.map(|name| self.contains(column, &name)).collect::<Vec<_>>();
+        format!("({})", each.join(" AND "))
+    }
+
+    fn contains(&mut self, column: &str, name: &str) -> String {
+        let list = self.value(json_names([name]));
+        format!("t.{column} @> CAST(CAST({list} AS text) AS jsonb)")
+    }
+
+    fn issue(&mut self, range: &IssueRange) -> String {
+        let (min, max) = (self.value(range.min), self.value(range.max));
+        let negation = if range.within { "" } else { "NOT " };
+        let column = issue_column(range.kind);
+        format!("CAST(t.{column} AS double precision) {negation}BETWEEN {min} AND {max}")
+    }
+
+    fn numbers<T: ToString>(&mut self, numbers: impl Iterator<Item = T>, kind: &str) -> String {
+        let list = numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+        let list = self.value(list);
+        format!("CAST(string_to_array(CAST({list} AS text), ',') AS {kind}[])")
+    }
+}
+
+pub(super) fn has_vector(query: &VectorQuery) -> String {
+    format!("t.{} IS NOT NULL", query.of.column())
+}
+
+/// Names as JSON that PostgreSQL reads: its texts cannot contain NUL.
+pub(super) fn json_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names = names.into_iter().map(|name| name.replace('\0', "\u{fffd}"));
+    names.collect::<serde_json::Value>().to_string()
+}
+
+pub(super) fn issue_column(kind: IssueKind) -> String {
+    let position = IssueKind::ALL.iter().position(|other| *other == kind);
+    format!("issue_{}", position.unwrap_or_default())
+}

@@ -1,0 +1,257 @@
+//! Searches as SQL on a search table.
+//!
+//! Which plan the database takes is decided here, not by its estimates: an exact search never orders by distance
+//! with a limit, so the index of vectors cannot answer it; a bounded one turns other plans off.
+
+use super::{
+    match_conditions::{MatchConditions, has_vector},
+    member_search::{MemberOrder, MemberSearch, VectorQuery},
+    registry::SearchTable,
+    search_match::{ClusterMatch, SelectedMember},
+};
+use crate::{
+    cluster::MemberCounts,
+    engine::{Connection, QueryError, Result, Row},
+    preview::MAX_PREVIEWS,
+    query,
+};
+use tessera_model::{Granularity, Page};
+
+/// How a bounded search uses the index. Of 400 candidates at a time, the nearest 50 are found with a recall of .992.
+/// A filter that leaves a twentieth of the members still fills the horizon. Compiling a plan takes longer than it.
+const BOUNDED_SETTINGS: &str = "
+SET LOCAL hnsw.ef_search = 400;
+SET LOCAL hnsw.iterative_scan = relaxed_order;
+SET LOCAL hnsw.scan_mem_multiplier = 32;
+SET LOCAL enable_seqscan = off;
+SET LOCAL enable_bitmapscan = off;
+SET LOCAL enable_sort = off;
+SET LOCAL jit = off";
+/// Rows that the index returns at most, as a multiple of the horizon.
+const SCANNED_HORIZONS: u64 = 20;
+
+/// The rest of a page: its clusters, and what is shown of each.
+const SHOWN: &str = "
+SELECT cluster,
+       count(*) FILTER (WHERE kind = 0) + count(DISTINCT picture) FILTER (WHERE kind = 2),
+       count(DISTINCT (source, path)) FILTER (WHERE kind = 1),
+       count(*) FILTER (WHERE kind = 1), count(*) FILTER (WHERE kind = 2),
+       string_agg(CAST(media AS text), ',' ORDER BY place) FILTER (WHERE place <= max_shown),
+       string_agg(CAST(score AS text), ',' ORDER BY place) FILTER (WHERE place <= max_shown)
+FROM shown GROUP BY cluster, best ORDER BY best, cluster";
+
+/// A search on a search table, in the transaction that found the table.
+#[derive(Clone, Copy, Debug)]
+pub struct TableSearch<'a> {
+    pub table: &'a SearchTable,
+    pub search: &'a MemberSearch,
+    pub level: Granularity,
+    /// How many of the nearest members are considered; all without it.
+    pub horizon: Option<u64>,
+}
+
+/// Whether the filters of a search leave more than `limit` members, and an index can find the nearest of them.
+pub fn exceeds(
+    connection: &Connection,
+    table: &SearchTable,
+    search: &MemberSearch,
+    limit: u64,
+) -> Result<bool> {
+    let MemberOrder::Distance(distance) = &search.order else { return Ok(false) };
+    let mut conditions = MatchConditions::new(table);
+    let Some(distance) = conditions.comparable(distance) else { return Ok(false) };
+    let is_indexed = |query: &&VectorQuery| table.has_index(query.of);
+    if table.members <= limit || !conditions.candidates(&distance.query).iter().all(is_indexed) {
+        return Ok(false);
+    }
+    let filters = conditions.filters(search);
+    if filters.len() == 1 {
+        return Ok(true);
+    }
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT 1 FROM {} AS t WHERE {} LIMIT {}) AS counted",
+        table.name(),
+        filters.join(" AND "),
+        limit + 1
+    );
+    let found: u64 = query::one(connection, &sql, &conditions.params(), |row| row.get(0))?;
+    Ok(found > limit)
+}
+
+/// The rows of the members that are nearest to any of the vectors, up to `limit` for each.
+pub fn nearest(
+    connection: &Connection,
+    table: &SearchTable,
+    vectors: &[&VectorQuery],
+    limit: usize,
+) -> Result<Vec<i64>> {
+    let mut conditions = MatchConditions::new(table);
+    let mut nearest = Vec::new();
+    for query in vectors {
+        if conditions.has_distance(query) {
+            let product = conditions.product(query);
+            nearest.push(format!(
+                "(SELECT t.media FROM {} AS t WHERE t.version <= {} AND {} ORDER BY {product} LIMIT {limit})",
+                table.name(),
+                table.version,
+                has_vector(query),
+            ));
+        }
+    }
+    if nearest.is_empty() {
+        return Ok(Vec::new());
+    }
+    let is_indexed = vectors.iter().all(|query| table.has_index(query.of));
+    connection.execute_batch(if is_indexed { BOUNDED_SETTINGS } else { "SET LOCAL jit = off" })?;
+    query::all(connection, &nearest.join(" UNION "), &conditions.params(), |row| row.get(0))
+}
+
+impl TableSearch<'_> {
+    /// One page of the matching clusters, best first; equal ones in the order of browsing.
+    pub fn page(&self, connection: &Connection, page: u64) -> Result<Vec<ClusterMatch>> {
+        let mut conditions = MatchConditions::new(self.table);
+        let matches = self.matches(&mut conditions);
+        let is_ranked = self.is_ranked();
+        let (kept, best) = if is_ranked {
+            (
+                "MATERIALIZED",
+                "min(score) AS best FROM matches GROUP BY cluster ORDER BY best, cluster",
+            )
+        } else {
+            // The index of clusters gives the first ones without reading all matches.
+            (
+                "NOT MATERIALIZED",
+                "CAST(0 AS real) AS best FROM matches GROUP BY cluster ORDER BY cluster",
+            )
+        };
+        let offset = i64::try_from(page.saturating_mul(Page::SIZE as u64)).unwrap_or(i64::MAX);
+        let sql = format!(
+            "WITH matches AS {kept} ({matches}),
+             clusters AS (SELECT cluster, {best} LIMIT {size} OFFSET {offset}),
+             shown AS (
+               SELECT cluster, best, score, media, kind, picture, source, path,
+                      row_number() OVER (PARTITION BY cluster ORDER BY score, path, media) AS place
+               FROM clusters JOIN matches USING (cluster) JOIN {table} USING (media)
+               WHERE version <= {version}
+             ) {shown}",
+            size = Page::SIZE,
+            table = self.table.name(),
+            version = self.table.version,
+            shown = SHOWN.replace("max_shown", &MAX_PREVIEWS.to_string()),
+        );
+        self.prepare(connection)?;
+        query::all(connection, &sql, &conditions.params(), |row| read_cluster(row, is_ranked))
+    }
+
+    /// The matching members of one cluster or of all, in the order of browsing.
+    pub fn members(
+        &self,
+        connection: &Connection,
+        cluster: Option<u32>,
+    ) -> Result<Vec<SelectedMember>> {
+        let mut conditions = MatchConditions::new(self.table);
+        let matches = self.matches(&mut conditions);
+        let of_cluster = cluster.map_or_else(String::new, |rank| format!("AND cluster = {rank}"));
+        let sql = format!(
+            "WITH matches AS ({matches})
+             SELECT media, cluster, score FROM matches JOIN {} USING (media)
+             WHERE version <= {} {of_cluster} ORDER BY path, media",
+            self.table.name(),
+            self.table.version
+        );
+        let is_ranked = self.is_ranked();
+        let mut members = Vec::new();
+        self.prepare(connection)?;
+        query::for_each(connection, &sql, &conditions.params(), |row| {
+            let score: f32 = row.get(2)?;
+            let score = is_ranked.then_some(score);
+            members.push(SelectedMember { row: row.get(0)?, cluster: row.get(1)?, score });
+            Ok::<_, QueryError>(())
+        })?;
+        Ok(members)
+    }
+
+    fn is_ranked(&self) -> bool {
+        !matches!(self.search.order, MemberOrder::Browsing)
+    }
+
+    fn prepare(&self, connection: &Connection) -> Result<()> {
+        let Some(horizon) = self.horizon else {
+            return connection.execute_batch("SET LOCAL jit = off");
+        };
+        let scanned = i32::try_from(horizon * SCANNED_HORIZONS).unwrap_or(i32::MAX);
+        connection.execute_batch(&format!(
+            "{BOUNDED_SETTINGS}; SET LOCAL hnsw.max_scan_tuples = {scanned}"
+        ))
+    }
+
+    /// The row, cluster and score of each matching member.
+    fn matches(&self, conditions: &mut MatchConditions) -> String {
+        let cluster = format!("t.rank_{} AS cluster", self.level.level());
+        let table = format!("{} AS t", self.table.name());
+        let mut filters = conditions.filters(self.search);
+        let exact = |from: &str, score: &str, filters: &[String]| {
+            let filters = filters.join(" AND ");
+            format!("SELECT t.media, {cluster}, {score} AS score FROM {from} WHERE {filters}")
+        };
+        let ranking = match &self.search.order {
+            MemberOrder::Browsing => {
+                filters.extend(conditions.distances(self.search, |_| true));
+                return exact(&table, "CAST(0 AS real)", &filters);
+            }
+            MemberOrder::Captions(scores) => {
+                filters.extend(conditions.distances(self.search, |_| true));
+                let captions = conditions.captions(scores);
+                let from = format!("{table} JOIN {captions} ON captions.picture = t.picture");
+                return exact(&from, "captions.score", &filters);
+            }
+            MemberOrder::Distance(ranking) => ranking,
+        };
+        let Some(comparable) = conditions.comparable(ranking) else {
+            filters.push("FALSE".to_owned());
+            return exact(&table, "CAST(0 AS real)", &filters);
+        };
+        let score = conditions.score(&comparable);
+        let Some(horizon) = self.horizon else {
+            filters.push(conditions.exists(&comparable.query));
+            filters.extend(conditions.distances(self.search, |_| true));
+            return exact(&table, &score, &filters);
+        };
+        filters.extend(conditions.distances(self.search, |distance| distance != ranking));
+        let mut nearest = Vec::new();
+        for candidate in conditions.candidates(&comparable.query) {
+            let product = conditions.product(candidate);
+            let of_candidate = [filters.as_slice(), &[has_vector(candidate)]].concat();
+            let found = exact(&table, &score, &of_candidate);
+            nearest.push(format!("({found} ORDER BY {product} LIMIT {horizon})"));
+        }
+        let mut cutoffs = conditions.cutoffs(self.search, ranking);
+        cutoffs.push("TRUE".to_owned());
+        format!(
+            "SELECT media, cluster, score FROM ({}) AS nearest WHERE {}",
+            nearest.join(" UNION "),
+            cutoffs.join(" AND ")
+        )
+    }
+}
+
+fn read_cluster(row: &Row, is_ranked: bool) -> Result<ClusterMatch> {
+    let rows: Vec<i64> = read_list(row, 5)?;
+    let scores: Vec<f32> = read_list(row, 6)?;
+    let best_members = rows.into_iter().zip(scores);
+    Ok(ClusterMatch {
+        cluster: row.get(0)?,
+        counts: MemberCounts {
+            images: row.get(1)?,
+            videos: row.get(2)?,
+            frames: row.get(3)?,
+            objects: row.get(4)?,
+        },
+        best_members: best_members.map(|(row, score)| (row, is_ranked.then_some(score))).collect(),
+    })
+}
+
+fn read_list<T: std::str::FromStr>(row: &Row, column: usize) -> Result<Vec<T>> {
+    let unreadable = |_| QueryError::value("a list of numbers");
+    row.get_ref(column)?.as_str()?.split(',').map(|part| part.parse().map_err(unreadable)).collect()
+}

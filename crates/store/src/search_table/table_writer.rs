@@ -1,0 +1,269 @@
+//! Writes the rows of search tables.
+
+use half::f16;
+
+use super::{
+    match_conditions::{issue_column, json_names},
+    member_search::MemberVector,
+    registry::{SearchTable, table_name},
+};
+use crate::{
+    assignment::ClusterAssignment,
+    columns::{encode_f16, path_to_bytes},
+    engine::{QueryError, Result, StatementBatch, Transaction, params},
+    media::{MediaKind, MediaRecord},
+    query,
+};
+use tessera_model::{DatasetId, EntityType, Granularity, TagId, vql::IssueKind};
+use tessera_search::index::DIMENSION;
+
+/// pgvector indexes halves of up to this dimension.
+const MAX_INDEXED_DIMENSION: usize = 4_000;
+const ISSUES: usize = IssueKind::ALL.len();
+const COLUMNS: usize = 13 + Granularity::LEVELS + ISSUES;
+
+impl SearchTable {
+    pub fn dimensions(&self) -> Dimensions {
+        Dimensions { embedding: self.dimension, model: self.model_dimension }
+    }
+
+    /// Whether an index finds the nearest of such vectors.
+    pub(super) fn has_index(&self, vector: MemberVector) -> bool {
+        match vector {
+            MemberVector::Descriptor => true,
+            MemberVector::Embedding => is_indexed(self.dimension),
+            MemberVector::Model => is_indexed(self.model_dimension),
+        }
+    }
+}
+
+fn is_indexed(dimension: usize) -> bool {
+    (1..=MAX_INDEXED_DIMENSION).contains(&dimension)
+}
+
+/// A member of a dataset, as it is searched.
+pub struct IndexedMember<'a> {
+    pub media: &'a MediaRecord,
+    pub assignment: &'a ClusterAssignment,
+    /// The confidence of each of `IssueKind::ALL`.
+    pub issues: [f64; ISSUES],
+    pub tags: Vec<TagId>,
+    pub descriptor: &'a [f16],
+    pub embedding: Option<&'a [f16]>,
+    pub model_vector: Option<&'a [f16]>,
+}
+
+/// The numbers of halves of vectors that members may have; 0 if none has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dimensions {
+    pub embedding: usize,
+    pub model: usize,
+}
+
+/// Where rows are written that no search sees before they are published.
+pub struct WriteTarget {
+    number: i64,
+    version: i64,
+    dimensions: Dimensions,
+    vector_schema: String,
+    /// Of which source they replace the members; `None` if the table is new.
+    source: Option<i64>,
+    insert: String,
+}
+
+impl WriteTarget {
+    /// A new table for vectors of these dimensions.
+    pub fn create(
+        transaction: &Transaction,
+        dataset: DatasetId,
+        entity: EntityType,
+        dimensions: Dimensions,
+        vector_schema: &str,
+    ) -> Result<Self> {
+        let sql = "INSERT INTO search_table (dataset, entity, version, members, dimension, model_dimension)
+                   VALUES (?1, ?2, 1, 0, ?3, ?4) RETURNING number";
+        let params = params![dataset.0, entity.as_str(), dimensions.embedding, dimensions.model];
+        let number = query::one(transaction, sql, params, |row| row.get(0))?;
+        transaction.execute_batch(&create_table(number, dimensions, vector_schema))?;
+        Ok(Self::new(number, 1, dimensions, vector_schema, None))
+    }
+
+    /// The next version of a table, for the members of one source. Waits for another worker that writes it, whose
+    /// rows are deleted if the operation did not end; `check` then fails if this one has lost the operation.
+    pub fn append(
+        transaction: &Transaction,
+        table: &SearchTable,
+        source: i64,
+        check: impl FnOnce(&Transaction) -> Result<()>,
+    ) -> Result<Self> {
+        let lock = "SELECT number FROM search_table WHERE number = ?1 FOR UPDATE";
+        query::one(transaction, lock, params![table.number], |row| row.get::<i64>(0))?;
+        check(transaction)?;
+        let delete = format!("DELETE FROM {} WHERE version > ?1", table.name());
+        query::execute(transaction, &delete, params![table.version])?;
+        let SearchTable { number, version, vector_schema, .. } = table;
+        Ok(Self::new(*number, version + 1, table.dimensions(), vector_schema, Some(source)))
+    }
+
+    fn new(
+        number: i64,
+        version: i64,
+        dimensions: Dimensions,
+        vector_schema: &str,
+        source: Option<i64>,
+    ) -> Self {
+        let values: Vec<String> = (1..=COLUMNS).map(|number| format!("?{number}")).collect();
+        let insert = format!("INSERT INTO {} VALUES ({})", table_name(number), values.join(", "));
+        let vector_schema = vector_schema.to_owned();
+        Self { number, version, dimensions, vector_schema, source, insert }
+    }
+
+    /// What was written, when all rows are.
+    pub fn written(&self, members: u64) -> WrittenMembers {
+        let Self { number, version, source, .. } = *self;
+        WrittenMembers { number, version, members, source }
+    }
+
+    /// The statements that complete a new table, after the transaction that wrote it: they take long, and updates
+    /// of the schema must not wait for them.
+    pub fn create_indexes(&self) -> Vec<String> {
+        let (table, schema) = (table_name(self.number), &self.vector_schema);
+        let mut indexes = vec![format!("CREATE UNIQUE INDEX ON {table} (media, version)")];
+        let ranks = (0..Granularity::LEVELS).map(|level| format!("rank_{level}"));
+        for column in ["picture", "source"].map(str::to_owned).into_iter().chain(ranks) {
+            indexes.push(format!("CREATE INDEX ON {table} ({column})"));
+        }
+        for column in ["labels", "tags"] {
+            indexes.push(format!("CREATE INDEX ON {table} USING gin ({column} jsonb_path_ops)"));
+        }
+        let mut vectors = vec![MemberVector::Descriptor];
+        for (dimension, vector) in [
+            (self.dimensions.embedding, MemberVector::Embedding),
+            (self.dimensions.model, MemberVector::Model),
+        ] {
+            vectors.extend(is_indexed(dimension).then_some(vector));
+        }
+        for column in vectors.into_iter().map(MemberVector::column) {
+            indexes.push(format!(
+                "CREATE INDEX ON {table} USING hnsw ({column} {schema}.halfvec_ip_ops)"
+            ));
+        }
+        indexes.push(format!("ANALYZE {table}"));
+        indexes
+    }
+}
+
+/// Adds rows to a target.
+pub struct TableWriter<'a> {
+    target: &'a WriteTarget,
+    rows: StatementBatch<'a>,
+    members: u64,
+}
+
+impl<'a> TableWriter<'a> {
+    pub fn new(transaction: &'a Transaction, target: &'a WriteTarget) -> Self {
+        Self { target, rows: StatementBatch::new(transaction, &target.insert), members: 0 }
+    }
+
+    pub fn add(&mut self, member: &IndexedMember) -> Result<()> {
+        let IndexedMember { media, assignment, issues, tags, descriptor, .. } = member;
+        let [finest, finer, middle, coarser, coarsest] = assignment.cluster_ranks;
+        let [blur, dark, bright, duplicates, outliers, aspect, size, mislabels, label, normal] =
+            *issues;
+        let kind = match media.kind {
+            MediaKind::Image => 0,
+            MediaKind::Frame => 1,
+            MediaKind::Object => 2,
+        };
+        let tags: Vec<String> = tags.iter().map(|tag| tag.0.to_string()).collect();
+        // Another dimension belongs to a text space that is about to be replaced.
+        let fitting = |vector: Option<&[f16]>, dimension: usize| {
+            vector.filter(|found| found.len() == dimension).map(encode_f16)
+        };
+        let Dimensions { embedding, model } = self.target.dimensions;
+        self.members += 1;
+        self.rows.add(params![
+            media.row,
+            self.target.version,
+            media.source,
+            media.picture_row(),
+            kind,
+            path_to_bytes(&media.path),
+            finest,
+            finer,
+            middle,
+            coarser,
+            coarsest,
+            assignment.uniqueness,
+            assignment.near_duplicate_similarity,
+            blur,
+            dark,
+            bright,
+            duplicates,
+            outliers,
+            aspect,
+            size,
+            mislabels,
+            label,
+            normal,
+            json_names(media.all_labels().map(String::as_str)),
+            json_names(tags.iter().map(String::as_str)),
+            encode_f16(descriptor),
+            fitting(member.embedding, embedding),
+            fitting(member.model_vector, model),
+        ])
+    }
+
+    /// Returns the number of rows.
+    pub fn finish(self) -> Result<u64> {
+        self.rows.finish()?;
+        Ok(self.members)
+    }
+}
+
+/// Rows that no search sees yet.
+#[derive(Debug)]
+pub struct WrittenMembers {
+    number: i64,
+    version: i64,
+    members: u64,
+    source: Option<i64>,
+}
+
+/// Lets searches of the new generation of the dataset use the rows, in the transaction that begins it.
+pub fn publish(transaction: &Transaction, written: &WrittenMembers) -> Result<()> {
+    let WrittenMembers { number, version, members, source } = written;
+    let replaced = match source {
+        None => 0,
+        Some(source) => {
+            let table = table_name(*number);
+            let delete = format!("DELETE FROM {table} WHERE source = ?1 AND version < ?2");
+            query::change(transaction, &delete, params![source, version])?
+        }
+    };
+    let sql = "UPDATE search_table SET version = ?2, members = members + ?3 - ?4,
+                 generation = (SELECT generation FROM dataset WHERE id = search_table.dataset)
+               WHERE number = ?1";
+    match query::change(transaction, sql, params![number, version, members, replaced])? {
+        0 => Err(QueryError::NoRow),
+        _ => Ok(()),
+    }
+}
+
+/// The columns of a row, in the order of [`TableWriter::add`].
+fn create_table(number: i64, dimensions: Dimensions, vector_schema: &str) -> String {
+    let ranks = (0..Granularity::LEVELS).map(|level| format!("rank_{level} bigint NOT NULL"));
+    let issues = IssueKind::ALL.iter().map(|kind| format!("{} real NOT NULL", issue_column(*kind)));
+    // A column needs a dimension, also if there are no vectors.
+    let (embedding, model) = (dimensions.embedding.max(1), dimensions.model.max(1));
+    format!(
+        "CREATE TABLE {} (media bigint NOT NULL, version bigint NOT NULL, source bigint NOT NULL,
+           picture bigint NOT NULL, kind smallint NOT NULL, path bytea NOT NULL, {},
+           uniqueness real NOT NULL, twin real NOT NULL, {}, labels jsonb NOT NULL, tags jsonb NOT NULL,
+           descriptor {vector_schema}.halfvec({DIMENSION}) NOT NULL,
+           embedding {vector_schema}.halfvec({embedding}), model_vector {vector_schema}.halfvec({model}))",
+        table_name(number),
+        ranks.collect::<Vec<_>>().join(", "),
+        issues.collect::<Vec<_>>().join(", "),
+    )
+}

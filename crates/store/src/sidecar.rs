@@ -1,0 +1,94 @@
+//! Text metadata of media items, and which sidecars have been read.
+
+use std::path::{Path, PathBuf};
+
+use super::{
+    columns::{from_json, path_from_bytes, path_to_bytes, to_json},
+    engine::{Connection, Result, StatementBatch, params},
+    full_text, indexed_files, query,
+};
+use tessera_media::{file_stat::FileStat, ingest::embedded_text::EmbeddedText};
+use tessera_model::DatasetId;
+
+#[derive(Clone, Debug)]
+pub struct DescribedMedia {
+    pub row: i64,
+    /// Relative to its source.
+    pub path: PathBuf,
+    pub is_frame: bool,
+    /// Whether searches find it.
+    pub is_clustered: bool,
+    pub width: u32,
+    pub height: u32,
+    pub text: TextMetadata,
+    /// The texts in the picture file.
+    pub embedded: EmbeddedText,
+}
+
+/// Caption, labels and user tags of a media item, not sanitized.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextMetadata {
+    pub caption: Option<String>,
+    pub labels: Vec<String>,
+    pub tags: Vec<String>,
+}
+
+/// All images and frames of a source, ordered by path.
+pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMedia>> {
+    let sql =
+        "SELECT row, path, width, height, media.caption, media.labels, tags, frame IS NOT NULL,
+                      embedded_text.caption, coalesce(embedded_text.labels, '[]'),
+                      EXISTS (SELECT 1 FROM place WHERE place.media = media.row),
+                      require(media.intact),
+                      require(coalesce(embedded_text.intact, embedded_text.media IS NULL))
+               FROM media LEFT JOIN embedded_text ON embedded_text.media = media.row
+               WHERE source = ?1 AND parent IS NULL ORDER BY path";
+    query::all(connection, sql, params![source], |row| {
+        let (caption, labels, tags) = (row.get(4)?, from_json(row, 5)?, from_json(row, 6)?);
+        Ok(DescribedMedia {
+            row: row.get(0)?,
+            path: path_from_bytes(row.get(1)?),
+            is_frame: row.get(7)?,
+            is_clustered: row.get(10)?,
+            width: row.get(2)?,
+            height: row.get(3)?,
+            text: TextMetadata { caption, labels, tags },
+            embedded: EmbeddedText { caption: row.get(8)?, labels: from_json(row, 9)? },
+        })
+    })
+}
+
+/// Replaces the texts of media of a dataset, by row.
+pub fn set_texts(
+    connection: &Connection,
+    dataset: DatasetId,
+    texts: &[(i64, TextMetadata)],
+) -> Result<()> {
+    let sql = "UPDATE media SET caption = ?2, labels = ?3, tags = ?4 WHERE row = ?1";
+    let mut updates = StatementBatch::new(connection, sql);
+    for (media, text) in texts {
+        let (labels, tags) = (to_json(&text.labels)?, to_json(&text.tags)?);
+        updates.add(params![media, text.caption, labels, tags])?;
+    }
+    updates.finish()?;
+    full_text::index_captions(
+        connection,
+        dataset,
+        texts.iter().map(|(media, text)| (*media, text.caption.as_deref())),
+    )
+}
+
+/// Records which sidecars have been read.
+pub fn mark_read<'a>(
+    connection: &Connection,
+    source: i64,
+    files: impl Iterator<Item = (&'a Path, FileStat)> + Clone,
+) -> Result<()> {
+    indexed_files::remove_files(connection, source, files.clone().map(|(path, _)| path))?;
+    let mut inserts =
+        StatementBatch::new(connection, "INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)");
+    for (path, stat) in files {
+        inserts.add(params![source, path_to_bytes(path), stat.size, stat.modified])?;
+    }
+    inserts.finish().map(drop)
+}

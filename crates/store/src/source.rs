@@ -1,0 +1,111 @@
+//! Source folders: the dataset's own folder and one folder for each batch of added media.
+
+use std::path::{Path, PathBuf};
+
+use super::{
+    columns::{path_from_bytes, path_to_bytes},
+    engine::{Connection, Result, Row, params},
+    query,
+};
+use tessera_model::{DatasetId, MediaId};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFolder {
+    /// Row number; the dataset's own folder has the lowest.
+    pub row: i64,
+    pub dataset: DatasetId,
+    pub folder: PathBuf,
+    pub is_dataset_folder: bool,
+}
+
+impl SourceFolder {
+    /// Returns the identifier of the media item at `file`, stable across reindexing.
+    pub fn media_id(&self, file: &Path) -> MediaId {
+        let mut name = Vec::new();
+        if !self.is_dataset_folder {
+            name.extend_from_slice(path_to_bytes(&self.folder));
+            name.push(b'/');
+        }
+        name.extend_from_slice(path_to_bytes(file));
+        MediaId(uuid::Uuid::new_v5(&self.dataset.0, &name))
+    }
+
+    /// Returns the identifier of a frame of the video at `file`, by its time.
+    pub fn frame_id(&self, file: &Path, seconds: f64) -> MediaId {
+        let video = self.media_id(file);
+        MediaId(uuid::Uuid::new_v5(&video.0, format!("{seconds:.3}").as_bytes()))
+    }
+}
+
+const SELECT_SOURCE: &str = "SELECT source.row, source.dataset, source.folder,
+                             source.folder = dataset.folder, require(source.intact)
+                      FROM source JOIN dataset ON dataset.id = source.dataset";
+
+fn read_source(row: &Row) -> Result<SourceFolder> {
+    Ok(SourceFolder {
+        row: row.get(0)?,
+        dataset: DatasetId(row.get(1)?),
+        folder: path_from_bytes(row.get(2)?),
+        is_dataset_folder: row.get(3)?,
+    })
+}
+
+/// Adds a folder to a dataset unless it exists. Returns its row.
+pub fn upsert(connection: &Connection, dataset: DatasetId, folder: &Path) -> Result<i64> {
+    let params = params![dataset.0, path_to_bytes(folder)];
+    // An update of the existing row would read all media, because they refer to it.
+    let insert = "INSERT INTO source (dataset, folder) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    query::execute(connection, insert, params)?;
+    let select = "SELECT row, require(intact) FROM source WHERE dataset = ?1 AND folder = ?2";
+    query::one(connection, select, params, |row| row.get(0))
+}
+
+/// The source that contains a local folder, so that no file is listed twice, or a new one.
+pub fn find_or_insert_for_folder(
+    connection: &Connection,
+    dataset: DatasetId,
+    folder: &Path,
+) -> Result<i64> {
+    let known = all(connection, dataset)?;
+    match known.iter().find(|source| folder.starts_with(&source.folder)) {
+        Some(source) => Ok(source.row),
+        None => upsert(connection, dataset, folder),
+    }
+}
+
+/// The folders of a dataset, its own first.
+pub fn all(connection: &Connection, dataset: DatasetId) -> Result<Vec<SourceFolder>> {
+    let sql = format!("{SELECT_SOURCE} WHERE source.dataset = ?1 ORDER BY source.row");
+    query::all(connection, &sql, params![dataset.0], read_source)
+}
+
+pub fn find(connection: &Connection, row: i64) -> Result<Option<SourceFolder>> {
+    let sql = format!("{SELECT_SOURCE} WHERE source.row = ?1");
+    query::find(connection, &sql, params![row], read_source)
+}
+
+/// Adds the folders of uploads that the database does not know: it is new, or an older copy. Then
+/// everything of the dataset has to be derived again. Returns whether there were any.
+pub fn add_unknown_uploads(
+    connection: &Connection,
+    dataset: DatasetId,
+    folders: &[PathBuf],
+) -> Result<bool> {
+    let known = all(connection, dataset)?;
+    let is_known = |folder: &Path| known.iter().any(|source| source.folder == folder);
+    let mut any = false;
+    for folder in folders.iter().filter(|folder| !is_known(folder)) {
+        upsert(connection, dataset, folder)?;
+        any = true;
+    }
+    if any {
+        let sql = "UPDATE dataset SET extractor = 0 WHERE id = ?1";
+        query::execute(connection, sql, params![dataset.0])?;
+    }
+    Ok(any)
+}
+
+pub fn all_folders(connection: &Connection) -> Result<Vec<PathBuf>> {
+    let read = |row: &Row| row.get(0).map(path_from_bytes);
+    query::all(connection, "SELECT folder, require(intact) FROM source", params![], read)
+}

@@ -1,0 +1,171 @@
+//! Opening, checking and closing the database file.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::Connection as SqliteConnection;
+
+use super::{checksum, clean_shutdown, integrity, open_mark, recovery, schema};
+use crate::{
+    StoreError,
+    engine::{Connection, QueryError},
+};
+use tessera_media::ingest::staging::{private_file, restrict, sync_dir};
+
+/// First `SQLite` release with the fix for the WAL-reset corruption bug.
+const MIN_SQLITE_VERSION: i32 = 3_051_003;
+
+/// The database of a index folder.
+pub(crate) struct DatabaseFile {
+    data: PathBuf,
+    /// The network file system that it is on.
+    network: Option<&'static str>,
+}
+
+/// An opened database.
+pub(crate) struct OpenedDatabase {
+    pub file: DatabaseFile,
+    pub writer: Connection,
+    /// What happened to a missing or damaged database.
+    pub recovery_notice: Option<String>,
+}
+
+impl DatabaseFile {
+    /// Opens the database of a locked index folder, creating it if needed. A damaged one is set aside.
+    pub fn open(data: &Path, network: Option<&'static str>) -> Result<OpenedDatabase, StoreError> {
+        if rusqlite::version_number() < MIN_SQLITE_VERSION {
+            return Err(StoreError::OldSqlite(rusqlite::version()));
+        }
+        let disk = |cause| StoreError::Io(data.to_owned(), cause);
+        let file = Self { data: data.to_owned(), network };
+        file.restrict().map_err(disk)?;
+        for folder in data.ancestors().take(2).filter(|folder| !folder.as_os_str().is_empty()) {
+            sync_dir(folder).map_err(disk)?;
+        }
+        let log = data.join(recovery::DATABASE_FILES[1]);
+        let was_closed = clean_shutdown::take(data, &file.path(), &log).map_err(disk)?;
+        let was_killed = network.is_none() && open_mark::is_of_this_start(data, &file.path());
+        // Until it is known to be intact, also if this process is killed meanwhile.
+        open_mark::remove(data).map_err(disk)?;
+        let (writer, recovery_notice) = match file.open_existing(was_closed || was_killed) {
+            Ok(Some(writer)) => (writer, None),
+            Err(cause) if !cause.is_damage() => return Err(cause),
+            Ok(None) | Err(_) => file.create()?,
+        };
+        open_mark::put(data, &file.path());
+        Ok(OpenedDatabase { file, writer: Connection::Sqlite(writer), recovery_notice })
+    }
+
+    pub fn connect(&self) -> Result<Connection, QueryError> {
+        Ok(Connection::Sqlite(self.open_connection()?))
+    }
+
+    /// Marks the database as closed, after its readers have been.
+    pub fn close(&self, writer: &Connection) -> Result<(), StoreError> {
+        let Connection::Sqlite(writer) = writer else { return Ok(()) };
+        let disk = |cause| StoreError::Io(self.data.clone(), cause);
+        let is_busy: bool =
+            writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        if is_busy {
+            return Ok(());
+        }
+        open_mark::remove(&self.data).map_err(disk)?;
+        clean_shutdown::put(&self.data, &self.path()).map_err(disk)
+    }
+
+    /// Lets the next opening check the database.
+    pub fn distrust(&self) {
+        // If the folder cannot be written, the damage is found again when it is read.
+        let _ = open_mark::remove(&self.data);
+    }
+
+    pub fn network_file_system(&self) -> Option<&'static str> {
+        self.network
+    }
+
+    /// Opens the database, and checks it unless it is known to be intact. `None` if it is missing,
+    /// has never had tables, or is of a version that cannot be migrated.
+    fn open_existing(&self, is_intact: bool) -> Result<Option<SqliteConnection>, StoreError> {
+        // SQLite would delete the log of an empty file.
+        if fs::metadata(self.path()).map_or(0, |file| file.len()) == 0 {
+            return Ok(None);
+        }
+        let mut existing = self.open_connection()?;
+        if !schema::is_migratable(&existing)? {
+            return Ok(None);
+        }
+        if !is_intact && schema::version(&existing)? <= schema::VERSION {
+            integrity::check(&existing)?;
+        }
+        self.migrate(&mut existing)?;
+        Ok(Some(existing))
+    }
+
+    /// Sets aside what is left of a database, and creates a new one with its datasets.
+    fn create(&self) -> Result<(SqliteConnection, Option<String>), StoreError> {
+        let disk = |cause| StoreError::Io(self.data.clone(), cause);
+        let remains = recovery::set_aside(&self.data).map_err(disk)?;
+        self.restrict().map_err(disk)?;
+        let mut writer = self.open_connection()?;
+        self.migrate(&mut writer)?;
+        let Some(remains) = remains else { return Ok((writer, None)) };
+        let is_restored = remains.restore_datasets(self.open_connection()?).is_ok();
+        Ok((writer, Some(remains.notice(is_restored))))
+    }
+
+    fn migrate(&self, writer: &mut SqliteConnection) -> Result<(), StoreError> {
+        if let Some(found_version) = schema::migrate(writer)? {
+            return Err(StoreError::NewerSchema {
+                data: self.data.clone(),
+                found_version,
+                known_version: schema::VERSION,
+            });
+        }
+        Ok(())
+    }
+
+    /// Makes the database readable by its owner only; creates an empty file if there is none.
+    /// `SQLite` gives its log files the mode of the database.
+    fn restrict(&self) -> io::Result<()> {
+        private_file().create(true).truncate(false).open(self.path())?;
+        let files = recovery::DATABASE_FILES.map(|name| self.data.join(name));
+        files.iter().filter(|file| file.exists()).try_for_each(|file| restrict(file, 0o600))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.data.join(recovery::DATABASE_FILES[0])
+    }
+
+    fn open_connection(&self) -> rusqlite::Result<SqliteConnection> {
+        let connection = SqliteConnection::open(self.path())?;
+        checksum::register_functions(&connection)?;
+        // With a log, no reader waits for a writer; with a journal, each waits for all others.
+        let (journal, timeout) = match self.network {
+            None => ("WAL", Duration::from_secs(10)),
+            Some(_) => ("TRUNCATE", Duration::from_mins(10)),
+        };
+        connection.busy_timeout(timeout)?;
+        connection.pragma_update(None, "journal_mode", journal)?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "trusted_schema", false)?;
+        Ok(connection)
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(cause: rusqlite::Error) -> Self {
+        QueryError::from(cause).into()
+    }
+}
+
+/// A new store in memory, for tests of single functions.
+pub fn open_in_memory() -> Result<Connection, QueryError> {
+    let mut connection = SqliteConnection::open_in_memory()?;
+    checksum::register_functions(&connection)?;
+    schema::migrate(&mut connection)?;
+    Ok(Connection::Sqlite(connection))
+}

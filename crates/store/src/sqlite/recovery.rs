@@ -1,0 +1,106 @@
+//! Setting aside what a missing or damaged database leaves behind, and taking over its datasets. Accepted
+//! uploads stay where they are, because their paths identify their media items.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::{Connection, Result, Transaction};
+
+use super::integrity::check_table;
+use crate::{now_micros, upload};
+use tessera_media::{
+    ingest::staging::{create_private_dir, staging_dirs},
+    path_display::printable_path,
+};
+
+/// The database and its log files.
+pub(super) const DATABASE_FILES: [&str; 3] = ["tessera.db", "tessera.db-wal", "tessera.db-shm"];
+
+/// What is left of a database.
+pub(super) struct Remains {
+    uploads: PathBuf,
+    /// Where it was moved; `None` if there are only accepted uploads.
+    folder: Option<PathBuf>,
+}
+
+/// Moves the remains of the database, its archives, and uploads without a record into a new folder of
+/// the index folder. `None` if nothing was there.
+pub(super) fn set_aside(data: &Path) -> io::Result<Option<Remains>> {
+    let uploads = data.join("uploads");
+    let (accepted, unrecorded): (Vec<PathBuf>, Vec<PathBuf>) =
+        staging_dirs(&uploads)?.into_iter().partition(|staging| upload::is_accepted(staging));
+    let database = DATABASE_FILES.map(|name| data.join(name)).into_iter();
+    let mut paths: Vec<PathBuf> =
+        database.filter(|file| is_filled(file)).chain(unrecorded).collect();
+    for archive in fs::read_dir(data.join("exports"))? {
+        paths.push(archive?.path());
+    }
+    if paths.is_empty() {
+        return Ok((!accepted.is_empty()).then_some(Remains { uploads, folder: None }));
+    }
+    let folder = data.join(format!("set-aside-{}", now_micros()));
+    create_private_dir(&folder)?;
+    for path in paths {
+        fs::rename(&path, folder.join(path.file_name().unwrap_or_default()))?;
+    }
+    Ok(Some(Remains { uploads, folder: Some(folder) }))
+}
+
+/// Whether a file exists and is not empty.
+fn is_filled(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|file| file.len() > 0)
+}
+
+const RESTORE_DATASETS: &str = "
+    INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor)
+      SELECT id, name, folder, 'INDEXING', 0, created_at, 0 FROM old.dataset;
+    INSERT INTO source (dataset, folder) SELECT id, folder FROM dataset ORDER BY created_at;
+    INSERT INTO operation (dataset, kind, stage, reindex, created_at)
+      SELECT id, 'DATASET_CREATION', 'RUNNING', 0, created_at FROM dataset;
+";
+const RESTORE_SOURCES: &str = "INSERT OR IGNORE INTO source (dataset, folder)
+                               SELECT dataset, folder FROM old.source ORDER BY row";
+
+impl Remains {
+    /// Takes over all datasets into a new database, to be indexed again. Fails if they are damaged.
+    pub fn restore_datasets(&self, mut new: Connection) -> Result<()> {
+        let database = self.folder.as_ref().map(|folder| folder.join(DATABASE_FILES[0]));
+        let database = database.as_ref().and_then(|path| path.to_str()).unwrap_or_default();
+        new.execute("ATTACH ?1 AS old", [database])?;
+        copy_datasets(new.transaction()?)
+    }
+
+    /// What the user has to know.
+    pub fn notice(&self, is_restored: bool) -> String {
+        let mut notice = if is_restored {
+            "the store was damaged, or written by an older version; its datasets are indexed again"
+                .to_owned()
+        } else {
+            format!(
+                "the store was missing or damaged and a new one was created; open each folder again to \
+                 rebuild it. The uploads are kept in {} and are added again with their folder",
+                printable_path(&self.uploads)
+            )
+        };
+        if let Some(folder) = &self.folder {
+            notice += ". What was left of the store was moved to ";
+            notice += printable_path(folder).as_str();
+        }
+        notice
+    }
+}
+
+/// Copies from the attached database.
+fn copy_datasets(transaction: Transaction) -> Result<()> {
+    check_table(&transaction, "old", "dataset")?;
+    transaction.execute_batch(RESTORE_DATASETS)?;
+    let sql = "SELECT EXISTS (SELECT 1 FROM old.sqlite_schema WHERE name = 'source')";
+    // The oldest versions had no sources besides the folders.
+    if transaction.query_row(sql, [], |row| row.get(0))? {
+        check_table(&transaction, "old", "source")?;
+        transaction.execute(RESTORE_SOURCES, [])?;
+    }
+    transaction.commit()
+}

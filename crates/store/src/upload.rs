@@ -1,0 +1,61 @@
+//! Records of accepted uploads: a file next to each staging directory. Uploads exist only in the
+//! index folder, so what they belong to must outlive the database.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::operation::BatchOrigin;
+use tessera_media::ingest::staging;
+use tessera_model::DatasetId;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct UploadRecord {
+    pub dataset: DatasetId,
+    pub origin: BatchOrigin,
+}
+
+impl UploadRecord {
+    /// Reads the record of a staging directory. `None` if there is none or it cannot be read.
+    pub fn read(staging: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(record_path(staging)).ok()?).ok()
+    }
+
+    /// Writes the record durably, which accepts the upload.
+    pub fn write(&self, staging: &Path) -> io::Result<()> {
+        staging::write_durably(&record_path(staging), &serde_json::to_vec(self)?)
+    }
+}
+
+/// Whether an upload was accepted. Such an upload is never removed, whatever the database says.
+pub fn is_accepted(staging: &Path) -> bool {
+    record_path(staging).try_exists().unwrap_or(true)
+}
+
+/// Removes the record of an upload that could not be added after all.
+pub fn remove_record(staging: &Path) {
+    // A record without its staging directory is ignored.
+    let _ = fs::remove_file(record_path(staging));
+}
+
+/// The folders with the uploaded media of a dataset, oldest first.
+pub fn folders_of_dataset(uploads: &Path, dataset: DatasetId) -> io::Result<Vec<PathBuf>> {
+    let mut accepted = Vec::new();
+    for staging in staging::staging_dirs(uploads)? {
+        if let Some(record) = UploadRecord::read(&staging)
+            && record.dataset == dataset
+        {
+            let accepted_at = fs::metadata(record_path(&staging))?.modified()?;
+            accepted.push((accepted_at, record.origin.media_folder(&staging)));
+        }
+    }
+    accepted.sort();
+    Ok(accepted.into_iter().map(|(_, folder)| folder).collect())
+}
+
+fn record_path(staging: &Path) -> PathBuf {
+    staging.with_extension("json")
+}

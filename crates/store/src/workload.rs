@@ -1,0 +1,49 @@
+//! How many operations and exports are unfinished, and since when.
+
+use super::{Connection, Result, Row, operation::OperationKind, params, query, store_now};
+
+/// The name of exports among the kinds of operations.
+const EXPORT: &str = "EXPORT";
+
+const OPERATIONS: &str = "SELECT count(*), count(lease.task), min(created_at),
+                                 min(CASE WHEN lease.task IS NULL THEN created_at END) FROM operation
+                          LEFT JOIN lease ON task = 'operation/' || row AND expires_at > ?1
+                          WHERE stage = 'RUNNING' AND kind = ?2";
+const EXPORTS: &str = "SELECT count(*), count(lease.task), min(created_at),
+                              min(CASE WHEN lease.task IS NULL THEN created_at END)
+                       FROM export
+                       LEFT JOIN lease ON task = 'export/' || lower(hex(id)) AND expires_at > ?1
+                       WHERE status IN ('INIT', 'IN_PROGRESS')";
+
+/// The unfinished tasks of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnfinishedTasks {
+    pub kind: &'static str,
+    /// How many a worker has begun.
+    pub running: u64,
+    /// How many wait for a worker.
+    pub queued: u64,
+    /// When the oldest one was accepted, in microseconds since 1970.
+    pub oldest: Option<i64>,
+    /// When the oldest one that waits was accepted.
+    pub oldest_queued: Option<i64>,
+}
+
+/// The unfinished tasks of each kind, also of those without any.
+pub fn unfinished_tasks(connection: &Connection) -> Result<Vec<UnfinishedTasks>> {
+    let now = store_now(connection)?;
+    let mut tasks = Vec::new();
+    for kind in OperationKind::ALL {
+        let values = params![now, kind.as_str()];
+        let read = |row: &Row| read_tasks(kind.as_str(), row);
+        tasks.push(query::one(connection, OPERATIONS, values, read)?);
+    }
+    tasks.push(query::one(connection, EXPORTS, params![now], |row| read_tasks(EXPORT, row))?);
+    Ok(tasks)
+}
+
+fn read_tasks(kind: &'static str, row: &Row) -> Result<UnfinishedTasks> {
+    let (all, running): (u64, u64) = (row.get(0)?, row.get(1)?);
+    let (oldest, oldest_queued) = (row.get(2)?, row.get(3)?);
+    Ok(UnfinishedTasks { kind, running, queued: all - running, oldest, oldest_queued })
+}

@@ -1,0 +1,46 @@
+//! What `SQLite`'s full-text index finds, for tests that compare it with our own.
+
+use rusqlite::{Connection, params};
+
+use tessera_search::text::{
+    full_text_query::{FullTextQuery, TextExpression},
+    language::Language,
+    words::stemmed_text,
+};
+
+/// How the store splits stemmed captions into words: without diacritics, and with the combining marks of scripts such as
+/// Devanagari, at which `SQLite` would otherwise split words.
+const TOKENIZER: &str = "unicode61 remove_diacritics 2 categories ''L* N* Co M*''";
+
+/// The captions that match the expression of a query, by position, with their scores.
+pub fn full_text_matches(captions: &[Vec<&str>], query: &FullTextQuery) -> Vec<(usize, f64)> {
+    let index = Connection::open_in_memory().unwrap();
+    let sql = format!("CREATE VIRTUAL TABLE words USING fts5(caption, tokenize = '{TOKENIZER}')");
+    index.execute_batch(&sql).unwrap();
+    for (number, caption) in captions.iter().enumerate() {
+        let sql = "INSERT INTO words (rowid, caption) VALUES (?1, ?2)";
+        let stems = stemmed_text(&caption.join(" "), Language::English);
+        index.execute(sql, params![number, stems]).unwrap();
+    }
+    let sql = "SELECT rowid, bm25(words) FROM words WHERE words MATCH ?1 ORDER BY rowid";
+    let mut statement = index.prepare(sql).unwrap();
+    let expression = fts5_expression(query, &query.expression);
+    let rows = statement.query_map([expression], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+fn fts5_expression(query: &FullTextQuery, expression: &TextExpression) -> String {
+    let joined = |parts: &[TextExpression], operator: &str| {
+        let parts: Vec<_> = parts.iter().map(|part| fts5_expression(query, part)).collect();
+        format!("({})", parts.join(operator))
+    };
+    match expression {
+        TextExpression::Phrase(number) => format!("\"{}\"", query.phrases[*number]),
+        TextExpression::And(parts) => joined(parts, " AND "),
+        TextExpression::Or(parts) => joined(parts, " OR "),
+        TextExpression::Without(first, second) => {
+            let [first, second] = [first, second].map(|part| fts5_expression(query, part));
+            format!("({first} NOT {second})")
+        }
+    }
+}
