@@ -1,4 +1,4 @@
-//! The fields of forms.
+//! Forms: rows with labels, fields, choices and notes, which are scrolled if they have no room, and text fields.
 
 use ratatui::{
     buffer::Buffer,
@@ -21,7 +21,7 @@ const MIN_ROWS: u16 = 3;
 /// The part of a form or text that is on screen. Only drawing knows how long the text is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScrollState {
-    /// Lines above the screen; from the end, lines below it.
+    /// The lines above the screen, or the lines below the screen if `from_end` is set.
     offset: usize,
     from_end: bool,
 }
@@ -29,7 +29,7 @@ pub struct ScrollState {
 impl ScrollState {
     pub(crate) const END: Self = Self { offset: 0, from_end: true };
 
-    /// The first line on screen, where `last` is the one that shows the end of the text.
+    /// Returns the first line on screen. `last` is the first line when the end of the text is on screen.
     pub(crate) fn top(self, last: usize) -> usize {
         if self.from_end { last.saturating_sub(self.offset) } else { self.offset.min(last) }
     }
@@ -43,13 +43,13 @@ impl ScrollState {
 pub(crate) struct FormOptions<'l> {
     /// The column where the fields begin.
     pub column: u16,
-    /// What is always visible, below the rows.
+    /// The lines below the rows, which are always visible.
     pub footer: &'l [Line<'l>],
-    /// How far the user has scrolled it.
+    /// How far the user has scrolled the form.
     pub scroll: ScrollState,
 }
 
-/// The rows of a form from the top, on a canvas as high as they need. Texts are wrapped in full.
+/// Draws the rows of a form from the top, on a canvas that is as high as the rows need. Texts are wrapped in full.
 pub(crate) struct FormRows<'a, S> {
     pub ctx: DrawContext<'a, S>,
     inside: Rect,
@@ -99,14 +99,14 @@ impl<S> FormRows<'_, S> {
         Rect { y: row.y, ..field }
     }
 
-    /// Draws a field with a text that the user does not type.
+    /// Draws a field whose value the user chooses and does not type.
     pub fn choice(&mut self, label: &Span, value: &Span, focused: bool) {
         let field = self.field(label, focused);
         self.value(field, &value.content, value.style);
         self.focus_end = if focused { self.row } else { self.focus_end };
     }
 
-    /// A text in the last field, with further rows as needed.
+    /// Draws a text in the last field, with further rows as needed.
     pub fn value(&mut self, field: Rect, text: &str, style: Style) {
         let mut lines = wrap_words(text, usize::from(field.width), usize::MAX);
         self.ctx.put(field, 0, &[(lines.next().unwrap_or_default(), style)]);
@@ -116,7 +116,7 @@ impl<S> FormRows<'_, S> {
         }
     }
 
-    /// A text below a field.
+    /// Draws a text below a field.
     pub fn note(&mut self, text: &str, style: Style) {
         for line in wrap_words(text, usize::from(self.note_area().width), usize::MAX) {
             let row = self.reserve(1);
@@ -124,7 +124,8 @@ impl<S> FormRows<'_, S> {
         }
     }
 
-    /// A text beside a field that needs only some columns of its row; below it if it is too long.
+    /// Draws a text beside a field that needs only some columns of its row, or below the field if the text is too
+    /// long.
     pub fn note_beside(&mut self, field: Rect, columns: u16, text: &str, style: Style) {
         let x = field.x.saturating_add(columns);
         let width = field.right().saturating_sub(x);
@@ -140,8 +141,8 @@ impl<S> FormRows<'_, S> {
 }
 
 impl<S> DrawContext<'_, S> {
-    /// Draws a form and its footer. Where rows are missing, blank ones go first, and then the form is scrolled to
-    /// the focused field.
+    /// Draws a form and its footer. If the form does not fit, its blank rows are left out first. If it still does not
+    /// fit, it is scrolled to the focused field.
     pub(crate) fn form(
         &mut self,
         inside: Rect,
@@ -193,7 +194,7 @@ impl<S> DrawContext<'_, S> {
     ) -> (u16, u16) {
         let inside = canvas.area;
         let (app, theme, layer) = (self.app, self.theme, &mut *self.layer);
-        // Rows are scrolled after they are drawn, so what is where is not known here.
+        // Texts under the mouse are dropped, because rows get their places only when they are scrolled.
         let hover = &mut HoverTexts::default();
         let ctx = DrawContext { app, theme, buf: canvas, layer, hover };
         let column = options.column;

@@ -12,7 +12,7 @@ use super::{DrawContext, text_cells};
 use tessera_model::text::truncate;
 
 impl<S> DrawContext<'_, S> {
-    /// Marks on the right border which rows of a list are visible, if not all of them are.
+    /// Marks on the right border which rows of a list are visible, unless all rows are.
     pub(crate) fn scroll_mark(&mut self, area: Rect, top: usize, visible: usize, rows: usize) {
         if rows <= visible || area.height <= 2 {
             return;
@@ -29,7 +29,8 @@ impl<S> DrawContext<'_, S> {
         StatefulWidget::render(bar, area.inner(Margin::new(0, 1)), self.buf, &mut state);
     }
 
-    /// Draws the frame of a dialog. Its title ends with a name that users gave, if it may be too long.
+    /// Draws the frame of a dialog; returns the inner area. A title that may be too long ends with a name that users
+    /// gave, because its end is cut.
     pub(crate) fn dialog(&mut self, area: Rect, title: &str) -> Rect {
         let title = truncate(title, usize::from(area.width.saturating_sub(4)));
         self.frame(area, format!(" {title} "), true)
@@ -58,19 +59,19 @@ pub(crate) fn line(area: Rect, row: u16) -> Rect {
     Rect { y: area.y + row, height: 1, ..area }
 }
 
-/// The area without its first rows.
+/// Returns the area without its first rows.
 pub(crate) fn below(area: Rect, rows: u16) -> Rect {
     let rows = rows.min(area.height);
     Rect { y: area.y + rows, height: area.height - rows, ..area }
 }
 
-/// The cells of a row from a column on, with a margin of one cell at the right.
+/// Returns the cells of a row from a column on, with a margin of one cell at the right.
 pub(crate) fn field_area(area: Rect, row: u16, column: u16) -> Rect {
     let width = area.width.saturating_sub(column + 1);
     Rect { x: area.x + column, width, ..line(area, row) }
 }
 
-/// The first `columns` columns of an area, and the rest.
+/// Splits off the first `columns` columns of an area.
 pub(crate) fn split_columns(area: Rect, columns: u16) -> (Rect, Rect) {
     let width = columns.min(area.width);
     let rest = Rect { x: area.x + width, width: area.width - width, ..area };

@@ -12,7 +12,7 @@ use tessera_model::Region;
 use tessera_picture::Protocol;
 
 impl<S> DrawContext<'_, S> {
-    /// Draws a few lines in the middle of an area; the style applies to the first.
+    /// Draws a few lines in the middle of an area. The style applies to the first line.
     pub(crate) fn centered_message<T: AsRef<str>>(
         &mut self,
         area: Rect,

@@ -1,4 +1,4 @@
-//! Text in cells: measured by display width, truncated and wrapped.
+//! Text in cells, which is measured by its display width, truncated and wrapped. Gauges and scores are texts, too.
 
 use ratatui::{
     layout::Rect,
@@ -14,7 +14,7 @@ pub(crate) fn display_width(text: &str) -> usize {
     text.width()
 }
 
-/// The display width as a coordinate; it saturates.
+/// Returns the display width as a coordinate, which saturates.
 pub(crate) fn text_cells(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
@@ -41,7 +41,7 @@ impl<S> DrawContext<'_, S> {
         self.buf.set_line(area.x, area.y + row, &spans, area.width);
     }
 
-    /// Draws lines from the top. Long ones are wrapped while there are rows for them.
+    /// Draws lines from the top. Long lines are wrapped while there are rows for them.
     pub(crate) fn put_lines(&mut self, area: Rect, lines: &[Line]) {
         let fitted = fitting_lines(lines, usize::from(area.width), usize::from(area.height));
         for (row, line) in (0..area.height).zip(&fitted) {
@@ -49,7 +49,7 @@ impl<S> DrawContext<'_, S> {
         }
     }
 
-    /// Draws lines in full from the top; the first ones may be scrolled out.
+    /// Draws lines in full from the top. The first lines may be scrolled out.
     pub(crate) fn scrolled_lines(&mut self, inside: Rect, lines: &[Line], scroll: ScrollState) {
         let wrapped = |line| wrap_line(line, usize::from(inside.width), usize::MAX);
         let lines: Vec<Line> = lines.iter().flat_map(wrapped).collect();
@@ -59,7 +59,7 @@ impl<S> DrawContext<'_, S> {
         }
     }
 
-    /// Draws a text in full at the bottom of an area, if it leaves rows above. Returns those.
+    /// Draws a text in full at the bottom of an area, if the text leaves rows above. Returns the area above the text.
     pub(crate) fn text_below(&mut self, area: Rect, text: &str) -> Rect {
         const MAX_LINES: usize = 4;
         const MIN_ROWS: u16 = 2;
@@ -100,7 +100,7 @@ fn fitting_lines<'line>(lines: &[Line<'line>], cells: usize, height: usize) -> V
     fitting_items(&lines, cells, height).into_iter().flatten().collect()
 }
 
-/// The rows of each line, of which every one has at least one, and the first ones as many as are free.
+/// Returns the rows of each line. Every line has at least one row, and the first lines have as many as are free.
 pub(crate) fn fitting_items<'line>(
     lines: &[Line<'line>],
     cells: usize,
@@ -116,13 +116,13 @@ pub(crate) fn fitting_items<'line>(
     items.collect()
 }
 
-/// The rows that a line needs.
+/// Returns the rows that a line needs.
 pub(crate) fn rows_of_line(line: &Line, cells: usize) -> usize {
     wrap_line(line, cells, usize::MAX).len()
 }
 
-/// Wraps a line that is too long: its last part continues below the place where it begins, or all of it flows
-/// over the rows if that would leave a narrow column.
+/// Wraps a line that is too long. Its last part continues below the place where it begins. If that would leave only a
+/// narrow column, the whole line flows over the rows.
 fn wrap_line<'line>(line: &Line<'line>, cells: usize, max_lines: usize) -> Vec<Line<'line>> {
     const MIN_COLUMN: usize = 8;
     let Some((last, head)) = line.spans.split_last().filter(|_| line.width() > cells) else {
@@ -210,13 +210,13 @@ pub(crate) fn wrap_words(
     lines.into_iter().filter(|line| !line.is_empty())
 }
 
-/// The lines that a text needs, at least one.
+/// Returns the lines that a text needs, at least one.
 pub(crate) fn wrapped_rows(text: &str, cells: u16) -> u16 {
     let lines = wrap_words(text, usize::from(cells), usize::MAX).count();
     u16::try_from(lines).unwrap_or(u16::MAX).max(1)
 }
 
-/// The parts of a word, each at most `cells` wide.
+/// Splits a word into parts that are at most `cells` wide.
 fn split_word(word: &str, cells: usize) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut used = 0;
@@ -233,13 +233,13 @@ fn split_word(word: &str, cells: usize) -> Vec<String> {
     parts
 }
 
-/// The first of these texts that fits, so that no word or number is cut; else nothing.
+/// Returns the first of these texts that fits, so that no word or number is cut. Returns an empty text if none fits.
 pub(crate) fn first_fitting<T: AsRef<str>>(longest_first: &[T], cells: usize) -> &str {
     let texts = || longest_first.iter().map(AsRef::as_ref);
     texts().find(|text: &&str| text.width() <= cells).unwrap_or_default()
 }
 
-/// A gauge of `cells` cells for a fraction from 0 to 1, in eighths of a cell.
+/// Returns a gauge of `cells` cells for a fraction from 0 to 1, in eighths of a cell.
 pub(crate) fn gauge(fraction: f64, cells: usize) -> String {
     const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
     #[expect(
@@ -257,7 +257,7 @@ pub(crate) fn gauge(fraction: f64, cells: usize) -> String {
     bar
 }
 
-/// A score with two decimals: `.12`.
+/// Returns a score with two decimals, like `.12`.
 pub(crate) fn format_score(score: f64) -> String {
     let text = format!("{score:.2}");
     text.strip_prefix('0').map_or_else(|| text.clone(), ToOwned::to_owned)

@@ -1,5 +1,5 @@
-//! The form that adds media. It checks the source before anything is uploaded. Input for other kinds
-//! of source is kept and not sent.
+//! The form that adds media to a dataset. The form checks the source before anything is uploaded. What was typed for
+//! another kind of source is kept and not sent.
 
 use std::{mem, path::Path};
 
@@ -92,7 +92,7 @@ pub enum SourceCheck {
     None,
     Running(MediaSource),
     Done(MediaSource, Preflight),
-    /// Only the service can read it.
+    /// Only the service can read the source.
     NotPossible(MediaSource),
 }
 
@@ -110,10 +110,10 @@ pub struct AddMediaForm {
     pub role: Input,
     /// Expected videos, images and objects per batch.
     pub counts: [Input; 3],
-    /// Whether spot instances are allowed; `None` is not sent.
+    /// Whether spot instances are allowed. `None` leaves the choice to the service.
     pub spot: Option<bool>,
     pub check: SourceCheck,
-    /// The invalid field, and the reason.
+    /// The invalid field with the reason.
     pub error: Option<(AddMediaField, SafeText)>,
 }
 
@@ -208,7 +208,7 @@ impl AddMediaForm {
         addition.validate().map(|()| addition).map_err(wrong)
     }
 
-    /// Checks files and archives; what only the service can read is shown without a check.
+    /// Starts the check of files and archives. A source that only the service can read is not checked.
     fn check_source(mut self, source: MediaSource, app: &mut App) {
         let is_local = matches!(source, MediaSource::Files(_) | MediaSource::Archive(_));
         if is_local {
@@ -239,7 +239,7 @@ impl Dialog for AddMediaForm {
         })
     }
 
-    /// With two rows for each file that cannot be added, and more on a narrow screen, where texts are wrapped.
+    /// A file that cannot be added needs two rows. A narrow screen needs more rows, because texts are wrapped there.
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         const COLUMNS: u16 = 86;
         let problems = match &self.check {
@@ -270,7 +270,7 @@ impl Dialog for AddMediaForm {
         Some((self.dataset, Operation::AddMedia))
     }
 
-    /// The first time shows what will be added, the second time adds it.
+    /// Shows what will be added the first time, and adds it the second time.
     fn accept(self: Box<Self>, app: &mut App) {
         let addition = match self.parse(app.setup.home_dir.as_deref()) {
             Ok(addition) => addition,
@@ -333,7 +333,7 @@ impl App {
         }
     }
 
-    /// Opens the form again with the reason of the rejection, unless another overlay is open.
+    /// Opens the form again with the reason of the rejection, unless another dialog is open.
     pub(in crate::app) fn reopen_add_media_form(&mut self, id: JobId, failure: &Failure) {
         let sent = self.jobs.submitted_form.take();
         if let Some((_, form)) = sent.filter(|(sent, _)| *sent == id)
@@ -351,12 +351,12 @@ impl App {
 }
 
 const FIELD_COLUMN: u16 = 12;
-/// Columns of a number, beside which its default or error is shown.
+/// Columns of a number. Its default or its error is shown beside them.
 const NUMBER_COLUMNS: u16 = 24;
-/// Columns of a sequence of statuses, beside which a note is shown.
+/// Columns of a sequence of statuses. A note is shown beside them.
 const NOTE_COLUMN: u16 = 40;
 
-/// Draws a label; returns the area of its field.
+/// Draws a label. Returns the area of its field.
 fn draw_label(rows: &mut FormRows, form: &AddMediaForm, name: AddMediaField) -> Rect {
     rows.field(&label(rows, form, name), form.field == name)
 }
@@ -416,7 +416,7 @@ fn draw_source(rows: &mut FormRows, form: &AddMediaForm) {
     rows.note(&text, style);
 }
 
-/// The error of a field, or else a hint.
+/// Returns the error of a field, or the hint if the field has no error.
 fn error_or_hint(
     rows: &FormRows,
     form: &AddMediaForm,
@@ -513,7 +513,7 @@ fn draw_optional_field(
     rows.note_beside(field, NUMBER_COLUMNS, &text, style);
 }
 
-/// What the source contains, and what Enter does.
+/// Says what the source contains, and what Enter does.
 fn check_lines(ctx: &DrawContext, form: &AddMediaForm) -> Vec<Line<'static>> {
     let theme = ctx.theme;
     let mut lines: Vec<(String, Style)> = Vec::new();

@@ -1,4 +1,5 @@
-//! The inspector of a downloaded archive: its metadata, and its pictures page by page.
+//! The inspector of a downloaded archive. It shows the metadata, a histogram of the uniqueness scores, and the
+//! pictures page by page.
 
 use std::path::PathBuf;
 
@@ -21,10 +22,11 @@ use crate::{
     message::{Lane, Request},
 };
 
-/// From this width on, the histogram is beside the facts (columns).
+/// The columns from which on the histogram is beside the facts.
 pub const WIDE_COLUMNS: u16 = 72;
-/// Rows of the histogram with its heading, and of the facts.
+/// Rows of the histogram with its heading.
 pub const HISTOGRAM_ROWS: u16 = 11;
+/// Rows of the facts.
 pub const FACT_ROWS: u16 = 9;
 /// The column where values begin.
 pub const VALUE_COLUMN: u16 = 23;
@@ -113,14 +115,14 @@ impl Dialog for ArchiveInspector {
 }
 
 impl ArchiveInspector {
-    /// How many columns the metadata has, and their names.
+    /// The number of columns of the metadata with their names.
     pub fn columns_text(&self) -> String {
         let columns = self.inspection.value().map_or(&[][..], |found| &found.columns);
         let names: Vec<&str> = columns.iter().map(SafeText::as_str).collect();
         format!("{}: {}", columns.len(), names.join(", "))
     }
 
-    /// The rows that the facts, the columns and the histogram need.
+    /// The rows that the facts, the names of the columns and the histogram need.
     fn text_rows(&self, width: u16) -> u16 {
         let beside = if width < WIDE_COLUMNS { FACT_ROWS + 1 } else { 0 };
         let columns = width.saturating_sub(VALUE_COLUMN + 1);

@@ -1,4 +1,5 @@
-//! The form of a caption search: the text and the max score.
+//! The form of a caption search, with its text and its max score. It shows how many of the loaded clusters the max
+//! score keeps.
 
 use ratatui::{layout::Rect, text::Span};
 use tessera_model::{EnrichmentModel, Fraction, Page, Query, QueryText, Search};
@@ -17,7 +18,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct CaptionSearchForm {
     pub caption: Input,
-    /// Only lower scores are kept; empty for no limit.
+    /// The score below which results are kept. An empty text sets no limit.
     pub max_score: Input,
     pub max_score_focused: bool,
 }
@@ -75,7 +76,7 @@ impl Dialog for CaptionSearchForm {
         Some(self.focused_input())
     }
 
-    /// Searches by the caption; enabled filters stay enabled.
+    /// Searches by the caption. Enabled filters stay enabled.
     fn accept(self: Box<Self>, app: &mut App) {
         let Some(search) = app.view().map(|view| view.search.clone()) else { return };
         match self.to_query() {
@@ -130,8 +131,8 @@ impl App {
         }
     }
 
-    /// The clusters of the loaded page with a score below `bound`, and those with a score at all;
-    /// `None` unless the page is ranked by captions: the limit applies only to their scores.
+    /// Counts the clusters of the loaded page that have a score below `bound`, and the clusters that have a score.
+    /// Returns `None` unless the page is ranked by captions, because the max score applies only to those scores.
     pub fn count_below(&self, bound: Fraction) -> Option<(usize, usize)> {
         let Query::Caption { .. } = self.view()?.search.query else { return None };
         let clusters = self.page()?.clusters.iter();
@@ -144,7 +145,7 @@ impl App {
 const FIELD_COLUMN: u16 = 14;
 const NUMBER_WIDTH: u16 = 8;
 
-/// A warning if the dataset is known to have no captions; the search is allowed nevertheless.
+/// Warns if the dataset is known to have no captions. The search is allowed nevertheless.
 fn enrichment_warning(ctx: &DrawContext) -> String {
     missing_enrichment(ctx.app, EnrichmentModel::ANY_FOR_CAPTIONS)
         .map_or_else(String::new, |missing| format!("? {missing}"))

@@ -1,4 +1,5 @@
-//! A list of commands to pick one from: actions, sort orders, past searches, saved views, the log.
+//! The dialog with a list of commands, such as actions, sort orders, past searches, saved views and the log, and what
+//! each command does when it is picked.
 
 use ratatui::{
     layout::Rect,
@@ -60,18 +61,19 @@ pub struct CommandList {
     pub kind: ListKind,
     pub title: SafeText,
     pub list: PickList,
-    /// What the last key does with the selected row instead of its command.
+    /// The command of the last key for the selected row, which replaces the command of the row.
     alternative: Option<Command>,
     /// Whether the picture of the selected row is beside the list.
     has_picture: bool,
 }
 
-/// Columns of the picture beside the list, and rows of the list with it.
+/// Columns of the picture beside the list.
 const PICTURE_COLUMNS: u16 = 26;
+/// Rows of a list with a picture.
 const ROWS_WITH_PICTURE: u16 = 14;
 
 impl CommandList {
-    /// The areas inside the dialog: the list, and the picture of the selected row.
+    /// The areas of the list and of the picture of the selected row, inside the dialog.
     pub fn areas(&self, inside: Rect) -> (Rect, Option<Rect>) {
         if !self.has_picture || inside.width < 3 * PICTURE_COLUMNS {
             return (inside, None);
@@ -200,7 +202,8 @@ impl App {
     }
 }
 
-/// Draws the frame with the title; a title that is too long for it, such as a reason, is above the filter.
+/// Draws the frame with the title. A title that is too long for the frame, such as a reason, is drawn above the
+/// filter.
 fn draw_frame(ctx: &mut DrawContext, area: Rect, title: &str) -> Rect {
     if text_cells(title).saturating_add(4) <= area.width {
         return ctx.dialog(area, title);

@@ -1,4 +1,5 @@
-//! The export form: name, folder, format, with or without images, and when to download.
+//! The export form for a dataset or a selection. For a selection, the form lists the entries that are not on the
+//! screen, and the command that starts the same export.
 
 use ratatui::{
     layout::Rect,
@@ -49,7 +50,7 @@ pub struct ExportForm {
     pub format: ExportFormat,
     pub include_images: bool,
     pub auto_download: bool,
-    /// The items to export; `None` for the whole dataset.
+    /// The items to export. `None` exports the whole dataset.
     pub selection: Option<Selection>,
     pub scroll: ScrollState,
 }
@@ -186,7 +187,7 @@ impl Dialog for ExportForm {
     }
 }
 
-/// Most entries that the command names; more come from a file that `w` in the basket saves.
+/// The entries that the command names, at most. More entries come from a file, which `w` in the basket saves.
 const MAX_ENTRIES_IN_COMMAND: usize = 4;
 
 fn selection_options(selection: &Selection) -> ShellCommand {
@@ -241,7 +242,7 @@ impl App {
 }
 
 const FIELD_COLUMN: u16 = 14;
-/// Entries that are listed, at most.
+/// The entries that are listed, at most.
 const MAX_ENTRIES: usize = 150;
 
 fn draw_dataset(rows: &mut FormRows, form: &ExportForm) {
@@ -267,7 +268,7 @@ fn draw_totals(rows: &mut FormRows, selection: &Selection) {
     }
 }
 
-/// Draws the entries that are stale or not on the page, so that no forgotten entry is exported.
+/// Draws the entries that are stale or not on the page, so that the user does not export a forgotten entry.
 fn draw_hidden_entries(rows: &mut FormRows, selection: &Selection) {
     let app = rows.ctx.app;
     let stale = |entry: &SelectionEntry| entry.cluster().is_some_and(|cluster| cluster.stale);

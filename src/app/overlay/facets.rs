@@ -1,5 +1,5 @@
-//! The facets of the loaded results: labels, tags and words in captions, with counts; and the quality issues,
-//! which results do not carry. The results can be filtered by each of them.
+//! The facets of the loaded results: labels, tags and words in captions with their counts, and the quality issues,
+//! which have no counts because results do not carry issues. Picking a value filters the results by it.
 
 use ratatui::layout::Rect;
 use tessera_model::{
@@ -39,7 +39,7 @@ pub struct FacetValue {
     pub name: SafeText,
     /// The identifier of a tag, if the service sends it.
     tag: Option<TagId>,
-    /// In how many loaded clusters it occurs, unless the results do not carry it.
+    /// The number of loaded clusters with this value. `None` if results do not carry the value.
     pub clusters: Option<usize>,
 }
 
@@ -153,7 +153,7 @@ impl Dialog for Facets {
         }
         ctx.put(inside, 0, &kinds);
         let facets = self.values(ctx.app);
-        // The blank row is used where the values need it.
+        // The blank row is left out where the values need it.
         let is_full = facets.len() + 2 > usize::from(inside.height);
         let rows = below(inside, if is_full { 1 } else { 2 });
         let rows = match self.section {
@@ -169,7 +169,7 @@ impl Dialog for Facets {
         let is_cut = display_width(selected) > name_width;
         let rows = if is_cut { ctx.text_below(rows, selected) } else { rows };
         let top = scroll_top(0, self.cursor, usize::from(rows.height));
-        // Without the bar, which a reversed style would empty.
+        // The bar is not selected, because a reversed style would make it look empty.
         let width = u16::try_from(name_width + 2).unwrap_or(u16::MAX).min(rows.width);
         let names = Rect { width, ..rows };
         for (row, (index, facet)) in (0..rows.height).zip(facets.iter().enumerate().skip(top)) {
@@ -214,8 +214,9 @@ impl App {
     }
 }
 
-/// Cells of the longest bar, and of what a name leaves for the bar and the count.
+/// Cells of the longest bar.
 const MAX_BAR: usize = 24;
+/// Cells that a name leaves for the bar and the count.
 const BAR_AND_COUNT: usize = 20;
 
 const ISSUES_NOTE: &str =

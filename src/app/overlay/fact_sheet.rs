@@ -1,4 +1,5 @@
-//! A read-only list of names and values: the record of a dataset, or one entry of the log.
+//! A fact sheet: a read-only list of names with wrapped values. The record of a dataset and an entry of the log are
+//! shown this way.
 
 use ratatui::{
     layout::Rect,
@@ -20,7 +21,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct FactSheet {
     pub title: SafeText,
-    /// Names (may be empty) with values.
+    /// Names with values. A name may be empty.
     pub facts: Vec<(SafeText, SafeText)>,
     pub scroll: ScrollState,
 }
@@ -86,7 +87,7 @@ impl App {
         }
     }
 
-    /// Shows all fields that the service sent, also unknown ones, and the observed status changes.
+    /// Shows all fields that the service sent, known or not, and the observed status changes.
     pub(in crate::app) fn record_loaded(&mut self, id: DatasetId, fields: Vec<RecordField>) {
         let name = self.store.dataset(id).map_or_else(|| id.to_string(), |it| it.name.to_string());
         let mut sheet = FactSheet::new(format!("Record of {name}"));
@@ -110,8 +111,8 @@ impl App {
 
 const MAX_NAME_WIDTH: usize = 24;
 
-/// Splits a text into pieces of at most `cells` cells, after a space if there is one; at least one piece. Their
-/// characters are those of the text.
+/// Splits a text into one or more pieces of at most `cells` cells, after a space if a piece has one. Joined, the
+/// pieces are the text again.
 fn wrap_characters(text: &str, cells: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut piece = String::new();

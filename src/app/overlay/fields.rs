@@ -16,7 +16,7 @@ use crate::{
     input::{Chord, Key},
 };
 
-/// A typed path: `~/` is `home`, and an empty path the working directory.
+/// Returns the path that was typed. `~/` stands for `home`, and an empty text for the working directory.
 pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
     let typed = typed.trim();
     match (typed.strip_prefix("~/"), home) {
@@ -26,9 +26,9 @@ pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Splits a line at spaces that are not quoted or escaped, as a shell does. Terminals paste dropped
-/// files like that. A line with an open quote is one word, and so is one that begins with `#`, which
-/// would be a comment in a shell.
+/// Splits a line at spaces that are not quoted or escaped, as a shell does, because terminals paste dropped files in
+/// this form. A line with an open quote is one word. A line that begins with `#`, which would be a comment in a
+/// shell, is one word, too.
 pub fn split_words(typed: &str) -> Vec<String> {
     if typed.starts_with('#') {
         return vec![typed.to_owned()];
@@ -48,7 +48,7 @@ pub(super) fn handle_key(input: &mut Input, chord: Chord) -> KeyResult {
     }
 }
 
-/// Handles a key. Returns whether it changed the text.
+/// Handles a key of a text field. Returns whether the text has changed.
 pub fn edit(input: &mut Input, chord: Chord) -> bool {
     let request = match (chord.key, chord.ctrl) {
         (Key::Char(c), false) if !chord.alt => InputRequest::InsertChar(c),
@@ -69,7 +69,7 @@ pub fn edit(input: &mut Input, chord: Chord) -> bool {
 
 const MAX_PASTE_CHARS: usize = 4_096;
 
-/// Inserts pasted text as one line without control characters; it never acts as keys.
+/// Inserts pasted text as one line without control characters, so that the text never acts as keys.
 pub fn paste(input: &mut Input, raw: &str) {
     for c in raw.trim().chars().filter(|c| !c.is_control()).take(MAX_PASTE_CHARS) {
         let _ = input.handle(InputRequest::InsertChar(c));
@@ -98,7 +98,8 @@ impl PathInput {
         (!typed.trim().is_empty()).then(|| expand_path(typed, home))
     }
 
-    /// An exact match first, then folders, then files; hidden entries only after a typed dot.
+    /// Returns the entries that continue the typed name: an exact match first, then folders, then files. Hidden
+    /// entries are returned only after a typed dot.
     pub(super) fn completions<'a>(&self, folder: &'a FolderListing) -> Vec<&'a FolderEntry> {
         let (_, typed) = self.split();
         let lower = typed.to_lowercase();

@@ -70,7 +70,7 @@ impl<'a> FileCandidate<'a> {
 pub struct FilePickerAreas {
     pub path: Rect,
     pub candidates: Rect,
-    /// The preview; empty on a narrow screen.
+    /// The preview, which is empty on a narrow screen.
     pub picture: Rect,
 }
 
@@ -79,7 +79,7 @@ impl FilePicker {
         app.store.folder_listing(&self.path.folder(app.setup.home_dir.as_deref()))
     }
 
-    /// The completions of the typed path; the query images of this run while nothing is typed.
+    /// Returns the completions of the typed path. While nothing is typed, the query images of this run come first.
     pub fn candidates<'a>(&self, app: &'a App) -> Vec<FileCandidate<'a>> {
         let is_empty = self.path.text.value().is_empty();
         let recent = app
@@ -95,13 +95,13 @@ impl FilePicker {
         recent.chain(entries).collect()
     }
 
-    /// The file that Enter searches by: the selected candidate, else the typed path.
+    /// Returns the file that Enter searches by: the selected candidate, or the typed path if there is no candidate.
     fn selected_file(&self, app: &App) -> Option<PathBuf> {
         let candidate = self.candidates(app).get(self.cursor).map(|candidate| candidate.path());
         candidate.or_else(|| self.path.path(app.setup.home_dir.as_deref()))
     }
 
-    /// Why the typed path cannot be a picture: its folder was read, and has no such file.
+    /// Returns why the typed path cannot be a picture, once its folder was read: the folder has no such file.
     fn missing_reason(&self, app: &App) -> Option<String> {
         let folder = self.listing(app)?;
         if let Some(failure) = folder.failure() {
@@ -288,7 +288,7 @@ fn draw_candidates(ctx: &mut DrawContext, area: Rect, picker: &FilePicker) {
     }
 }
 
-/// The name of a candidate, and what it is.
+/// Returns the name of a candidate, and what the candidate is.
 fn candidate_parts(ctx: &DrawContext, candidate: FileCandidate) -> [(String, Style); 2] {
     let theme = ctx.theme;
     let (name, style, end) = match candidate {

@@ -1,4 +1,5 @@
-//! The graphics check: asks whether the terminal draws a test picture, and saves the answer.
+//! The graphics check. It draws a test picture, asks whether the user sees it, and saves the answer for this
+//! terminal.
 
 use ratatui::{
     layout::Rect,
@@ -17,7 +18,7 @@ use crate::{
 
 /// A square of four colors.
 const TEST_IMAGE: &[u8] = include_bytes!("../../../assets/test-picture.png");
-/// Its size in cells (columns, rows).
+/// The columns and rows of the test picture.
 const TEST_IMAGE_CELLS: (u16, u16) = (16, 8);
 
 #[derive(Clone, Debug)]
@@ -86,7 +87,7 @@ impl Dialog for GraphicsCheck {
 }
 
 impl App {
-    /// Opens the test; without pictures it tests half-blocks, which work everywhere.
+    /// Opens the check. If pictures are disabled, the check draws half-blocks, which work everywhere.
     pub(in crate::app) fn open_graphics_check(&mut self) {
         let protocol = match self.protocol {
             Protocol::None => Protocol::HalfBlock,

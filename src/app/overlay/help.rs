@@ -1,4 +1,4 @@
-//! The help: a scrolled text, searched with `/`.
+//! The help: all actions with their keys and why they are unavailable, and a glossary. `/` searches the text.
 
 use std::iter;
 
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct Help {
     pub scroll: ScrollState,
-    /// Only entries that contain this are shown.
+    /// The text that an entry must contain to be shown.
     pub query: Input,
     pub searching: bool,
 }
@@ -122,7 +122,7 @@ fn filter_sections(sections: Vec<Section>, query: &str) -> Vec<Line<'static>> {
     lines
 }
 
-/// All sections, with texts wrapped to `width` cells.
+/// Returns all sections with their texts wrapped to `width` cells.
 fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
     let theme = ctx.theme;
     let section = |heading: &str, entries| Section {
@@ -147,7 +147,7 @@ fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
     let all: Vec<KeyContext> = ctx.app.setup.keymap.contexts().collect();
     for group in ActionGroup::ALL {
         let actions = Action::ALL.iter().copied().filter(|action| action.group() == group);
-        // The keys of all tabs are one entry.
+        // All tabs share one entry.
         let actions = actions.filter(|action| action.tab_index().is_none_or(|index| index == 0));
         let entries = actions.map(|action| action_entry(ctx, &all, action, width)).collect();
         sections.push(section(group.heading(), entries));
@@ -157,7 +157,7 @@ fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
     sections
 }
 
-/// A term and its text, whose further lines are indented.
+/// Returns the lines of a term and its text. Further lines of the text are indented.
 fn entry_lines(term: &Span, text: &str, style: Style, width: usize) -> Vec<Line<'static>> {
     let terms = iter::once(&*term.content).chain(iter::repeat(""));
     let line = |(text, name): (String, &str)| {

@@ -1,4 +1,5 @@
-//! The detail of one job: its history, the last response, and the command that repeats it.
+//! The detail of a job: facts, its progress over time, the states it went through, and the command that does the
+//! same.
 
 use ratatui::{
     buffer::{Buffer, Cell},
@@ -25,7 +26,7 @@ use crate::{
 pub struct JobDetail {
     pub job: JobId,
     pub scroll: ScrollState,
-    /// The height when it was opened, frame included.
+    /// The height with the frame when the dialog was opened.
     rows: u16,
 }
 
@@ -100,7 +101,7 @@ fn facts(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
     lines
 }
 
-/// A time of day in UTC, with its age.
+/// Returns a date and time in UTC with its age.
 fn time_text(at: Timestamp, age: &str) -> String {
     let seconds = i64::try_from(at.as_secs()).ok();
     let time = seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok());
@@ -110,7 +111,7 @@ fn time_text(at: Timestamp, age: &str) -> String {
     format!("{date} {:02}:{:02} UTC, {age}", time.hour(), time.minute())
 }
 
-/// How fast the job progresses in its present state: bytes a second, or percent a minute.
+/// Returns how fast the job progresses in its present state, in bytes a second or percent a minute.
 fn rate_text(job: &Job) -> Option<String> {
     let rate = job.history().rate()?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes a second")]
@@ -122,7 +123,7 @@ fn rate_text(job: &Job) -> Option<String> {
     })
 }
 
-/// The progress over time as one row of bars.
+/// Returns the progress over time as one row of bars.
 fn sparkline(job: &Job, clock: Timestamp) -> String {
     const COLUMNS: u16 = 60;
     let end = job.ended_at().unwrap_or(clock);

@@ -1,4 +1,5 @@
-//! The login: what it is, and how to check it, replace it, or open another deployment.
+//! The login dialog. It shows whose login is used and where its secret is, and checks or replaces the login. It also
+//! leads to the list of other deployments.
 
 use std::time::Duration;
 
@@ -72,7 +73,7 @@ pub struct LoginForm {
     pub api_key: Input,
     pub api_secret: RedactedInput,
     pub session: RedactedInput,
-    /// Whether to store the secret, once the user has decided.
+    /// Whether to store the secret. `None` until the user has decided.
     store: Option<bool>,
     pub places: Option<LoginPlaces>,
     pub outcome: LoginOutcome,
@@ -97,7 +98,8 @@ impl LoginForm {
         }
     }
 
-    /// Storing a secret in a plain file needs the user's consent, the keyring does not.
+    /// Returns whether the secret is stored. Storing a secret in a plain file needs the user's consent, which the
+    /// keyring does not need.
     pub fn stores(&self) -> bool {
         let needs_consent = self.places.as_ref().is_none_or(|places| places.needs_consent);
         self.store.unwrap_or(!needs_consent)
@@ -158,7 +160,7 @@ impl Dialog for LoginForm {
         })
     }
 
-    /// With rows for the outcome, whose remedy may be long.
+    /// The outcome may need several rows, because its remedy may be long.
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         const COLUMNS: u16 = 92;
         let outcome = match &self.outcome {
@@ -193,7 +195,7 @@ impl Dialog for LoginForm {
                 self.outcome = LoginOutcome::Running;
             }
             LoginTask::EnterKeyPair | LoginTask::ImportSession => match self.import() {
-                // An import is sent once: a second one would create another key pair.
+                // An import is sent only once, because a second one would create another key pair.
                 Ok(_) if app.tickets.is_open(&Lane::LoginImport) => {}
                 Ok(import) => {
                     app.send(Lane::LoginImport, Request::ImportLogin(import));
@@ -250,7 +252,7 @@ impl App {
         }
     }
 
-    /// Shows the result of a request of the form; as a notification if the form was closed.
+    /// Shows the result of a request of the form. If the form was closed, the result is a notification.
     pub(in crate::app) fn login_response(&mut self, lane: &Lane, result: Result<Payload, Failure>) {
         let outcome = match result {
             Ok(Payload::LoginPlaces(places)) => {
@@ -352,7 +354,7 @@ impl LoginForm {
     }
 }
 
-/// How long a token is valid; it is renewed before that.
+/// Says how long a token is still valid. The token is renewed before it expires.
 pub(crate) fn token_text(left: Duration) -> String {
     match left.as_secs() {
         0 => "token expired".to_owned(),

@@ -1,4 +1,5 @@
-//! The command palette: every action, dataset, tab, view, profile, theme and tile size by name.
+//! The command palette, which finds every action, dataset, tab, view, profile, theme and tile size by name, and the
+//! action menu of the focused pane. Both list unavailable actions with their reasons.
 
 use std::cmp::Reverse;
 
@@ -23,7 +24,7 @@ pub struct Palette {
     pub list: PickList,
     /// Earlier input, newest first.
     history: Vec<String>,
-    /// The history entry in the field, counted from 1; 0 is new input.
+    /// The history entry in the field, counted from 1. New input has the number 0.
     history_position: usize,
 }
 
@@ -145,6 +146,8 @@ impl App {
 }
 
 impl App {
+    /// Opens the menu of all actions for the focused pane. Picking an unavailable action shows the actions that would
+    /// make it available.
     pub(in crate::app) fn open_action_menu(&mut self) {
         let title = match (self.focus, self.selected_dataset()) {
             _ if self.viewer.is_some() => "Actions on the picture".to_owned(),
@@ -167,7 +170,8 @@ impl App {
             .filter(|action| action.group() != ActionGroup::Navigation && *action != Action::Menu)
             .filter(|&action| applies(pane, action) || applies(everywhere, action))
             .collect();
-        // Actions of this pane alone come first; nearly all actions belong to the results.
+        // Actions that only this pane has come first. The order does not change for the results, which have nearly
+        // all.
         if !matches!(self.focus, Pane::Results | Pane::Detail) {
             actions.sort_by_key(|&action| !applies(pane, action));
         }

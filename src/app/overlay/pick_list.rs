@@ -1,4 +1,5 @@
-//! A list to pick one command from: typing filters it, the cursor or a digit picks a row.
+//! A list of commands to pick one from. Typing filters the list, and the cursor or a digit picks a row. The command
+//! palette and all lists of commands are made of it.
 
 use std::cmp::Reverse;
 
@@ -44,17 +45,17 @@ pub enum Command {
 #[derive(Clone, Debug)]
 pub struct PickItem {
     pub command: Command,
-    /// A few characters before the label, such as a key; usually empty.
+    /// A few characters before the label, such as a key. The prefix is usually empty.
     pub prefix: SafeText,
-    /// The filter searches the label and the note.
+    /// The text of the row. The filter searches the label and the note.
     pub label: SafeText,
-    /// Shown dimmed behind the label.
+    /// A text behind the label, which is dimmed.
     pub note: SafeText,
-    /// Shown dimmed. It can be picked nevertheless, which explains why it is disabled.
+    /// Whether the row is dimmed. Picking a disabled row explains why it is disabled.
     pub disabled: bool,
-    /// Whether the cursor starts here.
+    /// Whether the cursor starts on this row.
     current: bool,
-    /// How often it was picked: among equal matches, the most picked comes first.
+    /// How often the row was picked. Among equal matches, the most picked row comes first.
     pub(super) picked: u32,
 }
 
@@ -117,7 +118,8 @@ impl PickList {
         &self.items
     }
 
-    /// The items that match the filter, best first; all in their order without a filter.
+    /// Returns the items that match the filter with the best first. Without a filter, all items are returned in
+    /// order.
     pub fn matches(&self) -> Vec<&PickItem> {
         let typed = self.filter.value();
         let mut found: Vec<(usize, &PickItem)> = self
@@ -135,14 +137,14 @@ impl PickList {
         self.matches().get(self.cursor).map(|item| &item.command)
     }
 
-    /// Whether a digit picks its row: while the filter is empty, and not in lists of actions, which show their
-    /// own keys.
+    /// Returns whether a digit picks its row. Digits pick rows while the filter is empty, but not in lists of
+    /// actions, which show their own keys.
     pub fn is_numbered(&self) -> bool {
         let shows_keys = self.items.iter().any(|item| matches!(item.command, Command::Action(_)));
         self.filter.value().is_empty() && !shows_keys
     }
 
-    /// Handles a key.
+    /// Handles a key of the list or of its filter.
     pub(super) fn handle_key(&mut self, chord: Chord) -> KeyResult {
         let count = self.matches().len();
         match (chord.key, chord.typed(), chord.ctrl) {
@@ -181,7 +183,8 @@ impl PickList {
         &mut self.filter
     }
 
-    /// Rows for all items, with the frame and the filter; more where `is_narrow`, because notes are wrapped.
+    /// Returns the rows for all items with the frame and the filter. A narrow list needs more rows, because notes are
+    /// wrapped.
     pub(super) fn preferred_rows(&self, is_narrow: bool) -> u16 {
         let rows = self.items.len() * if is_narrow { 2 } else { 1 };
         u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(4)
@@ -196,7 +199,7 @@ impl PickList {
         }
         ctx.text_field(field, &self.filter, true);
         let matches = self.matches();
-        // The blank row is used where the matches need it.
+        // The blank row is left out where the matches need it.
         let rows = below(inside, 1);
         let is_full = rows_of_items(ctx, rows, self, &matches) >= usize::from(rows.height);
         let rows = if is_full { rows } else { below(inside, 2) };
@@ -210,7 +213,7 @@ impl PickList {
     }
 }
 
-/// How far an item is from the filter; a match in the label comes before one in the note.
+/// Returns how far an item is from the filter. A match in the label comes before a match in the note.
 fn match_distance(typed: &str, item: &PickItem) -> Option<usize> {
     let label = fuzzy::distance(typed, item.label.as_str());
     label.map(|score| score * 2).or_else(|| {
@@ -281,7 +284,7 @@ fn draw_items(ctx: &mut DrawContext, rows: Rect, list: &PickList, matches: &[&Pi
     }
 }
 
-/// What a row cuts: the note, and the label where that is long.
+/// Returns what a row cuts: the note, and the label if the label is long.
 fn full_text(item: &PickItem, cells: usize) -> String {
     let (label, note) = (item.label.as_str(), item.note.as_str());
     let is_label_whole = display_width(label) + MAX_PREFIX_WIDTH < cells && !note.is_empty();

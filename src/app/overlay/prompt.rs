@@ -1,4 +1,4 @@
-//! A prompt for one line of text: the id of a dataset, the path of a selection file, or a page.
+//! The prompt for one line of text: the id of a dataset, the path of a selection file, or the number of a page.
 
 use std::path::Path;
 
@@ -19,7 +19,8 @@ use crate::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptPurpose {
-    /// By its id, even if it is not listed; it stays in the list ("pinned") until the exit.
+    /// Opens a dataset by its id, even if the service does not list it. The dataset stays in the list ("pinned")
+    /// until the exit.
     OpenDataset,
     SaveSelection,
     LoadSelection,
@@ -57,7 +58,7 @@ impl TextPrompt {
         Self { purpose, text: text.into() }
     }
 
-    /// The typed page, from 0.
+    /// Returns the typed page, counted from 0.
     fn page(&self, app: &App) -> Result<u32, String> {
         let typed: Option<u32> = self.text.value().trim().parse().ok();
         let number = typed.and_then(|number| number.checked_sub(1));
@@ -83,7 +84,7 @@ impl TextPrompt {
         };
         let (dataset, saves) = (view.search.dataset, self.purpose == PromptPurpose::SaveSelection);
         let file = expand_path(typed, app.setup.home_dir.as_deref());
-        // Without a folder or an extension it is the name of a saved selection, as in commands.
+        // A text without a folder or an extension is the name of a saved selection, as in commands.
         let is_name = !typed.contains(['/', '.', '~']);
         let request = match (saves, is_name) {
             (true, false) => Request::SaveSelection(file, dataset, selection.clone()),

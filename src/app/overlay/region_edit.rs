@@ -40,7 +40,7 @@ impl StepSize {
         Self::ALL[(self as usize + 1).min(Self::ALL.len() - 1)]
     }
 
-    /// The step as a fraction of a picture of `pixels` that covers `cells`.
+    /// Returns the step as a fraction of a picture that has a size of `pixels` and covers `cells`.
     pub(super) fn fraction_of(self, cells: (u16, u16), pixels: (u32, u32)) -> Vec2 {
         let cell = (1.0 / f64::from(cells.0.max(1)), 1.0 / f64::from(cells.1.max(1)));
         let pixel = (1.0 / f64::from(pixels.0.max(1)), 1.0 / f64::from(pixels.1.max(1)));
@@ -80,7 +80,7 @@ impl RegionField {
         values(region)[self as usize]
     }
 
-    /// The region with this number changed; `None` if it would leave the picture.
+    /// Returns the region with this number changed, or `None` if the region would leave the picture.
     fn with_value(self, region: Region, value: f64) -> Option<Region> {
         let mut values = values(region);
         values[self as usize] = value;
@@ -115,7 +115,7 @@ impl RegionNumberInput {
         Self { field, text, error: None, done: false }
     }
 
-    /// Handles a key; a valid number changes the region at once.
+    /// Handles a key. A valid number changes the region at once.
     pub(super) fn handle_key(&mut self, chord: Chord, region: &mut Region) -> KeyResult {
         match fields::handle_form_key(&mut self.field, &RegionField::ALL, chord) {
             Some(KeyResult::Close) => self.done = true,
@@ -155,7 +155,7 @@ pub(super) enum Drag {
 }
 
 impl Drag {
-    /// What a drag from a cell does. A region that covers the picture cannot be moved.
+    /// Returns what a drag from a cell does. A region that covers the picture cannot be moved.
     pub(super) fn from_cell(region: Region, picture: Rect, cell: (u16, u16)) -> Self {
         let ((x, y), (width, height)) = region.cells((picture.width, picture.height));
         let inside = (x..x + width).contains(&cell.0) && (y..y + height).contains(&cell.1);
@@ -168,7 +168,8 @@ impl Drag {
         }
     }
 
-    /// The region after a drag to a cell, where `start` is the region before and `smallest` its smallest size.
+    /// Returns the region after a drag to a cell. `start` is the region before the drag, and `smallest` the smallest
+    /// size of a region.
     pub(super) fn apply(
         self,
         start: Region,
@@ -213,7 +214,7 @@ pub(super) enum DragEdge {
 }
 
 impl DragEdge {
-    /// The edge in cell `at` of a span of `length` cells from cell `first`.
+    /// Returns the edge in cell `at` of a span of `length` cells from cell `first`.
     fn at(at: u16, first: u16, length: u16) -> Option<Self> {
         match at {
             _ if at == first => Some(Self::Start),
@@ -222,7 +223,7 @@ impl DragEdge {
         }
     }
 
-    /// Moves this edge of a span to a cell, given by its start and end.
+    /// Moves this edge of a span to a cell. The span and the cell are given by their start and end.
     fn drag_to(self, span: &mut Vec2, cell: Vec2, smallest: f64) {
         match self {
             Self::Start => span.0 = cell.0.min(span.1 - smallest),
@@ -231,14 +232,14 @@ impl DragEdge {
     }
 }
 
-/// The cell of the picture nearest to the mouse.
+/// Returns the cell of the picture that is nearest to the mouse.
 pub(super) fn cell_under(mouse: Mouse, picture: Rect) -> (u16, u16) {
     let column = mouse.column.clamp(picture.left(), picture.right().max(1) - 1);
     let row = mouse.row.clamp(picture.top(), picture.bottom().max(1) - 1);
     (column - picture.x, row - picture.y)
 }
 
-/// The top left corner of a cell as a fraction of the picture.
+/// Returns the top left corner of a cell as a fraction of the picture.
 fn fraction(picture: Rect, column: u16, row: u16) -> Vec2 {
     let part = |cell: u16, side: u16| f64::from(cell) / f64::from(side.max(1));
     (part(column, picture.width), part(row, picture.height))

@@ -1,4 +1,5 @@
-//! The region picker: a box on a query image, changed by keys, numbers and the mouse.
+//! The region picker: a box on a query image, which keys, numbers and the mouse change. Accepting the dialog searches
+//! by the region.
 
 use std::mem;
 
@@ -38,7 +39,7 @@ pub struct RegionPicker {
     pub zoomed: bool,
     /// Earlier regions, oldest first.
     undo_stack: Vec<Region>,
-    /// What the mouse drags, and the region when the drag began.
+    /// The drag of the mouse with the region when the drag began.
     drag: Option<(Drag, Region)>,
 }
 
@@ -163,7 +164,8 @@ impl Dialog for RegionPicker {
 }
 
 impl RegionPicker {
-    /// Arrow keys and hjkl move the region; Shift: its bottom right corner; Alt: its top left one.
+    /// Moves the region by an arrow key or by hjkl. With Shift, the key moves the bottom right corner, and with Alt
+    /// the top left corner.
     fn move_by_key(&mut self, chord: Chord, app: &App) {
         let (letter, shift) = match chord.key {
             Key::Char(letter) => (letter.to_ascii_lowercase(), letter.is_ascii_uppercase()),
@@ -201,12 +203,12 @@ impl RegionPicker {
         }
     }
 
-    /// How far a key moves, as a fraction of the picture.
+    /// Returns how far a key moves, as a fraction of the picture.
     fn step_size(&self, app: &App) -> Vec2 {
         self.step.fraction_of(self.picture_cell_size(app), self.picture_size_or_assumed(app))
     }
 
-    /// One pixel of the picture, as a fraction of it.
+    /// Returns the size of one pixel as a fraction of the picture.
     fn pixel_size(&self, app: &App) -> Vec2 {
         StepSize::Pixel.fraction_of(self.picture_cell_size(app), self.picture_size_or_assumed(app))
     }
@@ -235,10 +237,10 @@ impl App {
     }
 }
 
-/// A key, and what it does.
+/// A key with what it does.
 pub type KeyHint = (String, &'static str);
 
-/// Keys with their effects, and their ranks: those with the highest rank are left out first.
+/// Keys with their effects and their ranks. The keys with the highest rank are left out first.
 const REGION_KEYS: [(&str, &str, u8); 5] = [
     ("hjkl", "move", 3),
     ("HJKL", "bottom right corner", 9),
@@ -257,7 +259,7 @@ const OTHER_KEYS: [(&str, &str, u8); 7] = [
 ];
 const ZOOM_KEY: &str = "z";
 
-/// As many keys as fit into the rows; what is important, and how to leave, always.
+/// Returns the rows of as many keys as fit, none of which is cut. The most important keys are always among them.
 pub fn key_rows(zoomed: bool, width: u16, max_rows: u16) -> Vec<Vec<KeyHint>> {
     let groups = [&REGION_KEYS[..], &OTHER_KEYS[..]];
     let hint = |(key, effect, _): &(&'static str, &'static str, u8)| {
@@ -278,13 +280,13 @@ pub fn key_rows(zoomed: bool, width: u16, max_rows: u16) -> Vec<Vec<KeyHint>> {
     fitting.unwrap_or_else(|| up_to_rank(0))
 }
 
-/// The presets side by side.
+/// Returns the rows of the presets.
 pub fn preset_rows(width: u16) -> Vec<Vec<KeyHint>> {
     let presets = (1..).zip(Region::PRESETS);
     packed(presets.map(|(number, (name, _))| (number.to_string(), name)).collect(), width)
 }
 
-/// The cells of keys in a row, with a space before and behind each of their parts.
+/// Returns the cells of a row of keys. Each key and each effect has a space before it, and each pair one behind it.
 fn cells_of(row: &[KeyHint]) -> usize {
     row.iter().map(|(key, effect)| key.width() + effect.width() + 3).sum()
 }
@@ -305,19 +307,19 @@ fn packed(keys: Vec<KeyHint>, width: u16) -> Vec<Vec<KeyHint>> {
 const NUMBER_COLUMNS: u16 = 26;
 /// Rows that the keys leave for the numbers and a fact.
 const MIN_BODY_ROWS: u16 = 5;
-/// Rows of the presets beside the numbers, with what precedes them.
+/// Rows of the presets beside the numbers, with the text above them.
 const PRESET_ROWS: u16 = 9 + 4;
 /// The size in pixels of a picture that is not loaded yet.
 const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
 /// The size in cells of a picture that is not drawn.
 const ASSUMED_CELLS: (u16, u16) = (40, 20);
 
-/// What a search costs, at its longest.
+/// The longest text about what a search costs.
 const SEARCH_TEXT: &str = "searches objects at granularity 4; a change uploads the picture again";
 
 #[derive(Clone, Copy, Debug)]
 pub struct RegionPickerAreas {
-    /// The picture; in its place, the presets where pictures are disabled.
+    /// The picture, or the presets if pictures are disabled.
     pub picture: Rect,
     pub numbers: Rect,
     pub keys: Rect,
@@ -327,7 +329,7 @@ impl RegionPicker {
     pub fn areas(area: Rect, has_pictures: bool) -> RegionPickerAreas {
         let inner = inner_area(area);
         let max_rows = inner.height.saturating_sub(MIN_BODY_ROWS).max(1);
-        // The longest text of the key that zooms, so that the picture stays where it is.
+        // The key that zooms is measured with its longest text, so that the picture stays where it is.
         let keys = row_count(&key_rows(true, inner.width, max_rows));
         let text = wrapped_rows(SEARCH_TEXT, inner.width.saturating_sub(1));
         let keys = if keys + text <= max_rows { keys + text } else { keys };
@@ -339,7 +341,7 @@ impl RegionPicker {
         RegionPickerAreas { picture, numbers, keys: key_area }
     }
 
-    /// The presets in rows below the numbers, where they have no room beside them.
+    /// Returns the areas with the presets below the numbers, if the presets have no room beside the numbers.
     fn areas_with_low_presets(inner: Rect) -> RegionPickerAreas {
         const NUMBER_ROWS: u16 = MIN_BODY_ROWS - 1;
         let presets = row_count(&preset_rows(inner.width));
@@ -359,7 +361,7 @@ impl RegionPicker {
         app.canvas(picture.width, picture.height)
     }
 
-    /// All of the screen except the header and the last lines.
+    /// Returns all of the screen except the header and the last lines.
     fn area_on(screen: (u16, u16)) -> Rect {
         Rect::new(0, 1.min(screen.1), screen.0, screen.1.saturating_sub(3))
     }
@@ -370,7 +372,7 @@ impl RegionPicker {
         PictureView { subject: self.image.subject.clone(), crop }
     }
 
-    /// The newest picture there is: the region may move faster than pictures are made.
+    /// Returns the newest picture that is loaded, because the region may move faster than pictures are made.
     pub fn displayed_picture(&self, app: &App) -> PictureView {
         let (requested, canvas) = (self.requested_picture(), Self::canvas(app));
         let pictures = &app.store.pictures;
@@ -380,8 +382,8 @@ impl RegionPicker {
         }
     }
 
-    /// The picture that is being made, else the one to request: a moving region never requests
-    /// pictures faster than they are made.
+    /// Returns the picture that is being made, or the picture to request if none is being made. This way, a moving
+    /// region never requests pictures faster than they are made.
     fn picture_to_load(&self, app: &App) -> VisiblePicture {
         let (requested, canvas) = (self.requested_picture(), Self::canvas(app));
         let in_progress = app.tickets.lanes().find_map(|lane| match lane {
@@ -394,7 +396,7 @@ impl RegionPicker {
         VisiblePicture { view, source: self.image.source.clone(), compared_with: None, canvas }
     }
 
-    /// The size of the picture in pixels, once it is loaded.
+    /// Returns the size of the picture in pixels, once the picture is loaded.
     pub fn picture_size(&self, app: &App) -> Option<(u32, u32)> {
         let picture = app.store.pictures.get(&self.displayed_picture(app), Self::canvas(app));
         picture.and_then(|picture| picture.as_ref().ok()).map(|thumbnail| thumbnail.original)
@@ -404,7 +406,7 @@ impl RegionPicker {
         self.picture_size(app).unwrap_or(ASSUMED_PIXELS)
     }
 
-    /// The cells that the whole picture covers, once it is loaded.
+    /// Returns the cells that the whole picture covers, once the picture is loaded.
     pub fn picture_cells(&self, app: &App) -> Option<Rect> {
         let area = Self::areas_on(app).picture;
         if area.is_empty() {
@@ -428,7 +430,7 @@ fn row_count(rows: &[Vec<KeyHint>]) -> u16 {
 }
 
 impl RegionPicker {
-    /// The name of the picture is shortened, or missing, where there is no room for it.
+    /// Returns the title. The name of the picture is shortened or left out if it has no room.
     fn title(&self, ctx: &DrawContext, cells: usize) -> String {
         const MIN_NAME: usize = 8;
         let what = "Pick a region   ";
@@ -474,7 +476,7 @@ fn draw_presets(ctx: &mut DrawContext, area: Rect) {
 
 fn draw_numbers(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
     let theme = ctx.theme;
-    // Where rows are missing, the first one is not left blank.
+    // The first row is left blank only if there are enough rows.
     let top = u16::from(area.height > 12);
     for (row, side) in (top..area.height).zip(RegionField::ALL) {
         draw_number(ctx, line(area, row), side, picker);

@@ -1,4 +1,5 @@
-//! Saved views: the input for a name, and the list of them.
+//! Saved views: the input for the name of a view, the list of views, and how a view is saved, renamed, deleted and
+//! opened.
 
 use ratatui::layout::Rect;
 use tessera_model::{
@@ -25,7 +26,7 @@ pub struct ViewNameInput {
     pub name: Input,
     /// Whether the view applies to any dataset, or only to the open one.
     pub any_dataset: bool,
-    /// The view to rename; `None` to save a new one.
+    /// The view to rename. `None` saves a new view.
     pub renamed_from: Option<SafeText>,
 }
 
@@ -103,7 +104,7 @@ impl App {
         self.store.views.value().map_or(&[], Vec::as_slice)
     }
 
-    /// Why no view can be saved: saving before the views are loaded would lose them.
+    /// Returns why no view can be saved. Saving a view before the saved views are loaded would lose them.
     pub fn saved_views_unavailable(&self) -> Option<String> {
         match (self.store.views.value(), self.store.views.failure()) {
             (Some(_), _) => None,
@@ -121,7 +122,7 @@ impl App {
     pub(in crate::app) fn saved_views_loaded(&mut self, result: LoadedState) {
         let views = result.map(|value| match value {
             Some(StateValue::Views(views)) => views,
-            // Other state is not stored under this key.
+            // Only views are stored under this key.
             _ => Vec::new(),
         });
         self.store.views.finish(self.now, views);
@@ -190,7 +191,7 @@ impl App {
         format!("{dataset}{query} · {on} on, {off} off")
     }
 
-    /// The search on screen with the builder's filters, without a name.
+    /// Returns the search on screen with the builder's filters as a view without a name.
     fn view_to_save(&self, any_dataset: bool) -> Option<SavedView> {
         let view = self.view()?;
         Some(SavedView {

@@ -1,5 +1,5 @@
-//! The histogram of the loaded scores, with a cut that can be moved and becomes the limit of the
-//! search: the max score of captions, or the max distance from a picture.
+//! The histogram of the loaded scores with a movable cut. Accepting the dialog makes the cut the limit of the search:
+//! the max score of captions, or the max distance from a picture.
 
 use ratatui::{
     layout::Rect,
@@ -21,8 +21,9 @@ use crate::{
     input::{Chord, Key},
 };
 
-/// Columns of a boundary picture, and of the smallest plot beside two of them.
+/// Columns of a boundary picture.
 const PICTURE_COLUMNS: u16 = 22;
+/// Columns of the smallest plot beside two boundary pictures.
 const MIN_PLOT_COLUMNS: u16 = 24;
 /// How far the cut moves, in thousandths.
 const STEP: i32 = 10;
@@ -30,25 +31,25 @@ const LARGE_STEP: i32 = 50;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoreHistogram {
-    /// Lower scores stay; in thousandths.
+    /// The score in thousandths below which results stay.
     cut: i32,
     /// The start of the histogram, in thousandths.
     start: i32,
-    /// The end of the histogram, in thousandths: there, nothing falls out.
+    /// The end of the histogram, in thousandths. A cut at the end lets nothing fall out.
     end: i32,
 }
 
 /// The areas inside the dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistogramAreas {
-    /// One bar in each column; the lines above and below it have text.
+    /// The bars, one in each column. The lines above and below the plot have text.
     pub plot: Rect,
     /// The pictures of the last result that stays and of the first that falls out.
     pub boundary: Option<[Rect; 2]>,
 }
 
 impl ScoreHistogram {
-    /// The limit that the cut stands for; `None` where nothing falls out.
+    /// Returns the limit that the cut stands for, or `None` if nothing falls out.
     pub fn limit(&self) -> Option<Fraction> {
         if self.cut >= self.end { None } else { Fraction::new(self.cut_score()) }
     }
@@ -61,7 +62,7 @@ impl ScoreHistogram {
         self.limit().is_none_or(|limit| score < limit.value())
     }
 
-    /// The loaded clusters that stay, closest first, and those that fall out.
+    /// Returns the loaded clusters that stay and the clusters that fall out, with the closest first.
     pub fn split<'a>(&self, app: &'a App) -> (Vec<&'a Cluster>, Vec<&'a Cluster>) {
         let mut scored: Vec<(f64, &Cluster)> = app.scored_clusters();
         scored.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -70,7 +71,7 @@ impl ScoreHistogram {
         (clusters(&scored[..kept]), clusters(&scored[kept..]))
     }
 
-    /// The cluster beside the cut on each side.
+    /// Returns the cluster on each side of the cut.
     pub fn boundary<'a>(&self, app: &'a App) -> [Option<&'a Cluster>; 2] {
         let (kept, dropped) = self.split(app);
         [kept.last().copied(), dropped.first().copied()]
@@ -127,7 +128,7 @@ impl ScoreHistogram {
     }
 }
 
-/// A score in thousandths, rounded down.
+/// Returns a score in thousandths, rounded down.
 fn thousandths(score: f64) -> i32 {
     #[expect(clippy::cast_possible_truncation, reason = "a score of at most 2, which saturates")]
     let thousandths = (score * 1000.0 + 1e-6).floor() as i32;
@@ -156,7 +157,7 @@ impl Dialog for ScoreHistogram {
         (screen.0, if screen.1 < 36 { 9 } else { 13 })
     }
 
-    /// At the bottom of the screen: the results stay visible above it.
+    /// The dialog is at the bottom of the screen, so that the results stay visible above it.
     fn area(&self, screen: (u16, u16)) -> Rect {
         let (width, rows) = self.preferred_size(screen);
         let height = rows.min(screen.1.saturating_sub(1));
@@ -167,7 +168,7 @@ impl Dialog for ScoreHistogram {
         "← → move the cut   ↑ ↓ one result   End no limit   Enter search   Esc close"
     }
 
-    /// Keeps the results up to this one, counted from the closest.
+    /// Moves the cut so that the results up to this one stay, counted from the closest.
     fn select_item(&mut self, index: usize, app: &App) {
         let mut scores: Vec<f64> =
             app.scored_clusters().into_iter().map(|(score, _)| score).collect();
@@ -222,7 +223,7 @@ impl Dialog for ScoreHistogram {
     }
 }
 
-/// The limit of a search on its scores.
+/// Returns the limit of a search on its scores.
 fn limit_of(search: &Search) -> Option<Fraction> {
     match &search.query {
         Query::Caption { max_score, .. } => *max_score,
@@ -260,7 +261,7 @@ impl App {
         self.overlays.open(plot);
     }
 
-    /// The loaded clusters that have a score.
+    /// Returns the loaded clusters that have a score.
     fn scored_clusters(&self) -> Vec<(f64, &Cluster)> {
         let clusters = self.loaded_clusters().into_iter();
         clusters.filter_map(|it| Some((it.relevance.as_ref()?.score, it))).collect()
@@ -271,7 +272,7 @@ impl App {
         Histogram::new(&scores, intervals)
     }
 
-    /// Whether the cut of the open histogram leaves a cluster out.
+    /// Returns whether the cut of the open histogram leaves a cluster out.
     pub fn falls_out(&self, cluster: &Cluster) -> bool {
         let histogram = self.overlays.dialog::<ScoreHistogram>();
         let score = cluster.relevance.as_ref().map(|relevance| relevance.score);
@@ -302,12 +303,12 @@ impl ScoreHistogram {
         ctx.put(above, 0, &[(text, style), (fall_out, theme.dim)]);
     }
 
-    /// Draws a bar for each column, dimmed where results fall out, and the cut over them.
+    /// Draws a bar for each column, and the cut over the bars. Bars whose results fall out are dimmed.
     fn draw_bars(&self, ctx: &mut DrawContext, plot: Rect, histogram: &Histogram) {
         let theme = ctx.theme;
         let cut = self.limit().and_then(|limit| histogram.index_of(limit.value()));
         let largest = histogram.largest_count();
-        // One result in an interval is visible beside many in another.
+        // A bar of one result stays visible beside a bar of many.
         let smallest = largest.div_ceil(8 * usize::from(plot.height.max(1)));
         let bars = histogram.counts.iter().enumerate().map(|(column, &count)| {
             let height = if count == 0 { 0 } else { count.max(smallest) };

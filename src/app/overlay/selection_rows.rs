@@ -16,7 +16,7 @@ use crate::{
 /// The columns of the number of members.
 const SIZE_WIDTH: usize = 18;
 
-/// The glyph of a selection state with a space; empty for unselected items.
+/// Returns the glyph of a selection state with a space. Unselected items have an empty glyph.
 pub(crate) fn mark_glyph(theme: &Theme, state: SelectionState) -> (&'static str, Style) {
     match state {
         SelectionState::Unselected => ("", theme.text),
@@ -27,7 +27,7 @@ pub(crate) fn mark_glyph(theme: &Theme, state: SelectionState) -> (&'static str,
     }
 }
 
-/// `3 clusters of 1 204 members − 2 excluded, 9 media items: ≈1 211 rows`.
+/// Returns a text like `3 clusters of 1 204 members − 2 excluded, 9 media items: ≈1 211 rows`.
 pub(crate) fn totals_text(totals: &SelectionTotals) -> String {
     let mut parts = Vec::new();
     if totals.clusters > 0 {
@@ -46,7 +46,7 @@ pub(crate) fn totals_text(totals: &SelectionTotals) -> String {
     format!("{}: {}{rows}", parts.join(", "), totals.estimate_sign())
 }
 
-/// How many members of the clusters were shown, and how many clusters may be larger.
+/// Says how many members of the clusters were shown, and how many clusters may be larger.
 pub(crate) fn previews_seen_text(totals: &SelectionTotals) -> String {
     if totals.clusters == 0 {
         return String::new();
@@ -61,7 +61,7 @@ pub(crate) fn previews_seen_text(totals: &SelectionTotals) -> String {
     format!("{} of {members} are shown as previews{more}", totals.previewed)
 }
 
-/// The columns of a name: those that the glyph, the size, the kind, and the visibility leave.
+/// Returns the columns that the glyph, the size, the kind and the visibility of an entry leave for its name.
 pub(crate) fn name_width(list: Rect) -> usize {
     const OTHERS: usize = 1 + 2 + 1 + SIZE_WIDTH + 1 + 8 + 7;
     usize::from(list.width).saturating_sub(OTHERS).clamp(8, 40)
@@ -101,7 +101,7 @@ fn cluster_state(cluster: &SelectedCluster) -> SelectionState {
     }
 }
 
-/// `88 members`, `88−2 members`, `≥31 members`.
+/// Returns a text like `88 members`, `88−2 members` or `≥31 members`.
 fn member_count(cluster: &SelectedCluster) -> String {
     let Some(members) = cluster.member_count else { return "size unknown".to_owned() };
     let least = if cluster.count_is_minimum { "≥" } else { "" };

@@ -1,4 +1,5 @@
-//! The input that filters the loaded datasets or clusters. The filter applies while it is typed.
+//! The input that filters the loaded datasets or clusters, and the list of their sort orders. The filter applies
+//! while it is typed.
 
 use ratatui::layout::Rect;
 use tui_input::Input;
@@ -20,7 +21,7 @@ use crate::{
 
 #[derive(Clone, Debug)]
 pub struct FilterInput {
-    /// The datasets or the results.
+    /// The pane whose list is filtered: the datasets or the results.
     pub pane: Pane,
     pub text: Input,
 }
@@ -43,7 +44,7 @@ impl Dialog for FilterInput {
         (screen.0, 1)
     }
 
-    /// Above the hints, so that it covers no row of the list.
+    /// The input is above the hints, so that it covers no row of the list.
     fn area(&self, screen: (u16, u16)) -> Rect {
         Rect::new(0, screen.1.saturating_sub(2), screen.0, screen.1.min(1))
     }
@@ -97,7 +98,7 @@ impl App {
         }
     }
 
-    /// The filter and order of the list in a pane; the detail shares those of the results.
+    /// Returns the filter and order of the list in a pane. The detail shares the options of the results.
     pub(in crate::app) fn list_options_of(&mut self, pane: Pane) -> Option<&mut ListOptions> {
         match pane {
             Pane::Datasets => Some(&mut self.datasets.list_options),
@@ -137,7 +138,8 @@ impl App {
         }
     }
 
-    /// Why the clusters cannot be sorted like this: the direction of a score must be known.
+    /// Returns why the clusters cannot be sorted in this order. A score whose direction is not known cannot be sorted
+    /// by.
     fn order_unavailable(&self, order: SortOrder) -> Option<&'static str> {
         let page = self.page().filter(|_| order.by == SortKey::Score)?;
         (!can_sort_by_score(page)).then_some("these results have no scores to sort by")
