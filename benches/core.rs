@@ -23,7 +23,7 @@ use tessera::{
     input::Keymap,
     message::{Lane, Payload, Response, Ticket},
     runtime::frames::FrameWriter,
-    ui::{self},
+    ui,
 };
 use tessera_model::{
     Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportState, ExportTask, ExportTaskId,
@@ -117,7 +117,7 @@ fn browsing(clusters: u128, previews: u128) -> App {
         ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
     });
     happen(&mut app, Duration::ZERO, Event::Wake, (clusters, previews));
-    assert_eq!(app.tickets.outstanding(), 0);
+    assert_eq!(app.tickets().outstanding(), 0);
     app
 }
 
@@ -245,7 +245,7 @@ fn key_to_frame(c: &mut Criterion) {
     let page = (100, 9);
     let mut app = browsing(page.0, page.1);
     press(&mut app, "e enter e enter e enter", page);
-    assert_eq!(app.jobs.len(), 3);
+    assert_eq!(app.jobs().len(), 3);
     let (mut spans, mut requests): (Vec<Duration>, usize) = (Vec::new(), 0);
     let mut now = Duration::ZERO;
     c.bench_function("key to frame while a screen of pictures arrives and jobs are polled", |b| {

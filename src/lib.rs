@@ -9,12 +9,12 @@
 //! crate may import which:
 //!
 //! ```text
-//! layer 0   input   message   command_lines   printable_text   user_files
+//! layer 0   input   job -> remote   message -> job   command_lines   printable_text   user_files
 //! layer 1   config -> input, user_files     credentials -> user_files
 //!           subprocess -> credentials
 //! layer 2   state -> config                 drawing -> config
-//! layer 3   worker -> message, state        app -> message, input, config, drawing
-//!           cli -> config, credentials, state
+//! layer 3   worker -> message, state        app -> job, message, input, config, drawing
+//!           cli -> config, credentials, state, job
 //! layer 4   ui -> input, config, drawing, app
 //! layer 5   runtime -> app, ui, worker
 //! layer 6   accessible -> app, ui, worker, runtime
@@ -29,8 +29,10 @@ pub mod config;
 pub mod credentials;
 pub mod drawing;
 pub mod input;
+pub mod job;
 pub mod message;
 mod printable_text;
+pub mod remote;
 pub mod runtime;
 pub mod state;
 mod subprocess;

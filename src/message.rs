@@ -13,9 +13,7 @@ use tessera_model::{
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::acceptance::Accepted;
 
-/// Identifies a job within this run of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct JobId(pub u32);
+pub use crate::job::JobId;
 
 /// The slot that a response fills. A lane has at most one open request; a newer request makes the
 /// older response stale.

@@ -11,7 +11,9 @@ use std::{
 /// Each module with the modules it may import.
 const TABLE: &[(&str, &[&str])] = &[
     ("input", &[]),
-    ("message", &[]),
+    ("remote", &[]),
+    ("job", &["remote"]),
+    ("message", &["job"]),
     ("user_files", &[]),
     ("config", &["input", "user_files"]),
     ("credentials", &["user_files"]),
@@ -21,7 +23,19 @@ const TABLE: &[(&str, &[&str])] = &[
     ("state", &["config", "user_files"]),
     ("worker", &["message", "state", "subprocess", "user_files"]),
     ("drawing", &["config"]),
-    ("app", &["message", "input", "config", "command_lines", "printable_text", "drawing"]),
+    (
+        "app",
+        &[
+            "job",
+            "remote",
+            "message",
+            "input",
+            "config",
+            "command_lines",
+            "printable_text",
+            "drawing",
+        ],
+    ),
     ("ui", &["input", "config", "app", "drawing"]),
     (
         "cli",
@@ -29,6 +43,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "config",
             "credentials",
             "state",
+            "job",
             "command_lines",
             "printable_text",
             "subprocess",

@@ -25,10 +25,10 @@ pub struct Announcements {
 impl Announcements {
     /// The notifications since the last call.
     pub fn notifications(&mut self, app: &App) -> Vec<Announcement> {
-        let new = app.notifications.pushed() - self.notifications;
-        self.notifications = app.notifications.pushed();
+        let new = app.notifications().pushed() - self.notifications;
+        self.notifications = app.notifications().pushed();
         let mut lines: Vec<Announcement> = app
-            .notifications
+            .notifications()
             .history()
             .take(new)
             .map(|(_, notification)| match notification.level {

@@ -13,7 +13,7 @@ use crate::{
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
-    ui::{self},
+    ui,
 };
 
 /// A line of text, and whether the cursor is on it.
@@ -39,7 +39,7 @@ pub(super) fn read(app: &App, area: Rect) -> (String, Vec<DrawnLine>) {
 fn draw(app: &App) -> Option<Buffer> {
     // Selected text is reversed in it.
     let theme = Theme::built_in(ThemeName::Plain).ok()?;
-    let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
+    let mut buffer = Buffer::empty(Rect::new(0, 0, app.screen().size.0, app.screen().size.1));
     let settings = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
     ui::draw(app, &theme, &mut buffer, &mut PictureLayer::new(settings));
     Some(buffer)

@@ -90,7 +90,7 @@ fn item_event(line: &str) -> Option<Event> {
 /// The action with this name or key. A name may be written with spaces, and that of a pane alone.
 fn action(app: &App, line: &str) -> Option<Action> {
     let contexts = app.contexts();
-    let keymap = &app.setup.keymap;
+    let keymap = &app.setup().keymap;
     let chords: Option<Vec<Chord>> =
         line.split_whitespace().map(|chord| chord.parse().ok()).collect();
     if let Some(KeyMatch::Action(action)) = chords.map(|it| keymap.resolve(&contexts, &it)) {

@@ -47,14 +47,14 @@ impl App {
         match clipboard_content(self, action) {
             Some(Ok(ClipboardContent::Text(name, text))) => self.copy_text(name, &text),
             Some(Ok(ClipboardContent::Link(link, text))) => {
-                self.effects.push(Effect::Copy(text));
+                self.outbox.push(Effect::Copy(text));
                 let text = format!(
                     "copied the link {link}: it expires soon, and anyone who has it can use it"
                 );
-                self.notify(Level::Warning, text);
+                self.outbox.notify(Level::Warning, text);
             }
             Some(Ok(ClipboardContent::Curl(read))) => {
-                self.send(Lane::Curl, Request::Curl(read));
+                self.outbox.send(Lane::Curl, Request::Curl(read));
             }
             // `availability` has already rejected it, with the reason.
             Some(Err(_)) | None => {}
@@ -65,15 +65,15 @@ impl App {
         let bytes = text.as_str().len();
         if bytes > MAX_COPIED_BYTES {
             let (size, limit) = (format_bytes(bytes as u64), format_bytes(MAX_COPIED_BYTES as u64));
-            self.notify(
+            self.outbox.notify(
                 Level::Warning,
                 format!("the {name} is too long to copy: {size}, but at most {limit}"),
             );
             return;
         }
         let excerpt = SafeText::new(text.as_str(), MAX_SHOWN_CHARS);
-        self.notify(Level::Success, format!("copied the {name}: {excerpt}"));
-        self.effects.push(Effect::Copy(text.clone()));
+        self.outbox.notify(Level::Success, format!("copied the {name}: {excerpt}"));
+        self.outbox.push(Effect::Copy(text.clone()));
     }
 }
 
@@ -96,7 +96,7 @@ fn clipboard_content(app: &App, action: Action) -> Option<Result<ClipboardConten
 
 /// What the pane shows, as JSON: the filters as they are sent, the body of the export of a selection, or facts.
 fn json_text(app: &App) -> Result<ClipboardContent, &'static str> {
-    let (name, json) = match app.focus {
+    let (name, json) = match app.panes.focus {
         Pane::Query => {
             let query = app.query_json().ok_or("no complete filter is on")?;
             ("query", PrintableText::lines(&query))
@@ -118,7 +118,7 @@ fn command(app: &App) -> ShellCommand {
         ReopenCommand::Prefix(command) => command,
     };
     let dataset = app.target_dataset().map(|dataset| dataset.id.to_string());
-    match (app.focus, dataset) {
+    match (app.panes.focus, dataset) {
         (Pane::Results | Pane::Detail | Pane::Query, _) => match app.view() {
             Some(view) => tessera.followed_by(&search_subcommand(&view.search)),
             None => tessera,
@@ -145,7 +145,7 @@ enum Subject<'a> {
 }
 
 fn subject(app: &App) -> Result<Subject<'_>, &'static str> {
-    match app.focus {
+    match app.panes.focus {
         Pane::Datasets | Pane::Query | Pane::Basket => {
             app.target_dataset().map(Subject::Dataset).ok_or(NO_DATASET)
         }
@@ -169,7 +169,7 @@ fn task(job: &Job) -> Result<ExportTaskId, &'static str> {
 }
 
 fn link(app: &App) -> Result<ClipboardContent, &'static str> {
-    match app.focus {
+    match app.panes.focus {
         Pane::Results | Pane::Detail => {
             let preview = app.preview().ok_or(NO_PICTURE)?;
             let link =
@@ -184,7 +184,7 @@ fn link(app: &App) -> Result<ClipboardContent, &'static str> {
 }
 
 fn name(app: &App) -> Result<SafeText, &'static str> {
-    match (app.focus, subject(app)) {
+    match (app.panes.focus, subject(app)) {
         (Pane::Results | Pane::Detail, _) => {
             app.preview().map(|preview| preview.file_name.clone()).ok_or(NO_PICTURE)
         }
@@ -218,7 +218,7 @@ fn facts(subject: Subject) -> Value {
 
 /// The request whose response is on screen.
 fn equivalent_read(app: &App) -> Result<ReadRequest, &'static str> {
-    match (app.focus, subject(app)) {
+    match (app.panes.focus, subject(app)) {
         (Pane::Results | Pane::Detail | Pane::Query, _) => {
             app.view().map(|view| ReadRequest::Page(view.search.clone())).ok_or(NO_DATASET)
         }

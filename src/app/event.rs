@@ -1,16 +1,11 @@
 //! Everything that can happen to the program: all differences between two runs enter here.
 
-use std::time::Duration;
-
 use crate::{
     input::{Action, Chord},
     message::{RequestProgress, Response},
 };
 use tessera_model::{Failure, RequestRecord, SafeText, Timestamp};
 use tessera_picture::Protocol;
-
-/// Time since the program started; monotonic, and set by hand in tests.
-pub type Uptime = Duration;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {

@@ -119,7 +119,7 @@ const JOBS: SuggestedActions = [
 
 /// The most useful actions of the focused pane or the full-size view.
 pub(crate) fn suggested_actions(app: &App) -> SuggestedActions {
-    match app.focus {
+    match app.panes.focus {
         _ if app.comparison().is_some() => COMPARISON,
         _ if app.viewer.is_some() && app.frame_position().is_some() => VIEWER_OF_FRAME,
         _ if app.viewer.is_some() => VIEWER,

@@ -1,76 +1,68 @@
-//! Saves a job of the command line before its request is sent, so that a crash in between leaves a
-//! trace, and the interface can take it over.
+//! Saves a job of the command line before its request is sent and after each change of its state, so
+//! that a crash leaves a trace, and the interface can take the job over.
 
-use std::sync::{MutexGuard, PoisonError};
-
-use crate::cli::{CliError, CliResult, Connection, Exit, timestamps::timestamp_now};
-use tessera_model::{
-    Archive, Dataset, ExportTaskId, FailedExport, Failure, JobKind, JobRecord, SafeText,
-    SavedJobState, StateKey, StateValue, job, operation_tracker::OperationTracker,
+use std::{
+    sync::{MutexGuard, PoisonError},
+    time::Duration,
 };
-use tessera_wire::acceptance::Accepted;
+
+use crate::{
+    cli::{CliResult, Connection, timestamps::timestamp_now},
+    job::{Job, JobId},
+};
+use tessera_model::{
+    Archive, Dataset, ExportTask, ExportTaskId, Failure, JobKind, JobRecord, SafeText,
+    SavedJobState, StateKey, StateValue, job,
+};
 
 pub struct JobRecorder<'a> {
     connection: &'a Connection<'a>,
-    job: JobRecord,
+    job: Job,
 }
 
 impl<'a> JobRecorder<'a> {
     /// Saves the job before its request is sent. A dry run saves nothing.
     pub fn begin(connection: &'a Connection<'a>, dataset: &Dataset, kind: JobKind) -> Self {
-        let job = JobRecord {
-            started_at: timestamp_now(),
-            ended_at: None,
-            dataset: dataset.id,
-            dataset_name: dataset.name.clone(),
-            kind,
-            state: SavedJobState::Sent,
-        };
+        let named = (dataset.id, dataset.name.clone());
+        let mut job = Job::new(JobId::default(), named, kind, timestamp_now());
+        job.track(Some(dataset));
         let recorder = Self { connection, job };
         recorder.save();
         recorder
     }
 
-    pub fn job(&self) -> &JobRecord {
+    pub fn job(&self) -> &Job {
         &self.job
     }
 
-    pub fn set_state(&mut self, state: SavedJobState) {
-        self.job.ended_at = (!state.is_running()).then(timestamp_now);
-        self.job.state = state;
-        self.save();
-    }
-
-    pub fn set_accepted(&mut self, _evidence: Accepted) {
-        self.set_state(SavedJobState::Accepted);
+    /// Applies a transition, and saves the job.
+    pub fn apply(&mut self, transition: impl FnOnce(&mut Job) -> Result<(), Failure>) {
+        if let Err(failure) = transition(&mut self.job) {
+            self.connection.context.messages.warn(failure.to_string());
+        }
+        self.record_state();
     }
 
     /// The request was rejected, or its effect is unknown.
     pub fn set_failed(&mut self, failure: &Failure) {
-        let reason = SafeText::detail(&failure.to_string());
-        self.set_state(if failure.may_have_taken_effect() {
-            SavedJobState::Uncertain(reason)
-        } else {
-            SavedJobState::Failed(reason, None)
-        });
+        self.apply(|job| job.start_failed(failure.clone()));
     }
 
-    /// Unless the operation failed at the service, it continues there, and others follow it.
-    pub fn set_waiting_error(&mut self, error: &CliError) {
-        if error.exit == Exit::Remote {
-            let export = self.job.state.export().map(FailedExport::without_status);
-            self.set_state(SavedJobState::Failed(SafeText::detail(&error.message), export));
-        }
-    }
-
-    pub async fn follow(&mut self, tracker: OperationTracker) -> CliResult<SafeText> {
-        let outcome =
-            self.connection.follow_operation(self.job.dataset, &self.job.kind, tracker).await;
-        match &outcome {
-            Ok(status) => self.set_state(SavedJobState::Done(status.clone())),
-            Err(error) => self.set_waiting_error(error),
-        }
+    pub async fn follow_export(&mut self, interval: Option<Duration>) -> CliResult<ExportTask> {
+        let outcome = self.connection.follow_export(&mut self.job, interval).await;
+        self.record_state();
         outcome
+    }
+
+    pub async fn follow_operation(&mut self) -> CliResult<SafeText> {
+        let outcome = self.connection.follow_operation(&mut self.job).await;
+        self.record_state();
+        outcome
+    }
+
+    fn record_state(&mut self) {
+        self.job.record_state(timestamp_now());
+        self.save();
     }
 
     fn save(&self) {
@@ -80,10 +72,8 @@ impl<'a> JobRecorder<'a> {
         }
         // One file contains all jobs of a process: a batch must not replace the previous job.
         let mut jobs = self.connection.lock_jobs();
-        match jobs.iter_mut().find(|job| job.started_at == self.job.started_at) {
-            Some(job) => *job = self.job.clone(),
-            None => jobs.push(self.job.clone()),
-        }
+        jobs.retain(|job| job.started_at != self.job.started_at);
+        jobs.extend(self.job.record());
         if let Err(failure) = self.connection.journal.replace_jobs(jobs.clone()) {
             context.messages.warn(format!("the job was not saved: {failure}"));
         }

@@ -14,12 +14,11 @@ use crate::{
         timestamps::{format_timestamp, timestamp_now},
     },
     config::{self, Profile},
+    job::{Job, JobId},
     state::{StateStore, StoredJob, job_to_json},
 };
 use tessera_client::ApiOperation;
-use tessera_model::{
-    JobKind, JobRecord, SafeText, SavedJobState, Timestamp, operation_tracker::OperationTracker,
-};
+use tessera_model::{JobRecord, SafeText, SavedJobState, Timestamp};
 
 #[derive(Debug, Subcommand)]
 pub enum JobsCommand {
@@ -246,25 +245,25 @@ impl DeploymentJobs {
 
 /// Returns the final status. Saves nothing: the job stays with the process that follows it.
 async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<SafeText> {
-    match (&job.state, &job.kind) {
-        (SavedJobState::Failed(reason, _), _) => Err(CliError::new(Exit::Remote, reason.as_str())),
-        (SavedJobState::Uncertain(reason), _) => Err(CliError::new(Exit::Network, reason.as_str())),
-        (SavedJobState::Done(status), _) => Ok(status.clone()),
-        (SavedJobState::Downloaded(..), _) => Ok(SafeText::name("downloaded")),
-        (SavedJobState::Accepted, JobKind::AddMedia(_) | JobKind::Reindex) => {
-            let tracker = OperationTracker::resume();
-            connection.follow_operation(job.dataset, &job.kind, tracker).await
+    match &job.state {
+        SavedJobState::Failed(reason, _) => Err(CliError::new(Exit::Remote, reason.as_str())),
+        SavedJobState::Uncertain(reason) => Err(CliError::new(Exit::Network, reason.as_str())),
+        SavedJobState::Done(status) => Ok(status.clone()),
+        SavedJobState::Downloaded(..) => Ok(SafeText::name("downloaded")),
+        SavedJobState::Accepted => {
+            let mut job = Job::resume(JobId::default(), job.clone());
+            connection.follow_operation(&mut job).await
         }
-        (state, _) => match state.export() {
-            Some(task) => {
-                let export = connection.follow_export(job.dataset, task, None).await?;
-                match export.failure() {
-                    Some(failure) => Err(failure.into()),
-                    None => Ok(SafeText::name(export.state.as_str())),
-                }
+        state => {
+            // The service tells what became of the export since the state was saved.
+            let state = state.export().map_or(SavedJobState::Sent, SavedJobState::Running);
+            let mut job = Job::resume(JobId::default(), JobRecord { state, ..job.clone() });
+            let export = connection.follow_export(&mut job, None).await?;
+            match export.failure() {
+                Some(failure) => Err(failure.into()),
+                None => Ok(SafeText::name(export.state.as_str())),
             }
-            None => Err(CliError::failed("the service has not accepted the job yet")),
-        },
+        }
     }
 }
 

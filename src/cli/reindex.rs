@@ -6,13 +6,13 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::{CliError, CliResult, Column, Connection, Context, Document, JobRecorder};
+use crate::cli::{
+    CliError, CliResult, Column, Connection, Context, Document, JobRecorder,
+    timestamps::timestamp_now,
+};
 use crate::command_lines::{ProfilerCommand, profiler_command_line};
 use tessera_client::ApiOperation;
-use tessera_model::{
-    Dataset, Failure, FailureKind, JobKind, Operation, SafeText, ShellCommand,
-    operation_tracker::OperationTracker,
-};
+use tessera_model::{Dataset, Failure, FailureKind, JobKind, Operation, SafeText, ShellCommand};
 use tessera_wire::acceptance::{Accepted, accepted_since};
 
 /// Delays between checks of the dataset after a lost response: three within ten seconds.
@@ -57,7 +57,7 @@ async fn run_reindex(connection: &Connection<'_>, options: &ReindexOptions) -> C
     }
     let mut recorder = send_reindex(connection, &dataset).await?;
     let status = if options.wait {
-        Some(recorder.follow(OperationTracker::starting_from(Some(&dataset))).await?)
+        Some(recorder.follow_operation().await?)
     } else {
         let id = dataset.id;
         context.messages.info(format!("accepted; wait for it with: tessera dataset wait {id}"));
@@ -90,7 +90,7 @@ pub async fn send_reindex<'a>(
         Ok(accepted) => accepted,
         Err(failure) => verify_accepted(connection, dataset, failure, &mut recorder).await?,
     };
-    recorder.set_accepted(accepted);
+    recorder.apply(|job| job.operation_accepted(timestamp_now(), accepted));
     Ok(recorder)
 }
 

@@ -69,7 +69,7 @@ impl Session {
     /// five seconds have passed: the worker ends with this session.
     pub async fn finish_saves(&mut self, start: Instant) {
         let deadline = Instant::now() + SAVE_LIMIT;
-        while self.app.tickets.lanes().any(|lane| matches!(lane, Lane::SaveState(_))) {
+        while self.app.tickets().lanes().any(|lane| matches!(lane, Lane::SaveState(_))) {
             let left = deadline.saturating_duration_since(Instant::now());
             let Ok(Some(event)) = timeout(left, self.next_worker_event()).await else { return };
             self.apply(start.elapsed(), event);

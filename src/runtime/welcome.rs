@@ -15,7 +15,7 @@ use crate::{
         signals::{Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
     },
-    ui::{self},
+    ui,
 };
 
 #[derive(Debug)]

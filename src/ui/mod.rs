@@ -33,6 +33,6 @@ impl HoverTexts {
 impl DrawContext<'_> {
     fn first_key(&self, action: Action) -> Option<String> {
         let app = self.app;
-        app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next()
+        app.setup().keymap.keys_of(&app.contexts(), action).into_iter().next()
     }
 }

@@ -385,3 +385,66 @@ async fn a_pinned_dataset_is_listed_until_it_is_unpinned() {
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("needs a terminal"), "{err}");
 }
+
+const EXPORT: &str = "ad48d250-0000-11f1-bfca-0000000000e1";
+
+/// A service that answers about its export with these bodies; an empty one is a failure of the server.
+async fn export_states(bodies: &'static [&'static str]) -> ScriptedServer {
+    let polls = AtomicUsize::new(0);
+    ScriptedServer::start(move |request: &ReceivedRequest| {
+        if !request.target.contains(EXPORT) {
+            return record("READY", 100);
+        }
+        match bodies[polls.fetch_add(1, Ordering::SeqCst).min(bodies.len() - 1)] {
+            "" => Reply::new(503, &[], ""),
+            body => Reply::json(body),
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_export_is_followed_to_its_end_over_lost_connections() {
+    let home = tempfile::tempdir().unwrap();
+    let service = export_states(&[
+        r#"{"status": "INIT"}"#,
+        "",
+        r#"{"status": "IN_PROGRESS", "progress": 0.5}"#,
+        r#"{"status": "COMPLETED"}"#,
+        r#"{"status": "COMPLETED", "download_uri": "/a.zip"}"#,
+    ])
+    .await;
+    let watch = ["export", "watch", EXPORT, "--jsonl", "--retries", "0", "--interval", "100ms"];
+    let (code, out, err) = ask(&service, home.path(), &watch).await;
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(
+        events(&out, &["event", "to"]),
+        json!([
+            ["export", "INIT"],
+            ["lost", null],
+            ["back", null],
+            ["export", "IN_PROGRESS"],
+            ["export", "COMPLETED"],
+            ["end", null],
+        ])
+    );
+}
+
+#[tokio::test]
+async fn a_rejected_status_or_the_time_limit_ends_following() {
+    let home = tempfile::tempdir().unwrap();
+    let gone = ScriptedServer::start(|request: &ReceivedRequest| {
+        if request.target.contains(EXPORT) {
+            Reply::new(404, &[], "{}")
+        } else {
+            record("READY", 100)
+        }
+    })
+    .await;
+    let (code, _, err) = ask(&gone, home.path(), &["export", "watch", EXPORT]).await;
+    assert_eq!(code, 5, "{err}");
+    let running = export_states(&[r#"{"status": "INIT"}"#]).await;
+    let watch = ["export", "watch", EXPORT, "--timeout", "1s"];
+    let (code, _, err) = ask(&running, home.path(), &watch).await;
+    assert_eq!(code, 124, "{err}");
+}

@@ -12,7 +12,7 @@ use tessera::{
     },
     message::{Lane, Payload},
     runtime::frames::{FrameCost, FrameWriter},
-    ui::{self},
+    ui,
 };
 use tessera_model::Status;
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol, Thumbnail, thumbnail};
@@ -73,7 +73,7 @@ impl Browser {
             ui::draw(app, theme, buffer, layer);
             layer.end_frame(buffer)
         };
-        self.frames.draw(app.size, view).unwrap()
+        self.frames.draw(app.screen().size, view).unwrap()
     }
 
     fn picture(&mut self, view: &PictureView, canvas: Canvas) -> Payload {

@@ -129,14 +129,14 @@ fn an_addition_is_followed_to_partial_index_with_its_counts() {
     desk.answer(Lane::Upload(JOB), Payload::Accepted(read_accepted(202).unwrap()));
     desk.answer(Lane::Datasets, images(240, "READY"));
     assert!(
-        desk.app.jobs.get(JOB).unwrap().is_active(),
+        desk.app.jobs().get(JOB).unwrap().is_active(),
         "READY right after the start is not the end"
     );
     poll_returns(&mut desk, 241, "READ ONLY");
-    assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "READ ONLY");
+    assert_eq!(desk.app.jobs().get(JOB).unwrap().label(), "READ ONLY");
     poll_returns(&mut desk, 243, "PARTIAL INDEX");
-    assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "PARTIAL INDEX");
-    assert!(!desk.app.jobs.get(JOB).unwrap().is_active());
+    assert_eq!(desk.app.jobs().get(JOB).unwrap().label(), "PARTIAL INDEX");
+    assert!(!desk.app.jobs().get(JOB).unwrap().is_active());
     assert_eq!(
         desk.notice(),
         "set-1: added 3 media items; the dataset is PARTIAL INDEX: R reindexes it"
@@ -157,13 +157,13 @@ fn a_reindex_is_confirmed_and_followed() {
     desk.answer(Lane::Datasets, images(240, "PARTIAL INDEX"));
     for status in ["READ ONLY", "INDEXING"] {
         poll_returns(&mut desk, 240, status);
-        assert!(desk.app.jobs.get(JOB).unwrap().is_active(), "{status}");
+        assert!(desk.app.jobs().get(JOB).unwrap().is_active(), "{status}");
     }
     poll_returns(&mut desk, 240, "READY");
-    assert!(matches!(desk.app.jobs.get(JOB).unwrap().state(), JobState::DatasetDone(_)));
+    assert!(matches!(desk.app.jobs().get(JOB).unwrap().state(), JobState::DatasetDone(_)));
     let words: Vec<&str> = desk
         .app
-        .jobs
+        .jobs()
         .get(JOB)
         .unwrap()
         .history()
@@ -179,9 +179,9 @@ fn the_dataset_status_shows_whether_a_lost_request_took_effect() {
     let mut desk = Desk::with_clusters(3);
     add_media(&mut desk);
     desk.fail(Lane::Upload(JOB), FailureKind::NoResponse);
-    assert!(matches!(desk.app.jobs.get(JOB).unwrap().state(), JobState::Uncertain(_)));
+    assert!(matches!(desk.app.jobs().get(JOB).unwrap().state(), JobState::Uncertain(_)));
     desk.answer(Lane::Datasets, images(240, "READ ONLY"));
-    assert_eq!(desk.app.jobs.get(JOB).unwrap().state(), &JobState::DatasetRunning);
+    assert_eq!(desk.app.jobs().get(JOB).unwrap().state(), &JobState::DatasetRunning);
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
 }
 
@@ -191,7 +191,7 @@ fn an_addition_to_a_busy_dataset_is_queued() {
     desk.answer(Lane::Datasets, images(240, "INDEXING"));
     desk.answer_page(page(0, 3));
     add_media(&mut desk);
-    assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "queued here");
+    assert_eq!(desk.app.jobs().get(JOB).unwrap().label(), "queued here");
     poll_returns(&mut desk, 240, "READ ONLY");
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
     poll_returns(&mut desk, 240, "READY");
@@ -229,7 +229,7 @@ fn quitting_before_media_are_sent_takes_a_second_key() {
 #[test]
 fn on_premises_deployments_accept_only_server_paths() {
     let mut desk = Desk::with_clusters(3);
-    desk.app.setup.deployment = DeploymentKind::Onprem;
+    desk.app.setup_mut().deployment = DeploymentKind::Onprem;
     desk.press("a");
     desk.type_text("/mnt/new");
     desk.press("enter enter");
@@ -240,7 +240,7 @@ fn on_premises_deployments_accept_only_server_paths() {
 #[test]
 fn local_deployments_have_no_options_of_a_cluster() {
     let mut desk = Desk::with_clusters(3);
-    desk.app.setup.deployment = DeploymentKind::Local;
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
     desk.press("a");
     let Some(form) = desk.app.dialog::<AddMediaForm>() else { panic!("no form") };
     let fields = form.fields();

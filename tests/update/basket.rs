@@ -77,7 +77,7 @@ fn esc_or_a_failed_page_stops_selecting_all() {
     assert!(
         desk.notice().starts_with("page 2 could not be loaded: selected 0 clusters from 1 page")
     );
-    assert!(desk.app.baskets.pending.all_pages.is_none() && desk.requests().is_empty());
+    assert!(desk.app.baskets().pending.all_pages.is_none() && desk.requests().is_empty());
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn the_basket_is_exported_as_it_was_shown() {
     };
     assert_eq!(request, expected);
     desk.respond(ticket, Ok(Payload::Export(task("COMPLETED"))));
-    let selected = desk.app.jobs.get(JobId(0)).unwrap().export().unwrap().selection.clone();
+    let selected = desk.app.jobs().get(JobId(0)).unwrap().export().unwrap().selection.clone();
     assert_eq!(selected.unwrap().as_str(), "2 clusters");
     let (_, request) = desk.take(|lane| matches!(lane, Lane::Download(_)));
     let Request::Download { target, .. } = request else { panic!("{request:?}") };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tessera::{
     app::{
-        Event, LoginSetup,
+        Event,
         overlay::{
             command_list::CommandList,
             login::{LoginForm, LoginOutcome, LoginTask},
@@ -16,6 +16,7 @@ use tessera::{
     },
 };
 use tessera_model::{Failure, FailureKind, NO_SECRET, SafeText, Status};
+use tessera_picture::Protocol;
 
 use crate::support::desk::{Desk, dataset, page, task};
 
@@ -23,12 +24,7 @@ const JOB: JobId = JobId(0);
 
 /// A core of a hosted deployment with an open dataset.
 fn hosted() -> Desk {
-    let mut desk = Desk::with_clusters(3);
-    let name = SafeText::name;
-    desk.app.setup.login =
-        Some(LoginSetup { service: name("https://media.example"), key: name("ak_1"), fixed: None });
-    desk.app.login.key = Some(name("ak_1"));
-    desk
+    Desk::hosted(Protocol::None, "ak_1").opening_clusters(3)
 }
 
 fn rejected() -> Failure {
@@ -51,18 +47,18 @@ fn ready() -> Payload {
 fn a_rejected_login_is_reported_once_and_polling_continues() {
     let mut desk = hosted();
     reject_poll(&mut desk);
-    assert!(desk.app.login.rejection.is_some());
+    assert!(desk.app.login().rejection.is_some());
     assert!(
         desk.notice().contains("401") && desk.notice().contains("L opens"),
         "{}",
         desk.notice()
     );
-    let reported = desk.app.notifications.history().count();
+    let reported = desk.app.notifications().history().count();
     reject_poll(&mut desk);
-    assert_eq!(desk.app.notifications.history().count(), reported);
+    assert_eq!(desk.app.notifications().history().count(), reported);
     desk.wait(60);
     desk.answer(Lane::Datasets, ready());
-    assert!(desk.app.login.rejection.is_none());
+    assert!(desk.app.login().rejection.is_none());
     assert!(desk.notice().contains("accepted again"), "{}", desk.notice());
 }
 
@@ -96,7 +92,7 @@ fn any_response_after_the_check_of_the_login_shows_that_it_is_accepted() {
         reject_poll(&mut desk);
         desk.wait(60);
         desk.fail(Lane::Datasets, kind);
-        assert_eq!(desk.app.login.rejection.is_none(), accepted, "{kind:?}");
+        assert_eq!(desk.app.login().rejection.is_none(), accepted, "{kind:?}");
     }
 }
 
@@ -108,12 +104,12 @@ fn jobs_wait_for_the_login_and_do_not_fail() {
     desk.wait(3);
     let (ticket, _) = desk.take(|lane| *lane == Lane::Export(JOB));
     desk.respond(ticket, Err(rejected()));
-    let job = desk.app.jobs.get(JOB).unwrap();
+    let job = desk.app.jobs().get(JOB).unwrap();
     assert!(job.is_active() && desk.app.waits_for_login(job), "{:?}", job.state());
     desk.wait(60);
     desk.answer(Lane::Datasets, ready());
     desk.answer(Lane::Export(JOB), Payload::Export(task("IN_PROGRESS")));
-    let job = desk.app.jobs.get(JOB).unwrap();
+    let job = desk.app.jobs().get(JOB).unwrap();
     assert!(!desk.app.waits_for_login(job));
     assert_eq!(job.label(), "IN_PROGRESS");
 }
@@ -198,12 +194,12 @@ fn a_key_pair_is_entered_and_replaces_the_login() {
         message: Some(SafeText::detail("Keep it")),
     };
     desk.respond(ticket, Ok(Payload::LoginImported(login)));
-    assert!(desk.app.overlay().is_none() && desk.app.login.rejection.is_none());
+    assert!(desk.app.overlay().is_none() && desk.app.login().rejection.is_none());
     for words in ["ak_2", "the keyring", "Keep it"] {
         assert!(desk.notice().contains(words), "{}", desk.notice());
     }
     desk.answer(Lane::Datasets, ready());
-    assert_eq!(desk.app.login.key.as_ref().unwrap().as_str(), "ak_2");
+    assert_eq!(desk.app.login().key.as_ref().unwrap().as_str(), "ak_2");
 }
 
 #[test]
@@ -224,13 +220,13 @@ fn an_issued_secret_is_stored_in_a_file_only_with_consent() {
     desk.press("esc");
     desk.respond(ticket, Err(Failure::local("the session was not accepted")));
     assert!(desk.notice().contains("not accepted"), "also when the form is closed");
-    assert!(desk.app.login.rejection.is_none(), "the present login is another one");
+    assert!(desk.app.login().rejection.is_none(), "the present login is another one");
 }
 
 #[test]
 fn a_login_of_the_environment_is_not_replaced() {
     let mut desk = hosted();
-    desk.app.setup.login.as_mut().unwrap().fixed = Some(SafeText::name("TESSERA_TOKEN"));
+    desk.app.setup_mut().login.as_mut().unwrap().fixed = Some(SafeText::name("TESSERA_TOKEN"));
     desk.press("L right enter");
     assert!(desk.requests().is_empty(), "{:?}", desk.requests());
     assert!(desk.app.dialog::<CommandList>().is_some(), "the only other task");

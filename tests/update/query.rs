@@ -47,7 +47,7 @@ fn one_line_searches_by_caption() {
     desk.type_text("red van");
     desk.press("enter");
     assert_eq!(open_search(&desk).query, caption("red van", None));
-    assert_eq!((desk.app.focus, desk.steps()), (Pane::Results, 2));
+    assert_eq!((desk.app.panes().focus, desk.steps()), (Pane::Results, 2));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn filters_are_written_run_and_combined_with_the_caption() {
     let search = open_search(&desk);
     assert_eq!(search.query, caption("van", None));
     assert_eq!(search.filters, [Filter::duplicates(0.95).unwrap()]);
-    assert_eq!(desk.app.focus, Pane::Results);
+    assert_eq!(desk.app.panes().focus, Pane::Results);
     assert_eq!(
         desk.app.query_json().unwrap(),
         r#"[{"duplicates":{"op":"duplicates","value":0.95}}]"#
@@ -318,7 +318,7 @@ fn chips_show_enabled_disabled_and_not_yet_run_filters() {
     let kind = tessera::app::MouseKind::Click;
     let mouse = tessera::app::Mouse { column: 24, row: line.y, kind };
     desk.happen(Event::Mouse(mouse));
-    assert_eq!((desk.app.focus, desk.app.draft().cursor), (Pane::Query, 1));
+    assert_eq!((desk.app.panes().focus, desk.app.draft().cursor), (Pane::Query, 1));
 }
 
 #[test]

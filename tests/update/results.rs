@@ -166,7 +166,10 @@ fn a_cluster_opens_to_its_members_and_esc_closes_it() {
     assert_eq!(desk.app.preview().unwrap().file_name.as_str(), "12.jpg");
     assert_eq!(here(&desk), 1, "past the last member there is no other cluster");
     desk.press("esc");
-    assert_eq!((desk.app.shows_members(), here(&desk), desk.app.focus), (false, 1, Pane::Results));
+    assert_eq!(
+        (desk.app.shows_members(), here(&desk), desk.app.panes().focus),
+        (false, 1, Pane::Results)
+    );
 }
 
 #[test]
@@ -367,7 +370,7 @@ fn searches_are_saved_and_run_again() {
     desk.press("esc H");
     assert_eq!(past(&desk), ["≈ 10.jpg", "all"]);
     desk.press("enter");
-    assert_eq!((desk.steps(), desk.app.focus), (2, Pane::Results));
+    assert_eq!((desk.steps(), desk.app.panes().focus), (2, Pane::Results));
     desk.press("H 2");
     let again = |request: &&Request| matches!(request, Request::RegisterAnchor { .. });
     assert!(desk.requests().iter().any(again), "its anchor may be gone by now");

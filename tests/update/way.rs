@@ -76,7 +76,7 @@ fn an_action_whose_keys_were_taken_stays_in_the_menu() {
     let (keymap, lost) =
         Keymap::built_in().unwrap().with_overrides("[everywhere]\nquit = ['c']").unwrap();
     assert_eq!(lost, [Action::Caption]);
-    desk.app.setup.keymap = keymap;
+    desk.app.setup_mut().keymap = keymap;
     desk.press(".");
     assert!(menu(&desk).iter().any(|(action, _)| *action == Action::Caption));
 }
@@ -87,7 +87,7 @@ fn a_right_click_opens_the_menu_of_what_is_under_it() {
     let area = desk.app.areas().datasets.unwrap();
     let at = Mouse { column: area.x + 3, row: area.y, kind: MouseKind::RightClick };
     desk.happen(Event::Mouse(at));
-    assert_eq!(desk.app.focus, Pane::Datasets);
+    assert_eq!(desk.app.panes().focus, Pane::Datasets);
     assert!(!menu(&desk).is_empty());
     desk.press("esc");
     assert!(desk.app.overlay().is_none());
@@ -105,11 +105,11 @@ fn the_palette_finds_actions_datasets_and_themes() {
     desk.press("ctrl-p");
     desk.type_text("theme plain");
     desk.press("enter");
-    assert_eq!(desk.app.theme, ThemeChoice::Plain);
+    assert_eq!(desk.app.panes().theme, ThemeChoice::Plain);
     desk.press(":");
     desk.type_text("zoom");
     desk.press("enter");
-    assert!(desk.app.zoomed);
+    assert!(desk.app.panes().zoomed);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn the_mouse_and_the_footer_can_be_disabled() {
     desk.press("alt-f");
     assert_eq!(desk.app.areas().results.unwrap().height, before + 1);
     desk.press("T");
-    assert_eq!(desk.app.theme, ThemeChoice::Dark);
+    assert_eq!(desk.app.panes().theme, ThemeChoice::Dark);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn the_last_counts_stay_with_their_age() {
     let mut later = dataset(1, Status::Ready);
     later.n_images = None;
     desk.answer(Lane::Datasets, Payload::Datasets(vec![later], 0));
-    let past = desk.app.store.observed.get(dataset(1, Status::Ready).id).unwrap();
+    let past = desk.app.store().observed.get(dataset(1, Status::Ready).id).unwrap();
     assert_eq!(
         past.images,
         Some((240, Duration::ZERO)),
@@ -198,7 +198,7 @@ fn an_error_keeps_the_last_good_status() {
     let mut desk = with_status(Status::Indexing);
     desk.wait(5);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Error)], 0));
-    let past = desk.app.store.observed.get(dataset(1, Status::Ready).id).unwrap();
+    let past = desk.app.store().observed.get(dataset(1, Status::Ready).id).unwrap();
     assert_eq!(past.last_good_status, Some((Status::Indexing, Duration::ZERO)));
 }
 
@@ -207,7 +207,7 @@ fn enrichments_are_requested_once_and_may_be_missing() {
     let mut desk = with_status(Status::Ready);
     let id = dataset(1, Status::Ready).id;
     desk.fail(Lane::Enrichment(id), FailureKind::NotFound);
-    assert_eq!((desk.notice(), desk.app.store.enrichment(id)), ("", None));
+    assert_eq!((desk.notice(), desk.app.store().enrichment(id)), ("", None));
     desk.wait(10);
     let again = desk.open.iter().any(|(_, request)| *request == Request::Enrichment(id));
     assert!(!again, "not again and again");
@@ -263,8 +263,8 @@ fn exchange(attempt: u32) -> Event {
 fn the_log_is_bounded() {
     let mut desk = with_status(Status::Ready);
     (0..600).for_each(|number| desk.happen(exchange(number)));
-    assert_eq!(desk.app.log.newest_first().count(), 500);
-    assert_eq!(desk.app.log.newest_first().next().map(|(_, newest)| newest.attempt), Some(599));
+    assert_eq!(desk.app.log().newest_first().count(), 500);
+    assert_eq!(desk.app.log().newest_first().next().map(|(_, newest)| newest.attempt), Some(599));
 }
 
 #[test]
@@ -320,9 +320,9 @@ fn a_jump_label_focuses_its_pane() {
     let jobs =
         desk.app.jump_targets().into_iter().find(|target| target.pane == Pane::Jobs).unwrap();
     desk.press(jobs.letter.encode_utf8(&mut [0; 4]));
-    assert_eq!((desk.app.focus, desk.app.jump_mode), (Pane::Jobs, false));
+    assert_eq!((desk.app.panes().focus, desk.app.jump_mode()), (Pane::Jobs, false));
     desk.press("ctrl-o esc");
-    assert_eq!((desk.app.focus, desk.app.jump_mode), (Pane::Jobs, false));
+    assert_eq!((desk.app.panes().focus, desk.app.jump_mode()), (Pane::Jobs, false));
     desk.happen(Event::Resize(80, 24));
     desk.press("ctrl-o");
     let letters: Vec<Pane> = desk.app.jump_targets().iter().map(|target| target.pane).collect();
@@ -344,9 +344,9 @@ fn a_dataset_opened_by_id_is_kept_in_the_list() {
     assert_eq!(desk.app.view().unwrap().search.dataset, hidden.id);
     desk.wait(60);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    assert_eq!(desk.app.store.dataset_list().len(), 2, "the list lacks it; it stays");
+    assert_eq!(desk.app.store().dataset_list().len(), 2, "the list lacks it; it stays");
     desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(dataset(7, Status::Indexing)));
-    assert_eq!(desk.app.store.dataset(hidden.id).unwrap().status, Status::Indexing);
+    assert_eq!(desk.app.store().dataset(hidden.id).unwrap().status, Status::Indexing);
 }
 
 #[test]

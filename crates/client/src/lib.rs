@@ -23,7 +23,6 @@ mod endpoint;
 mod extract;
 mod failure_text;
 mod field_warnings;
-mod follow_export;
 mod form_field;
 mod http_clients;
 mod inspect;

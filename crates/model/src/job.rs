@@ -108,18 +108,6 @@ impl From<&ExportTask> for FailedExport {
     }
 }
 
-impl From<&ExportTask> for SavedJobState {
-    fn from(task: &ExportTask) -> Self {
-        match task.failure() {
-            Some(failure) => {
-                Self::Failed(SafeText::detail(&failure.to_string()), Some(task.into()))
-            }
-            None if task.has_ended() => Self::Completed(task.id),
-            None => Self::Running(task.id),
-        }
-    }
-}
-
 impl SavedJobState {
     /// The export at the service.
     pub fn export(&self) -> Option<ExportTaskId> {

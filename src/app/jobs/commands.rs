@@ -2,16 +2,13 @@
 
 use std::path::PathBuf;
 
-use tessera_model::{
-    DatasetId, Failure, JobKind, MediaAddition, Operation, SafeText,
-    operation_tracker::OperationTracker,
-};
+use tessera_model::{DatasetId, Failure, JobKind, MediaAddition, Operation, SafeText};
 
-use super::{Job, JobState};
 use crate::{
     app::{App, Level, Pane},
     command_lines::addition_job,
-    message::{JobId, Lane, Request},
+    job::{Job, JobId, JobState},
+    message::{Lane, Request},
 };
 
 impl App {
@@ -22,7 +19,7 @@ impl App {
         request: Request,
     ) -> JobId {
         let id = self.add_job(dataset, kind);
-        self.send(Lane::StartJob(id), request);
+        self.outbox.send(Lane::StartJob(id), request);
         id
     }
 
@@ -51,18 +48,17 @@ impl App {
 
     fn upload(&mut self, id: JobId, addition: MediaAddition) {
         let Some(dataset) = self.jobs.get(id).map(|job| job.dataset) else { return };
-        let tracker = OperationTracker::starting_from(self.store.dataset(dataset));
-        if self.transition(id, |job| job.start_upload(tracker)).is_some() {
-            self.send(Lane::Upload(id), Request::AddMedia(dataset, addition));
+        let before = self.store.dataset(dataset).cloned();
+        if self.transition(id, |job| job.start_upload(before.as_ref())).is_some() {
+            self.outbox.send(Lane::Upload(id), Request::AddMedia(dataset, addition));
         }
     }
 
     pub(in crate::app) fn start_reindex(&mut self, dataset: (DatasetId, SafeText)) {
-        let tracker = OperationTracker::starting_from(self.store.dataset(dataset.0));
-        let request = Request::Reindex(dataset.0);
+        let (key, request) = (dataset.0, Request::Reindex(dataset.0));
         let id = self.start_job(dataset, JobKind::Reindex, request);
         if let Some(job) = self.jobs.by_id.get_mut(&id) {
-            job.tracker = Some(tracker);
+            job.track(self.store.dataset(key));
         }
     }
 
@@ -71,14 +67,14 @@ impl App {
         let denied = status.and_then(|status| status.allows(operation).denial_reason()).is_some();
         let busy = self.jobs.iter().any(|job| {
             job.dataset == dataset
-                && matches!(job.state, JobState::Uploading(..) | JobState::DatasetRunning)
+                && matches!(job.state(), JobState::Uploading(..) | JobState::DatasetRunning)
         });
         !denied && !busy && self.login.rejection.is_none()
     }
 
     /// Sends the queued additions whose dataset has become free, oldest first.
     pub(super) fn send_queued(&mut self) {
-        let queued = self.jobs.iter().filter_map(|job| match &job.state {
+        let queued = self.jobs.iter().filter_map(|job| match job.state() {
             JobState::Queued(addition) => Some((job.id, job.dataset, (**addition).clone())),
             _ => None,
         });
@@ -91,8 +87,8 @@ impl App {
 
     /// The job that Download applies to: the selected one in the jobs pane, else the newest.
     pub(in crate::app) fn job_to_download(&self) -> Option<&Job> {
-        let ready = |job: &&Job| matches!(job.state, JobState::ExportReady(_));
-        match self.focus {
+        let ready = |job: &&Job| matches!(job.state(), JobState::ExportReady(_));
+        match self.panes.focus {
             Pane::Jobs => self.jobs.selected().filter(ready),
             _ => self.jobs.iter().rev().find(ready),
         }
@@ -107,31 +103,37 @@ impl App {
     pub(super) fn download(&mut self, id: JobId) {
         let Some(dataset) = self.jobs.get(id).map(|job| job.dataset) else { return };
         if let Some((task, target)) = self.transition(id, Job::start_download) {
-            self.send(Lane::Download(id), Request::Download { dataset, task, target });
+            self.outbox.send(Lane::Download(id), Request::Download { dataset, task, target });
         }
     }
 
     /// Stops what this program does for the selected job.
     pub(in crate::app) fn stop_watching(&mut self) {
         let Some(id) = self.jobs.selected().map(|job| job.id) else { return };
-        let Some((lane, message)) = self.transition(id, Job::stop_watching) else { return };
+        let lane = match self.jobs.get(id).map(Job::state) {
+            Some(JobState::Downloading(..)) => Lane::Download(id),
+            Some(JobState::Uploading(..) | JobState::Queued(_)) => Lane::Upload(id),
+            _ => Lane::Export(id),
+        };
+        let Some(message) = self.transition(id, Job::stop_watching) else { return };
         // The service may have changed the dataset.
         if matches!(self.jobs.get(id).map(Job::state), Some(JobState::Uncertain(_))) {
             self.store.datasets.invalidate();
         }
-        self.cancel(lane);
-        self.notify(Level::Success, message);
+        self.outbox.cancel(lane);
+        self.outbox.notify(Level::Success, message);
     }
 
     /// Polls every job now, and watches the selected one again.
     pub(in crate::app) fn poll_jobs_now(&mut self) {
-        let selected = self.jobs.selected().map(|job| job.id).filter(|_| self.focus == Pane::Jobs);
+        let selected =
+            self.jobs.selected().map(|job| job.id).filter(|_| self.panes.focus == Pane::Jobs);
         for job in self.jobs.by_id.values_mut() {
             if Some(job.id) == selected {
                 job.watch_again();
             }
             job.poll_now();
-            if matches!(job.state, JobState::OtherInstance(_)) {
+            if matches!(job.state(), JobState::OtherInstance(_)) {
                 self.jobs.loaded.invalidate();
             }
         }
@@ -144,6 +146,6 @@ impl App {
         apply: impl FnOnce(&mut Job) -> Result<T, Failure>,
     ) -> Option<T> {
         let applied = apply(self.jobs.by_id.get_mut(&id)?);
-        applied.inspect_err(|failure| self.notify_failure(failure)).ok()
+        applied.inspect_err(|failure| self.outbox.notify_failure(failure)).ok()
     }
 }

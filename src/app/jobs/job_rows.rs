@@ -3,13 +3,11 @@
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
-use super::{
-    Job,
-    job_text::{job_state_text, job_summary, login_summary},
-};
+use super::job_text::{job_state_text, job_summary, login_summary};
 use crate::{
     app::{App, areas::inner_area, pane::scroll_top},
     drawing::wrapped_rows,
+    job::Job,
 };
 
 /// From this width on, a row has the id and the next poll (columns).

@@ -1,6 +1,6 @@
 //! A job in words: its state, and what is known of it.
 
-use super::{Job, JobState};
+use crate::job::{Job, JobState};
 use tessera_model::{
     JobKind, SafeText,
     operation_tracker::OperationTracker,

@@ -1,13 +1,10 @@
 //! Jobs: exports, additions and reindexes that were started in this program, over restarts.
 
 mod commands;
-mod history;
-mod job;
 pub mod job_rows;
 pub mod job_text;
 mod persistence;
 mod responses;
-mod transitions;
 
 use std::collections::BTreeMap;
 
@@ -15,11 +12,8 @@ use tessera_model::JobRecord;
 
 use crate::{
     app::{Activity, Remote, overlay::add_media::AddMediaForm, pane::moved_cursor},
-    message::JobId,
+    job::{Job, JobId, JobState},
 };
-
-pub use history::{JobHistory, Transition};
-pub use job::{Job, JobState};
 
 #[derive(Debug, Default)]
 pub struct Jobs {
@@ -30,6 +24,8 @@ pub struct Jobs {
     /// Whether the jobs of earlier runs were loaded.
     loaded: Remote<()>,
     saved_records: Vec<JobRecord>,
+    /// The number of unsent additions that the user was last warned about when quitting.
+    pub(in crate::app) quit_warned_about: usize,
     pub(in crate::app) reported_activity: Activity,
     /// The form of the newest addition, to correct it when the service rejects it.
     pub(in crate::app) submitted_form: Option<(JobId, Box<AddMediaForm>)>,

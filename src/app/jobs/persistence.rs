@@ -6,14 +6,14 @@ use std::{
 };
 
 use tessera_model::{
-    Failure, FailureKind, JobRecord, SafeText, SavedJobState, StateKey, StateValue, Timestamp,
-    job::drop_oldest_finished, operation_tracker::OperationTracker, text::count_with_noun,
+    JobRecord, StateKey, StateValue, Timestamp, job::drop_oldest_finished, text::count_with_noun,
 };
 
-use super::{Job, JobState, Jobs};
+use super::Jobs;
 use crate::{
-    app::{App, Effect, Level, LoadedState, Remote, Uptime},
-    message::{JobId, Lane, Request},
+    app::{App, Level, LoadedState, Uptime},
+    job::{Job, JobId, JobState},
+    message::{Lane, Request},
 };
 
 impl Jobs {
@@ -26,12 +26,12 @@ impl Jobs {
     /// known keeps its id. Returns the added ones of exited instances.
     fn adopt(&mut self, own: Vec<JobRecord>, other_instances: Vec<JobRecord>) -> Vec<JobId> {
         let (elsewhere, mine): (Vec<&Job>, Vec<&Job>) =
-            self.iter().partition(|job| matches!(job.state, JobState::OtherInstance(_)));
+            self.iter().partition(|job| matches!(job.state(), JobState::OtherInstance(_)));
         let followed: BTreeSet<Timestamp> = mine.iter().map(|job| job.started_at).collect();
         let known: BTreeMap<Timestamp, JobId> =
             elsewhere.iter().map(|job| (job.started_at, job.id)).collect();
         let id_of = |record: &JobRecord| known.get(&record.started_at).copied();
-        self.by_id.retain(|_, job| !matches!(job.state, JobState::OtherInstance(_)));
+        self.by_id.retain(|_, job| !matches!(job.state(), JobState::OtherInstance(_)));
         let is_new = |record: &JobRecord| !followed.contains(&record.started_at);
         let adopted = own.into_iter().filter(is_new);
         let adopted: Vec<JobId> =
@@ -69,10 +69,10 @@ impl App {
     pub(in crate::app) fn jobs_loaded(&mut self, result: LoadedState) {
         let value = match result {
             Ok(value) => value,
-            Err(failure) => return self.jobs.loaded.finish(self.now, Err(failure)),
+            Err(failure) => return self.jobs.loaded.finish(self.outbox.now, Err(failure)),
         };
         let is_first = self.jobs.loaded.value().is_none();
-        self.jobs.loaded.finish(self.now, Ok(()));
+        self.jobs.loaded.finish(self.outbox.now, Ok(()));
         let (own, other_instances) = match value {
             Some(StateValue::Jobs { own, other_instances }) => (own, other_instances),
             _ => (Vec::new(), Vec::new()),
@@ -86,7 +86,7 @@ impl App {
         self.store.datasets.invalidate();
         let origin = if is_first { "from the last run" } else { "of a command" };
         if let Some(summary) = self.resumed_jobs_summary(&resumed, origin) {
-            self.notify(Level::Success, summary);
+            self.outbox.notify(Level::Success, summary);
         }
     }
 
@@ -110,89 +110,6 @@ impl App {
     pub(super) fn save_jobs(&mut self) {
         let Some(own) = self.jobs.changed_records() else { return };
         let value = StateValue::Jobs { own, other_instances: Vec::new() };
-        let ticket = self.tickets.open(Lane::SaveState(StateKey::Jobs), self.now);
-        self.effects.insert(0, Effect::Send(ticket, Request::SaveState(value)));
-    }
-}
-
-impl Job {
-    /// What is saved of the job. Another running copy of the program saves its own jobs.
-    fn record(&self) -> Option<JobRecord> {
-        let text = |failure: &Failure| SafeText::detail(&failure.to_string());
-        let state = match &self.state {
-            JobState::Queued(_) => SavedJobState::Queued,
-            JobState::Starting | JobState::Uploading(..) => SavedJobState::Sent,
-            JobState::DatasetRunning => SavedJobState::Accepted,
-            JobState::ExportRunning(task, _) => SavedJobState::Running(*task),
-            JobState::ExportReady(task) | JobState::Downloading(task, ..) => {
-                SavedJobState::Completed(*task)
-            }
-            JobState::Downloaded(archive, task) => {
-                SavedJobState::Downloaded(archive.clone(), *task)
-            }
-            JobState::DatasetDone(status) => SavedJobState::Done(status.clone()),
-            JobState::Failed(failure, export) => {
-                SavedJobState::Failed(text(failure), export.clone())
-            }
-            JobState::Uncertain(failure) => SavedJobState::Uncertain(text(failure)),
-            JobState::Unwatched(task) => SavedJobState::Unwatched(*task),
-            JobState::OtherInstance(_) => return None,
-        };
-        Some(JobRecord {
-            started_at: self.started_at,
-            ended_at: self.ended_at,
-            dataset: self.dataset,
-            dataset_name: self.dataset_name.clone(),
-            kind: self.kind.clone(),
-            state,
-        })
-    }
-
-    fn resume(id: JobId, record: JobRecord) -> Self {
-        let dataset = (record.dataset, record.dataset_name);
-        let job = Self::new(id, dataset, record.kind, record.started_at);
-        let accepted = matches!(record.state, SavedJobState::Accepted);
-        Self {
-            ended_at: record.ended_at,
-            tracker: accepted.then(OperationTracker::resume),
-            state: resumed_state(record.state, job.export().is_some()),
-            ..job
-        }
-    }
-
-    fn of_other_instance(self) -> Self {
-        Self { state: JobState::OtherInstance(Box::new(self.state)), ..self }
-    }
-}
-
-fn resumed_state(saved: SavedJobState, is_export: bool) -> JobState {
-    let failure = |kind, text: &str| Failure::new(kind, text);
-    match saved {
-        SavedJobState::Queued => JobState::Failed(
-            failure(FailureKind::Local, "the program ended before the media were sent")
-                .with_remedy("Add the media again"),
-            None,
-        ),
-        SavedJobState::Sent => {
-            let remedy = if is_export {
-                "Check the exports at the service, or start it again"
-            } else {
-                "Check the status of the dataset before you send it again"
-            };
-            let text = "the program ended before the service responded";
-            JobState::Uncertain(failure(FailureKind::NoResponse, text).with_remedy(remedy))
-        }
-        SavedJobState::Running(task) => JobState::ExportRunning(task, Remote::default()),
-        SavedJobState::Accepted => JobState::DatasetRunning,
-        SavedJobState::Completed(task) => JobState::ExportReady(task),
-        SavedJobState::Downloaded(archive, task) => JobState::Downloaded(archive, task),
-        SavedJobState::Done(status) => JobState::DatasetDone(status),
-        SavedJobState::Failed(text, export) => {
-            JobState::Failed(failure(FailureKind::Local, text.as_str()), export)
-        }
-        SavedJobState::Uncertain(text) => {
-            JobState::Uncertain(failure(FailureKind::Local, text.as_str()))
-        }
-        SavedJobState::Unwatched(task) => JobState::Unwatched(task),
+        self.outbox.send_first(Lane::SaveState(StateKey::Jobs), Request::SaveState(value));
     }
 }

@@ -212,7 +212,7 @@ impl AddMediaForm {
     fn check_source(mut self, source: MediaSource, app: &mut App) {
         let is_local = matches!(source, MediaSource::Files(_) | MediaSource::Archive(_));
         if is_local {
-            app.send(Lane::Preflight, Request::Preflight(source.clone()));
+            app.outbox.send(Lane::Preflight, Request::Preflight(source.clone()));
         }
         let check = if is_local { SourceCheck::Running } else { SourceCheck::NotPossible };
         self.check = check(source);

@@ -82,7 +82,7 @@ impl Dialog for CaptionSearchForm {
         match self.to_query() {
             Ok(query) => app.open_search(Search { query, page: 0, ..search }),
             Err(reason) => {
-                app.notify(Level::Warning, reason);
+                app.outbox.notify(Level::Warning, reason);
                 app.overlays.open(*self);
             }
         }
@@ -127,7 +127,7 @@ impl App {
         if !self.query.direction_warned && page.violates_max_score(search) {
             self.query.direction_warned = true;
             let text = "this service inverts the max score: it keeps scores above it";
-            self.notify(Level::Warning, text);
+            self.outbox.notify(Level::Warning, text);
         }
     }
 

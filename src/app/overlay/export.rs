@@ -156,7 +156,7 @@ impl Dialog for ExportForm {
         });
         match availability::unavailable_reason(app, action).or(stale) {
             Some(reason) => {
-                app.notify(Level::Warning, reason);
+                app.outbox.notify(Level::Warning, reason);
                 app.overlays.open(*self);
             }
             None => app.start_export(*self),

@@ -136,7 +136,7 @@ impl Dialog for Facets {
         match filter {
             Some(Ok(filter)) => app.search_with_filter(filter),
             Some(Err(reason)) => {
-                app.notify(Level::Warning, reason);
+                app.outbox.notify(Level::Warning, reason);
                 app.overlays.open(*self);
             }
             None => {}

@@ -83,6 +83,7 @@ impl FilePicker {
     pub fn candidates<'a>(&self, app: &'a App) -> Vec<FileCandidate<'a>> {
         let is_empty = self.path.text.value().is_empty();
         let recent = app
+            .results
             .recent_images
             .files()
             .filter(|_| is_empty)
@@ -182,9 +183,9 @@ impl Dialog for FilePicker {
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
         let picture = self.preview_picture(app).and_then(|view| {
             let PictureSubject::File(path) = &view.subject else { return None };
-            let area = Self::areas(self.area(app.size)).picture;
+            let area = Self::areas(self.area(app.screen.size)).picture;
             let source = PictureSource::File(path.clone());
-            let canvas = app.canvas(area.width, area.height);
+            let canvas = app.screen.canvas(area.width, area.height);
             (!area.is_empty()).then_some(VisiblePicture {
                 view,
                 source,
@@ -202,7 +203,7 @@ impl Dialog for FilePicker {
         let file = match selected.and_then(|file| self.missing_reason(app).map_or(Ok(file), Err)) {
             Ok(file) => file,
             Err(reason) => {
-                app.notify(Level::Warning, reason);
+                app.outbox.notify(Level::Warning, reason);
                 app.overlays.open(*self);
                 return;
             }
@@ -211,7 +212,7 @@ impl Dialog for FilePicker {
         if self.pick_region {
             return app.open_region_picker_on(image);
         }
-        app.focus = Pane::Results;
+        app.panes.focus = Pane::Results;
         app.register_query_image(image, search);
     }
 
@@ -231,7 +232,7 @@ impl Dialog for FilePicker {
         }
         match self.preview_picture(ctx.app) {
             Some(view) => {
-                let canvas = ctx.app.canvas(parts.picture.width, parts.picture.height);
+                let canvas = ctx.app.screen.canvas(parts.picture.width, parts.picture.height);
                 ctx.draw_picture(parts.picture, view, canvas);
             }
             None => ctx.picture_placeholder(parts.picture, "no preview"),

@@ -137,7 +137,7 @@ fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
     };
     let place = match ctx.app.viewer {
         Some(_) => ActionGroup::Viewer.heading(),
-        None => ctx.app.focus.name(),
+        None => ctx.app.panes.focus.name(),
     };
     let name = format!("In {place}");
     let suggested = suggested_actions(ctx.app).into_iter();
@@ -188,7 +188,7 @@ fn action_entry(
     let mut lines = entry_lines(&Span::styled(keys.join("  "), theme.key), help, style, width);
     lines.extend(reason.into_iter().flat_map(|reason| {
         let reason = format!("unavailable: {reason}");
-        entry_lines(&Span::default(), &reason, theme.dim, width)
+        entry_lines(&Span::styled("", theme.dim), &reason, theme.dim, width)
     }));
     lines
 }

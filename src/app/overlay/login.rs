@@ -191,14 +191,14 @@ impl Dialog for LoginForm {
             LoginTask::SwitchProfile => return app.open_profile_list(),
             LoginTask::Check => {
                 let dataset = app.dataset().map(|dataset| dataset.id);
-                app.send(Lane::LoginCheck, Request::CheckLogin(dataset));
+                app.outbox.send(Lane::LoginCheck, Request::CheckLogin(dataset));
                 self.outcome = LoginOutcome::Running;
             }
             LoginTask::EnterKeyPair | LoginTask::ImportSession => match self.import() {
                 // An import is sent only once, because a second one would create another key pair.
-                Ok(_) if app.tickets.is_open(&Lane::LoginImport) => {}
+                Ok(_) if app.outbox.tickets.is_open(&Lane::LoginImport) => {}
                 Ok(import) => {
-                    app.send(Lane::LoginImport, Request::ImportLogin(import));
+                    app.outbox.send(Lane::LoginImport, Request::ImportLogin(import));
                     self.outcome = LoginOutcome::Running;
                 }
                 Err((field, reason)) => {
@@ -248,7 +248,7 @@ impl App {
         };
         self.overlays.open(form);
         if can_import(self) {
-            self.send(Lane::LoginPlaces, Request::LoginPlaces);
+            self.outbox.send(Lane::LoginPlaces, Request::LoginPlaces);
         }
     }
 
@@ -281,8 +281,8 @@ impl App {
             return;
         }
         match outcome {
-            LoginOutcome::Failed(text) => self.notify(Level::Error, text.as_str()),
-            LoginOutcome::Accepted(text) => self.notify(Level::Success, text.as_str()),
+            LoginOutcome::Failed(text) => self.outbox.notify(Level::Error, text.as_str()),
+            LoginOutcome::Accepted(text) => self.outbox.notify(Level::Success, text.as_str()),
             LoginOutcome::None | LoginOutcome::Running => {}
         }
     }

@@ -219,13 +219,17 @@ impl App {
 
     /// The area of the open dialog. In text mode it is the whole screen, so that nothing of the dialog is cut.
     pub fn overlay_area(&self) -> Option<Rect> {
-        let area = self.overlays.current()?.area(self.size);
-        Some(if self.is_text() { Rect::new(0, 0, self.size.0, self.size.1) } else { area })
+        let area = self.overlays.current()?.area(self.screen.size);
+        Some(if self.is_text() {
+            Rect::new(0, 0, self.screen.size.0, self.screen.size.1)
+        } else {
+            area
+        })
     }
 
     /// Accepts a dialog at once, or after the status of its dataset is loaded.
     fn submit_dialog(&mut self, dialog: Box<dyn Dialog>) {
-        let age = self.now.saturating_sub(self.store.datasets.updated_at());
+        let age = self.outbox.now.saturating_sub(self.store.datasets.updated_at());
         if dialog.operation().is_some() && age > MAX_STATUS_AGE {
             self.store.datasets.invalidate();
             self.overlays.submit_pending = true;
@@ -247,7 +251,7 @@ impl App {
         match refusal {
             None => dialog.accept(self),
             Some(reason) => {
-                self.notify(Level::Warning, format!("{reason} Nothing was sent."));
+                self.outbox.notify(Level::Warning, format!("{reason} Nothing was sent."));
                 self.overlays.open = Some(dialog);
             }
         }
@@ -259,7 +263,7 @@ impl App {
             let text = format!(
                 "nothing was sent, because the dataset's status could not be loaded: {failure}"
             );
-            self.notify(Level::Error, text);
+            self.outbox.notify(Level::Error, text);
         }
     }
 }

@@ -149,7 +149,7 @@ impl App {
     /// Opens the menu of all actions for the focused pane. Picking an unavailable action shows the actions that would
     /// make it available.
     pub(in crate::app) fn open_action_menu(&mut self) {
-        let title = match (self.focus, self.selected_dataset()) {
+        let title = match (self.panes.focus, self.selected_dataset()) {
             _ if self.viewer.is_some() => "Actions on the picture".to_owned(),
             (Pane::Datasets, Some(dataset)) => {
                 format!("Actions on {} ({})", dataset.name, dataset.status.as_str())
@@ -172,7 +172,7 @@ impl App {
             .collect();
         // Actions that only this pane has come first. The order does not change for the results, which have nearly
         // all.
-        if !matches!(self.focus, Pane::Results | Pane::Detail) {
+        if !matches!(self.panes.focus, Pane::Results | Pane::Detail) {
             actions.sort_by_key(|&action| !applies(pane, action));
         }
         actions.into_iter()

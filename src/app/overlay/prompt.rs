@@ -124,11 +124,11 @@ impl Dialog for TextPrompt {
             PromptPurpose::GoToPage => self.page(app).map(|number| app.go_to_page(number, 0)),
             _ => self
                 .request(app)
-                .map(|(lane, request)| app.send(lane, request))
+                .map(|(lane, request)| app.outbox.send(lane, request))
                 .map_err(ToOwned::to_owned),
         };
         if let Err(reason) = accepted {
-            app.notify(Level::Warning, reason);
+            app.outbox.notify(Level::Warning, reason);
             app.overlays.open(*self);
         }
     }
@@ -158,13 +158,13 @@ impl App {
 
     pub(in crate::app) fn selection_saved(&mut self, file: &Path) {
         let file = SafeText::file_name(&file.to_string_lossy());
-        self.notify(Level::Success, format!("saved the selection to {file}"));
+        self.outbox.notify(Level::Success, format!("saved the selection to {file}"));
     }
 
     pub(in crate::app) fn selection_loaded(&mut self, dataset: DatasetId, selection: &Selection) {
         self.edit_basket_of(dataset, |basket| basket.replace(selection));
         let entries = count_with_noun(selection.len(), "entry", "entries");
         let text = format!("loaded {entries} from the file; u restores the previous selection");
-        self.notify(Level::Success, text);
+        self.outbox.notify(Level::Success, text);
     }
 }

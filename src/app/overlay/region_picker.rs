@@ -136,7 +136,7 @@ impl Dialog for RegionPicker {
     fn accept(self: Box<Self>, app: &mut App) {
         let Some(search) = app.view().map(|view| view.search.clone()) else { return };
         let Self { image, region, .. } = *self;
-        app.focus = Pane::Results;
+        app.panes.focus = Pane::Results;
         match (&image.subject, region == Region::WHOLE) {
             (PictureSubject::Media(media), true) => {
                 let anchor = Anchor { media: *media, kind: AnchorKind::Media };
@@ -151,9 +151,9 @@ impl Dialog for RegionPicker {
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         ctx.dialog(area, &self.title(ctx, usize::from(area.width.saturating_sub(4))));
-        let has_pictures = ctx.app.protocol != Protocol::None;
+        let has_pictures = ctx.app.screen.protocol != Protocol::None;
         let RegionPickerAreas { picture, numbers, keys } = RegionPicker::areas(area, has_pictures);
-        if ctx.app.protocol == Protocol::None {
+        if ctx.app.screen.protocol == Protocol::None {
             draw_presets(ctx, picture);
         } else {
             draw_picture(ctx, picture, self);
@@ -219,7 +219,7 @@ impl App {
         let Some(preview) = self.preview() else { return };
         if let Some(image) = QueryImage::copy_of(preview) {
             // An object starts with its own box.
-            let region = self.recent_images.region(&image.subject).or(preview.region);
+            let region = self.results.recent_images.region(&image.subject).or(preview.region);
             self.open_region_picker_on(QueryImage { region, ..image });
         }
     }
@@ -231,7 +231,7 @@ impl App {
     }
 
     pub(in crate::app) fn open_region_picker_on(&mut self, image: QueryImage) {
-        let last = image.region.or_else(|| self.recent_images.region(&image.subject));
+        let last = image.region.or_else(|| self.results.recent_images.region(&image.subject));
         let image = QueryImage { region: None, ..image };
         self.overlays.open(RegionPicker::new(image, last));
     }
@@ -353,12 +353,12 @@ impl RegionPicker {
     }
 
     fn areas_on(app: &App) -> RegionPickerAreas {
-        Self::areas(Self::area_on(app.size), app.protocol != Protocol::None)
+        Self::areas(Self::area_on(app.screen.size), app.screen.protocol != Protocol::None)
     }
 
     pub fn canvas(app: &App) -> Canvas {
         let picture = Self::areas_on(app).picture;
-        app.canvas(picture.width, picture.height)
+        app.screen.canvas(picture.width, picture.height)
     }
 
     /// Returns all of the screen except the header and the last lines.
@@ -386,7 +386,7 @@ impl RegionPicker {
     /// region never requests pictures faster than they are made.
     fn picture_to_load(&self, app: &App) -> VisiblePicture {
         let (requested, canvas) = (self.requested_picture(), Self::canvas(app));
-        let in_progress = app.tickets.lanes().find_map(|lane| match lane {
+        let in_progress = app.outbox.tickets.lanes().find_map(|lane| match lane {
             Lane::Picture(view, at) if *at == canvas && view.differs_only_in_region(&requested) => {
                 Some(view)
             }
@@ -452,7 +452,7 @@ fn draw_picture(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
     let is_highlighted = matches!(view.crop, Crop::Highlighted(_));
     ctx.draw_picture(area, view, RegionPicker::canvas(app));
     if let Some(covered) = picker.picture_cells(app).filter(|_| is_highlighted) {
-        ctx.draw_region_outline(covered, picker.region, app.protocol);
+        ctx.draw_region_outline(covered, picker.region, app.screen.protocol);
     }
 }
 

@@ -60,7 +60,7 @@ impl Dialog for ViewNameInput {
     fn accept(self: Box<Self>, app: &mut App) {
         let name = self.trimmed_name();
         if name.is_empty() {
-            app.notify(Level::Warning, "type a name for the view");
+            app.outbox.notify(Level::Warning, "type a name for the view");
             app.overlays.open(*self);
             return;
         }
@@ -71,7 +71,7 @@ impl Dialog for ViewNameInput {
         let Some(view) = view else { return };
         let mut views = app.saved_views().to_vec();
         views.retain(|saved| Some(&saved.name) != self.renamed_from.as_ref());
-        app.notify(Level::Success, format!("saved the view “{name}”; W opens it"));
+        app.outbox.notify(Level::Success, format!("saved the view “{name}”; W opens it"));
         SavedView { name, ..view }.insert_into(&mut views);
         app.store_views(views);
     }
@@ -116,7 +116,8 @@ impl App {
     pub fn needs_saved_views(&self) -> bool {
         let listed = self.lists_saved_views() || self.overlays.dialog::<Palette>().is_some();
         let awaited = self.setup.initial_view.is_some() && self.view().is_some();
-        (listed || awaited || self.focus == Pane::Query) && self.store.views.due(None).is_some()
+        (listed || awaited || self.panes.focus == Pane::Query)
+            && self.store.views.due(None).is_some()
     }
 
     pub(in crate::app) fn saved_views_loaded(&mut self, result: LoadedState) {
@@ -125,12 +126,12 @@ impl App {
             // Only views are stored under this key.
             _ => Vec::new(),
         });
-        self.store.views.finish(self.now, views);
+        self.store.views.finish(self.outbox.now, views);
         if let Some(name) = self.setup.initial_view.take() {
             if self.saved_views().iter().any(|view| view.name == name) {
                 self.open_saved_view(&name);
             } else {
-                self.notify(Level::Warning, format!("unknown view: {name}"));
+                self.outbox.notify(Level::Warning, format!("unknown view: {name}"));
             }
         }
         let is_unfiltered = |palette: &Palette| palette.list.filter.value().is_empty();
@@ -212,8 +213,9 @@ impl App {
     }
 
     fn store_views(&mut self, views: Vec<SavedView>) {
-        self.store.views.finish(self.now, Ok(views.clone()));
-        self.send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
+        self.store.views.finish(self.outbox.now, Ok(views.clone()));
+        self.outbox
+            .send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
     }
 
     /// Runs a saved view. Its query image is uploaded again, because the service may have dropped it.
@@ -230,7 +232,7 @@ impl App {
         self.open_dataset(search.dataset);
         if let (true, Some((path, region))) = (upload, view.query_image) {
             let image = QueryImage { region, ..QueryImage::file(path) };
-            self.focus = Pane::Results;
+            self.panes.focus = Pane::Results;
             self.register_query_image(image, Search { query: Query::Browse, ..search });
         } else {
             self.open_search(search);

@@ -179,7 +179,7 @@ impl Dialog for ScoreHistogram {
     }
 
     fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
-        let plot = Self::areas(self.area(app.size)).plot;
+        let plot = Self::areas(self.area(app.screen.size)).plot;
         let inside = plot.contains((mouse.column, mouse.row).into());
         if inside && matches!(mouse.kind, MouseKind::Click | MouseKind::Drag) {
             let Some(histogram) = app.score_histogram(usize::from(plot.width)) else { return };
@@ -190,10 +190,12 @@ impl Dialog for ScoreHistogram {
     }
 
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        let Some(areas) = Self::areas(self.area(app.size)).boundary else { return Vec::new() };
+        let Some(areas) = Self::areas(self.area(app.screen.size)).boundary else {
+            return Vec::new();
+        };
         let pictures = self.boundary(app).into_iter().zip(areas).filter_map(|(cluster, area)| {
             let preview: &Preview = cluster?.previews.first()?;
-            preview_picture(preview, app.canvas(area.width, area.height))
+            preview_picture(preview, app.screen.canvas(area.width, area.height))
         });
         pictures.collect()
     }
@@ -341,7 +343,7 @@ fn draw_axis(ctx: &mut DrawContext, plot: Rect, histogram: &Histogram) {
 }
 
 fn draw_boundary(ctx: &mut DrawContext, picture: Rect, cluster: Option<&Cluster>, name: &str) {
-    let canvas = ctx.app.canvas(picture.width, picture.height);
+    let canvas = ctx.app.screen.canvas(picture.width, picture.height);
     match cluster.and_then(|cluster| cluster.previews.first()) {
         Some(preview) => _ = ctx.draw_picture(picture, preview.media.into(), canvas),
         None => ctx.picture_placeholder(picture, "none"),

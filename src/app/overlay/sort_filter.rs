@@ -78,7 +78,7 @@ impl Dialog for FilterInput {
 
 impl App {
     pub(in crate::app) fn open_filter_input(&mut self) {
-        let pane = if self.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
+        let pane = if self.panes.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
         if let Some(options) = self.list_options_of(pane) {
             let text = options.filter.as_str().into();
             self.overlays.open(FilterInput { pane, text });
@@ -112,7 +112,7 @@ impl App {
 
 impl App {
     pub(in crate::app) fn open_sort_list(&mut self) {
-        let pane = self.focus;
+        let pane = self.panes.focus;
         let Some(current) = self.list_options_of(pane).map(|options| options.order) else {
             return;
         };
@@ -131,9 +131,9 @@ impl App {
 
     pub(in crate::app) fn sort_by(&mut self, order: SortOrder) {
         if let Some(reason) = self.order_unavailable(order) {
-            return self.notify(Level::Warning, reason);
+            return self.outbox.notify(Level::Warning, reason);
         }
-        if let Some(options) = self.list_options_of(self.focus) {
+        if let Some(options) = self.list_options_of(self.panes.focus) {
             options.order = order;
         }
     }

@@ -90,7 +90,7 @@ pub(super) async fn watch(
 ) -> CliResult {
     let context = connection.context;
     let export = lookup.find(connection).await?;
-    let followed = connection.follow_export(export.dataset, export.task, interval).await;
+    let followed = connection.follow_export(&mut export.running_job(), interval).await;
     let outcome = followed.and_then(|task| task.failure().map_or(Ok(task), |it| Err(it.into())));
     if context.out.is_jsonl() {
         Poller::new(context, interval).emit_end(&outcome)?;

@@ -1,12 +1,20 @@
 //! Finds an export, and its job record if it was started on this machine.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::{
-    cli::{CliError, CliResult, Connection, JobRecorder, short_id::IdPrefix},
+    cli::{
+        CliError, CliResult, Connection, JobRecorder, short_id::IdPrefix, timestamps::timestamp_now,
+    },
+    job::{Job, JobId},
     state::StoredJob,
 };
-use tessera_model::{DatasetId, ExportJob, ExportTaskId, Failure, JobKind, JobRecord};
+use tessera_model::{
+    ArchiveName, DatasetId, ExportFormat, ExportJob, ExportSpec, ExportTaskId, Failure, JobKind,
+    JobRecord, SafeText, SavedJobState,
+};
 
 #[derive(Debug, Args)]
 pub struct ExportLookup {
@@ -52,8 +60,30 @@ impl ExportLookup {
 
 impl FoundExport {
     pub(super) fn started_by(recorder: &JobRecorder<'_>, task: ExportTaskId) -> Self {
-        let job = recorder.job().clone();
-        Self { dataset: job.dataset, task, job: Some(job) }
+        Self { dataset: recorder.job().dataset, task, job: recorder.job().record() }
+    }
+
+    /// The job that follows the export from now on, also if the export was started elsewhere.
+    pub(super) fn running_job(&self) -> Job {
+        let request = self.request().cloned().unwrap_or_else(|| ExportJob {
+            spec: ExportSpec {
+                file_name: ArchiveName::new(&self.task.to_string()),
+                format: ExportFormat::default(),
+                include_images: false,
+            },
+            selection: None,
+            folder: PathBuf::new(),
+            auto_download: false,
+        });
+        let record = JobRecord {
+            started_at: timestamp_now(),
+            ended_at: None,
+            dataset: self.dataset,
+            dataset_name: SafeText::default(),
+            kind: JobKind::Export(request),
+            state: SavedJobState::Running(self.task),
+        };
+        Job::resume(JobId::default(), record)
     }
 
     pub(super) fn request(&self) -> Option<&ExportJob> {

@@ -16,7 +16,7 @@ use crate::{
 };
 use tessera_model::{
     ArchiveName, Dataset, ExportFormat, ExportJob, ExportSpec, ExportTask, Failure, JobKind,
-    Operation, SavedJobState, Selection,
+    Operation, Selection,
 };
 
 #[derive(Debug, Args)]
@@ -71,14 +71,10 @@ impl ExportStartOptions {
         let mut task = send_request(connection, &dataset, &export.spec, selection)
             .await
             .map_err(|failure| record_failure(&mut recorder, failure))?;
-        recorder.set_state((&task).into());
+        recorder.apply(|job| job.export_reported(Duration::ZERO, task.clone()));
         if task.failure().is_none() && (self.wait || target.is_some()) {
             context.messages.info(format!("export {} of {}", task.id, dataset.name));
-            task = connection
-                .follow_export(dataset.id, task.id, self.interval)
-                .await
-                .inspect_err(|error| recorder.set_waiting_error(error))?;
-            recorder.set_state((&task).into());
+            task = recorder.follow_export(self.interval).await?;
         }
         if let Some(failure) = task.failure() {
             return Err(failure.into());
@@ -87,7 +83,10 @@ impl ExportStartOptions {
         let Some(target) = target else { return print_export(context, &started, &task) };
         let downloaded = target.download(connection, &started).await?;
         let archive = downloaded.archive.clone();
-        recorder.set_state(SavedJobState::Downloaded(archive, Some(task.id)));
+        recorder.apply(|job| {
+            job.start_download()?;
+            job.download_finished(Ok(archive))
+        });
         started = FoundExport::started_by(&recorder, task.id);
         context.print(&export_document(&started, &task, Some(&downloaded)))?;
         Ok(downloaded.report_problems(context, &started))

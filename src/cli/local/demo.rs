@@ -139,13 +139,11 @@ async fn show_export(client: &Client, dataset: &Dataset) -> CliResult<()> {
     let folder = tempfile::tempdir();
     let folder = folder.map_err(|error| CliError::io("create a temporary folder", &error))?;
     let target = folder.path().join(spec.file_name.as_str());
-    let task = client.start_export(dataset.id, &spec).await?;
-    let between_polls = async |response: Result<_, Failure>| {
-        response?;
+    let mut task = client.start_export(dataset.id, &spec).await?;
+    while !task.has_ended() {
         pause().await;
-        Ok::<_, CliError>(())
-    };
-    let task = client.follow_export(dataset.id, task.id, between_polls).await??;
+        task = client.export_status(dataset.id, task.id).await?;
+    }
     if let Some(failure) = task.failure() {
         return Err(failure.into());
     }

@@ -17,13 +17,14 @@ use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document, Exit, JobRecorder,
         context::INTERRUPT_CHECK_TIMEOUT, messages::format_bytes, polling::Poller, reindex,
+        timestamps::timestamp_now,
     },
     config, user_files,
 };
 use tessera_client::Client;
 use tessera_model::{
-    AdditionJob, Dataset, JobKind, MediaAddition, Operation, Preflight, SafeText, SavedJobState,
-    ShellCommand, Status, operation_tracker::OperationTracker, polling::PollTarget,
+    AdditionJob, Dataset, Failure, FailureKind, JobKind, MediaAddition, Operation, Preflight,
+    SafeText, ShellCommand, Status, polling::PollTarget,
 };
 
 pub struct AdditionRun<'a> {
@@ -123,7 +124,6 @@ impl<'a> AdditionRun<'a> {
     /// Sends one part. Waits for it if another step follows.
     async fn send_part(&mut self, part: &AdditionPart) -> CliResult<()> {
         let id = self.dataset.id;
-        let tracker = OperationTracker::starting_from(Some(&self.dataset));
         self.sent_bytes.store(0, Ordering::Relaxed);
         let recorder = JobRecorder::begin(self.connection, &self.dataset, self.job_kind());
         self.current_job = Some(recorder);
@@ -141,12 +141,12 @@ impl<'a> AdditionRun<'a> {
         };
         let (accepted, preflight) = response.inspect_err(|failure| recorder.set_failed(failure))?;
         self.record_accepted(part, preflight);
-        recorder.set_accepted(accepted);
+        recorder.apply(|job| job.operation_accepted(timestamp_now(), accepted));
         let last = self.accepted_parts == self.plan.parts.len();
         if last && !self.options.wait && !self.options.then_reindex {
             return Ok(());
         }
-        self.follow(recorder, tracker).await
+        self.follow(recorder).await
     }
 
     fn record_accepted(&mut self, part: &AdditionPart, preflight: Preflight) {
@@ -162,12 +162,8 @@ impl<'a> AdditionRun<'a> {
         self.accepted_parts += 1;
     }
 
-    async fn follow(
-        &mut self,
-        mut recorder: JobRecorder<'_>,
-        tracker: OperationTracker,
-    ) -> CliResult<()> {
-        recorder.follow(tracker).await?;
+    async fn follow(&mut self, mut recorder: JobRecorder<'_>) -> CliResult<()> {
+        recorder.follow_operation().await?;
         self.dataset = self.connection.client.dataset(self.dataset.id).await?;
         Ok(())
     }
@@ -184,8 +180,7 @@ impl<'a> AdditionRun<'a> {
         if !self.options.wait {
             return Ok(());
         }
-        let tracker = OperationTracker::starting_from(Some(&self.dataset));
-        self.follow(recorder, tracker).await
+        self.follow(recorder).await
     }
 
     async fn dry_run(&self) -> CliResult {
@@ -254,12 +249,8 @@ impl<'a> AdditionRun<'a> {
         } else {
             "interrupted when everything was sent: it may have been accepted".to_owned()
         };
-        let detail = SafeText::detail(&message);
-        recorder.set_state(if sent < bytes {
-            SavedJobState::Failed(detail, None)
-        } else {
-            SavedJobState::Uncertain(detail)
-        });
+        let kind = if sent < bytes { FailureKind::Local } else { FailureKind::NoResponse };
+        recorder.set_failed(&Failure::new(kind, message.as_str()));
         CliError::new(Exit::Interrupted, format!("{message}; {status}"))
     }
 

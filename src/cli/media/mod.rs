@@ -46,7 +46,9 @@ pub async fn run(context: &Context, command: MediaCommand) -> CliResult {
         }
         let plan = AdditionPlan::prepare(context, &options, source, addition).await?;
         let client = options.upload_client(connection).await?;
-        AdditionRun::new(connection, client, (&options, &plan), dataset).run().await
+        let run = AdditionRun::new(connection, client, (&options, &plan), dataset);
+        // The future is large: on the heap it does not grow all its callers.
+        Box::pin(run.run()).await
     };
     context.with_connection(&[ApiOperation::AddMedia, ApiOperation::ProcessMedia], work).await
 }

@@ -23,12 +23,12 @@ pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
     let summary = format!("{} of {} shown", index + 1, cluster.previews.len());
     ctx.pane_frame(area, Pane::Detail, &summary);
     let DetailLayout { picture, text, strip } = DetailLayout::new(app, area);
-    let canvas = app.canvas(picture.width, picture.height);
+    let canvas = app.screen().canvas(picture.width, picture.height);
     let view = detail_picture_view(preview);
     let crop = view.crop.clone();
     let covered = ctx.draw_picture(picture, view, canvas);
     if let (Some(covered), Crop::Highlighted(region)) = (covered, crop) {
-        ctx.draw_region_outline(covered, region, ctx.app.protocol);
+        ctx.draw_region_outline(covered, region, ctx.app.screen().protocol);
     }
     draw_strip(ctx, &strip, index);
     let lines = preview_lines(ctx, preview).into_iter();
@@ -43,7 +43,7 @@ fn draw_strip(ctx: &mut DrawContext, strip: &[(usize, Rect)], selected: usize) {
     let Some(cluster) = app.cluster() else { return };
     for (index, area) in strip {
         let Some(preview) = cluster.previews.get(*index) else { continue };
-        let canvas = app.canvas(area.width, area.height);
+        let canvas = app.screen().canvas(area.width, area.height);
         ctx.draw_picture(*area, preview.media.into(), canvas);
         if *index == selected {
             let mark = Rect { y: area.bottom(), height: 1, ..*area };

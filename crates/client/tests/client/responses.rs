@@ -1,14 +1,11 @@
 //! Responses that do not show what they should: what is said, and that nothing is taken for a
 //! success.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use tessera_client::QueryImageUpload;
 use tessera_model::{
-    EntityType, ExportState, Failure, FailureKind, Filter, Granularity, Link, Region, SafeText,
-    Search,
+    EntityType, Failure, FailureKind, Filter, Granularity, Link, Region, SafeText, Search,
 };
-use tessera_testing::clients::{dataset, hosted, task, without_pauses};
+use tessera_testing::clients::{dataset, hosted, without_pauses};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 /// A service that responds to everything with this JSON.
@@ -129,49 +126,6 @@ async fn a_query_image_without_an_anchor_or_a_size_is_not_searched() {
             "{text}"
         );
     }
-}
-
-#[tokio::test]
-async fn an_export_is_followed_to_its_end_over_lost_connections() {
-    let bodies = [
-        r#"{"status": "INIT"}"#,
-        "",
-        r#"{"status": "IN_PROGRESS", "progress": 0.5}"#,
-        r#"{"status": "COMPLETED"}"#,
-        r#"{"status": "COMPLETED", "download_uri": "/a.zip"}"#,
-    ];
-    let tries = AtomicUsize::new(0);
-    let server = ScriptedServer::start(move |_: &ReceivedRequest| {
-        match bodies[tries.fetch_add(1, Ordering::SeqCst).min(4)] {
-            "" => Reply::new(503, &[], ""),
-            body => Reply::json(body),
-        }
-    })
-    .await;
-    let client = hosted(&server.url(), without_pauses()).with_retries(0);
-    let mut seen = Vec::new();
-    let followed = client.follow_export(dataset(), task(), async |export| {
-        seen.push(export.map(|export| export.state.as_str().to_owned()).map_err(|it| it.kind));
-        Ok::<_, ()>(())
-    });
-    let ended = followed.await.unwrap().unwrap();
-    assert_eq!((ended.state.clone(), ended.has_ended()), (ExportState::Completed, true));
-    let word = |word: &str| Ok(word.to_owned());
-    let expected = [word("INIT"), Err(FailureKind::Server), word("IN_PROGRESS"), word("COMPLETED")];
-    assert_eq!(seen, expected);
-}
-
-#[tokio::test]
-async fn a_rejected_status_or_the_caller_ends_following() {
-    let gone = service(404, "{}").await;
-    let client = hosted(&gone.url(), without_pauses());
-    let followed = client.follow_export(dataset(), task(), async |_| Ok::<_, ()>(()));
-    assert_eq!(followed.await.unwrap().unwrap_err().kind, FailureKind::NotFound);
-    let running = service(200, r#"{"status": "INIT"}"#).await;
-    let client = hosted(&running.url(), without_pauses());
-    let followed = client.follow_export(dataset(), task(), async |_| Err("enough"));
-    assert_eq!(followed.await.unwrap_err(), "enough");
-    assert_eq!(running.count(), 1);
 }
 
 #[tokio::test]

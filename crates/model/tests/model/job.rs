@@ -2,7 +2,6 @@ use std::path::Path;
 
 use uuid::Uuid;
 
-use crate::export::task;
 use tessera_model::{job::*, *};
 
 const TASK: ExportTaskId = ExportTaskId(Uuid::from_u128(7));
@@ -69,16 +68,7 @@ fn a_job_is_running_over_or_waits_for_the_user() {
 }
 
 #[test]
-fn the_state_of_a_job_follows_its_export() {
-    let state = |status, has_link| SavedJobState::from(&task(status, has_link, Some("too many")));
-    assert_eq!(state("COMPLETED", true), SavedJobState::Completed(TASK));
-    assert_eq!(state("COMPLETED", false), SavedJobState::Running(TASK));
-    assert_eq!(state("INIT", false), SavedJobState::Running(TASK));
-    let SavedJobState::Failed(reason, Some(export)) = state("REJECTED", false) else {
-        panic!("an export that was rejected has failed");
-    };
-    assert_eq!(reason.as_str(), "the export ended with REJECTED (service: too many)");
-    assert_eq!((export.id, export.status.as_str()), (TASK, "REJECTED"));
+fn an_export_without_a_status_is_shown_as_failed() {
     assert_eq!(FailedExport::without_status(TASK).status.as_str(), "FAILED");
 }
 

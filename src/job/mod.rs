@@ -1,6 +1,14 @@
-//! One job and its state. `transitions` holds the only code that changes the state.
+//! A job and its state machine: exports, additions and reindexes from the request to their end. The
+//! interface and the commands run the same machine. One comes here to change how a job goes on after a
+//! response; `transitions` contains the only code that changes a state, and `record` what is saved.
+
+mod history;
+mod record;
+mod transitions;
 
 use std::time::Duration;
+
+pub use history::{JobHistory, Transition};
 
 use tessera_model::{
     Archive, DatasetId, ExportJob, ExportTask, ExportTaskId, FailedExport, Failure, JobKind,
@@ -9,11 +17,11 @@ use tessera_model::{
     polling::{PollTarget, PollingIntervals},
 };
 
-use super::JobHistory;
-use crate::{
-    app::{Remote, Uptime},
-    message::JobId,
-};
+use crate::remote::{Remote, Uptime};
+
+/// Identifies a job within this run of the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobId(pub u32);
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
@@ -24,11 +32,11 @@ pub struct Job {
     pub dataset_name: SafeText,
     pub kind: JobKind,
     pub started_at: Timestamp,
-    pub(super) ended_at: Option<Timestamp>,
-    pub(super) state: JobState,
+    ended_at: Option<Timestamp>,
+    state: JobState,
     /// Follows the dataset's status for an addition or a reindex.
-    pub(super) tracker: Option<OperationTracker>,
-    pub(super) history: JobHistory,
+    tracker: Option<OperationTracker>,
+    history: JobHistory,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -87,7 +95,7 @@ impl JobState {
     }
 
     /// Whether nothing changes any more unless the user wants it.
-    pub(super) fn has_ended(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         matches!(
             self,
             Self::DatasetDone(_) | Self::ExportReady(_) | Self::Downloaded(..) | Self::Failed(..)
@@ -198,7 +206,7 @@ impl Job {
     }
 
     /// What to announce when it has just ended, unless the user ended it or another copy does.
-    pub(in crate::app) fn end_message(&self) -> Option<SafeText> {
+    pub fn end_message(&self) -> Option<SafeText> {
         let outcome = match &self.state {
             JobState::Failed(..) => "failed",
             JobState::Uncertain(_) => "may have started: check it",

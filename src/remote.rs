@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use crate::app::Uptime;
 use tessera_model::Failure;
+
+/// Time since the program started; monotonic, and set by hand in tests.
+pub type Uptime = Duration;
 
 /// The last good value stays until a newer one comes; a failure does not remove it.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,11 +18,8 @@ use tessera_model::{
 };
 use tessera_wire::acceptance::Accepted;
 
-use super::{Job, JobHistory, JobState};
-use crate::{
-    app::{Remote, Uptime},
-    message::{JobId, Lane},
-};
+use super::{Job, JobHistory, JobId, JobState};
+use crate::remote::{Remote, Uptime};
 
 /// How long after a lost response a dataset that starts to work is taken for working on this job.
 const LOST_RESPONSE_WINDOW: Duration = Duration::from_mins(1);
@@ -30,7 +27,7 @@ const LOST_RESPONSE_WINDOW: Duration = Duration::from_mins(1);
 type Applied<T = ()> = Result<T, Failure>;
 
 impl Job {
-    pub(super) fn new(
+    pub fn new(
         id: JobId,
         (dataset, dataset_name): (DatasetId, SafeText),
         kind: JobKind,
@@ -49,22 +46,27 @@ impl Job {
         }
     }
 
-    pub(super) fn queue(&mut self, addition: MediaAddition) -> Applied {
+    pub fn queue(&mut self, addition: MediaAddition) -> Applied {
         self.check(matches!(self.state, JobState::Starting), "queue")?;
         self.state = JobState::Queued(Box::new(addition));
         Ok(())
     }
 
-    /// The media of an addition are sent; `tracker` knows the dataset as it was before.
-    pub(super) fn start_upload(&mut self, tracker: OperationTracker) -> Applied {
+    /// Follows the dataset of an operation from the status that it has before the request.
+    pub fn track(&mut self, dataset: Option<&Dataset>) {
+        self.tracker = Some(OperationTracker::starting_from(dataset));
+    }
+
+    /// The media of an addition are sent; `dataset` is as it was before.
+    pub fn start_upload(&mut self, dataset: Option<&Dataset>) -> Applied {
         let waits = matches!(self.state, JobState::Starting | JobState::Queued(_));
         self.check(waits, "start of the upload")?;
-        self.tracker = Some(tracker);
+        self.track(dataset);
         self.state = JobState::Uploading(0, None);
         Ok(())
     }
 
-    pub(in crate::app) fn transfer_progressed(&mut self, so_far: u64, all: Option<u64>) -> Applied {
+    pub fn transfer_progressed(&mut self, so_far: u64, all: Option<u64>) -> Applied {
         match &mut self.state {
             JobState::Uploading(done, total) | JobState::Downloading(_, done, total) => {
                 (*done, *total) = (so_far, all);
@@ -74,14 +76,14 @@ impl Job {
         }
     }
 
-    pub(super) fn operation_accepted(&mut self, clock: Timestamp, _: Accepted) -> Applied {
+    pub fn operation_accepted(&mut self, clock: Timestamp, _: Accepted) -> Applied {
         self.check(self.is_being_sent(), "acceptance")?;
         self.tracker.get_or_insert_default().accept(clock);
         self.state = JobState::DatasetRunning;
         Ok(())
     }
 
-    pub(super) fn start_failed(&mut self, failure: Failure) -> Applied {
+    pub fn start_failed(&mut self, failure: Failure) -> Applied {
         self.check(self.is_being_sent(), "failure of the start")?;
         // Only a lost response leaves it open whether the job exists.
         self.state = if failure.may_have_taken_effect() {
@@ -96,7 +98,7 @@ impl Job {
         matches!(self.state, JobState::Starting | JobState::Uploading(..))
     }
 
-    pub(super) fn export_reported(&mut self, now: Uptime, task: ExportTask) -> Applied {
+    pub fn export_reported(&mut self, now: Uptime, task: ExportTask) -> Applied {
         let expected = matches!(self.state, JobState::Starting | JobState::ExportRunning(..));
         self.check(expected, "state of the export")?;
         self.state = match task.failure() {
@@ -113,7 +115,7 @@ impl Job {
     }
 
     /// A poll failed: a lost connection or login keeps the last state, everything else ends the job.
-    pub(super) fn poll_failed(&mut self, now: Uptime, failure: Failure) -> Applied {
+    pub fn poll_failed(&mut self, now: Uptime, failure: Failure) -> Applied {
         match &mut self.state {
             JobState::ExportRunning(_, remote)
                 if failure.is_connection_failure() || failure.kind == FailureKind::Unauthorized =>
@@ -129,7 +131,7 @@ impl Job {
         Ok(())
     }
 
-    pub(super) fn start_download(&mut self) -> Applied<(ExportTaskId, PathBuf)> {
+    pub fn start_download(&mut self) -> Applied<(ExportTaskId, PathBuf)> {
         match (&self.state, self.export()) {
             (&JobState::ExportReady(task), Some(export)) => {
                 let target = export.target();
@@ -141,7 +143,7 @@ impl Job {
     }
 
     /// The download ended; a failed one can be started again.
-    pub(super) fn download_finished(&mut self, result: Result<Archive, Failure>) -> Applied {
+    pub fn download_finished(&mut self, result: Result<Archive, Failure>) -> Applied {
         let JobState::Downloading(task, ..) = self.state else {
             return self.illegal("end of the download");
         };
@@ -155,7 +157,7 @@ impl Job {
 
     /// The dataset of an addition or a reindex was loaded. Returns the message about the success or
     /// failure of the operation if this shows its end.
-    pub(super) fn dataset_observed(
+    pub fn dataset_observed(
         &mut self,
         clock: Timestamp,
         dataset: &Dataset,
@@ -192,36 +194,34 @@ impl Job {
     }
 
     /// The user stops what this program does for the job. The service has no way to cancel a job,
-    /// so it continues there. Returns the request that is no longer needed, and a message.
-    pub(super) fn stop_watching(&mut self) -> Applied<(Lane, &'static str)> {
-        let (lane, state, message) = match &self.state {
+    /// so the job continues there. Returns a message.
+    pub fn stop_watching(&mut self) -> Applied<&'static str> {
+        let (state, message) = match &self.state {
             &JobState::Downloading(task, ..) => (
-                Lane::Download(self.id),
                 JobState::ExportReady(task),
                 "download stopped; the .part file is kept, d resumes it",
             ),
             JobState::ExportRunning(..) | JobState::DatasetRunning => (
-                Lane::Export(self.id),
                 JobState::Unwatched(self.state.export_task()),
                 "no longer watched; the service continues. r watches it again",
             ),
             JobState::Uploading(..) => {
                 let message = "upload stopped; the service may have accepted what was sent";
                 let failure = Failure::new(FailureKind::Local, message);
-                (Lane::Upload(self.id), JobState::Uncertain(failure), message)
+                (JobState::Uncertain(failure), message)
             }
             JobState::Queued(_) => {
                 let message = "removed from the queue; nothing was sent";
                 let failure = Failure::new(FailureKind::Local, message);
-                (Lane::Upload(self.id), JobState::Failed(failure, None), message)
+                (JobState::Failed(failure, None), message)
             }
             _ => return self.illegal("stop"),
         };
         self.state = state;
-        Ok((lane, message))
+        Ok(message)
     }
 
-    pub(super) fn watch_again(&mut self) {
+    pub fn watch_again(&mut self) {
         if let JobState::Unwatched(task) = self.state {
             self.state = match task {
                 Some(task) => JobState::ExportRunning(task, Remote::default()),
@@ -230,14 +230,14 @@ impl Job {
         }
     }
 
-    pub(super) fn poll_now(&mut self) {
+    pub fn poll_now(&mut self) {
         if let JobState::ExportRunning(_, task) = &mut self.state {
             task.invalidate();
         }
     }
 
     /// Adds the present state to the history. Returns whether the job has just ended.
-    pub(super) fn record_state(&mut self, clock: Timestamp) -> bool {
+    pub fn record_state(&mut self, clock: Timestamp) -> bool {
         let (label, progress) = (self.label().to_owned(), self.progress());
         self.history.record(clock, &label, progress);
         let ended_at = (!self.is_active()).then(|| self.ended_at.unwrap_or(clock));
@@ -279,6 +279,7 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tessera_model::{ExportState, Link, SavedJobState};
 
     #[test]
     fn an_illegal_transition_changes_nothing_and_is_reported() {
@@ -292,5 +293,31 @@ mod tests {
         job.operation_accepted(Timestamp::ZERO, accepted).unwrap();
         assert!(job.queue(MediaAddition::new(tessera_model::MediaSource::Files(vec![]))).is_err());
         assert_eq!(job.state(), &JobState::DatasetRunning);
+    }
+
+    #[test]
+    fn the_saved_state_of_a_job_follows_its_export() {
+        let id = ExportTaskId(uuid::Uuid::from_u128(7));
+        let state = |status, has_link: bool| {
+            let task = ExportTask {
+                id,
+                state: ExportState::parse(status),
+                progress: None,
+                download: has_link.then(|| Link::new("https://cdn.example/a.zip")),
+                message: Some(SafeText::detail("too many")),
+            };
+            let dataset = (DatasetId(uuid::Uuid::nil()), SafeText::name("set"));
+            let mut job = Job::new(JobId(0), dataset, JobKind::Reindex, Timestamp::ZERO);
+            job.export_reported(Uptime::ZERO, task).unwrap();
+            job.record().unwrap().state
+        };
+        assert_eq!(state("COMPLETED", true), SavedJobState::Completed(id));
+        assert_eq!(state("COMPLETED", false), SavedJobState::Running(id));
+        assert_eq!(state("INIT", false), SavedJobState::Running(id));
+        let SavedJobState::Failed(reason, Some(export)) = state("REJECTED", false) else {
+            panic!("an export that was rejected has failed");
+        };
+        assert_eq!(reason.as_str(), "the export ended with REJECTED (service: too many)");
+        assert_eq!((export.id, export.status.as_str()), (id, "REJECTED"));
     }
 }
