@@ -9,9 +9,9 @@
 //! crate may import which:
 //!
 //! ```text
-//! layer 0   input   job -> remote   message -> job   command_lines   printable_text   user_files
-//! layer 1   config -> input, user_files     credentials -> user_files
-//!           subprocess -> credentials
+//! layer 0   input   job -> remote   message -> job   command_lines   printable_text
+//!           credentials
+//! layer 1   config -> input                 subprocess -> credentials
 //! layer 2   state -> config                 drawing -> config
 //! layer 3   worker -> message, state        app -> job, message, input, config, drawing
 //!           cli -> config, credentials, state, job
@@ -37,5 +37,4 @@ pub mod runtime;
 pub mod state;
 mod subprocess;
 pub mod ui;
-pub mod user_files;
 pub mod worker;
