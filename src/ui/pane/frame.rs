@@ -1,15 +1,14 @@
-//! The frames of panes and dialogs.
+//! The frame of a pane with its number, name and summary, and the single line that stands for a pane without room.
 
 use ratatui::{
-    layout::{Margin, Rect},
+    layout::Rect,
     text::{Line, Span},
-    widgets::{
-        Block, BorderType, Scrollbar, ScrollbarOrientation, ScrollbarState, StatefulWidget, Widget,
-    },
 };
 
-use super::{display_width, truncate};
-use crate::{app::Pane, ui::DrawContext};
+use crate::{
+    app::{Pane, overlay::DrawContext},
+    drawing::display_width,
+};
 
 /// Rows of a pane with a frame and a line in it.
 pub(in crate::ui) const MIN_FRAMED_ROWS: u16 = 3;
@@ -45,29 +44,6 @@ impl DrawContext<'_> {
         self.frame(area, title, focused)
     }
 
-    /// Marks on the right border which rows of a list are visible, if not all of them are.
-    pub(in crate::ui) fn scroll_mark(
-        &mut self,
-        area: Rect,
-        top: usize,
-        visible: usize,
-        rows: usize,
-    ) {
-        if rows <= visible || area.height <= 2 {
-            return;
-        }
-        let positions = rows - visible + 1;
-        let mut state =
-            ScrollbarState::new(positions).position(top).viewport_content_length(visible);
-        let bar = Scrollbar::new(ScrollbarOrientation::VerticalRight)
-            .begin_symbol(None)
-            .end_symbol(None)
-            .track_symbol(None)
-            .thumb_symbol("█")
-            .thumb_style(self.theme.dim);
-        StatefulWidget::render(bar, area.inner(Margin::new(0, 1)), self.buf, &mut state);
-    }
-
     /// A pane in a single line: its name, and what it would show.
     pub(in crate::ui) fn pane_line(&mut self, area: Rect, pane: Pane, text: &str) {
         let number = pane.number().map_or_else(String::new, |number| number.to_string());
@@ -81,30 +57,6 @@ impl DrawContext<'_> {
             (text, theme.dim),
         ];
         self.put(area, 0, &parts);
-    }
-
-    /// Draws the frame of a dialog. Its title ends with a name that users gave, if it may be too long.
-    pub(in crate::ui) fn dialog(&mut self, area: Rect, title: &str) -> Rect {
-        let title = truncate(title, usize::from(area.width.saturating_sub(4)));
-        self.frame(area, format!(" {title} "), true)
-    }
-
-    /// Draws a frame with a title; returns the inner area.
-    pub(in crate::ui) fn frame<'t>(
-        &mut self,
-        area: Rect,
-        title: impl Into<Line<'t>>,
-        focused: bool,
-    ) -> Rect {
-        let (kind, style) = if focused {
-            (BorderType::Thick, self.theme.frame_focus)
-        } else {
-            (BorderType::Rounded, self.theme.frame)
-        };
-        let block = Block::bordered().border_type(kind).border_style(style).title(title);
-        let inside = block.inner(area);
-        block.render(area, self.buf);
-        inside
     }
 }
 

@@ -1,5 +1,5 @@
-//! The styles of all roles. Ordinary text keeps the terminal's colors; every meaning that a color
-//! carries is also shown without it.
+//! Themes: the styles of all roles. Ordinary text keeps the terminal's colors, and every meaning that a color carries
+//! is also shown without the color.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -19,7 +19,7 @@ pub struct Theme {
     pub frame_focus: Style,
     pub selected: Style,
     pub success: Style,
-    /// In progress, or a warning.
+    /// Something in progress, or a warning.
     pub moving: Style,
     pub failure: Style,
     pub key: Style,
@@ -38,7 +38,7 @@ pub enum ThemeName {
 }
 
 impl Theme {
-    /// Parses a built-in theme; a test verifies that it never fails.
+    /// Parses a built-in theme. A test verifies that this never fails.
     pub fn built_in(name: ThemeName) -> Result<Self, String> {
         Self::parse(match name {
             ThemeName::Dark => include_str!("../../assets/themes/dark.toml"),
@@ -47,7 +47,7 @@ impl Theme {
         })
     }
 
-    /// Parses a theme file: one line per role with its color and modifiers.
+    /// Parses a theme file, which has one line per role with its color and modifiers.
     pub fn parse(source: &str) -> Result<Self, String> {
         let mut lines: BTreeMap<String, String> =
             toml::from_str(source).map_err(|error| error.to_string())?;
@@ -88,19 +88,19 @@ pub struct Themes {
 }
 
 impl Themes {
-    /// Parses all themes; `own` is the path and the content of the user's theme.
-    pub fn load(own: Option<(&Path, &str)>, auto: ThemeName) -> Result<Self, String> {
+    /// Parses all themes. `custom` is the path and the content of the user's theme.
+    pub fn load(custom: Option<(&Path, &str)>, auto: ThemeName) -> Result<Self, String> {
         let [dark, light, plain] =
             [ThemeName::Dark, ThemeName::Light, ThemeName::Plain].map(Theme::built_in);
-        let own = own.map(|(path, source)| {
+        let custom = custom.map(|(path, source)| {
             Theme::parse(source).map_err(|error| format!("{}: {error}", path.display()))
         });
-        Ok(Self { built_in: [dark?, light?, plain?], custom: own.transpose()?, auto })
+        Ok(Self { built_in: [dark?, light?, plain?], custom: custom.transpose()?, auto })
     }
 
     pub fn resolve(&self, choice: &ThemeChoice) -> &Theme {
         let name = match (choice, &self.custom) {
-            (ThemeChoice::Named(_), Some(own)) => return own,
+            (ThemeChoice::Named(_), Some(custom)) => return custom,
             (ThemeChoice::Auto | ThemeChoice::Named(_), _) => self.auto,
             (ThemeChoice::Dark, _) => ThemeName::Dark,
             (ThemeChoice::Light, _) => ThemeName::Light,
@@ -118,7 +118,7 @@ fn parse_style(description: &str) -> Result<Style, String> {
             "dim" => style.add_modifier(Modifier::DIM),
             "italic" => style.add_modifier(Modifier::ITALIC),
             "underlined" => style.add_modifier(Modifier::UNDERLINED),
-            // Reverses the terminal's own colors, whatever is below.
+            // The terminal's own colors are reversed, whatever is below.
             "reversed" => style
                 .fg(Color::Reset)
                 .bg(Color::Reset)

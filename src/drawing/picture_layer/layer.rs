@@ -128,7 +128,8 @@ impl PictureLayer {
     }
 }
 
-fn centered(area: Rect, (columns, rows): (u16, u16)) -> Option<Rect> {
+fn centered(area: Rect, cells: (u16, u16)) -> Option<Rect> {
+    let (columns, rows) = cells;
     (columns > 0 && rows > 0 && columns <= area.width && rows <= area.height).then(|| {
         let (x, y) = (area.x + (area.width - columns) / 2, area.y + (area.height - rows) / 2);
         Rect::new(x, y, columns, rows)

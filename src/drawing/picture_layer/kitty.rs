@@ -168,11 +168,12 @@ fn id_color(slot: u16) -> Color {
 fn transmit(
     slot: u16,
     payload: &str,
-    (width, height): (u32, u32),
-    (columns, rows): (u16, u16),
+    size: (u32, u32),
+    cells: (u16, u16),
     in_tmux: bool,
     out: &mut String,
 ) {
+    let ((width, height), (columns, rows)) = (size, cells);
     let mut keys =
         format!("a=T,U=1,i={},f=24,s={width},v={height},c={columns},r={rows},", image_id(slot));
     let mut rest = payload;

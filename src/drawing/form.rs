@@ -1,4 +1,4 @@
-//! The fields of forms.
+//! Forms: rows with labels, fields, choices and notes, which are scrolled if they have no room, and text fields.
 
 use ratatui::{
     buffer::Buffer,
@@ -9,10 +9,8 @@ use ratatui::{
 use tessera_model::SafeText;
 use tui_input::Input;
 
-use super::{display_width, field_area, line, text::rows_of_line, text_cells, wrap_words};
-use crate::{
-    app::overlay::ScrollState,
-    ui::{DrawContext, HoverTexts},
+use super::{
+    DrawContext, HoverTexts, display_width, field_area, line, rows_of_line, text_cells, wrap_words,
 };
 
 /// The rows of the canvas that a form is drawn on.
@@ -20,18 +18,40 @@ const MAX_ROWS: u16 = 200;
 /// The rows that a form keeps above its footer.
 const MIN_ROWS: u16 = 3;
 
-pub(in crate::ui) struct FormOptions<'l> {
+/// The part of a form or text that is on screen. Only drawing knows how long the text is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScrollState {
+    /// The lines above the screen, or the lines below the screen if `from_end` is set.
+    offset: usize,
+    from_end: bool,
+}
+
+impl ScrollState {
+    pub(crate) const END: Self = Self { offset: 0, from_end: true };
+
+    /// Returns the first line on screen. `last` is the first line when the end of the text is on screen.
+    pub(crate) fn top(self, last: usize) -> usize {
+        if self.from_end { last.saturating_sub(self.offset) } else { self.offset.min(last) }
+    }
+
+    pub(crate) fn scroll(&mut self, by: isize) {
+        let by = if self.from_end { -by } else { by };
+        self.offset = self.offset.saturating_add_signed(by);
+    }
+}
+
+pub(crate) struct FormOptions<'l> {
     /// The column where the fields begin.
     pub column: u16,
-    /// What is always visible, below the rows.
+    /// The lines below the rows, which are always visible.
     pub footer: &'l [Line<'l>],
-    /// How far the user has scrolled it.
+    /// How far the user has scrolled the form.
     pub scroll: ScrollState,
 }
 
-/// The rows of a form from the top, on a canvas as high as they need. Texts are wrapped in full.
-pub(in crate::ui) struct FormRows<'a> {
-    pub ctx: DrawContext<'a>,
+/// Draws the rows of a form from the top, on a canvas that is as high as the rows need. Texts are wrapped in full.
+pub(crate) struct FormRows<'a, S> {
+    pub ctx: DrawContext<'a, S>,
     inside: Rect,
     column: u16,
     row: u16,
@@ -41,7 +61,7 @@ pub(in crate::ui) struct FormRows<'a> {
     focus_end: u16,
 }
 
-impl FormRows<'_> {
+impl<S> FormRows<'_, S> {
     pub fn blank(&mut self) {
         self.row += u16::from(self.is_spaced);
     }
@@ -64,12 +84,11 @@ impl FormRows<'_> {
     }
 
     /// Draws the label of a field, with a cursor if it is focused. Returns the area of the field.
-    pub fn field(&mut self, (label, style): (&str, Style), focused: bool) -> Rect {
-        let theme = self.ctx.theme;
-        let style = if focused { theme.accent } else { style };
+    pub fn field(&mut self, label: &Span, focused: bool) -> Rect {
+        let style = if focused { self.ctx.theme.accent } else { label.style };
         let cursor = if focused { " ▸ " } else { "   " };
         let row = self.reserve(1);
-        self.ctx.put(row, 0, &[(cursor, style), (label, style)]);
+        self.ctx.put(row, 0, &[(cursor, style), (&label.content, style)]);
         self.focus_end = if focused { self.row } else { self.focus_end };
         field_area(row, 0, self.column)
     }
@@ -80,14 +99,14 @@ impl FormRows<'_> {
         Rect { y: row.y, ..field }
     }
 
-    /// Draws a field with a text that the user does not type.
-    pub fn choice(&mut self, label: (&str, Style), (text, style): (&str, Style), focused: bool) {
+    /// Draws a field whose value the user chooses and does not type.
+    pub fn choice(&mut self, label: &Span, value: &Span, focused: bool) {
         let field = self.field(label, focused);
-        self.value(field, text, style);
+        self.value(field, &value.content, value.style);
         self.focus_end = if focused { self.row } else { self.focus_end };
     }
 
-    /// A text in the last field, with further rows as needed.
+    /// Draws a text in the last field, with further rows as needed.
     pub fn value(&mut self, field: Rect, text: &str, style: Style) {
         let mut lines = wrap_words(text, usize::from(field.width), usize::MAX);
         self.ctx.put(field, 0, &[(lines.next().unwrap_or_default(), style)]);
@@ -97,7 +116,7 @@ impl FormRows<'_> {
         }
     }
 
-    /// A text below a field.
+    /// Draws a text below a field.
     pub fn note(&mut self, text: &str, style: Style) {
         for line in wrap_words(text, usize::from(self.note_area().width), usize::MAX) {
             let row = self.reserve(1);
@@ -105,7 +124,8 @@ impl FormRows<'_> {
         }
     }
 
-    /// A text beside a field that needs only some columns of its row; below it if it is too long.
+    /// Draws a text beside a field that needs only some columns of its row, or below the field if the text is too
+    /// long.
     pub fn note_beside(&mut self, field: Rect, columns: u16, text: &str, style: Style) {
         let x = field.x.saturating_add(columns);
         let width = field.right().saturating_sub(x);
@@ -120,14 +140,14 @@ impl FormRows<'_> {
     }
 }
 
-impl DrawContext<'_> {
-    /// Draws a form and its footer. Where rows are missing, blank ones go first, and then the form is scrolled to
-    /// the focused field.
-    pub(in crate::ui) fn form(
+impl<S> DrawContext<'_, S> {
+    /// Draws a form and its footer. If the form does not fit, its blank rows are left out first. If it still does not
+    /// fit, it is scrolled to the focused field.
+    pub(crate) fn form(
         &mut self,
         inside: Rect,
         options: &FormOptions,
-        draw: impl Fn(&mut FormRows),
+        draw: impl Fn(&mut FormRows<S>),
     ) {
         // The area may have been laid out for a larger screen.
         let inside = inside.intersection(self.buf.area);
@@ -170,11 +190,11 @@ impl DrawContext<'_> {
         canvas: &mut Buffer,
         options: &FormOptions,
         is_spaced: bool,
-        draw: &impl Fn(&mut FormRows),
+        draw: &impl Fn(&mut FormRows<S>),
     ) -> (u16, u16) {
         let inside = canvas.area;
         let (app, theme, layer) = (self.app, self.theme, &mut *self.layer);
-        // Rows are scrolled after they are drawn, so what is where is not known here.
+        // Texts under the mouse are dropped, because rows get their places only when they are scrolled.
         let hover = &mut HoverTexts::default();
         let ctx = DrawContext { app, theme, buf: canvas, layer, hover };
         let column = options.column;
@@ -184,7 +204,7 @@ impl DrawContext<'_> {
     }
 
     /// Draws a single-line text field, scrolled so that the cursor is visible.
-    pub(in crate::ui) fn text_field(&mut self, area: Rect, input: &Input, focused: bool) {
+    pub(crate) fn text_field(&mut self, area: Rect, input: &Input, focused: bool) {
         let cells = usize::from(area.width).max(1);
         let shown = SafeText::file_name(input.value());
         let before: String = input.value().chars().take(input.cursor()).collect();
@@ -198,7 +218,7 @@ impl DrawContext<'_> {
     }
 }
 
-pub(in crate::ui) fn choice_text(choice: &str, focused: bool) -> String {
+pub(crate) fn choice_text(choice: &str, focused: bool) -> String {
     if focused { format!("‹ {choice} ›") } else { choice.to_owned() }
 }
 

@@ -1,33 +1,27 @@
-//! Text in cells: measured by display width, truncated and wrapped.
+//! Text in cells, which is measured by its display width, truncated and wrapped. Gauges and scores are texts, too.
 
 use ratatui::{
     layout::Rect,
     style::Style,
     text::{Line, Span},
 };
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::{line, truncate};
-use crate::{
-    app::{
-        overlay::ScrollState,
-        wrapping::{split_word, wrap_words},
-    },
-    ui::DrawContext,
-};
+use super::{DrawContext, ScrollState, line};
+use tessera_model::text::truncate;
 
-pub(in crate::ui) fn display_width(text: &str) -> usize {
+pub(crate) fn display_width(text: &str) -> usize {
     text.width()
 }
 
-/// The display width as a coordinate; it saturates.
-pub(in crate::ui) fn text_cells(text: &str) -> u16 {
+/// Returns the display width as a coordinate, which saturates.
+pub(crate) fn text_cells(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
-impl DrawContext<'_> {
+impl<S> DrawContext<'_, S> {
     /// Writes a row of `area`, truncated to its width.
-    pub(in crate::ui) fn put<T: AsRef<str>>(&mut self, area: Rect, row: u16, parts: &[(T, Style)]) {
+    pub(crate) fn put<T: AsRef<str>>(&mut self, area: Rect, row: u16, parts: &[(T, Style)]) {
         // The area may have been laid out for a larger screen.
         let area = area.intersection(self.buf.area);
         if row >= area.height {
@@ -47,21 +41,16 @@ impl DrawContext<'_> {
         self.buf.set_line(area.x, area.y + row, &spans, area.width);
     }
 
-    /// Draws lines from the top. Long ones are wrapped while there are rows for them.
-    pub(in crate::ui) fn put_lines(&mut self, area: Rect, lines: &[Line]) {
+    /// Draws lines from the top. Long lines are wrapped while there are rows for them.
+    pub(crate) fn put_lines(&mut self, area: Rect, lines: &[Line]) {
         let fitted = fitting_lines(lines, usize::from(area.width), usize::from(area.height));
         for (row, line) in (0..area.height).zip(&fitted) {
             self.buf.set_line(area.x, area.y + row, line, area.width);
         }
     }
 
-    /// Draws lines in full from the top; the first ones may be scrolled out.
-    pub(in crate::ui) fn scrolled_lines(
-        &mut self,
-        inside: Rect,
-        lines: &[Line],
-        scroll: ScrollState,
-    ) {
+    /// Draws lines in full from the top. The first lines may be scrolled out.
+    pub(crate) fn scrolled_lines(&mut self, inside: Rect, lines: &[Line], scroll: ScrollState) {
         let wrapped = |line| wrap_line(line, usize::from(inside.width), usize::MAX);
         let lines: Vec<Line> = lines.iter().flat_map(wrapped).collect();
         let last = lines.len().saturating_sub(usize::from(inside.height));
@@ -70,8 +59,8 @@ impl DrawContext<'_> {
         }
     }
 
-    /// Draws a text in full at the bottom of an area, if it leaves rows above. Returns those.
-    pub(in crate::ui) fn text_below(&mut self, area: Rect, text: &str) -> Rect {
+    /// Draws a text in full at the bottom of an area, if the text leaves rows above. Returns the area above the text.
+    pub(crate) fn text_below(&mut self, area: Rect, text: &str) -> Rect {
         const MAX_LINES: usize = 4;
         const MIN_ROWS: u16 = 2;
         let cells = usize::from(area.width.saturating_sub(4));
@@ -88,7 +77,7 @@ impl DrawContext<'_> {
     }
 
     /// Highlights a row over its whole width, if it is selected.
-    pub(in crate::ui) fn select_row(&mut self, area: Rect, row: u16, selected: bool) {
+    pub(crate) fn select_row(&mut self, area: Rect, row: u16, selected: bool) {
         if selected && row < area.height {
             self.buf.set_style(line(area, row), self.theme.selected);
         }
@@ -111,8 +100,8 @@ fn fitting_lines<'line>(lines: &[Line<'line>], cells: usize, height: usize) -> V
     fitting_items(&lines, cells, height).into_iter().flatten().collect()
 }
 
-/// The rows of each line, of which every one has at least one, and the first ones as many as are free.
-pub(in crate::ui) fn fitting_items<'line>(
+/// Returns the rows of each line. Every line has at least one row, and the first lines have as many as are free.
+pub(crate) fn fitting_items<'line>(
     lines: &[Line<'line>],
     cells: usize,
     height: usize,
@@ -127,18 +116,14 @@ pub(in crate::ui) fn fitting_items<'line>(
     items.collect()
 }
 
-/// The rows that a line needs.
-pub(in crate::ui) fn rows_of_line(line: &Line, cells: usize) -> usize {
+/// Returns the rows that a line needs.
+pub(crate) fn rows_of_line(line: &Line, cells: usize) -> usize {
     wrap_line(line, cells, usize::MAX).len()
 }
 
-/// Wraps a line that is too long: its last part continues below the place where it begins, or all of it flows
-/// over the rows if that would leave a narrow column.
-pub(in crate::ui) fn wrap_line<'line>(
-    line: &Line<'line>,
-    cells: usize,
-    max_lines: usize,
-) -> Vec<Line<'line>> {
+/// Wraps a line that is too long. Its last part continues below the place where it begins. If that would leave only a
+/// narrow column, the whole line flows over the rows.
+fn wrap_line<'line>(line: &Line<'line>, cells: usize, max_lines: usize) -> Vec<Line<'line>> {
     const MIN_COLUMN: usize = 8;
     let Some((last, head)) = line.spans.split_last().filter(|_| line.width() > cells) else {
         return vec![line.clone()];
@@ -200,6 +185,84 @@ fn flow_line<'line>(line: &Line<'line>, cells: usize, max_lines: usize) -> Vec<L
     rows
 }
 
+/// Wraps a text to at most `max_lines` lines of `cells` cells.
+pub(crate) fn wrap_words(
+    text: &str,
+    cells: usize,
+    max_lines: usize,
+) -> impl Iterator<Item = String> + use<> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace().flat_map(|word| split_word(word, cells.max(1))) {
+        let last = lines.len() - 1;
+        if !lines[last].is_empty() && lines[last].width() + 1 + word.width() > cells {
+            lines.push(word);
+        } else {
+            if !lines[last].is_empty() {
+                lines[last].push(' ');
+            }
+            lines[last].push_str(&word);
+        }
+    }
+    if lines.len() > max_lines {
+        let rest = lines.split_off(max_lines.saturating_sub(1)).join(" ");
+        lines.extend((max_lines > 0).then(|| truncate(&rest, cells)));
+    }
+    lines.into_iter().filter(|line| !line.is_empty())
+}
+
+/// Returns the lines that a text needs, at least one.
+pub(crate) fn wrapped_rows(text: &str, cells: u16) -> u16 {
+    let lines = wrap_words(text, usize::from(cells), usize::MAX).count();
+    u16::try_from(lines).unwrap_or(u16::MAX).max(1)
+}
+
+/// Splits a word into parts that are at most `cells` wide.
+fn split_word(word: &str, cells: usize) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut used = 0;
+    for character in word.chars() {
+        let width = character.width().unwrap_or(0);
+        if used + width > cells && used > 0 {
+            parts.push(String::new());
+            used = 0;
+        }
+        used += width;
+        let last = parts.len() - 1;
+        parts[last].push(character);
+    }
+    parts
+}
+
+/// Returns the first of these texts that fits, so that no word or number is cut. Returns an empty text if none fits.
+pub(crate) fn first_fitting<T: AsRef<str>>(longest_first: &[T], cells: usize) -> &str {
+    let texts = || longest_first.iter().map(AsRef::as_ref);
+    texts().find(|text: &&str| text.width() <= cells).unwrap_or_default()
+}
+
+/// Returns a gauge of `cells` cells for a fraction from 0 to 1, in eighths of a cell.
+pub(crate) fn gauge(fraction: f64, cells: usize) -> String {
+    const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a fraction of a few cells"
+    )]
+    let eighths = (fraction.clamp(0.0, 1.0) * cells as f64 * 8.0).round() as usize;
+    let mut bar = "█".repeat(eighths / 8);
+    if eighths / 8 < cells {
+        bar.push(EIGHTHS[eighths % 8]);
+        bar.push_str(&"·".repeat(cells - eighths / 8 - 1));
+    }
+    bar
+}
+
+/// Returns a score with two decimals, like `.12`.
+pub(crate) fn format_score(score: f64) -> String {
+    let text = format!("{score:.2}");
+    text.strip_prefix('0').map_or_else(|| text.clone(), ToOwned::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,5 +291,34 @@ mod tests {
         let cut = wrap_line(&line, 30, 1);
         assert_eq!(cut.len(), 1);
         assert!(cut[0].to_string().ends_with('…') && cut[0].width() <= 30, "{cut:?}");
+    }
+
+    #[test]
+    fn captions_are_wrapped_and_truncated() {
+        let lines: Vec<String> =
+            wrap_words("a red delivery van parked under a light", 12, 3).collect();
+        assert_eq!(lines, ["a red", "delivery van", "parked unde…"]);
+        assert_eq!(wrap_words("", 12, 3).count(), 0);
+        assert_eq!(wrap_words("red", 12, 0).count(), 0);
+        let lines: Vec<String> = wrap_words("a n02206856_bee.jpg", 8, 3).collect();
+        assert_eq!(lines, ["a", "n0220685", "6_bee.jpg"].map(|line| truncate(line, 8)));
+        assert_eq!((wrapped_rows("", 8), wrapped_rows("a red van", 5)), (1, 2));
+    }
+
+    #[test]
+    fn the_longest_form_that_fits_is_shown() {
+        let forms = ["4 images, 1 frame", "5 members", "5"];
+        assert_eq!(
+            [17, 16, 8, 0].map(|cells| first_fitting(&forms, cells)),
+            [forms[0], forms[1], forms[2], ""]
+        );
+    }
+
+    #[test]
+    fn numbers_are_formatted() {
+        assert_eq!(gauge(0.0, 4), " ···");
+        assert_eq!(gauge(0.5, 4), "██ ·");
+        assert_eq!(gauge(1.0, 4), "████");
+        assert_eq!((format_score(0.123), format_score(1.0)), (".12".to_owned(), "1.00".to_owned()));
     }
 }
