@@ -13,14 +13,23 @@ use ratatui::{
 };
 use tessera::{
     app::{App, Effect, Event, ReopenCommand, Setup},
+<<<<<<< HEAD
     input::Keymap,
     runtime::RunningApp,
     state::StateStore,
     ui::{
         self, PictureLayer, Theme,
+=======
+    drawing::{
+        PictureLayer, Theme,
+>>>>>>> main
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
+    input::Keymap,
+    runtime::Session,
+    state::StateStore,
+    ui,
     worker::{self, WorkerOptions},
 };
 use tessera_client::{BaseUrl, Client, Endpoint};
