@@ -7,7 +7,6 @@ mod original_files;
 pub mod parquet_images;
 mod scan;
 pub mod sidecar;
-pub mod staging;
 pub mod unpack;
 pub mod video;
 mod xml;

@@ -13,12 +13,12 @@ use std::{
 };
 
 use tessera_compression::Compression;
+use tessera_files::{create_private_dir, if_exists, staging::UniqueFiles};
 use tessera_model::{FileKind, SafeText, archive_path::safe_relative_path};
 
 use super::{
     SourceFile,
     disk_quota::{ClaimedFile, DiskQuota},
-    staging::{UniqueFiles, create_private_dir},
 };
 use archive_formats::{is_tar_header, unpack_compressed_tar, unpack_tar, unpack_zip};
 
@@ -171,10 +171,8 @@ impl UnpackTarget for UnpackFolder {
     }
 
     fn clear(&mut self) -> io::Result<()> {
-        match fs::remove_dir_all(&self.root) {
-            Err(cause) if cause.kind() != ErrorKind::NotFound => Err(cause),
-            _ => create_private_dir(&self.root),
-        }
+        if_exists(fs::remove_dir_all(&self.root))?;
+        create_private_dir(&self.root)
     }
 
     fn create(&mut self, path: &Path) -> io::Result<(PathBuf, File)> {
