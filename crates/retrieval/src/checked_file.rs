@@ -10,10 +10,9 @@ use std::{
 
 use crc32fast::Hasher;
 use rayon::prelude::*;
-use zerocopy::{FromBytes, Immutable, IntoBytes};
-
 use tessera_files::private_file;
 use tessera_media::ingest::disk_quota::{ClaimedFile, DiskQuota, SpaceClaim};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// Number of bytes that are read at a time when a file is checked.
 const BLOCK_BYTES: u64 = 1 << 20;
