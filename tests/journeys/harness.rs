@@ -13,16 +13,8 @@ use ratatui::{
 };
 use tessera::{
     app::{App, Effect, Event, ReopenCommand, Setup},
-<<<<<<< HEAD
-    input::Keymap,
-    runtime::RunningApp,
-    state::StateStore,
-    ui::{
-        self, PictureLayer, Theme,
-=======
     drawing::{
         PictureLayer, Theme,
->>>>>>> main
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
