@@ -19,7 +19,7 @@ use tessera::{
         theme::ThemeName,
     },
     input::Keymap,
-    runtime::Session,
+    runtime::RunningApp,
     state::StateStore,
     ui,
     worker::{self, WorkerOptions},
