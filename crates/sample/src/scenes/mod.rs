@@ -1,12 +1,28 @@
-//! The scenes, one kind to a file. Each has several variants; light, counts and colors vary by seed.
+//! The scenes, one kind to a file. Each has several variants; light, counts and colors vary by seed. The names that all
+//! scenes need are imported here.
 
 pub mod balloons;
 pub mod city;
 pub mod desert;
-mod elements;
 pub mod flowers;
 pub mod lighthouse;
 pub mod planets;
 pub mod sailing;
 
-use super::prelude;
+use super::{
+    drawing::{
+        BLACK, Canvas, Fill, Rgb, WHITE, gradient,
+        landscape::{
+            self, Foliage, Terrain, Water, broadleaf_tree, draw_glitter, draw_water,
+        },
+        rgb,
+        shape::{
+            Point, circle, closed_curve, closed_path, closed_spline, curve, ellipse, leaf,
+            place_at, polygon, polyline, rect, rounded_rect,
+        },
+        smoothstep,
+    },
+    random::{Noise, Rng},
+    scene::{Light, Scene, TimeOfDay, article, join_words, number_word, plural},
+};
+use tessera_model::text::capitalize;

@@ -1,15 +1,84 @@
-//! Limits the time of a decoder, which cannot be interrupted: reading fails when the time is over.
+//! The limits of decoding a picture: its size, the memory and the time of its decoder. A decoder cannot be interrupted, so
+//! reading fails when its time is over.
 
 use std::{
     cell::Cell,
+    fmt,
     io::{self, BufRead, Cursor, ErrorKind, Read, Seek, SeekFrom},
     rc::Rc,
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use crate::error::DecodeError;
+use image::Limits;
 
-/// How long a picture may be decoded. One of 100 million pixels takes a few seconds, in JPEG XL up to half of this.
+/// The largest side of a picture, in pixels.
+pub const MAX_SIDE: u32 = 32_768;
+pub const MAX_PIXELS: u64 = 100_000_000;
+
+/// Why a picture cannot be decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeError(pub String);
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+pub fn check_size((width, height): (u32, u32)) -> Result<(), DecodeError> {
+    let pixels = u64::from(width) * u64::from(height);
+    let refuse = |why: &str| Err(DecodeError(format!("{width}x{height} pixels {why}")));
+    if pixels == 0 {
+        refuse("are not a picture")
+    } else if pixels > MAX_PIXELS {
+        refuse("is over the limit of 100 million")
+    } else if width.max(height) > MAX_SIDE {
+        refuse("is over the limit of 32768 a side")
+    } else {
+        Ok(())
+    }
+}
+
+/// The most memory that decoding a picture may take.
+pub const MAX_DECODE_BYTES: u64 = 256 << 20;
+/// Pictures that need more memory than this are decoded one at a time.
+const LARGE_PICTURE_BYTES: u64 = 64 << 20;
+/// The most memory of a decoder besides the pixels: profiles, rows, palettes.
+pub const MAX_DECODER_BYTES: u64 = 16 << 20;
+
+static LARGE_PICTURE_LOCK: Mutex<()> = Mutex::new(());
+
+/// Refuses to decode a picture for which more memory is needed than the limit, and waits for others if it is large.
+pub fn lock_memory(needed: u64) -> Result<Option<MutexGuard<'static, ()>>, DecodeError> {
+    if needed > MAX_DECODE_BYTES {
+        return Err(DecodeError(format!(
+            "opening it needs {} MiB, over the limit of {} MiB",
+            needed >> 20,
+            MAX_DECODE_BYTES >> 20
+        )));
+    }
+    Ok(lock_if_large(needed))
+}
+
+/// Locks the decoding of large pictures, if decoding this one needs so much memory (in bytes): one at a time.
+pub fn lock_if_large(needed: u64) -> Option<MutexGuard<'static, ()>> {
+    // The lock guards no data that a panic could leave inconsistent.
+    (needed > LARGE_PICTURE_BYTES)
+        .then(|| LARGE_PICTURE_LOCK.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Limits the memory of a decoder, but not the size of the picture, because [`check_size`] reports a large side more
+/// clearly than the decoders.
+pub fn memory_limit(bytes: u64) -> Limits {
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(bytes);
+    limits
+}
+
+/// How long a picture may be decoded. A picture of 100 million pixels takes a few seconds, in JPEG XL up to half of this.
 const MAX_DECODE_TIME: Duration = Duration::from_mins(1);
 /// Some decoders read single bytes, which takes less time than asking for the time.
 const READS_PER_CHECK: u8 = 64;
@@ -19,12 +88,12 @@ const READS_PER_CHECK: u8 = 64;
 pub struct Deadline(Rc<Cell<Instant>>);
 
 impl Deadline {
-    /// The end of the time of a decoder that starts now.
+    /// Returns the deadline of a decoder that starts now.
     pub fn new() -> Self {
         Self(Rc::new(Cell::new(Instant::now() + MAX_DECODE_TIME)))
     }
 
-    /// The decoder starts only now: it had to wait for others.
+    /// Restarts the time of a decoder that had to wait for others.
     pub fn restart(&self) {
         self.0.set(Instant::now() + MAX_DECODE_TIME);
     }

@@ -1,4 +1,5 @@
-//! Converts the colors of a file to sRGB, which terminals and the index expect.
+//! The colors that a file says its samples have, by an ICC profile, by numbers of ITU-T H.273 or by the chunks of a PNG,
+//! and their conversion to sRGB, which terminals and the index expect.
 
 use std::{
     ops::RangeInclusive,
@@ -7,10 +8,11 @@ use std::{
 
 use image::{Rgb, RgbImage};
 use moxcms::{
-    ColorProfile, DataColorSpace, Layout, Transform8BitExecutor, TransformOptions, curve_from_gamma,
+    CicpColorPrimaries, CicpProfile, ColorProfile, DataColorSpace, Layout, MatrixCoefficients,
+    Transform8BitExecutor, TransferCharacteristics, TransformOptions, curve_from_gamma,
 };
 
-use crate::{coded_colors::CodedColors, high_dynamic_range};
+use crate::{iso_boxes::number, tone_map::high_dynamic_range_to_srgb};
 
 /// Colors whose conversion shows whether a profile differs visibly from sRGB.
 const PROBES: [[u8; 3]; 8] = [
@@ -55,7 +57,7 @@ struct Conversion {
 
 /// Profiles whose conversions are kept: the pictures of a folder share a few.
 const MAX_RECENT: usize = 8;
-/// Longer profiles are not kept; those of printers have about 2 MB.
+/// Longer profiles are not kept. Profiles of printers have about 2 MB.
 const MAX_KEPT_BYTES: usize = 4 << 20;
 
 /// The colors that were converted last, the last ones first, with their conversions; `None` for those that are sRGB
@@ -68,7 +70,7 @@ pub fn to_srgb(picture: &mut RgbImage, colors: &SourceColors) {
     if let SourceColors::Coded(coded) = colors
         && colors.needs_whole_picture()
     {
-        return high_dynamic_range::to_srgb(picture, *coded);
+        return high_dynamic_range_to_srgb(picture, *coded);
     }
     let Some(Conversion { from, transform }) = conversion(colors) else { return };
     let source = match from {
@@ -122,7 +124,7 @@ fn conversion(colors: &SourceColors) -> Option<Conversion> {
         SourceColors::Coded(coded) => coded.profile(),
         SourceColors::Gamma(exponent) => gamma_profile(*exponent),
     };
-    let conversion = profile.and_then(|profile| create(&profile));
+    let conversion = profile.and_then(|profile| create_conversion(&profile));
     if !matches!(colors, SourceColors::Profile(bytes) if bytes.len() > MAX_KEPT_BYTES) {
         let mut known = recent();
         known.insert(0, (colors.clone(), conversion.clone()));
@@ -139,7 +141,7 @@ fn gamma_profile(exponent: u32) -> Option<ColorProfile> {
     let exponent = f32::from(u16::try_from(exponent / 10).ok()?) / 10_000.0;
     let curve = curve_from_gamma(1.0 / exponent);
     let mut profile = ColorProfile::new_srgb();
-    // It would take precedence.
+    // The coded colors would take precedence over the curves.
     profile.cicp = None;
     profile.red_trc = Some(curve.clone());
     profile.green_trc = Some(curve.clone());
@@ -147,7 +149,7 @@ fn gamma_profile(exponent: u32) -> Option<ColorProfile> {
     Some(profile)
 }
 
-fn create(profile: &ColorProfile) -> Option<Conversion> {
+fn create_conversion(profile: &ColorProfile) -> Option<Conversion> {
     let from = profile.color_space;
     let layout = match from {
         DataColorSpace::Rgb => Layout::Rgb,
@@ -170,6 +172,87 @@ fn differs_visibly(transform: &Transform8BitExecutor) -> bool {
     let done = transform.transform(PROBES.as_flattened(), converted.as_flattened_mut());
     let mut samples = PROBES.as_flattened().iter().zip(converted.as_flattened());
     done.is_ok() && samples.any(|(before, after)| before.abs_diff(*after) > TOLERANCE)
+}
+
+/// What primaries, transfer characteristics and matrices are if a file does not say it.
+pub const UNSPECIFIED: u64 = 2;
+/// Perceptual quantization of SMPTE ST 2084, and hybrid log-gamma of ARIB STD-B67.
+pub const PERCEPTUAL_QUANTIZATION: u8 = 16;
+pub const HYBRID_LOG_GAMMA: u8 = 18;
+
+/// Colors that a file names by numbers of ITU-T H.273, as AVIF, HEIC and PNG do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodedColors {
+    pub primaries: u8,
+    pub transfer: u8,
+}
+
+impl CodedColors {
+    pub fn new(primaries: u64, transfer: u64) -> Option<Self> {
+        let number = |value| u8::try_from(value).ok();
+        Some(Self { primaries: number(primaries)?, transfer: number(transfer)? })
+    }
+
+    pub fn is_high_dynamic_range(self) -> bool {
+        matches!(self.transfer, PERCEPTUAL_QUANTIZATION | HYBRID_LOG_GAMMA)
+    }
+
+    /// The profile of these colors. `None` if the primaries are reserved or unspecified, as in sRGB.
+    ///
+    /// Pictures with a transfer of video are shown with that of sRGB, as other programs do.
+    pub fn profile(self) -> Option<ColorProfile> {
+        let transfer_characteristics = match self.transfer {
+            4 => TransferCharacteristics::Bt470M,
+            5 => TransferCharacteristics::Bt470Bg,
+            8 => TransferCharacteristics::Linear,
+            17 => TransferCharacteristics::Smpte428,
+            _ => TransferCharacteristics::Srgb,
+        };
+        let color_primaries = CicpColorPrimaries::try_from(self.primaries).ok()?;
+        let cicp = CicpProfile {
+            color_primaries,
+            transfer_characteristics,
+            matrix_coefficients: MatrixCoefficients::Identity,
+            full_range: true,
+        };
+        let profile = ColorProfile::new_from_cicp(cicp);
+        // Without known primaries, nothing was set.
+        profile.cicp.is_some().then_some(profile)
+    }
+}
+
+/// A PNG has few chunks before its pixels.
+const MAX_CHUNKS: usize = 1000;
+const PNG_SIGNATURE_BYTES: usize = 8;
+/// The length, the kind and the checksum of a chunk.
+const CHUNK_FRAME_BYTES: usize = 12;
+
+/// Returns the colors of a PNG by the first of these that it has: `cICP`, the ICC profile that was read, `sRGB`, and
+/// `gAMA`.
+pub fn png_colors(bytes: &[u8], profile: Option<Vec<u8>>) -> Option<SourceColors> {
+    // Samples of RGB have no matrix.
+    if let Some(&[primaries, transfer, 0, _full_range]) = png_chunk(bytes, *b"cICP") {
+        return Some(SourceColors::Coded(CodedColors { primaries, transfer }));
+    }
+    if profile.is_some() || png_chunk(bytes, *b"sRGB").is_some() {
+        return profile.map(SourceColors::Profile);
+    }
+    let exponent = number::<4>(png_chunk(bytes, *b"gAMA")?, 0)?;
+    u32::try_from(exponent).ok().map(SourceColors::Gamma)
+}
+
+/// The body of the first chunk of a kind before the pixels.
+fn png_chunk(bytes: &[u8], kind: [u8; 4]) -> Option<&[u8]> {
+    let mut rest = bytes.get(PNG_SIGNATURE_BYTES..)?;
+    for _ in 0..MAX_CHUNKS {
+        let length = usize::try_from(number::<4>(rest, 0)?).ok()?;
+        match *rest.get(4..)?.first_chunk()? {
+            found if found == kind => return rest.get(8..)?.get(..length),
+            [b'I', b'D', b'A', b'T'] => return None,
+            _ => rest = rest.get(length.checked_add(CHUNK_FRAME_BYTES)?..)?,
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -236,5 +319,31 @@ mod tests {
         assert_eq!((samples[3], samples[7]), (7, 255));
         assert_eq!(samples[..3], converted(&wide, [200, 80, 60]));
         assert_eq!(samples[4..7], samples[..3]);
+    }
+
+    fn chunk(kind: [u8; 4], body: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(body.len()).unwrap().to_be_bytes();
+        [&length[..], &kind, body, &[0; 4]].concat()
+    }
+
+    #[test]
+    fn chunks_of_colors_are_found_before_the_pixels() {
+        let header = chunk(*b"IHDR", &[0; 13]);
+        let coded = chunk(*b"cICP", &[12, 13, 0, 1]);
+        let gamma = chunk(*b"gAMA", &100_000_u32.to_be_bytes());
+        let pixels = chunk(*b"IDAT", &[]);
+        let colors = |chunks: &[&[u8]], profile: Option<&[u8]>| {
+            let file = [&[0; 8][..], &header, &chunks.concat()].concat();
+            png_colors(&file, profile.map(<[u8]>::to_vec))
+        };
+        let display_p3 = SourceColors::Coded(CodedColors { primaries: 12, transfer: 13 });
+        let profile = Some(&b"profile"[..]);
+        let of_profile = Some(SourceColors::Profile(b"profile".to_vec()));
+        assert_eq!(colors(&[&gamma, &coded, &pixels], profile), Some(display_p3));
+        assert_eq!(colors(&[&gamma, &pixels, &coded], profile), of_profile);
+        assert_eq!(colors(&[&gamma, &pixels], None), Some(SourceColors::Gamma(100_000)));
+        assert_eq!(colors(&[&gamma, &chunk(*b"sRGB", &[0]), &pixels], None), None);
+        assert_eq!(colors(&[&chunk(*b"cICP", &[12]), &pixels, &gamma], None), None);
+        assert_eq!(png_colors(b"a short file", None), None);
     }
 }
