@@ -9,7 +9,7 @@ use parquet::{
 };
 
 use crate::{
-    bounded_pages::{BATCH_RECORDS, BoundedRowGroup},
+    pages::{BATCH_RECORDS, BoundedRowGroup},
     parquet_file::{Columns, Error, ParquetFile, catch_panic, count_rows, described},
 };
 

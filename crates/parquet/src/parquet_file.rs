@@ -16,8 +16,8 @@ use parquet::{
 use serde_json::{Map, Value};
 
 use crate::{
-    bounded_file::{BoundedFile, Source},
-    bounded_pages::{BATCH_RECORDS, BoundedRowGroup},
+    source::{BoundedFile, Source},
+    pages::{BATCH_RECORDS, BoundedRowGroup},
 };
 use tessera_picture::decode::catch_decoder_panic;
 
