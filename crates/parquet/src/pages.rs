@@ -78,7 +78,7 @@ struct BoundedPages {
     /// `None` if the library unpacks the pages.
     codec: Option<PageCodec>,
     max_bytes: u64,
-    /// Of a column of lists.
+    /// The limits of a row, in a column of lists.
     limits: Option<RowLimits>,
     max_row_values: u64,
     is_text: bool,
@@ -172,7 +172,7 @@ pub(crate) struct RowLimits {
     max_values: u64,
     max_level: u8,
     longest_text: u64,
-    /// Of the current row.
+    /// The values of the current row.
     values: u64,
     /// Pages since one that began a row.
     pages: u32,

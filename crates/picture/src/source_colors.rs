@@ -80,7 +80,7 @@ pub fn to_srgb(picture: &mut RgbImage, colors: &SourceColors) {
         }
         _ => return,
     };
-    // It fails only if the lengths differ, before it writes.
+    // The conversion fails only if the lengths differ, before it writes.
     let _ = transform.transform(&source, picture);
 }
 

@@ -8,7 +8,7 @@ use crate::{
     name_hasher::NameHasher,
 };
 use tessera_model::{
-    Inspection, SafeText, archive_path::safe_relative_path, inspection::NameSample,
+    Inspection, SafeText, local_files::safe_relative_path, export::NameSample,
 };
 
 #[derive(Default)]
