@@ -148,7 +148,8 @@ impl Basket {
             return if deselected { ToggleOutcome::Deselected } else { ToggleOutcome::Selected };
         };
         let selected_cluster = within.filter(|id| self.selection.cluster(*id).is_some());
-        if let Some(cluster) = selected_cluster.or_else(|| self.selection.cluster_containing(item)) {
+        if let Some(cluster) = selected_cluster.or_else(|| self.selection.cluster_containing(item))
+        {
             return self.toggle_member(cluster, item);
         }
         let id = entry.id();

@@ -2,8 +2,7 @@
 
 use crate::{
     ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame,
-    picture_source::frames_and_videos,
-    text::grouped_with_noun,
+    picture_source::frames_and_videos, text::grouped_with_noun,
 };
 
 /// A group of similar media items, with up to nine previews.

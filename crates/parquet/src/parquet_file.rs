@@ -16,8 +16,8 @@ use parquet::{
 use serde_json::{Map, Value};
 
 use crate::{
-    source::{BoundedFile, Source},
     pages::{BATCH_RECORDS, BoundedRowGroup},
+    source::{BoundedFile, Source},
 };
 use tessera_picture::decode::catch_decoder_panic;
 

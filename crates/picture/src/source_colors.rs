@@ -9,7 +9,7 @@ use std::{
 use image::{Rgb, RgbImage};
 use moxcms::{
     CicpColorPrimaries, CicpProfile, ColorProfile, DataColorSpace, Layout, MatrixCoefficients,
-    Transform8BitExecutor, TransferCharacteristics, TransformOptions, curve_from_gamma,
+    TransferCharacteristics, Transform8BitExecutor, TransformOptions, curve_from_gamma,
 };
 
 use crate::{iso_boxes::number, tone_map::high_dynamic_range_to_srgb};

@@ -211,11 +211,11 @@ fn open<'a>(
     bytes: Cow<'a, [u8]>,
     deadline: &Deadline,
 ) -> Result<Decoder<TimedReader<Cow<'a, [u8]>>>, DecodeError> {
-    let [decoded, others] = [MAX_DECODE_BYTES, MAX_DECODER_BYTES]
+    let [pixels, others] = [MAX_DECODE_BYTES, MAX_DECODER_BYTES]
         .map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
     let mut limits = Limits::default();
-    limits.decoding_buffer_size = decoded;
-    limits.intermediate_buffer_size = decoded;
+    limits.decoding_buffer_size = pixels;
+    limits.intermediate_buffer_size = pixels;
     limits.ifd_value_size = others;
     let decoder = Decoder::new(TimedReader::new(bytes, deadline.clone()))
         .map_err(|error| tiff_error(&error))?;

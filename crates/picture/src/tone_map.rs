@@ -1,4 +1,4 @@
-//! Brings pictures with any range of light into the range of a screen: linear light of HDR and OpenEXR files, and the
+//! Brings pictures with any range of light into the range of a screen: linear light of HDR and `OpenEXR` files, and the
 //! transfer characteristics of ITU-R BT.2100.
 
 use image::RgbImage;

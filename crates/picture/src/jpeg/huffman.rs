@@ -423,12 +423,14 @@ const STANDARD_DEFINITIONS: [([u8; 16], &[u8]); 4] = [
 ];
 
 static STANDARD_TABLES: LazyLock<[Option<Arc<HuffmanTable>>; 4]> = LazyLock::new(|| {
-    STANDARD_DEFINITIONS.map(|(counts, symbols)| HuffmanTable::new(counts, symbols).ok().map(Arc::new))
+    STANDARD_DEFINITIONS
+        .map(|(counts, symbols)| HuffmanTable::new(counts, symbols).ok().map(Arc::new))
 });
 
 /// The shared table with these codes; `None` if it is not one of the standard.
 pub fn standard_table(counts: [u8; 16], symbols: &[u8]) -> Option<Arc<HuffmanTable>> {
-    let index = STANDARD_DEFINITIONS.iter().position(|definition| *definition == (counts, symbols))?;
+    let index =
+        STANDARD_DEFINITIONS.iter().position(|definition| *definition == (counts, symbols))?;
     STANDARD_TABLES[index].clone()
 }
 
@@ -438,9 +440,14 @@ mod tests {
 
     #[test]
     fn only_the_tables_of_the_standard_are_shared() {
-        let [first, second] = [(); 2].map(|()| standard_table(DC_LUMA, &DC_SYMBOLS).expect("a table"));
+        let [first, second] =
+            [(); 2].map(|()| standard_table(DC_LUMA, &DC_SYMBOLS).expect("a table"));
         assert!(Arc::ptr_eq(&first, &second));
-        assert!(STANDARD_DEFINITIONS.iter().all(|(counts, symbols)| standard_table(*counts, symbols).is_some()));
+        assert!(
+            STANDARD_DEFINITIONS
+                .iter()
+                .all(|(counts, symbols)| standard_table(*counts, symbols).is_some())
+        );
         assert!(standard_table(DC_LUMA, &DC_SYMBOLS[1..]).is_none());
         assert!(standard_table(AC_LUMA, &AC_CHROMA_SYMBOLS).is_none());
     }

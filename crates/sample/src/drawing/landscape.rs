@@ -27,8 +27,7 @@ pub fn moon(c: &mut Canvas, light: &Light, (x, y): Point, radius: f32, phase: f3
     c.glow((x, y), radius * 8.0, light.sun.mix(light.sky[3], 0.6), 0.42);
     c.glow((x, y), radius * 2.6, light.sun, 0.3);
     let shadow = (x + radius * (1.9 - phase * 1.9), y - radius * 0.12);
-    let (columns, rows) =
-        (x - radius - 1.0..x + radius + 2.0, y - radius - 1.0..y + radius + 2.0);
+    let (columns, rows) = (x - radius - 1.0..x + radius + 2.0, y - radius - 1.0..y + radius + 2.0);
     c.map_pixels(columns, rows, |px, py, now| {
         let inside = smoothstep(radius + 0.8, radius - 0.8, (px - x).hypot(py - y));
         let from_shadow = (px - shadow.0).hypot(py - shadow.1);

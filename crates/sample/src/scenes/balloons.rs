@@ -2,7 +2,7 @@
 
 use tiny_skia::Path;
 
-use super::*;
+use super::prelude::*;
 
 /// Names for captions, and the colors of the panels.
 const COLORS: [(&str, [u32; 3]); 8] = [

@@ -1,6 +1,6 @@
 //! A city over a river: at night, in the evening, neon lights in the rain.
 
-use super::*;
+use super::prelude::*;
 
 const RIVER: [&str; 3] = [
     "The lights of a city are mirrored in the river",

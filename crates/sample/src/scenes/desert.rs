@@ -1,6 +1,6 @@
 //! Deserts: golden dunes, red mesas with cacti, pyramids under the stars.
 
-use super::*;
+use super::prelude::*;
 
 pub fn draw(s: &mut Scene) {
     s.variant(&[dunes, mesas, pyramids])(s);

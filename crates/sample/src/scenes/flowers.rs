@@ -2,7 +2,7 @@
 
 use std::f32::consts::TAU;
 
-use super::*;
+use super::prelude::*;
 
 pub fn draw(s: &mut Scene) {
     s.variant(&[draw_close_up, draw_meadow, draw_tulips])(s);

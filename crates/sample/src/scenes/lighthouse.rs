@@ -1,6 +1,6 @@
 //! A lighthouse on a cliff: at dusk, on a clear day, at night or in a storm with its beam.
 
-use super::*;
+use super::prelude::*;
 
 /// Names for captions, and the colors of the bands.
 const COLORS: &[(&str, u32, u32)] = &[

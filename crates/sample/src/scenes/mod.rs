@@ -1,5 +1,4 @@
-//! The scenes, one kind to a file. Each has several variants; light, counts and colors vary by seed. The names that all
-//! scenes need are imported here.
+//! The scenes, one kind to a file. Each has several variants; light, counts and colors vary by seed.
 
 pub mod balloons;
 pub mod city;
@@ -9,20 +8,21 @@ pub mod lighthouse;
 pub mod planets;
 pub mod sailing;
 
-use super::{
-    drawing::{
-        BLACK, Canvas, Fill, Rgb, WHITE, gradient,
-        landscape::{
-            self, Foliage, Terrain, Water, broadleaf_tree, draw_glitter, draw_water,
+/// The names that all scenes need.
+mod prelude {
+    pub use super::super::{
+        drawing::{
+            BLACK, Canvas, Fill, Rgb, WHITE, gradient,
+            landscape::{self, Foliage, Terrain, Water, broadleaf_tree, draw_glitter},
+            rgb,
+            shape::{
+                Point, circle, closed_curve, closed_path, closed_spline, curve, ellipse, leaf,
+                place_at, polygon, polyline, rect, rounded_rect,
+            },
+            smoothstep,
         },
-        rgb,
-        shape::{
-            Point, circle, closed_curve, closed_path, closed_spline, curve, ellipse, leaf,
-            place_at, polygon, polyline, rect, rounded_rect,
-        },
-        smoothstep,
-    },
-    random::{Noise, Rng},
-    scene::{Light, Scene, TimeOfDay, article, join_words, number_word, plural},
-};
-use tessera_model::text::capitalize;
+        random::{Noise, Rng},
+        scene::{Light, Scene, TimeOfDay, article, join_words, number_word, plural},
+    };
+    pub use tessera_model::text::capitalize;
+}

@@ -1,6 +1,6 @@
 //! Planets in space: a ringed gas giant, a planet with oceans, a desert planet.
 
-use super::*;
+use super::prelude::*;
 
 /// A name for captions, and colors from pole to pole or from low to high ground.
 type PlanetColors = (&'static str, [u32; 5]);

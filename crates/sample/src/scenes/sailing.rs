@@ -2,7 +2,7 @@
 
 use tiny_skia::Transform;
 
-use super::*;
+use super::prelude::*;
 
 const REGATTA: [&str; 3] = ["in a fresh breeze", "racing over blue water", "on a sparkling sea"];
 const EVENING: [&str; 3] = ["on golden water", "heading home", "before the low sun"];
