@@ -10,7 +10,7 @@ use crate::{
     },
     ui::widget::{display_width, group_digits, split_end},
 };
-use tessera_model::{Preview, video::format_timestamp};
+use tessera_model::{Preview, picture_source::format_timestamp};
 use tessera_picture::Protocol;
 
 pub(super) fn viewer(ctx: &mut DrawContext) {

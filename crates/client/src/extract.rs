@@ -23,7 +23,7 @@ use crate::{
     name_hasher::NameHasher,
     part_file::ExistingFile,
 };
-use tessera_model::{Extraction, Failure, archive_path::safe_relative_path};
+use tessera_model::{Extraction, Failure, local_files::safe_relative_path};
 
 const ROWS_FILE: &str = "rows.jsonl";
 

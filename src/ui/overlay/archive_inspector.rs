@@ -16,7 +16,9 @@ use crate::{
         widget::{FormOptions, FormRows, below, format_bytes, gauge, group_digits, split_columns},
     },
 };
-use tessera_model::{Inspection, SafeText, text::grouped_with_noun, video::frames_and_videos};
+use tessera_model::{
+    Inspection, SafeText, picture_source::frames_and_videos, text::grouped_with_noun,
+};
 
 const FACT_WIDTH: u16 = 44;
 const BAR_WIDTH: usize = 20;

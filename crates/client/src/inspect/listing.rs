@@ -7,9 +7,7 @@ use crate::{
     archive::{self, ArchiveEntry, ArchiveError, IMAGES_PREFIX},
     name_hasher::NameHasher,
 };
-use tessera_model::{
-    Inspection, SafeText, archive_path::safe_relative_path, inspection::NameSample,
-};
+use tessera_model::{Inspection, SafeText, export::NameSample, local_files::safe_relative_path};
 
 #[derive(Default)]
 pub(super) struct ArchiveListing {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use uuid::Uuid;
 
 use tessera_files::staging::{split_extension, with_suffix};
-use tessera_model::archive_path::{
+use tessera_model::local_files::{
     MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, is_reserved, safe_relative_path,
 };
 

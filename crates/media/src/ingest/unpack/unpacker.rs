@@ -7,7 +7,7 @@ use std::{
 
 use super::{limits::UnpackLimits, target::UnpackTarget};
 use crate::ingest::disk_quota::ClaimedFile;
-use tessera_model::{FileKind, SafeText, archive_path::safe_relative_path};
+use tessera_model::{FileKind, SafeText, local_files::safe_relative_path};
 
 const COPY_BUFFER_SIZE: usize = 64 << 10;
 const NO_SPACE: &str = "there is not enough space for all of it";
