@@ -154,8 +154,6 @@ impl Histogram {
 mod tests {
     use super::*;
 
-    use super::*;
-
     #[test]
     fn words_without_meaning_are_left_out() {
         let caption = SafeText::caption("Two red-brick houses, with the sea behind; a RED van");
@@ -167,6 +165,7 @@ mod tests {
         let caption = SafeText::caption("बिल्ली खिड़की पर। பூனைகள்");
         assert_eq!(words(&caption), ["बिल्ली", "खिड़की", "பூனைகள்"]);
     }
+
     #[test]
     fn other_labels_with_a_colon_say_what_a_picture_shows() {
         let shown = ["dog", "animal:dog", "person:Ada", "years:2024"];
