@@ -224,6 +224,8 @@ impl ReadState {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Cursor;
+
     use super::*;
 
     /// Counts how often it is read from another position than the last one.

@@ -2,7 +2,7 @@
 
 use image::RgbImage;
 
-use tessera_picture::{decode::DecodeError, fit};
+use tessera_picture::{decode::DecodeError, resize};
 
 use super::grid::SQUARE_SIDE;
 
@@ -18,12 +18,12 @@ pub fn shrink(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
         return Ok(pixels.clone());
     }
     let scaled = |side: u32| (side * THUMBNAIL_SIDE).div_ceil(longest).max(1);
-    fit::resize(pixels, (scaled(width), scaled(height)))
+    resize(pixels, (scaled(width), scaled(height)))
 }
 
 /// Returns a copy of [`SQUARE_SIDE`] x [`SQUARE_SIDE`] pixels, regardless of the aspect ratio.
 pub fn square(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
-    fit::resize(pixels, (SQUARE_SIDE as u32, SQUARE_SIDE as u32))
+    resize(pixels, (SQUARE_SIDE as u32, SQUARE_SIDE as u32))
 }
 
 pub fn encode(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {
