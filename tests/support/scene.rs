@@ -418,12 +418,12 @@ pub fn inside(columns: u16, rows: u16) -> Desk {
         videos: 0,
         images: 239,
         first_images: images.collect(),
-        rows_without_file: tessera_model::inspection::NameSample {
+        rows_without_file: tessera_model::export::NameSample {
             count: 1,
             first: vec![SafeText::file_name("x.jpg")],
         },
-        files_without_row: tessera_model::inspection::NameSample::default(),
-        unsafe_entries: tessera_model::inspection::NameSample::default(),
+        files_without_row: tessera_model::export::NameSample::default(),
+        unsafe_entries: tessera_model::export::NameSample::default(),
     };
     desk.answer(Lane::Inspect, Payload::Inspection(Box::new(found)));
     paint(&mut desk);

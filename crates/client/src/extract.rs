@@ -22,7 +22,7 @@ use crate::{
     inspect::write_joined_rows,
     part_file::{ExistingFile, check_room, disk_failure, local_failure},
 };
-use tessera_model::{Extraction, Failure, archive_path::safe_relative_path};
+use tessera_model::{Extraction, Failure, local_files::safe_relative_path};
 
 const ROWS_FILE: &str = "rows.jsonl";
 

@@ -1,9 +1,162 @@
-//! Reads compressed streams from outside in memory that does not depend on what they claim.
+//! Reads streams from outside that are compressed with gzip, xz or Zstandard, in memory that does not depend on what the
+//! streams claim.
 
-mod compression;
-mod fused_reader;
-mod limits;
-mod zstandard;
+use std::io::{self, BufRead, Error, ErrorKind, Read};
 
-pub use compression::Compression;
-pub use limits::MAX_DICTIONARY_BYTES;
+use flate2::bufread::MultiGzDecoder;
+use lzma_rust2::XzReader;
+use ruzstd::decoding::{
+    BlockDecodingStrategy, FrameDecoder,
+    errors::{FrameDecoderError, ReadFrameHeaderError},
+};
+
+/// The most output that a decoder keeps in memory. `zstd --long` asks for this much, `xz -9` for half of it.
+pub const MAX_DICTIONARY_BYTES: u64 = 128 << 20;
+
+/// What the decoder of xz counts beside the dictionary.
+const XZ_OVERHEAD_KIB: u32 = 256;
+
+/// A compression format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    Gzip,
+    Xz,
+    Zstandard,
+}
+
+impl Compression {
+    /// Whether a file that starts with `head` may have this format.
+    pub fn matches_signature(self, head: &[u8]) -> bool {
+        match self {
+            Self::Gzip => head.starts_with(&[0x1F, 0x8B, 0x08]),
+            Self::Xz => head.starts_with(b"\xFD7zXZ\0"),
+            // The second signature is that of a frame without content, with which parallel compressors begin.
+            Self::Zstandard => {
+                head.starts_with(&[0x28, 0xB5, 0x2F, 0xFD])
+                    || matches!(head, [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..])
+            }
+        }
+    }
+
+    /// Returns what `source` contains, all of its parts in a row, with their checksums verified. An error of the kind
+    /// `OutOfMemory` means that it needs a larger dictionary than [`MAX_DICTIONARY_BYTES`].
+    pub fn reader<'a>(self, source: impl BufRead + 'a) -> Box<dyn Read + 'a> {
+        match self {
+            Self::Gzip => Box::new(MultiGzDecoder::new(source)),
+            Self::Xz => {
+                let dictionary = u32::try_from(MAX_DICTIONARY_BYTES >> 10).unwrap_or(u32::MAX);
+                let limit = dictionary.saturating_add(XZ_OVERHEAD_KIB);
+                Box::new(FusedReader::new(XzReader::new_mem_limit(source, true, limit)))
+            }
+            Self::Zstandard => Box::new(FusedReader::new(ZstandardReader::new(source))),
+        }
+    }
+}
+
+/// A reader that stays at its first error, after which decoders return what follows in the source as if it were content.
+struct FusedReader<R> {
+    inner: R,
+    error: Option<ErrorKind>,
+}
+
+impl<R> FusedReader<R> {
+    fn new(inner: R) -> Self {
+        Self { inner, error: None }
+    }
+}
+
+impl<R: Read> Read for FusedReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(kind) = self.error {
+            return Err(kind.into());
+        }
+        // Decoders take a read of nothing for the end of a part.
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        let result = self.inner.read(buffer);
+        self.error = result.as_ref().err().map(io::Error::kind);
+        result
+    }
+}
+
+/// Reads Zstandard frame by frame.
+struct ZstandardReader<R> {
+    source: R,
+    decoder: FrameDecoder,
+    in_frame: bool,
+    has_content: bool,
+}
+
+impl<R: BufRead> ZstandardReader<R> {
+    fn new(source: R) -> Self {
+        let mut decoder = FrameDecoder::new();
+        decoder.set_max_window_size(MAX_DICTIONARY_BYTES);
+        Self { source, decoder, in_frame: false, has_content: false }
+    }
+
+    /// Reads the header of the next frame. Returns whether there is one.
+    fn begin_frame(&mut self) -> io::Result<bool> {
+        loop {
+            if self.source.fill_buf()?.is_empty() {
+                let end = || Err(ErrorKind::UnexpectedEof.into());
+                return if self.has_content { Ok(false) } else { end() };
+            }
+            match self.decoder.reset(&mut self.source) {
+                Ok(()) => {
+                    (self.in_frame, self.has_content) = (true, true);
+                    return Ok(true);
+                }
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => self.skip(u64::from(length))?,
+                Err(error) => return Err(decoding_error(error)),
+            }
+        }
+    }
+
+    fn skip(&mut self, length: u64) -> io::Result<()> {
+        let skipped = io::copy(&mut self.source.by_ref().take(length), &mut io::sink())?;
+        if skipped == length { Ok(()) } else { Err(ErrorKind::UnexpectedEof.into()) }
+    }
+
+    fn read_frame(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
+            let one = BlockDecodingStrategy::UptoBlocks(1);
+            self.decoder.decode_blocks(&mut self.source, one).map_err(decoding_error)?;
+        }
+        self.decoder.read(buffer)
+    }
+
+    fn end_frame(&mut self) -> io::Result<()> {
+        self.in_frame = false;
+        match self.decoder.get_checksum_from_data() {
+            Some(stored) if Some(stored) != self.decoder.get_calculated_checksum() => {
+                Err(Error::new(ErrorKind::InvalidData, "wrong checksum"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<R: BufRead> Read for ZstandardReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if !self.in_frame && !self.begin_frame()? {
+                return Ok(0);
+            }
+            match self.read_frame(buffer)? {
+                0 => self.end_frame()?,
+                length => return Ok(length),
+            }
+        }
+    }
+}
+
+fn decoding_error(error: FrameDecoderError) -> Error {
+    match error {
+        FrameDecoderError::WindowSizeTooBig { .. } => Error::new(ErrorKind::OutOfMemory, error),
+        error => Error::new(ErrorKind::InvalidData, error),
+    }
+}

@@ -147,8 +147,9 @@ impl Basket {
             let deselected = self.invert([entry]).removed > 0;
             return if deselected { ToggleOutcome::Deselected } else { ToggleOutcome::Selected };
         };
-        let own = within.filter(|id| self.selection.cluster(*id).is_some());
-        if let Some(cluster) = own.or_else(|| self.selection.cluster_containing(item)) {
+        let selected_cluster = within.filter(|id| self.selection.cluster(*id).is_some());
+        if let Some(cluster) = selected_cluster.or_else(|| self.selection.cluster_containing(item))
+        {
             return self.toggle_member(cluster, item);
         }
         let id = entry.id();
@@ -184,7 +185,7 @@ impl Basket {
     /// Replaces the whole selection, in one undo step.
     pub fn replace(&mut self, selection: &Selection) {
         let removed = self.selection.ordered_entries().into_iter().map(|entry| (entry.id(), None));
-        // In the order of the new selection, also what is in both.
+        // All entries follow the order of the new selection, including those that are in both.
         let added = (0..).zip(selection.ordered_entries().into_iter().cloned());
         let added = added.map(|(position, entry)| (entry.id(), Some((position, entry))));
         self.apply_step(removed.chain(added).collect());

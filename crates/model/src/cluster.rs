@@ -2,22 +2,22 @@
 
 use crate::{
     ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame,
-    text::grouped_with_noun, video::frames_and_videos,
+    picture_source::frames_and_videos, text::grouped_with_noun,
 };
 
 /// A group of similar media items, with up to nine previews.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    /// Valid only at the granularity it was found at.
+    /// The id is valid only at the granularity at which the cluster was found.
     pub id: ClusterId,
     pub entity: EntityType,
     /// `None` when the service did not count (-1) or did not send it.
     pub n_images: Option<u64>,
     pub n_objects: Option<u64>,
-    /// Videos that frames are from.
+    /// The videos from which the frames were taken.
     pub n_videos: Option<u64>,
     pub n_frames: Option<u64>,
-    /// Free text by the interface, never parsed.
+    /// Free text of the service, never parsed.
     pub similarity_threshold: Option<SafeText>,
     /// The score of the best member, if the search ranks.
     pub relevance: Option<Relevance>,
@@ -64,7 +64,7 @@ pub struct Tag {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
     pub media: MediaId,
-    /// As received, for example `IMAGE`.
+    /// The kind as received, for example `IMAGE`.
     pub kind: SafeText,
     pub original: Option<Link>,
     pub thumbnail: Option<Link>,
@@ -153,7 +153,7 @@ impl RelevanceBand {
 }
 
 impl Relevance {
-    /// The band of a score, by the bounds that the interface names. `None` where the direction is unknown.
+    /// The band of a score, by the bounds that the API names. `None` where the direction is unknown.
     pub fn band(&self, scale: ScoreScale) -> Option<RelevanceBand> {
         if self.kind != ScoreKind::CosineDistance {
             return None;

@@ -1,7 +1,7 @@
 //! A dataset, its status, and which operations each status allows.
 //!
-//! [`Status::allows`] is the only implementation of these rules: the local deployment answers 409
-//! by it, and the terminal interface disables actions by it.
+//! [`Status::allows`] is the only implementation of these rules: the local service responds with 409
+//! by it, and the interface disables actions by it.
 
 use crate::{DatasetId, SafeText};
 
@@ -35,7 +35,7 @@ pub enum Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
     Allowed,
-    /// The interface names no rule: send the request and let the service decide.
+    /// The API names no rule: send the request and let the service decide.
     Unspecified,
     /// The status is unknown: ask the user first.
     Confirm,
@@ -117,7 +117,7 @@ impl Status {
         matches!(self, Self::ReadOnly | Self::Indexing | Self::Other(_))
     }
 
-    /// The rules of the interface document, "States and transitions".
+    /// The rules of the API document, "States and transitions".
     pub fn allows(&self, operation: Operation) -> Permission {
         match (operation, self) {
             (Operation::Read, _)
@@ -157,7 +157,7 @@ pub struct Dataset {
     /// Percent, 0-100.
     pub progress: Option<u8>,
     pub owner: Option<SafeText>,
-    /// As received: the service sends no time zone.
+    /// The time as received, because the service sends no time zone.
     pub created_at: Option<SafeText>,
     pub n_images: Option<u64>,
     pub n_videos: Option<u64>,

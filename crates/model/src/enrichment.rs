@@ -1,5 +1,5 @@
-//! The enrichment models of a dataset. The interface does not describe the response, so a model it
-//! does not mention is unknown rather than missing.
+//! The enrichment models of a dataset. The API does not describe the response, so a model that the response does not
+//! mention is unknown rather than missing.
 
 use crate::{SafeText, keyword::keyword_enum};
 
@@ -17,7 +17,7 @@ keyword_enum!(
 impl EnrichmentModel {
     pub const ANY_FOR_CAPTIONS: &[Self] = &[Self::CaptionImages];
     pub const ANY_FOR_LABELS: &[Self] = &[Self::ImageTagging];
-    /// Either of these is enough.
+    /// Either of these models is enough.
     pub const ANY_FOR_SEMANTIC: &[Self] = &[Self::MultimodelImageEncoding, Self::CaptionImages];
 }
 
@@ -32,7 +32,7 @@ pub enum ModelStatus {
 pub struct Enrichment {
     /// One for each of [`EnrichmentModel::ALL`], in its order.
     pub statuses: [ModelStatus; EnrichmentModel::ALL.len()],
-    /// Those that the response describes, also of unknown types.
+    /// The models that the response describes, including models of unknown types.
     pub models: Vec<AppliedModel>,
     pub raw: SafeText,
 }
@@ -44,9 +44,9 @@ pub struct AppliedModel {
     pub kind: SafeText,
     pub id: Option<SafeText>,
     pub name: Option<SafeText>,
-    /// As the service writes it.
+    /// The time as the service writes it.
     pub applied_at: Option<SafeText>,
-    /// Path and SHA-256 of each.
+    /// The path and SHA-256 of each file.
     pub files: Vec<(SafeText, SafeText)>,
 }
 

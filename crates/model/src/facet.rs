@@ -1,4 +1,4 @@
-//! Facets: the labels, tags and words of captions that loaded clusters have, with counts.
+//! What is counted in loaded clusters: facets, which are labels, tags and words of captions, and histograms of scores.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,6 +86,70 @@ fn words(caption: &SafeText) -> Vec<String> {
         .collect()
 }
 
+/// The part before the colon.
+const METADATA_LABEL_KINDS: [&str; 10] = [
+    "year",
+    "date",
+    "camera",
+    "lens",
+    "exposure",
+    "aperture",
+    "iso",
+    "focal-length",
+    "gps",
+    "rating",
+];
+
+/// Whether a label says how a picture was made rather than what it shows.
+pub fn is_metadata_label(label: &str) -> bool {
+    label.split_once(':').is_some_and(|(kind, _)| METADATA_LABEL_KINDS.contains(&kind))
+}
+
+/// The bounds of a histogram are multiples of this.
+const BOUND: f64 = 0.05;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    /// The lower bound of the first interval, and the upper bound of the last one.
+    pub range: (f64, f64),
+    pub counts: Vec<usize>,
+}
+
+impl Histogram {
+    /// Counts values in `intervals` intervals. `None` without a finite value or an interval.
+    pub fn new(values: &[f64], intervals: usize) -> Option<Self> {
+        let finite = || values.iter().copied().filter(|value| value.is_finite());
+        let (min, max) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
+        let start = (min / BOUND).floor() * BOUND;
+        // The end is above every value.
+        let end = ((max / BOUND).floor() + 1.0) * BOUND;
+        let mut histogram = Self { range: (start, end), counts: vec![0; intervals] };
+        for value in finite() {
+            let index = histogram.index_of(value)?;
+            histogram.counts[index] += 1;
+        }
+        (intervals > 0).then_some(histogram)
+    }
+
+    /// The interval that a value is in; the first or last one for a value outside the range.
+    pub fn index_of(&self, value: f64) -> Option<usize> {
+        let (start, end) = self.range;
+        let last = self.counts.len().checked_sub(1)?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "an index of a few hundred, which saturates"
+        )]
+        let index = ((value - start) / (end - start) * self.counts.len() as f64) as usize;
+        Some(index.min(last))
+    }
+
+    pub fn largest_count(&self) -> usize {
+        self.counts.iter().copied().max().unwrap_or(0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,5 +164,28 @@ mod tests {
     fn words_contain_their_vowel_signs() {
         let caption = SafeText::caption("बिल्ली खिड़की पर। பூனைகள்");
         assert_eq!(words(&caption), ["बिल्ली", "खिड़की", "பூனைகள்"]);
+    }
+
+    #[test]
+    fn other_labels_with_a_colon_say_what_a_picture_shows() {
+        let shown = ["dog", "animal:dog", "person:Ada", "years:2024"];
+        assert!(!shown.into_iter().any(is_metadata_label));
+        assert!(["year:2024", "camera:NIKON D90"].into_iter().all(is_metadata_label));
+    }
+
+    #[test]
+    fn values_are_counted_in_equal_intervals() {
+        let histogram = Histogram::new(&[0.11, 0.12, 0.19, 0.2], 4).unwrap();
+        assert!((histogram.range.0 - 0.1).abs() < 1e-9 && (histogram.range.1 - 0.25).abs() < 1e-9);
+        assert_eq!(histogram.counts, [2, 0, 2, 0]);
+        assert_eq!(histogram.index_of(-1.0), Some(0));
+        assert_eq!(histogram.index_of(9.0), Some(3));
+    }
+
+    #[test]
+    fn equal_values_have_a_range_and_no_values_have_no_histogram() {
+        assert_eq!(Histogram::new(&[0.0, 0.0], 3).unwrap().counts, [2, 0, 0]);
+        assert_eq!(Histogram::new(&[f64::NAN], 3), None);
+        assert_eq!(Histogram::new(&[0.5], 0), None);
     }
 }

@@ -1,6 +1,6 @@
 //! A failed request as data: a kind the program acts on, a message, and a remedy.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use crate::SafeText;
 
@@ -113,3 +113,45 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// The code of a failure because the secret of the login is missing.
+pub const NO_SECRET: &str = "no_secret";
+
+/// What the status of a check of the login says about the login; `None` if it says nothing.
+/// `by_dataset`: whether a dataset was read, or the list of datasets.
+pub fn login_check_text(http_status: u16, by_dataset: bool) -> Option<&'static str> {
+    Some(match http_status {
+        401 => "401: the key has expired or is wrong, or the secret does not match",
+        403 if by_dataset => "403: the login works, but has no permission for this dataset",
+        403 => "403: the login works, but has no permission to list datasets",
+        404 if by_dataset => "404: no such dataset, or no access to it",
+        _ => return None,
+    })
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestRecord {
+    pub method: &'static str,
+    /// Path and query; with the host when it is not the service's own.
+    pub target: SafeText,
+    /// From 1.
+    pub attempt: u32,
+    pub duration: Duration,
+    pub bytes_sent: u64,
+    pub outcome: RequestOutcome,
+    pub retry_in: Option<Duration>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestOutcome {
+    Succeeded {
+        status: u16,
+        /// Size of the decoded body.
+        bytes: u64,
+    },
+    Rejected {
+        status: u16,
+        message: Option<SafeText>,
+    },
+    Failed(SafeText),
+}

@@ -45,9 +45,9 @@ impl StorageKind {
     }
 }
 
-/// The archive formats that the interface names.
+/// The archive formats that the API names.
 const ARCHIVE_SUFFIXES: [&str; 3] = [".zip", ".tar", ".tar.gz"];
-/// Formats that the interface does not name: a short form of `.tar.gz`, and those that the local service also unpacks.
+/// Formats that the API does not name: a short form of `.tar.gz`, and those that the local service also unpacks.
 pub const UNDOCUMENTED_ARCHIVE_SUFFIXES: [&str; 3] = [".tgz", ".tar.xz", ".tar.zst"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl MediaAddition {
         }
     }
 
-    /// Checks the rules of the interface. The error names the field as the wire does.
+    /// Checks the rules of the API. The error names the field as the wire does.
     pub fn validate(&self) -> Result<(), InvalidField> {
         let invalid = |field, reason| Err(InvalidField::new(field, reason));
         match &self.source {

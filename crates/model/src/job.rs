@@ -43,7 +43,7 @@ impl ExportJob {
 pub struct AdditionJob {
     /// The source for display: `/data/new`, `s3://bucket/new/`.
     pub source: SafeText,
-    /// The same as options of the command line: `--dir /data/new`.
+    /// The source as options of the command line: `--dir /data/new`.
     pub cli_options: SafeText,
     pub auto_reindex: bool,
 }
@@ -78,9 +78,9 @@ pub enum SavedJobState {
     Done(SafeText),
     /// Why, and the export if the service has accepted one.
     Failed(SafeText, Option<FailedExport>),
-    /// It may have started; the reason why that is unknown.
+    /// The job may have started; why that is unknown.
     Uncertain(SafeText),
-    /// No longer watched; the export, to resume watching.
+    /// The job is no longer watched. The export allows to resume watching.
     Unwatched(Option<ExportTaskId>),
 }
 

@@ -1,10 +1,17 @@
-//! Enums whose values are keywords of the interface.
+//! Enums whose values are keywords of the API, and those that searches share: the kind of cluster members, and the image
+//! with which others are compared.
+
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use crate::MediaId;
 
 macro_rules! keyword_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $variant:ident = $keyword:literal,)* }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $keyword:literal,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $name { $($(#[$about])* $variant),* }
+        pub enum $name { $($(#[$variant_doc])* $variant),* }
 
         impl $name {
             pub const ALL: [Self; [$($keyword),*].len()] = [$(Self::$variant),*];
@@ -22,3 +29,56 @@ macro_rules! keyword_enum {
 }
 
 pub(crate) use keyword_enum;
+
+keyword_enum!(
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "UPPERCASE")]
+    EntityType {
+        #[default]
+        Images = "IMAGES",
+        Objects = "OBJECTS",
+    }
+);
+
+impl EntityType {
+    pub fn toggled(self) -> Self {
+        match self {
+            Self::Images => Self::Objects,
+            Self::Objects => Self::Images,
+        }
+    }
+}
+
+impl FromStr for EntityType {
+    type Err = &'static str;
+
+    /// Parses the keyword in any case, also in the singular.
+    fn from_str(raw: &str) -> Result<Self, Self::Err> {
+        let keyword = raw.trim().to_uppercase();
+        let singular = || Self::from_keyword(&format!("{keyword}S"));
+        Self::from_keyword(&keyword).or_else(singular).ok_or("expected images or objects")
+    }
+}
+
+keyword_enum!(
+    AnchorKind {
+        /// An uploaded query image.
+        Upload = "UPLOAD",
+        Media = "MEDIA",
+    }
+);
+
+impl FromStr for AnchorKind {
+    type Err = &'static str;
+
+    /// Parses the keyword in any case.
+    fn from_str(raw: &str) -> Result<Self, Self::Err> {
+        Self::from_keyword(&raw.trim().to_uppercase()).ok_or("expected UPLOAD or MEDIA")
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Anchor {
+    pub media: MediaId,
+    pub kind: AnchorKind,
+}

@@ -1,10 +1,19 @@
-//! The location of a picture: a link of the service, a local file, or an entry of a local archive.
+//! Where a picture is: behind a link of the service, in a local file or archive, and in which video. Signed links are
+//! temporary credentials, so neither `Debug` nor `Display` prints the query of a link; only a request may `expose` it.
 
-use std::{fmt, path::PathBuf};
+use std::{
+    fmt::{self, Write as _},
+    path::PathBuf,
+    time::Duration,
+};
 
-use crate::{Link, SafeText};
+use crate::{
+    SafeText,
+    text::{format_duration, grouped_with_noun},
+};
 
 /// Prints safely, without the signature of a link.
+/// The location of a picture.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PictureSource {
     Link(Link),
@@ -20,4 +29,113 @@ impl fmt::Display for PictureSource {
             Self::Entry(_, name) => SafeText::file_name(name).fmt(f),
         }
     }
+}
+
+/// A URL from the service.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Link(String);
+
+impl Link {
+    /// Stores `url` unchanged; the client checks scheme and origin when it fetches.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self(url.into())
+    }
+
+    /// The whole URL, for the request itself only.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// The whole URL, percent-encoded, to copy. `None` if it is not a URL: a line break in it would
+    /// run in the shell that it is pasted into.
+    pub fn encoded(&self) -> Option<String> {
+        let url = self.0.as_str();
+        let address = match url.split_once("://") {
+            Some(("http" | "https", address)) => address,
+            Some(_) => return None,
+            None => url.strip_prefix('/')?,
+        };
+        if address.is_empty() || url.chars().any(char::is_control) {
+            return None;
+        }
+        let mut encoded = String::with_capacity(url.len());
+        for byte in url.bytes() {
+            match byte {
+                b'!'..=b'~' if !b"\"<>\\^`{|}".contains(&byte) => encoded.push(char::from(byte)),
+                _ => {
+                    // Writing to a string cannot fail.
+                    let _ = write!(encoded, "%{byte:02X}");
+                }
+            }
+        }
+        Some(encoded)
+    }
+
+    /// The URL without query and fragment; identifies the resource in caches.
+    pub fn resource(&self) -> &str {
+        self.0.split(['?', '#']).next().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let resource = self.resource();
+        let shown = match resource.split_once("://") {
+            Some((scheme, rest)) => {
+                let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+                // User info before the host would be a password.
+                let host = authority.rsplit('@').next().unwrap_or_default();
+                format!("{scheme}://{host}{path}")
+            }
+            None => resource.to_owned(),
+        };
+        write!(f, "{}", SafeText::detail(&shown))
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Link({self})")
+    }
+}
+
+/// Where a picture is in a video.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VideoFrame {
+    /// The path of the video, or what identifies it otherwise.
+    pub video: SafeText,
+    /// `None` if the service does not send it.
+    pub seconds: Option<f64>,
+    /// The video itself.
+    pub link: Option<Link>,
+}
+
+impl VideoFrame {
+    /// The file name of the video.
+    pub fn video_name(&self) -> &str {
+        self.video.as_str().rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default()
+    }
+
+    /// The time in the video and its name: `00:07 clip.mp4`. In narrow places, the time must not be cut.
+    pub fn title(&self) -> SafeText {
+        let time = self.seconds.map(|seconds| format!("{} ", format_timestamp(seconds)));
+        SafeText::file_name(&format!("{}{}", time.unwrap_or_default(), self.video_name()))
+    }
+}
+
+/// `12 frames, 3 videos`; the number of videos may be unknown.
+pub fn frames_and_videos(frames: u64, videos: Option<u64>) -> String {
+    let frames = grouped_with_noun(frames, "frame", "frames");
+    match videos {
+        None => frames,
+        Some(videos) => format!("{frames}, {}", grouped_with_noun(videos, "video", "videos")),
+    }
+}
+
+/// A time in a video as `00:07` or `1:00:07.5`.
+pub fn format_timestamp(seconds: f64) -> String {
+    let tenths =
+        Duration::try_from_secs_f64((seconds * 10.0).round()).unwrap_or_default().as_secs();
+    let time = format_duration(Duration::from_secs(tenths / 10));
+    if tenths.is_multiple_of(10) { time } else { format!("{time}.{}", tenths % 10) }
 }

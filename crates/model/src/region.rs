@@ -1,4 +1,4 @@
-//! A bounding box in fractions of the image, as the interface sends it.
+//! A bounding box in fractions of the image, as the API sends it.
 
 use std::{
     cmp::Ordering,

@@ -1,4 +1,4 @@
-//! Set operations on loaded pages only, because the interface has no OR and NOT.
+//! Combines searches as sets. Only loaded pages are combined, because the API has no OR and NOT.
 
 use std::collections::HashSet;
 

@@ -1,17 +1,22 @@
-//! Bytes of the Thrift compact protocol, in which Parquet describes itself.
+//! Reads what a Parquet file says of itself in the Thrift compact protocol, before the library reads it: the size of a
+//! page, because the library allocates what the header claims and panics if the part for the type of the page is missing,
+//! and the depth of the schema.
+//!
+//! Only headers as writers write them are accepted (fields in order and of their own types), so that the library cannot
+//! read another size than this.
 
 /// Types of the compact protocol.
-pub(crate) mod kind {
-    pub(crate) const TRUE: u8 = 1;
-    pub(crate) const FALSE: u8 = 2;
-    pub(crate) const BYTE: u8 = 3;
-    pub(crate) const I16: u8 = 4;
-    pub(crate) const I32: u8 = 5;
-    pub(crate) const I64: u8 = 6;
-    pub(crate) const DOUBLE: u8 = 7;
-    pub(crate) const BINARY: u8 = 8;
-    pub(crate) const LIST: u8 = 9;
-    pub(crate) const STRUCT: u8 = 12;
+mod kind {
+    pub(super) const TRUE: u8 = 1;
+    pub(super) const FALSE: u8 = 2;
+    pub(super) const BYTE: u8 = 3;
+    pub(super) const I16: u8 = 4;
+    pub(super) const I32: u8 = 5;
+    pub(super) const I64: u8 = 6;
+    pub(super) const DOUBLE: u8 = 7;
+    pub(super) const BINARY: u8 = 8;
+    pub(super) const LIST: u8 = 9;
+    pub(super) const STRUCT: u8 = 12;
 }
 
 pub(crate) fn read_byte(bytes: &mut &[u8]) -> Option<u8> {
@@ -33,14 +38,299 @@ pub(crate) fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 /// Decodes a signed number. `None` if it is negative, which no size or count is.
-pub(crate) fn unsigned(number: u64) -> Option<u64> {
+fn unsigned(number: u64) -> Option<u64> {
     // Zigzag: odd numbers are negative.
     number.is_multiple_of(2).then_some(number / 2)
 }
 
 /// Skips a text or other bytes.
-pub(crate) fn skip_binary(bytes: &mut &[u8]) -> Option<()> {
+fn skip_binary(bytes: &mut &[u8]) -> Option<()> {
     let length = usize::try_from(read_varint(bytes)?).ok()?;
     *bytes = bytes.get(length..)?;
     Some(())
+}
+
+/// Which struct of the header is read, because each has its own fields.
+#[derive(Clone, Copy, PartialEq)]
+enum HeaderPart {
+    Page,
+    DataPage,
+    IndexPage,
+    DictionaryPage,
+    DataPageV2,
+    Statistics,
+}
+
+impl HeaderPart {
+    /// The struct in this field, if it contains one.
+    fn nested(self, field: u8) -> Option<Self> {
+        match (self, field) {
+            (Self::Page, 5) => Some(Self::DataPage),
+            (Self::Page, 6) => Some(Self::IndexPage),
+            (Self::Page, 7) => Some(Self::DictionaryPage),
+            (Self::Page, 8) => Some(Self::DataPageV2),
+            (Self::DataPage, 5) | (Self::DataPageV2, 8) => Some(Self::Statistics),
+            _ => None,
+        }
+    }
+
+    fn allows(self, field: u8, kind: u8) -> bool {
+        let is_boolean = matches!(kind, kind::TRUE | kind::FALSE);
+        match (self, field) {
+            _ if self.nested(field).is_some() => kind == kind::STRUCT,
+            (Self::Page | Self::DataPage, 1..=4)
+            | (Self::DictionaryPage, 1 | 2)
+            | (Self::DataPageV2, 1..=6) => kind == kind::I32,
+            (Self::DictionaryPage, 3) | (Self::DataPageV2, 7) | (Self::Statistics, 7 | 8) => {
+                is_boolean
+            }
+            (Self::Statistics, 1 | 2 | 5 | 6) => kind == kind::BINARY,
+            (Self::Statistics, 3 | 4 | 9) => kind == kind::I64,
+            _ => false,
+        }
+    }
+}
+
+/// Returns the unpacked size of the page whose header starts here, or `None` for another header.
+pub(crate) fn unpacked_page_bytes(mut header: &[u8]) -> Option<u64> {
+    let mut found = PageFacts::default();
+    read_part(&mut header, HeaderPart::Page, &mut found)?;
+    let part = found.page_type.and_then(|page_type| TYPE_PARTS.get(page_type));
+    found.unpacked_bytes.filter(|_| part.is_some_and(|part| found.parts.contains(part)))
+}
+
+/// The part that belongs to each type of page.
+const TYPE_PARTS: [HeaderPart; 4] = [
+    HeaderPart::DataPage,
+    HeaderPart::IndexPage,
+    HeaderPart::DictionaryPage,
+    HeaderPart::DataPageV2,
+];
+
+#[derive(Default)]
+struct PageFacts {
+    page_type: Option<usize>,
+    unpacked_bytes: Option<u64>,
+    parts: Vec<HeaderPart>,
+}
+
+fn read_part(bytes: &mut &[u8], part: HeaderPart, found: &mut PageFacts) -> Option<()> {
+    let mut field = 0_u8;
+    loop {
+        let head = read_byte(bytes)?;
+        if head == 0 {
+            return Some(());
+        }
+        let (step, kind) = (head >> 4, head & 0x0f);
+        field = field.checked_add(step)?;
+        if step == 0 || !part.allows(field, kind) {
+            return None;
+        }
+        match (kind, part.nested(field)) {
+            (_, Some(nested)) => {
+                read_part(bytes, nested, found)?;
+                found.parts.push(nested);
+            }
+            (kind::I32 | kind::I64, _) => {
+                let number = unsigned(read_varint(bytes)?);
+                match (part, field) {
+                    (HeaderPart::Page, 1) => {
+                        found.page_type = number.and_then(|it| usize::try_from(it).ok());
+                    }
+                    (HeaderPart::Page, 2) => found.unpacked_bytes = number,
+                    _ => {}
+                }
+            }
+            (kind::BINARY, _) => skip_binary(bytes)?,
+            _ => {}
+        }
+    }
+}
+
+/// Lists of structs of lists need about ten levels.
+const MAX_SCHEMA_DEPTH: usize = 64;
+/// Nesting of values that are skipped.
+const MAX_SKIPPED_DEPTH: usize = 16;
+/// Ends a struct.
+const STOP: u8 = 0;
+/// The field of the description that contains the schema, a list.
+const SCHEMA_FIELD: u64 = 2;
+/// The field of an element that contains the number of its children.
+const CHILDREN_FIELD: u64 = 5;
+
+/// Whether the description at the end of a file is in the usual form, with a schema of usual depth.
+pub(crate) fn has_usual_depth(mut footer: &[u8]) -> bool {
+    read_footer(&mut footer).is_some()
+}
+
+/// Reads all fields: the library would take the last of several schemas.
+fn read_footer(bytes: &mut &[u8]) -> Option<()> {
+    let mut field = 0;
+    loop {
+        let (number, kind) = read_field(bytes, field)?;
+        match (number, kind) {
+            (_, STOP) => return Some(()),
+            (SCHEMA_FIELD, kind::LIST) => check_elements(bytes)?,
+            (SCHEMA_FIELD, _) => return None,
+            _ => skip(bytes, kind, MAX_SKIPPED_DEPTH)?,
+        }
+        field = number;
+    }
+}
+
+/// Checks the elements of the schema, which are in depth-first order.
+fn check_elements(bytes: &mut &[u8]) -> Option<()> {
+    let (elements, kind) = read_list(bytes)?;
+    if kind != kind::STRUCT {
+        return None;
+    }
+    // For each open group, how many of its children follow.
+    let mut open: Vec<u64> = Vec::new();
+    for _ in 0..elements {
+        while open.last() == Some(&0) {
+            open.pop();
+        }
+        if let Some(missing) = open.last_mut() {
+            *missing -= 1;
+        }
+        let children = read_children(bytes)?;
+        if children > 0 {
+            open.push(children);
+        }
+        if open.len() > MAX_SCHEMA_DEPTH {
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// Reads an element, and returns the number of its children.
+fn read_children(bytes: &mut &[u8]) -> Option<u64> {
+    let (mut children, mut field) = (0, 0);
+    loop {
+        let (number, kind) = read_field(bytes, field)?;
+        match (number, kind) {
+            (_, STOP) => return Some(children),
+            (CHILDREN_FIELD, kind::I32) => children = unsigned(read_varint(bytes)?)?,
+            (CHILDREN_FIELD, _) => return None,
+            _ => skip(bytes, kind, MAX_SKIPPED_DEPTH)?,
+        }
+        field = number;
+    }
+}
+
+/// The number and type of the next field, in increasing order; the type is `STOP` at the end of a struct.
+fn read_field(bytes: &mut &[u8], last: u64) -> Option<(u64, u8)> {
+    let head = read_byte(bytes)?;
+    let (step, kind) = (u64::from(head >> 4), head & 0x0f);
+    match (step, kind) {
+        (_, STOP) => Some((last, STOP)),
+        (0, _) => {
+            unsigned(read_varint(bytes)?).filter(|number| *number > last).map(|it| (it, kind))
+        }
+        _ => Some((last.checked_add(step)?, kind)),
+    }
+}
+
+/// The number of elements of a list, and their type.
+fn read_list(bytes: &mut &[u8]) -> Option<(u64, u8)> {
+    let head = read_byte(bytes)?;
+    let short = u64::from(head >> 4);
+    let count = if short == 15 { read_varint(bytes)? } else { short };
+    Some((count, head & 0x0f))
+}
+
+fn skip(bytes: &mut &[u8], kind: u8, depth: usize) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
+    match kind {
+        kind::TRUE | kind::FALSE => {}
+        kind::BYTE => drop(read_byte(bytes)?),
+        kind::I16 | kind::I32 | kind::I64 => drop(read_varint(bytes)?),
+        kind::DOUBLE => *bytes = bytes.get(8..)?,
+        kind::BINARY => skip_binary(bytes)?,
+        kind::LIST => {
+            let (count, kind) = read_list(bytes)?;
+            // Booleans in lists have a byte of their own.
+            let is_boolean = matches!(kind, kind::TRUE | kind::FALSE);
+            let kind = if is_boolean { kind::BYTE } else { kind };
+            for _ in 0..count {
+                skip(bytes, kind, depth)?;
+            }
+        }
+        kind::STRUCT => {
+            let mut field = 0;
+            loop {
+                let (number, kind) = read_field(bytes, field)?;
+                if kind == STOP {
+                    break;
+                }
+                skip(bytes, kind, depth)?;
+                field = number;
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_headers_in_the_usual_form_have_a_size() {
+        // Kind 0, 1,000 bytes unpacked, 20 packed; a data page of three values with statistics.
+        let usual = [
+            0x15, 0, 0x15, 0xd0, 0x0f, 0x15, 40, 0x2c, 0x15, 6, 0x15, 0, 0x15, 6, 0x15, 6, 0x1c,
+            0x36, 0, 0x28, 1, b'a', 0x18, 1, b'b', 0x11, 0x12, 0, 0, 0,
+        ];
+        assert_eq!(unpacked_page_bytes(&usual), Some(1_000));
+        let changed = |at: usize, value: u8| {
+            let mut header = usual;
+            header[at] = value;
+            unpacked_page_bytes(&header)
+        };
+        // A negative size, another type, a long or repeated field number, a huge text, an open end.
+        for (at, value) in [(3, 0xd1), (2, 0x16), (0, 0x05), (2, 0x05), (20, 100), (29, 0x15)] {
+            assert_eq!(changed(at, value), None, "byte {at}");
+        }
+        // A dictionary or another kind of page, without the part of its kind.
+        for kind in [4, 6, 2, 8] {
+            assert_eq!(changed(1, kind), None, "type {}", kind / 2);
+        }
+        assert_eq!(unpacked_page_bytes(&[]), None);
+        assert_eq!(unpacked_page_bytes(&[0]), None);
+        assert_eq!(
+            unpacked_page_bytes(&[0x25, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0]),
+            None
+        );
+    }
+
+    /// A description with a version and groups in groups.
+    fn footer(depth: usize) -> Vec<u8> {
+        let mut bytes = vec![0x15, 2, 0x19, 0xfc];
+        let mut length = depth + 1;
+        while length >= 128 {
+            bytes.push(u8::try_from(length % 128).unwrap_or(0) | 128);
+            length /= 128;
+        }
+        bytes.push(u8::try_from(length).unwrap_or(0));
+        for _ in 0..depth {
+            // A name of one letter, one child.
+            bytes.extend([0x48, 1, b'a', 0x15, 2, 0]);
+        }
+        // A column of a type and a name.
+        bytes.extend([0x15, 12, 0x38, 1, b'b', 0, 0]);
+        bytes
+    }
+
+    #[test]
+    fn only_schemas_of_usual_depth_are_read() {
+        assert!(has_usual_depth(&footer(1)) && has_usual_depth(&footer(64)));
+        assert!(!has_usual_depth(&footer(65)) && !has_usual_depth(&footer(500_000)));
+        for cut in 0..footer(2).len() {
+            assert!(!has_usual_depth(&footer(2)[..cut]), "{cut}");
+        }
+        assert!(!has_usual_depth(&[0x19; 4_000]));
+    }
 }

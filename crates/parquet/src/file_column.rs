@@ -9,15 +9,15 @@ use parquet::{
 };
 
 use crate::{
-    bounded_pages::{BATCH_RECORDS, BoundedRowGroup},
+    pages::{BATCH_RECORDS, BoundedRowGroup},
     parquet_file::{Columns, Error, ParquetFile, catch_panic, count_rows, described},
 };
 
 /// Writers put the files of a whole row group into one page.
 const MAX_PAGE_BYTES: u64 = 128 << 20;
-/// Of a path; a few bytes can repeat a long one in every row.
+/// The limit of a path, because a few bytes can repeat a long one in every row.
 const MAX_PATH_BYTES: usize = 256;
-/// Of files that are read together, without the last.
+/// The limit of files that are read together, without the last one.
 const MAX_FILES_BYTES: usize = 64 << 20;
 
 /// Where the files of a column are.

@@ -6,7 +6,7 @@ use brotli_decompressor::Decompressor;
 use parquet::basic::Compression;
 use tessera_compression::Compression as Stream;
 
-use crate::bounded_file::too_large;
+use crate::source::too_large;
 
 const BROTLI_BUFFER_BYTES: usize = 4 << 10;
 /// No LZ4 block unpacks to more bytes for each of its own.
@@ -14,7 +14,7 @@ const MAX_LZ4_RATIO: usize = 255;
 /// Two sizes precede each block of the Hadoop form.
 const HADOOP_SIZES_BYTES: usize = 8;
 
-const DAMAGED: &str = "a damaged page";
+pub(crate) const DAMAGED: &str = "a damaged page";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum PageCodec {

@@ -16,8 +16,8 @@ use parquet::{
 use serde_json::{Map, Value};
 
 use crate::{
-    bounded_file::{BoundedFile, Source},
-    bounded_pages::{BATCH_RECORDS, BoundedRowGroup},
+    pages::{BATCH_RECORDS, BoundedRowGroup},
+    source::{BoundedFile, Source},
 };
 use tessera_picture::decode::catch_decoder_panic;
 
@@ -36,9 +36,9 @@ const MAX_ROW_VALUES: u64 = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 pub enum Columns<'a> {
     All,
-    /// Those of these names.
+    /// The columns of these names.
     Named(&'a [&'a str]),
-    /// Those of these names that have one value per row.
+    /// The columns of these names that have one value per row.
     Flat(&'a [&'a str]),
 }
 

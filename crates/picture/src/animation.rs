@@ -9,12 +9,14 @@ use image::{
 
 use crate::{
     decode::catch_decoder_panic,
-    error::{DecodeError, check_size},
     format::PictureFormat,
-    raster::{MAX_DECODE_BYTES, MAX_DECODER_BYTES, lock_memory, memory_limit, to_picture},
+    limits::{
+        DecodeError, MAX_DECODE_BYTES, MAX_DECODER_BYTES, check_size, lock_memory, memory_limit,
+    },
+    raster::to_picture,
 };
 
-/// Pixels of all frames that are decoded: a few bytes can repeat a frame without end.
+/// The limit of the pixels of all decoded frames, because a few bytes can repeat a frame without end.
 const MAX_PIXELS: u64 = 4 << 30;
 /// The picture, and the two that decoders combine frames in; each with four bytes per pixel.
 const BYTES_PER_PIXEL: u64 = 12;
@@ -24,7 +26,7 @@ const DEFAULT_SECONDS: f64 = 0.1;
 
 /// A frame of an animation, as it is shown.
 pub struct AnimationFrame {
-    /// Its time in the animation.
+    /// When the frame is shown, from the start of the animation.
     pub seconds: f64,
     pixels: RgbaImage,
 }
@@ -48,9 +50,9 @@ pub fn visit_frames(
         check_size(size)?;
         let pixels = u64::from(size.0) * u64::from(size.1);
         let _lock = lock_memory(BYTES_PER_PIXEL * pixels)?;
-        let most = usize::try_from(MAX_PIXELS / pixels.max(1)).unwrap_or(usize::MAX);
+        let max_frames = usize::try_from(MAX_PIXELS / pixels.max(1)).unwrap_or(usize::MAX);
         let mut seconds = 0.0;
-        for frame in frames.take(most).map_while(Result::ok) {
+        for frame in frames.take(max_frames).map_while(Result::ok) {
             let shown = shown_seconds(frame.delay());
             if !visit(AnimationFrame { seconds, pixels: frame.into_buffer() }) {
                 break;

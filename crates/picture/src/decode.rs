@@ -7,16 +7,16 @@ use std::{
 
 use image::{ColorType, DynamicImage, RgbImage, metadata::Orientation};
 
-pub use crate::error::DecodeError;
+pub use crate::limits::DecodeError;
 use crate::{
     camera_raw::RawPreview,
-    cmyk_jpeg,
-    error::check_size,
+    cmyk::decode_cmyk_jpeg,
     format::PictureFormat,
     heif::{CodedPicture, find_ffmpeg, to_rgb},
     jpeg::Jpeg,
     jpeg_xl::JpegXl,
-    raster::{RasterDecoder, lock_memory, to_picture},
+    limits::{check_size, lock_memory},
+    raster::{RasterDecoder, to_picture},
     tiff::Tiff,
 };
 
@@ -153,7 +153,7 @@ fn open_jpeg(
     } else {
         jpeg.check_complete()?;
         if jpeg.is_cmyk() {
-            cmyk_jpeg::decode(bytes, &jpeg, min_side)?
+            decode_cmyk_jpeg(bytes, &jpeg, min_side)?
         } else {
             RasterDecoder::open(bytes, PictureFormat::Jpeg)?.decode(min_side)?
         }

@@ -7,13 +7,13 @@ use crate::{
     decode::catch_decoder_panic,
     format::PictureFormat,
     jpeg,
-    jpeg_xl_container::JpegXlContainer,
+    jpeg_xl::JpegXlContainer,
     raster::RasterDecoder,
     tiff::Tiff,
     tiff_structure::TiffStructure,
 };
 
-/// Larger blocks are ignored. Those of cameras and editors have at most some hundred KiB.
+/// Larger blocks are ignored. Cameras and editors write at most some hundred KiB.
 const MAX_BLOCK_BYTES: usize = 1 << 20;
 /// The most memory of a decoder for texts of PNG, most of which may be compressed.
 const MAX_PNG_BYTES: usize = 16 << 20;
@@ -23,13 +23,13 @@ const PNG_XMP_KEYWORD: &str = "XML:com.adobe.xmp";
 const XMP: u16 = 0x02BC;
 const IPTC: u16 = 0x83BB;
 
-/// Not validated.
+/// The metadata of a picture, which is not validated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddedMetadata<'a> {
-    /// A structure as in TIFF files. Of a TIFF file, and of a raw file with its structure, the whole file, whatever its
-    /// size.
+    /// A structure as in TIFF files. For a TIFF file, or a raw file with its structure, this is the whole file, whatever
+    /// its size.
     pub exif: Option<Cow<'a, [u8]>>,
-    /// XML.
+    /// The XMP packet, which is XML.
     pub xmp: Option<Vec<u8>>,
     /// Image resources as in Photoshop files, which contain the IPTC records of JPEG, or the records alone.
     pub iptc: Option<Vec<u8>>,
@@ -125,7 +125,7 @@ impl<'a> EmbeddedMetadata<'a> {
         Self { exif: exif.map(Cow::Borrowed), xmp: xmp.map(<[u8]>::to_vec), ..Self::default() }
     }
 
-    /// The fields of a file with the structure of TIFF, as of a TIFF, are in the whole file.
+    /// Reads a raw file. If it has the structure of TIFF, its fields are in the whole file, as in a TIFF.
     fn read_raw(bytes: &'a [u8], format: RawFormat) -> Self {
         match format {
             RawFormat::Raf => {

@@ -1,9 +1,13 @@
-//! Encodes pictures as JPEG.
+//! Encodes pictures as JPEG, and converts pictures that other programs may not open, or show in another orientation.
 
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder};
 
-use crate::error::DecodeError;
+use crate::{
+    decode::{decode, is_rotated},
+    format::PictureFormat,
+    limits::DecodeError,
+};
 
 pub fn encode_jpeg(picture: &RgbImage, quality: u8) -> Result<Vec<u8>, DecodeError> {
     let describe = |error: &dyn std::fmt::Display| DecodeError(format!("cannot encode: {error}"));
@@ -14,4 +18,16 @@ pub fn encode_jpeg(picture: &RgbImage, quality: u8) -> Result<Vec<u8>, DecodeErr
         .encode(picture, width, height, ColorType::Rgb)
         .map_err(|error| describe(&error))?;
     Ok(jpeg)
+}
+
+/// The quality is high, because features are computed from the result.
+const QUALITY: u8 = 95;
+
+/// Returns the upright picture as a JPEG, because bounding boxes would select the wrong part in a program that ignores
+/// the orientation. `None` if it is upright and of a format that every program reads.
+pub fn to_common_jpeg(bytes: &[u8]) -> Result<Option<Vec<u8>>, DecodeError> {
+    if PictureFormat::detect(bytes).is_some_and(PictureFormat::is_common) && !is_rotated(bytes)? {
+        return Ok(None);
+    }
+    encode_jpeg(&decode(bytes, u32::MAX)?.pixels, QUALITY).map(Some)
 }

@@ -1,16 +1,29 @@
-//! Computes the cells that a picture covers on a canvas, and resamples it to their pixels.
+//! Fits pictures into the cells of a terminal: the canvas for a picture, and the cells and pixels that the picture covers
+//! on it.
 
-use fast_image_resize::{
-    FilterType, ResizeAlg, ResizeOptions, Resizer,
-    images::{TypedImage, TypedImageRef},
-    pixels::U8x3,
-};
-use image::RgbImage;
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Protocol {
+    None,
+    /// Two pixels per cell, as text.
+    #[default]
+    HalfBlock,
+    /// Kitty graphics with Unicode placeholders.
+    Kitty,
+    Sixel,
+    Iterm,
+}
 
-use crate::{
-    canvas::{Canvas, Protocol},
-    error::DecodeError,
-};
+/// The area for a picture, and the protocol. Equal canvases have equal encodings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Canvas {
+    /// Width in cells, at least 1.
+    pub columns: u16,
+    /// Height in cells, at least 1.
+    pub rows: u16,
+    /// Size of one cell in pixels (width, height).
+    pub cell: (u16, u16),
+    pub protocol: Protocol,
+}
 
 /// The largest enlargement outside the full-size view: a 32-pixel icon fills a tile and is still recognizably small.
 const MAX_ENLARGEMENT: f64 = 4.0;
@@ -88,7 +101,7 @@ pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
     }
 }
 
-/// The most cells of `cell` pixels in a side of a sixel picture of at most `side` pixels.
+/// The largest number of cells of `cell` pixels along a sixel picture of at most `side` pixels.
 pub fn max_sixel_cells(side: u16, cell: u16) -> u16 {
     side / cell.max(1)
 }
@@ -104,31 +117,12 @@ pub fn viuer_sixel_size(pixels: (u32, u32)) -> ((u32, u32), (u32, u32)) {
     (cells, (cells.0 * VIUER_CELL.0, cells.1 * VIUER_CELL.1))
 }
 
-fn whole_cells(exact: f64, most: u16) -> u16 {
+fn whole_cells(exact: f64, limit: u16) -> u16 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "clamped to 1..=most"
+        reason = "clamped to 1..=limit"
     )]
-    let cells = exact.round().clamp(1.0, f64::from(most.max(1))) as u16;
+    let cells = exact.round().clamp(1.0, f64::from(limit.max(1))) as u16;
     cells
-}
-
-pub fn resize(picture: &RgbImage, size: (u32, u32)) -> Result<RgbImage, DecodeError> {
-    if picture.dimensions() == size {
-        return Ok(picture.clone());
-    }
-    let describe = |error: &dyn std::fmt::Display| DecodeError(format!("cannot resize: {error}"));
-    let (width, height) = picture.dimensions();
-    // By type of pixel: `resize` would compile the filters for thirteen of them.
-    let from = TypedImageRef::<U8x3>::from_buffer(width, height, picture.as_raw())
-        .map_err(|error| describe(&error))?;
-    let mut resized = RgbImage::new(size.0, size.1);
-    let mut to = TypedImage::<U8x3>::from_buffer(size.0, size.1, &mut resized)
-        .map_err(|error| describe(&error))?;
-    // Hamming keeps edges crisp in a small tile without the rings of a wider filter.
-    let filter = if size.0 < width { FilterType::Hamming } else { FilterType::CatmullRom };
-    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(filter));
-    Resizer::new().resize_typed(&from, &mut to, &options).map_err(|error| describe(&error))?;
-    Ok(resized)
 }

@@ -1,4 +1,4 @@
-//! The formats of pictures, recognized by their content: the one table of client and local service.
+//! Recognizes the formats of pictures by their content. This is the one table of formats, for the client and the service.
 
 use crate::{camera_raw::RawFormat, heif::find_ffmpeg};
 
@@ -19,7 +19,7 @@ pub enum PictureFormat {
     /// Radiance.
     Hdr,
     OpenExr,
-    /// Of a camera, shown by its embedded preview.
+    /// A raw file of a camera, shown by its embedded preview.
     Raw(RawFormat),
     Avif,
     Heif,
@@ -42,7 +42,7 @@ impl PictureFormat {
             [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Self::Gif,
             [b'B', b'M', ..] => Self::Bmp,
             [b'I', b'I', 0x2A, 0, _, _, _, _, b'C', b'R', 2, 0, ..] => Self::Raw(RawFormat::Cr2),
-            // The second of each is BigTIFF.
+            // The second number of each is that of BigTIFF.
             [b'I', b'I', 0x2A | 0x2B, 0, ..] | [b'M', b'M', 0, 0x2A | 0x2B, ..] => {
                 RawFormat::detect_in_tiff(bytes).map_or(Self::Tiff, Self::Raw)
             }
@@ -147,7 +147,7 @@ impl PictureFormat {
         (!self.is_decodable()).then(|| self.missing_program_reason()).flatten()
     }
 
-    /// The same, whether or not the program is installed; `None` for formats that need none.
+    /// Returns the same sentence whether or not the program is installed; `None` for formats that need no program.
     pub fn missing_program_reason(self) -> Option<String> {
         let reason = || {
             let name = self.name();

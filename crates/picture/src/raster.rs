@@ -1,32 +1,22 @@
 //! Decodes whole pictures with the `image` crate: the first frame only, with bounded memory, and
 //! downscaled at once if far fewer pixels are needed.
 
-use std::{
-    io::ErrorKind,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::io::ErrorKind;
 
-use image::{ColorType, ImageDecoder, ImageError, Limits, RgbImage, codecs, metadata::Orientation};
+use image::{ColorType, ImageDecoder, ImageError, RgbImage, codecs, metadata::Orientation};
 
 use crate::{
-    color_profile::{SourceColors, to_srgb, translucent_to_srgb},
-    error::{DecodeError, check_size},
     format::PictureFormat,
-    png_colors::png_colors,
-    time_limit::{Deadline, TimedReader},
+    limits::{
+        Deadline, DecodeError, MAX_DECODE_BYTES, MAX_DECODER_BYTES, TimedReader, check_size,
+        lock_memory, memory_limit,
+    },
+    source_colors::{SourceColors, png_colors, to_srgb, translucent_to_srgb},
     tone_map::to_eight_bits,
 };
 
-/// The most memory that decoding a picture may take.
-pub const MAX_DECODE_BYTES: u64 = 256 << 20;
-/// Pictures that need more memory than this are decoded one at a time.
-const LARGE_PICTURE_BYTES: u64 = 64 << 20;
-/// The most memory of a decoder besides the pixels: profiles, rows, palettes.
-pub const MAX_DECODER_BYTES: u64 = 16 << 20;
 /// The background of transparent parts: dark and light drawings are both visible on it.
 const BACKGROUND: u32 = 0x80;
-
-static LARGE_PICTURE_LOCK: Mutex<()> = Mutex::new(());
 
 /// A picture whose header was read.
 pub struct RasterDecoder<'a> {
@@ -113,31 +103,12 @@ impl<'a> RasterDecoder<'a> {
     }
 }
 
-/// Refuses to decode a picture for which more memory is needed than the limit, and waits for others if it is large.
-pub fn lock_memory(needed: u64) -> Result<Option<MutexGuard<'static, ()>>, DecodeError> {
-    if needed > MAX_DECODE_BYTES {
-        return Err(DecodeError(format!(
-            "opening it needs {} MiB, over the limit of {} MiB",
-            needed >> 20,
-            MAX_DECODE_BYTES >> 20
-        )));
-    }
-    Ok(lock_if_large(needed))
-}
-
-/// Locks the decoding of large pictures, if decoding this one needs so much memory (in bytes): one at a time.
-pub fn lock_if_large(needed: u64) -> Option<MutexGuard<'static, ()>> {
-    // The lock guards no data that a panic could leave inconsistent.
-    (needed > LARGE_PICTURE_BYTES)
-        .then(|| LARGE_PICTURE_LOCK.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
 fn open_decoder<'a>(
     reader: TimedReader<&'a [u8]>,
     format: PictureFormat,
 ) -> Result<Box<dyn ImageDecoder + 'a>, ImageError> {
     Ok(match format {
-        // Needs the limit at once: it unpacks a color profile while opening.
+        // This decoder needs the limit at once, because it unpacks a color profile while opening.
         PictureFormat::Png => {
             let limits = memory_limit(MAX_DECODER_BYTES);
             Box::new(codecs::png::PngDecoder::with_limits(reader, limits)?)
@@ -157,13 +128,6 @@ fn open_decoder<'a>(
 /// The samples of a decoder, which are in native byte order.
 fn native_floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks().0.iter().map(|sample| f32::from_ne_bytes(*sample)).collect()
-}
-
-/// No limits of the size: [`check_size`] reports a large side more clearly than the decoders.
-pub fn memory_limit(bytes: u64) -> Limits {
-    let mut limits = Limits::no_limits();
-    limits.max_alloc = Some(bytes);
-    limits
 }
 
 fn decode_error(format: PictureFormat, error: &ImageError) -> DecodeError {

@@ -1,4 +1,5 @@
-//! Resamples a part of a picture to an exact size, with the filter that learned models were trained with.
+//! Scales pictures: whole ones for the terminal, and parts of them to an exact size with the filter that learned models
+//! were trained with.
 
 use fast_image_resize::{
     FilterType, ResizeAlg, ResizeOptions, Resizer,
@@ -7,7 +8,7 @@ use fast_image_resize::{
 };
 use image::RgbImage;
 
-use crate::error::DecodeError;
+use crate::limits::DecodeError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResampleFilter {
@@ -28,20 +29,16 @@ pub struct PicturePart {
     pub height: f64,
 }
 
-/// Fails if the part is not in the picture.
+/// Resamples a part of a picture.
+///
+/// # Errors
+/// The part is not in the picture.
 pub fn resample(
     picture: &RgbImage,
     part: PicturePart,
     size: (u32, u32),
     filter: ResampleFilter,
 ) -> Result<RgbImage, DecodeError> {
-    let describe = |error: &dyn std::fmt::Display| DecodeError(format!("cannot resize: {error}"));
-    let (width, height) = picture.dimensions();
-    let from = TypedImageRef::<U8x3>::from_buffer(width, height, picture.as_raw())
-        .map_err(|error| describe(&error))?;
-    let mut resampled = RgbImage::new(size.0, size.1);
-    let mut to = TypedImage::<U8x3>::from_buffer(size.0, size.1, &mut resampled)
-        .map_err(|error| describe(&error))?;
     let algorithm = match filter {
         ResampleFilter::Nearest => ResizeAlg::Nearest,
         ResampleFilter::Box => ResizeAlg::Convolution(FilterType::Box),
@@ -52,6 +49,34 @@ pub fn resample(
     };
     let PicturePart { left, top, width, height } = part;
     let options = ResizeOptions::new().resize_alg(algorithm).crop(left, top, width, height);
-    Resizer::new().resize_typed(&from, &mut to, &options).map_err(|error| describe(&error))?;
-    Ok(resampled)
+    resize_with(picture, size, &options)
+}
+
+/// Resizes a whole picture.
+pub fn resize(picture: &RgbImage, size: (u32, u32)) -> Result<RgbImage, DecodeError> {
+    if picture.dimensions() == size {
+        return Ok(picture.clone());
+    }
+    // Hamming keeps edges crisp in a small tile without the rings of a wider filter.
+    let filter =
+        if size.0 < picture.width() { FilterType::Hamming } else { FilterType::CatmullRom };
+    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(filter));
+    resize_with(picture, size, &options)
+}
+
+fn resize_with(
+    picture: &RgbImage,
+    size: (u32, u32),
+    options: &ResizeOptions,
+) -> Result<RgbImage, DecodeError> {
+    let describe = |error: &dyn std::fmt::Display| DecodeError(format!("cannot resize: {error}"));
+    let (width, height) = picture.dimensions();
+    // The type of the pixels is given, because `resize` would compile the filters for thirteen types.
+    let from = TypedImageRef::<U8x3>::from_buffer(width, height, picture.as_raw())
+        .map_err(|error| describe(&error))?;
+    let mut resized = RgbImage::new(size.0, size.1);
+    let mut to = TypedImage::<U8x3>::from_buffer(size.0, size.1, &mut resized)
+        .map_err(|error| describe(&error))?;
+    Resizer::new().resize_typed(&from, &mut to, options).map_err(|error| describe(&error))?;
+    Ok(resized)
 }

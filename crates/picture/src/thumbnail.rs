@@ -1,16 +1,17 @@
-//! Fits pictures into cells, and encodes them for the terminal.
+//! Fits pictures into cells and encodes them for the terminal. The difference of two pictures is shown as the first one,
+//! dimmed and gray, with the differences in red.
 
 use std::sync::Arc;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use image::RgbImage;
+use image::{Rgb, RgbImage};
 
 use crate::{
-    canvas::{Canvas, Protocol},
     decode::{Decoded, decode_for},
     encode_jpeg::encode_jpeg,
-    error::DecodeError,
-    fit::{Fit, resize},
+    fit::{Canvas, Fit, Protocol},
+    limits::DecodeError,
+    resample::resize,
     sixel,
     view::Crop,
 };
@@ -83,7 +84,7 @@ pub fn thumbnail_of(
 }
 
 /// Encodes a fitted picture for the canvas's protocol.
-pub(super) fn encode(fitted: FittedPicture, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
+fn encode(fitted: FittedPicture, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
     let FittedPicture { fit: Fit { cells, pixels }, original, picture } = fitted;
     let encoded = match canvas.protocol {
         Protocol::None | Protocol::HalfBlock => Encoded::Pixels(picture.as_chunks::<3>().0.into()),
@@ -106,4 +107,41 @@ fn iterm_sequence(picture: &RgbImage, (columns, rows): (u16, u16)) -> Result<Str
         jpeg.len(),
         STANDARD.encode(&jpeg)
     ))
+}
+
+/// Smaller differences of a color channel come from the compression.
+const MIN_DIFFERENCE: u8 = 16;
+/// The red of the smallest difference that is shown.
+const MIN_RED: u8 = 96;
+
+/// Draws the difference of two pictures within the crop. The second one is scaled to the size of the
+/// first, so that copies of another size can be compared.
+pub fn difference(
+    [one, other]: [&[u8]; 2],
+    crop: &Crop,
+    canvas: Canvas,
+) -> Result<Thumbnail, DecodeError> {
+    let mut fitted = fit_picture(one, crop, canvas)?;
+    let other = fit_to(other, crop, fitted.fit)?;
+    for (pixel, other) in fitted.picture.pixels_mut().zip(other.pixels()) {
+        *pixel = difference_color(*pixel, *other);
+    }
+    encode(fitted, canvas)
+}
+
+/// The crop of a picture at the size of another one.
+fn fit_to(bytes: &[u8], crop: &Crop, fit: Fit) -> Result<RgbImage, DecodeError> {
+    let decoded =
+        decode_for(bytes, |original| fit.min_decoded_side(crop.size_in(original), original))?;
+    resize(&crop.apply(&decoded.pixels), fit.pixels)
+}
+
+fn difference_color(Rgb(one): Rgb<u8>, Rgb(other): Rgb<u8>) -> Rgb<u8> {
+    let mean = one.iter().map(|channel| u16::from(*channel)).sum::<u16>() / 3;
+    let gray = u8::try_from(mean / 3).unwrap_or(u8::MAX);
+    let channels = one.iter().zip(&other).map(|(one, other)| one.abs_diff(*other));
+    match channels.max().unwrap_or(0) {
+        0..MIN_DIFFERENCE => Rgb([gray; 3]),
+        largest => Rgb([MIN_RED.saturating_add(largest), gray / 2, gray / 2]),
+    }
 }

@@ -1,5 +1,6 @@
-//! Decodes the first page of a TIFF, by the crate that `image` uses: that converts CMYK without its profile, and refuses
-//! palettes, gray of few or many bits, alpha of gray, and the colors of JPEG.
+//! Decodes the first page of a TIFF with samples of any type and number of bits. The crate that `image` uses is called
+//! directly, because `image` converts CMYK without its profile, and refuses palettes, gray of few or many bits, gray with
+//! alpha, and the colors of JPEG.
 
 use std::borrow::Cow;
 
@@ -11,14 +12,16 @@ use tiff::{
 };
 
 use crate::{
-    cmyk::convert_rows,
-    color_profile::SourceColors,
-    error::{DecodeError, check_size},
+    cmyk::convert_cmyk_rows,
     jpeg::{segments_before_scan, ycbcr_to_rgb},
-    raster::{MAX_DECODE_BYTES, MAX_DECODER_BYTES, lock_memory, to_picture},
-    tiff_samples::{to_bytes, unpacked},
+    limits::{
+        Deadline, DecodeError, MAX_DECODE_BYTES, MAX_DECODER_BYTES, TimedReader, check_size,
+        lock_memory,
+    },
+    raster::to_picture,
+    source_colors::SourceColors,
     tiff_structure::TiffStructure,
-    time_limit::{Deadline, TimedReader},
+    tone_map::to_eight_bits,
 };
 
 const PHOTOMETRIC: u16 = 0x0106;
@@ -140,19 +143,19 @@ impl<'a> Tiff<'a> {
                 scale_to_byte(&mut samples, bit_depth);
                 color = ColorType::La8;
             }
-            // The first three of a satellite, as other programs show them.
+            // Other programs show the first three bands of a satellite picture, too.
             StoredColor::Multiband { num_samples, .. } => {
                 let bands = samples.chunks_exact(num_samples.into());
                 samples = bands.flat_map(|bands| [bands[0], bands[1], bands[2]]).collect();
             }
             StoredColor::RGBA(_) => color = ColorType::Rgba8,
             StoredColor::CMYK(_) => {
-                convert_rows(&mut samples, width, colors.as_ref(), |inks: [u8; 4]| inks);
+                convert_cmyk_rows(&mut samples, width, colors.as_ref(), |inks: [u8; 4]| inks);
             }
             StoredColor::CMYKA(_) => {
                 let inks =
                     |[cyan, magenta, yellow, black, _]: [u8; 5]| [cyan, magenta, yellow, black];
-                convert_rows(&mut samples, width, colors.as_ref(), inks);
+                convert_cmyk_rows(&mut samples, width, colors.as_ref(), inks);
             }
             StoredColor::YCbCr(_) => {
                 samples
@@ -182,7 +185,7 @@ impl<'a> Tiff<'a> {
             return Ok(());
         }
         let (width, height) = self.decoder.chunk_dimensions();
-        let most = [width, height].map(|side| u64::from(side) + MAX_JPEG_PADDING);
+        let max_size = [width, height].map(|side| u64::from(side) + MAX_JPEG_PADDING);
         let starts = [Tag::StripOffsets, Tag::TileOffsets]
             .into_iter()
             .find_map(|tag| self.decoder.find_tag_unsigned_vec::<u64>(tag).ok().flatten());
@@ -190,7 +193,7 @@ impl<'a> Tiff<'a> {
             let part = usize::try_from(start).ok().and_then(|start| self.bytes.get(start..))?;
             let mut sizes = segments_before_scan(part).filter_map(jpeg_size).peekable();
             sizes.peek()?;
-            sizes.all(|size| size[0] <= most[0] && size[1] <= most[1]).then_some(())
+            sizes.all(|size| size[0] <= max_size[0] && size[1] <= max_size[1]).then_some(())
         };
         let damaged = || DecodeError("damaged TIFF: a JPEG that its part does not fit".to_owned());
         starts.unwrap_or_default().into_iter().try_for_each(|start| fits(start).ok_or_else(damaged))
@@ -208,12 +211,12 @@ fn open<'a>(
     bytes: Cow<'a, [u8]>,
     deadline: &Deadline,
 ) -> Result<Decoder<TimedReader<Cow<'a, [u8]>>>, DecodeError> {
-    let [whole, most] = [MAX_DECODE_BYTES, MAX_DECODER_BYTES]
+    let [pixels, others] = [MAX_DECODE_BYTES, MAX_DECODER_BYTES]
         .map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
     let mut limits = Limits::default();
-    limits.decoding_buffer_size = whole;
-    limits.intermediate_buffer_size = whole;
-    limits.ifd_value_size = most;
+    limits.decoding_buffer_size = pixels;
+    limits.intermediate_buffer_size = pixels;
+    limits.ifd_value_size = others;
     let decoder = Decoder::new(TimedReader::new(bytes, deadline.clone()))
         .map_err(|error| tiff_error(&error))?;
     Ok(decoder.with_limits(limits))
@@ -279,4 +282,107 @@ fn tiff_error(error: &TiffError) -> DecodeError {
         }
         _ => format!("damaged TIFF: {error}"),
     })
+}
+
+/// Converts samples of whole bytes to eight bits, and puts the samples of each pixel together. `planes` is the number of
+/// parts that are stored one after the other, each with a sample of every pixel. Unsigned integers fill their range; all
+/// other samples are light, which is tone-mapped.
+fn to_bytes(stored: DecodingResult, planes: usize, channels: usize) -> Vec<u8> {
+    let light = match stored {
+        DecodingResult::U8(samples) => return interleaved(samples, planes, channels),
+        DecodingResult::U16(samples) => {
+            return first_bytes(samples, [planes, channels], u16::to_be_bytes);
+        }
+        DecodingResult::U32(samples) => {
+            return first_bytes(samples, [planes, channels], u32::to_be_bytes);
+        }
+        DecodingResult::U64(samples) => {
+            return first_bytes(samples, [planes, channels], u64::to_be_bytes);
+        }
+        DecodingResult::F32(samples) => interleaved(samples, planes, channels),
+        DecodingResult::I8(samples) => to_light(samples, [planes, channels], f32::from),
+        DecodingResult::I16(samples) => to_light(samples, [planes, channels], f32::from),
+        DecodingResult::F16(samples) => to_light(samples, [planes, channels], f32::from),
+        DecodingResult::I32(samples) => {
+            to_light(samples, [planes, channels], |sample| approximate(sample.into()))
+        }
+        #[expect(clippy::cast_precision_loss, reason = "for eight bits")]
+        DecodingResult::I64(samples) => {
+            to_light(samples, [planes, channels], |sample| sample as f32)
+        }
+        DecodingResult::F64(samples) => to_light(samples, [planes, channels], approximate),
+    };
+    to_eight_bits(&light, channels)
+}
+
+/// Samples of less than eight bits, in rows that start with a byte.
+fn unpacked(packed: &[u8], samples_per_row: usize, bits: u8) -> Vec<u8> {
+    let bits = usize::from(bits);
+    let row_bytes = (samples_per_row * bits).div_ceil(8).max(1);
+    let mut samples = Vec::with_capacity(packed.len() / row_bytes * samples_per_row);
+    for row in packed.chunks_exact(row_bytes) {
+        samples.extend((0..samples_per_row).map(|index| {
+            let (at, skipped) = (index * bits / 8, index * bits % 8);
+            let pair = [row[at], row.get(at + 1).copied().unwrap_or(0)];
+            let [first, _] = (u16::from_be_bytes(pair) << skipped).to_be_bytes();
+            first >> (8 - bits)
+        }));
+    }
+    samples
+}
+
+fn first_bytes<T: Copy, const N: usize>(
+    samples: Vec<T>,
+    [planes, channels]: [usize; 2],
+    bytes: fn(T) -> [u8; N],
+) -> Vec<u8> {
+    interleaved(samples.into_iter().map(|sample| bytes(sample)[0]).collect(), planes, channels)
+}
+
+fn to_light<T: Copy>(
+    samples: Vec<T>,
+    [planes, channels]: [usize; 2],
+    light: impl Fn(T) -> f32,
+) -> Vec<f32> {
+    interleaved(samples.into_iter().map(light).collect(), planes, channels)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "for eight bits")]
+fn approximate(sample: f64) -> f32 {
+    sample as f32
+}
+
+fn interleaved<T: Copy>(samples: Vec<T>, planes: usize, channels: usize) -> Vec<T> {
+    let length = samples.len() / planes.max(1);
+    if planes <= 1 || length == 0 {
+        return samples;
+    }
+    let planes: Vec<&[T]> = samples.chunks_exact(length).take(channels).collect();
+    (0..length).flat_map(|pixel| planes.iter().map(move |plane| plane[pixel])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_few_bits_start_with_a_byte() {
+        assert_eq!(unpacked(&[0b1010_0000, 0b0100_0000], 3, 1), [1, 0, 1, 0, 1, 0]);
+        assert_eq!(unpacked(&[0x12, 0x30, 0x45, 0x60], 3, 4), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(unpacked(&[0b1100_1101, 0b1000_0000], 3, 3), [6, 3, 3]);
+    }
+
+    #[test]
+    fn planes_become_pixels() {
+        let planes = DecodingResult::U16(vec![0x0100, 0x0200, 0x0A00, 0x0B00, 0x1000, 0x1100]);
+        assert_eq!(to_bytes(planes, 3, 3), [1, 10, 16, 2, 11, 17]);
+    }
+
+    #[test]
+    fn whole_numbers_fill_their_range_and_light_is_encoded() {
+        assert_eq!(to_bytes(DecodingResult::U32(vec![0, 1 << 31, u32::MAX]), 1, 1), [0, 128, 255]);
+        assert_eq!(to_bytes(DecodingResult::F64(vec![-1.0, 0.5, 1.0]), 1, 1), [0, 188, 255]);
+        let heights = to_bytes(DecodingResult::I16(vec![-5, 300, 3000]), 1, 1);
+        assert!(heights.is_sorted() && heights[0] == 0 && heights[2] == 255, "{heights:?}");
+    }
 }

@@ -1,7 +1,8 @@
-//! Fields of the structure that Exif and the raw files of cameras share with TIFF files. Nothing is copied before it
-//! is asked for, and texts are read up to a limit: hostile fields can all claim the same large part of a file.
+//! Reads the fields of the structure that Exif and the raw files of cameras share with TIFF files. Nothing is copied
+//! before it is asked for, and texts are read up to a limit, because hostile fields can all claim the same large part of
+//! a file.
 
-/// Longer texts are cut.
+/// Longer texts are cut off.
 const MAX_TEXT_BYTES: usize = 8 << 10;
 const ENTRY_SIZE: usize = 12;
 
@@ -24,9 +25,9 @@ impl<'a> TiffStructure<'a> {
     /// The structure and its first directory. `None` for other bytes, and for a `BigTIFF`.
     pub fn open(bytes: &'a [u8]) -> Option<(Self, TiffDirectory<'a>)> {
         let is_big_endian = match bytes.get(..4)? {
-            // The second one is that of Olympus.
+            // Olympus writes the second one.
             b"MM\0*" | b"MMOR" => true,
-            // The others are those of Olympus and Panasonic.
+            // Olympus and Panasonic write the others.
             b"II*\0" | b"IIRO" | b"IIRS" | b"IIU\0" => false,
             _ => return None,
         };
@@ -132,7 +133,7 @@ impl<'a> TiffStructure<'a> {
             Some((3, bytes)) => {
                 bytes.chunks_exact(2).filter_map(|pair| self.short(pair)).map(u32::from).collect()
             }
-            // The second one is the position of a directory.
+            // Type 13 is the position of a directory.
             Some((4 | 13, bytes)) => {
                 bytes.chunks_exact(4).filter_map(|long| self.long(long)).collect()
             }

@@ -13,15 +13,11 @@
     reason = "rendering: pixels are counted and placed in fractions by x, y, w and h, and colors are written as in style sheets"
 )]
 
-mod caption;
 mod drawing;
 mod folder;
-mod kind;
-mod light;
 mod plan;
 mod planted_issues;
-mod prelude;
-mod rng;
+mod random;
 mod scene;
 mod scenes;
 
@@ -30,8 +26,7 @@ use std::path::PathBuf;
 use image::RgbImage;
 
 pub use folder::write;
-pub use kind::SceneKind;
-pub use plan::plan;
+pub use plan::{SceneKind, plan};
 pub use planted_issues::{Edit, PlantedIssue};
 
 use self::{drawing::Canvas, scene::Scene};

@@ -1,13 +1,16 @@
-//! The plan: what every image of a dataset shows, without rendering it.
+//! The plan: what every image of a dataset shows, without rendering it. A new kind of scene is a file in `scenes` and one
+//! line here.
 
 use std::path::PathBuf;
 
 use rayon::prelude::*;
 
 use super::{
-    SampleImage, SceneKind, SceneSpec,
+    SampleImage, SceneSpec,
     planted_issues::{issue_counts, plant_issues},
-    rng::Rng,
+    random::Rng,
+    scene::Scene,
+    scenes,
 };
 
 /// Plans a dataset of this many images: every kind in turn, each in all its variants, with an issue
@@ -58,4 +61,44 @@ fn name_files(samples: &mut [SampleImage]) {
         let name = format!("{}-{:04}.jpg", kind.file_stem(), used[kind as usize]);
         sample.file = PathBuf::from(kind.folder()).join(name);
     }
+}
+
+macro_rules! kinds {
+    ($($name:ident, $folder:literal, $label:literal, $module:ident;)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum SceneKind { $($name),* }
+
+        impl SceneKind {
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The label of the kind, with which its file names begin as well.
+            pub fn label(self) -> &'static str {
+                match self { $(Self::$name => $label),* }
+            }
+
+            pub fn folder(self) -> &'static str {
+                match self { $(Self::$name => $folder),* }
+            }
+
+            pub(super) fn draw(self, scene: &mut Scene) {
+                match self { $(Self::$name => scenes::$module::draw(scene)),* }
+            }
+        }
+    };
+}
+
+impl SceneKind {
+    pub(super) fn file_stem(self) -> String {
+        self.label().replace(' ', "-")
+    }
+}
+
+kinds! {
+    Balloons, "sky", "balloon", balloons;
+    City, "town", "city", city;
+    Flowers, "land", "flower", flowers;
+    Planets, "sky", "planet", planets;
+    Lighthouse, "water", "lighthouse", lighthouse;
+    Desert, "land", "desert", desert;
+    Sailing, "water", "sailing boat", sailing;
 }

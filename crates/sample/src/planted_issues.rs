@@ -1,10 +1,10 @@
-//! Planted issues, the ground truth for the index: near-duplicates, blurred, dark, bright images.
+//! Plants issues, which are the ground truth for the index: near-duplicates, blurred, dark and bright images.
 
 use std::io::Cursor;
 
 use image::{ImageFormat, RgbImage, imageops};
 
-use super::{LabeledBox, Region, SampleImage, rng::Rng};
+use super::{LabeledBox, Region, SampleImage, random::Rng};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PlantedIssue {

@@ -1,12 +1,19 @@
-//! A scene in progress: the canvas, the random numbers and light of one image, and its annotations.
+//! A scene in progress: the canvas, the random numbers and light of one image, its annotations and the words of its
+//! caption. What several kinds of scenes share is added here, such as the sky, the sun and gulls.
+
+use std::ops::Range;
 
 use tiny_skia::{Rect, Transform};
 
 use super::{
     LabeledBox, Region,
-    drawing::{Canvas, shape::Point},
-    light::{Light, TimeOfDay},
-    rng::Rng,
+    drawing::{
+        Canvas, Rgb, WHITE,
+        landscape::{self, Water, draw_glitter, draw_water},
+        rgb,
+        shape::{Point, curve, place_at},
+    },
+    random::Rng,
 };
 
 pub struct Scene {
@@ -78,9 +85,214 @@ impl Scene {
     }
 
     /// A random pixel between two fractions of the width and two of the height.
-    pub fn random_point(&mut self, across: (f32, f32), down: (f32, f32)) -> Point {
-        let x = self.rng.range(across.0, across.1);
-        let y = self.rng.range(down.0, down.1);
+    pub fn random_point(&mut self, across: Range<f32>, down: Range<f32>) -> Point {
+        let x = self.rng.range(across.start, across.end);
+        let y = self.rng.range(down.start, down.end);
         (self.canvas.w * x, self.canvas.h * y)
     }
+}
+
+impl Scene {
+    /// Covers the canvas with the colors of the sky, the last one at the row `horizon`.
+    pub fn fill_sky(&mut self, horizon: f32) {
+        self.canvas.vertical_gradient(&self.light.sky, 0.0, horizon);
+    }
+
+    pub fn add_sun(&mut self, center: Point, radius: f32) {
+        landscape::sun(&mut self.canvas, &self.light, center, radius);
+        self.add_circle("sun", center, radius);
+    }
+
+    /// Adds a moon; `phase` 0.0 is full, 0.7 a crescent.
+    pub fn add_moon(&mut self, center: Point, radius: f32, phase: f32) {
+        landscape::moon(&mut self.canvas, &self.light, center, radius, phase);
+        self.add_circle("moon", center, radius);
+    }
+
+    /// Adds a full moon at night, otherwise a sun, and returns its column in pixels. Position and
+    /// radius are random within these fractions of the canvas.
+    pub fn add_sun_or_moon(
+        &mut self,
+        across: Range<f32>,
+        down: Range<f32>,
+        radius: Range<f32>,
+    ) -> f32 {
+        let center = self.random_point(across, down);
+        let radius = self.canvas.unit() * self.rng.range(radius.start, radius.end);
+        if self.light.time == TimeOfDay::Night {
+            self.add_moon(center, radius, 0.0);
+        } else {
+            self.add_sun(center, radius);
+        }
+        center.0
+    }
+
+    /// Adds water, with the reflection of a sun or moon at the column `glitter`.
+    pub fn add_water(&mut self, water: Water, glitter: Option<f32>) {
+        let seed = self.rng.next();
+        draw_water(&mut self.canvas, seed, water);
+        if let Some(x) = glitter {
+            draw_glitter(&mut self.canvas, seed, water.top, x, self.light.sun, 0.8);
+        }
+    }
+
+    /// Adds a layer of clouds down to the row `horizon`, with a random cover from a range.
+    pub fn add_clouds(&mut self, horizon: f32, cover: Range<f32>) {
+        let (seed, cover) = (self.rng.next(), self.rng.range(cover.start, cover.end));
+        landscape::clouds(&mut self.canvas, &self.light, seed, horizon, cover);
+    }
+
+    /// Adds stars down to the row `bottom`; `amount` 1.0 is a clear night.
+    pub fn add_stars(&mut self, bottom: f32, amount: f32) {
+        landscape::stars(&mut self.canvas, self.rng.fork(), bottom, amount);
+    }
+
+    /// Adds up to five gulls above the row `bottom` and returns their number.
+    pub fn add_gulls(&mut self, bottom: f32) -> usize {
+        let count = if self.rng.chance(0.5) { self.rng.int(1, 5) } else { 0 };
+        let flock = (self.rng.range(0.15, 0.85), self.rng.range(0.25, 0.7));
+        let dark = self.light.is_dark();
+        let color = if dark { self.light.sky[3] } else { self.light.shade.mix(WHITE, 0.1) };
+        for _ in 0..count {
+            let across = flock.0 + self.rng.jitter(0.16);
+            let y = bottom * (flock.1 + self.rng.jitter(0.2));
+            let size = self.canvas.unit() * self.rng.range(0.025, 0.05);
+            let pose = place_at(self.canvas.w * across, y, size).pre_rotate(self.rng.jitter(18.0));
+            self.add_object("gull", pose, [-1.0, -0.45, 1.0, 0.25]);
+            self.canvas.with_transform(pose, |c| gull(c, color));
+        }
+        count
+    }
+
+    pub fn add_cumulus(&mut self, bottom: f32) {
+        for _ in 0..self.rng.int(2, 5) {
+            let depth = self.rng.unit();
+            let size = self.canvas.unit() * (0.5 - 0.3 * depth) * self.rng.range(0.8, 1.3);
+            let down = bottom * (0.2 + 0.62 * depth);
+            let base = (self.canvas.w * self.rng.unit(), down.max(size * 0.42));
+            landscape::cumulus(&mut self.canvas, &self.light, self.rng.fork(), base, size);
+        }
+    }
+}
+
+fn gull(c: &mut Canvas, color: Rgb) {
+    c.stroke(curve((-1.0, -0.1), (-0.4, -0.6), (0.0, 0.1)), 0.13, color);
+    c.stroke(curve((0.0, 0.1), (0.45, -0.65), (1.0, -0.2)), 0.13, color);
+}
+
+/// A time of day or weather. Each has a palette, which keeps the colors of an image in harmony.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeOfDay {
+    Dawn,
+    Morning,
+    Noon,
+    Golden,
+    Sunset,
+    Dusk,
+    Night,
+    Storm,
+    Mist,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Light {
+    pub time: TimeOfDay,
+    /// From the zenith to the horizon.
+    pub sky: [Rgb; 4],
+    /// The sun or moon, and what it touches.
+    pub sun: Rgb,
+    /// The color of distant things.
+    pub haze: Rgb,
+    /// Multiplies the color that a thing has under white light.
+    pub ambient: Rgb,
+    /// The darkest color of the foreground.
+    pub shade: Rgb,
+}
+
+impl Light {
+    pub fn new(time: TimeOfDay, rng: &mut Rng) -> Self {
+        let [zenith, high, low, horizon, sun, haze, ambient, shade] =
+            PALETTES[time as usize].map(rgb);
+        let light = Self { time, sky: [zenith, high, low, horizon], sun, haze, ambient, shade };
+        let (turn, vivid) = (rng.jitter(0.14), rng.range(0.88, 1.14));
+        let vary = |color: Rgb| color.rotate_hue(turn).saturate(vivid);
+        Self { sky: light.sky.map(vary), haze: vary(light.haze), shade: vary(light.shade), ..light }
+    }
+
+    /// The color of a thing in this light at a distance of 0.0 (near) to 1.0 (hidden by haze).
+    pub fn tint(&self, color: Rgb, distance: f32) -> Rgb {
+        color.multiply(self.ambient).scale(1.12).mix(self.haze, distance)
+    }
+
+    /// True when windows are lit and stars are out.
+    pub fn is_dark(&self) -> bool {
+        matches!(self.time, TimeOfDay::Night | TimeOfDay::Dusk)
+    }
+}
+
+/// For each `TimeOfDay`: zenith, high and low sky, horizon, sun, haze, ambient, shade.
+const PALETTES: [[u32; 8]; 9] = [
+    [0x4a63a6, 0x9a8cc6, 0xf4b0ad, 0xffe2b4, 0xfff2c8, 0xeebbb8, 0xdcbfca, 0x3c3a66],
+    [0x5aa6de, 0x97cbec, 0xd2e8e8, 0xfff1d2, 0xfffbe6, 0xd3e5e8, 0xfff8ec, 0x335468],
+    [0x1f6fc9, 0x489de2, 0x8ac9ee, 0xd2edf4, 0xfffdf0, 0xb4d8ec, 0xffffff, 0x24455f],
+    [0x6b9cc0, 0xbfc2a8, 0xf7cd80, 0xffe09a, 0xfff4c4, 0xf2cf90, 0xffe2ac, 0x57432f],
+    [0x33265f, 0x8e3a72, 0xee6450, 0xffc266, 0xfff0b4, 0xea8560, 0xd8948a, 0x2a1838],
+    [0x131f4c, 0x383f84, 0x8a669f, 0xf4a78c, 0xffdcb4, 0x77669c, 0x8880b4, 0x151838],
+    [0x050a22, 0x0c1a3e, 0x183462, 0x345a86, 0xf6f2dc, 0x284871, 0x4c628e, 0x050917],
+    [0x252f3b, 0x414f5a, 0x687980, 0xaab6b0, 0xe8f0e6, 0x84949a, 0x98a6aa, 0x1a232b],
+    [0x94a9b2, 0xb4c5c6, 0xd2dcd6, 0xe8eadf, 0xffffff, 0xd4ddd8, 0xd2dcd8, 0x455a5e],
+];
+
+const LABELS: [&str; 9] =
+    ["dawn", "morning", "day", "golden hour", "sunset", "dusk", "night", "storm", "mist"];
+
+const PHRASES: [&[&str]; 9] = [
+    &["at dawn", "at daybreak", "in the first light", "under a pink dawn sky"],
+    &["on a clear morning", "in the morning", "in soft morning light"],
+    &["on a bright day", "at noon", "under a blue sky", "in full sunshine"],
+    &["in golden light", "late in the afternoon", "in the golden hour"],
+    &["at sunset", "under a burning sky", "as the sun goes down"],
+    &["at dusk", "in the blue hour", "in the evening", "after sunset"],
+    &["at night", "under the stars", "in the moonlight", "late at night"],
+    &["in a storm", "under dark clouds", "before the rain"],
+    &["in the mist", "in thin fog", "on a gray morning"],
+];
+
+impl TimeOfDay {
+    pub fn label(self) -> &'static str {
+        LABELS[self as usize]
+    }
+
+    pub fn phrase(self, rng: &mut Rng) -> &'static str {
+        rng.pick(PHRASES[self as usize])
+    }
+}
+
+/// Returns "no", "a", "two" ... "twelve", then "many"; `article` is the word for one.
+pub fn number_word(n: usize, article: &'static str) -> &'static str {
+    const WORDS: [&str; 13] = [
+        "no", "a", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven", "twelve",
+    ];
+    match n {
+        1 => article,
+        _ => WORDS.get(n).copied().unwrap_or("many"),
+    }
+}
+
+/// Returns "red", "red and blue", "red, blue and green".
+pub fn join_words(items: &[&str]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [firsts @ .., last] => format!("{} and {last}", firsts.join(", ")),
+    }
+}
+
+pub fn article(word: &str) -> &'static str {
+    if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}
+
+pub fn plural(n: usize) -> &'static str {
+    if n == 1 { "" } else { "s" }
 }

@@ -24,7 +24,7 @@ pub struct SeaweedFs {
 
 impl Drop for SeaweedFs {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The service may have ended by itself.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::tiny_graph::{Attribute, TinyGraph};
 
-/// Each with the direction of its pictures and texts.
+/// The colors that the models know, each with the direction of its pictures and texts.
 pub const COLORS: [(&str, [u8; 3], [f32; 3]); 3] = [
     ("red", [250, 10, 10], [1.0, -1.0, -1.0]),
     ("green", [10, 250, 10], [-1.0, 1.0, -1.0]),

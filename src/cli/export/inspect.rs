@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::cli::{CliResult, Column, Context, Document};
-use tessera_model::{Failure, Inspection, SafeText, inspection::NameSample};
+use tessera_model::{Failure, Inspection, SafeText, export::NameSample};
 
 const INSPECTION_COLUMNS: &[Column] = &[
     Column::new("archive", "file"),

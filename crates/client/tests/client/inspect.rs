@@ -4,7 +4,7 @@ use std::{io::Write as _, path::Path};
 
 use serde_json::Value;
 use tessera_client::{ExistingFile, extract, inspect_archive, read_entry};
-use tessera_model::{PictureSource, SafeText, inspection::NameSample};
+use tessera_model::{PictureSource, SafeText, export::NameSample};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
 fn archive(entries: &[(&str, &[u8])]) -> tempfile::NamedTempFile {

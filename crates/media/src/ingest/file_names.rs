@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tessera_files::staging::{split_extension, with_suffix};
 use tessera_model::{
     SafeText,
-    archive_path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, is_reserved, safe_relative_path},
+    local_files::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, is_reserved, safe_relative_path},
 };
 use uuid::Uuid;
 

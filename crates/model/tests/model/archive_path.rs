@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use tessera_model::archive_path::*;
+use tessera_model::local_files::*;
 
 #[test]
 fn unsafe_and_hidden_paths_are_rejected() {

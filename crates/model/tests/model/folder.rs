@@ -1,4 +1,4 @@
-use tessera_model::{folder::*, *};
+use tessera_model::{local_files::*, *};
 
 #[test]
 fn pictures_are_recognized_by_extension() {

@@ -1,4 +1,4 @@
-use tessera_model::{Inspection, inspection::NameSample};
+use tessera_model::{Inspection, export::NameSample};
 
 #[test]
 fn all_names_are_counted_and_the_first_200_kept() {

@@ -1,4 +1,4 @@
-use tessera_model::link::*;
+use tessera_model::picture_source::*;
 
 #[test]
 fn neither_signature_nor_password_is_printed() {

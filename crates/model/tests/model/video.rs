@@ -1,6 +1,6 @@
 use tessera_model::{
     SafeText, VideoFrame,
-    video::{format_timestamp, frames_and_videos},
+    picture_source::{format_timestamp, frames_and_videos},
 };
 
 #[test]

@@ -1,5 +1,5 @@
-//! Decodes the tiles of a picture with `ffmpeg`. It gets a stream of one codec through a pipe, no file, and none of our
-//! variables; its time, its pictures and what is read of them are limited.
+//! Decodes the tiles of a picture with `ffmpeg`. The program gets a stream of one codec through a pipe, but no file and
+//! none of our variables. Its time, the size of its pictures and what is read of them are limited.
 
 use std::{
     env,
@@ -13,8 +13,8 @@ use std::{
 
 use image::RgbImage;
 
-use super::coded_picture::{Codec, CodedPicture};
-use crate::error::DecodeError;
+use super::{Codec, CodedPicture};
+use crate::limits::DecodeError;
 
 const TIMEOUT: Duration = Duration::from_mins(1);
 /// A header of PPM is shorter.
@@ -41,11 +41,11 @@ pub fn to_rgb(picture: &CodedPicture, program: &Path, name: &str) -> Result<RgbI
     let mut child = start(picture, program)
         .map_err(|cause| failed(&format!("cannot start ffmpeg ({})", cause.kind())))?;
     if let Some(mut input) = child.stdin.take() {
-        // It may end before it has read everything.
+        // `ffmpeg` may end before it has read everything.
         thread::spawn(move || drop(input.write_all(&stream)));
     }
     let pixels = read_with_timeout(&mut child, Tiles::of(picture));
-    // Either it has finished or it is not waited for any more; never leave the process behind.
+    // The process has ended or took too long; in both cases it must not stay behind.
     let _ = child.kill();
     let _ = child.wait();
     match pixels {
@@ -68,7 +68,7 @@ fn start(picture: &CodedPicture, program: &Path) -> std::io::Result<Child> {
         .envs(inherited)
         .args(["-nostdin", "-v", "quiet", "-threads", "1", "-protocol_whitelist", "pipe"])
         .args(["-max_pixels", &max_pixels, "-f", demuxer, "-i", "pipe:0", "-map", "0:v:0"])
-        // Without the new clock, it would repeat or drop pictures to fill a second.
+        // Without the new clock, `ffmpeg` would repeat or drop pictures to fill a second.
         .args(["-vf", &format!("{},settb=1/25,setpts=N", color_filter(picture)), "-r", "25"])
         .args(["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "pipe:1"])
         .stdin(Stdio::piped())
@@ -139,9 +139,9 @@ fn read_header(output: &mut impl BufRead) -> Option<(u32, u32)> {
         output.by_ref().take(MAX_HEADER_BYTES).read_line(&mut line).ok()?;
         line.strip_suffix('\n').map(str::to_owned)
     };
-    let (kind, size, most) = (line()?, line()?, line()?);
+    let (kind, size, max_sample) = (line()?, line()?, line()?);
     let (width, height) = size.split_once(' ')?;
-    (kind == "P6" && most == "255").then_some((width.parse().ok()?, height.parse().ok()?))
+    (kind == "P6" && max_sample == "255").then_some((width.parse().ok()?, height.parse().ok()?))
 }
 
 /// Reads the output in a thread, because reading cannot be interrupted but by the end of the program.

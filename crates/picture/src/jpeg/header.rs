@@ -4,7 +4,10 @@ use std::{ops::Range, sync::Arc};
 
 use image::metadata::Orientation;
 
-use super::{error::JpegError, huffman::HuffmanTable, standard_tables};
+use super::{
+    JpegError,
+    huffman::{HuffmanTable, standard_table},
+};
 
 const START_OF_SCAN: u8 = 0xDA;
 
@@ -85,8 +88,8 @@ impl Header {
     }
 
     pub fn max_sampling(&self) -> (usize, usize) {
-        self.components.iter().fold((1, 1), |most, component| {
-            (most.0.max(component.sampling.0), most.1.max(component.sampling.1))
+        self.components.iter().fold((1, 1), |(across, down), component| {
+            (across.max(component.sampling.0), down.max(component.sampling.1))
         })
     }
 
@@ -149,7 +152,7 @@ impl Header {
     /// Whether each sample of a component covers a whole number of pixels.
     fn has_integral_sampling(&self) -> bool {
         let is_integral =
-            |blocks: usize, most: usize| matches!(blocks, 1..=4) && most.is_multiple_of(blocks);
+            |blocks: usize, max: usize| matches!(blocks, 1..=4) && max.is_multiple_of(blocks);
         let (across, down) = self.max_sampling();
         matches!(self.components.len(), 1 | 3)
             && self.components.iter().all(|component| {
@@ -194,7 +197,7 @@ impl Header {
             let total = counts.iter().map(|&count| usize::from(count)).sum();
             let (symbols, after) = rest.split_at_checked(total).ok_or(JpegError::Truncated)?;
             let tables = if kind >> 4 == 0 { &mut self.dc } else { &mut self.ac };
-            let table = match standard_tables::find(*counts, symbols) {
+            let table = match standard_table(*counts, symbols) {
                 Some(shared) => shared,
                 None => Arc::new(HuffmanTable::new(*counts, symbols)?),
             };

@@ -1,12 +1,132 @@
-//! Huffman tables with wide lookups: one lookup usually yields a whole coefficient, or skips all
-//! coefficients up to the end of a block.
+//! Reads Huffman codes from the entropy-coded data: the bits, the tables with wide lookups, and the tables of the
+//! standard. One lookup usually yields a whole coefficient, or skips all coefficients up to the end of a block.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::{
-    bit_reader::{BitReader, extend},
-    error::JpegError,
-};
+use super::JpegError;
+
+/// Reads zeros past the end, which [`BitReader::is_overrun`] reports.
+#[derive(Clone, Copy, Debug)]
+pub struct BitReader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// The next bits, from the top.
+    buffer: u64,
+    count: u32,
+    /// Bits appended past the end.
+    padding: u64,
+}
+
+impl<'a> BitReader<'a> {
+    pub fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at, buffer: 0, count: 0, padding: 0 }
+    }
+
+    /// Buffers at least 32 bits: enough for the longest code and its value.
+    #[inline]
+    pub fn refill(&mut self) {
+        if self.count < 32 {
+            self.fill();
+        }
+    }
+
+    /// Buffers at least 56 bits, at most 63.
+    #[inline]
+    fn fill(&mut self) {
+        let next = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>);
+        match next.map(|eight| u64::from_be_bytes(*eight)) {
+            Some(word) if !has_ff(word) => {
+                // Bits past the last whole byte are buffered again by the next call, which finds them the same.
+                self.buffer |= word >> (self.count & 63);
+                let bytes = 63_u32.wrapping_sub(self.count) >> 3;
+                self.at += bytes as usize;
+                self.count += bytes * 8;
+            }
+            _ => *self = self.filled_bytewise(),
+        }
+    }
+
+    /// Takes the reader by value, so that it stays in registers where this is not called.
+    #[cold]
+    fn filled_bytewise(mut self) -> Self {
+        while self.count < 56 {
+            let byte = match self.bytes.get(self.at..) {
+                Some([0xFF, 0, ..]) => {
+                    self.at += 2;
+                    0xFF
+                }
+                Some([byte, ..]) if *byte != 0xFF => {
+                    self.at += 1;
+                    *byte
+                }
+                // A marker or the end of the file.
+                _ => {
+                    self.padding += 8;
+                    0
+                }
+            };
+            self.buffer |= u64::from(byte) << (56 - self.count);
+            self.count += 8;
+        }
+        self
+    }
+
+    /// The next `count` bits (1 to 32), not consumed.
+    #[inline]
+    pub fn peek(&self, count: u32) -> usize {
+        (self.buffer >> (64_u32.wrapping_sub(count) & 63)) as usize
+    }
+
+    #[inline]
+    pub fn consume(&mut self, count: u32) {
+        // No code and no value has 64 bits.
+        self.buffer <<= count & 63;
+        self.count = self.count.wrapping_sub(count);
+    }
+
+    /// Reads a signed value of `size` bits (0 to 15).
+    #[inline]
+    pub fn value(&mut self, size: u32) -> i32 {
+        if size == 0 {
+            return 0;
+        }
+        let bits = self.peek(size);
+        self.consume(size);
+        extend(bits, size)
+    }
+
+    /// Whether bits past the end were consumed.
+    pub fn is_overrun(&self) -> bool {
+        self.padding > u64::from(self.count)
+    }
+
+    /// Skips to the bits after the next restart marker; `false` without one.
+    pub fn restart(&mut self) -> bool {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let marker =
+            rest.windows(2).position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xFF));
+        match marker {
+            Some(position) if matches!(rest[position + 1], 0xD0..=0xD7) && !self.is_overrun() => {
+                *self = Self::new(self.bytes, self.at + position + 2);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The signed value of `size` bits (1 to 15): the lower half of the range is negative.
+#[inline]
+pub fn extend(bits: usize, size: u32) -> i32 {
+    // At most 15 bits.
+    let bits = bits as i32;
+    if bits < 1 << (size - 1) { bits - (1 << size) + 1 } else { bits }
+}
+
+fn has_ff(word: u64) -> bool {
+    const ONES: u64 = u64::MAX / 0xFF;
+    (!word).wrapping_sub(ONES) & word & (ONES << 7) != 0
+}
 
 const LOOKUP_BITS: u32 = 11;
 const LOOKUP_SIZE: usize = 1 << LOOKUP_BITS;
@@ -21,7 +141,7 @@ pub struct HuffmanTable {
     last: [i32; 17],
     offset: [i32; 17],
     symbols: Vec<u8>,
-    /// Made when they are first used: not every file is decoded, and a table has one purpose.
+    /// The lookups are made at first use, because not every file is decoded and a table needs only some of them.
     dc_lookup: OnceLock<Box<CoefficientLookup>>,
     ac_lookup: OnceLock<Box<CoefficientLookup>>,
     skip_lookup: OnceLock<Box<SkipLookup>>,
@@ -36,7 +156,7 @@ type SkipLookup = [u16; LOOKUP_SIZE];
 /// More than any number of coefficients, so that one comparison finds the end of a block.
 const ENDS: usize = 128;
 const ENDS_OF_NEXT: usize = ENDS + 64;
-/// For a code that is too long for an entry: as if it reached past every block.
+/// The entry of a code that is too long for one. It seems to reach past every block.
 const LONG_CODE: u16 = 0xFF << 8;
 
 impl HuffmanTable {
@@ -256,5 +376,79 @@ fn zero_run(symbol: u8) -> usize {
         0xF0 => 15,
         _ if symbol.trailing_zeros() >= 4 => END_OF_BLOCK,
         _ => usize::from(symbol >> 4),
+    }
+}
+
+// The Huffman tables of the JPEG standard (Annex K.3), which most cameras and encoders write into their files.
+// Their lookups are made once for all pictures, because making them takes as long as decoding a small picture.
+const DC_LUMA: [u8; 16] = [0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0];
+const DC_CHROMA: [u8; 16] = [0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0];
+const DC_SYMBOLS: [u8; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+const AC_LUMA: [u8; 16] = [0, 2, 1, 3, 3, 2, 4, 3, 5, 5, 4, 4, 0, 0, 1, 125];
+const AC_CHROMA: [u8; 16] = [0, 2, 1, 2, 4, 4, 3, 4, 7, 5, 4, 4, 0, 1, 2, 119];
+#[rustfmt::skip]
+const AC_LUMA_SYMBOLS: [u8; 162] = [
+    0x01, 0x02, 0x03, 0x00, 0x04, 0x11, 0x05, 0x12, 0x21, 0x31, 0x41, 0x06, 0x13, 0x51, 0x61, 0x07,
+    0x22, 0x71, 0x14, 0x32, 0x81, 0x91, 0xA1, 0x08, 0x23, 0x42, 0xB1, 0xC1, 0x15, 0x52, 0xD1, 0xF0,
+    0x24, 0x33, 0x62, 0x72, 0x82, 0x09, 0x0A, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x25, 0x26, 0x27, 0x28,
+    0x29, 0x2A, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x3A, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x49,
+    0x4A, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0x59, 0x5A, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69,
+    0x6A, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7A, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 0x89,
+    0x8A, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x98, 0x99, 0x9A, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6, 0xA7,
+    0xA8, 0xA9, 0xAA, 0xB2, 0xB3, 0xB4, 0xB5, 0xB6, 0xB7, 0xB8, 0xB9, 0xBA, 0xC2, 0xC3, 0xC4, 0xC5,
+    0xC6, 0xC7, 0xC8, 0xC9, 0xCA, 0xD2, 0xD3, 0xD4, 0xD5, 0xD6, 0xD7, 0xD8, 0xD9, 0xDA, 0xE1, 0xE2,
+    0xE3, 0xE4, 0xE5, 0xE6, 0xE7, 0xE8, 0xE9, 0xEA, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8,
+    0xF9, 0xFA,
+];
+#[rustfmt::skip]
+const AC_CHROMA_SYMBOLS: [u8; 162] = [
+    0x00, 0x01, 0x02, 0x03, 0x11, 0x04, 0x05, 0x21, 0x31, 0x06, 0x12, 0x41, 0x51, 0x07, 0x61, 0x71,
+    0x13, 0x22, 0x32, 0x81, 0x08, 0x14, 0x42, 0x91, 0xA1, 0xB1, 0xC1, 0x09, 0x23, 0x33, 0x52, 0xF0,
+    0x15, 0x62, 0x72, 0xD1, 0x0A, 0x16, 0x24, 0x34, 0xE1, 0x25, 0xF1, 0x17, 0x18, 0x19, 0x1A, 0x26,
+    0x27, 0x28, 0x29, 0x2A, 0x35, 0x36, 0x37, 0x38, 0x39, 0x3A, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48,
+    0x49, 0x4A, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0x59, 0x5A, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68,
+    0x69, 0x6A, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7A, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87,
+    0x88, 0x89, 0x8A, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x98, 0x99, 0x9A, 0xA2, 0xA3, 0xA4, 0xA5,
+    0xA6, 0xA7, 0xA8, 0xA9, 0xAA, 0xB2, 0xB3, 0xB4, 0xB5, 0xB6, 0xB7, 0xB8, 0xB9, 0xBA, 0xC2, 0xC3,
+    0xC4, 0xC5, 0xC6, 0xC7, 0xC8, 0xC9, 0xCA, 0xD2, 0xD3, 0xD4, 0xD5, 0xD6, 0xD7, 0xD8, 0xD9, 0xDA,
+    0xE2, 0xE3, 0xE4, 0xE5, 0xE6, 0xE7, 0xE8, 0xE9, 0xEA, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8,
+    0xF9, 0xFA,
+];
+
+const STANDARD_DEFINITIONS: [([u8; 16], &[u8]); 4] = [
+    (DC_LUMA, &DC_SYMBOLS),
+    (DC_CHROMA, &DC_SYMBOLS),
+    (AC_LUMA, &AC_LUMA_SYMBOLS),
+    (AC_CHROMA, &AC_CHROMA_SYMBOLS),
+];
+
+static STANDARD_TABLES: LazyLock<[Option<Arc<HuffmanTable>>; 4]> = LazyLock::new(|| {
+    STANDARD_DEFINITIONS
+        .map(|(counts, symbols)| HuffmanTable::new(counts, symbols).ok().map(Arc::new))
+});
+
+/// The shared table with these codes; `None` if it is not one of the standard.
+pub fn standard_table(counts: [u8; 16], symbols: &[u8]) -> Option<Arc<HuffmanTable>> {
+    let index =
+        STANDARD_DEFINITIONS.iter().position(|definition| *definition == (counts, symbols))?;
+    STANDARD_TABLES[index].clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_tables_of_the_standard_are_shared() {
+        let [first, second] =
+            [(); 2].map(|()| standard_table(DC_LUMA, &DC_SYMBOLS).expect("a table"));
+        assert!(Arc::ptr_eq(&first, &second));
+        assert!(
+            STANDARD_DEFINITIONS
+                .iter()
+                .all(|(counts, symbols)| standard_table(*counts, symbols).is_some())
+        );
+        assert!(standard_table(DC_LUMA, &DC_SYMBOLS[1..]).is_none());
+        assert!(standard_table(AC_LUMA, &AC_CHROMA_SYMBOLS).is_none());
     }
 }

@@ -13,17 +13,158 @@
     reason = "the range of every value cast is given by the format or by the mask just before"
 )]
 
-mod bit_reader;
-mod color;
-mod completeness;
-mod decoder;
-mod error;
 mod header;
 mod huffman;
-mod idct;
 mod scan;
-mod standard_tables;
+#[cfg(test)]
+mod tests;
 
-pub use color::ycbcr_to_rgb;
-pub use decoder::Jpeg;
 pub use header::segments_before_scan;
+pub use scan::ycbcr_to_rgb;
+
+use image::{RgbImage, metadata::Orientation};
+
+use self::header::{Header, segment};
+use crate::{
+    limits::DecodeError,
+    source_colors::{SourceColors, to_srgb},
+};
+
+/// Progressive encoders write about ten scans, thorough ones some dozens.
+pub const MAX_SCANS: usize = 64;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JpegError {
+    Truncated,
+    Damaged(&'static str),
+    /// More scans than any encoder writes: an attack on the decoder.
+    TooManyScans(usize),
+}
+
+impl From<JpegError> for DecodeError {
+    fn from(error: JpegError) -> Self {
+        Self(match error {
+            JpegError::Truncated => "truncated JPEG".to_owned(),
+            JpegError::Damaged(what) => format!("damaged JPEG: {what}"),
+            JpegError::TooManyScans(count) => {
+                format!("JPEG with {count} scans; the limit is {MAX_SCANS}")
+            }
+        })
+    }
+}
+
+/// Samples per block of 8x8 pixels, in each direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JpegScale {
+    Eighth = 1,
+    Quarter = 2,
+    Half = 4,
+}
+
+pub struct Jpeg<'a> {
+    bytes: &'a [u8],
+    header: Header,
+}
+
+impl<'a> Jpeg<'a> {
+    pub fn open(bytes: &'a [u8]) -> Result<Self, JpegError> {
+        Ok(Self { bytes, header: Header::read(bytes)? })
+    }
+
+    /// Width and height as stored.
+    pub fn size(&self) -> (u32, u32) {
+        (self.header.width.into(), self.header.height.into())
+    }
+
+    pub fn orientation(&self) -> Orientation {
+        self.header.orientation.unwrap_or(Orientation::NoTransforms)
+    }
+
+    /// Whether it has the four colors of printing.
+    pub fn is_cmyk(&self) -> bool {
+        self.header.components.len() == 4
+    }
+
+    pub fn is_progressive(&self) -> bool {
+        self.header.is_progressive
+    }
+
+    /// Its ICC profile.
+    pub fn source_colors(&self) -> Option<SourceColors> {
+        self.header.color_profile(self.bytes).map(SourceColors::Profile)
+    }
+
+    /// The smallest scale with at least `min_side` pixels on the shorter side; `None` if that is the
+    /// full size, or if the file is not supported.
+    pub fn scale(&self, min_side: u32) -> Option<JpegScale> {
+        if !self.header.is_baseline {
+            return None;
+        }
+        let shorter = u32::from(self.header.width.min(self.header.height));
+        [JpegScale::Eighth, JpegScale::Quarter, JpegScale::Half]
+            .into_iter()
+            .find(|&scale| (shorter * scale as u32).div_ceil(8) >= min_side)
+    }
+
+    /// Decodes to sRGB at a reduced size: each side is that of the original times the scale, rounded up.
+    pub fn decode(&self, scale: JpegScale) -> Result<RgbImage, JpegError> {
+        let planes = match scale {
+            JpegScale::Eighth => scan::decode::<1>(self.bytes, &self.header),
+            JpegScale::Quarter => scan::decode::<2>(self.bytes, &self.header),
+            JpegScale::Half => scan::decode::<4>(self.bytes, &self.header),
+        }?;
+        let (width, height) = self.size();
+        let reduced = |side: u32| (side * scale as u32).div_ceil(8);
+        let color_space = self.header.color_space();
+        let mut picture = scan::to_rgb(&planes, color_space, reduced(width), reduced(height));
+        if let Some(colors) = self.source_colors() {
+            to_srgb(&mut picture, &colors);
+        }
+        Ok(picture)
+    }
+
+    /// Verifies that the file is complete and has a reasonable number of scans, which the lenient
+    /// general decoder does not.
+    pub fn check_complete(&self) -> Result<(), JpegError> {
+        if has_end_marker(self.bytes, self.header.scan_start)? {
+            Ok(())
+        } else if self.header.is_baseline {
+            // Some cameras omit the end marker; then only decoding shows whether pixels are missing.
+            scan::decode::<1>(self.bytes, &self.header).map(|_| ())
+        } else {
+            Err(JpegError::Truncated)
+        }
+    }
+}
+
+/// Walks from the entropy-coded data of the first scan to the end of the file; whether the end
+/// marker exists.
+pub fn has_end_marker(bytes: &[u8], mut at: usize) -> Result<bool, JpegError> {
+    let mut scans = 1;
+    while let Some(found) = next_marker(bytes, at) {
+        let (marker, _, next) = match segment(bytes, found) {
+            Err(JpegError::Truncated) => return Ok(false),
+            segment => segment?,
+        };
+        match marker {
+            0xD9 if scans > MAX_SCANS => return Err(JpegError::TooManyScans(scans)),
+            0xD9 => return Ok(true),
+            0xDA => scans += 1,
+            _ => {}
+        }
+        at = next;
+    }
+    Ok(false)
+}
+
+/// The next marker that is neither stuffing nor a restart.
+fn next_marker(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at += bytes.get(at..)?.iter().position(|&byte| byte == 0xFF)?;
+        match bytes.get(at + 1)? {
+            0x00 | 0xD0..=0xD7 => at += 2,
+            0xFF => at += 1,
+            _ => return Some(at),
+        }
+    }
+}

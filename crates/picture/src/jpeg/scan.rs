@@ -1,11 +1,12 @@
-//! Decodes the entropy-coded data of a sequential JPEG to planes of reduced size.
+//! Decodes the entropy-coded data of a sequential JPEG to planes of reduced size, and the planes to pixels. The inverse
+//! cosine transform takes the low frequencies of an 8x8 block as a block of 4x4, 2x2 or 1x1.
+
+use image::RgbImage;
 
 use super::{
-    bit_reader::BitReader,
-    error::JpegError,
-    header::{Component, Header},
-    huffman::{CoefficientReader, CoefficientSkipper, END_OF_BLOCK},
-    idct::{self, LowFrequencies},
+    JpegError,
+    header::{ColorSpace, Component, Header},
+    huffman::{BitReader, CoefficientReader, CoefficientSkipper, END_OF_BLOCK},
 };
 
 /// The position (8 times the row plus the column) of the coefficients in zigzag order, as far as 4x4
@@ -28,7 +29,7 @@ impl ComponentPlane {
             return row;
         }
         match self.pixels_per_sample.0 {
-            // Far faster when it is known while compiling.
+            // A factor that is known at compile time is far faster.
             2 => repeat::<2>(row, buffer),
             times => {
                 for (places, &sample) in buffer.chunks_mut(times).zip(row) {
@@ -123,7 +124,7 @@ struct ComponentDecoder<'a, const SIDE: usize> {
     /// Blocks of one MCU (horizontal, vertical).
     blocks: (usize, usize),
     dc: CoefficientReader<'a>,
-    /// Not for one sample a block, which needs no AC coefficient.
+    /// `None` for one sample per block, which needs no AC coefficient.
     ac: Option<CoefficientReader<'a>>,
     skipper: CoefficientSkipper<'a>,
     quantization_table: [u16; 64],
@@ -144,14 +145,14 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
         let (across, down) = header.mcu_counts();
         let stride = across * component.sampling.0 * SIDE;
         let [dc, ac] = header.huffman_tables(component)?;
-        let (most_across, most_down) = header.max_sampling();
+        let (max_across, max_down) = header.max_sampling();
         Ok(Self {
             plane: ComponentPlane {
                 samples: vec![0; stride * down * component.sampling.1 * SIDE],
                 stride,
                 pixels_per_sample: (
-                    most_across / component.sampling.0,
-                    most_down / component.sampling.1,
+                    max_across / component.sampling.0,
+                    max_down / component.sampling.1,
                 ),
             },
             blocks: component.sampling,
@@ -177,9 +178,9 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
         let (_, difference) = self.dc.next(bits)?;
         // Wraps only for invalid data.
         self.last_dc = i32::from(self.last_dc.wrapping_add(difference) as i16);
-        // Both have at most 16 bits.
+        // Both factors have at most 16 bits.
         let dc = self.last_dc.wrapping_mul(i32::from(self.quantization_table[0]));
-        let plain = idct::idct_1x1(dc.clamp(-1 << 16, 1 << 16));
+        let plain = idct_1x1(dc.clamp(-1 << 16, 1 << 16));
         let Some(ac) = self.ac else {
             self.plane.samples[at] = plain;
             return self.skipper.skip_block(bits, 1);
@@ -190,9 +191,9 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
         if is_plain {
             self.store(at, [[plain; SIDE]; SIDE]);
         } else if SIDE == 2 {
-            self.store(at, idct::idct_2x2(&low));
+            self.store(at, idct_2x2(&low));
         } else {
-            self.store(at, idct::idct_4x4(&low));
+            self.store(at, idct_4x4(&low));
         }
         Ok(())
     }
@@ -235,4 +236,116 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
             row[..N].copy_from_slice(&samples);
         }
     }
+}
+
+/// The dequantized low frequencies of a block, as rows of four.
+pub type LowFrequencies = [[f32; 4]; 4];
+
+/// The mean of a block from its DC coefficient.
+#[inline]
+pub fn idct_1x1(dc: i32) -> u8 {
+    clamp(((dc + 4) >> 3) + 128)
+}
+
+#[inline]
+pub fn idct_2x2(low: &LowFrequencies) -> [[u8; 2]; 2] {
+    let [[a, b, ..], [c, d, ..], ..] = *low;
+    [
+        [sample((a + b + c + d) / 8.0), sample((a - b + c - d) / 8.0)],
+        [sample((a + b - c - d) / 8.0), sample((a - b - c + d) / 8.0)],
+    ]
+}
+
+#[inline]
+pub fn idct_4x4(low: &LowFrequencies) -> [[u8; 4]; 4] {
+    let rows = transpose(transform_columns(*low));
+    let columns = transpose(transform_columns(rows));
+    columns.map(|row| row.map(sample))
+}
+
+/// The four-point transform down each column.
+fn transform_columns([x0, x1, x2, x3]: LowFrequencies) -> LowFrequencies {
+    // cos(k pi / 8) / 2 for k = 1, 2, 3.
+    const C1: f32 = 0.461_939_77;
+    const C2: f32 = 0.353_553_4;
+    const C3: f32 = 0.191_341_72;
+    let mut out = LowFrequencies::default();
+    for i in 0..4 {
+        let (near, far) = (C2 * (x0[i] + x2[i]), C2 * (x0[i] - x2[i]));
+        let (outer, inner) = (C1 * x1[i] + C3 * x3[i], C3 * x1[i] - C1 * x3[i]);
+        out[0][i] = near + outer;
+        out[1][i] = far + inner;
+        out[2][i] = far - inner;
+        out[3][i] = near - outer;
+    }
+    out
+}
+
+fn transpose(low: LowFrequencies) -> LowFrequencies {
+    let mut out = LowFrequencies::default();
+    for (y, row) in low.into_iter().enumerate() {
+        for (x, value) in row.into_iter().enumerate() {
+            out[x][y] = value;
+        }
+    }
+    out
+}
+
+/// Converts a level around zero to a sample; the cast saturates.
+#[inline]
+fn sample(level: f32) -> u8 {
+    (level + 128.5) as u8
+}
+
+#[inline]
+fn clamp(level: i32) -> u8 {
+    level.clamp(0, 255) as u8
+}
+
+pub fn to_rgb(planes: &[ComponentPlane], color: ColorSpace, width: u32, height: u32) -> RgbImage {
+    let mut picture = RgbImage::new(width, height);
+    let width = width as usize;
+    let mut spread = [vec![0; width], vec![0; width], vec![0; width]];
+    for (y, row) in picture.chunks_exact_mut(3 * width.max(1)).enumerate() {
+        let pixels = row.as_chunks_mut::<3>().0;
+        if let [first, second, third] = planes {
+            let [a, b, c] = &mut spread;
+            let rows = [first.row(y, a), second.row(y, b), third.row(y, c)];
+            match color {
+                ColorSpace::Rgb => interleave_rgb(rows, pixels),
+                ColorSpace::YCbCr => convert_ycbcr(rows, pixels),
+            }
+        } else if let [gray] = planes {
+            for (pixel, &sample) in pixels.iter_mut().zip(gray.row(y, &mut spread[0])) {
+                *pixel = [sample; 3];
+            }
+        }
+    }
+    picture
+}
+
+fn interleave_rgb([red, green, blue]: [&[u8]; 3], pixels: &mut [[u8; 3]]) {
+    for (((pixel, &red), &green), &blue) in pixels.iter_mut().zip(red).zip(green).zip(blue) {
+        *pixel = [red, green, blue];
+    }
+}
+
+fn convert_ycbcr([luma, cb, cr]: [&[u8]; 3], pixels: &mut [[u8; 3]]) {
+    for (((pixel, &luma), &cb), &cr) in pixels.iter_mut().zip(luma).zip(cb).zip(cr) {
+        *pixel = ycbcr_to_rgb([luma, cb, cr]);
+    }
+}
+
+/// The JFIF conversion in 16.16 fixed point.
+#[inline]
+pub fn ycbcr_to_rgb([luma, cb, cr]: [u8; 3]) -> [u8; 3] {
+    const HALF: i32 = 1 << 15;
+    let luma = (i32::from(luma) << 16) + HALF;
+    let (cb, cr) = (i32::from(cb) - 128, i32::from(cr) - 128);
+    let sample = |level: i32| (level >> 16).clamp(0, 255) as u8;
+    [
+        sample(luma + 91_881 * cr),
+        sample(luma - 22_554 * cb - 46_802 * cr),
+        sample(luma + 116_130 * cb),
+    ]
 }

@@ -4,7 +4,7 @@ use image::RgbImage;
 use proptest::prelude::*;
 use tessera_picture::{
     Canvas, Protocol,
-    fit::{DEFAULT_SIXEL_SIDE, Fit, max_sixel_cells, resize},
+    fit::{DEFAULT_SIXEL_SIDE, Fit, max_sixel_cells},
 };
 
 fn canvas(columns: u16, rows: u16, cell: (u16, u16), protocol: Protocol) -> Canvas {

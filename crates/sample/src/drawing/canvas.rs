@@ -1,18 +1,17 @@
-//! The canvas: shapes by tiny-skia, soft light by loops over its pixels.
+//! The canvas and its colors: shapes are drawn by tiny-skia, soft light by loops over the pixels.
 //!
-//! A dry-run canvas has a size but no pixels, and every drawing method returns at once: drawing a
-//! scene on it collects the annotations at almost no cost.
+//! A dry-run canvas has a size but no pixels, and every drawing method returns at once: drawing a scene on it collects the
+//! annotations at almost no cost.
+
+use std::ops::Range;
 
 use image::RgbImage;
 use tiny_skia::{
-    FillRule, GradientStop, LineCap, LineJoin, LinearGradient, Paint, Path, Pixmap,
+    Color, FillRule, GradientStop, LineCap, LineJoin, LinearGradient, Paint, Path, Pixmap,
     PremultipliedColorU8, RadialGradient, Shader, SpreadMode, Stroke, Transform,
 };
 
-use super::{
-    color::{BLACK, Rgb, gradient},
-    shape::Point,
-};
+use super::shape::Point;
 
 /// What a shape is filled with. Points are in the coordinates of the shape.
 #[derive(Clone, Copy, Debug)]
@@ -134,11 +133,11 @@ impl Canvas {
     }
 
     /// Replaces each pixel of these columns and rows (clipped to the canvas) by a function of its
-    /// position and color. Dithered, so that wide gradients show no bands.
+    /// position and color. The colors are dithered, so that wide gradients show no bands.
     pub fn map_pixels(
         &mut self,
-        columns: (f32, f32),
-        rows: (f32, f32),
+        columns: Range<f32>,
+        rows: Range<f32>,
         mut map: impl FnMut(f32, f32, Rgb) -> Rgb,
     ) {
         let (left, right) = clip(columns, self.w);
@@ -174,12 +173,12 @@ impl Canvas {
             let row = (y.max(0.0) as usize).min(height - 1);
             unpack(before.pixels()[row * width + column])
         };
-        self.map_pixels((0.0, self.w), (top, self.h), |x, y, _| map(x, y, &source));
+        self.map_pixels(0.0..self.w, top..self.h, |x, y, _| map(x, y, &source));
     }
 
     pub fn vertical_gradient(&mut self, stops: &[Rgb], top: f32, bottom: f32) {
         let (mut row, mut color) = (usize::MAX, BLACK);
-        self.map_pixels((0.0, self.w), (0.0, self.h), |_, y, _| {
+        self.map_pixels(0.0..self.w, 0.0..self.h, |_, y, _| {
             if y as usize != row {
                 (row, color) = (y as usize, gradient(stops, (y - top) / (bottom - top)));
             }
@@ -189,7 +188,7 @@ impl Canvas {
 
     pub fn glow(&mut self, (x, y): Point, radius: f32, color: Rgb, strength: f32) {
         let inverse = 1.0 / (radius * radius);
-        self.map_pixels((x - radius, x + radius), (y - radius, y + radius), |px, py, now| {
+        self.map_pixels(x - radius..x + radius, y - radius..y + radius, |px, py, now| {
             let near = 1.0 - ((px - x) * (px - x) + (py - y) * (py - y)) * inverse;
             if near <= 0.0 {
                 return now;
@@ -201,11 +200,11 @@ impl Canvas {
     /// Blends in a layer whose color and opacity are computed every `step` pixels and interpolated.
     pub fn soft_layer(
         &mut self,
-        (top, bottom): (f32, f32),
+        rows: Range<f32>,
         step: f32,
         layer: impl Fn(f32, f32) -> (Rgb, f32),
     ) {
-        let (top, bottom) = (top.floor().max(0.0), bottom.ceil().min(self.h));
+        let (top, bottom) = (rows.start.floor().max(0.0), rows.end.ceil().min(self.h));
         if self.is_dry_run() || bottom <= top {
             return;
         }
@@ -217,7 +216,7 @@ impl Canvas {
         let blend = |a: (Rgb, f32), b: (Rgb, f32), k: f32| (a.0.mix(b.0, k), a.1 + (b.1 - a.1) * k);
         let inverse = 1.0 / step;
         let (mut row, mut line) = (usize::MAX, Vec::new());
-        self.map_pixels((0.0, self.w), (top, bottom), |x, y, now| {
+        self.map_pixels(0.0..self.w, top..bottom, |x, y, now| {
             if y as usize != row {
                 row = y as usize;
                 let v = (y - top) / step;
@@ -237,7 +236,7 @@ impl Canvas {
         const VIGNETTE: f32 = 0.3;
         let (w, h) = (self.w, self.h);
         let mut state = seed as u32 | 1;
-        self.map_pixels((0.0, w), (0.0, h), |x, y, now| {
+        self.map_pixels(0.0..w, 0.0..h, |x, y, now| {
             state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
             let sum = (state >> 16) as f32 + (state & 0xFFFF) as f32;
             let grain = (sum / 65_536.0 - 1.0) * 0.016;
@@ -261,8 +260,8 @@ static DITHER: [f32; 256] = {
     table
 };
 
-fn clip((from, to): (f32, f32), size: f32) -> (usize, usize) {
-    (from.clamp(0.0, size) as usize, to.clamp(0.0, size).ceil() as usize)
+fn clip(range: Range<f32>, size: f32) -> (usize, usize) {
+    (range.start.clamp(0.0, size) as usize, range.end.clamp(0.0, size).ceil() as usize)
 }
 
 fn unpack(pixel: PremultipliedColorU8) -> Rgb {
@@ -279,4 +278,88 @@ fn pack(color: Rgb, dither: f32) -> PremultipliedColorU8 {
     let byte = |v: f32| (v * 255.0 + dither) as u8;
     PremultipliedColorU8::from_rgba(byte(color.0), byte(color.1), byte(color.2), 255)
         .unwrap_or(PremultipliedColorU8::TRANSPARENT)
+}
+
+/// A color in sRGB: red, green and blue, 0.0-1.0 each. The canvas clips values above 1.0. Colors are blended in sRGB, as
+/// the palettes expect.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rgb(pub f32, pub f32, pub f32);
+
+/// A color as written in a style sheet: `rgb(0xff_8800)`.
+pub const fn rgb(hex: u32) -> Rgb {
+    Rgb(
+        ((hex >> 16) & 255) as f32 / 255.0,
+        ((hex >> 8) & 255) as f32 / 255.0,
+        (hex & 255) as f32 / 255.0,
+    )
+}
+
+pub const WHITE: Rgb = Rgb(1.0, 1.0, 1.0);
+pub const BLACK: Rgb = Rgb(0.0, 0.0, 0.0);
+
+impl Rgb {
+    fn zip(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
+        Self(f(self.0, other.0), f(self.1, other.1), f(self.2, other.2))
+    }
+
+    /// Interpolates: this color at 0, `other` at 1.
+    pub fn mix(self, other: Self, t: f32) -> Self {
+        self.zip(other, |a, b| a + (b - a) * t)
+    }
+
+    /// Brighter above 1, darker below.
+    pub fn scale(self, k: f32) -> Self {
+        Self(self.0 * k, self.1 * k, self.2 * k)
+    }
+
+    pub fn multiply(self, light: Self) -> Self {
+        self.zip(light, |a, b| a * b)
+    }
+
+    /// The "screen" blend mode of image editors: adds light without overexposure.
+    pub fn screen(self, light: Self) -> Self {
+        self.zip(light, |a, b| a + b * (1.0 - a).max(0.0))
+    }
+
+    /// Perceived brightness, 0.0-1.0.
+    pub fn luma(self) -> f32 {
+        0.299 * self.0 + 0.587 * self.1 + 0.114 * self.2
+    }
+
+    /// More saturated above 1, grayer below.
+    pub fn saturate(self, k: f32) -> Self {
+        let gray = self.luma();
+        Self(gray, gray, gray).mix(self, k)
+    }
+
+    /// Rotates around the gray axis by `angle` radians.
+    pub fn rotate_hue(self, angle: f32) -> Self {
+        let (sin, cos) = angle.sin_cos();
+        let third = (1.0 - cos) / 3.0;
+        let root = sin * 0.577_35;
+        let Self(r, g, b) = self;
+        Self(
+            r * (cos + third) + g * (third - root) + b * (third + root),
+            r * (third + root) + g * (cos + third) + b * (third - root),
+            r * (third - root) + g * (third + root) + b * (cos + third),
+        )
+    }
+
+    pub fn to_skia(self, alpha: f32) -> Color {
+        let fit = |v: f32| v.clamp(0.0, 1.0);
+        Color::from_rgba(fit(self.0), fit(self.1), fit(self.2), fit(alpha)).unwrap_or(Color::BLACK)
+    }
+}
+
+/// The color at `t` (0.0-1.0) of evenly spaced stops.
+pub fn gradient(stops: &[Rgb], t: f32) -> Rgb {
+    let position = t.clamp(0.0, 1.0) * (stops.len() - 1) as f32;
+    let below = (position as usize).min(stops.len() - 2);
+    stops[below].mix(stops[below + 1], smoothstep(0.0, 1.0, position - below as f32))
+}
+
+/// 0 up to `from`, 1 beyond `to`, an S-curve between them.
+pub fn smoothstep(from: f32, to: f32, value: f32) -> f32 {
+    let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
 }

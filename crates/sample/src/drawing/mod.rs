@@ -1,14 +1,7 @@
-//! Drawing primitives: canvas, colors, shapes, sky, terrain, trees and water.
+//! Drawing primitives: the canvas and its colors, shapes, and parts of landscapes.
 
 pub mod canvas;
-pub mod color;
-pub mod noise;
+pub mod landscape;
 pub mod shape;
-pub mod sky;
-pub mod terrain;
-pub mod tree;
-pub mod water;
 
-pub use canvas::{Canvas, Fill};
-pub use color::{BLACK, Rgb, WHITE, gradient, rgb, smoothstep};
-pub use noise::Noise;
+pub use canvas::{BLACK, Canvas, Fill, Rgb, WHITE, gradient, rgb, smoothstep};

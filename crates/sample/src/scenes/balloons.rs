@@ -28,7 +28,7 @@ pub fn draw(s: &mut Scene) {
     if matches!(s.light.time, TimeOfDay::Noon | TimeOfDay::Morning) {
         s.add_cumulus(horizon);
     } else {
-        s.add_clouds(horizon, (0.2, 0.55));
+        s.add_clouds(horizon, 0.2..0.55);
     }
     let ground = hills(s, horizon);
     let names = balloons(s, horizon);
@@ -36,10 +36,10 @@ pub fn draw(s: &mut Scene) {
     let time = s.time_phrase();
     let verb = s.rng.pick(&["over", "drifting over", "floating above", "high above"]);
     let balloons = match names.as_slice() {
-        [one] => format!("{} {one} balloon", caption::article(one)),
-        [a, b] => format!("{} {a} and {} {b} balloon", caption::article(a), caption::article(b)),
+        [one] => format!("{} {one} balloon", article(one)),
+        [a, b] => format!("{} {a} and {} {b} balloon", article(a), article(b)),
         [.., last] => {
-            format!("{} balloons, one of them {last},", caption::number(names.len(), "a"))
+            format!("{} balloons, one of them {last},", number_word(names.len(), "a"))
         }
         [] => String::new(),
     };
@@ -66,7 +66,7 @@ fn hills(s: &mut Scene, horizon: f32) -> &'static str {
         }
         if step == 1 && !matches!(s.light.time, TimeOfDay::Noon) {
             let haze = s.light.haze.mix(s.light.sun, 0.25);
-            sky::mist(&mut s.canvas, s.rng.next(), haze, base * h, h * 0.07, 0.6);
+            landscape::mist(&mut s.canvas, s.rng.next(), haze, base * h, h * 0.07, 0.6);
         }
     }
     name

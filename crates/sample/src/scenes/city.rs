@@ -32,11 +32,11 @@ pub fn draw(s: &mut Scene) {
     let neon = rgb(s.rng.pick(&[0xd83aa0, 0x7a4af0, 0x1fa8c4, 0xe0583a]));
     match s.light.time {
         TimeOfDay::Night if !rainy => s.add_stars(bank, 0.6),
-        _ => s.add_clouds(bank, if rainy { (0.7, 0.9) } else { (0.3, 0.6) }),
+        _ => s.add_clouds(bank, if rainy { 0.7..0.9 } else { 0.3..0.6 }),
     }
     let moon = !rainy && s.rng.chance(0.55);
     if moon {
-        let center = s.random_point((0.12, 0.88), (0.1, 0.22));
+        let center = s.random_point(0.12..0.88, 0.1..0.22);
         let (radius, phase) = (unit * s.rng.range(0.035, 0.06), s.rng.pick(&[0.0, 0.7]));
         s.add_moon(center, radius, phase);
     }
@@ -52,7 +52,7 @@ pub fn draw(s: &mut Scene) {
         draw_bridge(s, bank);
     }
     if rainy {
-        sky::rain(&mut s.canvas, s.rng.fork(), neon.mix(WHITE, 0.6), 130);
+        landscape::rain(&mut s.canvas, s.rng.fork(), neon.mix(WHITE, 0.6), 130);
         s.add_label("rain");
     }
     let (time, city) = (s.time_phrase(), s.rng.pick(&captions));

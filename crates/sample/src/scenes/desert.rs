@@ -9,14 +9,14 @@ pub fn draw(s: &mut Scene) {
 /// Draws a sky with a sun, or with moon and stars, and returns the phrase for it.
 fn draw_sky(s: &mut Scene, horizon: f32) -> &'static str {
     s.fill_sky(horizon);
-    let (high, unit) = (s.random_point((0.15, 0.85), (0.12, 0.3)), s.canvas.unit());
+    let (high, unit) = (s.random_point(0.15..0.85, 0.12..0.3), s.canvas.unit());
     if s.light.is_dark() {
         s.add_stars(horizon, 1.5);
         let (radius, phase) = (unit * s.rng.range(0.04, 0.07), s.rng.pick(&[0.0, 0.7]));
         s.add_moon(high, radius, phase);
         return "under moon and stars";
     }
-    s.add_clouds(horizon, (0.15, 0.3));
+    s.add_clouds(horizon, 0.15..0.3);
     let radius = unit * s.rng.range(0.05, 0.09);
     let low = (high.0, horizon - radius * 2.4);
     s.add_sun(if s.light.time == TimeOfDay::Noon { high } else { low }, radius);
@@ -75,7 +75,7 @@ fn dunes(s: &mut Scene) {
     let with = match camels {
         0 => String::new(),
         1 => ", crossed by a camel,".to_owned(),
-        n => format!(", crossed by {} camels,", caption::number(n, "a")),
+        n => format!(", crossed by {} camels,", number_word(n, "a")),
     };
     s.caption = format!("{dunes} in the desert{with} {sky}");
 }
@@ -104,7 +104,7 @@ fn mesas(s: &mut Scene) {
         s.canvas.with_transform(pose, |c| cactus(c, green));
     }
     s.labels.extend(["mesas", "rocks"]);
-    let n = caption::number(count, "a lone");
+    let n = number_word(count, "a lone");
     let cacti = if count == 1 { "cactus" } else { "cacti" };
     let before = s.rng.pick(&["before red mesas", "below red rocks", "among red cliffs"]);
     s.caption = capitalize(&format!("{n} {cacti} in the desert {before} {sky}"));
@@ -146,7 +146,7 @@ fn pyramids(s: &mut Scene) {
         dune(s, level + 0.2 + 0.25 * step, 0.14, 0.6 + 0.4 * step, sand);
     }
     s.add_label("sand");
-    let n = caption::number(count, "a great");
+    let n = number_word(count, "a great");
     let rise = if count == 1 { "pyramid rises" } else { "pyramids rise" };
     s.caption = capitalize(&format!("{n} {rise} from the desert {sky}"));
 }

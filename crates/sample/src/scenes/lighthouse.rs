@@ -47,7 +47,7 @@ pub fn draw(s: &mut Scene) {
         (false, 0) => "",
         (false, _) => " among gulls",
     };
-    let (a, time) = (caption::article(name), s.time_phrase());
+    let (a, time) = (article(name), s.time_phrase());
     s.caption = capitalize(&format!("{a} {name} lighthouse{with} {verb} {time}"));
 }
 
@@ -59,16 +59,16 @@ fn draw_sky_and_sea(s: &mut Scene, horizon: f32, left: bool) {
     }
     match time {
         TimeOfDay::Noon => s.add_cumulus(horizon),
-        TimeOfDay::Storm => s.add_clouds(horizon, (0.95, 0.95)),
-        _ => s.add_clouds(horizon, (0.25, 0.6)),
+        TimeOfDay::Storm => s.add_clouds(horizon, 0.95..0.95),
+        _ => s.add_clouds(horizon, 0.25..0.6),
     }
     let down = match time {
-        TimeOfDay::Night => Some((0.14, 0.26)),
-        TimeOfDay::Dusk | TimeOfDay::Sunset | TimeOfDay::Dawn => Some((low - 0.1, low)),
+        TimeOfDay::Night => Some(0.14..0.26),
+        TimeOfDay::Dusk | TimeOfDay::Sunset | TimeOfDay::Dawn => Some(low - 0.1..low),
         _ => None,
     };
-    let across = if left { (0.6, 0.88) } else { (0.12, 0.4) };
-    let glitter = down.map(|down| s.add_sun_or_moon(across, down, (0.04, 0.07)));
+    let across = if left { 0.6..0.88 } else { 0.12..0.4 };
+    let glitter = down.map(|down| s.add_sun_or_moon(across, down, 0.04..0.07));
     let deep = s.light.tint(rgb(0x1f6a94), 0.1).mix(s.light.sky[0], 0.4);
     let highlight = s.light.sky[3];
     let roughness = if time == TimeOfDay::Storm { 1.0 } else { 0.55 };
@@ -156,8 +156,8 @@ fn draw_beam(s: &mut Scene, lamp: Point, left: bool) {
     let rise = s.rng.range(-0.16, 0.06);
     let warm = rgb(0xfff0b8);
     let strength = if s.light.time == TimeOfDay::Night { 0.75 } else { 0.5 };
-    let columns = if left { (lamp.0, w) } else { (0.0, lamp.0) };
-    s.canvas.map_pixels(columns, (0.0, s.canvas.h), |x, y, now| {
+    let columns = if left { lamp.0..w } else { 0.0..lamp.0 };
+    s.canvas.map_pixels(columns, 0.0..s.canvas.h, |x, y, now| {
         let far = (x - lamp.0) * side;
         let offset = ((y - lamp.1) - far * rise) / (unit * 0.012 + far * 0.13);
         if offset.abs() >= 1.0 {

@@ -3,10 +3,26 @@
 pub mod balloons;
 pub mod city;
 pub mod desert;
-mod elements;
 pub mod flowers;
 pub mod lighthouse;
 pub mod planets;
 pub mod sailing;
 
-use super::prelude;
+/// The names that all scenes need.
+mod prelude {
+    pub use super::super::{
+        drawing::{
+            BLACK, Canvas, Fill, Rgb, WHITE, gradient,
+            landscape::{self, Foliage, Terrain, Water, broadleaf_tree, draw_glitter},
+            rgb,
+            shape::{
+                Point, circle, closed_curve, closed_path, closed_spline, curve, ellipse, leaf,
+                place_at, polygon, polyline, rect, rounded_rect,
+            },
+            smoothstep,
+        },
+        random::{Noise, Rng},
+        scene::{Light, Scene, TimeOfDay, article, join_words, number_word, plural},
+    };
+    pub use tessera_model::text::capitalize;
+}

@@ -1,20 +1,20 @@
 //! Planets in space: a ringed gas giant, a planet with oceans, a desert planet.
 
-use super::prelude::{caption::number, *};
+use super::prelude::*;
 
 /// A name for captions, and colors from pole to pole or from low to high ground.
 type PlanetColors = (&'static str, [u32; 5]);
 
-const GAS: &[PlanetColors] = &[
+const GAS_GIANT_COLORS: &[PlanetColors] = &[
     ("golden", [0x8a5a34, 0xd9a866, 0xf3d9a2, 0xe8bd7c, 0xa06a42]),
     ("pale blue", [0x2f5f8c, 0x6fb0cf, 0xd2eef0, 0x8cc4da, 0x3f7ba6]),
     ("pink", [0x7a3458, 0xc9708a, 0xf6c8bd, 0xe09aa0, 0x8f4468]),
 ];
-const OCEAN: &[PlanetColors] = &[
+const OCEAN_PLANET_COLORS: &[PlanetColors] = &[
     ("blue", [0x0c2f6e, 0x14509a, 0x2f8fc4, 0x5fa04c, 0xd8cfa0]),
     ("green", [0x0b3f54, 0x146a70, 0x2f9c86, 0x86b04a, 0xe6dca0]),
 ];
-const DESERT: &[PlanetColors] = &[
+const DESERT_PLANET_COLORS: &[PlanetColors] = &[
     ("red", [0x5c1f18, 0x963a22, 0xc8623a, 0xe2945c, 0xf3c596]),
     ("orange", [0x6e3312, 0xa8561c, 0xd98a34, 0xefb45c, 0xfbe0a0]),
     ("purple", [0x2f1a52, 0x5a2f86, 0x8c56b4, 0xbc8ad2, 0xe6c6ee]),
@@ -32,7 +32,11 @@ struct Globe {
 }
 
 pub fn draw(s: &mut Scene) {
-    let (planet_colors, ringed) = s.variant(&[(GAS, true), (OCEAN, false), (DESERT, false)]);
+    let (planet_colors, ringed) = s.variant(&[
+        (GAS_GIANT_COLORS, true),
+        (OCEAN_PLANET_COLORS, false),
+        (DESERT_PLANET_COLORS, false),
+    ]);
     s.labels.extend(["space", "stars"]);
     let nebula = draw_nebula(s);
     let side = s.rng.pick(&[-1.0, 1.0]);
@@ -41,7 +45,7 @@ pub fn draw(s: &mut Scene) {
     let moons = s.rng.int(0, 3);
     let (name, hex) = s.rng.pick(planet_colors);
     let radius = unit * s.rng.range(0.2, 0.33);
-    let center = s.random_point((0.36, 0.64), (0.52, 0.52));
+    let center = s.random_point(0.36..0.64, 0.52..0.52);
     let globe =
         Globe { center, radius, colors: hex.map(rgb), banded: ringed, sun, seed: s.rng.next() };
     s.canvas.glow(center, radius * 1.7, globe.colors[3], 0.55);
@@ -59,12 +63,12 @@ pub fn draw(s: &mut Scene) {
     }
     let with = match (ringed, moons) {
         (true, 0) => " with wide rings".to_owned(),
-        (true, n) => format!(" with rings and {} moon{}", number(n, "a small"), caption::plural(n)),
+        (true, n) => format!(" with rings and {} moon{}", number_word(n, "a small"), plural(n)),
         (false, 0) => String::new(),
-        (false, n) => format!(" with {} moon{}", number(n, "a single"), caption::plural(n)),
+        (false, n) => format!(" with {} moon{}", number_word(n, "a single"), plural(n)),
     };
     let place = s.rng.pick(&["among the stars", "in deep space", "in the dark"]);
-    let article = caption::article(name);
+    let article = article(name);
     s.caption = capitalize(&format!("{article} {name} planet{with} {place}, {nebula}"));
 }
 
@@ -80,7 +84,7 @@ fn draw_nebula(s: &mut Scene) -> &'static str {
     s.canvas.vertical_gradient(&[rgb(0x05060f), rgb(0x0b0e24), rgb(0x06070f)], 0.0, h);
     let noise = Noise::new(s.rng.next());
     let slope = s.rng.jitter(0.8);
-    s.canvas.soft_layer((0.0, h), 4.0, |x, y| {
+    s.canvas.soft_layer(0.0..h, 4.0, |x, y| {
         let band = ((y - h * 0.5) - slope * (x - w * 0.5)) / unit;
         let (u, v) = (x / unit * 2.6, y / unit * 2.6);
         let bend = noise.fbm(u + 7.0, v, 3);
@@ -95,7 +99,7 @@ fn draw_nebula(s: &mut Scene) -> &'static str {
 fn draw_globe(c: &mut Canvas, globe: &Globe) {
     let (noise, (cx, cy), r) = (Noise::new(globe.seed), globe.center, globe.radius);
     let has_clouds = !globe.banded && globe.colors[0].2 > globe.colors[0].0 * 2.5;
-    c.map_pixels((cx - r - 1.0, cx + r + 2.0), (cy - r - 1.0, cy + r + 2.0), |x, y, now| {
+    c.map_pixels(cx - r - 1.0..cx + r + 2.0, cy - r - 1.0..cy + r + 2.0, |x, y, now| {
         let (dx, dy) = ((x - cx) / r, (y - cy) / r);
         let flat = dx * dx + dy * dy;
         let inside = smoothstep(1.0 + 1.0 / r, 1.0 - 1.0 / r, flat.sqrt());
@@ -128,7 +132,7 @@ fn draw_ring(c: &mut Canvas, globe: &Globe, tilt: f32, front: bool) {
     let (noise, (cx, cy), r) = (Noise::new(globe.seed ^ 5), globe.center, globe.radius);
     let (sin, cos) = tilt.sin_cos();
     let reach = r * 2.3;
-    c.map_pixels((cx - reach, cx + reach), (cy - reach, cy + reach), |x, y, now| {
+    c.map_pixels(cx - reach..cx + reach, cy - reach..cy + reach, |x, y, now| {
         let (dx, dy) = ((x - cx) / r, (y - cy) / r);
         let (u, v) = (dx * cos + dy * sin, (dy * cos - dx * sin) / 0.3);
         if (v > 0.0) != front {

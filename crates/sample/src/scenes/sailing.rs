@@ -46,7 +46,7 @@ pub fn draw(s: &mut Scene) {
     let boats = match names.as_slice() {
         [one] => format!("a sailing boat with {one} sails"),
         [.., last] => {
-            let count = caption::number(names.len(), "a");
+            let count = number_word(names.len(), "a");
             format!("{count} sailing boats, the nearest with {last} sails,")
         }
         [] => String::new(),
@@ -63,14 +63,14 @@ fn draw_sky(s: &mut Scene, horizon: f32) -> Option<f32> {
     match s.light.time {
         TimeOfDay::Noon => s.add_cumulus(horizon),
         TimeOfDay::Night => s.add_stars(horizon, 0.9),
-        _ => s.add_clouds(horizon, (0.3, 0.6)),
+        _ => s.add_clouds(horizon, 0.3..0.6),
     }
     let down = match s.light.time {
         TimeOfDay::Noon | TimeOfDay::Morning | TimeOfDay::Mist => return None,
-        TimeOfDay::Night => (0.12, 0.28),
-        _ => (low - 0.14, low - 0.02),
+        TimeOfDay::Night => 0.12..0.28,
+        _ => low - 0.14..low - 0.02,
     };
-    Some(s.add_sun_or_moon((0.2, 0.8), down, (0.045, 0.085)))
+    Some(s.add_sun_or_moon(0.2..0.8, down, 0.045..0.085))
 }
 
 fn draw_coast(s: &mut Scene, horizon: f32) {

@@ -1,0 +1,133 @@
+//! Files outside the service: their kinds by extension, the same for the client and the service, the listing of a local
+//! folder for the file picker, and safe paths of archive members. Whether a picture is valid is checked later, from its
+//! content.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use crate::SafeText;
+
+/// Size limit of the local service for a file that is not a video, in bytes.
+const MAX_FILE_SIZE: u64 = 256 << 20;
+/// Size limit of the local service for a video, in bytes.
+const MAX_VIDEO_SIZE: u64 = 4 << 30;
+
+/// What a file is by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A picture, also of a format that only some services read.
+    Picture,
+    Video,
+    /// Captions, labels or boxes in a separate file.
+    Sidecar,
+    Archive,
+    Other,
+}
+
+impl FileKind {
+    /// Returns the kind of a file by its name or path; case-insensitive.
+    pub fn from_name(name: &str) -> Self {
+        let (_, extension) = name.rsplit_once('.').unwrap_or_default();
+        match extension.to_ascii_lowercase().as_str() {
+            "png" | "jpg" | "jpeg" | "jpe" | "jfif" | "gif" | "bmp" | "webp" | "tif" | "tiff"
+            | "jp2" | "jxl" | "qoi" | "pbm" | "pgm" | "ppm" | "pnm" | "pam" | "ico" | "hdr"
+            | "exr" | "avif" | "heic" | "heif" | "dng" | "cr2" | "cr3" | "nef" | "nrw" | "arw"
+            | "sr2" | "srw" | "orf" | "rw2" | "pef" | "raf" => Self::Picture,
+            "mp4" | "mov" | "mkv" | "webm" | "avi" | "m4v" | "wmv" | "flv" => Self::Video,
+            "jsonl" | "json" | "csv" | "parquet" | "txt" | "xml" | "yaml" | "yml" | "names"
+            | "labels" | "cls" => Self::Sidecar,
+            "zip" | "tar" | "gz" | "tgz" | "bz2" | "xz" | "zst" | "7z" | "rar" => Self::Archive,
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether it is a picture or a video.
+    pub fn is_media(self) -> bool {
+        matches!(self, Self::Picture | Self::Video)
+    }
+
+    /// Size limit of the local service for a file of this kind, in bytes.
+    pub fn max_size(self) -> u64 {
+        if self == Self::Video { MAX_VIDEO_SIZE } else { MAX_FILE_SIZE }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderListing {
+    pub path: PathBuf,
+    /// At most [`FolderListing::MAX_ENTRIES`].
+    pub entries: Vec<FolderEntry>,
+    pub omitted: usize,
+}
+
+impl FolderListing {
+    pub const MAX_ENTRIES: usize = 5_000;
+
+    pub fn entry_path(&self, entry: &FolderEntry) -> PathBuf {
+        self.path.join(&entry.file_name)
+    }
+}
+
+/// A file or folder. Links are resolved; pipes, sockets and devices are not listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderEntry {
+    pub name: SafeText,
+    /// The name as the file system has it, for building paths.
+    pub file_name: OsString,
+    pub is_folder: bool,
+    pub bytes: u64,
+}
+
+impl FolderEntry {
+    pub fn is_picture(&self) -> bool {
+        !self.is_folder
+            && FileKind::from_name(&self.file_name.to_string_lossy()) == FileKind::Picture
+    }
+}
+
+/// Leaves room for a number and a suffix.
+pub const MAX_NAME_BYTES: usize = 200;
+pub const MAX_PATH_BYTES: usize = 1_024;
+pub const MAX_DEPTH: usize = 32;
+/// Device names on some systems, with any extension.
+const RESERVED_NAMES: [&str; 4] = ["con", "prn", "aux", "nul"];
+
+/// The path of an archive member if it is safe everywhere: relative, below the folder, plain names
+/// only. Empty for the folder itself. The error is the reason for skipping the member.
+pub fn safe_relative_path(name: &str) -> Result<PathBuf, &'static str> {
+    if name.chars().any(char::is_control) {
+        return Err("its name contains control characters");
+    }
+    if name.starts_with('/') || name.contains('\\') || name.contains(':') {
+        return Err("its name is not a plain relative path");
+    }
+    let mut path = PathBuf::new();
+    for part in name.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        if part == ".." {
+            return Err("its name points outside the folder");
+        }
+        if part.starts_with('.') || part == "__MACOSX" {
+            return Err("hidden");
+        }
+        if part.ends_with(['.', ' ']) {
+            return Err("its name ends in a dot or a space");
+        }
+        if is_reserved(part) {
+            return Err("its name is reserved by some systems");
+        }
+        if part.len() > MAX_NAME_BYTES {
+            return Err("its name is too long");
+        }
+        path.push(part);
+    }
+    if path.as_os_str().len() > MAX_PATH_BYTES || path.components().count() > MAX_DEPTH + 1 {
+        return Err("its path is too long or too deep");
+    }
+    Ok(path)
+}
+
+pub fn is_reserved(part: &str) -> bool {
+    let stem = part.split('.').next().unwrap_or(part).trim_end().to_ascii_lowercase();
+    let numbered_port = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
+    RESERVED_NAMES.contains(&stem.as_str())
+        || numbered_port.is_some_and(|n| n.len() == 1 && n.chars().all(|c| c.is_ascii_digit()))
+}

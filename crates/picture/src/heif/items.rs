@@ -1,0 +1,276 @@
+//! The items of an AVIF or HEIC file (ISO/IEC 14496-12, section 8.11): their types, where their bytes are, to which items
+//! they refer, and their properties such as size, orientation and colors.
+
+use image::metadata::Orientation;
+
+use crate::{
+    iso_boxes::{boxes, find_box, number},
+    source_colors::{CodedColors, UNSPECIFIED},
+};
+
+/// More items are not read. A photograph in tiles has about a hundred.
+const MAX_ITEMS: usize = 2000;
+/// Items in more parts are refused.
+const MAX_EXTENTS: u64 = 64;
+
+#[derive(Clone, Copy)]
+pub struct ItemTable<'a> {
+    file: &'a [u8],
+    meta: &'a [u8],
+    pub primary: u64,
+}
+
+/// Reads numbers one after the other.
+struct Numbers<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Numbers<'_> {
+    /// A number of `size` bytes: 0, 1, 2, 4 or 8.
+    fn next(&mut self, size: usize) -> Option<u64> {
+        let number = match size {
+            0 => 0,
+            1 => u64::from(*self.bytes.get(self.at)?),
+            2 => number::<2>(self.bytes, self.at)?,
+            4 => number::<4>(self.bytes, self.at)?,
+            8 => number::<8>(self.bytes, self.at)?,
+            _ => return None,
+        };
+        self.at += size;
+        Some(number)
+    }
+}
+
+impl<'a> ItemTable<'a> {
+    pub fn open(file: &'a [u8]) -> Option<Self> {
+        // After version and flags.
+        let meta = find_box(file, *b"meta")?.get(4..)?;
+        let primary = find_box(meta, *b"pitm")?;
+        let mut numbers = Numbers { bytes: primary, at: 4 };
+        let primary = numbers.next(if primary.first()? == &0 { 2 } else { 4 })?;
+        Some(Self { file, meta, primary })
+    }
+
+    /// The boxes of properties, and those that say which items have them.
+    pub fn properties(&self) -> Option<&'a [u8]> {
+        find_box(self.meta, *b"iprp")
+    }
+
+    /// The type of an item.
+    pub fn kind(&self, item: u64) -> Option<[u8; 4]> {
+        let infos = find_box(self.meta, *b"iinf")?;
+        let start = if infos.first()? == &0 { 6 } else { 8 };
+        boxes(infos.get(start..)?).take(MAX_ITEMS).find_map(|(_, info)| {
+            let id_size = match info.first()? {
+                2 => 2,
+                3 => 4,
+                _ => return None,
+            };
+            let mut numbers = Numbers { bytes: info, at: 4 };
+            let is_item = numbers.next(id_size)? == item;
+            // After the index of protection.
+            is_item.then(|| info.get(numbers.at + 2..)?.first_chunk().copied()).flatten()
+        })
+    }
+
+    /// The items from which an item is put together.
+    pub fn tiles(&self, item: u64) -> Option<Vec<u64>> {
+        let mut derived = self.references(*b"dimg")?;
+        derived.find_map(|(from, to)| (from == item).then_some(to))
+    }
+
+    /// The items that add something to an item, such as its alpha.
+    pub fn auxiliaries(&self, item: u64) -> Vec<u64> {
+        let references = self.references(*b"auxl").into_iter().flatten();
+        references.filter(|(_, to)| to.contains(&item)).map(|(from, _)| from).collect()
+    }
+
+    /// The references of a kind: the items that have them, and those that they refer to.
+    fn references(&self, kind: [u8; 4]) -> Option<impl Iterator<Item = (u64, Vec<u64>)>> {
+        let references = find_box(self.meta, *b"iref")?;
+        let id_size = if references.first()? == &0 { 2 } else { 4 };
+        let of_kind = boxes(references.get(4..)?).filter(move |(found, _)| *found == kind);
+        Some(of_kind.filter_map(move |(_, body)| {
+            let mut numbers = Numbers { bytes: body, at: 0 };
+            let from = numbers.next(id_size)?;
+            let count = numbers.next(2)?;
+            let to: Option<Vec<_>> = (0..count).map(|_| numbers.next(id_size)).collect();
+            Some((from, to?))
+        }))
+    }
+
+    /// The bytes of items, in their order.
+    pub fn contents(&self, items: &[u64]) -> Option<Vec<Vec<&'a [u8]>>> {
+        let locations = find_box(self.meta, *b"iloc")?;
+        let version = *locations.first()?;
+        let [offset_size, length_size, base_size, index_size] = [(4, 4), (4, 0), (5, 4), (5, 0)]
+            .map(|(at, shift)| locations.get(at).map(|byte| usize::from(byte >> shift & 15)));
+        let index_size = if version == 0 { 0 } else { index_size? };
+        let id_size = if version < 2 { 2 } else { 4 };
+        let mut numbers = Numbers { bytes: locations, at: 6 };
+        let mut contents = vec![None; items.len()];
+        for _ in 0..numbers.next(id_size)?.min(MAX_ITEMS as u64) {
+            let item = numbers.next(id_size)?;
+            let is_inside = version > 0 && numbers.next(2)? & 15 == 1;
+            let source = if is_inside { find_box(self.meta, *b"idat")? } else { self.file };
+            numbers.next(2)?;
+            let base = numbers.next(base_size?)?;
+            let mut parts = Vec::new();
+            let extents = numbers.next(2)?;
+            (extents <= MAX_EXTENTS).then_some(())?;
+            for _ in 0..extents {
+                numbers.next(index_size)?;
+                let start = base.checked_add(numbers.next(offset_size?)?)?;
+                let length = numbers.next(length_size?)?;
+                let [start, length] = [start, length].map(|number| usize::try_from(number).ok());
+                parts.push(source.get(start?..)?.get(..length?)?);
+            }
+            if let Some(at) = items.iter().position(|&wanted| wanted == item) {
+                contents[at] = Some(parts);
+            }
+        }
+        contents.into_iter().collect()
+    }
+}
+
+/// The names of the kind of auxiliary pictures that contain alpha.
+const ALPHA: [&[u8]; 2] =
+    [b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0", b"urn:mpeg:hevc:2015:auxid:1\0"];
+/// More properties are not read.
+const MAX_PROPERTIES: usize = 200;
+
+#[derive(Default)]
+pub struct ItemProperties<'a> {
+    /// The size before the picture is turned.
+    pub size: Option<(u32, u32)>,
+    pub orientation: Option<Orientation>,
+    pub color_profile: Option<&'a [u8]>,
+    pub coded_colors: Option<CodedColors>,
+    /// The matrix of YCbCr by ITU-T H.273, and whether samples have the full range.
+    pub color_matrix: Option<(u64, bool)>,
+    /// Parameter sets of HEVC, or a sequence header of AV1.
+    pub hevc: Option<&'a [u8]>,
+    pub av1: Option<&'a [u8]>,
+    /// Whether its samples are the alpha of another item.
+    pub is_alpha: bool,
+    /// Whether only a part is shown, which is not supported.
+    pub is_cropped: bool,
+}
+
+impl<'a> ItemProperties<'a> {
+    /// Reads the properties of an item from the box of all properties.
+    pub fn read(properties: &'a [u8], item: u64) -> Option<Self> {
+        let all: Vec<_> = boxes(find_box(properties, *b"ipco")?).take(MAX_PROPERTIES).collect();
+        let mut read = Self::default();
+        for index in indices(find_box(properties, *b"ipma")?, item)? {
+            if let Some((kind, body)) = index.checked_sub(1).and_then(|index| all.get(index)) {
+                read.add(*kind, body);
+            }
+        }
+        Some(read)
+    }
+
+    fn add(&mut self, kind: [u8; 4], body: &'a [u8]) {
+        let side = |at| number::<4>(body, at).and_then(|side| u32::try_from(side).ok());
+        match (&kind, body) {
+            (b"ispe", _) => self.size = side(4).zip(side(8)),
+            (b"hvcC", _) => self.hevc = Some(body),
+            (b"av1C", _) => self.av1 = Some(body),
+            (b"auxC", [_, _, _, _, name @ ..]) => {
+                self.is_alpha = ALPHA.iter().any(|alpha| name.starts_with(alpha));
+            }
+            (b"clap", _) => self.is_cropped = true,
+            (b"irot", [turns, ..]) => self.turn(match turns & 3 {
+                0 => Orientation::NoTransforms,
+                1 => Orientation::Rotate270,
+                2 => Orientation::Rotate180,
+                _ => Orientation::Rotate90,
+            }),
+            // Top and bottom are exchanged, or left and right.
+            (b"imir", [axis, ..]) => self.turn(if axis & 1 == 0 {
+                Orientation::FlipVertical
+            } else {
+                Orientation::FlipHorizontal
+            }),
+            (b"colr", [b'n', b'c', b'l', b'x', coded @ .., range]) => {
+                let [primaries, transfer, matrix] =
+                    [0, 2, 4].map(|at| number::<2>(coded, at).unwrap_or(UNSPECIFIED));
+                self.coded_colors = CodedColors::new(primaries, transfer);
+                self.color_matrix = Some((matrix, range >> 7 == 1));
+            }
+            (b"colr", [b'p', b'r', b'o', b'f', profile @ ..]) => {
+                self.color_profile = Some(profile);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds a transform after the others.
+    fn turn(&mut self, next: Orientation) {
+        let before = self.orientation.unwrap_or(Orientation::NoTransforms);
+        self.orientation = Some(composed(before, next));
+    }
+}
+
+/// The orientation that has the effect of one after the other.
+fn composed(first: Orientation, second: Orientation) -> Orientation {
+    // Two pixels that no orientation maps to each other show the effect: the corner, and that beside it.
+    let effect = |orientations: &[Orientation]| {
+        let mut picture = image::DynamicImage::new_luma8(3, 3);
+        if let Some(pixels) = picture.as_mut_luma8() {
+            pixels.put_pixel(0, 0, image::Luma([2]));
+            pixels.put_pixel(1, 0, image::Luma([1]));
+        }
+        for &orientation in orientations {
+            picture.apply_orientation(orientation);
+        }
+        picture
+    };
+    let wanted = effect(&[first, second]);
+    let all = (1..=8).filter_map(Orientation::from_exif);
+    all.into_iter().find(|&one| effect(&[one]) == wanted).unwrap_or(Orientation::NoTransforms)
+}
+
+/// The numbers of the properties of an item, in the order in which they apply, from 1.
+fn indices(associations: &[u8], item: u64) -> Option<Vec<usize>> {
+    let is_wide = associations.get(3)? & 1 == 1;
+    let id_size = if associations.first()? == &0 { 2 } else { 4 };
+    let mut at = 8;
+    for _ in 0..number::<4>(associations, 4)? {
+        let id = if id_size == 2 {
+            number::<2>(associations, at)
+        } else {
+            number::<4>(associations, at)
+        };
+        let count = usize::from(*associations.get(at + id_size)?);
+        let size = if is_wide { 2 } else { 1 };
+        let list = associations.get(at + id_size + 1..)?.get(..size * count)?;
+        if id? == item {
+            // The first bit says whether a reader must understand it.
+            return Some(
+                list.chunks(size)
+                    .map(|index| match index {
+                        [high, low] => usize::from(u16::from_be_bytes([high & 0x7F, *low])),
+                        other => usize::from(other[0] & 0x7F),
+                    })
+                    .collect(),
+            );
+        }
+        at += id_size + 1 + size * count;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_and_a_mirror_are_one_orientation() {
+        use Orientation::{FlipVertical, NoTransforms, Rotate90, Rotate270, Rotate270FlipH};
+        assert_eq!(composed(NoTransforms, Rotate90), Rotate90);
+        assert_eq!(composed(Rotate90, Rotate270), NoTransforms);
+        assert_eq!(composed(Rotate90, FlipVertical), Rotate270FlipH);
+    }
+}

@@ -1,0 +1,187 @@
+//! The limits of decoding a picture: its size, the memory and the time of its decoder. A decoder cannot be interrupted, so
+//! reading fails when its time is over.
+
+use std::{
+    cell::Cell,
+    fmt,
+    io::{self, BufRead, Cursor, ErrorKind, Read, Seek, SeekFrom},
+    rc::Rc,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use image::Limits;
+
+/// The largest side of a picture, in pixels.
+pub const MAX_SIDE: u32 = 32_768;
+pub const MAX_PIXELS: u64 = 100_000_000;
+
+/// Why a picture cannot be decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeError(pub String);
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+pub fn check_size((width, height): (u32, u32)) -> Result<(), DecodeError> {
+    let pixels = u64::from(width) * u64::from(height);
+    let refuse = |why: &str| Err(DecodeError(format!("{width}x{height} pixels {why}")));
+    if pixels == 0 {
+        refuse("are not a picture")
+    } else if pixels > MAX_PIXELS {
+        refuse("is over the limit of 100 million")
+    } else if width.max(height) > MAX_SIDE {
+        refuse("is over the limit of 32768 a side")
+    } else {
+        Ok(())
+    }
+}
+
+/// The most memory that decoding a picture may take.
+pub const MAX_DECODE_BYTES: u64 = 256 << 20;
+/// Pictures that need more memory than this are decoded one at a time.
+const LARGE_PICTURE_BYTES: u64 = 64 << 20;
+/// The most memory of a decoder besides the pixels: profiles, rows, palettes.
+pub const MAX_DECODER_BYTES: u64 = 16 << 20;
+
+static LARGE_PICTURE_LOCK: Mutex<()> = Mutex::new(());
+
+/// Refuses to decode a picture for which more memory is needed than the limit, and waits for others if it is large.
+pub fn lock_memory(needed: u64) -> Result<Option<MutexGuard<'static, ()>>, DecodeError> {
+    if needed > MAX_DECODE_BYTES {
+        return Err(DecodeError(format!(
+            "opening it needs {} MiB, over the limit of {} MiB",
+            needed >> 20,
+            MAX_DECODE_BYTES >> 20
+        )));
+    }
+    Ok(lock_if_large(needed))
+}
+
+/// Locks the decoding of large pictures, if decoding this one needs so much memory (in bytes): one at a time.
+pub fn lock_if_large(needed: u64) -> Option<MutexGuard<'static, ()>> {
+    // The lock guards no data that a panic could leave inconsistent.
+    (needed > LARGE_PICTURE_BYTES)
+        .then(|| LARGE_PICTURE_LOCK.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Limits the memory of a decoder, but not the size of the picture, because [`check_size`] reports a large side more
+/// clearly than the decoders.
+pub fn memory_limit(bytes: u64) -> Limits {
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(bytes);
+    limits
+}
+
+/// How long a picture may be decoded. A picture of 100 million pixels takes a few seconds, in JPEG XL up to half of this.
+const MAX_DECODE_TIME: Duration = Duration::from_mins(1);
+/// Some decoders read single bytes, which takes less time than asking for the time.
+const READS_PER_CHECK: u8 = 64;
+
+/// When a decoder is stopped. Clones are the same deadline.
+#[derive(Clone)]
+pub struct Deadline(Rc<Cell<Instant>>);
+
+impl Deadline {
+    /// Returns the deadline of a decoder that starts now.
+    pub fn new() -> Self {
+        Self(Rc::new(Cell::new(Instant::now() + MAX_DECODE_TIME)))
+    }
+
+    /// Restarts the time of a decoder that had to wait for others.
+    pub fn restart(&self) {
+        self.0.set(Instant::now() + MAX_DECODE_TIME);
+    }
+
+    /// # Errors
+    /// The time is over.
+    pub fn check(&self) -> Result<(), DecodeError> {
+        if Instant::now() < self.0.get() {
+            return Ok(());
+        }
+        Err(DecodeError(format!("opening it takes more than {} s", MAX_DECODE_TIME.as_secs())))
+    }
+}
+
+/// Bytes that can be read until a deadline.
+pub struct TimedReader<T> {
+    bytes: Cursor<T>,
+    deadline: Deadline,
+    reads: u8,
+}
+
+impl<T: AsRef<[u8]>> TimedReader<T> {
+    pub fn new(bytes: T, deadline: Deadline) -> Self {
+        Self { bytes: Cursor::new(bytes), deadline, reads: 0 }
+    }
+
+    fn check(&mut self) -> io::Result<()> {
+        self.reads = (self.reads + 1) % READS_PER_CHECK;
+        if self.reads == 1 {
+            self.deadline.check().map_err(|error| io::Error::new(ErrorKind::TimedOut, error))?;
+        }
+        Ok(())
+    }
+}
+
+impl<T: AsRef<[u8]>> Read for TimedReader<T> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.check()?;
+        self.bytes.read(buffer)
+    }
+}
+
+impl<T: AsRef<[u8]>> BufRead for TimedReader<T> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.check()?;
+        self.bytes.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.bytes.consume(amount);
+    }
+}
+
+impl<T: AsRef<[u8]>> Seek for TimedReader<T> {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.bytes.seek(position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn past() -> Deadline {
+        Deadline(Rc::new(Cell::new(Instant::now())))
+    }
+
+    #[test]
+    fn reading_fails_when_the_time_is_over() {
+        let read = |deadline| {
+            let mut all = Vec::new();
+            TimedReader::new(b"bytes", deadline).read_to_end(&mut all).map(|_| all)
+        };
+        assert_eq!(read(Deadline::new()).unwrap(), b"bytes");
+        let error = read(past()).unwrap_err();
+        assert_eq!(error.to_string(), "opening it takes more than 60 s");
+        let waited = past();
+        waited.restart();
+        assert_eq!(read(waited).unwrap(), b"bytes");
+    }
+
+    #[test]
+    fn a_decoder_that_reads_single_bytes_is_stopped_soon() {
+        let bytes = vec![0; 1000];
+        let mut reader = TimedReader::new(&bytes, Deadline::new());
+        assert_eq!(reader.read(&mut [0]).unwrap(), 1);
+        reader.deadline = past();
+        let read = (0..1000).take_while(|_| reader.read(&mut [0]).is_ok()).count();
+        assert!(read < usize::from(READS_PER_CHECK), "{read}");
+    }
+}

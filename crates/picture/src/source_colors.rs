@@ -1,0 +1,349 @@
+//! The colors that a file says its samples have, by an ICC profile, by numbers of ITU-T H.273 or by the chunks of a PNG,
+//! and their conversion to sRGB, which terminals and the index expect.
+
+use std::{
+    ops::RangeInclusive,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use image::{Rgb, RgbImage};
+use moxcms::{
+    CicpColorPrimaries, CicpProfile, ColorProfile, DataColorSpace, Layout, MatrixCoefficients,
+    TransferCharacteristics, Transform8BitExecutor, TransformOptions, curve_from_gamma,
+};
+
+use crate::{iso_boxes::number, tone_map::high_dynamic_range_to_srgb};
+
+/// Colors whose conversion shows whether a profile differs visibly from sRGB.
+const PROBES: [[u8; 3]; 8] = [
+    [0, 0, 0],
+    [255, 255, 255],
+    [128, 128, 128],
+    [40, 40, 40],
+    [255, 0, 0],
+    [0, 255, 0],
+    [0, 0, 255],
+    [200, 120, 60],
+];
+/// Exponents of samples in 100,000ths, and those that programs write for sRGB.
+const USUAL_EXPONENTS: RangeInclusive<u32> = 20_000..=200_000;
+const SRGB_EXPONENTS: RangeInclusive<u32> = 43_000..=48_000;
+/// The largest difference, of 255, that is not worth a conversion.
+const TOLERANCE: u8 = 3;
+
+/// The colors that a file says its samples are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceColors {
+    /// An ICC profile, of RGB, gray or CMYK.
+    Profile(Vec<u8>),
+    Coded(CodedColors),
+    /// The exponent of the samples of sRGB's primaries, in 100,000ths: 100,000 for linear light.
+    Gamma(u32),
+}
+
+impl SourceColors {
+    /// Whether the conversion of a pixel depends on the others.
+    pub fn needs_whole_picture(&self) -> bool {
+        matches!(self, Self::Coded(coded) if coded.is_high_dynamic_range())
+    }
+}
+
+/// How to convert the colors of a file.
+#[derive(Clone)]
+struct Conversion {
+    from: DataColorSpace,
+    transform: Arc<Transform8BitExecutor>,
+}
+
+/// Profiles whose conversions are kept: the pictures of a folder share a few.
+const MAX_RECENT: usize = 8;
+/// Longer profiles are not kept. Profiles of printers have about 2 MB.
+const MAX_KEPT_BYTES: usize = 4 << 20;
+
+/// The colors that were converted last, the last ones first, with their conversions; `None` for those that are sRGB
+/// already, or not understood.
+static RECENT: Mutex<Vec<(SourceColors, Option<Conversion>)>> = Mutex::new(Vec::new());
+
+/// Converts a picture of RGB, or of gray if it has a profile for gray. A profile that is damaged, or for other
+/// colors, changes nothing.
+pub fn to_srgb(picture: &mut RgbImage, colors: &SourceColors) {
+    if let SourceColors::Coded(coded) = colors
+        && colors.needs_whole_picture()
+    {
+        return high_dynamic_range_to_srgb(picture, *coded);
+    }
+    let Some(Conversion { from, transform }) = conversion(colors) else { return };
+    let source = match from {
+        DataColorSpace::Rgb => picture.as_raw().clone(),
+        DataColorSpace::Gray if picture.pixels().all(|Rgb([r, g, b])| r == g && g == b) => {
+            picture.pixels().map(|pixel| pixel.0[0]).collect()
+        }
+        _ => return,
+    };
+    // The conversion fails only if the lengths differ, before it writes.
+    let _ = transform.transform(&source, picture);
+}
+
+/// Converts rows of `width` pixels of red, green, blue and alpha in place, before they are blended with a background.
+pub fn translucent_to_srgb(samples: &mut [u8], width: usize, colors: &SourceColors) {
+    let Some(Conversion { from, transform }) = conversion(colors) else { return };
+    let channels = match from {
+        DataColorSpace::Rgb => 3,
+        DataColorSpace::Gray => 1,
+        _ => return,
+    };
+    let (mut stored, mut converted) = (Vec::new(), vec![0; 3 * width]);
+    for row in samples.as_chunks_mut::<4>().0.chunks_mut(width) {
+        stored.clear();
+        stored.extend(row.iter().flat_map(|pixel| &pixel[..channels]));
+        let converted = &mut converted[..3 * row.len()];
+        if transform.transform(&stored, converted).is_ok() {
+            for (pixel, color) in row.iter_mut().zip(converted.as_chunks::<3>().0) {
+                pixel[..3].copy_from_slice(color);
+            }
+        }
+    }
+}
+
+/// How to convert pixels of CMYK with a profile for it to pixels of sRGB.
+pub fn cmyk_to_srgb(colors: &SourceColors) -> Option<Arc<Transform8BitExecutor>> {
+    let Conversion { from, transform } = conversion(colors)?;
+    (from == DataColorSpace::Cmyk).then_some(transform)
+}
+
+fn conversion(colors: &SourceColors) -> Option<Conversion> {
+    let recent = || RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = recent();
+    if let Some(position) = known.iter().position(|(known, _)| known == colors) {
+        known[..=position].rotate_right(1);
+        return known[0].1.clone();
+    }
+    drop(known);
+    let profile = match colors {
+        SourceColors::Profile(bytes) => ColorProfile::new_from_slice(bytes).ok(),
+        SourceColors::Coded(coded) => coded.profile(),
+        SourceColors::Gamma(exponent) => gamma_profile(*exponent),
+    };
+    let conversion = profile.and_then(|profile| create_conversion(&profile));
+    if !matches!(colors, SourceColors::Profile(bytes) if bytes.len() > MAX_KEPT_BYTES) {
+        let mut known = recent();
+        known.insert(0, (colors.clone(), conversion.clone()));
+        known.truncate(MAX_RECENT);
+    }
+    conversion
+}
+
+/// sRGB with another transfer curve. `None` if it is about that of sRGB, or makes no sense.
+fn gamma_profile(exponent: u32) -> Option<ColorProfile> {
+    if !USUAL_EXPONENTS.contains(&exponent) || SRGB_EXPONENTS.contains(&exponent) {
+        return None;
+    }
+    let exponent = f32::from(u16::try_from(exponent / 10).ok()?) / 10_000.0;
+    let curve = curve_from_gamma(1.0 / exponent);
+    let mut profile = ColorProfile::new_srgb();
+    // The coded colors would take precedence over the curves.
+    profile.cicp = None;
+    profile.red_trc = Some(curve.clone());
+    profile.green_trc = Some(curve.clone());
+    profile.blue_trc = Some(curve);
+    Some(profile)
+}
+
+fn create_conversion(profile: &ColorProfile) -> Option<Conversion> {
+    let from = profile.color_space;
+    let layout = match from {
+        DataColorSpace::Rgb => Layout::Rgb,
+        DataColorSpace::Gray => Layout::Gray,
+        // Four samples a pixel, as those of CMYK.
+        DataColorSpace::Cmyk => Layout::Rgba,
+        _ => return None,
+    };
+    let options = TransformOptions::default();
+    let transform = profile
+        .create_transform_8bit(layout, &ColorProfile::new_srgb(), Layout::Rgb, options)
+        .ok()?;
+    let is_needed = from != DataColorSpace::Rgb || differs_visibly(&*transform);
+    is_needed.then_some(Conversion { from, transform })
+}
+
+/// Whether a conversion of RGB changes colors visibly.
+fn differs_visibly(transform: &Transform8BitExecutor) -> bool {
+    let mut converted = [[0; 3]; PROBES.len()];
+    let done = transform.transform(PROBES.as_flattened(), converted.as_flattened_mut());
+    let mut samples = PROBES.as_flattened().iter().zip(converted.as_flattened());
+    done.is_ok() && samples.any(|(before, after)| before.abs_diff(*after) > TOLERANCE)
+}
+
+/// What primaries, transfer characteristics and matrices are if a file does not say it.
+pub const UNSPECIFIED: u64 = 2;
+/// Perceptual quantization of SMPTE ST 2084, and hybrid log-gamma of ARIB STD-B67.
+pub const PERCEPTUAL_QUANTIZATION: u8 = 16;
+pub const HYBRID_LOG_GAMMA: u8 = 18;
+
+/// Colors that a file names by numbers of ITU-T H.273, as AVIF, HEIC and PNG do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodedColors {
+    pub primaries: u8,
+    pub transfer: u8,
+}
+
+impl CodedColors {
+    pub fn new(primaries: u64, transfer: u64) -> Option<Self> {
+        let number = |value| u8::try_from(value).ok();
+        Some(Self { primaries: number(primaries)?, transfer: number(transfer)? })
+    }
+
+    pub fn is_high_dynamic_range(self) -> bool {
+        matches!(self.transfer, PERCEPTUAL_QUANTIZATION | HYBRID_LOG_GAMMA)
+    }
+
+    /// The profile of these colors. `None` if the primaries are reserved or unspecified, as in sRGB.
+    ///
+    /// Pictures with a transfer of video are shown with that of sRGB, as other programs do.
+    pub fn profile(self) -> Option<ColorProfile> {
+        let transfer_characteristics = match self.transfer {
+            4 => TransferCharacteristics::Bt470M,
+            5 => TransferCharacteristics::Bt470Bg,
+            8 => TransferCharacteristics::Linear,
+            17 => TransferCharacteristics::Smpte428,
+            _ => TransferCharacteristics::Srgb,
+        };
+        let color_primaries = CicpColorPrimaries::try_from(self.primaries).ok()?;
+        let cicp = CicpProfile {
+            color_primaries,
+            transfer_characteristics,
+            matrix_coefficients: MatrixCoefficients::Identity,
+            full_range: true,
+        };
+        let profile = ColorProfile::new_from_cicp(cicp);
+        // Without known primaries, nothing was set.
+        profile.cicp.is_some().then_some(profile)
+    }
+}
+
+/// A PNG has few chunks before its pixels.
+const MAX_CHUNKS: usize = 1000;
+const PNG_SIGNATURE_BYTES: usize = 8;
+/// The length, the kind and the checksum of a chunk.
+const CHUNK_FRAME_BYTES: usize = 12;
+
+/// Returns the colors of a PNG by the first of these that it has: `cICP`, the ICC profile that was read, `sRGB`, and
+/// `gAMA`.
+pub fn png_colors(bytes: &[u8], profile: Option<Vec<u8>>) -> Option<SourceColors> {
+    // Samples of RGB have no matrix.
+    if let Some(&[primaries, transfer, 0, _full_range]) = png_chunk(bytes, *b"cICP") {
+        return Some(SourceColors::Coded(CodedColors { primaries, transfer }));
+    }
+    if profile.is_some() || png_chunk(bytes, *b"sRGB").is_some() {
+        return profile.map(SourceColors::Profile);
+    }
+    let exponent = number::<4>(png_chunk(bytes, *b"gAMA")?, 0)?;
+    u32::try_from(exponent).ok().map(SourceColors::Gamma)
+}
+
+/// The body of the first chunk of a kind before the pixels.
+fn png_chunk(bytes: &[u8], kind: [u8; 4]) -> Option<&[u8]> {
+    let mut rest = bytes.get(PNG_SIGNATURE_BYTES..)?;
+    for _ in 0..MAX_CHUNKS {
+        let length = usize::try_from(number::<4>(rest, 0)?).ok()?;
+        match *rest.get(4..)?.first_chunk()? {
+            found if found == kind => return rest.get(8..)?.get(..length),
+            [b'I', b'D', b'A', b'T'] => return None,
+            _ => rest = rest.get(length.checked_add(CHUNK_FRAME_BYTES)?..)?,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn converted_from(colors: &SourceColors, color: [u8; 3]) -> [u8; 3] {
+        let mut picture = RgbImage::from_pixel(2, 2, image::Rgb(color));
+        to_srgb(&mut picture, colors);
+        picture.get_pixel(1, 1).0
+    }
+
+    fn converted(profile: &ColorProfile, color: [u8; 3]) -> [u8; 3] {
+        converted_from(&SourceColors::Profile(profile.encode().unwrap()), color)
+    }
+
+    #[test]
+    fn wide_colors_become_those_of_a_screen() {
+        let wide = ColorProfile::new_display_p3();
+        // Reference: Display P3 (200, 80, 60) is (216, 69, 50) in sRGB, by the matrices of CSS Color 4.
+        let [red, green, blue] = converted(&wide, [200, 80, 60]);
+        assert!(red.abs_diff(216) <= 1 && green.abs_diff(69) <= 1 && blue.abs_diff(50) <= 1);
+        assert_eq!(converted(&wide, [128; 3]), [128; 3], "gray stays gray");
+        assert_eq!(converted(&wide, [255, 0, 0])[0], 255);
+    }
+
+    #[test]
+    fn nothing_changes_for_srgb_and_without_a_usable_profile() {
+        assert_eq!(converted(&ColorProfile::new_srgb(), [200, 80, 61]), [200, 80, 61]);
+        assert_eq!(converted(&ColorProfile::new_gray_with_gamma(1.0), [9, 8, 7]), [9, 8, 7]);
+        let damaged = SourceColors::Profile(b"no profile".to_vec());
+        assert_eq!(converted_from(&damaged, [200, 80, 61]), [200, 80, 61]);
+    }
+
+    #[test]
+    fn coded_colors_are_those_of_the_same_profile() {
+        let color = |primaries, transfer| {
+            let coded = CodedColors { primaries, transfer };
+            converted_from(&SourceColors::Coded(coded), [200, 80, 60])
+        };
+        let wide = converted(&ColorProfile::new_display_p3(), [200, 80, 60]);
+        assert!(color(12, 13).iter().zip(wide).all(|(one, other)| one.abs_diff(other) <= 1));
+        assert_eq!(color(1, 13), [200, 80, 60], "sRGB");
+        assert_eq!(color(2, 2), [200, 80, 60], "unspecified");
+        assert_eq!(color(99, 1), [200, 80, 60], "reserved");
+        assert!(color(1, 8)[2] > 120, "linear light");
+    }
+
+    #[test]
+    fn samples_with_another_exponent_are_encoded_as_those_of_srgb() {
+        let gray = |exponent| converted_from(&SourceColors::Gamma(exponent), [55; 3])[0];
+        // 0.2157 of the light is 0.502 in sRGB.
+        assert!(gray(100_000).abs_diff(128) <= 1, "{}", gray(100_000));
+        assert!(gray(55_556) > 55, "the exponent of old screens");
+        assert_eq!([gray(45_455), gray(0), gray(u32::MAX)], [55; 3]);
+    }
+
+    #[test]
+    fn the_alpha_of_translucent_pixels_is_kept() {
+        let wide = ColorProfile::new_display_p3();
+        let mut samples = [200, 80, 60, 7, 200, 80, 60, 255];
+        let profile = SourceColors::Profile(wide.encode().unwrap());
+        translucent_to_srgb(&mut samples, 1, &profile);
+        assert_eq!((samples[3], samples[7]), (7, 255));
+        assert_eq!(samples[..3], converted(&wide, [200, 80, 60]));
+        assert_eq!(samples[4..7], samples[..3]);
+    }
+
+    fn chunk(kind: [u8; 4], body: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(body.len()).unwrap().to_be_bytes();
+        [&length[..], &kind, body, &[0; 4]].concat()
+    }
+
+    #[test]
+    fn chunks_of_colors_are_found_before_the_pixels() {
+        let header = chunk(*b"IHDR", &[0; 13]);
+        let coded = chunk(*b"cICP", &[12, 13, 0, 1]);
+        let gamma = chunk(*b"gAMA", &100_000_u32.to_be_bytes());
+        let pixels = chunk(*b"IDAT", &[]);
+        let colors = |chunks: &[&[u8]], profile: Option<&[u8]>| {
+            let file = [&[0; 8][..], &header, &chunks.concat()].concat();
+            png_colors(&file, profile.map(<[u8]>::to_vec))
+        };
+        let display_p3 = SourceColors::Coded(CodedColors { primaries: 12, transfer: 13 });
+        let profile = Some(&b"profile"[..]);
+        let of_profile = Some(SourceColors::Profile(b"profile".to_vec()));
+        assert_eq!(colors(&[&gamma, &coded, &pixels], profile), Some(display_p3));
+        assert_eq!(colors(&[&gamma, &pixels, &coded], profile), of_profile);
+        assert_eq!(colors(&[&gamma, &pixels], None), Some(SourceColors::Gamma(100_000)));
+        assert_eq!(colors(&[&gamma, &chunk(*b"sRGB", &[0]), &pixels], None), None);
+        assert_eq!(colors(&[&chunk(*b"cICP", &[12]), &pixels, &gamma], None), None);
+        assert_eq!(png_colors(b"a short file", None), None);
+    }
+}
