@@ -22,28 +22,30 @@ pub struct Activity {
     pub percent: Option<u8>,
 }
 
-impl App {
-    pub(super) fn send_job_alerts(&mut self, ended: &[SafeText]) {
-        let jobs_on_screen = self.screen.window_focused && self.panes.focus == Pane::Jobs;
-        let enabled = |method| self.setup.notify.contains(&method);
+impl Jobs {
+    pub(in crate::app) fn send_alerts(&mut self, ended: &[SafeText], setup: &Setup, screen: &Screen, focus: Pane, outbox: &mut Outbox) {
+        let jobs_on_screen = screen.window_focused && focus == Pane::Jobs;
+        let enabled = |method| setup.notify.contains(&method);
         if !jobs_on_screen && enabled(NotificationMethod::Bell) && !ended.is_empty() {
-            self.outbox.push(Effect::Alert(JobAlert::Bell));
+            outbox.push(Effect::Alert(JobAlert::Bell));
         }
         if !jobs_on_screen && enabled(NotificationMethod::Desktop) {
             for text in ended {
-                self.outbox.push(Effect::Alert(JobAlert::Desktop(text.clone())));
+                outbox.push(Effect::Alert(JobAlert::Desktop(text.clone())));
             }
         }
-        let activity = overall_activity(self.jobs.iter());
-        if enabled(NotificationMethod::Progress) && activity != self.jobs.reported_activity {
-            self.jobs.reported_activity = activity;
-            self.outbox.push(Effect::Alert(JobAlert::Activity(activity)));
+        let activity = overall_activity(self.iter());
+        if enabled(NotificationMethod::Progress) && activity != self.reported_activity {
+            self.reported_activity = activity;
+            outbox.push(Effect::Alert(JobAlert::Activity(activity)));
         }
     }
+}
 
-    pub(super) fn toast(&mut self, text: impl AsRef<str>) {
-        if self.setup.notify.contains(&NotificationMethod::Toast) {
-            self.outbox.notify(Level::Success, text);
+impl Outbox {
+    pub(in crate::app) fn toast(&mut self, text: impl AsRef<str>, setup: &Setup) {
+        if setup.notify.contains(&NotificationMethod::Toast) {
+            self.notify(Level::Success, text);
         }
     }
 }

@@ -52,10 +52,10 @@ pub(super) struct PaneContents {
 
 impl PaneContents {
     fn new(app: &App) -> Self {
-        let is_searching = || app.view().is_some_and(|view| !view.search.filters.is_empty());
+        let is_searching = || app.results.view().is_some_and(|view| !view.search.filters.is_empty());
         Self {
             has_chips: !chips(app).is_empty(),
-            has_filters: !app.draft().rows.is_empty() || is_searching(),
+            has_filters: !app.query.draft(&app.results).rows.is_empty() || is_searching(),
             datasets: app.store.dataset_list().len(),
             jobs: app.jobs.len(),
             has_active_job: app.jobs.iter().any(Job::is_active),
@@ -84,7 +84,7 @@ impl Areas {
         if app.screen.size.0 < 100 || app.screen.size.1 < 24 {
             let [tabs, body] = Layout::vertical([Length(1), Min(0)]).areas(body);
             Self { tabs: Some(tabs), ..areas }.single_pane(app.panes.focus, body)
-        } else if app.panes.zoomed || app.is_text() {
+        } else if app.panes.zoomed || app.setup.is_text() {
             areas.single_pane(app.panes.focus, body)
         } else {
             areas.side_by_side(app, body)

@@ -33,12 +33,12 @@ impl App {
         }
         let first = self.dataset_to_open(&list);
         self.store.datasets.finish(self.outbox.now, Ok(list));
-        if let (None, Some(first)) = (self.view(), first) {
+        if let (None, Some(first)) = (self.results.view(), first) {
             self.open_dataset(first);
             self.restore_tabs(first);
             self.panes.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
         }
-        self.advance_dataset_jobs();
+        self.jobs.advance_dataset_jobs(&self.store, &self.login, &self.setup, &mut self.outbox);
     }
 
     /// Invalidates what a newer record of a dataset shows to be out of date.
@@ -51,7 +51,7 @@ impl App {
             self.results.pages.invalidate(dataset.id);
         }
         if dataset.is_reclustered_since(&before) {
-            self.flag_basket_stale(dataset.id);
+            self.baskets.flag_stale(dataset.id, &mut self.outbox);
         }
     }
 
@@ -61,7 +61,7 @@ impl App {
         let former = self.setup.session.as_ref().and_then(|session| session.dataset);
         let is_listed = |id: &DatasetId| list.iter().any(|dataset| dataset.id == *id);
         let first = former.filter(is_listed).unwrap_or(list.first()?.id);
-        let Some(named) = self.setup.initial_dataset.as_ref().filter(|_| self.view().is_none())
+        let Some(named) = self.setup.initial_dataset.as_ref().filter(|_| self.results.view().is_none())
         else {
             return Some(first);
         };
@@ -89,10 +89,12 @@ impl App {
             self.panes.focus = Pane::Results;
         }
     }
+}
 
-    pub(super) fn refresh_pinned(&mut self) {
-        for id in self.store.pinned.clone() {
-            self.outbox.send(Lane::Dataset(id), Request::Dataset(id));
+impl Store {
+    pub(in crate::app) fn refresh_pinned(&mut self, outbox: &mut Outbox) {
+        for id in self.pinned.clone() {
+            outbox.send(Lane::Dataset(id), Request::Dataset(id));
         }
     }
 }

@@ -32,7 +32,7 @@ impl DetailLayout {
         let inner = inner_area(detail);
         let cell = app.screen.cell_size;
         let (previews, selected) =
-            app.cluster().zip(app.view()).map_or((0, 0), |(cluster, view)| {
+            app.results.cluster().zip(app.results.view()).map_or((0, 0), |(cluster, view)| {
                 (
                     cluster.previews.len(),
                     view.preview_index.min(cluster.previews.len().saturating_sub(1)),

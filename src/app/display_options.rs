@@ -2,22 +2,24 @@
 
 use crate::app::{App, Effect, Level};
 
-impl App {
-    pub(super) fn next_theme(&mut self) {
-        self.panes.theme = self.panes.theme.next(&self.setup.theme);
+impl Panes {
+    pub(in crate::app) fn next_theme(&mut self, setup: &Setup, outbox: &mut Outbox) {
+        self.theme = self.theme.next(&setup.theme);
         let text =
-            format!("theme {}; save it as `ui.theme` in the settings", self.panes.theme.as_str());
-        self.outbox.notify(Level::Success, text);
+            format!("theme {}; save it as `ui.theme` in the settings", self.theme.as_str());
+        outbox.notify(Level::Success, text);
     }
+}
 
-    pub(super) fn toggle_mouse(&mut self) {
-        self.screen.mouse_captured = !self.screen.mouse_captured;
-        self.outbox.push(Effect::CaptureMouse(self.screen.mouse_captured));
-        let text = if self.screen.mouse_captured {
+impl Screen {
+    pub(in crate::app) fn toggle_mouse(&mut self, outbox: &mut Outbox) {
+        self.mouse_captured = !self.mouse_captured;
+        outbox.push(Effect::CaptureMouse(self.mouse_captured));
+        let text = if self.mouse_captured {
             "mouse captured; hold Shift to select text"
         } else {
             "mouse released: it selects text"
         };
-        self.outbox.notify(Level::Success, text);
+        outbox.notify(Level::Success, text);
     }
 }

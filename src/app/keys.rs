@@ -27,7 +27,7 @@ impl App {
             self.overlay_key(overlay, chord);
         } else if self.input.jump_mode {
             self.jump(chord);
-        } else if !(self.is_editing_query() && self.handle_query_key(chord)) {
+        } else if !(self.query.is_editing_query(self.panes.focus, &self.results) && self.handle_query_key(chord)) {
             self.input.pending_keys.push(chord);
             let resolved = self.setup.keymap.resolve(&self.contexts(), &self.input.pending_keys);
             if resolved != KeyMatch::Pending {

@@ -54,28 +54,6 @@ impl App {
         }
     }
 
-    /// The time until the token expires; tokens are renewed before that.
-    pub fn token_time_left(&self) -> Option<Duration> {
-        let expires_at = self.login.token_expires_at?;
-        Some(expires_at.saturating_sub(self.clock()))
-    }
-
-    /// When the time left on screen changes next: by minutes, in the last minute by seconds.
-    pub(super) fn next_login_tick(&self) -> Option<Uptime> {
-        let left = self.token_time_left().filter(|left| !left.is_zero())?;
-        let step = if left > Duration::from_mins(1) { left.as_secs() % 60 } else { 0 };
-        Some(self.outbox.now + Duration::from_secs(step.max(1)))
-    }
-
-    /// Whether the service works on a job, or will, and this program cannot follow it without login.
-    pub fn waits_for_login(&self, job: &Job) -> bool {
-        let follows = matches!(
-            job.state(),
-            JobState::Queued(_) | JobState::DatasetRunning | JobState::ExportRunning(..)
-        );
-        follows && self.login.rejection.is_some()
-    }
-
     /// Another key pair is used from now on.
     pub(super) fn login_imported(&mut self, login: ImportedLogin) {
         let place = login.stored_in.map_or_else(
@@ -87,5 +65,29 @@ impl App {
         self.outbox.notify(Level::Success, text);
         self.login = LoginState { key: Some(login.api_key), ..LoginState::default() };
         self.refresh();
+    }
+}
+
+impl LoginState {
+    /// The time until the token expires; tokens are renewed before that.
+    pub fn token_time_left(&self, clock: Timestamp) -> Option<Duration> {
+        let expires_at = self.token_expires_at?;
+        Some(expires_at.saturating_sub(clock))
+    }
+
+    /// When the time left on screen changes next: by minutes, in the last minute by seconds.
+    pub(in crate::app) fn next_login_tick(&self, now: Uptime, clock: Timestamp) -> Option<Uptime> {
+        let left = self.token_time_left(clock).filter(|left| !left.is_zero())?;
+        let step = if left > Duration::from_mins(1) { left.as_secs() % 60 } else { 0 };
+        Some(now + Duration::from_secs(step.max(1)))
+    }
+
+    /// Whether the service works on a job, or will, and this program cannot follow it without login.
+    pub fn waits_for_login(&self, job: &Job) -> bool {
+        let follows = matches!(
+            job.state(),
+            JobState::Queued(_) | JobState::DatasetRunning | JobState::ExportRunning(..)
+        );
+        follows && self.rejection.is_some()
     }
 }

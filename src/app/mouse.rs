@@ -24,7 +24,7 @@ impl App {
         }
         match mouse.kind {
             MouseKind::Drag => return self.drag_over_tiles(mouse),
-            MouseKind::Release => return self.finish_tile_drag(),
+            MouseKind::Release => return self.baskets.finish_tile_drag(&self.results, &mut self.outbox),
             MouseKind::Click => self.baskets.pending.drag = None,
             MouseKind::RightClick | MouseKind::WheelUp | MouseKind::WheelDown => {}
         }
@@ -67,8 +67,8 @@ impl App {
     fn tile_at(&self, mouse: Mouse) -> Option<usize> {
         let grid = self.grid()?;
         let index = grid.index_at(mouse.column, mouse.row)?;
-        let index = index + grid.first_visible(self.tile_cursor().1);
-        (index < self.tiles().len()).then_some(index)
+        let index = index + grid.first_visible(self.results.tile_cursor().1);
+        (index < self.results.tiles().len()).then_some(index)
     }
 
     /// The range of tiles from where the button was pressed, as with the keys.
@@ -77,21 +77,13 @@ impl App {
             return;
         };
         if !drag.moved && index != drag.start {
-            self.select_tile(drag.start);
-            self.baskets.pending.range = self.cluster().map(|cluster| cluster.id);
+            self.results.select_tile(drag.start, &mut self.store.pictures);
+            self.baskets.pending.range = self.results.cluster().map(|cluster| cluster.id);
             self.baskets.pending.drag = Some(TileDrag { moved: true, ..drag });
             self.input.last_click = None;
         }
-        if index != self.tile_cursor().0 {
-            self.select_tile(index);
-        }
-    }
-
-    fn finish_tile_drag(&mut self) {
-        if self.baskets.pending.drag.take().is_some_and(|drag| drag.moved)
-            && self.baskets.pending.range.is_some()
-        {
-            self.select_range();
+        if index != self.results.tile_cursor().0 {
+            self.results.select_tile(index, &mut self.store.pictures);
         }
     }
 
@@ -111,19 +103,29 @@ impl App {
             }
             (Pane::Results, ..) => {
                 if let Some(index) = self.tile_at(mouse) {
-                    self.select_tile(index);
+                    self.results.select_tile(index, &mut self.store.pictures);
                     let drag = TileDrag { start: index, moved: false };
-                    self.baskets.pending.drag = (!self.shows_members()).then_some(drag);
+                    self.baskets.pending.drag = (!self.results.shows_members()).then_some(drag);
                 }
             }
             (Pane::Detail, ..) => {
                 let layout = areas.detail.map(|area| DetailLayout::new(self, area));
                 let index = layout.and_then(|layout| layout.preview_at(mouse.column, mouse.row));
                 if let Some(index) = index {
-                    self.show_preview(index);
+                    self.results.show_preview(index, &mut self.store.pictures);
                 }
             }
             _ => {}
+        }
+    }
+}
+
+impl Baskets {
+    fn finish_tile_drag(&mut self, results: &Results, outbox: &mut Outbox) {
+        if self.pending.drag.take().is_some_and(|drag| drag.moved)
+            && self.pending.range.is_some()
+        {
+            self.select_range(results, outbox);
         }
     }
 }

@@ -14,18 +14,18 @@ impl App {
         match self.panes.focus {
             Pane::Datasets if vertical => self.move_in_datasets(by),
             Pane::Jobs if vertical => self.jobs.move_cursor(by),
-            Pane::Basket if vertical => self.move_in_basket(by),
-            Pane::Query if vertical => self.edit_draft(|draft| draft.move_cursor(by)),
-            Pane::Query => self.edit_draft(|draft| draft.cycle_choice(by)),
+            Pane::Basket if vertical => self.baskets.move_cursor(by, &self.results),
+            Pane::Query if vertical => self.query.edit_draft(|draft| draft.move_cursor(by), &self.results),
+            Pane::Query => self.query.edit_draft(|draft| draft.cycle_choice(by), &self.results),
             Pane::Datasets | Pane::Jobs | Pane::Basket => {}
             Pane::Results => {
-                let cursor = self.tile_cursor().0;
+                let cursor = self.results.tile_cursor().0;
                 let step = self.grid().filter(|_| vertical);
                 let step = step.map(|grid| grid.vertical_step(cursor, by > 0));
-                self.move_across_pages(step.unwrap_or(by));
+                self.results.move_across_pages(step.unwrap_or(by), &mut self.store.pictures);
             }
-            Pane::Detail if vertical => self.move_in_results(by),
-            Pane::Detail => self.step_preview(by),
+            Pane::Detail if vertical => self.results.move_cursor(by, &mut self.store.pictures),
+            Pane::Detail => self.results.step_preview(by, &mut self.store.pictures),
         }
     }
 
@@ -40,12 +40,12 @@ impl App {
         };
         match self.panes.focus {
             Pane::Datasets => self.move_in_datasets(by),
-            Pane::Results if by.abs() == screen => self.move_across_pages(by),
-            Pane::Results => self.move_in_results(by),
-            Pane::Detail => self.step_preview(by),
+            Pane::Results if by.abs() == screen => self.results.move_across_pages(by, &mut self.store.pictures),
+            Pane::Results => self.results.move_cursor(by, &mut self.store.pictures),
+            Pane::Detail => self.results.step_preview(by, &mut self.store.pictures),
             Pane::Jobs => self.jobs.move_cursor(by),
-            Pane::Basket => self.move_in_basket(by),
-            Pane::Query => self.edit_draft(|draft| draft.move_cursor(by)),
+            Pane::Basket => self.baskets.move_cursor(by, &self.results),
+            Pane::Query => self.query.edit_draft(|draft| draft.move_cursor(by), &self.results),
         }
     }
 
@@ -58,11 +58,11 @@ impl App {
                     self.panes.focus = Pane::Results;
                 }
             }
-            Pane::Results if self.can_open_members() => {
+            Pane::Results if self.results.can_open_members() => {
                 self.results.edit_view(|view| view.members_top_row = Some(0));
             }
-            Pane::Results if self.cluster().is_some() => self.panes.focus = Pane::Detail,
-            Pane::Detail if self.preview().is_some() => self.perform(Action::FullSize),
+            Pane::Results if self.results.cluster().is_some() => self.panes.focus = Pane::Detail,
+            Pane::Detail if self.results.preview().is_some() => self.perform(Action::FullSize),
             Pane::Jobs => self.open_job_detail(),
             Pane::Basket => self.open_selected_entry(),
             Pane::Query => self.edit_selected_filter(),
@@ -72,7 +72,7 @@ impl App {
 
     /// Esc: closes one thing at a time, the newest first.
     pub(super) fn go_back(&mut self) {
-        if self.dismiss_notification() || self.cancel_pending_selection() {
+        if self.dismiss_notification() || self.baskets.cancel_pending(&mut self.outbox) {
             return;
         }
         match self.panes.focus {
@@ -91,7 +91,7 @@ impl App {
 
     /// Dismisses an error on screen. Returns whether it was one; as text, it was printed and is past.
     pub(in crate::app) fn dismiss_notification(&mut self) -> bool {
-        self.outbox.notifications.dismiss() && !self.is_text()
+        self.outbox.notifications.dismiss() && !self.setup.is_text()
     }
 
     /// Moves the cursor of the open dialog or of the focused pane to an item.
@@ -104,12 +104,12 @@ impl App {
                 let dataset = self.visible_datasets().get(index).map(|dataset| dataset.id);
                 self.datasets.cursor = dataset.or(self.datasets.cursor);
             }
-            Pane::Results => self.select_tile(index),
-            Pane::Detail => self.show_preview(index),
-            Pane::Query => self.edit_draft(|draft| draft.select_row(index)),
+            Pane::Results => self.results.select_tile(index, &mut self.store.pictures),
+            Pane::Detail => self.results.show_preview(index, &mut self.store.pictures),
+            Pane::Query => self.query.edit_draft(|draft| draft.select_row(index), &self.results),
             Pane::Jobs => self.jobs.select_row(index),
             Pane::Basket => {
-                self.move_in_basket(index.cast_signed() - self.baskets.cursor().cast_signed());
+                self.baskets.move_cursor(index.cast_signed() - self.baskets.cursor().cast_signed(), &self.results);
             }
         }
     }
@@ -117,17 +117,19 @@ impl App {
     pub(super) fn refresh(&mut self) {
         self.store.datasets.invalidate();
         self.store.pictures.forget_failures();
-        for search in [self.view().map(|view| view.search.clone()), self.pending_search()] {
+        for search in [self.results.view().map(|view| view.search.clone()), self.results.pending_search()] {
             let Some(search) = search else { continue };
             self.baskets.retry(search.dataset);
             self.results.pages.entry(search).invalidate();
         }
-        self.poll_jobs_now();
+        self.jobs.poll_now(self.panes.focus);
     }
+}
 
-    pub(super) fn open_externally(&mut self) {
+impl Results {
+    pub(in crate::app) fn open_externally(&mut self, outbox: &mut Outbox) {
         if let Some(link) = self.preview().and_then(full_size_link) {
-            self.outbox
+            outbox
                 .send(Lane::OpenExternally, Request::OpenExternally(PictureSource::Link(link)));
         }
     }

@@ -35,49 +35,19 @@ impl App {
         })
     }
 
-    fn awaited_lanes(&self) -> impl Iterator<Item = Lane> {
-        let page = self.requested_search().map(Lane::Page);
-        let lanes = page.into_iter().chain([Lane::Anchor]);
-        lanes.filter(|lane| self.outbox.tickets.is_open(lane))
-    }
-
-    /// How long the user has waited, once that is worth showing.
-    pub fn wait_time(&self) -> Option<Duration> {
-        let waited = self.outbox.now.saturating_sub(self.waiting_since()?);
-        (waited >= SHOW_WAIT_AFTER).then_some(waited)
-    }
-
-    fn waiting_since(&self) -> Option<Uptime> {
-        self.awaited_lanes().filter_map(|lane| self.outbox.tickets.opened_at(&lane)).min()
-    }
-
     /// When a number of seconds on screen changes next.
     pub(super) fn next_counter_tick(&self) -> Option<Uptime> {
         let next = Uptime::from_secs(self.outbox.now.as_secs() + 1);
-        let counted = self.waiting_since().map(|since| next.max(since + SHOW_WAIT_AFTER));
-        let ticks = [self.outage().map(|_| next), self.next_login_tick()];
+        let counted = self.results.waiting_since(&self.outbox).map(|since| next.max(since + SHOW_WAIT_AFTER));
+        let ticks = [self.outage().map(|_| next), self.login.next_login_tick(self.outbox.now, self.outbox.clock())];
         counted.into_iter().chain(ticks.into_iter().flatten()).min()
-    }
-
-    /// Quits; while media are still on this machine only the second time. Exports and downloads are resumed at
-    /// the next start.
-    pub(super) fn quit(&mut self) {
-        let unsent = self.jobs.iter().filter(|job| job.state().is_unsent()).count();
-        if unsent <= self.jobs.quit_warned_about {
-            return self.outbox.push(Effect::Quit);
-        }
-        self.jobs.quit_warned_about = unsent;
-        let additions = count_with_noun(unsent, "addition ends", "additions end");
-        let text =
-            format!("{additions} with the program before all media are sent; quit again to end");
-        self.outbox.notify(Level::Warning, text);
     }
 
     /// Cancels what the user waits for; quits if there is nothing to cancel.
     pub(super) fn stop_or_quit(&mut self) {
-        let lanes: Vec<Lane> = self.awaited_lanes().collect();
+        let lanes: Vec<Lane> = self.results.awaited_lanes(&self.outbox).collect();
         if lanes.is_empty() {
-            return self.quit();
+            return self.jobs.quit(&mut self.outbox);
         }
         for lane in lanes {
             if let Lane::Page(search) = &lane {
@@ -91,5 +61,39 @@ impl App {
             }
             self.outbox.cancel(lane);
         }
+    }
+}
+
+impl Results {
+    fn awaited_lanes(&self, outbox: &Outbox) -> impl Iterator<Item = Lane> {
+        let page = self.requested_search().map(Lane::Page);
+        let lanes = page.into_iter().chain([Lane::Anchor]);
+        lanes.filter(|lane| outbox.tickets.is_open(lane))
+    }
+
+    /// How long the user has waited, once that is worth showing.
+    pub fn wait_time(&self, outbox: &Outbox) -> Option<Duration> {
+        let waited = outbox.now.saturating_sub(self.waiting_since(outbox)?);
+        (waited >= SHOW_WAIT_AFTER).then_some(waited)
+    }
+
+    fn waiting_since(&self, outbox: &Outbox) -> Option<Uptime> {
+        self.awaited_lanes(outbox).filter_map(|lane| outbox.tickets.opened_at(&lane)).min()
+    }
+}
+
+impl Jobs {
+    /// Quits; while media are still on this machine only the second time. Exports and downloads are resumed at
+    /// the next start.
+    pub(in crate::app) fn quit(&mut self, outbox: &mut Outbox) {
+        let unsent = self.iter().filter(|job| job.state().is_unsent()).count();
+        if unsent <= self.quit_warned_about {
+            return outbox.push(Effect::Quit);
+        }
+        self.quit_warned_about = unsent;
+        let additions = count_with_noun(unsent, "addition ends", "additions end");
+        let text =
+            format!("{additions} with the program before all media are sent; quit again to end");
+        outbox.notify(Level::Warning, text);
     }
 }

@@ -28,7 +28,7 @@ impl App {
     /// Sends the reads that are due, cancels those no longer needed, and sets the next wake-up.
     pub(super) fn load_missing(&mut self) {
         let pictures = self.visible_pictures();
-        self.select_loaded_pages();
+        self.baskets.select_loaded_pages(&mut self.results, &mut self.outbox);
         self.cancel_stale(&pictures);
         let expiry = self.outbox.notifications.next_expiry();
         let mut wake = expiry.into_iter().chain(self.session.due).min();
@@ -43,7 +43,7 @@ impl App {
             }
         }
         for picture in pictures {
-            self.request_picture(picture);
+            self.store.request_picture(picture, &mut self.outbox);
         }
         let other = [self.next_counter_tick(), self.next_frame_due()];
         let wake = other.into_iter().flatten().chain(wake).min();
@@ -51,7 +51,7 @@ impl App {
     }
 
     fn scheduled_reads(&self) -> Vec<ScheduledRead> {
-        let page_to_select = self.next_page_to_select().map(|search| {
+        let page_to_select = self.baskets.next_page_to_select().map(|search| {
             ScheduledRead::now(Lane::Page(search.clone()), Request::Explore(search.clone()))
         });
         let mut reads: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
@@ -67,9 +67,9 @@ impl App {
 
     fn state_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         let keys = [
-            self.basket_to_load(),
+            self.baskets.to_load(&self.results),
             self.needs_saved_views().then_some(StateKey::Views),
-            self.needs_history().then_some(StateKey::History),
+            self.history.needs_history().then_some(StateKey::History),
         ];
         let read = |key| ScheduledRead::now(Lane::LoadState(key), Request::Recall(key));
         keys.into_iter().flatten().map(read)
@@ -78,7 +78,7 @@ impl App {
     /// The jobs of earlier runs, and of commands that run or end meanwhile.
     fn jobs_read(&self) -> Option<ScheduledRead> {
         let interval = self.setup.cadence.interval(PollTarget::IdleDatasets, 0);
-        let due = self.jobs.load_due(self.poll_interval(interval))?;
+        let due = self.jobs.load_due(self.setup.poll_interval(interval, &self.screen))?;
         let (lane, request) = (Lane::LoadState(StateKey::Jobs), Request::Recall(StateKey::Jobs));
         Some(ScheduledRead { lane, request, due })
     }
@@ -95,18 +95,9 @@ impl App {
         // Without automatic refresh, an outage is still polled for its end.
         let polls = self.datasets.auto_refresh || followed || datasets.failures() > 0;
         let due = datasets.due(polls.then(|| {
-            self.poll_interval(self.setup.cadence.interval(target, datasets.failures()))
+            self.setup.poll_interval(self.setup.cadence.interval(target, datasets.failures()), &self.screen)
         }))?;
         Some(ScheduledRead { lane: Lane::Datasets, request: Request::Datasets, due })
-    }
-
-    /// Without the focus, the program polls less often.
-    fn poll_interval(&self, interval: Duration) -> Duration {
-        if self.screen.window_focused {
-            interval
-        } else {
-            self.setup.cadence.unfocused_interval(interval)
-        }
     }
 
     /// The enrichments of the selected dataset, while its status is on screen.
@@ -120,9 +111,9 @@ impl App {
     /// The page on screen and the requested one. A page is kept until it is invalidated; a failed one is
     /// loaded again only after a connection failure.
     fn page_reads(&self) -> impl Iterator<Item = ScheduledRead> {
-        let view = self.view().filter(|view| view.computed.is_none());
+        let view = self.results.view().filter(|view| view.computed.is_none());
         let searches =
-            view.map(|view| view.search.clone()).into_iter().chain(self.pending_search());
+            view.map(|view| view.search.clone()).into_iter().chain(self.results.pending_search());
         searches.filter_map(|search| {
             let due = self.results.pages.get(&search).map_or(Some(Uptime::ZERO), |page| {
                 let broken = page.failure().is_some_and(Failure::is_connection_failure);
@@ -147,7 +138,7 @@ impl App {
     fn export_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         self.jobs.iter().filter_map(|job| {
             let (JobState::ExportRunning(task, _), Some(due)) =
-                (job.state(), job.next_poll(self.clock(), self.setup.cadence))
+                (job.state(), job.next_poll(self.outbox.clock(), self.setup.cadence))
             else {
                 return None;
             };
@@ -158,9 +149,9 @@ impl App {
 
     /// Cancels the pages, folders and pictures that are no longer needed.
     fn cancel_stale(&mut self, pictures: &[VisiblePicture]) {
-        let pages = [self.view().map(|view| &view.search), self.next_page_to_select()];
+        let pages = [self.results.view().map(|view| &view.search), self.baskets.next_page_to_select()];
         let mut pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
-        pages.extend(self.pending_search());
+        pages.extend(self.results.pending_search());
         let folder = self.folder_to_list().map(Lane::Folder);
         let stale: Vec<Lane> = self
             .outbox
@@ -176,6 +167,17 @@ impl App {
             .collect();
         for lane in stale {
             self.outbox.cancel(lane);
+        }
+    }
+}
+
+impl Setup {
+    /// Without the focus, the program polls less often.
+    fn poll_interval(&self, interval: Duration, screen: &Screen) -> Duration {
+        if screen.window_focused {
+            interval
+        } else {
+            self.cadence.unfocused_interval(interval)
         }
     }
 }

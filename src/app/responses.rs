@@ -44,12 +44,12 @@ impl App {
         match (lane, result) {
             (Lane::Datasets, Ok(Payload::Datasets(list, unreadable))) => {
                 self.datasets_loaded(list, unreadable);
-                self.refresh_pinned();
+                self.store.refresh_pinned(&mut self.outbox);
                 self.submit_held_form();
             }
             (Lane::Datasets, Err(failure)) => {
                 self.keep_form_open(&failure);
-                self.refresh_pinned();
+                self.store.refresh_pinned(&mut self.outbox);
                 self.store.datasets.finish(self.outbox.now, Err(failure));
             }
             (Lane::Dataset(_), Ok(Payload::Dataset(dataset))) => self.dataset_loaded(dataset),
@@ -73,20 +73,20 @@ impl App {
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
                 self.record_loaded(dataset, fields);
             }
-            (lane, result) => self.report_failure_or_mismatch(&lane, result),
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
     }
 
     fn handle_search_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::Page(search), Ok(Payload::Page(page))) => {
-                self.warn_if_max_score_inverted(&search, &page);
-                self.confirm_selected(search.dataset, &page);
+                self.query.warn_if_max_score_inverted(&search, &page, &mut self.outbox);
+                self.baskets.confirm_selected(search.dataset, &page, &mut self.outbox);
                 self.query.record_known_values(&search, &page);
                 self.page_loaded(&search, page);
             }
             (Lane::Page(search), Err(failure)) => {
-                self.select_all_page_failed(&search, &failure);
+                self.baskets.select_all_page_failed(&search, &failure, &mut self.outbox);
                 self.page_failed(search, failure);
             }
             (Lane::Anchor, Ok(Payload::Anchor(anchor))) => self.query_image_registered(anchor),
@@ -104,14 +104,14 @@ impl App {
             (Lane::OpenExternally, Ok(Payload::OpenedExternally)) => {
                 self.outbox.notify(Level::Success, "opened in the desktop's image viewer");
             }
-            (lane, result) => self.report_failure_or_mismatch(&lane, result),
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
     }
 
     fn handle_job_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::StartJob(id) | Lane::Upload(id), Ok(Payload::Accepted(accepted))) => {
-                self.operation_accepted(id, accepted);
+                self.jobs.operation_accepted(id, accepted, &mut self.store, &mut self.outbox);
             }
             (Lane::StartJob(id) | Lane::Upload(id), Err(failure)) => {
                 self.job_start_failed(id, &failure);
@@ -119,14 +119,14 @@ impl App {
             (Lane::Preflight, Ok(Payload::Preflight(loaded))) => self.preflight_loaded(Ok(loaded)),
             (Lane::Preflight, Err(failure)) => self.preflight_loaded(Err(failure)),
             (Lane::StartJob(id) | Lane::Export(id), Ok(Payload::Export(task))) => {
-                self.export_reported(id, task);
+                self.jobs.export_reported(id, task, &mut self.store, &mut self.baskets, &self.setup, &mut self.outbox);
             }
-            (Lane::Export(id), Err(failure)) => self.export_poll_failed(id, &failure),
+            (Lane::Export(id), Err(failure)) => self.jobs.export_poll_failed(id, &failure, &mut self.store, &mut self.baskets, &mut self.outbox),
             (Lane::Download(id), Ok(Payload::Downloaded(archive))) => {
-                self.download_finished(id, Ok(archive));
+                self.jobs.download_finished(id, Ok(archive), &self.setup, &mut self.outbox);
             }
-            (Lane::Download(id), Err(failure)) => self.download_finished(id, Err(failure)),
-            (lane, result) => self.report_failure_or_mismatch(&lane, result),
+            (Lane::Download(id), Err(failure)) => self.jobs.download_finished(id, Err(failure), &self.setup, &mut self.outbox),
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
     }
 
@@ -142,11 +142,11 @@ impl App {
             (Lane::Inspect, Ok(Payload::Inspection(loaded))) => self.inspection_loaded(Ok(*loaded)),
             (Lane::Inspect, Err(failure)) => self.inspection_loaded(Err(failure)),
             (Lane::Curl, Ok(Payload::Curl(command))) => {
-                self.copy_text("curl command", &command.into());
+                self.outbox.copy_text("curl command", &command.into());
             }
-            (Lane::Selection, Ok(Payload::SelectionSaved(path))) => self.selection_saved(&path),
+            (Lane::Selection, Ok(Payload::SelectionSaved(path))) => self.outbox.selection_saved(&path),
             (Lane::Selection, Ok(Payload::Selection(dataset, selection))) => {
-                self.selection_loaded(dataset, &selection);
+                self.baskets.selection_loaded(dataset, &selection, &mut self.outbox);
             }
             (Lane::SaveState(_), Ok(Payload::StateSaved)) => {}
             (Lane::LoadState(key), Ok(Payload::StateLoaded(value))) => {
@@ -156,31 +156,35 @@ impl App {
                 self.outbox.notify_failure(&failure);
                 self.state_loaded(key, Err(failure));
             }
-            (lane, result) => self.report_failure_or_mismatch(&lane, result),
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
     }
 
     fn state_loaded(&mut self, key: StateKey, result: LoadedState) {
         match key {
-            StateKey::Basket(dataset) => self.basket_loaded(dataset, result),
+            StateKey::Basket(dataset) => self.baskets.loaded(dataset, result, self.outbox.now),
             StateKey::History => self.history_loaded(result),
-            StateKey::Jobs => self.jobs_loaded(result),
+            StateKey::Jobs => self.jobs.jobs_loaded(result, &mut self.store, &mut self.outbox),
             StateKey::Views => self.saved_views_loaded(result),
             // Loaded before the start.
             StateKey::Session => {}
         }
     }
+}
 
+impl Outbox {
     /// Shows a failure. A payload that does not belong to its lane is an internal error.
     fn report_failure_or_mismatch(&mut self, lane: &Lane, result: Result<Payload, Failure>) {
         let text = || format!("internal error: a response of the wrong kind for {lane:?}");
         let failure = result.err().unwrap_or_else(|| Failure::new(FailureKind::Unexpected, text()));
-        self.outbox.notify_failure(&failure);
+        self.notify_failure(&failure);
     }
+}
 
-    pub(super) fn handle_progress(&mut self, progress: &RequestProgress) {
+impl Jobs {
+    pub(in crate::app) fn handle_progress(&mut self, progress: &RequestProgress, outbox: &mut Outbox) {
         if let Lane::Download(id) | Lane::Upload(id) = progress.ticket.lane {
-            self.transition(id, |job| job.transfer_progressed(progress.done, progress.total));
+            self.transition(id, |job| job.transfer_progressed(progress.done, progress.total), outbox);
         }
     }
 }

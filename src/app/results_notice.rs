@@ -7,9 +7,9 @@ use crate::app::{App, Remote, wrapping::wrapped_rows};
 
 impl App {
     pub fn results_notice(&self) -> Option<String> {
-        if let Some(waited) = self.wait_time() {
+        if let Some(waited) = self.results.wait_time(&self.outbox) {
             let stop = if waited.as_secs() >= 5 { "   Ctrl-C cancel" } else { "" };
-            let target = match self.pending_search() {
+            let target = match self.results.pending_search() {
                 _ if self.results.registering.is_some() => "the query image".to_owned(),
                 Some(search) => format!("page {}", u64::from(search.page) + 1),
                 None => "a response".to_owned(),
@@ -22,7 +22,7 @@ impl App {
         if self.login.rejection.is_some() {
             return Some("as last loaded: the service rejects the login (L)".to_owned());
         }
-        self.pending_page_notice().or_else(|| self.stale_page_notice())
+        self.results.pending_page_notice().or_else(|| self.results.stale_page_notice(self.outbox.now))
     }
 
     /// The rows of the notice, or of the query: a failure is not cut while tiles keep most of the rows.
@@ -30,21 +30,23 @@ impl App {
         let Some(text) = self.results_notice() else { return 1 };
         wrapped_rows(&text, inside.width.saturating_sub(1)).min((inside.height / 2).max(1))
     }
+}
 
+impl Results {
     /// What keeps the requested page from the screen.
     fn pending_page_notice(&self) -> Option<String> {
         let search = self.pending_search()?;
         let number = u64::from(search.page) + 1;
-        let failure = self.results.pages.get(&search).and_then(Remote::failure);
+        let failure = self.pages.get(&search).and_then(Remote::failure);
         Some(match failure {
             Some(failure) => format!("page {number}: r tries again, Esc stays here: {failure}"),
             None => format!("loading page {number}   Esc stay here"),
         })
     }
 
-    fn stale_page_notice(&self) -> Option<String> {
+    fn stale_page_notice(&self, now: Uptime) -> Option<String> {
         let page = self.remote_page().filter(|page| page.value().is_some())?;
-        let age = format_duration(self.outbox.now.saturating_sub(page.updated_at()));
+        let age = format_duration(now.saturating_sub(page.updated_at()));
         page.failure().map(|failure| format!("loaded {age} ago; r tries again: {failure}"))
     }
 }

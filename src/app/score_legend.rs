@@ -19,7 +19,7 @@ pub struct RankingText<'a> {
     pub legend: &'static str,
 }
 
-impl App {
+impl Results {
     /// `None` while the results are not ranked.
     pub fn ranking_text(&self) -> Option<RankingText<'_>> {
         let view = self.view().filter(|view| view.computed.is_none())?;
@@ -30,12 +30,6 @@ impl App {
             (Query::Browse, _) => return None,
         };
         Some(RankingText { subject, legend: view.search.query.score_scale().legend() })
-    }
-
-    /// The rows above the tiles: further ones for a long notice, and for the legend where one row is too short
-    /// for all.
-    pub fn results_header_rows(&self, inside: Rect) -> u16 {
-        self.results_notice_rows(inside) + self.legend_rows(inside)
     }
 
     fn legend_rows(&self, inside: Rect) -> u16 {
@@ -50,5 +44,13 @@ impl App {
             rows if inside.height >= MIN_ROWS.1 => rows,
             _ => 0,
         }
+    }
+}
+
+impl App {
+    /// The rows above the tiles: further ones for a long notice, and for the legend where one row is too short
+    /// for all.
+    pub fn results_header_rows(&self, inside: Rect) -> u16 {
+        self.results_notice_rows(inside) + self.results.legend_rows(inside)
     }
 }

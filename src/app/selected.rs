@@ -5,13 +5,30 @@ use tessera_model::{Cluster, Dataset, DatasetId, Page, Preview, ScoreScale};
 
 impl App {
     pub fn dataset(&self) -> Option<&Dataset> {
-        self.store.dataset(self.view()?.search.dataset)
+        self.store.dataset(self.results.view()?.search.dataset)
     }
 
-    pub fn view(&self) -> Option<&View> {
-        self.results.view()
+    pub fn selected_dataset(&self) -> Option<&Dataset> {
+        let datasets = self.visible_datasets();
+        let selected = datasets.iter().find(|dataset| Some(dataset.id) == self.datasets.cursor);
+        selected.or(datasets.first()).copied()
     }
 
+    /// The dataset that a change applies to: the selected one in its list, otherwise the open one.
+    pub fn target_dataset(&self) -> Option<&Dataset> {
+        match self.panes.focus {
+            Pane::Datasets => self.selected_dataset(),
+            _ => self.dataset(),
+        }
+    }
+
+    pub(super) fn open_dataset(&mut self, id: DatasetId) {
+        self.results.open(self.setup.initial_search(id));
+        self.datasets.cursor = Some(id);
+    }
+}
+
+impl Results {
     /// 0-based.
     pub fn page_number(&self) -> u32 {
         self.view().map_or(0, |view| view.search.page)
@@ -23,7 +40,7 @@ impl App {
 
     pub fn remote_page(&self) -> Option<&Remote<Page>> {
         let view = self.view().filter(|view| view.computed.is_none())?;
-        self.results.pages.get(&view.search)
+        self.pages.get(&view.search)
     }
 
     /// The open page: loaded from the service, or computed from loaded pages.
@@ -46,24 +63,5 @@ impl App {
     pub fn preview(&self) -> Option<&Preview> {
         let previews = &self.cluster()?.previews;
         previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))
-    }
-
-    pub fn selected_dataset(&self) -> Option<&Dataset> {
-        let datasets = self.visible_datasets();
-        let selected = datasets.iter().find(|dataset| Some(dataset.id) == self.datasets.cursor);
-        selected.or(datasets.first()).copied()
-    }
-
-    /// The dataset that a change applies to: the selected one in its list, otherwise the open one.
-    pub fn target_dataset(&self) -> Option<&Dataset> {
-        match self.panes.focus {
-            Pane::Datasets => self.selected_dataset(),
-            _ => self.dataset(),
-        }
-    }
-
-    pub(super) fn open_dataset(&mut self, id: DatasetId) {
-        self.results.open(self.initial_search(id));
-        self.datasets.cursor = Some(id);
     }
 }

@@ -51,7 +51,7 @@ impl App {
         if let Some(open) = self.results.tabs_mut() {
             *open = tabs;
         }
-        self.edit_draft(|draft| draft.adopt_filters(&filters));
+        self.query.edit_draft(|draft| draft.adopt_filters(&filters), &self.results);
     }
 
     /// Saves the session after an event that has changed it. While only cursors move, it is saved from
@@ -85,7 +85,7 @@ impl App {
             (self.panes.tile_size != self.setup.tile_size).then_some(self.panes.tile_size);
         Some(SavedSession {
             dataset: Some(tabs.tab().view.search.dataset),
-            cursors: saved.iter().map(|(index, _)| self.cursor_on_page(*index)).collect(),
+            cursors: saved.iter().map(|(index, _)| self.results.cursor_on_page(*index)).collect(),
             tabs: saved.into_iter().map(|(_, tab)| tab).collect(),
             active_tab: active_tab.unwrap_or(0),
             tile_size: changed_size.map(|size| size.as_str().to_owned()),
@@ -94,12 +94,12 @@ impl App {
     }
 }
 
-impl App {
+impl Results {
     /// The position of a tab's cursor on its page, however the page is filtered and sorted.
     fn cursor_on_page(&self, tab: usize) -> usize {
-        let Some(view) = self.results.tabs().and_then(|tabs| tabs.all().get(tab)) else { return 0 };
+        let Some(view) = self.tabs().and_then(|tabs| tabs.all().get(tab)) else { return 0 };
         let view = &view.view;
-        let page = self.results.pages.get(&view.search).and_then(Remote::value);
+        let page = self.pages.get(&view.search).and_then(Remote::value);
         let page = page.filter(|_| view.list_options != ListOptions::default());
         let visible = page.map(|page| filter_and_sort(page, &view.list_options));
         let index = visible.and_then(|visible| Some(visible.get(view.cursor)?.index));

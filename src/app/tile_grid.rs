@@ -131,7 +131,7 @@ impl TileGrid {
         shown: &Tile<'a>,
     ) -> Vec<(&'a Preview, Rect)> {
         let picture = self.picture_area(tile);
-        if app.shows_members() {
+        if app.results.shows_members() {
             return shown.preview.map(|preview| (preview, picture)).into_iter().collect();
         }
         let previews = &shown.cluster.previews;
@@ -156,13 +156,13 @@ impl App {
     /// How many tiles the result has. While a page loads, and while a filter is typed, it is that of the
     /// whole page, so that the layout stays.
     fn tile_count(&self) -> usize {
-        match self.page() {
+        match self.results.page() {
             None => Page::SIZE,
-            Some(_) if self.shows_members() => self.tiles().len(),
+            Some(_) if self.results.shows_members() => self.results.tiles().len(),
             Some(page) if matches!(self.overlays.current(), Some(Overlay::Filter(_))) => {
                 page.clusters.len()
             }
-            Some(_) => self.visible_clusters().len(),
+            Some(_) => self.results.visible_clusters().len(),
         }
     }
 }

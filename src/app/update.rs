@@ -40,10 +40,10 @@ impl App {
         self.handle_event(event);
         self.hold_layout();
         self.outbox.notifications.remove_expired(now);
-        self.track_jobs();
+        self.jobs.track(&self.setup, &self.screen, self.panes.focus, &mut self.outbox);
         self.apply_typed_filter();
         self.restore_cursor();
-        self.save_history();
+        self.history.save(&mut self.outbox);
         self.save_session();
         self.continue_playback();
         self.load_missing();
@@ -73,7 +73,7 @@ impl App {
                 self.handle_response(response.ticket.lane, response.result);
             }
             Event::Progress(progress) if self.outbox.tickets.is_current(&progress.ticket) => {
-                self.handle_progress(&progress);
+                self.jobs.handle_progress(&progress, &mut self.outbox);
             }
             Event::Exchange(exchange) => self.log.add(self.outbox.now, exchange),
             Event::TokenIssued(expires_at) if self.login.key.is_some() => {
@@ -86,23 +86,13 @@ impl App {
                 // Another program has used the screen, or the picture protocol has changed.
                 self.outbox.push(Effect::Redraw);
             }
-            Event::Edited(text) => self.editor_closed(text),
+            Event::Edited(text) => self.query.editor_closed(text, &self.results, &mut self.outbox),
             Event::Response(_)
             | Event::Progress(_)
             | Event::TokenIssued(_)
             | Event::PixelsUnconfirmed
             | Event::Wake => {}
         }
-    }
-
-    /// Whether the state is presented as text, without a drawing.
-    pub fn is_text(&self) -> bool {
-        self.setup.presentation == Presentation::Text
-    }
-
-    /// The time of day of the last event.
-    pub fn clock(&self) -> Timestamp {
-        self.setup.started_at + self.outbox.now
     }
 
     pub fn areas(&self) -> Areas {
@@ -125,5 +115,12 @@ impl App {
             Pane::Basket => KeyContext::Basket,
         };
         [inner, KeyContext::Everywhere]
+    }
+}
+
+impl Setup {
+    /// Whether the state is presented as text, without a drawing.
+    pub fn is_text(&self) -> bool {
+        self.presentation == Presentation::Text
     }
 }

@@ -102,7 +102,7 @@ fn is_label_cut(ctx: &DrawContext, preview: &Preview) -> bool {
 /// The name of a picture, its size, and whether it is selected.
 fn name_parts(ctx: &DrawContext, preview: &Preview, accented: bool) -> [(String, Style); 3] {
     let (app, theme) = (ctx.app, ctx.theme);
-    let size = app.viewed_size(preview);
+    let size = app.store().viewed_size(preview);
     let size = size.map_or_else(String::new, |(width, height)| format!("  {width}×{height}"));
     let selected = selection_text(app, preview);
     let selected = selected.map_or_else(String::new, |text| format!("  {text}"));
@@ -123,7 +123,7 @@ fn arrangement_text(ctx: &DrawContext, comparison: &Comparison) -> String {
 }
 
 fn playback_text(ctx: &DrawContext) -> String {
-    let (index, count) = ctx.app.frame_position().unwrap_or_default();
+    let (index, count) = ctx.app.results().frame_position().unwrap_or_default();
     format!("playing frame {} of {}", index + 1, group_digits(count as u64))
 }
 
@@ -132,7 +132,7 @@ fn position_text(ctx: &DrawContext) -> String {
         return String::new();
     };
     let digits = |number: usize| group_digits(number as u64);
-    let page = match ctx.app.page_number() {
+    let page = match ctx.app.results().page_number() {
         0 => String::new(),
         page => format!(", page {}", page + 1),
     };

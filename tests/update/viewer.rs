@@ -94,7 +94,7 @@ fn closing_restores_the_panes_with_the_cursor_on_the_last_picture() {
     let mut desk = viewing();
     desk.press("n n esc");
     assert!(desk.app.viewer().is_none());
-    assert_eq!((desk.app.panes().focus, desk.app.view().unwrap().cursor), (Pane::Results, 2));
+    assert_eq!((desk.app.panes().focus, desk.app.results().view().unwrap().cursor), (Pane::Results, 2));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn other_actions_close_it_and_act_on_its_picture() {
     assert_eq!(desk.notice(), "no objects of this picture are on this page; t shows objects");
     desk.press("f");
     assert!(desk.app.viewer().is_none());
-    let media = desk.app.view().unwrap().search.query.clone();
+    let media = desk.app.results().view().unwrap().search.query.clone();
     assert!(
         matches!(media, tessera_model::Query::Similar(anchor) if anchor.media.0.as_u128() == 100_010)
     );
@@ -233,7 +233,7 @@ fn neighbors_that_would_displace_the_picture_are_not_loaded() {
     assert!(requested(&desk).is_empty());
     let of_view = |lane: &Lane| {
         matches!(lane, Lane::Picture(view, _)
-            if matches!(view.crop, Crop::Zoomed(..)) && view.subject != PictureSubject::Media(desk.app.preview().unwrap().media))
+            if matches!(view.crop, Crop::Zoomed(..)) && view.subject != PictureSubject::Media(desk.app.results().preview().unwrap().media))
     };
     assert!(!desk.cancelled.iter().any(of_view));
 }

@@ -12,11 +12,11 @@ pub(super) fn dataset_open(app: &App) -> Option<String> {
 }
 
 pub(super) fn cluster_selected(app: &App) -> Option<String> {
-    unless(app.cluster().is_some(), "no cluster is selected")
+    unless(app.results.cluster().is_some(), "no cluster is selected")
 }
 
 pub(super) fn picture_selected(app: &App) -> Option<String> {
-    unless(app.preview().is_some(), "no picture is selected")
+    unless(app.results.preview().is_some(), "no picture is selected")
 }
 
 pub(super) fn status_allows(app: &App, operation: Operation) -> Option<String> {

@@ -14,7 +14,7 @@ pub(super) fn job_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::Export => dataset_open(app).or_else(|| status_allows(app, Operation::Export)),
         Action::Download => {
-            unless(app.job_to_download().is_some(), "no finished export to download; e starts one")
+            unless(app.jobs.job_to_download(app.panes.focus).is_some(), "no finished export to download; e starts one")
         }
         Action::ExportBasket => basket_loaded(app)
             .or_else(|| something_selected(app))
@@ -31,7 +31,7 @@ pub(super) fn job_reason(app: &App, action: Action) -> Option<String> {
             unless(app.jobs.selected().is_some_and(watches), "this job is not being watched")
         }
         Action::Inspect => unless(
-            app.archive_to_inspect().is_some(),
+            app.jobs.archive_to_inspect().is_some(),
             "this job has no downloaded archive; d downloads a finished export",
         ),
         Action::ForgetJob => match app.jobs.selected() {

@@ -15,7 +15,7 @@ use crate::{
 use tessera_model::{Operation, Permission};
 
 pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
-    if app.is_text()
+    if app.setup.is_text()
         && let Some(reason) = drawing_reason(action)
     {
         return Some(reason.to_owned());
@@ -49,7 +49,7 @@ pub(in crate::app) fn suggested_action(app: &App, action: Action) -> Option<Acti
         Action::Export | Action::SimilarToFile | Action::AddMedia | Action::Reindex => {
             Some(Action::Refresh)
         }
-        Action::Similar if app.preview().is_some() => Some(Action::Refresh),
+        Action::Similar if app.results.preview().is_some() => Some(Action::Refresh),
         Action::Similar
         | Action::FullSize
         | Action::OpenExternally
@@ -82,7 +82,7 @@ fn needs_service(action: Action) -> bool {
 }
 
 fn navigation_reason(app: &App, action: Action) -> Option<String> {
-    let count = app.tab_count();
+    let count = app.results.tab_count();
     match (action, action.tab_index()) {
         (Action::Forward, _) => {
             let ahead = app.results.tabs().is_some_and(|tabs| !tabs.tab().forward_stack.is_empty());

@@ -14,20 +14,20 @@ pub(super) fn search_reason(app: &App, action: Action) -> Option<String> {
     let visual_search = || status_allows(app, Operation::VisualSearch);
     match action {
         Action::Caption => dataset_open(app).or_else(|| status_allows(app, Operation::TextSearch)),
-        Action::Relax => unless(app.relaxed_search().is_some(), "no condition to relax"),
+        Action::Relax => unless(app.results.relaxed_search().is_some(), "no condition to relax"),
         Action::SimilarToFile => dataset_open(app).or_else(visual_search),
         Action::Similar => picture_selected(app).or_else(visual_search),
         Action::Record => unless(app.selected_dataset().is_some(), "no dataset is selected"),
         Action::FullSize => full_size_reason(app),
         Action::OpenExternally => picture_selected(app),
         Action::PickRegion => {
-            let linked = app.preview().is_some_and(|preview| preview.original.is_some());
+            let linked = app.results.preview().is_some_and(|preview| preview.original.is_some());
             picture_selected(app)
                 .or_else(|| unless(linked, "the service provides no link to this picture"))
                 .or_else(visual_search)
         }
         Action::PickRegionOfQuery => {
-            let uploaded = app.view().is_some_and(|view| view.query_image.is_some());
+            let uploaded = app.results.view().is_some_and(|view| view.query_image.is_some());
             let reason = "no picture was uploaded for this search; F selects one";
             dataset_open(app).or_else(|| unless(uploaded, reason)).or_else(visual_search)
         }
@@ -36,7 +36,7 @@ pub(super) fn search_reason(app: &App, action: Action) -> Option<String> {
         Action::History | Action::Views => dataset_open(app),
         Action::Combine => {
             let reason = "there is nothing to combine with; Ctrl-T opens another tab";
-            dataset_open(app).or_else(|| unless(app.tab_count() > 1, reason))
+            dataset_open(app).or_else(|| unless(app.results.tab_count() > 1, reason))
         }
         Action::ToggleEntity => dataset_open(app).or_else(|| fixed_search_reason(app)),
         _ => results_reason(app, action),
@@ -45,12 +45,12 @@ pub(super) fn search_reason(app: &App, action: Action) -> Option<String> {
 
 fn results_reason(app: &App, action: Action) -> Option<String> {
     match action {
-        Action::NextPage if app.page().is_none() => Some("this page is still loading".to_owned()),
-        Action::NextPage if app.pending_search().is_some() => {
-            Some(format!("page {} is not loaded yet; Esc stays here", app.requested_page() + 1))
+        Action::NextPage if app.results.page().is_none() => Some("this page is still loading".to_owned()),
+        Action::NextPage if app.results.pending_search().is_some() => {
+            Some(format!("page {} is not loaded yet; Esc stays here", app.results.requested_page() + 1))
         }
-        Action::NextPage => unless(app.may_have_next_page(), "this is the last page"),
-        Action::PreviousPage => unless(app.requested_page() > 0, "this is the first page"),
+        Action::NextPage => unless(app.results.may_have_next_page(), "this is the last page"),
+        Action::PreviousPage => unless(app.results.requested_page() > 0, "this is the first page"),
         Action::GoToPage => dataset_open(app).or_else(|| computed_reason(app)),
         Action::PreviousFrame => frame_reason(app, -1, "this is the first frame of its video"),
         Action::NextFrame => frame_reason(app, 1, "this is the last frame of its video"),
@@ -63,7 +63,7 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
             }
         },
         Action::Fold => {
-            let scored = app.page()?.clusters.iter().any(|cluster| cluster.relevance.is_some());
+            let scored = app.results.page()?.clusters.iter().any(|cluster| cluster.relevance.is_some());
             unless(scored, "nothing on this page has a score; only searches have scores")
         }
         _ => None,
@@ -72,42 +72,42 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
 
 /// Why no limit can be put on the scores of the search on screen.
 fn scores_reason(app: &App) -> Option<String> {
-    let view = app.view()?;
+    let view = app.results.view()?;
     let reason = "only searches by a picture or a caption have scores";
     let ranked = !matches!(view.search.query, Query::Browse);
     unless(ranked && view.computed.is_none(), reason).or_else(|| {
-        let known = app.page().is_some_and(can_sort_by_score);
+        let known = app.results.page().is_some_and(can_sort_by_score);
         unless(known, "these results have no scores to sort by")
     })
 }
 
 fn frame_reason(app: &App, by: isize, end: &str) -> Option<String> {
     picture_selected(app)
-        .or_else(|| unless(app.frame_position().is_some(), "this is not a frame of a video"))
-        .or_else(|| unless(app.frame_beside(by).is_some(), &format!("{end} on this page")))
+        .or_else(|| unless(app.results.frame_position().is_some(), "this is not a frame of a video"))
+        .or_else(|| unless(app.results.frame_beside(by).is_some(), &format!("{end} on this page")))
 }
 
 pub(super) fn query_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::RunQuery => dataset_open(app)
             .or_else(|| status_allows(app, Operation::TextSearch))
-            .or_else(|| app.draft().filters().err()),
+            .or_else(|| app.query.draft(&app.results).filters().err()),
         Action::AddFilter | Action::SwitchJson | Action::EditJson => dataset_open(app),
         Action::QueryChecks => dataset_open(app).or_else(|| {
             unless(!diagnostics(app).is_empty(), "the query has nothing to check; a adds a filter")
         }),
         Action::SaveView => dataset_open(app)
-            .or_else(|| app.saved_views_unavailable())
-            .or_else(|| app.draft().filters().err()),
+            .or_else(|| app.store.saved_views_unavailable())
+            .or_else(|| app.query.draft(&app.results).filters().err()),
         Action::ToggleFilter | Action::DeleteFilter => {
-            unless(app.draft().selected_row().is_some(), "no filter is selected; a adds one")
+            unless(app.query.draft(&app.results).selected_row().is_some(), "no filter is selected; a adds one")
         }
         _ => None,
     }
 }
 
 fn granularity_reason(app: &App, action: Action) -> Option<String> {
-    let Some(view) = app.view() else {
+    let Some(view) = app.results.view() else {
         return dataset_open(app);
     };
     let now = view.search.granularity;
@@ -122,13 +122,13 @@ fn granularity_reason(app: &App, action: Action) -> Option<String> {
 }
 
 fn computed_reason(app: &App) -> Option<String> {
-    let computed = app.view().is_some_and(|view| view.computed.is_some());
+    let computed = app.results.view().is_some_and(|view| view.computed.is_some());
     unless(!computed, "this was computed from loaded pages; Esc returns to a search")
 }
 
 /// Why the search on screen cannot change its granularity or entity.
 fn fixed_search_reason(app: &App) -> Option<String> {
-    let view = app.view()?;
+    let view = app.results.view()?;
     if let Some(reason) = computed_reason(app) {
         return Some(reason);
     }

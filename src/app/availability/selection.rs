@@ -11,15 +11,15 @@ pub(super) fn selection_reason(app: &App, action: Action) -> Option<String> {
             cluster_selected(app).or_else(|| clusters_shown(app))
         }
         Action::SelectAll => clusters_shown(app).or_else(|| {
-            let computed = app.view().is_some_and(|view| view.computed.is_some());
+            let computed = app.results.view().is_some_and(|view| view.computed.is_some());
             unless(!computed, "all loaded results are on this page; V selects the page")
         }),
         Action::Exclude => picture_selected(app).or_else(|| cluster_in_selection(app)),
         Action::Undo => {
-            unless(app.basket().is_some_and(Basket::can_undo), "no selection change to undo")
+            unless(app.baskets.current(&app.results).is_some_and(Basket::can_undo), "no selection change to undo")
         }
         Action::Redo => {
-            unless(app.basket().is_some_and(Basket::can_redo), "no selection change to redo")
+            unless(app.baskets.current(&app.results).is_some_and(Basket::can_redo), "no selection change to redo")
         }
         Action::Deselect | Action::ClearBasket | Action::SaveSelection => something_selected(app),
         _ => None,
@@ -29,7 +29,7 @@ pub(super) fn selection_reason(app: &App, action: Action) -> Option<String> {
 
 /// The saved basket must have been loaded, so that it is not overwritten.
 pub(super) fn basket_loaded(app: &App) -> Option<String> {
-    let Some(view) = app.view() else { return dataset_open(app) };
+    let Some(view) = app.results.view() else { return dataset_open(app) };
     let basket = app.baskets.remote(view.search.dataset);
     match basket.map(|basket| (basket.value(), basket.failure())) {
         Some((Some(_), _)) => None,
@@ -39,18 +39,18 @@ pub(super) fn basket_loaded(app: &App) -> Option<String> {
 }
 
 pub(super) fn something_selected(app: &App) -> Option<String> {
-    let empty = app.selection().is_none_or(Selection::is_empty);
+    let empty = app.baskets.selection(&app.results).is_none_or(Selection::is_empty);
     unless(!empty, "nothing is selected: Space selects a cluster")
 }
 
 fn clusters_shown(app: &App) -> Option<String> {
     let reason = "these are the members of one cluster: Space selects one, Esc goes back";
-    unless(!app.shows_members(), reason)
+    unless(!app.results.shows_members(), reason)
 }
 
 fn cluster_in_selection(app: &App) -> Option<String> {
-    let selected = app.cluster().is_some_and(|cluster| {
-        app.selection().is_some_and(|selection| selection.cluster(cluster.id).is_some())
+    let selected = app.results.cluster().is_some_and(|cluster| {
+        app.baskets.selection(&app.results).is_some_and(|selection| selection.cluster(cluster.id).is_some())
     });
     unless(selected, "the cluster of this item is not selected; Space in the results selects it")
 }

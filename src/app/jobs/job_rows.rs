@@ -65,7 +65,7 @@ impl JobColumns {
 }
 
 pub fn summary(app: &App, job: &Job) -> String {
-    if app.waits_for_login(job) { login_summary(job) } else { job_summary(job) }
+    if app.login.waits_for_login(job) { login_summary(job) } else { job_summary(job) }
 }
 
 /// The area of each visible job, newest first.

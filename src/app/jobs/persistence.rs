@@ -64,34 +64,34 @@ impl Jobs {
     }
 }
 
-impl App {
+impl Jobs {
     /// The jobs of earlier runs and of commands were loaded; those in progress are followed.
-    pub(in crate::app) fn jobs_loaded(&mut self, result: LoadedState) {
+    pub(in crate::app) fn jobs_loaded(&mut self, result: LoadedState, store: &mut Store, outbox: &mut Outbox) {
         let value = match result {
             Ok(value) => value,
-            Err(failure) => return self.jobs.loaded.finish(self.outbox.now, Err(failure)),
+            Err(failure) => return self.loaded.finish(outbox.now, Err(failure)),
         };
-        let is_first = self.jobs.loaded.value().is_none();
-        self.jobs.loaded.finish(self.outbox.now, Ok(()));
+        let is_first = self.loaded.value().is_none();
+        self.loaded.finish(outbox.now, Ok(()));
         let (own, other_instances) = match value {
             Some(StateValue::Jobs { own, other_instances }) => (own, other_instances),
             _ => (Vec::new(), Vec::new()),
         };
-        let selected = self.jobs.selected().map(|job| job.id);
-        let resumed = self.jobs.adopt(own, other_instances);
-        self.jobs.select(selected);
+        let selected = self.selected().map(|job| job.id);
+        let resumed = self.adopt(own, other_instances);
+        self.select(selected);
         if resumed.is_empty() {
             return;
         }
-        self.store.datasets.invalidate();
+        store.datasets.invalidate();
         let origin = if is_first { "from the last run" } else { "of a command" };
         if let Some(summary) = self.resumed_jobs_summary(&resumed, origin) {
-            self.outbox.notify(Level::Success, summary);
+            outbox.notify(Level::Success, summary);
         }
     }
 
     fn resumed_jobs_summary(&self, resumed: &[JobId], origin: &str) -> Option<String> {
-        let states = || resumed.iter().filter_map(|id| self.jobs.get(*id)).map(Job::state);
+        let states = || resumed.iter().filter_map(|id| self.get(*id)).map(Job::state);
         let ready = states().filter(|state| matches!(state, JobState::ExportReady(_))).count();
         let uncertain = states().filter(|state| matches!(state, JobState::Uncertain(_))).count();
         let parts = [
@@ -107,9 +107,9 @@ impl App {
 
     /// Saves what has changed. It is the first effect, so that no later one can be lost by a crash
     /// without a trace.
-    pub(super) fn save_jobs(&mut self) {
-        let Some(own) = self.jobs.changed_records() else { return };
+    pub(in crate::app) fn save(&mut self, outbox: &mut Outbox) {
+        let Some(own) = self.changed_records() else { return };
         let value = StateValue::Jobs { own, other_instances: Vec::new() };
-        self.outbox.send_first(Lane::SaveState(StateKey::Jobs), Request::SaveState(value));
+        outbox.send_first(Lane::SaveState(StateKey::Jobs), Request::SaveState(value));
     }
 }

@@ -41,12 +41,8 @@ impl App {
         let keys = self.setup.keymap.keys_of(&self.contexts(), action);
         PickItem::new(Command::Action(action), action.help())
             .prefix(keys.first().map_or("", String::as_str))
-            .picked(self.times_picked(action))
+            .picked(self.overlays.times_picked(action))
             .unavailable(availability::unavailable_reason(self, action))
-    }
-
-    pub(in crate::app) fn times_picked(&self, action: Action) -> u32 {
-        self.overlays.picked_actions.get(action.name()).copied().unwrap_or(0)
     }
 
     pub(in crate::app) fn run_or_explain_action(&mut self, action: Action) {
@@ -58,5 +54,11 @@ impl App {
         let steps = [availability::suggested_action(self, action), Some(Action::Menu)];
         let items = steps.into_iter().flatten().map(|step| self.action_item(step)).collect();
         self.open_list(ListKind::Actions, &reason, items);
+    }
+}
+
+impl Overlays {
+    pub(in crate::app) fn times_picked(&self, action: Action) -> u32 {
+        self.picked_actions.get(action.name()).copied().unwrap_or(0)
     }
 }

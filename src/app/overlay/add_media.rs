@@ -283,7 +283,7 @@ impl Dialog for AddMediaForm {
             _ => return self.check_source(addition.source, app),
         };
         let dataset = (self.dataset, self.dataset_name.clone());
-        let id = app.start_add_media(dataset, addition, &folders);
+        let id = app.jobs.start_add_media(dataset, addition, &folders, &app.store, &app.login, &mut app.outbox);
         app.jobs.submitted_form = Some((id, Box::new(self)));
     }
 }
@@ -321,9 +321,11 @@ impl App {
             form.keep_open_with_error((AddMediaField::Location, reason), self);
         }
     }
+}
 
+impl Store {
     pub fn add_media_blocked(&self, dataset: DatasetId) -> Option<&str> {
-        let status = &self.store.dataset(dataset)?.status;
+        let status = &self.dataset(dataset)?.status;
         status.allows(Operation::AddMedia).denial_reason().map(|_| status.as_str())
     }
 }

@@ -126,16 +126,18 @@ impl ArchiveInspector {
     }
 }
 
-impl App {
+impl Jobs {
     pub fn archive_to_inspect(&self) -> Option<&PathBuf> {
-        match self.jobs.selected()?.state() {
+        match self.selected()?.state() {
             JobState::Downloaded(archive, _) => Some(&archive.path),
             _ => None,
         }
     }
+}
 
+impl App {
     pub(in crate::app) fn open_archive_inspector(&mut self) {
-        let Some(path) = self.archive_to_inspect().cloned() else { return };
+        let Some(path) = self.jobs.archive_to_inspect().cloned() else { return };
         let inspection = Remote::default();
         let scroll = ScrollState::default();
         let inspector = ArchiveInspector { path: path.clone(), inspection, first_image: 0, scroll };

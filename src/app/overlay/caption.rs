@@ -70,7 +70,7 @@ impl Dialog for CaptionSearchForm {
 
     /// Searches by the caption; enabled filters stay enabled.
     fn accept(self, app: &mut App) {
-        let Some(search) = app.view().map(|view| view.search.clone()) else { return };
+        let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
         match self.to_query() {
             Ok(query) => app.open_search(Search { query, page: 0, ..search }),
             Err(reason) => {
@@ -83,21 +83,25 @@ impl Dialog for CaptionSearchForm {
 
 impl App {
     pub(in crate::app) fn open_caption_search(&mut self) {
-        if let Some(view) = self.view() {
+        if let Some(view) = self.results.view() {
             self.overlays
                 .open(Overlay::CaptionSearch(CaptionSearchForm::from_query(&view.search.query)));
         }
     }
+}
 
+impl QueryBuilder {
     /// Warns once when the service keeps scores above the max score instead of below.
-    pub(in crate::app) fn warn_if_max_score_inverted(&mut self, search: &Search, page: &Page) {
-        if !self.query.direction_warned && page.violates_max_score(search) {
-            self.query.direction_warned = true;
+    pub(in crate::app) fn warn_if_max_score_inverted(&mut self, search: &Search, page: &Page, outbox: &mut Outbox) {
+        if !self.direction_warned && page.violates_max_score(search) {
+            self.direction_warned = true;
             let text = "this service inverts the max score: it keeps scores above it";
-            self.outbox.notify(Level::Warning, text);
+            outbox.notify(Level::Warning, text);
         }
     }
+}
 
+impl Results {
     /// The clusters of the loaded page with a score below `bound`, and those with a score at all;
     /// `None` unless the page is ranked by captions: the limit applies only to their scores.
     pub fn count_below(&self, bound: Fraction) -> Option<(usize, usize)> {

@@ -107,7 +107,7 @@ impl CommandList {
 
     fn selected_picture(&self, app: &App, area: Rect) -> Option<VisiblePicture> {
         let Some(Command::RerunSearch(entry)) = self.list.selected() else { return None };
-        app.picture_of_search(entry, app.screen.canvas(area.width, area.height))
+        app.results.picture_of_search(entry, app.screen.canvas(area.width, area.height))
     }
 
     fn view_command(&self, key: Key) -> Option<Command> {

@@ -111,15 +111,15 @@ impl App {
     pub(in crate::app) fn paste(&mut self, text: &str) {
         if let Some(overlay) = self.overlays.current_mut() {
             with_dialog!(overlay, dialog => dialog.paste(text));
-        } else if self.is_editing_query() {
-            self.paste_in_query(text);
+        } else if self.query.is_editing_query(self.panes.focus, &self.results) {
+            self.query.paste(text, &self.results);
         }
     }
 
     /// The area of the open dialog. As text, nothing of it is cut.
     pub fn overlay_area(&self) -> Option<Rect> {
         let area = self.overlays.current()?.area(self.screen.size);
-        Some(if self.is_text() {
+        Some(if self.setup.is_text() {
             Rect::new(0, 0, self.screen.size.0, self.screen.size.1)
         } else {
             area

@@ -56,7 +56,7 @@ impl Facets {
             FacetSection::Counted(kind) => app.counted_values(kind),
             FacetSection::Issues => {
                 let value = |name| FacetValue { name, tag: None, clusters: None };
-                app.known_values().issue_names().map(value).collect()
+                app.query.known_values(&app.results).issue_names().map(value).collect()
             }
         }
     }
@@ -159,7 +159,7 @@ impl App {
     }
 
     fn counted_values(&self, kind: FacetKind) -> Vec<FacetValue> {
-        let facets = count_facets(self.loaded_clusters(), kind).into_iter();
+        let facets = count_facets(self.results.loaded_clusters(), kind).into_iter();
         let value = |facet: Facet| FacetValue {
             name: facet.name,
             tag: facet.tag,

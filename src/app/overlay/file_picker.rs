@@ -187,7 +187,7 @@ impl Dialog for FilePicker {
     }
 
     fn accept(self, app: &mut App) {
-        let Some(search) = app.view().map(|view| view.search.clone()) else { return };
+        let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
         let selected =
             self.selected_file(app).ok_or_else(|| "type the path of a picture".to_owned());
         let file = match selected.and_then(|file| self.missing_reason(app).map_or(Ok(file), Err)) {
@@ -203,7 +203,7 @@ impl Dialog for FilePicker {
             return app.open_region_picker_on(image);
         }
         app.panes.focus = Pane::Results;
-        app.register_query_image(image, search);
+        app.results.register_query_image(image, search, &mut app.outbox);
     }
 }
 

@@ -98,9 +98,9 @@ impl App {
         items.extend((0..tabs).map(|tab| {
             PickItem::new(Command::OpenTab(tab), format!("tab {}", tab + 1)).note("of the results")
         }));
-        items.extend(self.saved_views().iter().map(|view| {
+        items.extend(self.store.saved_views().iter().map(|view| {
             PickItem::new(Command::OpenView(view.name.clone()), format!("view {}", view.name))
-                .note(self.describe_view(view))
+                .note(self.store.describe_view(view))
         }));
         items.extend(self.setup.profiles.iter().map(|profile| {
             let open = Command::OpenDeployment(Destination::Profile(profile.name.clone()));
@@ -129,7 +129,7 @@ impl App {
         PickItem::new(Command::Action(action), action.name().replace('-', " "))
             .prefix(keys.first().map_or("", String::as_str))
             .note(action.help())
-            .picked(self.times_picked(action))
+            .picked(self.overlays.times_picked(action))
             .unavailable(reason.map(|reason| format!("unavailable: {reason}")))
     }
 }

@@ -36,7 +36,7 @@ impl Dialog for ReindexConfirmation {
     }
 
     fn accept(self, app: &mut App) {
-        app.start_reindex((self.dataset, self.dataset_name));
+        app.jobs.start_reindex((self.dataset, self.dataset_name), &app.store, &mut app.outbox);
     }
 }
 

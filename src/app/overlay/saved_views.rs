@@ -56,38 +56,67 @@ impl Dialog for ViewNameInput {
             return;
         }
         let view = match &self.renamed_from {
-            Some(old) => app.saved_views().iter().find(|view| view.name == *old).cloned(),
+            Some(old) => app.store.saved_views().iter().find(|view| view.name == *old).cloned(),
             None => app.view_to_save(self.any_dataset),
         };
         let Some(view) = view else { return };
-        let mut views = app.saved_views().to_vec();
+        let mut views = app.store.saved_views().to_vec();
         views.retain(|saved| Some(&saved.name) != self.renamed_from.as_ref());
         app.outbox.notify(Level::Success, format!("saved the view “{name}”; W opens it"));
         SavedView { name, ..view }.insert_into(&mut views);
-        app.store_views(views);
+        app.store.store_views(views, &mut app.outbox);
     }
 }
 
-impl App {
+impl Store {
     pub fn saved_views(&self) -> &[SavedView] {
-        self.store.views.value().map_or(&[], Vec::as_slice)
+        self.views.value().map_or(&[], Vec::as_slice)
     }
 
     /// Why no view can be saved: saving before the views are loaded would lose them.
     pub fn saved_views_unavailable(&self) -> Option<String> {
-        match (self.store.views.value(), self.store.views.failure()) {
+        match (self.views.value(), self.views.failure()) {
             (Some(_), _) => None,
             (None, Some(failure)) => Some(failure.to_string()),
             (None, None) => Some("the saved views are loading".to_owned()),
         }
     }
 
+    pub(in crate::app) fn describe_view(&self, view: &SavedView) -> String {
+        let dataset = match view.dataset {
+            None => "any dataset".to_owned(),
+            Some(id) => {
+                let known = self.dataset(id);
+                known.map_or_else(|| format!("dataset {}", id.short()), |it| it.name.to_string())
+            }
+        };
+        let query = match &view.query {
+            Query::Browse => String::new(),
+            Query::Caption { text, .. } => format!(" · “{}”", SafeText::name(text.as_str())),
+            Query::Similar(_) => {
+                let name = view.similar_to.as_ref().map_or("a picture", SafeText::as_str);
+                format!(" · similar to {name}")
+            }
+        };
+        let on = count_with_noun(view.filters.len(), "filter", "filters");
+        let off = view.disabled_filters.len();
+        format!("{dataset}{query} · {on} on, {off} off")
+    }
+
+    fn store_views(&mut self, views: Vec<SavedView>, outbox: &mut Outbox) {
+        self.views.finish(outbox.now, Ok(views.clone()));
+        outbox
+            .send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
+    }
+}
+
+impl App {
     pub fn needs_saved_views(&self) -> bool {
         let listed = match self.overlays.current() {
             Some(Overlay::List(list)) => list.kind == ListKind::Views,
             overlay => matches!(overlay, Some(Overlay::Palette(_))),
         };
-        let awaited = self.setup.initial_view.is_some() && self.view().is_some();
+        let awaited = self.setup.initial_view.is_some() && self.results.view().is_some();
         (listed || awaited || self.panes.focus == Pane::Query)
             && self.store.views.due(None).is_some()
     }
@@ -100,7 +129,7 @@ impl App {
         });
         self.store.views.finish(self.outbox.now, views);
         if let Some(name) = self.setup.initial_view.take() {
-            if self.saved_views().iter().any(|view| view.name == name) {
+            if self.store.saved_views().iter().any(|view| view.name == name) {
                 self.open_saved_view(&name);
             } else {
                 self.outbox.notify(Level::Warning, format!("unknown view: {name}"));
@@ -125,55 +154,34 @@ impl App {
     }
 
     pub(in crate::app) fn open_saved_views(&mut self) {
-        let title = match self.saved_views_unavailable() {
+        let title = match self.store.saved_views_unavailable() {
             Some(reason) => format!("Saved views: {reason}"),
             None => "Saved views; w in the query builder saves one".to_owned(),
         };
         let item = |view: &SavedView| {
             PickItem::new(Command::OpenView(view.name.clone()), view.name.as_str())
-                .note(self.describe_view(view))
+                .note(self.store.describe_view(view))
         };
-        let items = self.saved_views().iter().map(item).collect();
+        let items = self.store.saved_views().iter().map(item).collect();
         self.open_list(ListKind::Views, &title, items);
     }
 
     pub(in crate::app) fn delete_view(&mut self, name: &SafeText) {
-        let mut views = self.saved_views().to_vec();
+        let mut views = self.store.saved_views().to_vec();
         views.retain(|view| view.name != *name);
-        self.store_views(views);
+        self.store.store_views(views, &mut self.outbox);
         self.open_saved_views();
-    }
-
-    pub(in crate::app) fn describe_view(&self, view: &SavedView) -> String {
-        let dataset = match view.dataset {
-            None => "any dataset".to_owned(),
-            Some(id) => {
-                let known = self.store.dataset(id);
-                known.map_or_else(|| format!("dataset {}", id.short()), |it| it.name.to_string())
-            }
-        };
-        let query = match &view.query {
-            Query::Browse => String::new(),
-            Query::Caption { text, .. } => format!(" · “{}”", SafeText::name(text.as_str())),
-            Query::Similar(_) => {
-                let name = view.similar_to.as_ref().map_or("a picture", SafeText::as_str);
-                format!(" · similar to {name}")
-            }
-        };
-        let on = count_with_noun(view.filters.len(), "filter", "filters");
-        let off = view.disabled_filters.len();
-        format!("{dataset}{query} · {on} on, {off} off")
     }
 
     /// The search on screen with the builder's filters, without a name.
     fn view_to_save(&self, any_dataset: bool) -> Option<SavedView> {
-        let view = self.view()?;
+        let view = self.results.view()?;
         Some(SavedView {
             name: SafeText::default(),
             dataset: (!any_dataset).then_some(view.search.dataset),
             query: view.search.query.clone(),
-            filters: self.draft().filters().ok()?,
-            disabled_filters: self.draft().disabled_filters(),
+            filters: self.query.draft(&self.results).filters().ok()?,
+            disabled_filters: self.query.draft(&self.results).disabled_filters(),
             entity: view.search.entity,
             granularity: view.search.granularity,
             similar_to: view.similar_to.clone(),
@@ -185,17 +193,11 @@ impl App {
         })
     }
 
-    fn store_views(&mut self, views: Vec<SavedView>) {
-        self.store.views.finish(self.outbox.now, Ok(views.clone()));
-        self.outbox
-            .send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
-    }
-
     /// Runs a saved view. Its query image is uploaded again, because the service may have dropped it.
     pub(in crate::app) fn open_saved_view(&mut self, name: &SafeText) {
         let (Some(view), Some(open)) = (
-            self.saved_views().iter().find(|view| view.name == *name).cloned(),
-            self.view().map(|view| view.search.dataset),
+            self.store.saved_views().iter().find(|view| view.name == *name).cloned(),
+            self.results.view().map(|view| view.search.dataset),
         ) else {
             return;
         };
@@ -206,11 +208,11 @@ impl App {
         if let (true, Some((path, region))) = (upload, view.query_image) {
             let image = QueryImage { region, ..QueryImage::file(path) };
             self.panes.focus = Pane::Results;
-            self.register_query_image(image, Search { query: Query::Browse, ..search });
+            self.results.register_query_image(image, Search { query: Query::Browse, ..search }, &mut self.outbox);
         } else {
             self.open_search(search);
             self.results.edit_view(|shown| shown.similar_to = view.similar_to);
         }
-        self.edit_draft(|draft| draft.replace_all(&view.filters, &view.disabled_filters));
+        self.query.edit_draft(|draft| draft.replace_all(&view.filters, &view.disabled_filters), &self.results);
     }
 }

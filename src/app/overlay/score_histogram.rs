@@ -56,7 +56,7 @@ impl ScoreHistogram {
 
     /// The loaded clusters that stay, closest first, and those that fall out.
     pub fn split<'a>(&self, app: &'a App) -> (Vec<&'a Cluster>, Vec<&'a Cluster>) {
-        let mut scored: Vec<(f64, &Cluster)> = app.scored_clusters();
+        let mut scored: Vec<(f64, &Cluster)> = app.results.scored_clusters();
         scored.sort_by(|a, b| a.0.total_cmp(&b.0));
         let kept = scored.partition_point(|(score, _)| self.keeps(*score));
         let clusters = |part: &[(f64, &'a Cluster)]| part.iter().map(|(_, it)| *it).collect();
@@ -108,7 +108,7 @@ impl ScoreHistogram {
 
     /// Keeps one more result, or one fewer.
     fn step_result(&mut self, more: bool, app: &App) {
-        let scores = || app.scored_clusters().into_iter().map(|(score, _)| score);
+        let scores = || app.results.scored_clusters().into_iter().map(|(score, _)| score);
         let next = if more {
             scores().filter(|score| !self.keeps(*score)).reduce(f64::min)
         } else {
@@ -163,7 +163,7 @@ impl Dialog for ScoreHistogram {
     /// Keeps the results up to this one, counted from the closest.
     fn select_item(&mut self, index: usize, app: &App) {
         let mut scores: Vec<f64> =
-            app.scored_clusters().into_iter().map(|(score, _)| score).collect();
+            app.results.scored_clusters().into_iter().map(|(score, _)| score).collect();
         scores.sort_by(f64::total_cmp);
         if let Some(score) = scores.get(index) {
             self.move_to(thousandths(*score) + 1);
@@ -174,7 +174,7 @@ impl Dialog for ScoreHistogram {
         let plot = Self::areas(self.area(app.screen.size)).plot;
         let inside = plot.contains((mouse.column, mouse.row).into());
         if inside && matches!(mouse.kind, MouseKind::Click | MouseKind::Drag) {
-            let Some(histogram) = app.score_histogram(usize::from(plot.width)) else { return };
+            let Some(histogram) = app.results.score_histogram(usize::from(plot.width)) else { return };
             let (start, end) = histogram.range;
             let part = f64::from(mouse.column - plot.x) / f64::from(plot.width);
             self.move_to(thousandths(start + part * (end - start)));
@@ -193,7 +193,7 @@ impl Dialog for ScoreHistogram {
     }
 
     fn accept(self, app: &mut App) {
-        let Some(search) = app.view().map(|view| view.search.clone()) else { return };
+        let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
         let limited = with_limit(search.clone(), self.limit());
         if limited != search {
             app.open_search(Search { page: 0, ..limited });
@@ -231,7 +231,7 @@ fn with_limit(mut search: Search, limit: Option<Fraction>) -> Search {
 
 impl App {
     pub(in crate::app) fn open_score_histogram(&mut self) {
-        let (Some(histogram), Some(view)) = (self.score_histogram(1), self.view()) else { return };
+        let (Some(histogram), Some(view)) = (self.results.score_histogram(1), self.results.view()) else { return };
         let (start, end) = (thousandths(histogram.range.0), thousandths(histogram.range.1));
         let cut = limit_of(&view.search).map_or(end, |limit| thousandths(limit.value()));
         let mut plot = ScoreHistogram { cut: end, start, end };
@@ -239,6 +239,16 @@ impl App {
         self.overlays.open(Overlay::ScoreHistogram(plot));
     }
 
+    /// Whether the cut of the open histogram leaves a cluster out.
+    pub fn falls_out(&self, cluster: &Cluster) -> bool {
+        match (self.overlays.current(), &cluster.relevance) {
+            (Some(Overlay::ScoreHistogram(plot)), Some(relevance)) => !plot.keeps(relevance.score),
+            _ => false,
+        }
+    }
+}
+
+impl Results {
     /// The loaded clusters that have a score.
     fn scored_clusters(&self) -> Vec<(f64, &Cluster)> {
         let clusters = self.loaded_clusters().into_iter();
@@ -248,13 +258,5 @@ impl App {
     pub fn score_histogram(&self, intervals: usize) -> Option<Histogram> {
         let scores: Vec<f64> = self.scored_clusters().into_iter().map(|(score, _)| score).collect();
         Histogram::new(&scores, intervals)
-    }
-
-    /// Whether the cut of the open histogram leaves a cluster out.
-    pub fn falls_out(&self, cluster: &Cluster) -> bool {
-        match (self.overlays.current(), &cluster.relevance) {
-            (Some(Overlay::ScoreHistogram(plot)), Some(relevance)) => !plot.keeps(relevance.score),
-            _ => false,
-        }
     }
 }

@@ -36,7 +36,7 @@ impl App {
 
     /// Why the clusters cannot be sorted like this: the direction of a score must be known.
     fn order_unavailable(&self, order: SortOrder) -> Option<&'static str> {
-        let page = self.page().filter(|_| order.by == SortKey::Score)?;
+        let page = self.results.page().filter(|_| order.by == SortKey::Score)?;
         (!can_sort_by_score(page)).then_some("these results have no scores to sort by")
     }
 }

@@ -36,21 +36,23 @@ impl App {
         filter_and_sort_datasets(self.store.dataset_list(), &self.datasets.list_options)
     }
 
-    pub(in crate::app) fn toggle_auto_refresh(&mut self) {
-        self.datasets.auto_refresh = !self.datasets.auto_refresh;
-        let text = if self.datasets.auto_refresh {
-            "automatic refresh is on"
-        } else {
-            "automatic refresh is paused; r refreshes"
-        };
-        self.outbox.notify(Level::Success, text);
-    }
-
     pub(in crate::app) fn move_in_datasets(&mut self, by: isize) {
         let list = self.visible_datasets();
         let selected = self.selected_dataset().map(|dataset| dataset.id);
         let index = list.iter().position(|dataset| Some(dataset.id) == selected).unwrap_or(0);
         self.datasets.cursor =
             list.get(moved_cursor(index, by, list.len())).map(|dataset| dataset.id);
+    }
+}
+
+impl Datasets {
+    pub(in crate::app) fn toggle_auto_refresh(&mut self, outbox: &mut Outbox) {
+        self.auto_refresh = !self.auto_refresh;
+        let text = if self.auto_refresh {
+            "automatic refresh is on"
+        } else {
+            "automatic refresh is paused; r refreshes"
+        };
+        outbox.notify(Level::Success, text);
     }
 }

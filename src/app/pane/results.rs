@@ -92,20 +92,20 @@ impl Results {
 impl App {
     /// Opens a search in this tab; Esc returns to the previous one.
     pub(in crate::app) fn open_search(&mut self, search: Search) {
-        if self.view().is_none_or(|view| view.search.dataset != search.dataset) {
+        if self.results.view().is_none_or(|view| view.search.dataset != search.dataset) {
             self.open_dataset(search.dataset);
         }
-        if self.view().is_some_and(|view| view.search.filters != search.filters) {
-            self.edit_draft(|draft| draft.adopt_filters(&search.filters));
+        if self.results.view().is_some_and(|view| view.search.filters != search.filters) {
+            self.query.edit_draft(|draft| draft.adopt_filters(&search.filters), &self.results);
         }
-        let (similar_to, query_image) = match self.view() {
+        let (similar_to, query_image) = match self.results.view() {
             // The name of an anchor comes from the view that has it.
             Some(view) if view.search.query == search.query => {
                 (view.similar_to.clone(), view.query_image.clone())
             }
             _ => (None, None),
         };
-        self.run_search(View { similar_to, query_image, ..View::new(search) });
+        self.history.run_search(View { similar_to, query_image, ..View::new(search) }, &mut self.results, &mut self.outbox);
         self.panes.focus = Pane::Results;
     }
 
@@ -118,24 +118,26 @@ impl App {
         let mut known: HashSet<ClusterId> =
             earlier.flat_map(|page| &page.clusters).map(|cluster| cluster.id).collect();
         page.drop_repeated(&mut known);
-        self.warn_unclustered(search.dataset);
+        self.results.warn_unclustered(search.dataset, &self.store, &mut self.outbox);
         self.results.pages.entry(search.clone()).finish(self.outbox.now, Ok(page));
-        self.record_results(search);
-        self.show_requested_page();
+        self.history.record_results(search, &self.results);
+        self.results.show_requested_page();
     }
 
     /// A page could not be loaded. If the service requires a query, the caption search opens.
     pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
         self.results.pages.entry(search).finish(self.outbox.now, Err(failure));
-        if self.needs_query() && !self.overlays.is_open() {
+        if self.results.needs_query(&self.store) && !self.overlays.is_open() {
             self.open_caption_search();
         }
     }
+}
 
-    pub fn needs_query(&self) -> bool {
+impl Results {
+    pub fn needs_query(&self, store: &Store) -> bool {
         let search = self.view().map(|view| &view.search);
         let browses = search.is_some_and(|search| {
-            let is_listed = self.store.dataset(search.dataset).is_some();
+            let is_listed = store.dataset(search.dataset).is_some();
             let is_first = search.filters.is_empty() && search.page == 0;
             search.query == Query::Browse && is_first && is_listed
         });
@@ -145,14 +147,14 @@ impl App {
     }
 
     /// New media are found by searches before they are clustered: warns once per dataset.
-    fn warn_unclustered(&mut self, id: DatasetId) {
-        let partial = self.store.dataset(id).filter(|set| set.status == Status::PartialIndex);
+    fn warn_unclustered(&mut self, id: DatasetId, store: &Store, outbox: &mut Outbox) {
+        let partial = store.dataset(id).filter(|set| set.status == Status::PartialIndex);
         let Some(name) = partial.map(|dataset| dataset.name.clone()) else { return };
-        if self.results.partial_index_warned.insert(id) {
+        if self.partial_index_warned.insert(id) {
             let text = format!(
                 "{name}: new media are not clustered yet; searches may show them unclustered"
             );
-            self.outbox.notify(Level::Warning, text);
+            outbox.notify(Level::Warning, text);
         }
     }
 }

@@ -51,8 +51,8 @@ const MAX_CHIP_CHARS: usize = 32;
 
 /// The chips of the open view; none while the whole dataset is on screen without a draft.
 pub fn chips(app: &App) -> Vec<Chip> {
-    let Some(view) = app.view() else { return Vec::new() };
-    let draft = app.draft();
+    let Some(view) = app.results.view() else { return Vec::new() };
+    let draft = app.query.draft(&app.results);
     let chip =
         |state, text: &str, row| Chip { state, text: SafeText::new(text, MAX_CHIP_CHARS), row };
     let mut chips = Vec::new();
@@ -100,7 +100,7 @@ pub(in crate::app) fn filter_summary(app: &App, filter: &Filter) -> String {
 fn row_summary(app: &App, row: &FilterRow) -> String {
     let first = match row.kind {
         FilterKind::Labels | FilterKind::Tags => {
-            let name = |entry: &String| match app.known_values().tag_name(entry) {
+            let name = |entry: &String| match app.query.known_values(&app.results).tag_name(entry) {
                 Some(name) if row.kind == FilterKind::Tags => name.to_string(),
                 _ => SafeText::name(entry).to_string(),
             };
@@ -128,7 +128,7 @@ impl App {
         let hit = chip_areas(&chips, line).position(|area| area.contains((column, line.y).into()));
         self.panes.focus = Pane::Query;
         if let Some(row) = hit.and_then(|hit| chips[hit].row) {
-            self.edit_draft(|draft| draft.select_row(row));
+            self.query.edit_draft(|draft| draft.select_row(row), &self.results);
         }
     }
 }

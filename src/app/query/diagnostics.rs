@@ -42,7 +42,7 @@ impl Diagnostic {
 
 /// All diagnostics of the draft of the open dataset, errors first.
 pub fn diagnostics(app: &App) -> Vec<Diagnostic> {
-    let draft = app.draft();
+    let draft = app.query.draft(&app.results);
     let problem = draft.json.as_ref().and_then(|json| json.problem.as_ref());
     let mut diagnostics = match problem {
         Some(problem) => {
@@ -82,13 +82,13 @@ fn incomplete(draft: &QueryDraft) -> Vec<Diagnostic> {
 
 /// What the service said about the draft in its present state, with the row that it names.
 fn service_rejection(app: &App) -> Option<Diagnostic> {
-    let failure = app.remote_page()?.failure()?;
-    let sent = app.view()?.search.filters.as_slice();
-    if failure.kind != FailureKind::Invalid || app.draft().filters().as_deref() != Ok(sent) {
+    let failure = app.results.remote_page()?.failure()?;
+    let sent = app.results.view()?.search.filters.as_slice();
+    if failure.kind != FailureKind::Invalid || app.query.draft(&app.results).filters().as_deref() != Ok(sent) {
         return None;
     }
     let message = failure.detail.as_ref().unwrap_or(&failure.message);
-    let row = row_mentioned_in(message.as_str(), app.draft());
+    let row = row_mentioned_in(message.as_str(), app.query.draft(&app.results));
     Some(Diagnostic::new(Severity::Error, row, format!("the service reports: {message}")))
 }
 
@@ -112,7 +112,7 @@ fn row_mentioned_in(message: &str, draft: &QueryDraft) -> Option<usize> {
 
 fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
     match row.kind {
-        FilterKind::Issues if app.known_values().accepted_issue(row.text(0).trim()) => None,
+        FilterKind::Issues if app.query.known_values(&app.results).accepted_issue(row.text(0).trim()) => None,
         FilterKind::Issues => vql::unpublished_issue_warning(row.text(0)),
         FilterKind::Text if row.choice_keyword() == "semantic" => {
             missing_enrichment(app, EnrichmentModel::ANY_FOR_SEMANTIC)
@@ -127,7 +127,7 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
 }
 
 pub fn missing_enrichment(app: &App, models: &[EnrichmentModel]) -> Option<String> {
-    enrichment::missing_model_warning(models, app.store.enrichment(app.view()?.search.dataset))
+    enrichment::missing_model_warning(models, app.store.enrichment(app.results.view()?.search.dataset))
 }
 
 fn draft_summary(app: &App, draft: &QueryDraft) -> Vec<Diagnostic> {
@@ -142,7 +142,7 @@ fn draft_summary(app: &App, draft: &QueryDraft) -> Vec<Diagnostic> {
             "{enabled} enabled{disabled}; media must match all enabled filters (AND)"
         ));
     }
-    if let (Ok(filters), Some(view)) = (draft.filters(), app.view()) {
+    if let (Ok(filters), Some(view)) = (draft.filters(), app.results.view()) {
         texts.extend(vql::long_query_warning(write(&filters).len()));
         if view.search.filters != filters {
             texts.push("the results on screen are from another query; F5 runs this one".to_owned());

@@ -13,7 +13,7 @@ pub struct RelaxedSearch {
 
 const BOUND_STEP: f64 = 0.2;
 
-impl App {
+impl Results {
     /// A bound on a score is moved first; without one, the last filter is removed.
     pub fn relaxed_search(&self) -> Option<RelaxedSearch> {
         let search = &self.view()?.search;
@@ -31,9 +31,11 @@ impl App {
         };
         Some(RelaxedSearch { description, search: Search { filters, page: 0, ..search.clone() } })
     }
+}
 
+impl App {
     pub(in crate::app) fn run_relaxed_search(&mut self) {
-        if let Some(relaxed) = self.relaxed_search() {
+        if let Some(relaxed) = self.results.relaxed_search() {
             self.open_search(relaxed.search);
         }
     }

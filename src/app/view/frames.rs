@@ -13,7 +13,7 @@ pub(in crate::app) struct FrameLocation {
     preview_index: usize,
 }
 
-impl App {
+impl Results {
     /// The position of the selected frame among those of its video, from 0, and their number. `None` if
     /// it is not a frame, or if its time is unknown.
     pub fn frame_position(&self) -> Option<(usize, usize)> {
@@ -27,14 +27,14 @@ impl App {
         frames.get(position.checked_add_signed(by)?).copied()
     }
 
-    pub(in crate::app) fn step_frame(&mut self, by: isize) {
+    pub(in crate::app) fn step_frame(&mut self, by: isize, pictures: &mut PictureCache) {
         let Some(frame) = self.frame_beside(by) else { return };
-        self.results.edit_view(|view| {
+        self.edit_view(|view| {
             view.cursor = frame.tile;
             view.cluster = Some(frame.cluster);
             view.preview_index = frame.preview_index;
         });
-        self.retry_failed_picture();
+        self.retry_failed_picture(pictures);
     }
 
     /// The frames of the selected frame's video, and its own position.

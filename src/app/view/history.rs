@@ -31,9 +31,9 @@ pub struct SearchHistory {
     unsaved: bool,
 }
 
-impl App {
+impl SearchHistory {
     /// Runs a search in this tab and adds it to the history.
-    pub(in crate::app) fn run_search(&mut self, view: View) {
+    pub(in crate::app) fn run_search(&mut self, view: View, results: &mut Results, outbox: &mut Outbox) {
         let search = Search { page: 0, ..view.search.clone() };
         let (similar_to, query_image) = (view.similar_to.clone(), view.query_image.clone());
         let region = query_image.as_ref().and_then(|image| image.region);
@@ -42,15 +42,42 @@ impl App {
             PictureSource::Link(_) | PictureSource::Entry(..) => None,
         });
         if search.query != Query::Browse || !search.filters.is_empty() {
-            let searched_at = Some(self.clock());
-            let results = self.result_count(&search);
+            let searched_at = Some(outbox.clock());
+            let results = results.result_count(&search);
             let entry = HistoryEntry { search, similar_to, file, region, searched_at, results };
-            entry.append_to(&mut self.history.past_searches);
-            (self.history.unsaved, self.history.needed) = (true, true);
+            entry.append_to(&mut self.past_searches);
+            (self.unsaved, self.needed) = (true, true);
         }
-        self.results.edit_tabs(|tabs| tabs.tab_mut().push(view));
+        results.edit_tabs(|tabs| tabs.tab_mut().push(view));
     }
 
+    /// A page was loaded: the newest past search then knows how many results it has.
+    pub(in crate::app) fn record_results(&mut self, search: &Search, results: &Results) {
+        let first_page = Search { page: 0, ..search.clone() };
+        let results = results.result_count(search);
+        let newest = self.past_searches.last_mut();
+        if let Some(entry) = newest.filter(|entry| entry.search == first_page)
+            && entry.results != results
+        {
+            entry.results = results;
+            self.unsaved = true;
+        }
+    }
+
+    pub(in crate::app) fn needs_history(&self) -> bool {
+        self.needed && self.loaded.due(None).is_some()
+    }
+
+    /// Saves new searches once the earlier ones were loaded.
+    pub(in crate::app) fn save(&mut self, outbox: &mut Outbox) {
+        if self.loaded.value().is_some() && std::mem::take(&mut self.unsaved) {
+            let entry = StateValue::History(self.past_searches.clone());
+            outbox.send(Lane::SaveState(StateKey::History), Request::SaveState(entry));
+        }
+    }
+}
+
+impl App {
     pub(in crate::app) fn open_history(&mut self) {
         self.history.needed = true;
         self.show_history();
@@ -74,7 +101,7 @@ impl App {
             let found = entry.results.map(|results| format!("{} · ", result_text(results)));
             let found = found.unwrap_or_default();
             let note = format!("{found}{dataset} · {entity} · granularity {level}");
-            let age = entry.searched_at.map(|at| format_age(self.clock().saturating_sub(at)));
+            let age = entry.searched_at.map(|at| format_age(self.outbox.clock().saturating_sub(at)));
             PickItem::new(Command::RerunSearch(Box::new(entry.clone())), self.describe(entry))
                 .prefix(age.unwrap_or_default())
                 .note(note)
@@ -98,54 +125,6 @@ impl App {
         query.into_iter().chain(max_score).chain(filters).collect::<Vec<_>>().join(" · ")
     }
 
-    /// The query image of a past search, else its first loaded result.
-    pub(in crate::app) fn picture_of_search(
-        &self,
-        entry: &HistoryEntry,
-        canvas: Canvas,
-    ) -> Option<VisiblePicture> {
-        if let Some(file) = &entry.file {
-            let subject = PictureSubject::File(file.clone());
-            let crop = entry.region.map_or(Crop::Full, Crop::Highlighted);
-            let (view, source) = (PictureView { subject, crop }, PictureSource::File(file.clone()));
-            return Some(VisiblePicture { view, source, compared_with: None, canvas });
-        }
-        let loaded = self.results.pages.loaded(entry.search.dataset);
-        let image = match &entry.search.query {
-            Query::Similar(anchor) => loaded
-                .flat_map(|page| &page.clusters)
-                .flat_map(|cluster| &cluster.previews)
-                .find(|preview| preview.media == anchor.media),
-            Query::Browse | Query::Caption { .. } => None,
-        };
-        let first = || self.results.pages.get(&entry.search)?.value()?.clusters.first();
-        let preview = image.or_else(|| first()?.previews.first())?;
-        preview_picture(preview, canvas)
-    }
-
-    /// How many clusters of a search are loaded.
-    fn result_count(&self, search: &Search) -> Option<ResultCount> {
-        let pages = self.results.pages.pages_of(search);
-        let (last, page) =
-            pages.last().and_then(|(number, page)| Some((*number, page.value()?)))?;
-        let before = usize::try_from(last).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
-        let clusters = before.saturating_add(page.clusters.len() + page.repeated);
-        Some(ResultCount { clusters, is_complete: !page.may_have_next() })
-    }
-
-    /// A page was loaded: the newest past search then knows how many results it has.
-    pub(in crate::app) fn record_results(&mut self, search: &Search) {
-        let first_page = Search { page: 0, ..search.clone() };
-        let results = self.result_count(search);
-        let newest = self.history.past_searches.last_mut();
-        if let Some(entry) = newest.filter(|entry| entry.search == first_page)
-            && entry.results != results
-        {
-            entry.results = results;
-            self.history.unsaved = true;
-        }
-    }
-
     /// Runs a past search again. A query image is registered again: its anchor may have expired.
     pub(in crate::app) fn rerun_search(&mut self, entry: HistoryEntry) {
         let HistoryEntry { search, similar_to, file, region, .. } = entry;
@@ -158,9 +137,9 @@ impl App {
         self.panes.focus = Pane::Results;
         match file {
             Some(file) => {
-                self.register_query_image(QueryImage { region, ..QueryImage::file(file) }, search);
+                self.results.register_query_image(QueryImage { region, ..QueryImage::file(file) }, search, &mut self.outbox);
             }
-            None => self.run_search(View { similar_to, ..View::new(search) }),
+            None => self.history.run_search(View { similar_to, ..View::new(search) }, &mut self.results, &mut self.outbox),
         }
     }
 
@@ -180,17 +159,42 @@ impl App {
             self.show_history();
         }
     }
+}
 
-    pub(in crate::app) fn needs_history(&self) -> bool {
-        self.history.needed && self.history.loaded.due(None).is_some()
+impl Results {
+    /// The query image of a past search, else its first loaded result.
+    pub(in crate::app) fn picture_of_search(
+        &self,
+        entry: &HistoryEntry,
+        canvas: Canvas,
+    ) -> Option<VisiblePicture> {
+        if let Some(file) = &entry.file {
+            let subject = PictureSubject::File(file.clone());
+            let crop = entry.region.map_or(Crop::Full, Crop::Highlighted);
+            let (view, source) = (PictureView { subject, crop }, PictureSource::File(file.clone()));
+            return Some(VisiblePicture { view, source, compared_with: None, canvas });
+        }
+        let loaded = self.pages.loaded(entry.search.dataset);
+        let image = match &entry.search.query {
+            Query::Similar(anchor) => loaded
+                .flat_map(|page| &page.clusters)
+                .flat_map(|cluster| &cluster.previews)
+                .find(|preview| preview.media == anchor.media),
+            Query::Browse | Query::Caption { .. } => None,
+        };
+        let first = || self.pages.get(&entry.search)?.value()?.clusters.first();
+        let preview = image.or_else(|| first()?.previews.first())?;
+        preview_picture(preview, canvas)
     }
 
-    /// Saves new searches once the earlier ones were loaded.
-    pub(in crate::app) fn save_history(&mut self) {
-        if self.history.loaded.value().is_some() && std::mem::take(&mut self.history.unsaved) {
-            let entry = StateValue::History(self.history.past_searches.clone());
-            self.outbox.send(Lane::SaveState(StateKey::History), Request::SaveState(entry));
-        }
+    /// How many clusters of a search are loaded.
+    fn result_count(&self, search: &Search) -> Option<ResultCount> {
+        let pages = self.pages.pages_of(search);
+        let (last, page) =
+            pages.last().and_then(|(number, page)| Some((*number, page.value()?)))?;
+        let before = usize::try_from(last).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
+        let clusters = before.saturating_add(page.clusters.len() + page.repeated);
+        Some(ResultCount { clusters, is_complete: !page.may_have_next() })
     }
 }
 

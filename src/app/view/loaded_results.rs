@@ -4,24 +4,26 @@
 use crate::app::{App, Level, View};
 use tessera_model::{Cluster, Filter, Search, vql::MAX_FILTERS};
 
-impl App {
+impl Results {
     /// The clusters of all loaded pages of the search on screen, in their order.
     pub fn loaded_clusters(&self) -> Vec<&Cluster> {
         self.view().map(|view| self.clusters_of(view)).unwrap_or_default()
     }
 
     /// The same for another view, such as that of another tab.
-    pub(super) fn clusters_of<'a>(&'a self, view: &'a View) -> Vec<&'a Cluster> {
+    pub(in crate::app) fn clusters_of<'a>(&'a self, view: &'a View) -> Vec<&'a Cluster> {
         if let Some(computed) = &view.computed {
             return computed.page.clusters.iter().collect();
         }
-        let pages = self.results.pages.pages_of(&view.search).into_iter();
+        let pages = self.pages.pages_of(&view.search).into_iter();
         pages.filter_map(|(_, page)| page.value()).flat_map(|page| &page.clusters).collect()
     }
+}
 
+impl App {
     /// Searches again with one more filter.
     pub(in crate::app) fn search_with_filter(&mut self, filter: Filter) {
-        let Some(search) = self.view().map(|view| view.search.clone()) else { return };
+        let Some(search) = self.results.view().map(|view| view.search.clone()) else { return };
         if search.filters.contains(&filter) {
             self.outbox.notify(Level::Warning, "the search has this filter already");
         } else if search.filters.len() >= MAX_FILTERS {

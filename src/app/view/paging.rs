@@ -11,7 +11,7 @@ pub struct PageRange {
     pub total: Option<u64>,
 }
 
-impl App {
+impl Results {
     /// The page that is on screen or requested, from 0.
     pub(in crate::app) fn requested_page(&self) -> u32 {
         let pending = self.view().and_then(|view| view.pending_page);
@@ -31,7 +31,7 @@ impl App {
     }
 
     pub(in crate::app) fn go_to_page(&mut self, number: u32, cursor: usize) {
-        self.results.edit_view(|view| {
+        self.edit_view(|view| {
             let is_other = number != view.search.page;
             view.pending_page = is_other.then_some(PendingPage { number, cursor });
         });
@@ -41,9 +41,9 @@ impl App {
     /// Shows the requested page if it is loaded, or if there is none that could stay.
     pub(in crate::app) fn show_requested_page(&mut self) {
         let Some(search) = self.pending_search() else { return };
-        let loaded = self.results.pages.get(&search).is_some_and(|page| page.value().is_some());
+        let loaded = self.pages.get(&search).is_some_and(|page| page.value().is_some());
         if loaded || self.page().is_none() {
-            self.results.edit_view(|view| {
+            self.edit_view(|view| {
                 let cursor = view.pending_page.map_or(0, |pending| pending.cursor);
                 view.replace_search(search);
                 view.cursor = cursor;
@@ -53,7 +53,7 @@ impl App {
 
     /// The number of the last page, from 0, if it was loaded once.
     pub fn last_page_number(&self) -> Option<u32> {
-        let loaded = self.results.pages.pages_of(&self.view()?.search);
+        let loaded = self.pages.pages_of(&self.view()?.search);
         let is_last = |page: &Remote<Page>| page.value().is_some_and(|page| !page.may_have_next());
         loaded.into_iter().find(|(_, page)| is_last(page)).map(|(number, _)| number)
     }
@@ -69,7 +69,7 @@ impl App {
         let last = end(view.search.page, self.page()?);
         let last_page = self.last_page_number().and_then(|number| {
             let search = Search { page: number, ..view.search.clone() };
-            Some(end(number, self.results.pages.get(&search)?.value()?))
+            Some(end(number, self.pages.get(&search)?.value()?))
         });
         (last >= first).then_some(PageRange { first, last, total: last_page })
     }

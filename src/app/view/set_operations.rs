@@ -20,7 +20,7 @@ impl App {
         let others = tabs.all().iter().enumerate().filter(|(index, _)| *index != tabs.active());
         let items = others.flat_map(|(index, tab)| {
             let there = tab.view.title();
-            let loaded = self.clusters_of(&tab.view).len();
+            let loaded = self.results.clusters_of(&tab.view).len();
             let loaded = count_with_noun(loaded, "cluster", "clusters");
             SetOperator::ALL.map(|operator| {
                 let label = format!("{here} {} {there}", operator.symbol());
@@ -38,7 +38,7 @@ impl App {
         let Some(other) = tabs.all().get(index) else { return };
         let (here, there) = (tabs.tab().view.title(), other.view.title());
         let clusters_of =
-            |view| self.clusters_of(view).into_iter().cloned().collect::<Vec<Cluster>>();
+            |view| self.results.clusters_of(view).into_iter().cloned().collect::<Vec<Cluster>>();
         let clusters = combine(&clusters_of(&tabs.tab().view), &clusters_of(&other.view), operator);
         let label = format!("{here} {} {there}, of loaded pages", operator.symbol());
         let computed =

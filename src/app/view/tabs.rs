@@ -106,14 +106,9 @@ impl Tabs {
 
 impl App {
     pub(in crate::app) fn open_tab(&mut self) {
-        let Some(dataset) = self.view().map(|view| view.search.dataset) else { return };
-        let view = View::new(self.initial_search(dataset));
+        let Some(dataset) = self.results.view().map(|view| view.search.dataset) else { return };
+        let view = View::new(self.setup.initial_search(dataset));
         self.open_in_tab(view);
-    }
-
-    pub(in crate::app) fn initial_search(&self, dataset: DatasetId) -> Search {
-        let SearchDefaults { entity, granularity, .. } = self.setup.search_defaults;
-        Search { entity, granularity, ..Search::browse(dataset) }
     }
 
     pub(in crate::app) fn open_in_tab(&mut self, view: View) {
@@ -135,8 +130,17 @@ impl App {
         self.results.edit_tabs(|tabs| _ = tabs.tab_mut().forward());
         self.panes.focus = Pane::Results;
     }
+}
 
+impl Setup {
+    pub(in crate::app) fn initial_search(&self, dataset: DatasetId) -> Search {
+        let SearchDefaults { entity, granularity, .. } = self.search_defaults;
+        Search { entity, granularity, ..Search::browse(dataset) }
+    }
+}
+
+impl Results {
     pub fn tab_count(&self) -> usize {
-        self.results.tabs().map_or(0, |tabs| tabs.all().len())
+        self.tabs().map_or(0, |tabs| tabs.all().len())
     }
 }

@@ -16,7 +16,7 @@ pub struct Tile<'a> {
     pub folded: usize,
 }
 
-impl App {
+impl Results {
     pub fn visible_clusters(&self) -> Vec<VisibleCluster> {
         match (self.page(), self.view()) {
             (Some(page), Some(view)) => filter_and_sort(page, &view.list_options),
@@ -53,7 +53,7 @@ impl App {
     }
 
     /// Moves the cursor by some tiles, and past either end to the next or previous page.
-    pub(in crate::app) fn move_across_pages(&mut self, by: isize) {
+    pub(in crate::app) fn move_across_pages(&mut self, by: isize, pictures: &mut PictureCache) {
         let count = self.tiles().len();
         let (cursor, _) = self.tile_cursor();
         let at_end = if by < 0 { cursor == 0 } else { cursor + 1 >= count };
@@ -66,17 +66,17 @@ impl App {
                     self.go_to_page(current - 1, Page::SIZE - 1);
                 }
             }
-            _ => self.move_in_results(by),
+            _ => self.move_cursor(by, pictures),
         }
     }
 
-    pub(in crate::app) fn move_in_results(&mut self, by: isize) {
-        self.select_tile(self.tile_cursor().0.saturating_add_signed(by));
+    pub(in crate::app) fn move_cursor(&mut self, by: isize, pictures: &mut PictureCache) {
+        self.select_tile(self.tile_cursor().0.saturating_add_signed(by), pictures);
     }
 
-    pub(in crate::app) fn select_tile(&mut self, tile: usize) {
+    pub(in crate::app) fn select_tile(&mut self, tile: usize, pictures: &mut PictureCache) {
         if self.shows_members() {
-            return self.show_preview(tile);
+            return self.show_preview(tile, pictures);
         }
         let visible = self.visible_clusters();
         // The cursor of a page that is still loading is kept.
@@ -84,40 +84,46 @@ impl App {
             if self.page().is_some() { moved_cursor(tile, 0, visible.len()) } else { tile };
         let current = self.page().zip(visible.get(cursor));
         let current = current.map(|(page, visible)| page.clusters[visible.index].id);
-        self.results.edit_view(|view| {
+        self.edit_view(|view| {
             (view.cursor, view.cluster, view.preview_index) = (cursor, current, 0);
         });
-        self.retry_failed_picture();
+        self.retry_failed_picture(pictures);
     }
 
-    pub(in crate::app) fn step_preview(&mut self, by: isize) {
+    pub(in crate::app) fn step_preview(&mut self, by: isize, pictures: &mut PictureCache) {
         let index = self.view().map_or(0, |view| view.preview_index);
-        self.show_preview(index.saturating_add_signed(by));
+        self.show_preview(index.saturating_add_signed(by), pictures);
     }
 
-    pub(in crate::app) fn show_preview(&mut self, index: usize) {
+    pub(in crate::app) fn show_preview(&mut self, index: usize, pictures: &mut PictureCache) {
         let count = self.cluster().map_or(0, |cluster| cluster.previews.len());
-        self.results.edit_view(|view| view.preview_index = moved_cursor(index, 0, count));
-        self.retry_failed_picture();
+        self.edit_view(|view| view.preview_index = moved_cursor(index, 0, count));
+        self.retry_failed_picture(pictures);
     }
 
-    pub(super) fn retry_failed_picture(&mut self) {
+    pub(in crate::app) fn retry_failed_picture(&mut self, pictures: &mut PictureCache) {
         if let Some(media) = self.preview().map(|preview| preview.media) {
-            self.store.pictures.forget_failure_of(media);
+            pictures.forget_failure_of(media);
         }
     }
 
+    pub(in crate::app) fn can_open_members(&self) -> bool {
+        !self.shows_members() && self.cluster().is_some_and(|cluster| cluster.previews.len() > 1)
+    }
+}
+
+impl App {
     /// Finds the cluster of the cursor again and scrolls to it.
     pub(in crate::app) fn restore_cursor(&mut self) {
-        let Some(page) = self.page() else { return };
-        let visible = self.visible_clusters();
-        let cluster_id = self.view().and_then(|view| view.cluster);
+        let Some(page) = self.results.page() else { return };
+        let visible = self.results.visible_clusters();
+        let cluster_id = self.results.view().and_then(|view| view.cluster);
         let index = cluster_id.and_then(|id| page.clusters.iter().position(|there| there.id == id));
         let found = index.and_then(|index| visible.iter().position(|it| it.contains(index)));
         if let Some(view) = self.results.view_mut() {
             view.cursor = found.unwrap_or_else(|| moved_cursor(view.cursor, 0, visible.len()));
         }
-        let members = self.cluster().map_or(0, |cluster| cluster.previews.len());
+        let members = self.results.cluster().map_or(0, |cluster| cluster.previews.len());
         let Some(grid) = self.grid() else { return };
         if let Some(view) = self.results.view_mut() {
             view.top_row = grid.scroll_top(view.top_row, view.cursor);
@@ -125,9 +131,5 @@ impl App {
             let index = view.preview_index;
             view.members_top_row = view.members_top_row.map(|top| grid.scroll_top(top, index));
         }
-    }
-
-    pub(in crate::app) fn can_open_members(&self) -> bool {
-        !self.shows_members() && self.cluster().is_some_and(|cluster| cluster.previews.len() > 1)
     }
 }

@@ -37,13 +37,13 @@ impl App {
             return pictures;
         }
         let areas = self.areas();
-        if let (Some(area), Some(preview)) = (areas.detail, self.preview()) {
+        if let (Some(area), Some(preview)) = (areas.detail, self.results.preview()) {
             let layout = DetailLayout::new(self, area);
             let canvas = self.screen.canvas(layout.picture.width, layout.picture.height);
             pictures.extend(
                 framed_picture(preview, canvas).or_else(|| preview_picture(preview, canvas)),
             );
-            let previews = self.cluster().map_or(&[][..], |cluster| &cluster.previews);
+            let previews = self.results.cluster().map_or(&[][..], |cluster| &cluster.previews);
             pictures.extend(layout.strip.iter().filter_map(|(index, area)| {
                 preview_picture(previews.get(*index)?, self.screen.canvas(area.width, area.height))
             }));
@@ -51,7 +51,7 @@ impl App {
         let Some(grid) = self.grid().filter(|grid| !grid.is_list()) else {
             return pictures;
         };
-        let (tiles, (cursor, top)) = (self.tiles(), self.tile_cursor());
+        let (tiles, (cursor, top)) = (self.results.tiles(), self.results.tile_cursor());
         let first = grid.first_visible(top);
         let mut indexes: Vec<usize> = (first..tiles.len().min(first + grid.capacity())).collect();
         indexes.sort_by_key(|index| index.abs_diff(cursor));
@@ -67,18 +67,20 @@ impl App {
         }));
         pictures
     }
+}
 
-    pub(in crate::app) fn request_picture(&mut self, picture: VisiblePicture) {
+impl Store {
+    pub(in crate::app) fn request_picture(&mut self, picture: VisiblePicture, outbox: &mut Outbox) {
         let lane = picture.lane();
         let VisiblePicture { view, source, compared_with, canvas } = picture;
-        if self.store.pictures.get(&view, canvas).is_some() {
-            self.store.pictures.touch(view, canvas);
-        } else if !self.outbox.tickets.is_open(&lane) {
+        if self.pictures.get(&view, canvas).is_some() {
+            self.pictures.touch(view, canvas);
+        } else if !outbox.tickets.is_open(&lane) {
             let request = match compared_with {
                 None => Request::Picture(source, view.crop, canvas),
                 Some(other) => Request::Difference([source, other], view.crop, canvas),
             };
-            self.outbox.send(lane, request);
+            outbox.send(lane, request);
         }
     }
 }

@@ -28,7 +28,7 @@ impl App {
         match self.panes.focus {
             Pane::Basket => PictureList::Basket,
             Pane::Detail => PictureList::Members,
-            _ if self.shows_members() => PictureList::Members,
+            _ if self.results.shows_members() => PictureList::Members,
             _ => PictureList::Results,
         }
     }
@@ -50,8 +50,8 @@ impl App {
             Action::Last => self.step_in_list(isize::MAX / 2),
             Action::NextPicture => self.step_viewer(1),
             Action::PreviousPicture => self.step_viewer(-1),
-            Action::PreviousFrame => self.step_frame(-1),
-            Action::NextFrame => self.step_frame(1),
+            Action::PreviousFrame => self.results.step_frame(-1, &mut self.store.pictures),
+            Action::NextFrame => self.results.step_frame(1, &mut self.store.pictures),
             Action::Play => self.toggle_playback(),
             Action::ZoomIn => self.zoom_viewer(ZOOM_STEP, None),
             Action::ZoomOut => self.zoom_viewer(1.0 / ZOOM_STEP, None),
@@ -95,23 +95,12 @@ impl App {
             return;
         };
         match list {
-            PictureList::Results if by.abs() == 1 => self.move_across_pages(by),
-            PictureList::Results => self.move_in_results(by),
-            PictureList::Members => self.step_preview(by),
-            PictureList::Basket => self.step_in_basket(by),
+            PictureList::Results if by.abs() == 1 => self.results.move_across_pages(by, &mut self.store.pictures),
+            PictureList::Results => self.results.move_cursor(by, &mut self.store.pictures),
+            PictureList::Members => self.results.step_preview(by, &mut self.store.pictures),
+            PictureList::Basket => self.baskets.step_in_basket(by, &self.results),
         }
         self.edit_viewer(|viewer| viewer.position = ZoomPosition::default());
-    }
-
-    /// Goes to the next entry of the basket whose picture is on a loaded page.
-    fn step_in_basket(&mut self, by: isize) {
-        let (rows, cursor) = (self.basket_rows(), self.baskets.cursor());
-        let shown =
-            |place: &usize| rows.get(*place).is_some_and(|row| self.loaded_entry(row).is_some());
-        let places: Vec<usize> = (0..rows.len()).filter(shown).collect();
-        let current = places.iter().position(|place| *place >= cursor).unwrap_or(0);
-        let Some(&place) = places.get(moved_cursor(current, by, places.len())) else { return };
-        self.move_in_basket(place.cast_signed() - cursor.cast_signed());
     }
 
     /// The size of the picture and its canvas, which zooming and panning need.
@@ -119,7 +108,7 @@ impl App {
         let panels = self.viewer_panels();
         let panel = panels.iter().find(|panel| panel.active)?;
         Some((
-            self.viewed_size(panel.picture.preview())?,
+            self.store.viewed_size(panel.picture.preview())?,
             self.screen.canvas(panel.area.width, panel.area.height),
         ))
     }
@@ -172,6 +161,19 @@ impl App {
     pub fn viewer_scale(&self) -> Option<f64> {
         let (size, canvas) = self.viewed_dimensions()?;
         Some(self.viewer.as_ref()?.position.zoom / actual_zoom(size, canvas))
+    }
+}
+
+impl Baskets {
+    /// Goes to the next entry of the basket whose picture is on a loaded page.
+    fn step_in_basket(&mut self, by: isize, results: &Results) {
+        let (rows, cursor) = (self.rows(results), self.cursor());
+        let shown =
+            |place: &usize| rows.get(*place).is_some_and(|row| results.loaded_entry(row).is_some());
+        let places: Vec<usize> = (0..rows.len()).filter(shown).collect();
+        let current = places.iter().position(|place| *place >= cursor).unwrap_or(0);
+        let Some(&place) = places.get(moved_cursor(current, by, places.len())) else { return };
+        self.move_cursor(place.cast_signed() - cursor.cast_signed(), results);
     }
 }
 

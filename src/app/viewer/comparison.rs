@@ -54,7 +54,7 @@ impl App {
             Action::Difference => self.toggle_difference(),
             Action::KeepPicture => self.keep_compared(),
             // In the results, it would select the cluster.
-            Action::Select if self.comparison().is_some() => self.toggle_preview_selected(),
+            Action::Select if self.comparison().is_some() => self.baskets.toggle_preview_selected(&self.results, &mut self.outbox),
             _ => return false,
         }
         true
@@ -72,7 +72,7 @@ impl App {
     /// too many, the picture under the cursor and the next one of its cluster. Fails with the reason.
     pub(super) fn pictures_to_compare(&self) -> Result<Vec<MediaId>, String> {
         let mut pictures = self.selected_pictures();
-        let at_cursor = self.preview().map(|preview| preview.media);
+        let at_cursor = self.results.preview().map(|preview| preview.media);
         if pictures.len() == 1 {
             pictures.extend(at_cursor.filter(|media| !pictures.contains(media)));
         }
@@ -80,7 +80,7 @@ impl App {
         if (2..=MAX_PICTURES).contains(&count) {
             return Ok(pictures);
         }
-        self.pair_at_cursor().ok_or_else(|| match count {
+        self.results.pair_at_cursor().ok_or_else(|| match count {
             0 | 1 => "select two to four pictures, or a cluster with several".to_owned(),
             _ => format!("{count} pictures are selected; two to four can be compared"),
         })
@@ -88,13 +88,13 @@ impl App {
 
     /// The selected pictures on loaded pages; in the members of a cluster, those of the cluster.
     fn selected_pictures(&self) -> Vec<MediaId> {
-        let entries = self.basket_rows().into_iter();
+        let entries = self.baskets.rows(&self.results).into_iter();
         let selected: BTreeSet<MediaId> =
             entries.filter_map(SelectionEntry::representative).collect();
         let in_members = self.focused_list() == PictureList::Members;
-        let clusters: Vec<&Cluster> = match self.cluster() {
+        let clusters: Vec<&Cluster> = match self.results.cluster() {
             Some(cluster) if in_members => vec![cluster],
-            _ => self.clusters_of_dataset().collect(),
+            _ => self.results.clusters_of_dataset().collect(),
         };
         let loaded = clusters.into_iter().flat_map(|cluster| &cluster.previews).map(of_media);
         let mut seen = BTreeSet::new();
@@ -164,9 +164,9 @@ impl App {
         let next = self.pair_after_keeping(&comparison);
         let kept = comparison.pictures[comparison.active];
         for media in &comparison.pictures {
-            self.set_selected(*media, *media != kept);
+            self.baskets.set_selected(*media, *media != kept, &self.results, &mut self.outbox);
         }
-        let name = self.loaded_preview(kept).map(|kept| kept.file_name.clone()).unwrap_or_default();
+        let name = self.results.loaded_preview(kept).map(|kept| kept.file_name.clone()).unwrap_or_default();
         let others = comparison.pictures.len() - 1;
         let selected = count_with_noun(others, "picture", "pictures");
         self.outbox
@@ -177,22 +177,10 @@ impl App {
         }
     }
 
-    fn set_selected(&mut self, media: MediaId, selected: bool) {
-        let Some((cluster, preview)) = self.loaded_member(media) else { return };
-        let (Some(view), Some(selection)) = (self.view(), self.selection()) else { return };
-        let in_cluster =
-            selection.cluster(cluster.id).is_some_and(|it| !it.excluded.contains(&media));
-        let is_selected = in_cluster || selection.get(EntryId::MediaItem(media)).is_some();
-        let entry = media_item_entry(preview, cluster, &view.search);
-        if is_selected != selected {
-            self.edit_basket(|basket| basket.toggle_media_item(entry));
-        }
-    }
-
     /// Moves the cursor to the active picture if it is on the open page, so that actions apply to it.
     fn select_compared(&mut self) {
         let active = self.comparison().map(|comparison| comparison.pictures[comparison.active]);
-        let mut tiles = self.tile_clusters().into_iter().enumerate();
+        let mut tiles = self.results.tile_clusters().into_iter().enumerate();
         let found = active.and_then(|media| {
             tiles.find_map(|(tile, it)| Some((tile, it.id, member_index(it, media)?)))
         });
@@ -202,6 +190,20 @@ impl App {
                 view.cluster = Some(cluster);
                 view.preview_index = preview_index;
             });
+        }
+    }
+}
+
+impl Baskets {
+    fn set_selected(&mut self, media: MediaId, selected: bool, results: &Results, outbox: &mut Outbox) {
+        let Some((cluster, preview)) = results.loaded_member(media) else { return };
+        let (Some(view), Some(selection)) = (results.view(), self.selection(results)) else { return };
+        let in_cluster =
+            selection.cluster(cluster.id).is_some_and(|it| !it.excluded.contains(&media));
+        let is_selected = in_cluster || selection.get(EntryId::MediaItem(media)).is_some();
+        let entry = media_item_entry(preview, cluster, &view.search);
+        if is_selected != selected {
+            self.edit(|basket| basket.toggle_media_item(entry), results, outbox);
         }
     }
 }

@@ -4,17 +4,24 @@ use super::Comparison;
 use crate::app::App;
 use tessera_model::{Cluster, MediaId, Preview};
 
-impl App {
-    pub(super) fn pair_at_cursor(&self) -> Option<Vec<MediaId>> {
+impl Results {
+    pub(in crate::app) fn pair_at_cursor(&self) -> Option<Vec<MediaId>> {
         let previews = &self.cluster()?.previews;
         let first = self.view()?.preview_index.min(previews.len().saturating_sub(2));
         pair_at(self.cluster()?, first)
     }
 
+    pub(in crate::app) fn tile_clusters(&self) -> Vec<&Cluster> {
+        let clusters = self.page().map_or(&[][..], |page| &page.clusters);
+        self.visible_clusters().into_iter().map(|visible| &clusters[visible.index]).collect()
+    }
+}
+
+impl App {
     /// The pair `by` pairs further: in the same cluster, else in the next one with two pictures or more.
     pub(super) fn pair_beside(&self, by: isize) -> Option<Vec<MediaId>> {
         let compared = &self.comparison()?.pictures;
-        let clusters: Vec<&Cluster> = self.tile_clusters();
+        let clusters: Vec<&Cluster> = self.results.tile_clusters();
         let contains_all = |cluster: &&Cluster| compared.iter().all(|it| has_member(cluster, *it));
         let index = clusters.iter().position(contains_all)?;
         let places = compared.iter().filter_map(|media| member_index(clusters[index], *media));
@@ -28,11 +35,6 @@ impl App {
             let mut earlier = clusters[..index].iter().rev();
             inside.or_else(|| earlier.find_map(|cluster| last_pair(cluster)))
         }
-    }
-
-    pub(super) fn tile_clusters(&self) -> Vec<&Cluster> {
-        let clusters = self.page().map_or(&[][..], |page| &page.clusters);
-        self.visible_clusters().into_iter().map(|visible| &clusters[visible.index]).collect()
     }
 
     pub(super) fn step_pair(&mut self, by: isize) {

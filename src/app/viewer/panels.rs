@@ -67,7 +67,7 @@ impl App {
 
     pub fn compared_previews(&self) -> Vec<&Preview> {
         let pictures = self.comparison().map_or(&[][..], |comparison| &comparison.pictures);
-        pictures.iter().filter_map(|media| self.loaded_preview(*media)).collect()
+        pictures.iter().filter_map(|media| self.results.loaded_preview(*media)).collect()
     }
 }
 

@@ -20,22 +20,22 @@ impl App {
     /// The picture at full size; of compared ones, the active one.
     pub fn viewed_preview(&self) -> Option<&Preview> {
         if let Some(comparison) = self.comparison() {
-            return self.loaded_preview(comparison.pictures[comparison.active]);
+            return self.results.loaded_preview(comparison.pictures[comparison.active]);
         }
         match self.viewer.as_ref()?.list {
-            PictureList::Results | PictureList::Members => self.preview(),
-            PictureList::Basket => self.loaded_entry(self.selected_entry()?),
+            PictureList::Results | PictureList::Members => self.results.preview(),
+            PictureList::Basket => self.results.loaded_entry(self.baskets.selected_entry(&self.results)?),
         }
     }
 
     /// The position in the list from 0, and the length of the list.
     pub fn viewer_position(&self) -> Option<(usize, usize)> {
-        let view = self.view()?;
+        let view = self.results.view()?;
         Some(match self.viewer.as_ref()?.list {
-            PictureList::Results => (view.cursor, self.visible_clusters().len()),
-            PictureList::Members => (view.preview_index, self.cluster()?.previews.len()),
+            PictureList::Results => (view.cursor, self.results.visible_clusters().len()),
+            PictureList::Members => (view.preview_index, self.results.cluster()?.previews.len()),
             PictureList::Basket => {
-                let rows = self.basket_rows();
+                let rows = self.baskets.rows(&self.results);
                 (self.baskets.cursor().min(rows.len().saturating_sub(1)), rows.len())
             }
         })
@@ -45,56 +45,10 @@ impl App {
     fn preview_beside(&self, by: isize) -> Option<&Preview> {
         let place = self.viewer_position()?.0.checked_add_signed(by)?;
         match self.viewer.as_ref()?.list {
-            PictureList::Results => self.tiles().get(place)?.preview,
-            PictureList::Members => self.cluster()?.previews.get(place),
-            PictureList::Basket => self.loaded_entry(self.basket_rows().get(place)?),
+            PictureList::Results => self.results.tiles().get(place)?.preview,
+            PictureList::Members => self.results.cluster()?.previews.get(place),
+            PictureList::Basket => self.results.loaded_entry(self.baskets.rows(&self.results).get(place)?),
         }
-    }
-
-    /// The picture of an entry of the basket, if it is on a loaded page.
-    pub(super) fn loaded_entry(&self, entry: &SelectionEntry) -> Option<&Preview> {
-        self.loaded_preview(entry.representative()?)
-    }
-
-    /// A media item of the open page, or of another loaded page of this search.
-    pub fn loaded_preview(&self, media: MediaId) -> Option<&Preview> {
-        self.loaded_member(media).map(|(_, preview)| preview)
-    }
-
-    /// Like [`App::loaded_preview`], with its cluster.
-    pub fn loaded_member(&self, media: MediaId) -> Option<(&Cluster, &Preview)> {
-        self.clusters_of_dataset().find_map(|cluster| {
-            let preview = cluster.previews.iter().find(|preview| preview.media == media)?;
-            Some((cluster, preview))
-        })
-    }
-
-    /// The clusters of the open page, then those of the other loaded pages of its dataset.
-    pub(super) fn clusters_of_dataset(&self) -> impl Iterator<Item = &Cluster> {
-        let dataset = self.view().map(|view| view.search.dataset);
-        let other = dataset.into_iter().flat_map(|dataset| self.results.pages.loaded(dataset));
-        self.page().into_iter().chain(other).flat_map(|page| &page.clusters)
-    }
-
-    /// The regions of the objects of a picture on the open page.
-    pub fn boxes_in(&self, preview: &Preview) -> Vec<Region> {
-        let Some(link) = &preview.original else { return Vec::new() };
-        let clusters = self.page().map_or(&[][..], |page| &page.clusters);
-        let previews = clusters.iter().flat_map(|cluster| &cluster.previews);
-        let same = previews.filter(|other| {
-            other.original.as_ref().is_some_and(|other| other.resource() == link.resource())
-        });
-        let mut boxes: Vec<Region> = same.filter_map(|preview| preview.region).collect();
-        boxes.sort();
-        boxes.dedup();
-        boxes
-    }
-
-    /// The size of a picture in pixels: of the loaded one, else as the service states it.
-    pub fn viewed_size(&self, preview: &Preview) -> Option<(u32, u32)> {
-        let subject = PictureSubject::Media(preview.media);
-        let loaded = self.store.pictures.newest(|view, _| is_zoomed(view, &subject));
-        loaded.map(|(_, _, picture)| picture.original).or(preview.dimensions)
     }
 
     pub(super) fn zoomed_picture(
@@ -106,10 +60,10 @@ impl App {
         /// The size of a picture that is not loaded yet. At the fitting size it has no effect.
         const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
         let preview = picture.preview();
-        let size = self.viewed_size(preview).unwrap_or(ASSUMED_PIXELS);
+        let size = self.store.viewed_size(preview).unwrap_or(ASSUMED_PIXELS);
         let (part, canvas) = position.part(size, self.screen.canvas(area.width, area.height));
         let has_boxes = self.viewer.as_ref().is_some_and(|viewer| viewer.boxes);
-        let boxes = if has_boxes { self.boxes_in(preview) } else { Vec::new() };
+        let boxes = if has_boxes { self.results.boxes_in(preview) } else { Vec::new() };
         let subject = subject_of(picture);
         (PictureView { subject, crop: Crop::Zoomed(part, Arc::from(boxes)) }, canvas)
     }
@@ -166,7 +120,7 @@ impl App {
         let active = self.viewed_preview().map(|preview| preview.media);
         match viewer.comparison.as_ref().map(|comparison| comparison.arrangement) {
             None if self.is_playing() => {
-                let frames = self.frames_ahead().into_iter();
+                let frames = self.results.frames_ahead().into_iter();
                 frames.map(|preview| (preview, viewer.position)).collect()
             }
             None => {
@@ -207,6 +161,56 @@ impl App {
         });
         let (view, canvas) = in_progress.unwrap_or((view, canvas));
         Some(VisiblePicture { view, source, compared_with, canvas })
+    }
+}
+
+impl Results {
+    /// The picture of an entry of the basket, if it is on a loaded page.
+    pub(in crate::app) fn loaded_entry(&self, entry: &SelectionEntry) -> Option<&Preview> {
+        self.loaded_preview(entry.representative()?)
+    }
+
+    /// A media item of the open page, or of another loaded page of this search.
+    pub fn loaded_preview(&self, media: MediaId) -> Option<&Preview> {
+        self.loaded_member(media).map(|(_, preview)| preview)
+    }
+
+    /// Like [`App::loaded_preview`], with its cluster.
+    pub fn loaded_member(&self, media: MediaId) -> Option<(&Cluster, &Preview)> {
+        self.clusters_of_dataset().find_map(|cluster| {
+            let preview = cluster.previews.iter().find(|preview| preview.media == media)?;
+            Some((cluster, preview))
+        })
+    }
+
+    /// The clusters of the open page, then those of the other loaded pages of its dataset.
+    pub(in crate::app) fn clusters_of_dataset(&self) -> impl Iterator<Item = &Cluster> {
+        let dataset = self.view().map(|view| view.search.dataset);
+        let other = dataset.into_iter().flat_map(|dataset| self.pages.loaded(dataset));
+        self.page().into_iter().chain(other).flat_map(|page| &page.clusters)
+    }
+
+    /// The regions of the objects of a picture on the open page.
+    pub fn boxes_in(&self, preview: &Preview) -> Vec<Region> {
+        let Some(link) = &preview.original else { return Vec::new() };
+        let clusters = self.page().map_or(&[][..], |page| &page.clusters);
+        let previews = clusters.iter().flat_map(|cluster| &cluster.previews);
+        let same = previews.filter(|other| {
+            other.original.as_ref().is_some_and(|other| other.resource() == link.resource())
+        });
+        let mut boxes: Vec<Region> = same.filter_map(|preview| preview.region).collect();
+        boxes.sort();
+        boxes.dedup();
+        boxes
+    }
+}
+
+impl Store {
+    /// The size of a picture in pixels: of the loaded one, else as the service states it.
+    pub fn viewed_size(&self, preview: &Preview) -> Option<(u32, u32)> {
+        let subject = PictureSubject::Media(preview.media);
+        let loaded = self.pictures.newest(|view, _| is_zoomed(view, &subject));
+        loaded.map(|(_, _, picture)| picture.original).or(preview.dimensions)
     }
 }
 

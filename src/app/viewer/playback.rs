@@ -21,9 +21,9 @@ impl App {
         if self.is_playing() {
             return self.stop_playback();
         }
-        if self.frame_beside(1).is_none() {
-            let (position, _) = self.frame_position().unwrap_or_default();
-            self.step_frame(-position.cast_signed());
+        if self.results.frame_beside(1).is_none() {
+            let (position, _) = self.results.frame_position().unwrap_or_default();
+            self.results.step_frame(-position.cast_signed(), &mut self.store.pictures);
         }
         let due = self.outbox.now + FRAME_DURATION;
         self.edit_viewer(|viewer| viewer.next_frame_due = Some(due));
@@ -41,8 +41,8 @@ impl App {
         if due > self.outbox.now || !self.has_loaded_next_frame() {
             return;
         }
-        self.step_frame(1);
-        let next = self.frame_beside(1).map(|_| self.outbox.now + FRAME_DURATION);
+        self.results.step_frame(1, &mut self.store.pictures);
+        let next = self.results.frame_beside(1).map(|_| self.outbox.now + FRAME_DURATION);
         self.edit_viewer(|viewer| viewer.next_frame_due = next);
     }
 
@@ -52,15 +52,9 @@ impl App {
         self.has_loaded_next_frame().then_some(due)
     }
 
-    /// The frames to load while playing.
-    pub(super) fn frames_ahead(&self) -> Vec<&Preview> {
-        let ahead = (1..=FRAMES_AHEAD).map_while(|by| self.frame_beside(by));
-        ahead.filter_map(|frame| self.loaded_preview(frame.media)).collect()
-    }
-
     /// A frame that cannot be loaded counts: playback goes on after it. So does no frame: playback ends.
     fn has_loaded_next_frame(&self) -> bool {
-        let (Some(viewer), Some(next)) = (&self.viewer, self.frames_ahead().first().copied())
+        let (Some(viewer), Some(next)) = (&self.viewer, self.results.frames_ahead().first().copied())
         else {
             return true;
         };
@@ -68,5 +62,13 @@ impl App {
         let (view, canvas) =
             self.zoomed_picture(PanelPicture::Preview(next), area, viewer.position);
         self.store.pictures.get(&view, canvas).is_some()
+    }
+}
+
+impl Results {
+    /// The frames to load while playing.
+    pub(in crate::app) fn frames_ahead(&self) -> Vec<&Preview> {
+        let ahead = (1..=FRAMES_AHEAD).map_while(|by| self.frame_beside(by));
+        ahead.filter_map(|frame| self.loaded_preview(frame.media)).collect()
     }
 }

@@ -39,7 +39,7 @@ pub(in crate::app) fn viewer_reason(app: &App, action: Action) -> Option<String>
         Action::Play => (!app.shows_one_of_several_frames())
             .then_some("no other frame of this video is on this page"),
         Action::Boxes => {
-            let none = app.viewed_preview().is_none_or(|preview| app.boxes_in(preview).is_empty());
+            let none = app.viewed_preview().is_none_or(|preview| app.results.boxes_in(preview).is_empty());
             none.then_some("no objects of this picture are on this page; t shows objects")
         }
         _ => None,
@@ -68,7 +68,7 @@ fn comparison_reason(app: &App, comparison: &Comparison, action: Action) -> Opti
 }
 
 fn pictures_off(app: &App) -> Option<String> {
-    let off = app.screen.protocol == Protocol::None && !app.is_text();
+    let off = app.screen.protocol == Protocol::None && !app.setup.is_text();
     off.then(|| "pictures are turned off; g p tests them".to_owned())
 }
 
@@ -78,14 +78,14 @@ pub(in crate::app) fn full_size_reason(app: &App) -> Option<String> {
         return Some(reason);
     }
     let reason = if app.panes.focus == Pane::Basket {
-        match app.selected_entry() {
+        match app.baskets.selected_entry(&app.results) {
             None => "nothing is selected",
-            Some(entry) if app.loaded_entry(entry).is_none() => {
+            Some(entry) if app.results.loaded_entry(entry).is_none() => {
                 "no picture of this entry is on a loaded page; Enter searches for it"
             }
             Some(_) => return None,
         }
-    } else if app.preview().is_none() {
+    } else if app.results.preview().is_none() {
         "no picture is selected"
     } else {
         return None;
@@ -102,7 +102,7 @@ pub(in crate::app) fn other_picture_reason(app: &App, action: Action) -> Option<
         _ => matches!(action, Action::Similar | Action::PickRegion | Action::OpenExternally),
     };
     let viewed = app.viewed_preview().map(|preview| preview.media);
-    let at_cursor = app.preview().map(|preview| preview.media);
+    let at_cursor = app.results.preview().map(|preview| preview.media);
     let differs = acts_on_picture && viewed != at_cursor;
     differs.then(|| "the cursor is on another picture; Esc, then Enter in the basket".to_owned())
 }
@@ -112,6 +112,6 @@ impl App {
     fn viewer_crosses_pages(&self, by: isize) -> bool {
         let in_results =
             self.viewer.as_ref().is_some_and(|viewer| viewer.list == PictureList::Results);
-        in_results && if by > 0 { self.may_have_next_page() } else { self.page_number() > 0 }
+        in_results && if by > 0 { self.results.may_have_next_page() } else { self.results.page_number() > 0 }
     }
 }

@@ -36,14 +36,14 @@ impl App {
     /// Whether other frames of the video are loaded, so that there is something to play.
     pub(super) fn shows_one_of_several_frames(&self) -> bool {
         self.comparison().is_none()
-            && self.viewed_preview().map(of_media) == self.preview().map(of_media)
-            && self.frame_position().is_some_and(|(_, count)| count > 1)
+            && self.viewed_preview().map(of_media) == self.results.preview().map(of_media)
+            && self.results.frame_position().is_some_and(|(_, count)| count > 1)
     }
 
     /// The frames of the strip in the order of time, with the current one as near to the middle as
     /// possible.
     pub fn strip_frames(&self) -> Vec<StripFrame<'_>> {
-        let Some((area, (frames, current))) = self.viewer_areas().strip.zip(self.frames_of_video())
+        let Some((area, (frames, current))) = self.viewer_areas().strip.zip(self.results.frames_of_video())
         else {
             return Vec::new();
         };
@@ -54,7 +54,7 @@ impl App {
         let shown = frames.iter().enumerate().skip(first).take(most).zip(xs);
         let frame = |((place, frame), x): ((usize, &FrameLocation), u16)| {
             let area = Rect { x, y: area.y, width: columns.min(area.width), height: rows };
-            let preview = self.loaded_preview(frame.media)?;
+            let preview = self.results.loaded_preview(frame.media)?;
             Some(StripFrame { preview, area, current: place == current })
         };
         shown.filter_map(frame).collect()

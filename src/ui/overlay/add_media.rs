@@ -195,7 +195,7 @@ fn draw_optional_field(
 fn check_lines(ctx: &DrawContext, form: &AddMediaForm) -> Vec<Line<'static>> {
     let theme = ctx.theme;
     let mut lines: Vec<(String, Style)> = Vec::new();
-    if let Some(status) = ctx.app.add_media_blocked(form.dataset) {
+    if let Some(status) = ctx.app.store().add_media_blocked(form.dataset) {
         let text = format!("the dataset is {status}; Enter adds the media as soon as possible");
         lines.push((text, theme.moving));
     }

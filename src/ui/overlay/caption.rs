@@ -24,7 +24,7 @@ impl Draw for CaptionSearchForm {
         let theme = ctx.theme;
         let (text, style) = match self.parse_max_score() {
             Err(reason) => (format!("! the max score must be {reason}"), theme.failure),
-            Ok(bound) => match bound.and_then(|bound| ctx.app.count_below(bound)) {
+            Ok(bound) => match bound.and_then(|bound| ctx.app.results().count_below(bound)) {
                 Some((below, all)) => {
                     (format!("{below} of {all} on this page are below"), theme.text)
                 }

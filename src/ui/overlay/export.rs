@@ -56,7 +56,7 @@ fn draw_dataset(rows: &mut FormRows, form: &ExportForm) {
 fn draw_totals(rows: &mut FormRows, selection: &Selection) {
     let theme = rows.ctx.theme;
     let totals = selection.totals();
-    let (here, hidden) = rows.ctx.app.visible_and_hidden_selected();
+    let (here, hidden) = rows.ctx.app.baskets().visible_and_hidden_selected(rows.ctx.app.results());
     for (text, style) in [
         (basket::totals_text(&totals), theme.text),
         (basket::previews_seen_text(&totals), theme.dim),
@@ -73,7 +73,7 @@ fn draw_hidden_entries(rows: &mut FormRows, selection: &Selection) {
     let app = rows.ctx.app;
     let stale = |entry: &SelectionEntry| entry.cluster().is_some_and(|cluster| cluster.stale);
     let mut entries = selection.ordered_entries();
-    entries.retain(|entry| stale(entry) || app.tile_of_entry(entry).is_none());
+    entries.retain(|entry| stale(entry) || app.results().tile_of_entry(entry).is_none());
     entries.sort_by_key(|entry| !stale(entry));
     if !entries.is_empty() {
         rows.text("selected, but not on this page:", rows.ctx.theme.dim);

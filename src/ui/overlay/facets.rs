@@ -64,7 +64,7 @@ impl Facets {
         if self.section == FacetSection::Issues {
             return "Quality issues".to_owned();
         }
-        let all = ctx.app.loaded_clusters().len();
+        let all = ctx.app.results().loaded_clusters().len();
         format!("In {}", grouped_with_noun(all as u64, "loaded cluster", "loaded clusters"))
     }
 }

@@ -19,7 +19,7 @@ impl Draw for ViewNameInput {
         let inside = ctx.dialog(area, if is_new { "Save as a view" } else { "Rename the view" });
         let theme = ctx.theme;
         let name = self.trimmed_name();
-        let is_taken = ctx.app.saved_views().iter().any(|view| view.name == name);
+        let is_taken = ctx.app.store().saved_views().iter().any(|view| view.name == name);
         let replaces = is_taken && self.renamed_from.as_ref() != Some(&name);
         let (footer, scroll) = (&[][..], ScrollState::default());
         ctx.form(inside, &FormOptions { column: FIELD_COLUMN, footer, scroll }, |rows| {

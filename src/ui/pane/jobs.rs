@@ -60,7 +60,7 @@ fn draw_line(ctx: &mut DrawContext, area: Rect) {
 /// Draws a job and its summary, which may have further rows; its id and next poll only in a wide pane.
 fn draw_row(ctx: &mut DrawContext, area: Rect, columns: JobColumns, job: &Job) {
     let (app, theme) = (ctx.app, ctx.theme);
-    let waits = app.waits_for_login(job);
+    let waits = app.login().waits_for_login(job);
     let (mark, style) = if waits { ("✖", theme.failure) } else { state_glyph(theme, job) };
     let state = if waits { "needs login".to_owned() } else { job_state_text(job) };
     let padded = |text: &str, columns: u16| {

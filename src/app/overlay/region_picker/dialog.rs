@@ -77,7 +77,7 @@ impl Dialog for RegionPicker {
 
     /// Searches by the region. A whole media item of the dataset is not uploaded.
     fn accept(self, app: &mut App) {
-        let Some(search) = app.view().map(|view| view.search.clone()) else { return };
+        let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
         let Self { image, region, .. } = self;
         app.panes.focus = Pane::Results;
         match (&image.subject, region == Region::WHOLE) {
@@ -87,7 +87,7 @@ impl Dialog for RegionPicker {
             }
             (_, is_whole) => {
                 let region = (!is_whole).then_some(region);
-                app.register_query_image(QueryImage { region, ..image }, search);
+                app.results.register_query_image(QueryImage { region, ..image }, search, &mut app.outbox);
             }
         }
     }
@@ -145,7 +145,7 @@ impl RegionPicker {
 
 impl App {
     pub(in crate::app) fn open_region_picker(&mut self) {
-        let Some(preview) = self.preview() else { return };
+        let Some(preview) = self.results.preview() else { return };
         if let Some(image) = QueryImage::copy_of(preview) {
             // An object starts with its own box.
             let region = self.results.recent_images.region(&image.subject).or(preview.region);
@@ -154,7 +154,7 @@ impl App {
     }
 
     pub(in crate::app) fn open_region_picker_on_query(&mut self) {
-        if let Some(image) = self.view().and_then(|view| view.query_image.clone()) {
+        if let Some(image) = self.results.view().and_then(|view| view.query_image.clone()) {
             self.open_region_picker_on(image);
         }
     }
