@@ -128,7 +128,7 @@ impl App {
             | Action::CopyJson
             | Action::CopyCurl
             | Action::CopyCommand
-            | Action::CopyProfiler => self.copy_to_clipboard(action),
+            | Action::CopyProfiler => copy_to_clipboard(self, action),
 
             Action::LargerTiles => self.panes.tile_size = self.panes.tile_size.larger(),
             Action::SmallerTiles => self.panes.tile_size = self.panes.tile_size.smaller(),

@@ -42,23 +42,21 @@ pub(super) fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     clipboard_content(app, action)?.err().map(str::to_owned)
 }
 
-impl App {
-    pub(super) fn copy_to_clipboard(&mut self, action: Action) {
-        match clipboard_content(self, action) {
-            Some(Ok(ClipboardContent::Text(name, text))) => self.outbox.copy_text(name, &text),
-            Some(Ok(ClipboardContent::Link(link, text))) => {
-                self.outbox.push(Effect::Copy(text));
-                let text = format!(
-                    "copied the link {link}: it expires soon, and anyone who has it can use it"
-                );
-                self.outbox.notify(Level::Warning, text);
-            }
-            Some(Ok(ClipboardContent::Curl(read))) => {
-                self.outbox.send(Lane::Curl, Request::Curl(read));
-            }
-            // `availability` has already rejected it, with the reason.
-            Some(Err(_)) | None => {}
+pub(in crate::app) fn copy_to_clipboard(app: &mut App, action: Action) {
+    match clipboard_content(app, action) {
+        Some(Ok(ClipboardContent::Text(name, text))) => app.outbox.copy_text(name, &text),
+        Some(Ok(ClipboardContent::Link(link, text))) => {
+            app.outbox.push(Effect::Copy(text));
+            let text = format!(
+                "copied the link {link}: it expires soon, and anyone who has it can use it"
+            );
+            app.outbox.notify(Level::Warning, text);
         }
+        Some(Ok(ClipboardContent::Curl(read))) => {
+            app.outbox.send(Lane::Curl, Request::Curl(read));
+        }
+        // `availability` has already rejected it, with the reason.
+        Some(Err(_)) | None => {}
     }
 }
 

@@ -17,57 +17,6 @@ pub struct LoginState {
     pub rejection: Option<Failure>,
 }
 
-impl App {
-    /// Takes from a response whether the service accepts the login. Called for every response, so that
-    /// a rejection shows everywhere at once.
-    pub(super) fn observe_login(&mut self, lane: &Lane, result: &Result<Payload, Failure>) {
-        if !lane.carries_login() {
-            return;
-        }
-        match result {
-            Err(failure) if failure.kind == FailureKind::Unauthorized => {
-                let is_new = self.login.rejection.replace(failure.clone()).is_none();
-                if is_new && failure.code == Some(NO_SECRET) && !self.overlays.is_open() {
-                    self.open_login();
-                } else if is_new {
-                    let text =
-                        format!("the service rejects the login (L opens it): {}", failure.message);
-                    self.outbox.notify(Level::Warning, text);
-                }
-            }
-            // These responses come after the check of the login.
-            Ok(_)
-            | Err(Failure {
-                kind:
-                    FailureKind::Forbidden
-                    | FailureKind::NotFound
-                    | FailureKind::Conflict
-                    | FailureKind::Invalid,
-                ..
-            }) => {
-                if self.login.rejection.take().is_some() {
-                    self.outbox.notify(Level::Success, "the login is accepted again");
-                    self.refresh();
-                }
-            }
-            Err(_) => {}
-        }
-    }
-
-    /// Another key pair is used from now on.
-    pub(super) fn login_imported(&mut self, login: ImportedLogin) {
-        let place = login.stored_in.map_or_else(
-            || "it is not stored, and ends with this program".to_owned(),
-            |place| format!("its secret is in {place}"),
-        );
-        let message = login.message.map(|text| format!(" ({text})")).unwrap_or_default();
-        let text = format!("logged in with the key {}; {place}{message}", login.api_key);
-        self.outbox.notify(Level::Success, text);
-        self.login = LoginState { key: Some(login.api_key), ..LoginState::default() };
-        self.refresh();
-    }
-}
-
 impl LoginState {
     /// The time until the token expires; tokens are renewed before that.
     pub fn token_time_left(&self, clock: Timestamp) -> Option<Duration> {

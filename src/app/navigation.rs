@@ -1,14 +1,69 @@
-//! Moving, opening and going back: the same few keys in every pane.
+//! Moving, opening and going back: the same few keys in every pane, and what they find selected.
 
-use crate::{
-    app::{App, Pane, full_size_link},
-    input::Action,
-    message::{Lane, Request},
-};
-use tessera_model::PictureSource;
+use ratatui::layout::Rect;
+use tessera_model::{Cluster, Dataset, DatasetId, Page, PictureSource, Preview, ScoreScale};
+
+use crate::{app::{App, Pane, Remote, View, areas::tab_areas, full_size_link}, input::{Action, Chord, Key}, message::{Lane, Request}};
+
+impl Results {
+    pub(in crate::app) fn open_externally(&mut self, outbox: &mut Outbox) {
+        if let Some(link) = self.preview().and_then(full_size_link) {
+            outbox
+                .send(Lane::OpenExternally, Request::OpenExternally(PictureSource::Link(link)));
+        }
+    }
+}
+
+impl Results {
+    /// 0-based.
+    pub fn page_number(&self) -> u32 {
+        self.view().map_or(0, |view| view.search.page)
+    }
+
+    pub fn score_scale(&self) -> ScoreScale {
+        self.view().map_or(ScoreScale::Visual, |view| view.search.query.score_scale())
+    }
+
+    pub fn remote_page(&self) -> Option<&Remote<Page>> {
+        let view = self.view().filter(|view| view.computed.is_none())?;
+        self.pages.get(&view.search)
+    }
+
+    /// The open page: loaded from the service, or computed from loaded pages.
+    pub fn page(&self) -> Option<&Page> {
+        match &self.view()?.computed {
+            Some(computed) => Some(&computed.page),
+            None => self.remote_page()?.value(),
+        }
+    }
+
+    pub fn may_have_next_page(&self) -> bool {
+        self.remote_page().and_then(Remote::value).is_some_and(Page::may_have_next)
+    }
+
+    pub fn cluster(&self) -> Option<&Cluster> {
+        let visible = self.visible_clusters();
+        self.page()?.clusters.get(visible.get(self.view()?.cursor)?.index)
+    }
+
+    pub fn preview(&self) -> Option<&Preview> {
+        let previews = &self.cluster()?.previews;
+        previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))
+    }
+}
+
+/// In the order of assignment: home row first.
+const JUMP_LETTERS: [char; 8] = ['a', 's', 'd', 'f', 'j', 'k', 'l', 'g'];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JumpTarget {
+    pub letter: char,
+    pub pane: Pane,
+    pub position: (u16, u16),
+}
 
 impl App {
-    pub(super) fn move_cursor(&mut self, action: Action) {
+    pub(in crate::app) fn move_cursor(&mut self, action: Action) {
         let by: isize = if matches!(action, Action::Up | Action::Left) { -1 } else { 1 };
         let vertical = matches!(action, Action::Up | Action::Down);
         match self.panes.focus {
@@ -29,7 +84,7 @@ impl App {
         }
     }
 
-    pub(super) fn move_by_page(&mut self, action: Action) {
+    pub(in crate::app) fn move_by_page(&mut self, action: Action) {
         let screen = self.grid().map_or(1, |grid| grid.capacity()).cast_signed();
         let all = isize::MAX / 2;
         let by = match action {
@@ -50,7 +105,7 @@ impl App {
     }
 
     /// Enter: a dataset opens its results, a cluster its previews, a preview its full size.
-    pub(super) fn open_selected(&mut self) {
+    pub(in crate::app) fn open_selected(&mut self) {
         match self.panes.focus {
             Pane::Datasets => {
                 if let Some(id) = self.selected_dataset().map(|dataset| dataset.id) {
@@ -70,8 +125,30 @@ impl App {
         }
     }
 
+    /// Goes to the entry on the open page, or searches for similar items: there it comes first.
+    pub(in crate::app) fn open_selected_entry(&mut self) {
+        let (Some(entry), Some(view)) = (self.baskets.selected_entry(&self.results), self.results.view()) else { return };
+        let tile = self.results.tile_of_entry(entry);
+        let (entity, granularity, name) = (entry.entity, entry.granularity, entry.name.clone());
+        let search = Search { entity, granularity, ..Search::browse(view.search.dataset) };
+        let media = entry.representative();
+        self.results.edit_view(|view| view.members_top_row = None);
+        match (tile, media) {
+            (Some(tile), _) => self.results.select_tile(tile, &mut self.store.pictures),
+            (None, Some(media)) => {
+                let anchor = Anchor { media, kind: AnchorKind::Media };
+                self.open_similar_search(search, anchor, name, None);
+            }
+            (None, None) => {
+                let text = "no member of this cluster was loaded, so it cannot be opened";
+                return self.outbox.notify(Level::Warning, text);
+            }
+        }
+        self.panes.focus = Pane::Results;
+    }
+
     /// Esc: closes one thing at a time, the newest first.
-    pub(super) fn go_back(&mut self) {
+    pub(in crate::app) fn go_back(&mut self) {
         if self.dismiss_notification() || self.baskets.cancel_pending(&mut self.outbox) {
             return;
         }
@@ -95,7 +172,7 @@ impl App {
     }
 
     /// Moves the cursor of the open dialog or of the focused pane to an item.
-    pub(super) fn go_to_item(&mut self, index: usize) {
+    pub(in crate::app) fn go_to_item(&mut self, index: usize) {
         if self.select_in_overlay(index) {
             return;
         }
@@ -114,7 +191,7 @@ impl App {
         }
     }
 
-    pub(super) fn refresh(&mut self) {
+    pub(in crate::app) fn refresh(&mut self) {
         self.store.datasets.invalidate();
         self.store.pictures.forget_failures();
         for search in [self.results.view().map(|view| view.search.clone()), self.results.pending_search()] {
@@ -124,13 +201,68 @@ impl App {
         }
         self.jobs.poll_now(self.panes.focus);
     }
-}
 
-impl Results {
-    pub(in crate::app) fn open_externally(&mut self, outbox: &mut Outbox) {
-        if let Some(link) = self.preview().and_then(full_size_link) {
-            outbox
-                .send(Lane::OpenExternally, Request::OpenExternally(PictureSource::Link(link)));
+    /// Handles the key after Jump; a key that is not a label changes nothing.
+    pub(in crate::app) fn jump(&mut self, chord: Chord) {
+        self.input.jump_mode = false;
+        let target = self.jump_targets().into_iter().find(|it| chord.key == Key::Char(it.letter));
+        if let Some(target) = target {
+            self.panes.focus = target.pane;
+        }
+    }
+
+    pub fn dataset(&self) -> Option<&Dataset> {
+        self.store.dataset(self.results.view()?.search.dataset)
+    }
+
+    pub fn selected_dataset(&self) -> Option<&Dataset> {
+        let datasets = self.visible_datasets();
+        let selected = datasets.iter().find(|dataset| Some(dataset.id) == self.datasets.cursor);
+        selected.or(datasets.first()).copied()
+    }
+
+    /// The dataset that a change applies to: the selected one in its list, otherwise the open one.
+    pub fn target_dataset(&self) -> Option<&Dataset> {
+        match self.panes.focus {
+            Pane::Datasets => self.selected_dataset(),
+            _ => self.dataset(),
+        }
+    }
+
+    pub fn visible_datasets(&self) -> Vec<&Dataset> {
+        filter_and_sort_datasets(self.store.dataset_list(), &self.datasets.list_options)
+    }
+
+    pub(in crate::app) fn move_in_datasets(&mut self, by: isize) {
+        let list = self.visible_datasets();
+        let selected = self.selected_dataset().map(|dataset| dataset.id);
+        let index = list.iter().position(|dataset| Some(dataset.id) == selected).unwrap_or(0);
+        self.datasets.cursor =
+            list.get(moved_cursor(index, by, list.len())).map(|dataset| dataset.id);
+    }
+
+    pub(in crate::app) fn open_dataset(&mut self, id: DatasetId) {
+        self.results.open(self.setup.initial_search(id));
+        self.datasets.cursor = Some(id);
+    }
+
+    /// Finds the cluster of the cursor again and scrolls to it.
+    pub(in crate::app) fn restore_cursor(&mut self) {
+        let Some(page) = self.results.page() else { return };
+        let visible = self.results.visible_clusters();
+        let cluster_id = self.results.view().and_then(|view| view.cluster);
+        let index = cluster_id.and_then(|id| page.clusters.iter().position(|there| there.id == id));
+        let found = index.and_then(|index| visible.iter().position(|it| it.contains(index)));
+        if let Some(view) = self.results.view_mut() {
+            view.cursor = found.unwrap_or_else(|| moved_cursor(view.cursor, 0, visible.len()));
+        }
+        let members = self.results.cluster().map_or(0, |cluster| cluster.previews.len());
+        let Some(grid) = self.grid() else { return };
+        if let Some(view) = self.results.view_mut() {
+            view.top_row = grid.scroll_top(view.top_row, view.cursor);
+            view.preview_index = moved_cursor(view.preview_index, 0, members);
+            let index = view.preview_index;
+            view.members_top_row = view.members_top_row.map(|top| grid.scroll_top(top, index));
         }
     }
 }

@@ -1,21 +1,19 @@
 //! Scheduled reads: after every event, what is visible decides what is loaded.
 //!
-//! No action has to load anything, nothing is requested twice, and scrolling fast leaves no
-//! requests behind, because pictures that are no longer visible are cancelled here. Polling works
-//! the same way: a value that is too old is loaded again.
+//! No action has to load anything, nothing is requested twice, and scrolling fast leaves no requests behind,
+//! because pictures that are no longer visible are cancelled here. Polling works the same way: a value that is
+//! too old is loaded again. What the user waits for, and outages of the service, follow from the reads.
 
 use std::time::Duration;
 
-use crate::{
-    app::{App, JobState, Uptime, view::visible_pictures::VisiblePicture},
-    message::{Lane, Request},
-};
-use tessera_model::{Failure, Search, StateKey, polling::PollTarget};
+use tessera_model::{Failure, FailureKind, Search, StateKey, polling::PollTarget, text::count_with_noun};
 
-pub(super) struct ScheduledRead {
+use crate::{app::{App, Effect, JobState, Level, Uptime, view::visible_pictures::VisiblePicture}, message::{Lane, Request}};
+
+pub(in crate::app) struct ScheduledRead {
     lane: Lane,
     request: Request,
-    pub(super) due: Uptime,
+    pub(in crate::app) due: Uptime,
 }
 
 impl ScheduledRead {
@@ -24,10 +22,66 @@ impl ScheduledRead {
     }
 }
 
+impl Setup {
+    /// Without the focus, the program polls less often.
+    fn poll_interval(&self, interval: Duration, screen: &Screen) -> Duration {
+        if screen.window_focused {
+            interval
+        } else {
+            self.cadence.unfocused_interval(interval)
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// Time since the last successful response; `None` when there was none.
+    pub down_for: Option<Duration>,
+    /// Time until the next attempt; `None` while one is running.
+    pub retry_in: Option<Duration>,
+}
+
+/// From when on a wait is shown on screen.
+const SHOW_WAIT_AFTER: Duration = Duration::from_secs(2);
+
+impl Results {
+    fn awaited_lanes(&self, outbox: &Outbox) -> impl Iterator<Item = Lane> {
+        let page = self.requested_search().map(Lane::Page);
+        let lanes = page.into_iter().chain([Lane::Anchor]);
+        lanes.filter(|lane| outbox.tickets.is_open(lane))
+    }
+
+    /// How long the user has waited, once that is worth showing.
+    pub fn wait_time(&self, outbox: &Outbox) -> Option<Duration> {
+        let waited = outbox.now.saturating_sub(self.waiting_since(outbox)?);
+        (waited >= SHOW_WAIT_AFTER).then_some(waited)
+    }
+
+    fn waiting_since(&self, outbox: &Outbox) -> Option<Uptime> {
+        self.awaited_lanes(outbox).filter_map(|lane| outbox.tickets.opened_at(&lane)).min()
+    }
+}
+
+impl Jobs {
+    /// Quits; while media are still on this machine only the second time. Exports and downloads are resumed at
+    /// the next start.
+    pub(in crate::app) fn quit(&mut self, outbox: &mut Outbox) {
+        let unsent = self.iter().filter(|job| job.state().is_unsent()).count();
+        if unsent <= self.quit_warned_about {
+            return outbox.push(Effect::Quit);
+        }
+        self.quit_warned_about = unsent;
+        let additions = count_with_noun(unsent, "addition ends", "additions end");
+        let text =
+            format!("{additions} with the program before all media are sent; quit again to end");
+        outbox.notify(Level::Warning, text);
+    }
+}
+
 impl App {
     /// Sends the reads that are due, cancels those no longer needed, and sets the next wake-up.
-    pub(super) fn load_missing(&mut self) {
-        let pictures = self.visible_pictures();
+    pub(in crate::app) fn load_missing(&mut self) {
+        let pictures = visible_pictures(self);
         self.baskets.select_loaded_pages(&mut self.results, &mut self.outbox);
         self.cancel_stale(&pictures);
         let expiry = self.outbox.notifications.next_expiry();
@@ -84,7 +138,7 @@ impl App {
     }
 
     /// The list of datasets, polled while automatic refresh is on.
-    pub(super) fn datasets_read(&self) -> Option<ScheduledRead> {
+    pub(in crate::app) fn datasets_read(&self) -> Option<ScheduledRead> {
         let busy = self.store.dataset_list().iter().any(|dataset| dataset.status.is_busy());
         let followed = self
             .jobs
@@ -169,15 +223,47 @@ impl App {
             self.outbox.cancel(lane);
         }
     }
-}
 
-impl Setup {
-    /// Without the focus, the program polls less often.
-    fn poll_interval(&self, interval: Duration, screen: &Screen) -> Duration {
-        if screen.window_focused {
-            interval
-        } else {
-            self.cadence.unfocused_interval(interval)
+    /// What was loaded stays on screen during an outage.
+    pub fn outage(&self) -> Option<Outage> {
+        let datasets = &self.store.datasets;
+        if !datasets.failure().is_some_and(Failure::is_connection_failure) {
+            return None;
+        }
+        let since = datasets.value().map(|_| self.outbox.now.saturating_sub(datasets.updated_at()));
+        let loading = self.outbox.tickets.is_open(&Lane::Datasets);
+        let due = self.datasets_read().filter(|_| !loading).map(|read| read.due);
+        Some(Outage {
+            down_for: since,
+            retry_in: due.map(|due| due.saturating_sub(self.outbox.now)),
+        })
+    }
+
+    /// When a number of seconds on screen changes next.
+    pub(in crate::app) fn next_counter_tick(&self) -> Option<Uptime> {
+        let next = Uptime::from_secs(self.outbox.now.as_secs() + 1);
+        let counted = self.results.waiting_since(&self.outbox).map(|since| next.max(since + SHOW_WAIT_AFTER));
+        let ticks = [self.outage().map(|_| next), self.login.next_login_tick(self.outbox.now, self.outbox.clock())];
+        counted.into_iter().chain(ticks.into_iter().flatten()).min()
+    }
+
+    /// Cancels what the user waits for; quits if there is nothing to cancel.
+    pub(in crate::app) fn stop_or_quit(&mut self) {
+        let lanes: Vec<Lane> = self.results.awaited_lanes(&self.outbox).collect();
+        if lanes.is_empty() {
+            return self.jobs.quit(&mut self.outbox);
+        }
+        for lane in lanes {
+            if let Lane::Page(search) = &lane {
+                self.results.edit_view(|view| view.pending_page = None);
+                let stopped =
+                    Failure::new(FailureKind::Local, "cancelled before the service responded");
+                self.results.pages.entry(search.clone()).finish(self.outbox.now, Err(stopped));
+            }
+            if lane == Lane::Anchor {
+                self.results.registering = None;
+            }
+            self.outbox.cancel(lane);
         }
     }
 }

@@ -1,16 +1,39 @@
 //! What each response changes. Only responses with a current ticket get here.
 
-use crate::{
-    app::{App, Level},
-    message::{Lane, Payload, RequestProgress},
-};
-use tessera_model::{Failure, FailureKind, StateKey, StateValue};
+use tessera_model::{Dataset, DatasetId, Failure, FailureKind, StateKey, StateValue};
+
+use crate::{app::{App, Level, Pane, basket::count_with_noun}, message::{Lane, Payload, Request, RequestProgress}};
 
 /// Saved state, if it was ever saved.
-pub(super) type LoadedState = Result<Option<StateValue>, Failure>;
+pub(in crate::app) type LoadedState = Result<Option<StateValue>, Failure>;
+
+impl Outbox {
+    /// Shows a failure. A payload that does not belong to its lane is an internal error.
+    fn report_failure_or_mismatch(&mut self, lane: &Lane, result: Result<Payload, Failure>) {
+        let text = || format!("internal error: a response of the wrong kind for {lane:?}");
+        let failure = result.err().unwrap_or_else(|| Failure::new(FailureKind::Unexpected, text()));
+        self.notify_failure(&failure);
+    }
+}
+
+impl Jobs {
+    pub(in crate::app) fn handle_progress(&mut self, progress: &RequestProgress, outbox: &mut Outbox) {
+        if let Lane::Download(id) | Lane::Upload(id) = progress.ticket.lane {
+            self.transition(id, |job| job.transfer_progressed(progress.done, progress.total), outbox);
+        }
+    }
+}
+
+impl Store {
+    pub(in crate::app) fn refresh_pinned(&mut self, outbox: &mut Outbox) {
+        for id in self.pinned.clone() {
+            outbox.send(Lane::Dataset(id), Request::Dataset(id));
+        }
+    }
+}
 
 impl App {
-    pub(super) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+    pub(in crate::app) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         let is_unreachable = |failure: &Failure| failure.kind == FailureKind::Unreachable;
         if result.as_ref().is_err_and(is_unreachable) && self.outage().is_none() {
             // Their response shows at once whether the service is down.
@@ -170,21 +193,150 @@ impl App {
             StateKey::Session => {}
         }
     }
-}
 
-impl Outbox {
-    /// Shows a failure. A payload that does not belong to its lane is an internal error.
-    fn report_failure_or_mismatch(&mut self, lane: &Lane, result: Result<Payload, Failure>) {
-        let text = || format!("internal error: a response of the wrong kind for {lane:?}");
-        let failure = result.err().unwrap_or_else(|| Failure::new(FailureKind::Unexpected, text()));
-        self.notify_failure(&failure);
-    }
-}
-
-impl Jobs {
-    pub(in crate::app) fn handle_progress(&mut self, progress: &RequestProgress, outbox: &mut Outbox) {
-        if let Lane::Download(id) | Lane::Upload(id) = progress.ticket.lane {
-            self.transition(id, |job| job.transfer_progressed(progress.done, progress.total), outbox);
+    /// The list of datasets was loaded, without the pinned ones that the service does not list. The
+    /// first list opens a dataset.
+    pub(in crate::app) fn datasets_loaded(&mut self, mut list: Vec<Dataset>, unreadable: usize) {
+        if unreadable > 0 && unreadable != self.store.unreadable_datasets {
+            let rows = count_with_noun(unreadable, "row", "rows");
+            let text = format!("{rows} of the list of datasets could not be parsed");
+            self.outbox.notify(Level::Warning, text);
         }
+        let datasets = &self.store.datasets;
+        let was_down = datasets.failure().is_some_and(Failure::is_connection_failure);
+        if was_down && datasets.failures() > 1 {
+            self.outbox.notify(Level::Success, "the service responds again");
+            self.store.pictures.forget_failures();
+        }
+        self.store.unreadable_datasets = unreadable;
+        for id in &self.store.pinned {
+            if !list.iter().any(|dataset| dataset.id == *id) {
+                list.extend(self.store.dataset(*id).cloned());
+            }
+        }
+        for dataset in &list {
+            self.invalidate_changed(dataset);
+            self.store.observed.observe(self.outbox.now, dataset);
+        }
+        let first = self.dataset_to_open(&list);
+        self.store.datasets.finish(self.outbox.now, Ok(list));
+        if let (None, Some(first)) = (self.results.view(), first) {
+            self.open_dataset(first);
+            restore_tabs(self, first);
+            self.panes.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
+        }
+        self.jobs.advance_dataset_jobs(&self.store, &self.login, &self.setup, &mut self.outbox);
+    }
+
+    /// Invalidates what a newer record of a dataset shows to be out of date.
+    fn invalidate_changed(&mut self, dataset: &Dataset) {
+        let Some(before) = self.store.dataset(dataset.id).cloned() else { return };
+        if before.status != dataset.status {
+            self.store.enrichments.remove(&dataset.id);
+        }
+        if (&before.status, before.n_images) != (&dataset.status, dataset.n_images) {
+            self.results.pages.invalidate(dataset.id);
+        }
+        if dataset.is_reclustered_since(&before) {
+            self.baskets.flag_stale(dataset.id, &mut self.outbox);
+        }
+    }
+
+    /// The dataset that the user named, by id or by name; by default that of the last session, or the
+    /// first of the list.
+    fn dataset_to_open(&mut self, list: &[Dataset]) -> Option<DatasetId> {
+        let former = self.setup.session.as_ref().and_then(|session| session.dataset);
+        let is_listed = |id: &DatasetId| list.iter().any(|dataset| dataset.id == *id);
+        let first = former.filter(is_listed).unwrap_or(list.first()?.id);
+        let Some(named) = self.setup.initial_dataset.as_ref().filter(|_| self.results.view().is_none())
+        else {
+            return Some(first);
+        };
+        let is_named = |dataset: &&Dataset| {
+            dataset.id.to_string() == *named || dataset.name.as_str() == named.as_str()
+        };
+        let named_dataset = list.iter().find(is_named).map(|dataset| dataset.id);
+        if named_dataset.is_none() {
+            self.outbox.notify(Level::Warning, format!("no dataset has the name or id {named}"));
+        }
+        named_dataset.or(Some(first))
+    }
+
+    /// Adds or updates a dataset in the list; one that was just opened by its id is shown.
+    pub(in crate::app) fn dataset_loaded(&mut self, dataset: Dataset) {
+        let id = dataset.id;
+        let mut list = self.store.dataset_list().to_vec();
+        match list.iter_mut().find(|known| known.id == id) {
+            Some(known) => *known = dataset,
+            None => list.push(dataset),
+        }
+        self.store.datasets.replace(list);
+        if self.store.pinned.insert(id) {
+            self.open_dataset(id);
+            self.panes.focus = Pane::Results;
+        }
+    }
+
+    /// The service rejected the start of a job, or its response was lost.
+    pub(in crate::app) fn job_start_failed(&mut self, id: JobId, failure: &Failure) {
+        let started = self.jobs.transition(id, |job| job.start_failed(failure.clone()), &mut self.outbox);
+        if started.is_none() || self.jobs.get(id).is_some_and(|job| job.export().is_some()) {
+            return self.jobs.export_failed(id, failure, &mut self.store, &mut self.baskets, &mut self.outbox);
+        }
+        // The dataset shows whether a lost request took effect.
+        self.store.datasets.invalidate();
+        self.outbox.notify_failure(failure);
+        if matches!(failure.kind, FailureKind::Invalid | FailureKind::Rejected) {
+            self.reopen_add_media_form(id, failure);
+        }
+    }
+
+    /// Takes from a response whether the service accepts the login. Called for every response, so that
+    /// a rejection shows everywhere at once.
+    pub(in crate::app) fn observe_login(&mut self, lane: &Lane, result: &Result<Payload, Failure>) {
+        if !lane.carries_login() {
+            return;
+        }
+        match result {
+            Err(failure) if failure.kind == FailureKind::Unauthorized => {
+                let is_new = self.login.rejection.replace(failure.clone()).is_none();
+                if is_new && failure.code == Some(NO_SECRET) && !self.overlays.is_open() {
+                    self.open_login();
+                } else if is_new {
+                    let text =
+                        format!("the service rejects the login (L opens it): {}", failure.message);
+                    self.outbox.notify(Level::Warning, text);
+                }
+            }
+            // These responses come after the check of the login.
+            Ok(_)
+            | Err(Failure {
+                kind:
+                    FailureKind::Forbidden
+                    | FailureKind::NotFound
+                    | FailureKind::Conflict
+                    | FailureKind::Invalid,
+                ..
+            }) => {
+                if self.login.rejection.take().is_some() {
+                    self.outbox.notify(Level::Success, "the login is accepted again");
+                    self.refresh();
+                }
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Another key pair is used from now on.
+    pub(in crate::app) fn login_imported(&mut self, login: ImportedLogin) {
+        let place = login.stored_in.map_or_else(
+            || "it is not stored, and ends with this program".to_owned(),
+            |place| format!("its secret is in {place}"),
+        );
+        let message = login.message.map(|text| format!(" ({text})")).unwrap_or_default();
+        let text = format!("logged in with the key {}; {place}{message}", login.api_key);
+        self.outbox.notify(Level::Success, text);
+        self.login = LoginState { key: Some(login.api_key), ..LoginState::default() };
+        self.refresh();
     }
 }

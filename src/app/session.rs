@@ -32,66 +32,64 @@ impl Session {
     }
 }
 
-impl App {
-    /// Opens the tabs of the last session, if they are of this dataset.
-    pub(super) fn restore_tabs(&mut self, dataset: DatasetId) {
-        let Some(session) = self.setup.session.take() else { return };
-        let cursors = session.cursors.into_iter().chain(iter::repeat(0));
-        let searches = session.tabs.into_iter().zip(cursors);
-        let views: Vec<View> = searches
-            .filter(|(tab, _)| tab.search.dataset == dataset)
-            .map(|(HistoryEntry { search, similar_to, .. }, cursor)| View {
-                similar_to,
-                cursor,
-                ..View::new(search)
-            })
-            .collect();
-        let Some(tabs) = Tabs::of_views(views, session.active_tab) else { return };
-        let filters = tabs.tab().view.search.filters.clone();
-        if let Some(open) = self.results.tabs_mut() {
-            *open = tabs;
-        }
-        self.query.edit_draft(|draft| draft.adopt_filters(&filters), &self.results);
-    }
-
-    /// Saves the session after an event that has changed it. While only cursors move, it is saved from
-    /// time to time.
-    pub(super) fn save_session(&mut self) {
-        let Some(session) = self.session() else { return };
-        if session == self.session.saved {
-            self.session.due = None;
-            return;
-        }
-        let saved = SavedSession { cursors: session.cursors.clone(), ..self.session.saved.clone() };
-        let due = self.session.saved_at.filter(|_| session == saved).map(|at| at + CURSOR_INTERVAL);
-        self.session.due = due.filter(|due| *due > self.outbox.now);
-        if self.session.due.is_none() {
-            self.session.saved_at = Some(self.outbox.now);
-            self.session.saved = session.clone();
-            let request = Request::SaveState(StateValue::Session(session));
-            self.outbox.send(Lane::SaveState(StateKey::Session), request);
-        }
-    }
-
-    /// `None` before a dataset is open.
-    fn session(&self) -> Option<SavedSession> {
-        let tabs = self.results.tabs()?;
-        let saved: Vec<(usize, HistoryEntry)> = (0..)
-            .zip(tabs.all())
-            .filter_map(|(index, tab)| Some((index, saved_tab(&tab.view)?)))
-            .collect();
-        let active_tab = saved.iter().position(|(index, _)| *index == tabs.active());
-        let changed_size =
-            (self.panes.tile_size != self.setup.tile_size).then_some(self.panes.tile_size);
-        Some(SavedSession {
-            dataset: Some(tabs.tab().view.search.dataset),
-            cursors: saved.iter().map(|(index, _)| self.results.cursor_on_page(*index)).collect(),
-            tabs: saved.into_iter().map(|(_, tab)| tab).collect(),
-            active_tab: active_tab.unwrap_or(0),
-            tile_size: changed_size.map(|size| size.as_str().to_owned()),
-            picked_actions: self.overlays.picked_actions.clone(),
+/// Opens the tabs of the last session, if they are of this dataset.
+pub(in crate::app) fn restore_tabs(app: &mut App, dataset: DatasetId) {
+    let Some(session) = app.setup.session.take() else { return };
+    let cursors = session.cursors.into_iter().chain(iter::repeat(0));
+    let searches = session.tabs.into_iter().zip(cursors);
+    let views: Vec<View> = searches
+        .filter(|(tab, _)| tab.search.dataset == dataset)
+        .map(|(HistoryEntry { search, similar_to, .. }, cursor)| View {
+            similar_to,
+            cursor,
+            ..View::new(search)
         })
+        .collect();
+    let Some(tabs) = Tabs::of_views(views, session.active_tab) else { return };
+    let filters = tabs.tab().view.search.filters.clone();
+    if let Some(open) = app.results.tabs_mut() {
+        *open = tabs;
     }
+    app.query.edit_draft(|draft| draft.adopt_filters(&filters), &app.results);
+}
+
+/// Saves the session after an event that has changed it. While only cursors move, it is saved from
+/// time to time.
+pub(in crate::app) fn save_session(app: &mut App) {
+    let Some(session) = session(app) else { return };
+    if session == app.session.saved {
+        app.session.due = None;
+        return;
+    }
+    let saved = SavedSession { cursors: session.cursors.clone(), ..app.session.saved.clone() };
+    let due = app.session.saved_at.filter(|_| session == saved).map(|at| at + CURSOR_INTERVAL);
+    app.session.due = due.filter(|due| *due > app.outbox.now);
+    if app.session.due.is_none() {
+        app.session.saved_at = Some(app.outbox.now);
+        app.session.saved = session.clone();
+        let request = Request::SaveState(StateValue::Session(session));
+        app.outbox.send(Lane::SaveState(StateKey::Session), request);
+    }
+}
+
+/// `None` before a dataset is open.
+fn session(app: &App) -> Option<SavedSession> {
+    let tabs = app.results.tabs()?;
+    let saved: Vec<(usize, HistoryEntry)> = (0..)
+        .zip(tabs.all())
+        .filter_map(|(index, tab)| Some((index, saved_tab(&tab.view)?)))
+        .collect();
+    let active_tab = saved.iter().position(|(index, _)| *index == tabs.active());
+    let changed_size =
+        (app.panes.tile_size != app.setup.tile_size).then_some(app.panes.tile_size);
+    Some(SavedSession {
+        dataset: Some(tabs.tab().view.search.dataset),
+        cursors: saved.iter().map(|(index, _)| app.results.cursor_on_page(*index)).collect(),
+        tabs: saved.into_iter().map(|(_, tab)| tab).collect(),
+        active_tab: active_tab.unwrap_or(0),
+        tile_size: changed_size.map(|size| size.as_str().to_owned()),
+        picked_actions: app.overlays.picked_actions.clone(),
+    })
 }
 
 impl Results {

@@ -1,18 +1,12 @@
 //! What the service has sent, stored once, by id. Panes keep ids and positions, never copies.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    num::NonZeroUsize,
-    path::{Path, PathBuf},
-};
+use std::{collections::{BTreeMap, BTreeSet}, num::NonZeroUsize, path::{Path, PathBuf}};
 
 use lru::LruCache;
-
-use crate::app::{Remote, dataset_history::ObservedDatasets};
-use tessera_model::{
-    Dataset, DatasetId, Enrichment, FolderListing, MediaId, Page, SafeText, SavedView, Search,
-};
+use tessera_model::{Dataset, DatasetId, Enrichment, FolderListing, MediaId, Page, SafeText, SavedView, Search};
 use tessera_picture::{Canvas, Encoded, PictureSubject, PictureView, Thumbnail};
+
+use crate::app::{Remote, pane::datasets::ObservedDatasets};
 
 #[derive(Debug, Default)]
 pub struct Store {

@@ -44,7 +44,7 @@ impl App {
         self.apply_typed_filter();
         self.restore_cursor();
         self.history.save(&mut self.outbox);
-        self.save_session();
+        save_session(self);
         self.continue_playback();
         self.load_missing();
         self.outbox.take_effects()
@@ -93,14 +93,6 @@ impl App {
             | Event::PixelsUnconfirmed
             | Event::Wake => {}
         }
-    }
-
-    pub fn areas(&self) -> Areas {
-        Areas::new(self)
-    }
-
-    pub fn grid(&self) -> Option<TileGrid> {
-        self.areas().results.map(|area| TileGrid::new(self, area))
     }
 
     /// The contexts of the key bindings, innermost first.

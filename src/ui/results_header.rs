@@ -1,23 +1,9 @@
 //! The texts around the results: the heading in the frame, the line above the tiles, and the tabs.
 
-use ratatui::{
-    layout::Rect,
-    style::Style,
-    text::{Line, Span},
-};
-
-use crate::{
-    app::{
-        App, View,
-        score_legend::{LEGEND_GAP, RankingText},
-        view::sort_filter::SortOrder,
-    },
-    ui::{
-        DrawContext, tile,
-        widget::{below, display_width, first_fitting, group_digits, truncate},
-    },
-};
+use ratatui::{layout::Rect, style::Style, text::{Line, Span}};
 use tessera_model::{EntityType, SafeText, Status, text::count_with_noun};
+
+use crate::{app::{App, View, results_header::{LEGEND_GAP, RankingText}, view::sort_filter::SortOrder}, ui::{DrawContext, tile, widget::{below, display_width, first_fitting, group_digits, truncate}}};
 
 /// The legend where there is no room for its bands.
 const SHORT_LEGEND: &str = "lower is closer";
@@ -78,11 +64,11 @@ fn position_text(ctx: &DrawContext, view: &View, cells: usize) -> Option<String>
 
 pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
     let theme = ctx.theme;
-    let rows = ctx.app.results_header_rows(inside).min(inside.height);
-    let notice_rows = ctx.app.results_notice_rows(inside).min(rows);
+    let rows = results_header_rows(ctx.app, inside).min(inside.height);
+    let notice_rows = results_notice_rows(ctx.app, inside).min(rows);
     let has_legend_row = rows > notice_rows;
     let cells = usize::from(inside.width).saturating_sub(1);
-    if let Some(text) = ctx.app.results_notice() {
+    if let Some(text) = results_notice(ctx.app) {
         let notice = Line::from(vec![Span::raw(" "), Span::styled(text, theme.moving)]);
         ctx.put_lines(Rect { height: notice_rows, ..inside }, &[notice]);
     } else {

@@ -2,15 +2,7 @@
 
 use proptest::prelude::*;
 use ratatui::layout::{Margin, Rect};
-use tessera::{
-    app::{
-        App, Event, Mouse, MouseKind, Pane, Setup, areas::inner_area, detail_layout::DetailLayout,
-        jobs::job_rows::JobRows, tile_grid::TileGrid,
-    },
-    config::TileSize,
-    input::Keymap,
-    message::{JobId, Lane, Payload},
-};
+use tessera::{app::{App, Event, Mouse, MouseKind, Pane, Setup, areas::{DetailLayout, inner_area}, jobs::rows::JobRows, tile_grid::TileGrid}, config::TileSize, input::Keymap, message::{JobId, Lane, Payload}};
 use tessera_model::{FailureKind, SafeText, Status};
 use tessera_picture::Protocol;
 

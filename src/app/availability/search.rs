@@ -1,16 +1,10 @@
-//! Why searching, paging, grouping and editing the query are unavailable.
+//! Why searching, paging, editing the query, and selecting are unavailable.
 
-use super::conditions::{dataset_open, picture_selected, status_allows, unless};
-use crate::{
-    app::{
-        App, Pane, query::diagnostics, view::sort_filter::can_sort_by_score,
-        viewer::full_size_reason,
-    },
-    input::Action,
-};
-use tessera_model::{AnchorKind, Operation, Query};
+use tessera_model::{AnchorKind, Basket, Operation, Query, Selection};
 
-pub(super) fn search_reason(app: &App, action: Action) -> Option<String> {
+use crate::{app::{App, Pane, availability::{cluster_selected, dataset_open, picture_selected, status_allows, unless}, query::diagnostics, view::sort_filter::can_sort_by_score, viewer::full_size_reason}, input::Action};
+
+pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String> {
     let visual_search = || status_allows(app, Operation::VisualSearch);
     match action {
         Action::Caption => dataset_open(app).or_else(|| status_allows(app, Operation::TextSearch)),
@@ -87,7 +81,7 @@ fn frame_reason(app: &App, by: isize, end: &str) -> Option<String> {
         .or_else(|| unless(app.results.frame_beside(by).is_some(), &format!("{end} on this page")))
 }
 
-pub(super) fn query_reason(app: &App, action: Action) -> Option<String> {
+pub(in crate::app) fn query_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::RunQuery => dataset_open(app)
             .or_else(|| status_allows(app, Operation::TextSearch))
@@ -137,4 +131,55 @@ fn fixed_search_reason(app: &App) -> Option<String> {
     let upload =
         matches!(view.search.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
     if upload { status_allows(app, Operation::VisualSearch) } else { None }
+}
+
+pub(in crate::app) fn selection_reason(app: &App, action: Action) -> Option<String> {
+    let reason = match action {
+        Action::Select => cluster_selected(app),
+        Action::SelectRange | Action::SelectPage | Action::InvertSelection => {
+            cluster_selected(app).or_else(|| clusters_shown(app))
+        }
+        Action::SelectAll => clusters_shown(app).or_else(|| {
+            let computed = app.results.view().is_some_and(|view| view.computed.is_some());
+            unless(!computed, "all loaded results are on this page; V selects the page")
+        }),
+        Action::Exclude => picture_selected(app).or_else(|| cluster_in_selection(app)),
+        Action::Undo => {
+            unless(app.baskets.current(&app.results).is_some_and(Basket::can_undo), "no selection change to undo")
+        }
+        Action::Redo => {
+            unless(app.baskets.current(&app.results).is_some_and(Basket::can_redo), "no selection change to redo")
+        }
+        Action::Deselect | Action::ClearBasket | Action::SaveSelection => something_selected(app),
+        _ => None,
+    };
+    basket_loaded(app).or(reason)
+}
+
+/// The saved basket must have been loaded, so that it is not overwritten.
+pub(in crate::app) fn basket_loaded(app: &App) -> Option<String> {
+    let Some(view) = app.results.view() else { return dataset_open(app) };
+    let basket = app.baskets.remote(view.search.dataset);
+    match basket.map(|basket| (basket.value(), basket.failure())) {
+        Some((Some(_), _)) => None,
+        Some((None, Some(failure))) => Some(format!("{failure}. r tries again")),
+        Some((None, None)) | None => Some("the basket is loading".to_owned()),
+    }
+}
+
+pub(in crate::app) fn something_selected(app: &App) -> Option<String> {
+    let empty = app.baskets.selection(&app.results).is_none_or(Selection::is_empty);
+    unless(!empty, "nothing is selected: Space selects a cluster")
+}
+
+fn clusters_shown(app: &App) -> Option<String> {
+    let reason = "these are the members of one cluster: Space selects one, Esc goes back";
+    unless(!app.results.shows_members(), reason)
+}
+
+fn cluster_in_selection(app: &App) -> Option<String> {
+    let selected = app.results.cluster().is_some_and(|cluster| {
+        app.baskets.selection(&app.results).is_some_and(|selection| selection.cluster(cluster.id).is_some())
+    });
+    unless(selected, "the cluster of this item is not selected; Space in the results selects it")
 }

@@ -1,12 +1,10 @@
-//! What the responses of the service change in jobs, and what follows from each change.
+//! What the responses of the service change in jobs, what follows from each change, and the alerts outside the
+//! panes about jobs that ended. No alert is sent about a job while the user has the jobs pane open.
 
 use tessera_model::{Archive, ExportTask, Failure, FailureKind, SafeText, text::count_with_noun};
 use tessera_wire::acceptance::Accepted;
 
-use crate::{
-    app::{App, Level},
-    job::{Job, JobId, JobState},
-};
+use crate::{app::{App, Effect, Job, Level, Pane}, config::NotificationMethod, job::{Job, JobId, JobState}};
 
 impl Jobs {
     pub(in crate::app) fn operation_accepted(&mut self, id: JobId, accepted: Accepted, store: &mut Store, outbox: &mut Outbox) {
@@ -103,18 +101,59 @@ impl Jobs {
     }
 }
 
-impl App {
-    /// The service rejected the start of a job, or its response was lost.
-    pub(in crate::app) fn job_start_failed(&mut self, id: JobId, failure: &Failure) {
-        let started = self.jobs.transition(id, |job| job.start_failed(failure.clone()), &mut self.outbox);
-        if started.is_none() || self.jobs.get(id).is_some_and(|job| job.export().is_some()) {
-            return self.jobs.export_failed(id, failure, &mut self.store, &mut self.baskets, &mut self.outbox);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobAlert {
+    Bell,
+    Desktop(SafeText),
+    /// Active jobs, with percent where it is known.
+    Activity(Activity),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    pub active_jobs: usize,
+    /// Average percent of the jobs whose progress is known.
+    pub percent: Option<u8>,
+}
+
+impl Jobs {
+    pub(in crate::app) fn send_alerts(&mut self, ended: &[SafeText], setup: &Setup, screen: &Screen, focus: Pane, outbox: &mut Outbox) {
+        let jobs_on_screen = screen.window_focused && focus == Pane::Jobs;
+        let enabled = |method| setup.notify.contains(&method);
+        if !jobs_on_screen && enabled(NotificationMethod::Bell) && !ended.is_empty() {
+            outbox.push(Effect::Alert(JobAlert::Bell));
         }
-        // The dataset shows whether a lost request took effect.
-        self.store.datasets.invalidate();
-        self.outbox.notify_failure(failure);
-        if matches!(failure.kind, FailureKind::Invalid | FailureKind::Rejected) {
-            self.reopen_add_media_form(id, failure);
+        if !jobs_on_screen && enabled(NotificationMethod::Desktop) {
+            for text in ended {
+                outbox.push(Effect::Alert(JobAlert::Desktop(text.clone())));
+            }
+        }
+        let activity = overall_activity(self.iter());
+        if enabled(NotificationMethod::Progress) && activity != self.reported_activity {
+            self.reported_activity = activity;
+            outbox.push(Effect::Alert(JobAlert::Activity(activity)));
         }
     }
+}
+
+impl Outbox {
+    pub(in crate::app) fn toast(&mut self, text: impl AsRef<str>, setup: &Setup) {
+        if setup.notify.contains(&NotificationMethod::Toast) {
+            self.notify(Level::Success, text);
+        }
+    }
+}
+
+fn overall_activity<'a>(jobs: impl Iterator<Item = &'a Job>) -> Activity {
+    let active: Vec<&Job> = jobs.filter(|job| job.is_active()).collect();
+    let fractions: Vec<f64> = active.iter().filter_map(|job| job.fraction_done()).collect();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a percentage of parts from 0.0 to 1.0"
+    )]
+    let percent = (!fractions.is_empty())
+        .then(|| (fractions.iter().sum::<f64>() / fractions.len() as f64 * 100.0) as u8);
+    Activity { active_jobs: active.len(), percent }
 }

@@ -5,8 +5,7 @@ use std::cmp::Reverse;
 
 use tessera_model::{RequestOutcome, RequestRecord, SafeText, text::format_age};
 
-use super::{Command, FactSheet, ListKind, PickItem};
-use crate::app::{App, Level, Notification, Uptime, dataset_history::StatusTransition};
+use crate::app::{App, Level, Notification, Uptime, overlay::{Command, FactSheet, ListKind, PickItem}, pane::datasets::StatusTransition};
 
 struct LogEntry {
     line: String,

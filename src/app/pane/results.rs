@@ -89,50 +89,6 @@ impl Results {
     }
 }
 
-impl App {
-    /// Opens a search in this tab; Esc returns to the previous one.
-    pub(in crate::app) fn open_search(&mut self, search: Search) {
-        if self.results.view().is_none_or(|view| view.search.dataset != search.dataset) {
-            self.open_dataset(search.dataset);
-        }
-        if self.results.view().is_some_and(|view| view.search.filters != search.filters) {
-            self.query.edit_draft(|draft| draft.adopt_filters(&search.filters), &self.results);
-        }
-        let (similar_to, query_image) = match self.results.view() {
-            // The name of an anchor comes from the view that has it.
-            Some(view) if view.search.query == search.query => {
-                (view.similar_to.clone(), view.query_image.clone())
-            }
-            _ => (None, None),
-        };
-        self.history.run_search(View { similar_to, query_image, ..View::new(search) }, &mut self.results, &mut self.outbox);
-        self.panes.focus = Pane::Results;
-    }
-
-    /// A page was loaded. Clusters of earlier pages are not repeated; those of an earlier clustering may be.
-    pub(in crate::app) fn page_loaded(&mut self, search: &Search, mut page: Page) {
-        let earlier = self.results.pages.pages_of(search).into_iter();
-        let earlier =
-            earlier.filter(|(number, page)| *number < search.page && !page.is_invalidated());
-        let earlier = earlier.filter_map(|(_, page)| page.value());
-        let mut known: HashSet<ClusterId> =
-            earlier.flat_map(|page| &page.clusters).map(|cluster| cluster.id).collect();
-        page.drop_repeated(&mut known);
-        self.results.warn_unclustered(search.dataset, &self.store, &mut self.outbox);
-        self.results.pages.entry(search.clone()).finish(self.outbox.now, Ok(page));
-        self.history.record_results(search, &self.results);
-        self.results.show_requested_page();
-    }
-
-    /// A page could not be loaded. If the service requires a query, the caption search opens.
-    pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
-        self.results.pages.entry(search).finish(self.outbox.now, Err(failure));
-        if self.results.needs_query(&self.store) && !self.overlays.is_open() {
-            self.open_caption_search();
-        }
-    }
-}
-
 impl Results {
     pub fn needs_query(&self, store: &Store) -> bool {
         let search = self.view().map(|view| &view.search);

@@ -122,13 +122,3 @@ fn row_summary(app: &App, row: &FilterRow) -> String {
     format!("{prefix}{first}")
 }
 
-impl App {
-    pub(in crate::app) fn click_chip(&mut self, line: Rect, column: u16) {
-        let chips = chips(self);
-        let hit = chip_areas(&chips, line).position(|area| area.contains((column, line.y).into()));
-        self.panes.focus = Pane::Query;
-        if let Some(row) = hit.and_then(|hit| chips[hit].row) {
-            self.query.edit_draft(|draft| draft.select_row(row), &self.results);
-        }
-    }
-}

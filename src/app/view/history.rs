@@ -1,22 +1,9 @@
 //! The search history of a deployment, saved between runs.
 
-use crate::{
-    app::{
-        App, Level, LoadedState, Overlay, Pane, QueryImage, Remote, View,
-        overlay::{Command, ListKind, PickItem},
-        query::filter_summary,
-        view::{
-            title,
-            visible_pictures::{VisiblePicture, preview_picture},
-        },
-    },
-    message::{Lane, Request},
-};
-use tessera_model::{
-    HistoryEntry, Page, PictureSource, Query, ResultCount, Search, StateKey, StateValue,
-    text::{format_age, group_digits},
-};
+use tessera_model::{HistoryEntry, Page, PictureSource, Query, ResultCount, Search, StateKey, StateValue, text::{format_age, group_digits}};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView};
+
+use crate::{app::{App, Level, LoadedState, Overlay, Pane, QueryImage, Remote, View, overlay::{Command, ListKind, PickItem}, query::filter_summary, view::{self, visible_pictures::{VisiblePicture, preview_picture}}}, message::{Lane, Request}};
 
 const UNLISTED_DATASET: &str = "a dataset that is not in the list";
 
@@ -73,90 +60,6 @@ impl SearchHistory {
         if self.loaded.value().is_some() && std::mem::take(&mut self.unsaved) {
             let entry = StateValue::History(self.past_searches.clone());
             outbox.send(Lane::SaveState(StateKey::History), Request::SaveState(entry));
-        }
-    }
-}
-
-impl App {
-    pub(in crate::app) fn open_history(&mut self) {
-        self.history.needed = true;
-        self.show_history();
-    }
-
-    fn show_history(&mut self) {
-        if self.history.past_searches.is_empty() && self.history.loaded.due(None).is_none() {
-            self.overlays.close();
-            self.outbox.notify(Level::Warning, "no searches yet");
-        } else {
-            self.open_list(ListKind::History, "Past searches", self.past_searches());
-        }
-    }
-
-    fn past_searches(&self) -> Vec<PickItem> {
-        let items = self.history.past_searches.iter().rev().map(|entry| {
-            let search = &entry.search;
-            let name = self.store.dataset(search.dataset).map(|dataset| dataset.name.as_str());
-            let dataset = name.unwrap_or(UNLISTED_DATASET);
-            let (entity, level) = (search.entity.as_str(), search.granularity.level());
-            let found = entry.results.map(|results| format!("{} · ", result_text(results)));
-            let found = found.unwrap_or_default();
-            let note = format!("{found}{dataset} · {entity} · granularity {level}");
-            let age = entry.searched_at.map(|at| format_age(self.outbox.clock().saturating_sub(at)));
-            PickItem::new(Command::RerunSearch(Box::new(entry.clone())), self.describe(entry))
-                .prefix(age.unwrap_or_default())
-                .note(note)
-                .disabled(name.is_none())
-        });
-        items.collect()
-    }
-
-    /// The query and every filter of a past search.
-    fn describe(&self, entry: &HistoryEntry) -> String {
-        let HistoryEntry { search, similar_to, .. } = entry;
-        let filters = search.filters.iter().map(|filter| filter_summary(self, filter));
-        let query = title::of_search(&search.query, similar_to.as_ref(), 0);
-        let max_score = match search.query {
-            Query::Caption { max_score, .. } => max_score,
-            Query::Browse | Query::Similar(_) => None,
-        };
-        let max_score = max_score.map(|score| format!("scores <{}", score.value()));
-        let is_browse = search.query == Query::Browse && !search.filters.is_empty();
-        let query = (!is_browse).then(|| query.to_string());
-        query.into_iter().chain(max_score).chain(filters).collect::<Vec<_>>().join(" · ")
-    }
-
-    /// Runs a past search again. A query image is registered again: its anchor may have expired.
-    pub(in crate::app) fn rerun_search(&mut self, entry: HistoryEntry) {
-        let HistoryEntry { search, similar_to, file, region, .. } = entry;
-        let is_known = self.store.dataset(search.dataset).is_some();
-        if self.store.datasets.value().is_some() && !is_known {
-            let text = format!("this search is of {UNLISTED_DATASET}");
-            return self.outbox.notify(Level::Warning, text);
-        }
-        self.open_dataset(search.dataset);
-        self.panes.focus = Pane::Results;
-        match file {
-            Some(file) => {
-                self.results.register_query_image(QueryImage { region, ..QueryImage::file(file) }, search, &mut self.outbox);
-            }
-            None => self.history.run_search(View { similar_to, ..View::new(search) }, &mut self.results, &mut self.outbox),
-        }
-    }
-
-    /// The searches of earlier runs were loaded, or could not be; those of this run are newer.
-    pub(in crate::app) fn history_loaded(&mut self, result: LoadedState) {
-        let loaded = result.map(|value| {
-            if let Some(StateValue::History(earlier)) = value {
-                let newer = std::mem::replace(&mut self.history.past_searches, earlier);
-                for entry in newer {
-                    entry.append_to(&mut self.history.past_searches);
-                }
-            }
-        });
-        self.history.loaded.finish(self.outbox.now, loaded);
-        if matches!(self.overlays.current(), Some(Overlay::List(list)) if list.kind == ListKind::History)
-        {
-            self.show_history();
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Views: one search with the position in its results. A tab is a history of views.
 
-pub(in crate::app) mod frames;
 mod history;
 mod loaded_results;
 mod paging;
@@ -11,6 +10,7 @@ pub mod sort_filter;
 mod tabs;
 mod tiles;
 mod title;
+pub(in crate::app) mod frames;
 pub(in crate::app) mod visible_pictures;
 
 pub use history::SearchHistory;
@@ -20,8 +20,9 @@ pub use tabs::{Tab, Tabs};
 pub use tiles::Tile;
 pub use visible_pictures::{detail_picture_view, full_size_link};
 
+use tessera_model::{ClusterId, Page, Query, SafeText, Search};
+
 use crate::app::view::sort_filter::ListOptions;
-use tessera_model::{ClusterId, Page, SafeText, Search};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
@@ -93,5 +94,26 @@ impl View {
             list_options: std::mem::take(&mut self.list_options),
             ..Self::new(search)
         };
+    }
+}
+
+pub(in crate::app) fn of_search(query: &Query, similar_to: Option<&SafeText>, filters: usize) -> SafeText {
+    let text = match (query, similar_to) {
+        (Query::Similar(_), Some(name)) => format!("≈ {name}"),
+        (Query::Similar(_), None) => "≈ a picture".to_owned(),
+        (Query::Caption { text, .. }, _) => format!("“{}”", text.as_str()),
+        (Query::Browse, _) => return SafeText::name(&filter_count_text(filters)),
+    };
+    SafeText::name(&match filters {
+        0 => text,
+        _ => format!("{text}, {}", filter_count_text(filters)),
+    })
+}
+
+fn filter_count_text(filters: usize) -> String {
+    match filters {
+        0 => "all".to_owned(),
+        1 => "1 filter".to_owned(),
+        count => format!("{count} filters"),
     }
 }

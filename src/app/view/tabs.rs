@@ -104,34 +104,6 @@ impl Tabs {
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_tab(&mut self) {
-        let Some(dataset) = self.results.view().map(|view| view.search.dataset) else { return };
-        let view = View::new(self.setup.initial_search(dataset));
-        self.open_in_tab(view);
-    }
-
-    pub(in crate::app) fn open_in_tab(&mut self, view: View) {
-        let added = self.results.tabs_mut().is_some_and(|tabs| tabs.add(view));
-        if added {
-            self.panes.focus = Pane::Results;
-        } else {
-            self.outbox
-                .notify(Level::Warning, format!("{} tabs are open; close one first", Tabs::MAX));
-        }
-    }
-
-    pub(in crate::app) fn go_to_tab(&mut self, index: usize) {
-        self.results.edit_tabs(|tabs| tabs.go_to(index));
-        self.panes.focus = Pane::Results;
-    }
-
-    pub(in crate::app) fn go_forward(&mut self) {
-        self.results.edit_tabs(|tabs| _ = tabs.tab_mut().forward());
-        self.panes.focus = Pane::Results;
-    }
-}
-
 impl Setup {
     pub(in crate::app) fn initial_search(&self, dataset: DatasetId) -> Search {
         let SearchDefaults { entity, granularity, .. } = self.search_defaults;

@@ -1,11 +1,9 @@
-//! The tiles of the results, and the cursor, which follows its cluster through every change.
+//! The tiles of the results, the cursor, which follows its cluster through every change, and the frames of a video
+//! in the order of time, across the clusters of the page.
 
-use crate::app::{
-    App,
-    pane::moved_cursor,
-    view::sort_filter::{VisibleCluster, filter_and_sort},
-};
-use tessera_model::{Cluster, Page, Preview};
+use tessera_model::{Cluster, ClusterId, MediaId, Page, Preview};
+
+use crate::app::{App, pane::moved_cursor, view::sort_filter::{VisibleCluster, filter_and_sort}};
 
 /// A cluster by its first preview, or one member of the open cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -112,24 +110,59 @@ impl Results {
     }
 }
 
-impl App {
-    /// Finds the cluster of the cursor again and scrolls to it.
-    pub(in crate::app) fn restore_cursor(&mut self) {
-        let Some(page) = self.results.page() else { return };
-        let visible = self.results.visible_clusters();
-        let cluster_id = self.results.view().and_then(|view| view.cluster);
-        let index = cluster_id.and_then(|id| page.clusters.iter().position(|there| there.id == id));
-        let found = index.and_then(|index| visible.iter().position(|it| it.contains(index)));
-        if let Some(view) = self.results.view_mut() {
-            view.cursor = found.unwrap_or_else(|| moved_cursor(view.cursor, 0, visible.len()));
+/// Where a frame is among the results.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::app) struct FrameLocation {
+    seconds: f64,
+    pub media: MediaId,
+    tile: usize,
+    cluster: ClusterId,
+    preview_index: usize,
+}
+
+impl Results {
+    /// The position of the selected frame among those of its video, from 0, and their number. `None` if
+    /// it is not a frame, or if its time is unknown.
+    pub fn frame_position(&self) -> Option<(usize, usize)> {
+        let (frames, position) = self.frames_of_video()?;
+        Some((position, frames.len()))
+    }
+
+    /// The frame that is `by` frames later in the video.
+    pub(in crate::app) fn frame_beside(&self, by: isize) -> Option<FrameLocation> {
+        let (frames, position) = self.frames_of_video()?;
+        frames.get(position.checked_add_signed(by)?).copied()
+    }
+
+    pub(in crate::app) fn step_frame(&mut self, by: isize, pictures: &mut PictureCache) {
+        let Some(frame) = self.frame_beside(by) else { return };
+        self.edit_view(|view| {
+            view.cursor = frame.tile;
+            view.cluster = Some(frame.cluster);
+            view.preview_index = frame.preview_index;
+        });
+        self.retry_failed_picture(pictures);
+    }
+
+    /// The frames of the selected frame's video, and its own position.
+    pub(in crate::app) fn frames_of_video(&self) -> Option<(Vec<FrameLocation>, usize)> {
+        let selected = self.preview()?;
+        let video = &selected.frame.as_ref()?.video;
+        let page = self.page()?;
+        let mut frames = Vec::new();
+        for (tile, visible) in self.visible_clusters().into_iter().enumerate() {
+            let cluster = &page.clusters[visible.index];
+            for (preview_index, preview) in cluster.previews.iter().enumerate() {
+                let frame = preview.frame.as_ref().filter(|frame| frame.video == *video);
+                if let Some(seconds) = frame.and_then(|frame| frame.seconds) {
+                    let (media, cluster) = (preview.media, cluster.id);
+                    frames.push(FrameLocation { seconds, media, tile, cluster, preview_index });
+                }
+            }
         }
-        let members = self.results.cluster().map_or(0, |cluster| cluster.previews.len());
-        let Some(grid) = self.grid() else { return };
-        if let Some(view) = self.results.view_mut() {
-            view.top_row = grid.scroll_top(view.top_row, view.cursor);
-            view.preview_index = moved_cursor(view.preview_index, 0, members);
-            let index = view.preview_index;
-            view.members_top_row = view.members_top_row.map(|top| grid.scroll_top(top, index));
-        }
+        frames.sort_by(|a, b| a.seconds.total_cmp(&b.seconds).then(a.media.cmp(&b.media)));
+        frames.dedup_by_key(|frame| frame.media);
+        let position = frames.iter().position(|frame| frame.media == selected.media)?;
+        Some((frames, position))
     }
 }

@@ -1,14 +1,13 @@
-//! What the actions do in the full-size view. All others close it and act on its picture.
+//! What actions and the mouse do in the full-size view, playing the frames of a video, and why an action is
+//! unavailable there. An action that is not about the view closes the view and acts on its picture.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, time::Duration};
 
-use super::{PictureList, Viewer, ZoomPosition, position::actual_zoom};
-use crate::{
-    app::{App, Pane, pane::moved_cursor},
-    input::{Action, action::ActionGroup},
-};
-use tessera_model::region::Vec2;
-use tessera_picture::Canvas;
+use ratatui::layout::Position;
+use tessera_model::{Preview, region::Vec2};
+use tessera_picture::{Canvas, Protocol};
+
+use crate::{app::{App, Mouse, MouseKind, Pane, Uptime, pane::moved_cursor, viewer::{Comparison, PanelPicture, PictureList, Viewer, ViewerPanel, ZoomPosition, actual_zoom}}, input::{Action, action::ActionGroup}};
 
 const ZOOM_STEP: f64 = std::f64::consts::SQRT_2;
 /// How far a key pans, as a fraction of the visible part.
@@ -16,21 +15,151 @@ const PAN_STEP: f64 = 0.25;
 /// How far a screen up or down goes in the list.
 const PAGE_STEP: isize = 10;
 
+impl Baskets {
+    /// Goes to the next entry of the basket whose picture is on a loaded page.
+    fn step_in_basket(&mut self, by: isize, results: &Results) {
+        let (rows, cursor) = (self.rows(results), self.cursor());
+        let shown =
+            |place: &usize| rows.get(*place).is_some_and(|row| results.loaded_entry(row).is_some());
+        let places: Vec<usize> = (0..rows.len()).filter(shown).collect();
+        let current = places.iter().position(|place| *place >= cursor).unwrap_or(0);
+        let Some(&place) = places.get(moved_cursor(current, by, places.len())) else { return };
+        self.move_cursor(place.cast_signed() - cursor.cast_signed(), results);
+    }
+}
+
+/// Whether an action is performed with the full-size view still open.
+fn keeps_viewer(action: Action) -> bool {
+    match action.group() {
+        ActionGroup::Selection | ActionGroup::Clipboard | ActionGroup::Viewer => true,
+        ActionGroup::Program => !matches!(action, Action::Jump | Action::Zoom),
+        ActionGroup::Searching => {
+            matches!(action, Action::OpenExternally | Action::Refresh)
+        }
+        ActionGroup::Navigation | ActionGroup::QueryBuilder | ActionGroup::Jobs => false,
+    }
+}
+
+const WHEEL_STEP: f64 = 1.25;
+
+/// The least time that a frame is shown: a longer one if the next frame is not loaded yet.
+const FRAME_DURATION: Duration = Duration::from_millis(250);
+/// Frames that are loaded ahead.
+const FRAMES_AHEAD: isize = 3;
+
+impl Results {
+    /// The frames to load while playing.
+    pub(in crate::app) fn frames_ahead(&self) -> Vec<&Preview> {
+        let ahead = (1..=FRAMES_AHEAD).map_while(|by| self.frame_beside(by));
+        ahead.filter_map(|frame| self.loaded_preview(frame.media)).collect()
+    }
+}
+
+/// Why an action of the full-size view is unavailable.
+pub(in crate::app) fn viewer_reason(app: &App, action: Action) -> Option<String> {
+    if action == Action::Compare {
+        return pictures_off(app).or_else(|| app.pictures_to_compare().err());
+    }
+    if app.viewer.is_none() {
+        let key = app.setup.keymap.keys_of(&app.contexts(), Action::FullSize);
+        let key = key.first().map_or("", String::as_str);
+        return Some(format!("no picture is shown at full size; {key} shows one"));
+    }
+    if let Some(comparison) = app.comparison() {
+        return comparison_reason(app, comparison, action);
+    }
+    let (place, count) = app.viewer_position().unwrap_or_default();
+    let reason = match action {
+        Action::Blink | Action::Difference | Action::KeepPicture => {
+            Some("no pictures are compared; m compares")
+        }
+        Action::NextPicture => (place + 1 >= count && !app.viewer_crosses_pages(1))
+            .then_some("this is the last picture"),
+        Action::PreviousPicture => {
+            (place == 0 && !app.viewer_crosses_pages(-1)).then_some("this is the first picture")
+        }
+        Action::ZoomIn | Action::ZoomOut | Action::ActualSize => {
+            app.viewer_scale().is_none().then_some("the picture is still loading")
+        }
+        Action::Play if app.viewed_preview().is_none_or(|preview| preview.frame.is_none()) => {
+            Some("this is not a frame of a video")
+        }
+        Action::Play => (!app.shows_one_of_several_frames())
+            .then_some("no other frame of this video is on this page"),
+        Action::Boxes => {
+            let none = app.viewed_preview().is_none_or(|preview| app.results.boxes_in(preview).is_empty());
+            none.then_some("no objects of this picture are on this page; t shows objects")
+        }
+        _ => None,
+    };
+    reason.map(str::to_owned)
+}
+
+fn comparison_reason(app: &App, comparison: &Comparison, action: Action) -> Option<String> {
+    let count = comparison.pictures.len();
+    match action {
+        Action::NextPicture if app.pair_beside(1).is_none() => {
+            Some("there is no later pair on this page".to_owned())
+        }
+        Action::PreviousPicture if app.pair_beside(-1).is_none() => {
+            Some("there is no earlier pair on this page".to_owned())
+        }
+        Action::Play => Some("pictures are compared; Esc shows one".to_owned()),
+        Action::Difference if count != 2 => {
+            Some(format!("{count} pictures are compared; a difference needs two"))
+        }
+        Action::ZoomIn | Action::ZoomOut | Action::ActualSize if app.viewer_scale().is_none() => {
+            Some("the picture is still loading".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn pictures_off(app: &App) -> Option<String> {
+    let off = app.screen.protocol == Protocol::None && !app.setup.is_text();
+    off.then(|| "pictures are turned off; g p tests them".to_owned())
+}
+
+/// Why no picture can be shown at full size.
+pub(in crate::app) fn full_size_reason(app: &App) -> Option<String> {
+    if let Some(reason) = pictures_off(app) {
+        return Some(reason);
+    }
+    let reason = if app.panes.focus == Pane::Basket {
+        match app.baskets.selected_entry(&app.results) {
+            None => "nothing is selected",
+            Some(entry) if app.results.loaded_entry(entry).is_none() => {
+                "no picture of this entry is on a loaded page; Enter searches for it"
+            }
+            Some(_) => return None,
+        }
+    } else if app.results.preview().is_none() {
+        "no picture is selected"
+    } else {
+        return None;
+    };
+    Some(reason.to_owned())
+}
+
+/// Why an action on a picture does not apply to the one at full size: it acts on the cursor.
+pub(in crate::app) fn other_picture_reason(app: &App, action: Action) -> Option<String> {
+    app.viewer.as_ref()?;
+    let acts_on_picture = match action.group() {
+        ActionGroup::Selection => !matches!(action, Action::Undo | Action::Redo),
+        ActionGroup::Clipboard => true,
+        _ => matches!(action, Action::Similar | Action::PickRegion | Action::OpenExternally),
+    };
+    let viewed = app.viewed_preview().map(|preview| preview.media);
+    let at_cursor = app.results.preview().map(|preview| preview.media);
+    let differs = acts_on_picture && viewed != at_cursor;
+    differs.then(|| "the cursor is on another picture; Esc, then Enter in the basket".to_owned())
+}
+
 impl App {
     /// Opens the list of the focused pane at its cursor.
     pub(in crate::app) fn open_viewer(&mut self) {
         let list = self.focused_list();
         self.viewer = Some(Viewer::new(list));
-    }
-
-    /// The list of pictures of the focused pane.
-    pub(super) fn focused_list(&self) -> PictureList {
-        match self.panes.focus {
-            Pane::Basket => PictureList::Basket,
-            Pane::Detail => PictureList::Members,
-            _ if self.results.shows_members() => PictureList::Members,
-            _ => PictureList::Results,
-        }
     }
 
     /// Performs an action in the full-size view, or closes it for one that is not about it. Returns
@@ -76,7 +205,24 @@ impl App {
         true
     }
 
-    pub(super) fn edit_viewer(&mut self, edit: impl FnOnce(&mut Viewer)) {
+    /// Performs an action on the compared pictures. Returns whether it is one.
+    pub(in crate::app) fn perform_on_comparison(&mut self, action: Action) -> bool {
+        match action {
+            Action::NextPane => self.activate_compared(1),
+            Action::PreviousPane => self.activate_compared(-1),
+            Action::FullSize => self.edit_viewer(|viewer| viewer.comparison = None),
+            Action::Compare => self.open_comparison(),
+            Action::Blink => self.blink_compared(),
+            Action::Difference => self.toggle_difference(),
+            Action::KeepPicture => self.keep_compared(),
+            // In the results, it would select the cluster.
+            Action::Select if self.comparison().is_some() => self.baskets.toggle_preview_selected(&self.results, &mut self.outbox),
+            _ => return false,
+        }
+        true
+    }
+
+    pub(in crate::app) fn edit_viewer(&mut self, edit: impl FnOnce(&mut Viewer)) {
         if let Some(viewer) = &mut self.viewer {
             edit(viewer);
         }
@@ -103,18 +249,19 @@ impl App {
         self.edit_viewer(|viewer| viewer.position = ZoomPosition::default());
     }
 
-    /// The size of the picture and its canvas, which zooming and panning need.
-    fn viewed_dimensions(&self) -> Option<((u32, u32), Canvas)> {
-        let panels = self.viewer_panels();
-        let panel = panels.iter().find(|panel| panel.active)?;
-        Some((
-            self.store.viewed_size(panel.picture.preview())?,
-            self.screen.canvas(panel.area.width, panel.area.height),
-        ))
+    pub(in crate::app) fn step_pair(&mut self, by: isize) {
+        if let Some(pair) = self.pair_beside(by) {
+            self.show_compared(pair);
+        }
+    }
+
+    /// The next picture of the list, or of those that are compared.
+    fn step_beside(&mut self, by: isize) {
+        if self.comparison().is_some() { self.activate_compared(by) } else { self.step_in_list(by) }
     }
 
     /// Zooms around a point, by default the center.
-    pub(super) fn zoom_viewer(&mut self, factor: f64, point: Option<Vec2>) {
+    pub(in crate::app) fn zoom_viewer(&mut self, factor: f64, point: Option<Vec2>) {
         let Some((size, canvas)) = self.viewed_dimensions() else { return };
         self.edit_viewer(|viewer| {
             let point = point.unwrap_or(viewer.position.center);
@@ -134,7 +281,7 @@ impl App {
     }
 
     /// Pans a zoomed picture. A whole one has nothing to pan: left and right go to the picture beside it.
-    pub(super) fn pan_or_step(&mut self, by: Vec2) {
+    pub(in crate::app) fn pan_or_step(&mut self, by: Vec2) {
         let Some(position) = self.viewer.as_ref().map(|viewer| viewer.position) else { return };
         if position.is_whole() {
             return match by.0.partial_cmp(&0.0) {
@@ -146,45 +293,162 @@ impl App {
         self.pan_viewer(by);
     }
 
-    /// The next picture of the list, or of those that are compared.
-    fn step_beside(&mut self, by: isize) {
-        if self.comparison().is_some() { self.activate_compared(by) } else { self.step_in_list(by) }
-    }
-
     /// Pans by fractions of the visible part.
-    pub(super) fn pan_viewer(&mut self, by: Vec2) {
+    pub(in crate::app) fn pan_viewer(&mut self, by: Vec2) {
         let Some((size, canvas)) = self.viewed_dimensions() else { return };
         self.edit_viewer(|viewer| viewer.position.pan(by, size, canvas));
     }
 
-    /// How large the picture is shown: 1 is a pixel of the picture per pixel of the canvas.
-    pub fn viewer_scale(&self) -> Option<f64> {
-        let (size, canvas) = self.viewed_dimensions()?;
-        Some(self.viewer.as_ref()?.position.zoom / actual_zoom(size, canvas))
+    pub(in crate::app) fn open_comparison(&mut self) {
+        let Ok(pictures) = self.pictures_to_compare() else { return };
+        let list = self.viewer.as_ref().map_or_else(|| self.focused_list(), |viewer| viewer.list);
+        let comparison = Some(Comparison::new(pictures));
+        self.viewer = Some(Viewer { comparison, ..Viewer::new(list) });
+        self.select_compared();
     }
-}
 
-impl Baskets {
-    /// Goes to the next entry of the basket whose picture is on a loaded page.
-    fn step_in_basket(&mut self, by: isize, results: &Results) {
-        let (rows, cursor) = (self.rows(results), self.cursor());
-        let shown =
-            |place: &usize| rows.get(*place).is_some_and(|row| results.loaded_entry(row).is_some());
-        let places: Vec<usize> = (0..rows.len()).filter(shown).collect();
-        let current = places.iter().position(|place| *place >= cursor).unwrap_or(0);
-        let Some(&place) = places.get(moved_cursor(current, by, places.len())) else { return };
-        self.move_cursor(place.cast_signed() - cursor.cast_signed(), results);
+    pub(in crate::app) fn show_compared(&mut self, pictures: Vec<MediaId>) {
+        self.edit_viewer(|viewer| {
+            let arrangement = viewer.comparison.as_ref().map(|it| it.arrangement);
+            viewer.position = ZoomPosition::default();
+            viewer.comparison = Some(Comparison {
+                arrangement: arrangement.unwrap_or(Arrangement::SideBySide),
+                ..Comparison::new(pictures)
+            });
+        });
+        self.select_compared();
     }
-}
 
-/// Whether an action is performed with the full-size view still open.
-fn keeps_viewer(action: Action) -> bool {
-    match action.group() {
-        ActionGroup::Selection | ActionGroup::Clipboard | ActionGroup::Viewer => true,
-        ActionGroup::Program => !matches!(action, Action::Jump | Action::Zoom),
-        ActionGroup::Searching => {
-            matches!(action, Action::OpenExternally | Action::Refresh)
+    /// Activates the picture `by` places further, and selects it in the results.
+    pub(in crate::app) fn activate_compared(&mut self, by: isize) {
+        self.edit_comparison(|comparison| {
+            let count = comparison.pictures.len().cast_signed();
+            let next = (comparison.active.cast_signed() + by).rem_euclid(count);
+            comparison.active = next.cast_unsigned();
+        });
+        self.select_compared();
+    }
+
+    /// Shows the pictures in turn; if they already are, shows the next one.
+    fn blink_compared(&mut self) {
+        if self.comparison().is_some_and(|it| it.arrangement == Arrangement::InTurn) {
+            return self.activate_compared(1);
         }
-        ActionGroup::Navigation | ActionGroup::QueryBuilder | ActionGroup::Jobs => false,
+        self.edit_comparison(|comparison| comparison.arrangement = Arrangement::InTurn);
+    }
+
+    fn toggle_difference(&mut self) {
+        self.edit_comparison(|comparison| {
+            comparison.arrangement = match comparison.arrangement {
+                Arrangement::Difference => Arrangement::SideBySide,
+                Arrangement::SideBySide | Arrangement::InTurn => Arrangement::Difference,
+            };
+        });
+    }
+
+    /// Returns to the pictures side by side. `false` if they already are.
+    pub(in crate::app) fn leave_arrangement(&mut self) -> bool {
+        let other =
+            |comparison: &&mut Comparison| comparison.arrangement != Arrangement::SideBySide;
+        let viewer = self.viewer.as_mut();
+        let comparison = viewer.and_then(|viewer| viewer.comparison.as_mut()).filter(other);
+        comparison.map(|it| it.arrangement = Arrangement::SideBySide).is_some()
+    }
+
+    fn edit_comparison(&mut self, edit: impl FnOnce(&mut Comparison)) {
+        self.edit_viewer(|viewer| {
+            if let Some(comparison) = &mut viewer.comparison {
+                edit(comparison);
+            }
+        });
+    }
+
+    /// Selects the other pictures and not this one, and goes to the next pair; the last one closes the
+    /// view.
+    fn keep_compared(&mut self) {
+        let Some(comparison) = self.comparison().cloned() else { return };
+        let next = self.pair_after_keeping(&comparison);
+        let kept = comparison.pictures[comparison.active];
+        for media in &comparison.pictures {
+            self.baskets.set_selected(*media, *media != kept, &self.results, &mut self.outbox);
+        }
+        let name = self.results.loaded_preview(kept).map(|kept| kept.file_name.clone()).unwrap_or_default();
+        let others = comparison.pictures.len() - 1;
+        let selected = count_with_noun(others, "picture", "pictures");
+        self.outbox
+            .notify(Level::Success, format!("kept {name}, selected {selected}; u undoes it"));
+        match next {
+            Some(pair) => self.show_compared(pair),
+            None => self.viewer = None,
+        }
+    }
+
+    /// Moves the cursor to the active picture if it is on the open page, so that actions apply to it.
+    fn select_compared(&mut self) {
+        let active = self.comparison().map(|comparison| comparison.pictures[comparison.active]);
+        let mut tiles = self.results.tile_clusters().into_iter().enumerate();
+        let found = active.and_then(|media| {
+            tiles.find_map(|(tile, it)| Some((tile, it.id, member_index(it, media)?)))
+        });
+        if let Some((tile, cluster, preview_index)) = found {
+            self.results.edit_view(|view| {
+                view.cursor = tile;
+                view.cluster = Some(cluster);
+                view.preview_index = preview_index;
+            });
+        }
+    }
+
+    /// Plays on from this frame, or from the first one after the last; or stops.
+    pub(in crate::app) fn toggle_playback(&mut self) {
+        if self.is_playing() {
+            return self.stop_playback();
+        }
+        if self.results.frame_beside(1).is_none() {
+            let (position, _) = self.results.frame_position().unwrap_or_default();
+            self.results.step_frame(-position.cast_signed(), &mut self.store.pictures);
+        }
+        let due = self.outbox.now + FRAME_DURATION;
+        self.edit_viewer(|viewer| viewer.next_frame_due = Some(due));
+    }
+
+    pub(in crate::app) fn stop_playback(&mut self) {
+        self.edit_viewer(|viewer| viewer.next_frame_due = None);
+    }
+
+    /// Shows the next frame once it is due and loaded, and stops at the last one.
+    pub(in crate::app) fn continue_playback(&mut self) {
+        let Some(due) = self.viewer.as_ref().and_then(|viewer| viewer.next_frame_due) else {
+            return;
+        };
+        if due > self.outbox.now || !self.has_loaded_next_frame() {
+            return;
+        }
+        self.results.step_frame(1, &mut self.store.pictures);
+        let next = self.results.frame_beside(1).map(|_| self.outbox.now + FRAME_DURATION);
+        self.edit_viewer(|viewer| viewer.next_frame_due = next);
+    }
+
+    pub(in crate::app) fn viewer_mouse(&mut self, mouse: Mouse) {
+        let cell = (mouse.column, mouse.row);
+        match mouse.kind {
+            MouseKind::WheelUp => self.zoom_viewer(WHEEL_STEP, self.point_in_picture(cell)),
+            MouseKind::WheelDown => self.zoom_viewer(1.0 / WHEEL_STEP, self.point_in_picture(cell)),
+            MouseKind::Click => self.edit_viewer(|viewer| viewer.drag = Some(cell)),
+            MouseKind::Drag => self.drag_viewer(cell),
+            MouseKind::Release => self.edit_viewer(|viewer| viewer.drag = None),
+            MouseKind::RightClick => self.open_action_menu(),
+        }
+    }
+
+    fn drag_viewer(&mut self, to: (u16, u16)) {
+        let from = self.viewer.as_ref().and_then(|viewer| viewer.drag);
+        let cells = self.panel_at(to).and_then(|panel| self.viewed_cells(&panel));
+        let (Some(from), Some((cells, _))) = (from, cells) else { return };
+        let moved = |from: u16, to: u16, side: u16| {
+            (f64::from(from) - f64::from(to)) / f64::from(side.max(1))
+        };
+        self.pan_viewer((moved(from.0, to.0, cells.width), moved(from.1, to.1, cells.height)));
+        self.edit_viewer(|viewer| viewer.drag = Some(to));
     }
 }

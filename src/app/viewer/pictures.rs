@@ -1,168 +1,13 @@
-//! The pictures of the full-size view: which one is shown, which ones are loaded, and what is drawn
-//! until they are.
+//! The pictures of the full-size view: which ones are shown, where they are on the screen, which ones are
+//! loaded, and what is drawn until they are. Below a frame of a video is a strip with the loaded frames around it.
 
 use std::sync::Arc;
 
-use ratatui::layout::Rect;
-
-use super::{Arrangement, PanelPicture, PictureList, Viewer, ViewerPanel, ZoomPosition};
-use crate::{
-    app::{
-        App, PictureCache,
-        view::{full_size_link, visible_pictures::VisiblePicture},
-    },
-    message::Lane,
-};
+use ratatui::layout::{Constraint::{Fill, Length, Min}, Layout, Rect};
 use tessera_model::{Cluster, MediaId, PictureSource, Preview, Region, SelectionEntry};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Thumbnail, fit::pixels_per_cell};
 
-impl App {
-    /// The picture at full size; of compared ones, the active one.
-    pub fn viewed_preview(&self) -> Option<&Preview> {
-        if let Some(comparison) = self.comparison() {
-            return self.results.loaded_preview(comparison.pictures[comparison.active]);
-        }
-        match self.viewer.as_ref()?.list {
-            PictureList::Results | PictureList::Members => self.results.preview(),
-            PictureList::Basket => self.results.loaded_entry(self.baskets.selected_entry(&self.results)?),
-        }
-    }
-
-    /// The position in the list from 0, and the length of the list.
-    pub fn viewer_position(&self) -> Option<(usize, usize)> {
-        let view = self.results.view()?;
-        Some(match self.viewer.as_ref()?.list {
-            PictureList::Results => (view.cursor, self.results.visible_clusters().len()),
-            PictureList::Members => (view.preview_index, self.results.cluster()?.previews.len()),
-            PictureList::Basket => {
-                let rows = self.baskets.rows(&self.results);
-                (self.baskets.cursor().min(rows.len().saturating_sub(1)), rows.len())
-            }
-        })
-    }
-
-    /// The picture `by` places further in the list, if it is on a loaded page.
-    fn preview_beside(&self, by: isize) -> Option<&Preview> {
-        let place = self.viewer_position()?.0.checked_add_signed(by)?;
-        match self.viewer.as_ref()?.list {
-            PictureList::Results => self.results.tiles().get(place)?.preview,
-            PictureList::Members => self.results.cluster()?.previews.get(place),
-            PictureList::Basket => self.results.loaded_entry(self.baskets.rows(&self.results).get(place)?),
-        }
-    }
-
-    pub(super) fn zoomed_picture(
-        &self,
-        picture: PanelPicture,
-        area: Rect,
-        position: ZoomPosition,
-    ) -> (PictureView, Canvas) {
-        /// The size of a picture that is not loaded yet. At the fitting size it has no effect.
-        const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
-        let preview = picture.preview();
-        let size = self.store.viewed_size(preview).unwrap_or(ASSUMED_PIXELS);
-        let (part, canvas) = position.part(size, self.screen.canvas(area.width, area.height));
-        let has_boxes = self.viewer.as_ref().is_some_and(|viewer| viewer.boxes);
-        let boxes = if has_boxes { self.results.boxes_in(preview) } else { Vec::new() };
-        let subject = subject_of(picture);
-        (PictureView { subject, crop: Crop::Zoomed(part, Arc::from(boxes)) }, canvas)
-    }
-
-    /// The picture to draw: the requested one, else the newest of the same media item that fits, so that
-    /// something is always shown while a sharper one loads.
-    pub fn displayed_in_viewer(&self, panel: &ViewerPanel) -> Option<(PictureView, Canvas)> {
-        let position = self.viewer.as_ref()?.position;
-        let (view, canvas) = self.zoomed_picture(panel.picture, panel.area, position);
-        if self.store.pictures.get(&view, canvas).is_some() {
-            return Some((view, canvas));
-        }
-        let subject = subject_of(panel.picture);
-        let fits = |canvas: Canvas| {
-            canvas.protocol == self.screen.protocol
-                && canvas.columns <= panel.area.width
-                && canvas.rows <= panel.area.height
-        };
-        let pictures = &self.store.pictures;
-        let former = pictures.newest(|view, canvas| is_zoomed(view, &subject) && fits(canvas));
-        let of_tile = |view: &PictureView| view.subject == subject;
-        let former = former.or_else(|| pictures.newest(|view, at| of_tile(view) && fits(at)));
-        former.map_or(Some((view, canvas)), |(view, canvas, _)| Some((view.clone(), canvas)))
-    }
-
-    /// The cells that the displayed picture covers, and the part of it that they show.
-    pub(super) fn viewed_cells(&self, panel: &ViewerPanel) -> Option<(Rect, Region)> {
-        let (view, canvas) = self.displayed_in_viewer(panel)?;
-        let picture = self.store.pictures.get(&view, canvas)?.as_ref().ok()?;
-        let Crop::Zoomed(part, _) = view.crop else { return None };
-        Some((centered_cells(panel.area, picture), part))
-    }
-
-    /// The pictures of the view: those on screen, then those that a key would show, as far as all of them
-    /// fit into the cache.
-    pub(in crate::app) fn viewer_pictures(&self, viewer: &Viewer) -> Vec<VisiblePicture> {
-        let area = self.viewer_areas().pictures;
-        let mut pictures: Vec<VisiblePicture> = self
-            .viewer_panels()
-            .iter()
-            .filter_map(|panel| self.viewer_picture(panel.picture, panel.area, viewer.position))
-            .collect();
-        let room =
-            PictureCache::BUDGET / encoded_bytes(self.screen.canvas(area.width, area.height));
-        let next = self.upcoming_pictures(viewer).into_iter().filter_map(|(preview, position)| {
-            self.viewer_picture(PanelPicture::Preview(preview), area, position)
-        });
-        pictures.extend(self.strip_pictures());
-        pictures.extend(next.take(room.saturating_sub(1)));
-        pictures
-    }
-
-    fn upcoming_pictures(&self, viewer: &Viewer) -> Vec<(&Preview, ZoomPosition)> {
-        let active = self.viewed_preview().map(|preview| preview.media);
-        match viewer.comparison.as_ref().map(|comparison| comparison.arrangement) {
-            None if self.is_playing() => {
-                let frames = self.results.frames_ahead().into_iter();
-                frames.map(|preview| (preview, viewer.position)).collect()
-            }
-            None => {
-                let neighbors = [1, -1].into_iter().filter_map(|by| self.preview_beside(by));
-                neighbors.map(|preview| (preview, ZoomPosition::default())).collect()
-            }
-            Some(Arrangement::InTurn) => {
-                let others = self.compared_previews().into_iter();
-                let others = others.filter(|preview| Some(preview.media) != active);
-                others.map(|preview| (preview, viewer.position)).collect()
-            }
-            Some(Arrangement::SideBySide | Arrangement::Difference) => Vec::new(),
-        }
-    }
-
-    /// The request for a picture: one that is being made is finished first, so that zooming and panning
-    /// never request pictures faster than they are made.
-    fn viewer_picture(
-        &self,
-        picture: PanelPicture,
-        area: Rect,
-        position: ZoomPosition,
-    ) -> Option<VisiblePicture> {
-        let link = |preview| full_size_link(preview).map(PictureSource::Link);
-        let source = link(picture.preview())?;
-        let compared_with = match picture {
-            PanelPicture::Preview(_) => None,
-            PanelPicture::Difference(_, other) => Some(link(other)?),
-        };
-        let (view, canvas) = self.zoomed_picture(picture, area, position);
-        let in_progress = self.outbox.tickets.lanes().find_map(|lane| match lane {
-            Lane::Picture(other, at)
-                if other.differs_only_in_region(&view) && at.protocol == canvas.protocol =>
-            {
-                Some((other.clone(), *at))
-            }
-            _ => None,
-        });
-        let (view, canvas) = in_progress.unwrap_or((view, canvas));
-        Some(VisiblePicture { view, source, compared_with, canvas })
-    }
-}
+use crate::{app::{App, PictureCache, view::{full_size_link, tiles::FrameLocation, visible_pictures::{VisiblePicture, preview_picture}}, viewer::{Arrangement, PanelPicture, PictureList, Viewer, ViewerAreas, ViewerPanel, ZoomPosition, comparison::of_media}}, message::Lane};
 
 impl Results {
     /// The picture of an entry of the basket, if it is on a loaded page.
@@ -237,4 +82,416 @@ fn encoded_bytes(canvas: Canvas) -> usize {
     let pixels = |cells: u16, side: u32| usize::from(cells) * side as usize;
     // Base64 of three bytes per pixel.
     4 * pixels(canvas.columns, width) * pixels(canvas.rows, height)
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum PanelPicture<'a> {
+    Preview(&'a Preview),
+    /// Where two pictures differ.
+    Difference(&'a Preview, &'a Preview),
+}
+
+impl<'a> PanelPicture<'a> {
+    /// The picture whose size decides which part is shown.
+    pub fn preview(self) -> &'a Preview {
+        let (Self::Preview(preview) | Self::Difference(preview, _)) = self;
+        preview
+    }
+}
+
+/// One picture of the view and its area.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewerPanel<'a> {
+    pub picture: PanelPicture<'a>,
+    pub area: Rect,
+    /// The row of its name, if several are shown.
+    pub label: Option<Rect>,
+    /// Whether it is the one that is kept.
+    pub active: bool,
+}
+
+/// Up to three areas side by side, or two rows of two.
+fn panel_areas(area: Rect, count: usize) -> Vec<Rect> {
+    let columns = |area: Rect, count: usize| {
+        Layout::horizontal(vec![Fill(1); count]).spacing(1).split(area).to_vec()
+    };
+    if count < 4 {
+        return columns(area, count);
+    }
+    let rows = Layout::vertical([Fill(1), Fill(1)]).split(area);
+    rows.iter().flat_map(|row| columns(*row, 2)).collect()
+}
+
+/// The smallest screen with a strip (rows).
+const MIN_SCREEN_ROWS: u16 = 20;
+/// The cells of a frame, without its time below it and the gap beside it (columns, rows).
+const FRAME_CELLS: (u16, u16) = (14, 4);
+
+#[derive(Clone, Copy, Debug)]
+pub struct StripFrame<'a> {
+    pub preview: &'a Preview,
+    /// The picture; the row below it is for the time.
+    pub area: Rect,
+    pub current: bool,
+}
+
+impl App {
+    pub fn comparison(&self) -> Option<&Comparison> {
+        self.viewer.as_ref()?.comparison.as_ref()
+    }
+
+    /// The picture at full size; of compared ones, the active one.
+    pub fn viewed_preview(&self) -> Option<&Preview> {
+        if let Some(comparison) = self.comparison() {
+            return self.results.loaded_preview(comparison.pictures[comparison.active]);
+        }
+        match self.viewer.as_ref()?.list {
+            PictureList::Results | PictureList::Members => self.results.preview(),
+            PictureList::Basket => self.results.loaded_entry(self.baskets.selected_entry(&self.results)?),
+        }
+    }
+
+    /// The position in the list from 0, and the length of the list.
+    pub fn viewer_position(&self) -> Option<(usize, usize)> {
+        let view = self.results.view()?;
+        Some(match self.viewer.as_ref()?.list {
+            PictureList::Results => (view.cursor, self.results.visible_clusters().len()),
+            PictureList::Members => (view.preview_index, self.results.cluster()?.previews.len()),
+            PictureList::Basket => {
+                let rows = self.baskets.rows(&self.results);
+                (self.baskets.cursor().min(rows.len().saturating_sub(1)), rows.len())
+            }
+        })
+    }
+
+    /// The picture `by` places further in the list, if it is on a loaded page.
+    fn preview_beside(&self, by: isize) -> Option<&Preview> {
+        let place = self.viewer_position()?.0.checked_add_signed(by)?;
+        match self.viewer.as_ref()?.list {
+            PictureList::Results => self.results.tiles().get(place)?.preview,
+            PictureList::Members => self.results.cluster()?.previews.get(place),
+            PictureList::Basket => self.results.loaded_entry(self.baskets.rows(&self.results).get(place)?),
+        }
+    }
+
+    /// The size of the picture and its canvas, which zooming and panning need.
+    fn viewed_dimensions(&self) -> Option<((u32, u32), Canvas)> {
+        let panels = self.viewer_panels();
+        let panel = panels.iter().find(|panel| panel.active)?;
+        Some((
+            self.store.viewed_size(panel.picture.preview())?,
+            self.screen.canvas(panel.area.width, panel.area.height),
+        ))
+    }
+
+    /// How large the picture is shown: 1 is a pixel of the picture per pixel of the canvas.
+    pub fn viewer_scale(&self) -> Option<f64> {
+        let (size, canvas) = self.viewed_dimensions()?;
+        Some(self.viewer.as_ref()?.position.zoom / actual_zoom(size, canvas))
+    }
+
+    pub(in crate::app) fn zoomed_picture(
+        &self,
+        picture: PanelPicture,
+        area: Rect,
+        position: ZoomPosition,
+    ) -> (PictureView, Canvas) {
+        /// The size of a picture that is not loaded yet. At the fitting size it has no effect.
+        const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
+        let preview = picture.preview();
+        let size = self.store.viewed_size(preview).unwrap_or(ASSUMED_PIXELS);
+        let (part, canvas) = position.part(size, self.screen.canvas(area.width, area.height));
+        let has_boxes = self.viewer.as_ref().is_some_and(|viewer| viewer.boxes);
+        let boxes = if has_boxes { self.results.boxes_in(preview) } else { Vec::new() };
+        let subject = subject_of(picture);
+        (PictureView { subject, crop: Crop::Zoomed(part, Arc::from(boxes)) }, canvas)
+    }
+
+    /// The picture to draw: the requested one, else the newest of the same media item that fits, so that
+    /// something is always shown while a sharper one loads.
+    pub fn displayed_in_viewer(&self, panel: &ViewerPanel) -> Option<(PictureView, Canvas)> {
+        let position = self.viewer.as_ref()?.position;
+        let (view, canvas) = self.zoomed_picture(panel.picture, panel.area, position);
+        if self.store.pictures.get(&view, canvas).is_some() {
+            return Some((view, canvas));
+        }
+        let subject = subject_of(panel.picture);
+        let fits = |canvas: Canvas| {
+            canvas.protocol == self.screen.protocol
+                && canvas.columns <= panel.area.width
+                && canvas.rows <= panel.area.height
+        };
+        let pictures = &self.store.pictures;
+        let former = pictures.newest(|view, canvas| is_zoomed(view, &subject) && fits(canvas));
+        let of_tile = |view: &PictureView| view.subject == subject;
+        let former = former.or_else(|| pictures.newest(|view, at| of_tile(view) && fits(at)));
+        former.map_or(Some((view, canvas)), |(view, canvas, _)| Some((view.clone(), canvas)))
+    }
+
+    /// The cells that the displayed picture covers, and the part of it that they show.
+    pub(in crate::app) fn viewed_cells(&self, panel: &ViewerPanel) -> Option<(Rect, Region)> {
+        let (view, canvas) = self.displayed_in_viewer(panel)?;
+        let picture = self.store.pictures.get(&view, canvas)?.as_ref().ok()?;
+        let Crop::Zoomed(part, _) = view.crop else { return None };
+        Some((centered_cells(panel.area, picture), part))
+    }
+
+    fn panel_at(&self, (column, row): (u16, u16)) -> Option<ViewerPanel<'_>> {
+        let position = Position::new(column, row);
+        let panels = self.viewer_panels();
+        panels.iter().find(|panel| panel.area.contains(position)).or(panels.first()).copied()
+    }
+
+    /// A cell as a point of the picture, in fractions of it.
+    fn point_in_picture(&self, cell: (u16, u16)) -> Option<Vec2> {
+        let panel = self.panel_at(cell)?;
+        let (cells, part) = self.viewed_cells(&panel)?;
+        let fraction = |at: u16, start: u16, side: u16| {
+            ((f64::from(at) + 0.5 - f64::from(start)) / f64::from(side.max(1))).clamp(0.0, 1.0)
+        };
+        let x = part.x + part.width * fraction(cell.0, cells.x, cells.width);
+        let y = part.y + part.height * fraction(cell.1, cells.y, cells.height);
+        Some((x, y))
+    }
+
+    /// The pictures of the view: those on screen, then those that a key would show, as far as all of them
+    /// fit into the cache.
+    pub(in crate::app) fn viewer_pictures(&self, viewer: &Viewer) -> Vec<VisiblePicture> {
+        let area = self.viewer_areas().pictures;
+        let mut pictures: Vec<VisiblePicture> = self
+            .viewer_panels()
+            .iter()
+            .filter_map(|panel| self.viewer_picture(panel.picture, panel.area, viewer.position))
+            .collect();
+        let room =
+            PictureCache::BUDGET / encoded_bytes(self.screen.canvas(area.width, area.height));
+        let next = self.upcoming_pictures(viewer).into_iter().filter_map(|(preview, position)| {
+            self.viewer_picture(PanelPicture::Preview(preview), area, position)
+        });
+        pictures.extend(self.strip_pictures());
+        pictures.extend(next.take(room.saturating_sub(1)));
+        pictures
+    }
+
+    fn upcoming_pictures(&self, viewer: &Viewer) -> Vec<(&Preview, ZoomPosition)> {
+        let active = self.viewed_preview().map(|preview| preview.media);
+        match viewer.comparison.as_ref().map(|comparison| comparison.arrangement) {
+            None if self.is_playing() => {
+                let frames = self.results.frames_ahead().into_iter();
+                frames.map(|preview| (preview, viewer.position)).collect()
+            }
+            None => {
+                let neighbors = [1, -1].into_iter().filter_map(|by| self.preview_beside(by));
+                neighbors.map(|preview| (preview, ZoomPosition::default())).collect()
+            }
+            Some(Arrangement::InTurn) => {
+                let others = self.compared_previews().into_iter();
+                let others = others.filter(|preview| Some(preview.media) != active);
+                others.map(|preview| (preview, viewer.position)).collect()
+            }
+            Some(Arrangement::SideBySide | Arrangement::Difference) => Vec::new(),
+        }
+    }
+
+    /// The request for a picture: one that is being made is finished first, so that zooming and panning
+    /// never request pictures faster than they are made.
+    fn viewer_picture(
+        &self,
+        picture: PanelPicture,
+        area: Rect,
+        position: ZoomPosition,
+    ) -> Option<VisiblePicture> {
+        let link = |preview| full_size_link(preview).map(PictureSource::Link);
+        let source = link(picture.preview())?;
+        let compared_with = match picture {
+            PanelPicture::Preview(_) => None,
+            PanelPicture::Difference(_, other) => Some(link(other)?),
+        };
+        let (view, canvas) = self.zoomed_picture(picture, area, position);
+        let in_progress = self.outbox.tickets.lanes().find_map(|lane| match lane {
+            Lane::Picture(other, at)
+                if other.differs_only_in_region(&view) && at.protocol == canvas.protocol =>
+            {
+                Some((other.clone(), *at))
+            }
+            _ => None,
+        });
+        let (view, canvas) = in_progress.unwrap_or((view, canvas));
+        Some(VisiblePicture { view, source, compared_with, canvas })
+    }
+
+    pub fn viewer_panels(&self) -> Vec<ViewerPanel<'_>> {
+        let area = self.viewer_areas().pictures;
+        let whole = |picture| ViewerPanel { picture, area, label: None, active: true };
+        let Some(comparison) = self.comparison() else {
+            let preview = self.viewed_preview().map(PanelPicture::Preview);
+            return preview.map(whole).into_iter().collect();
+        };
+        let previews = self.compared_previews();
+        match (comparison.arrangement, previews.as_slice()) {
+            (Arrangement::Difference, [one, other, ..]) => {
+                vec![whole(PanelPicture::Difference(one, other))]
+            }
+            (Arrangement::SideBySide, _) => {
+                let areas = panel_areas(area, previews.len()).into_iter();
+                let areas = areas.map(|area| Layout::vertical([Length(1), Min(0)]).areas(area));
+                let panels = previews.iter().zip(areas).map(|(preview, [label, area])| {
+                    let active = preview.media == comparison.pictures[comparison.active];
+                    let picture = PanelPicture::Preview(preview);
+                    ViewerPanel { picture, area, label: Some(label), active }
+                });
+                panels.collect()
+            }
+            (Arrangement::InTurn | Arrangement::Difference, _) => {
+                let preview = self.viewed_preview().map(PanelPicture::Preview);
+                preview.map(whole).into_iter().collect()
+            }
+        }
+    }
+
+    pub fn compared_previews(&self) -> Vec<&Preview> {
+        let pictures = self.comparison().map_or(&[][..], |comparison| &comparison.pictures);
+        pictures.iter().filter_map(|media| self.results.loaded_preview(*media)).collect()
+    }
+
+    pub fn viewer_areas(&self) -> ViewerAreas {
+        let areas = ViewerAreas::new(self.screen.size);
+        let has_strip = self.screen.size.1 >= MIN_SCREEN_ROWS && self.shows_one_of_several_frames();
+        if has_strip { areas.with_strip(FRAME_CELLS.1 + 1) } else { areas }
+    }
+
+    /// Whether other frames of the video are loaded, so that there is something to play.
+    pub(in crate::app) fn shows_one_of_several_frames(&self) -> bool {
+        self.comparison().is_none()
+            && self.viewed_preview().map(of_media) == self.results.preview().map(of_media)
+            && self.results.frame_position().is_some_and(|(_, count)| count > 1)
+    }
+
+    /// The frames of the strip in the order of time, with the current one as near to the middle as
+    /// possible.
+    pub fn strip_frames(&self) -> Vec<StripFrame<'_>> {
+        let Some((area, (frames, current))) = self.viewer_areas().strip.zip(self.results.frames_of_video())
+        else {
+            return Vec::new();
+        };
+        let (columns, rows) = FRAME_CELLS;
+        let most = usize::from((area.width + 1) / (columns + 1)).max(1).min(frames.len());
+        let first = current.saturating_sub(most / 2).min(frames.len() - most);
+        let xs = (area.x..).step_by(usize::from(columns) + 1);
+        let shown = frames.iter().enumerate().skip(first).take(most).zip(xs);
+        let frame = |((place, frame), x): ((usize, &FrameLocation), u16)| {
+            let area = Rect { x, y: area.y, width: columns.min(area.width), height: rows };
+            let preview = self.results.loaded_preview(frame.media)?;
+            Some(StripFrame { preview, area, current: place == current })
+        };
+        shown.filter_map(frame).collect()
+    }
+
+    pub fn strip_canvas(&self) -> Canvas {
+        self.screen.canvas(FRAME_CELLS.0, FRAME_CELLS.1)
+    }
+
+    pub(in crate::app) fn strip_pictures(&self) -> impl Iterator<Item = VisiblePicture> {
+        let canvas = self.strip_canvas();
+        self.strip_frames().into_iter().filter_map(move |it| preview_picture(it.preview, canvas))
+    }
+
+    pub fn is_playing(&self) -> bool {
+        self.viewer.as_ref().is_some_and(|viewer| viewer.next_frame_due.is_some())
+    }
+
+    /// When to look again. The response with a missing frame does it, too.
+    pub(in crate::app) fn next_frame_due(&self) -> Option<Uptime> {
+        let due = self.viewer.as_ref()?.next_frame_due?;
+        self.has_loaded_next_frame().then_some(due)
+    }
+
+    /// A frame that cannot be loaded counts: playback goes on after it. So does no frame: playback ends.
+    fn has_loaded_next_frame(&self) -> bool {
+        let (Some(viewer), Some(next)) = (&self.viewer, self.results.frames_ahead().first().copied())
+        else {
+            return true;
+        };
+        let area = self.viewer_areas().pictures;
+        let (view, canvas) =
+            self.zoomed_picture(PanelPicture::Preview(next), area, viewer.position);
+        self.store.pictures.get(&view, canvas).is_some()
+    }
+
+    /// Whether the next or previous picture of the results is on another page.
+    fn viewer_crosses_pages(&self, by: isize) -> bool {
+        let in_results =
+            self.viewer.as_ref().is_some_and(|viewer| viewer.list == PictureList::Results);
+        in_results && if by > 0 { self.results.may_have_next_page() } else { self.results.page_number() > 0 }
+    }
+
+    /// The pair `by` pairs further: in the same cluster, else in the next one with two pictures or more.
+    pub(in crate::app) fn pair_beside(&self, by: isize) -> Option<Vec<MediaId>> {
+        let compared = &self.comparison()?.pictures;
+        let clusters: Vec<&Cluster> = self.results.tile_clusters();
+        let contains_all = |cluster: &&Cluster| compared.iter().all(|it| has_member(cluster, *it));
+        let index = clusters.iter().position(contains_all)?;
+        let places = compared.iter().filter_map(|media| member_index(clusters[index], *media));
+        if by > 0 {
+            let inside = places.max().and_then(|last| pair_at(clusters[index], last));
+            let mut later = clusters[index + 1..].iter();
+            inside.or_else(|| later.find_map(|cluster| pair_at(cluster, 0)))
+        } else {
+            let first = places.min().and_then(|first| first.checked_sub(1));
+            let inside = first.and_then(|first| pair_at(clusters[index], first));
+            let mut earlier = clusters[..index].iter().rev();
+            inside.or_else(|| earlier.find_map(|cluster| last_pair(cluster)))
+        }
+    }
+
+    /// The kept picture and the next one of its cluster, else the next pair.
+    pub(in crate::app) fn pair_after_keeping(&self, comparison: &Comparison) -> Option<Vec<MediaId>> {
+        let pair = self.pair_beside(1)?;
+        let kept = comparison.pictures[comparison.active];
+        let last = comparison.pictures.last()?;
+        if pair.contains(last) { Some(vec![kept, *pair.last()?]) } else { Some(pair) }
+    }
+
+    /// The list of pictures of the focused pane.
+    pub(in crate::app) fn focused_list(&self) -> PictureList {
+        match self.panes.focus {
+            Pane::Basket => PictureList::Basket,
+            Pane::Detail => PictureList::Members,
+            _ if self.results.shows_members() => PictureList::Members,
+            _ => PictureList::Results,
+        }
+    }
+
+    /// The selected pictures, with the one under the cursor if only one is selected. Without them, or with
+    /// too many, the picture under the cursor and the next one of its cluster. Fails with the reason.
+    pub(in crate::app) fn pictures_to_compare(&self) -> Result<Vec<MediaId>, String> {
+        let mut pictures = self.selected_pictures();
+        let at_cursor = self.results.preview().map(|preview| preview.media);
+        if pictures.len() == 1 {
+            pictures.extend(at_cursor.filter(|media| !pictures.contains(media)));
+        }
+        let count = pictures.len();
+        if (2..=MAX_PICTURES).contains(&count) {
+            return Ok(pictures);
+        }
+        self.results.pair_at_cursor().ok_or_else(|| match count {
+            0 | 1 => "select two to four pictures, or a cluster with several".to_owned(),
+            _ => format!("{count} pictures are selected; two to four can be compared"),
+        })
+    }
+
+    /// The selected pictures on loaded pages; in the members of a cluster, those of the cluster.
+    fn selected_pictures(&self) -> Vec<MediaId> {
+        let entries = self.baskets.rows(&self.results).into_iter();
+        let selected: BTreeSet<MediaId> =
+            entries.filter_map(SelectionEntry::representative).collect();
+        let in_members = self.focused_list() == PictureList::Members;
+        let clusters: Vec<&Cluster> = match self.results.cluster() {
+            Some(cluster) if in_members => vec![cluster],
+            _ => self.results.clusters_of_dataset().collect(),
+        };
+        let loaded = clusters.into_iter().flat_map(|cluster| &cluster.previews).map(of_media);
+        let mut seen = BTreeSet::new();
+        loaded.filter(|media| selected.contains(media) && seen.insert(*media)).collect()
+    }
 }

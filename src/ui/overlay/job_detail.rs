@@ -1,23 +1,10 @@
 //! The detail of a job: facts, its states, and the command that repeats it.
 
-use ratatui::{
-    buffer::{Buffer, Cell},
-    layout::Rect,
-    text::{Line, Span},
-    widgets::{Sparkline, Widget},
-};
+use ratatui::{buffer::{Buffer, Cell}, layout::Rect, text::{Line, Span}, widgets::{Sparkline, Widget}};
+use tessera_model::{SafeText, Timestamp};
 use time::OffsetDateTime;
 
-use super::Draw;
-use crate::{
-    app::{Job, JobState, jobs::job_text::job_summary, overlay::JobDetail},
-    command_lines::job_command_line,
-    ui::{
-        DrawContext,
-        widget::{format_age, format_bytes, format_duration},
-    },
-};
-use tessera_model::{SafeText, Timestamp};
+use crate::{app::{Job, JobState, jobs::rows::job_summary, overlay::JobDetail}, command_lines::job_command_line, ui::{DrawContext, overlay::Draw, widget::{format_age, format_bytes, format_duration}}};
 
 impl Draw for JobDetail {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {

@@ -1,20 +1,10 @@
 //! The detail of a preview: the picture as large as possible, and its facts.
 
-use ratatui::{
-    layout::Rect,
-    style::Style,
-    text::{Line, Span},
-};
-
-use crate::{
-    app::{App, Pane, detail_layout::DetailLayout, detail_picture_view},
-    ui::{
-        DrawContext,
-        widget::{format_score, group_digits},
-    },
-};
+use ratatui::{layout::Rect, style::Style, text::{Line, Span}};
 use tessera_model::{Cluster, EntryId, Preview};
 use tessera_picture::Crop;
+
+use crate::{app::{App, Pane, areas::DetailLayout, detail_picture_view}, ui::{DrawContext, widget::{format_score, group_digits}}};
 
 pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;

@@ -1,25 +1,9 @@
 //! The jobs: one line each, newest first.
 
 use ratatui::{layout::Rect, style::Style};
-
-use crate::{
-    app::{
-        App, Job, JobState, Pane,
-        jobs::{
-            job_rows::{self, JobColumns, JobRows},
-            job_text::{job_state_text, job_summary},
-        },
-    },
-    input::Action,
-    ui::{
-        DrawContext, Theme,
-        widget::{
-            MIN_FRAMED_ROWS, display_width, format_age, format_duration, gauge, truncate,
-            wrap_words,
-        },
-    },
-};
 use tessera_model::ExportTaskId;
+
+use crate::{app::{App, Job, JobState, Pane, jobs::rows::{self, JobColumns, JobRows, job_state_text, job_summary}}, input::Action, ui::{DrawContext, Theme, widget::{MIN_FRAMED_ROWS, display_width, format_age, format_duration, gauge, truncate, wrap_words}}};
 
 pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;

@@ -32,7 +32,7 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     };
     results_header::status_line(ctx, inside, view);
     draw_selection_footer(ctx, area);
-    let body = below(inside, app.results_header_rows(inside));
+    let body = below(inside, results_header_rows(app, inside));
     let failure = app.results().remote_page().and_then(Remote::failure);
     match (app.results().page(), failure) {
         (Some(page), _) if page.clusters.is_empty() => draw_empty(ctx, body, view),

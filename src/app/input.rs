@@ -1,21 +1,86 @@
-//! The mouse: a click focuses and selects, a double click opens, a drag selects a range, the wheel scrolls.
+//! From keys and the mouse to actions. The dialog on top gets all keys and the mouse. In the panes, a click
+//! focuses and selects, a double click opens, a drag selects a range, and the wheel scrolls.
 
 use std::time::Duration;
 
 use ratatui::layout::{Position, Rect};
+use tessera_model::SafeText;
 
-use crate::{
-    app::{
-        App, Mouse, MouseKind, Pane, areas::tab_areas, basket::TileDrag,
-        detail_layout::DetailLayout, jobs::job_rows::JobRows, pane::datasets_scroll_top,
-    },
-    input::Action,
-};
+use crate::{app::{App, Mouse, MouseKind, Pane, Uptime, areas::{DetailLayout, tab_areas}, basket::TileDrag, jobs::rows::JobRows, pane::datasets_scroll_top}, input::{Action, Chord, Key, KeyMatch}};
+
+/// Input that is not complete, and what is under the mouse.
+#[derive(Debug, Default)]
+pub(in crate::app) struct InputState {
+    pub pending_keys: Vec<Chord>,
+    /// Whether the panes show jump labels, and the next key jumps.
+    pub jump_mode: bool,
+    pub last_click: Option<(Uptime, Mouse)>,
+    /// The full text of what is under the mouse, as far as the screen cuts or abbreviates it.
+    pub hover: Option<SafeText>,
+}
 
 const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
+impl Baskets {
+    fn finish_tile_drag(&mut self, results: &Results, outbox: &mut Outbox) {
+        if self.pending.drag.take().is_some_and(|drag| drag.moved)
+            && self.pending.range.is_some()
+        {
+            self.select_range(results, outbox);
+        }
+    }
+}
+
 impl App {
-    pub(super) fn handle_mouse(&mut self, mouse: Mouse) {
+    pub(in crate::app) fn handle_key(&mut self, chord: Chord) {
+        self.input.hover = None;
+        // Ctrl-C stops or quits from anywhere, also from a text field.
+        if self.overlays.is_open() && chord.ctrl && chord.key == Key::Char('c') {
+            self.stop_or_quit();
+        } else if let Some(overlay) = self.overlays.take() {
+            self.overlay_key(overlay, chord);
+        } else if self.input.jump_mode {
+            self.jump(chord);
+        } else if !(self.query.is_editing_query(self.panes.focus, &self.results) && self.handle_query_key(chord)) {
+            self.input.pending_keys.push(chord);
+            let resolved = self.setup.keymap.resolve(&self.contexts(), &self.input.pending_keys);
+            if resolved != KeyMatch::Pending {
+                self.input.pending_keys.clear();
+            }
+            if let KeyMatch::Action(action) = resolved {
+                self.perform(action);
+            }
+        }
+    }
+
+    /// Handles a key while the pane takes typed text. Returns `false` for keys of the keymap.
+    pub(in crate::app) fn handle_query_key(&mut self, chord: Chord) -> bool {
+        if matches!(chord.key, Button::F(_)) || (chord.ctrl && chord.key == Button::Char('c')) {
+            return false;
+        }
+        let in_json = self.query.draft(&self.results).json.is_some();
+        match chord.key {
+            Button::Esc if in_json => self.panes.focus = Pane::Results,
+            Button::Tab if in_json => self.query.switch_json(&self.results, &mut self.outbox),
+            _ => {
+                if let Some(mut editor) = self.query.query_editor(&self.results) {
+                    editor.handle_key(chord);
+                }
+            }
+        }
+        true
+    }
+
+    pub(in crate::app) fn click_chip(&mut self, line: Rect, column: u16) {
+        let chips = chips(self);
+        let hit = chip_areas(&chips, line).position(|area| area.contains((column, line.y).into()));
+        self.panes.focus = Pane::Query;
+        if let Some(row) = hit.and_then(|hit| chips[hit].row) {
+            self.query.edit_draft(|draft| draft.select_row(row), &self.results);
+        }
+    }
+
+    pub(in crate::app) fn handle_mouse(&mut self, mouse: Mouse) {
         if let Some(overlay) = self.overlays.take() {
             return self.overlay_mouse(overlay, mouse);
         }
@@ -116,16 +181,6 @@ impl App {
                 }
             }
             _ => {}
-        }
-    }
-}
-
-impl Baskets {
-    fn finish_tile_drag(&mut self, results: &Results, outbox: &mut Outbox) {
-        if self.pending.drag.take().is_some_and(|drag| drag.moved)
-            && self.pending.range.is_some()
-        {
-            self.select_range(results, outbox);
         }
     }
 }

@@ -1,7 +1,9 @@
-//! Turning pages: the page on screen stays until the requested one is loaded.
+//! The loaded pages of the searches, what of the open page is selected, and turning pages: the page on screen
+//! stays until the requested one is loaded.
+
+use tessera_model::{Page, Search};
 
 use crate::app::{App, Remote, view::PendingPage};
-use tessera_model::{Page, Search};
 
 /// Where a page is in its search: the positions of its clusters, from 1, and their number if it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
