@@ -57,7 +57,7 @@ fn region_text(region: Region) -> String {
 }
 
 pub(super) fn compared(app: &App) -> Reading {
-    let previews = app.compared_previews();
+    let previews = app.comparison().map(|it| it.previews(app.results())).unwrap_or_default();
     let active = app.comparison().map_or(0, |comparison| comparison.active);
     let count = previews.len();
     let items = (1..).zip(&previews).map(|(number, preview)| {
@@ -71,7 +71,8 @@ pub(super) fn compared(app: &App) -> Reading {
 
 /// Which facts differ, and which are equal.
 fn differences(app: &App, previews: &[&Preview]) -> Vec<String> {
-    let score_of = |it: &Preview| it.relevance.as_ref().map(|it| score(it, app.results().score_scale()));
+    let score_of =
+        |it: &Preview| it.relevance.as_ref().map(|it| score(it, app.results().score_scale()));
     let caption = |it: &Preview| it.caption.as_ref().map(ToString::to_string);
     let size = |it: &Preview| {
         app.store().viewed_size(it).map(|(width, height)| format!("{width} by {height} pixels"))
@@ -106,7 +107,8 @@ fn compare(
 
 /// Which picture to keep: the one with the most pixels, else the one with the lowest score.
 fn advice(app: &App, previews: &[&Preview]) -> String {
-    let pixels = |it: &Preview| app.store().viewed_size(it).map(|(w, h)| u64::from(w) * u64::from(h));
+    let pixels =
+        |it: &Preview| app.store().viewed_size(it).map(|(w, h)| u64::from(w) * u64::from(h));
     let sizes: Vec<Option<u64>> = previews.iter().map(|it| pixels(it)).collect();
     if let Some(index) = single_best(&sizes, u64::cmp) {
         return format!("suggestion: keep {}, which has the most pixels", index + 1);

@@ -154,5 +154,10 @@ fn results(app: &App) -> Reading {
             sentences::cluster(app, number, tiles.len(), tile)
         }
     });
-    Reading::with_items(app.panes().focus.name(), above, items.collect(), app.results().tile_cursor().0)
+    Reading::with_items(
+        app.panes().focus.name(),
+        above,
+        items.collect(),
+        app.results().tile_cursor().0,
+    )
 }

@@ -41,7 +41,8 @@ pub(super) fn search(app: &App, view: &View) -> String {
         EntityType::Objects => ", objects",
         EntityType::Images => "",
     };
-    let tabs = match (app.results().tabs().map(|tabs| tabs.active() + 1), app.results().tab_count()) {
+    let tabs = match (app.results().tabs().map(|tabs| tabs.active() + 1), app.results().tab_count())
+    {
         (Some(active), count) if count > 1 => format!("tab {active} of {count}, "),
         _ => String::new(),
     };
@@ -99,7 +100,9 @@ pub(super) fn member(app: &App, position: usize, count: usize, tile: &Tile) -> S
         Some(format!("{position} of {count}. Picture")),
         preview.map(|preview| preview.title().to_string()),
         selection(app.baskets().tile_selection_state(tile, app.results())),
-        preview.and_then(|it| it.relevance.as_ref()).map(|it| score(it, app.results().score_scale())),
+        preview
+            .and_then(|it| it.relevance.as_ref())
+            .map(|it| score(it, app.results().score_scale())),
         preview.and_then(|it| it.caption.as_ref()).map(|caption| format!("caption: {caption}")),
     ])
 }
@@ -107,9 +110,9 @@ pub(super) fn member(app: &App, position: usize, count: usize, tile: &Tile) -> S
 /// The name and size of a picture, and whether it is selected.
 pub(super) fn picture(app: &App, preview: &Preview) -> String {
     let size = app.store().viewed_size(preview);
-    let selected = app.results()
-        .loaded_member(preview.media)
-        .and_then(|(cluster, member)| selection(app.baskets().selection_state(cluster, Some(member), app.results())));
+    let selected = app.results().loaded_member(preview.media).and_then(|(cluster, member)| {
+        selection(app.baskets().selection_state(cluster, Some(member), app.results()))
+    });
     join_phrases([
         Some(preview.title().to_string()),
         size.map(|(width, height)| format!("{width} by {height} pixels")),

@@ -23,7 +23,11 @@ impl TypedLine {
         match line {
             "read" => Self::Read,
             "wait" => Self::Wait,
-            _ if app.overlay().is_some() || app.query().is_editing_query(app.panes().focus, app.results()) => Self::in_dialog(app, line),
+            _ if app.overlay().is_some()
+                || app.query().is_editing_query(app.panes().focus, app.results()) =>
+            {
+                Self::in_dialog(app, line)
+            }
             "" => Self::Read,
             _ => Self::in_pane(app, line),
         }
@@ -54,7 +58,10 @@ impl TypedLine {
     fn in_dialog(app: &App, line: &str) -> Self {
         let overlay = app.overlay();
         let is_list = matches!(overlay, Some(Overlay::List(_) | Overlay::Palette(_)));
-        let takes_text = overlay.map_or_else(|| app.query().is_editing_query(app.panes().focus, app.results()), Overlay::takes_text);
+        let takes_text = overlay.map_or_else(
+            || app.query().is_editing_query(app.panes().focus, app.results()),
+            Overlay::takes_text,
+        );
         let key = |key| Event::Key(Chord::plain(key));
         let events = match (line, line.strip_prefix("text ")) {
             ("", _) => vec![key(Key::Enter)],

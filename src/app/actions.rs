@@ -1,15 +1,17 @@
 //! What each action does: one line per action, in the order of `input/action.rs`.
 
+use tessera_model::Basket;
+
 use crate::{
     app::{
         App, Effect, Level, Overlay, Pane, Tabs, availability,
+        copy::copy_to_clipboard,
         overlay::{Help, PromptPurpose},
         pane::cycle,
         query::QueryDraft,
     },
     input::Action,
 };
-use tessera_model::Basket;
 
 impl App {
     #[expect(clippy::too_many_lines, reason = "a table: one line per action")]
@@ -65,7 +67,9 @@ impl App {
             Action::FullSize => self.open_viewer(),
             Action::OpenExternally => self.results.open_externally(&mut self.outbox),
             Action::NextPage => self.results.go_to_page(self.results.page_number() + 1, 0),
-            Action::PreviousPage => self.results.go_to_page(self.results.requested_page().saturating_sub(1), 0),
+            Action::PreviousPage => {
+                self.results.go_to_page(self.results.requested_page().saturating_sub(1), 0);
+            }
             Action::GoToPage => self.open_prompt(PromptPurpose::GoToPage),
             Action::PreviousFrame => self.results.step_frame(-1, &mut self.store.pictures),
             Action::NextFrame => self.results.step_frame(1, &mut self.store.pictures),
@@ -75,8 +79,12 @@ impl App {
             Action::PickRegionOfQuery => self.open_region_picker_on_query(),
             Action::Caption => self.open_caption_search(),
             Action::Relax => self.run_relaxed_search(),
-            Action::Finer => self.results.change_search(|it| it.granularity = it.granularity.finer(), &mut self.outbox),
-            Action::Coarser => self.results.change_search(|it| it.granularity = it.granularity.coarser(), &mut self.outbox),
+            Action::Finer => self
+                .results
+                .change_search(|it| it.granularity = it.granularity.finer(), &mut self.outbox),
+            Action::Coarser => self
+                .results
+                .change_search(|it| it.granularity = it.granularity.coarser(), &mut self.outbox),
             Action::Filter => self.open_filter_input(),
             Action::Sort => self.open_sort_list(),
             Action::Fold => self.results.edit_view(|view| view.list_options.fold ^= true),
@@ -84,15 +92,25 @@ impl App {
             Action::Facets => self.open_facets(),
             Action::History => self.open_history(),
             Action::Combine => self.open_combine_picker(),
-            Action::ToggleEntity => self.results.change_search(|it| it.entity = it.entity.toggled(), &mut self.outbox),
+            Action::ToggleEntity => {
+                self.results.change_search(|it| it.entity = it.entity.toggled(), &mut self.outbox);
+            }
             Action::Refresh => self.refresh(),
 
-            Action::Select => self.baskets.toggle_selected(self.panes.focus, &self.results, &mut self.outbox),
+            Action::Select => {
+                self.baskets.toggle_selected(self.panes.focus, &self.results, &mut self.outbox);
+            }
             Action::SelectRange => self.baskets.select_range(&self.results, &mut self.outbox),
-            Action::SelectPage => self.baskets.change_page(Basket::select, &self.results, &mut self.outbox),
+            Action::SelectPage => {
+                self.baskets.change_page(Basket::select, &self.results, &mut self.outbox);
+            }
             Action::SelectAll => self.baskets.select_all_pages(&self.results),
-            Action::InvertSelection => self.baskets.change_page(Basket::invert, &self.results, &mut self.outbox),
-            Action::Exclude => self.baskets.toggle_preview_selected(&self.results, &mut self.outbox),
+            Action::InvertSelection => {
+                self.baskets.change_page(Basket::invert, &self.results, &mut self.outbox);
+            }
+            Action::Exclude => {
+                self.baskets.toggle_preview_selected(&self.results, &mut self.outbox);
+            }
             Action::Undo => _ = self.baskets.edit(Basket::undo, &self.results, &mut self.outbox),
             Action::Redo => _ = self.baskets.edit(Basket::redo, &self.results, &mut self.outbox),
             Action::Deselect => self.baskets.remove_selected_entry(&self.results, &mut self.outbox),

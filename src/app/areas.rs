@@ -14,10 +14,18 @@
 
 use std::ops::Range;
 
-use ratatui::layout::{Constraint::{Fill, Length, Min}, Layout, Margin, Rect};
+use ratatui::layout::{
+    Constraint::{Fill, Length, Min},
+    Layout, Margin, Rect,
+};
+use tessera_model::Page;
 use tessera_picture::Protocol;
 
-use crate::app::{App, Job, Pane, query::chips, tile_grid::{rows_of_picture, tile_length, tile_start}};
+use crate::app::{
+    App, Job, Overlay, Pane,
+    query::chips,
+    tile_grid::{TileGrid, rows_of_picture, tile_length, tile_start},
+};
 
 /// The areas of the screen, frames included. A pane that is not on screen has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +60,8 @@ pub(in crate::app) struct PaneContents {
 
 impl PaneContents {
     fn new(app: &App) -> Self {
-        let is_searching = || app.results.view().is_some_and(|view| !view.search.filters.is_empty());
+        let is_searching =
+            || app.results.view().is_some_and(|view| !view.search.filters.is_empty());
         Self {
             has_chips: !chips(app).is_empty(),
             has_filters: !app.query.draft(&app.results).rows.is_empty() || is_searching(),
@@ -205,6 +214,16 @@ fn jobs_rows(app: &App, body: u16) -> u16 {
 /// Whether the query builder below the detail has nothing to show.
 fn query_is_line(app: &App) -> bool {
     !matches!(app.panes.focus, Pane::Query | Pane::Basket) && !app.pane_contents().has_filters
+}
+
+/// In the order of assignment: home row first.
+const JUMP_LETTERS: [char; 8] = ['a', 's', 'd', 'f', 'j', 'k', 'l', 'g'];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JumpTarget {
+    pub letter: char,
+    pub pane: Pane,
+    pub position: (u16, u16),
 }
 
 pub fn inner_area(area: Rect) -> Rect {
@@ -378,7 +397,7 @@ impl App {
 
     /// How many tiles the result has. While a page loads, and while a filter is typed, it is that of the
     /// whole page, so that the layout stays.
-    fn tile_count(&self) -> usize {
+    pub(super) fn tile_count(&self) -> usize {
         match self.results.page() {
             None => Page::SIZE,
             Some(_) if self.results.shows_members() => self.results.tiles().len(),

@@ -4,15 +4,6 @@
 //! copied only by the action for links, and no command contains a secret.
 
 use serde_json::{Value, json};
-
-use crate::{
-    app::{App, Effect, Job, Level, Pane, ReopenCommand, full_size_link},
-    command_lines::{ProfilerCommand, profiler_command_line, search_subcommand},
-    config::DeploymentKind,
-    input::Action,
-    message::{Lane, ReadRequest, Request},
-    printable_text::PrintableText,
-};
 use tessera_model::{
     Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, ShellCommand, Status,
     text::format_bytes,
@@ -21,6 +12,15 @@ use tessera_wire::{
     dataset::write_dataset,
     explore::{write_cluster, write_preview},
     selection,
+};
+
+use crate::{
+    app::{App, Effect, Job, Level, Outbox, Pane, ReopenCommand, full_size_link},
+    command_lines::{ProfilerCommand, profiler_command_line, search_subcommand},
+    config::DeploymentKind,
+    input::Action,
+    message::{Lane, ReadRequest, Request},
+    printable_text::PrintableText,
 };
 
 /// Longest part of the copied text that the notification repeats.
@@ -102,7 +102,8 @@ fn json_text(app: &App) -> Result<ClipboardContent, &'static str> {
             ("query", PrintableText::lines(&query))
         }
         Pane::Basket => {
-            let selection = app.baskets.selection(&app.results).filter(|selection| !selection.is_empty());
+            let selection =
+                app.baskets.selection(&app.results).filter(|selection| !selection.is_empty());
             let items = selection.ok_or("nothing is selected")?.items();
             ("selection", PrintableText::pretty_json(&selection::write(&items)))
         }
@@ -149,7 +150,9 @@ fn subject(app: &App) -> Result<Subject<'_>, &'static str> {
         Pane::Datasets | Pane::Query | Pane::Basket => {
             app.target_dataset().map(Subject::Dataset).ok_or(NO_DATASET)
         }
-        Pane::Results => app.results.cluster().map(Subject::Cluster).ok_or("no cluster is selected"),
+        Pane::Results => {
+            app.results.cluster().map(Subject::Cluster).ok_or("no cluster is selected")
+        }
         Pane::Detail => app.results.preview().map(Subject::Preview).ok_or(NO_PICTURE),
         Pane::Jobs => app.jobs.selected().map(Subject::Job).ok_or("no job is selected"),
     }

@@ -6,7 +6,17 @@ use std::time::Duration;
 use ratatui::layout::{Position, Rect};
 use tessera_model::SafeText;
 
-use crate::{app::{App, Mouse, MouseKind, Pane, Uptime, areas::{DetailLayout, tab_areas}, basket::TileDrag, jobs::rows::JobRows, pane::datasets_scroll_top}, input::{Action, Chord, Key, KeyMatch}};
+use crate::{
+    app::{
+        App, Baskets, Mouse, MouseKind, Outbox, Pane, Results, Uptime,
+        areas::{DetailLayout, tab_areas},
+        basket::TileDrag,
+        jobs::rows::JobRows,
+        pane::datasets_scroll_top,
+        query::{chip_areas, chips},
+    },
+    input::{Action, Chord, Key, KeyMatch},
+};
 
 /// Input that is not complete, and what is under the mouse.
 #[derive(Debug, Default)]
@@ -23,9 +33,7 @@ const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
 impl Baskets {
     fn finish_tile_drag(&mut self, results: &Results, outbox: &mut Outbox) {
-        if self.pending.drag.take().is_some_and(|drag| drag.moved)
-            && self.pending.range.is_some()
-        {
+        if self.pending.drag.take().is_some_and(|drag| drag.moved) && self.pending.range.is_some() {
             self.select_range(results, outbox);
         }
     }
@@ -41,7 +49,9 @@ impl App {
             self.overlay_key(overlay, chord);
         } else if self.input.jump_mode {
             self.jump(chord);
-        } else if !(self.query.is_editing_query(self.panes.focus, &self.results) && self.handle_query_key(chord)) {
+        } else if !(self.query.is_editing_query(self.panes.focus, &self.results)
+            && self.handle_query_key(chord))
+        {
             self.input.pending_keys.push(chord);
             let resolved = self.setup.keymap.resolve(&self.contexts(), &self.input.pending_keys);
             if resolved != KeyMatch::Pending {
@@ -55,13 +65,13 @@ impl App {
 
     /// Handles a key while the pane takes typed text. Returns `false` for keys of the keymap.
     pub(in crate::app) fn handle_query_key(&mut self, chord: Chord) -> bool {
-        if matches!(chord.key, Button::F(_)) || (chord.ctrl && chord.key == Button::Char('c')) {
+        if matches!(chord.key, Key::F(_)) || (chord.ctrl && chord.key == Key::Char('c')) {
             return false;
         }
         let in_json = self.query.draft(&self.results).json.is_some();
         match chord.key {
-            Button::Esc if in_json => self.panes.focus = Pane::Results,
-            Button::Tab if in_json => self.query.switch_json(&self.results, &mut self.outbox),
+            Key::Esc if in_json => self.panes.focus = Pane::Results,
+            Key::Tab if in_json => self.query.switch_json(&self.results, &mut self.outbox),
             _ => {
                 if let Some(mut editor) = self.query.query_editor(&self.results) {
                     editor.handle_key(chord);
@@ -89,7 +99,9 @@ impl App {
         }
         match mouse.kind {
             MouseKind::Drag => return self.drag_over_tiles(mouse),
-            MouseKind::Release => return self.baskets.finish_tile_drag(&self.results, &mut self.outbox),
+            MouseKind::Release => {
+                return self.baskets.finish_tile_drag(&self.results, &mut self.outbox);
+            }
             MouseKind::Click => self.baskets.pending.drag = None,
             MouseKind::RightClick | MouseKind::WheelUp | MouseKind::WheelDown => {}
         }

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use crate::{
-    app::{App, Job, JobState, Level, Uptime},
-    message::{ImportedLogin, Lane, Payload},
-};
-use tessera_model::{Failure, FailureKind, NO_SECRET, SafeText, Timestamp};
+use tessera_model::{Failure, SafeText, Timestamp};
+
+use crate::app::{Job, JobState, Uptime};
 
 #[derive(Debug, Default)]
 pub struct LoginState {

@@ -1,66 +1,11 @@
 //! Moving, opening and going back: the same few keys in every pane, and what they find selected.
 
-use ratatui::layout::Rect;
-use tessera_model::{Cluster, Dataset, DatasetId, Page, PictureSource, Preview, ScoreScale};
+use tessera_model::{Anchor, AnchorKind, Dataset, DatasetId, Search};
 
-use crate::{app::{App, Pane, Remote, View, areas::tab_areas, full_size_link}, input::{Action, Chord, Key}, message::{Lane, Request}};
-
-impl Results {
-    pub(in crate::app) fn open_externally(&mut self, outbox: &mut Outbox) {
-        if let Some(link) = self.preview().and_then(full_size_link) {
-            outbox
-                .send(Lane::OpenExternally, Request::OpenExternally(PictureSource::Link(link)));
-        }
-    }
-}
-
-impl Results {
-    /// 0-based.
-    pub fn page_number(&self) -> u32 {
-        self.view().map_or(0, |view| view.search.page)
-    }
-
-    pub fn score_scale(&self) -> ScoreScale {
-        self.view().map_or(ScoreScale::Visual, |view| view.search.query.score_scale())
-    }
-
-    pub fn remote_page(&self) -> Option<&Remote<Page>> {
-        let view = self.view().filter(|view| view.computed.is_none())?;
-        self.pages.get(&view.search)
-    }
-
-    /// The open page: loaded from the service, or computed from loaded pages.
-    pub fn page(&self) -> Option<&Page> {
-        match &self.view()?.computed {
-            Some(computed) => Some(&computed.page),
-            None => self.remote_page()?.value(),
-        }
-    }
-
-    pub fn may_have_next_page(&self) -> bool {
-        self.remote_page().and_then(Remote::value).is_some_and(Page::may_have_next)
-    }
-
-    pub fn cluster(&self) -> Option<&Cluster> {
-        let visible = self.visible_clusters();
-        self.page()?.clusters.get(visible.get(self.view()?.cursor)?.index)
-    }
-
-    pub fn preview(&self) -> Option<&Preview> {
-        let previews = &self.cluster()?.previews;
-        previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))
-    }
-}
-
-/// In the order of assignment: home row first.
-const JUMP_LETTERS: [char; 8] = ['a', 's', 'd', 'f', 'j', 'k', 'l', 'g'];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JumpTarget {
-    pub letter: char,
-    pub pane: Pane,
-    pub position: (u16, u16),
-}
+use crate::{
+    app::{App, Level, Pane, pane::moved_cursor, view::sort_filter::filter_and_sort_datasets},
+    input::{Action, Chord, Key},
+};
 
 impl App {
     pub(in crate::app) fn move_cursor(&mut self, action: Action) {
@@ -70,7 +15,9 @@ impl App {
             Pane::Datasets if vertical => self.move_in_datasets(by),
             Pane::Jobs if vertical => self.jobs.move_cursor(by),
             Pane::Basket if vertical => self.baskets.move_cursor(by, &self.results),
-            Pane::Query if vertical => self.query.edit_draft(|draft| draft.move_cursor(by), &self.results),
+            Pane::Query if vertical => {
+                self.query.edit_draft(|draft| draft.move_cursor(by), &self.results);
+            }
             Pane::Query => self.query.edit_draft(|draft| draft.cycle_choice(by), &self.results),
             Pane::Datasets | Pane::Jobs | Pane::Basket => {}
             Pane::Results => {
@@ -95,7 +42,9 @@ impl App {
         };
         match self.panes.focus {
             Pane::Datasets => self.move_in_datasets(by),
-            Pane::Results if by.abs() == screen => self.results.move_across_pages(by, &mut self.store.pictures),
+            Pane::Results if by.abs() == screen => {
+                self.results.move_across_pages(by, &mut self.store.pictures);
+            }
             Pane::Results => self.results.move_cursor(by, &mut self.store.pictures),
             Pane::Detail => self.results.step_preview(by, &mut self.store.pictures),
             Pane::Jobs => self.jobs.move_cursor(by),
@@ -127,7 +76,11 @@ impl App {
 
     /// Goes to the entry on the open page, or searches for similar items: there it comes first.
     pub(in crate::app) fn open_selected_entry(&mut self) {
-        let (Some(entry), Some(view)) = (self.baskets.selected_entry(&self.results), self.results.view()) else { return };
+        let (Some(entry), Some(view)) =
+            (self.baskets.selected_entry(&self.results), self.results.view())
+        else {
+            return;
+        };
         let tile = self.results.tile_of_entry(entry);
         let (entity, granularity, name) = (entry.entity, entry.granularity, entry.name.clone());
         let search = Search { entity, granularity, ..Search::browse(view.search.dataset) };
@@ -186,7 +139,10 @@ impl App {
             Pane::Query => self.query.edit_draft(|draft| draft.select_row(index), &self.results),
             Pane::Jobs => self.jobs.select_row(index),
             Pane::Basket => {
-                self.baskets.move_cursor(index.cast_signed() - self.baskets.cursor().cast_signed(), &self.results);
+                self.baskets.move_cursor(
+                    index.cast_signed() - self.baskets.cursor().cast_signed(),
+                    &self.results,
+                );
             }
         }
     }
@@ -194,7 +150,9 @@ impl App {
     pub(in crate::app) fn refresh(&mut self) {
         self.store.datasets.invalidate();
         self.store.pictures.forget_failures();
-        for search in [self.results.view().map(|view| view.search.clone()), self.results.pending_search()] {
+        for search in
+            [self.results.view().map(|view| view.search.clone()), self.results.pending_search()]
+        {
             let Some(search) = search else { continue };
             self.baskets.retry(search.dataset);
             self.results.pages.entry(search).invalidate();

@@ -6,9 +6,17 @@
 
 use std::time::Duration;
 
-use tessera_model::{Failure, FailureKind, Search, StateKey, polling::PollTarget, text::count_with_noun};
+use tessera_model::{
+    Failure, FailureKind, Search, StateKey, polling::PollTarget, text::count_with_noun,
+};
 
-use crate::{app::{App, Effect, JobState, Level, Uptime, view::visible_pictures::VisiblePicture}, message::{Lane, Request}};
+use crate::{
+    app::{
+        App, Effect, JobState, Jobs, Level, Outbox, Results, Screen, Setup, Uptime,
+        view::visible_pictures::{VisiblePicture, visible_pictures},
+    },
+    message::{Lane, Request},
+};
 
 pub(in crate::app) struct ScheduledRead {
     lane: Lane,
@@ -25,11 +33,7 @@ impl ScheduledRead {
 impl Setup {
     /// Without the focus, the program polls less often.
     fn poll_interval(&self, interval: Duration, screen: &Screen) -> Duration {
-        if screen.window_focused {
-            interval
-        } else {
-            self.cadence.unfocused_interval(interval)
-        }
+        if screen.window_focused { interval } else { self.cadence.unfocused_interval(interval) }
     }
 }
 
@@ -149,7 +153,10 @@ impl App {
         // Without automatic refresh, an outage is still polled for its end.
         let polls = self.datasets.auto_refresh || followed || datasets.failures() > 0;
         let due = datasets.due(polls.then(|| {
-            self.setup.poll_interval(self.setup.cadence.interval(target, datasets.failures()), &self.screen)
+            self.setup.poll_interval(
+                self.setup.cadence.interval(target, datasets.failures()),
+                &self.screen,
+            )
         }))?;
         Some(ScheduledRead { lane: Lane::Datasets, request: Request::Datasets, due })
     }
@@ -203,7 +210,8 @@ impl App {
 
     /// Cancels the pages, folders and pictures that are no longer needed.
     fn cancel_stale(&mut self, pictures: &[VisiblePicture]) {
-        let pages = [self.results.view().map(|view| &view.search), self.baskets.next_page_to_select()];
+        let pages =
+            [self.results.view().map(|view| &view.search), self.baskets.next_page_to_select()];
         let mut pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
         pages.extend(self.results.pending_search());
         let folder = self.folder_to_list().map(Lane::Folder);
@@ -242,8 +250,12 @@ impl App {
     /// When a number of seconds on screen changes next.
     pub(in crate::app) fn next_counter_tick(&self) -> Option<Uptime> {
         let next = Uptime::from_secs(self.outbox.now.as_secs() + 1);
-        let counted = self.results.waiting_since(&self.outbox).map(|since| next.max(since + SHOW_WAIT_AFTER));
-        let ticks = [self.outage().map(|_| next), self.login.next_login_tick(self.outbox.now, self.outbox.clock())];
+        let counted =
+            self.results.waiting_since(&self.outbox).map(|since| next.max(since + SHOW_WAIT_AFTER));
+        let ticks = [
+            self.outage().map(|_| next),
+            self.login.next_login_tick(self.outbox.now, self.outbox.clock()),
+        ];
         counted.into_iter().chain(ticks.into_iter().flatten()).min()
     }
 

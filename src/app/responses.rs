@@ -1,8 +1,15 @@
 //! What each response changes. Only responses with a current ticket get here.
 
-use tessera_model::{Dataset, DatasetId, Failure, FailureKind, StateKey, StateValue};
+use tessera_model::{Dataset, DatasetId, Failure, FailureKind, NO_SECRET, StateKey, StateValue};
 
-use crate::{app::{App, Level, Pane, basket::count_with_noun}, message::{Lane, Payload, Request, RequestProgress}};
+use crate::{
+    app::{
+        App, Jobs, Level, LoginState, Outbox, Pane, Store, basket::count_with_noun,
+        session::restore_tabs,
+    },
+    job::JobId,
+    message::{ImportedLogin, Lane, Payload, Request, RequestProgress},
+};
 
 /// Saved state, if it was ever saved.
 pub(in crate::app) type LoadedState = Result<Option<StateValue>, Failure>;
@@ -17,9 +24,17 @@ impl Outbox {
 }
 
 impl Jobs {
-    pub(in crate::app) fn handle_progress(&mut self, progress: &RequestProgress, outbox: &mut Outbox) {
+    pub(in crate::app) fn handle_progress(
+        &mut self,
+        progress: &RequestProgress,
+        outbox: &mut Outbox,
+    ) {
         if let Lane::Download(id) | Lane::Upload(id) = progress.ticket.lane {
-            self.transition(id, |job| job.transfer_progressed(progress.done, progress.total), outbox);
+            self.transition(
+                id,
+                |job| job.transfer_progressed(progress.done, progress.total),
+                outbox,
+            );
         }
     }
 }
@@ -142,13 +157,28 @@ impl App {
             (Lane::Preflight, Ok(Payload::Preflight(loaded))) => self.preflight_loaded(Ok(loaded)),
             (Lane::Preflight, Err(failure)) => self.preflight_loaded(Err(failure)),
             (Lane::StartJob(id) | Lane::Export(id), Ok(Payload::Export(task))) => {
-                self.jobs.export_reported(id, task, &mut self.store, &mut self.baskets, &self.setup, &mut self.outbox);
+                self.jobs.export_reported(
+                    id,
+                    task,
+                    &mut self.store,
+                    &mut self.baskets,
+                    &self.setup,
+                    &mut self.outbox,
+                );
             }
-            (Lane::Export(id), Err(failure)) => self.jobs.export_poll_failed(id, &failure, &mut self.store, &mut self.baskets, &mut self.outbox),
+            (Lane::Export(id), Err(failure)) => self.jobs.export_poll_failed(
+                id,
+                &failure,
+                &mut self.store,
+                &mut self.baskets,
+                &mut self.outbox,
+            ),
             (Lane::Download(id), Ok(Payload::Downloaded(archive))) => {
                 self.jobs.download_finished(id, Ok(archive), &self.setup, &mut self.outbox);
             }
-            (Lane::Download(id), Err(failure)) => self.jobs.download_finished(id, Err(failure), &self.setup, &mut self.outbox),
+            (Lane::Download(id), Err(failure)) => {
+                self.jobs.download_finished(id, Err(failure), &self.setup, &mut self.outbox);
+            }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
     }
@@ -167,7 +197,9 @@ impl App {
             (Lane::Curl, Ok(Payload::Curl(command))) => {
                 self.outbox.copy_text("curl command", &command.into());
             }
-            (Lane::Selection, Ok(Payload::SelectionSaved(path))) => self.outbox.selection_saved(&path),
+            (Lane::Selection, Ok(Payload::SelectionSaved(path))) => {
+                self.outbox.selection_saved(&path);
+            }
             (Lane::Selection, Ok(Payload::Selection(dataset, selection))) => {
                 self.baskets.selection_loaded(dataset, &selection, &mut self.outbox);
             }
@@ -248,7 +280,8 @@ impl App {
         let former = self.setup.session.as_ref().and_then(|session| session.dataset);
         let is_listed = |id: &DatasetId| list.iter().any(|dataset| dataset.id == *id);
         let first = former.filter(is_listed).unwrap_or(list.first()?.id);
-        let Some(named) = self.setup.initial_dataset.as_ref().filter(|_| self.results.view().is_none())
+        let Some(named) =
+            self.setup.initial_dataset.as_ref().filter(|_| self.results.view().is_none())
         else {
             return Some(first);
         };
@@ -279,9 +312,16 @@ impl App {
 
     /// The service rejected the start of a job, or its response was lost.
     pub(in crate::app) fn job_start_failed(&mut self, id: JobId, failure: &Failure) {
-        let started = self.jobs.transition(id, |job| job.start_failed(failure.clone()), &mut self.outbox);
+        let started =
+            self.jobs.transition(id, |job| job.start_failed(failure.clone()), &mut self.outbox);
         if started.is_none() || self.jobs.get(id).is_some_and(|job| job.export().is_some()) {
-            return self.jobs.export_failed(id, failure, &mut self.store, &mut self.baskets, &mut self.outbox);
+            return self.jobs.export_failed(
+                id,
+                failure,
+                &mut self.store,
+                &mut self.baskets,
+                &mut self.outbox,
+            );
         }
         // The dataset shows whether a lost request took effect.
         self.store.datasets.invalidate();

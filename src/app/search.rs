@@ -1,13 +1,45 @@
 //! Opening searches: from the query builder, by a picture, from the history, or from loaded results. Each search
 //! opens as a view in a tab.
 
-use tessera_model::{Anchor, AnchorKind, Cluster, Filter, Fraction, Page, Query, SafeText, Search, set_algebra::{SetOperator, combine}, vql::MAX_FILTERS};
+use std::collections::HashSet;
 
-use crate::{app::{App, Computed, Level, QueryImage, View, basket::count_with_noun, overlay::{Command, ListKind, PickItem}, pane::Registration, query::FilterRow}, message::{Lane, Request}};
+use tessera_model::{
+    Anchor, AnchorKind, Cluster, ClusterId, Failure, Filter, Fraction, HistoryEntry, Page,
+    PictureSource, Query, ResultCount, SafeText, Search, StateValue,
+    set_algebra::{SetOperator, combine},
+    text::{format_age, group_digits},
+    vql::MAX_FILTERS,
+};
+
+use crate::{
+    app::{
+        App, Computed, Level, LoadedState, Outbox, Overlay, Pane, QueryImage, Results, Tabs, View,
+        basket::count_with_noun,
+        full_size_link,
+        overlay::{Command, FactSheet, ListKind, PickItem},
+        pane::Registration,
+        query::{FilterKind, FilterRow, diagnostics, filter_summary},
+        view::search_title,
+    },
+    message::{Lane, Request},
+};
+
+const UNLISTED_DATASET: &str = "a dataset that is not in the list";
 
 impl Results {
+    pub(in crate::app) fn open_externally(&mut self, outbox: &mut Outbox) {
+        if let Some(link) = self.preview().and_then(full_size_link) {
+            outbox.send(Lane::OpenExternally, Request::OpenExternally(PictureSource::Link(link)));
+        }
+    }
+
     /// Registers a query image; the response opens the results.
-    pub(in crate::app) fn register_query_image(&mut self, image: QueryImage, search: Search, outbox: &mut Outbox) {
+    pub(in crate::app) fn register_query_image(
+        &mut self,
+        image: QueryImage,
+        search: Search,
+        outbox: &mut Outbox,
+    ) {
         let request = Request::RegisterAnchor {
             dataset: search.dataset,
             image: image.source.clone(),
@@ -22,7 +54,11 @@ impl Results {
 
     /// Runs the search again from the first page, with another granularity or entity. An uploaded
     /// anchor is registered for one of each, so changing them registers its image again.
-    pub(in crate::app) fn change_search(&mut self, change: impl FnOnce(&mut Search), outbox: &mut Outbox) {
+    pub(in crate::app) fn change_search(
+        &mut self,
+        change: impl FnOnce(&mut Search),
+        outbox: &mut Outbox,
+    ) {
         let Some(view) = self.view_mut() else { return };
         let mut search = Search { page: 0, ..view.search.clone() };
         change(&mut search);
@@ -33,22 +69,12 @@ impl Results {
     }
 }
 
-pub type Combination = (usize, SetOperator);
-
-impl Results {
-    /// The clusters of all loaded pages of the search on screen, in their order.
-    pub fn loaded_clusters(&self) -> Vec<&Cluster> {
-        self.view().map(|view| self.clusters_of(view)).unwrap_or_default()
-    }
-
-    /// The same for another view, such as that of another tab.
-    pub(in crate::app) fn clusters_of<'a>(&'a self, view: &'a View) -> Vec<&'a Cluster> {
-        if let Some(computed) = &view.computed {
-            return computed.page.clusters.iter().collect();
-        }
-        let pages = self.pages.pages_of(&view.search).into_iter();
-        pages.filter_map(|(_, page)| page.value()).flat_map(|page| &page.clusters).collect()
-    }
+/// A set operation with another tab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Combination {
+    /// The position of the other tab.
+    pub tab: usize,
+    pub operator: SetOperator,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -139,7 +165,11 @@ impl App {
             }
             _ => (None, None),
         };
-        self.history.run_search(View { similar_to, query_image, ..View::new(search) }, &mut self.results, &mut self.outbox);
+        self.history.run_search(
+            View { similar_to, query_image, ..View::new(search) },
+            &mut self.results,
+            &mut self.outbox,
+        );
         self.panes.focus = Pane::Results;
     }
 
@@ -148,7 +178,11 @@ impl App {
         if let Some(mut editor) = self.query.query_editor(&self.results) {
             editor.finish_field();
         }
-        let (Ok(filters), Some(view)) = (self.query.draft(&self.results).filters(), self.results.view()) else { return };
+        let (Ok(filters), Some(view)) =
+            (self.query.draft(&self.results).filters(), self.results.view())
+        else {
+            return;
+        };
         let search = Search { filters, page: 0, ..view.search.clone() };
         if search == view.search {
             self.refresh();
@@ -180,7 +214,9 @@ impl App {
     }
 
     pub(in crate::app) fn search_similar(&mut self) {
-        let (Some(preview), Some(view)) = (self.results.preview(), self.results.view()) else { return };
+        let (Some(preview), Some(view)) = (self.results.preview(), self.results.view()) else {
+            return;
+        };
         let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
         let (name, from) = (preview.title(), view.search.clone());
         self.open_similar_search(from, anchor, name, None);
@@ -207,7 +243,11 @@ impl App {
         query_image: Option<QueryImage>,
     ) {
         let search = Search { query: Query::Similar(anchor), page: 0, ..from };
-        self.history.run_search(View { similar_to: Some(name), query_image, ..View::new(search) }, &mut self.results, &mut self.outbox);
+        self.history.run_search(
+            View { similar_to: Some(name), query_image, ..View::new(search) },
+            &mut self.results,
+            &mut self.outbox,
+        );
     }
 
     pub(in crate::app) fn open_tab(&mut self) {
@@ -248,16 +288,18 @@ impl App {
                 let label = format!("{here} {} {there}", operator.symbol());
                 let meaning = operator.description();
                 let note = format!("{meaning}; {loaded} of the others loaded");
-                PickItem::new(Command::CombineTabs((index, operator)), label).note(note)
+                PickItem::new(Command::CombineTabs(Combination { tab: index, operator }), label)
+                    .note(note)
             })
         });
         let items = items.collect();
         self.open_list(ListKind::Combinations, "Combine the loaded pages", items);
     }
 
-    pub(in crate::app) fn combine_tabs(&mut self, (index, operator): Combination) {
+    pub(in crate::app) fn combine_tabs(&mut self, combination: Combination) {
         let Some(tabs) = self.results.tabs() else { return };
-        let Some(other) = tabs.all().get(index) else { return };
+        let Combination { tab, operator } = combination;
+        let Some(other) = tabs.all().get(tab) else { return };
         let (here, there) = (tabs.tab().view.title(), other.view.title());
         let clusters_of =
             |view| self.results.clusters_of(view).into_iter().cloned().collect::<Vec<Cluster>>();
@@ -274,10 +316,13 @@ impl App {
         if self.query.draft(&self.results).selected_row().is_none() {
             return self.open_filter_picker();
         }
-        self.query.edit_draft(|draft| {
-            let _ = draft.edit_row();
-            draft.field = Some(0);
-        }, &self.results);
+        self.query.edit_draft(
+            |draft| {
+                let _ = draft.edit_row();
+                draft.field = Some(0);
+            },
+            &self.results,
+        );
     }
 
     pub(in crate::app) fn open_filter_picker(&mut self) {
@@ -326,7 +371,8 @@ impl App {
             let found = entry.results.map(|results| format!("{} · ", result_text(results)));
             let found = found.unwrap_or_default();
             let note = format!("{found}{dataset} · {entity} · granularity {level}");
-            let age = entry.searched_at.map(|at| format_age(self.outbox.clock().saturating_sub(at)));
+            let age =
+                entry.searched_at.map(|at| format_age(self.outbox.clock().saturating_sub(at)));
             PickItem::new(Command::RerunSearch(Box::new(entry.clone())), self.describe(entry))
                 .prefix(age.unwrap_or_default())
                 .note(note)
@@ -339,7 +385,7 @@ impl App {
     fn describe(&self, entry: &HistoryEntry) -> String {
         let HistoryEntry { search, similar_to, .. } = entry;
         let filters = search.filters.iter().map(|filter| filter_summary(self, filter));
-        let query = title::of_search(&search.query, similar_to.as_ref(), 0);
+        let query = search_title(&search.query, similar_to.as_ref(), 0);
         let max_score = match search.query {
             Query::Caption { max_score, .. } => max_score,
             Query::Browse | Query::Similar(_) => None,
@@ -362,9 +408,17 @@ impl App {
         self.panes.focus = Pane::Results;
         match file {
             Some(file) => {
-                self.results.register_query_image(QueryImage { region, ..QueryImage::file(file) }, search, &mut self.outbox);
+                self.results.register_query_image(
+                    QueryImage { region, ..QueryImage::file(file) },
+                    search,
+                    &mut self.outbox,
+                );
             }
-            None => self.history.run_search(View { similar_to, ..View::new(search) }, &mut self.results, &mut self.outbox),
+            None => self.history.run_search(
+                View { similar_to, ..View::new(search) },
+                &mut self.results,
+                &mut self.outbox,
+            ),
         }
     }
 
@@ -407,4 +461,10 @@ impl App {
             self.open_caption_search();
         }
     }
+}
+
+fn result_text(results: ResultCount) -> String {
+    let more = if results.is_complete { "" } else { "+" };
+    let noun = if results.clusters == 1 && results.is_complete { "cluster" } else { "clusters" };
+    format!("{}{more} {noun}", group_digits(results.clusters as u64))
 }

@@ -2,16 +2,17 @@
 
 use std::{collections::BTreeMap, iter, time::Duration};
 
+use tessera_model::{
+    AnchorKind, DatasetId, HistoryEntry, Query, SavedSession, StateKey, StateValue,
+};
+
 use crate::{
     app::{
-        App, Remote, Tabs, Uptime, View,
+        App, Outbox, Remote, Results, Tabs, Uptime, View,
         view::sort_filter::{ListOptions, filter_and_sort},
     },
     config::TileSize,
     message::{Lane, Request},
-};
-use tessera_model::{
-    AnchorKind, DatasetId, HistoryEntry, Query, SavedSession, StateKey, StateValue,
 };
 
 /// The least time between saves of moved cursors.
@@ -29,6 +30,24 @@ pub(in crate::app) struct Session {
 impl Session {
     pub fn new(saved: SavedSession) -> Self {
         Self { saved, ..Self::default() }
+    }
+
+    /// Saves the session after an event that has changed it. While only cursors move, the session is saved
+    /// from time to time.
+    pub fn save(&mut self, current: SavedSession, outbox: &mut Outbox) {
+        if current == self.saved {
+            self.due = None;
+            return;
+        }
+        let saved = SavedSession { cursors: current.cursors.clone(), ..self.saved.clone() };
+        let due = self.saved_at.filter(|_| current == saved).map(|at| at + CURSOR_INTERVAL);
+        self.due = due.filter(|due| *due > outbox.now);
+        if self.due.is_none() {
+            self.saved_at = Some(outbox.now);
+            self.saved = current.clone();
+            let request = Request::SaveState(StateValue::Session(current));
+            outbox.send(Lane::SaveState(StateKey::Session), request);
+        }
     }
 }
 
@@ -53,35 +72,15 @@ pub(in crate::app) fn restore_tabs(app: &mut App, dataset: DatasetId) {
     app.query.edit_draft(|draft| draft.adopt_filters(&filters), &app.results);
 }
 
-/// Saves the session after an event that has changed it. While only cursors move, it is saved from
-/// time to time.
-pub(in crate::app) fn save_session(app: &mut App) {
-    let Some(session) = session(app) else { return };
-    if session == app.session.saved {
-        app.session.due = None;
-        return;
-    }
-    let saved = SavedSession { cursors: session.cursors.clone(), ..app.session.saved.clone() };
-    let due = app.session.saved_at.filter(|_| session == saved).map(|at| at + CURSOR_INTERVAL);
-    app.session.due = due.filter(|due| *due > app.outbox.now);
-    if app.session.due.is_none() {
-        app.session.saved_at = Some(app.outbox.now);
-        app.session.saved = session.clone();
-        let request = Request::SaveState(StateValue::Session(session));
-        app.outbox.send(Lane::SaveState(StateKey::Session), request);
-    }
-}
-
-/// `None` before a dataset is open.
-fn session(app: &App) -> Option<SavedSession> {
+/// What is saved of the present state; `None` before a dataset is open.
+pub(in crate::app) fn current_session(app: &App) -> Option<SavedSession> {
     let tabs = app.results.tabs()?;
     let saved: Vec<(usize, HistoryEntry)> = (0..)
         .zip(tabs.all())
         .filter_map(|(index, tab)| Some((index, saved_tab(&tab.view)?)))
         .collect();
     let active_tab = saved.iter().position(|(index, _)| *index == tabs.active());
-    let changed_size =
-        (app.panes.tile_size != app.setup.tile_size).then_some(app.panes.tile_size);
+    let changed_size = (app.panes.tile_size != app.setup.tile_size).then_some(app.panes.tile_size);
     Some(SavedSession {
         dataset: Some(tabs.tab().view.search.dataset),
         cursors: saved.iter().map(|(index, _)| app.results.cursor_on_page(*index)).collect(),

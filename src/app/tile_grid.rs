@@ -5,10 +5,12 @@
 use std::ops::Range;
 
 use ratatui::layout::Rect;
-use tessera_model::{Page, Preview};
+use tessera_model::Preview;
 use tessera_picture::{Canvas, Protocol};
 
-use crate::app::{App, Overlay, Tile, areas::inner_area, pane::scroll_top};
+use crate::app::{
+    App, Tile, areas::inner_area, pane::scroll_top, results_header::results_header_rows,
+};
 
 /// The tiles of the results. A tile is a picture with lines of text below it, in a margin of one cell,
 /// which carries the frame of the cursor.

@@ -1,17 +1,19 @@
 //! `App::update`: the flow of one event through the core.
 
-use super::{
-    App, Areas, Baskets, Datasets, Event, InputState, Jobs, Level, LoginState, Notifications,
-    Outbox, Overlays, Pane, Panes, Presentation, QueryBuilder, RequestLog, Results, Screen,
-    SearchHistory, Session, Setup, Store, TileGrid, Uptime, session::picked_actions,
+use crate::{
+    app::{
+        App, Baskets, Datasets, Effect, Event, InputState, Jobs, Level, LoginState, Outbox,
+        Overlays, Pane, Panes, Presentation, QueryBuilder, RequestLog, Results, Screen,
+        SearchHistory, Session, Setup, Store, Uptime,
+        session::{current_session, picked_actions},
+    },
+    input::KeyContext,
 };
-use crate::{app::Effect, input::KeyContext};
-use tessera_model::Timestamp;
 
 impl App {
     pub fn new(setup: Setup) -> Self {
         Self {
-            outbox: Outbox::new(Notifications::of_warnings(&setup.warnings)),
+            outbox: Outbox::new(&setup),
             screen: Screen::new(&setup),
             panes: Panes::new(&setup),
             input: InputState::default(),
@@ -44,7 +46,9 @@ impl App {
         self.apply_typed_filter();
         self.restore_cursor();
         self.history.save(&mut self.outbox);
-        save_session(self);
+        if let Some(session) = current_session(self) {
+            self.session.save(session, &mut self.outbox);
+        }
         self.continue_playback();
         self.load_missing();
         self.outbox.take_effects()

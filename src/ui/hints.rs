@@ -161,7 +161,10 @@ fn mode_hint(ctx: &DrawContext) -> Option<(String, Style)> {
     if !app.pending_keys().is_empty() {
         return None;
     }
-    let editing = app.query().editing_hints(app.panes().focus, app.results()).map(|hint| (hint.to_owned(), theme.dim));
+    let editing = app
+        .query()
+        .editing_hints(app.panes().focus, app.results())
+        .map(|hint| (hint.to_owned(), theme.dim));
     editing.or_else(|| selection_hint(app).map(|hint| (hint, theme.moving)))
 }
 

@@ -1,9 +1,25 @@
 //! The texts around the results: the heading in the frame, the line above the tiles, and the tabs.
 
-use ratatui::{layout::Rect, style::Style, text::{Line, Span}};
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 use tessera_model::{EntityType, SafeText, Status, text::count_with_noun};
 
-use crate::{app::{App, View, results_header::{LEGEND_GAP, RankingText}, view::sort_filter::SortOrder}, ui::{DrawContext, tile, widget::{below, display_width, first_fitting, group_digits, truncate}}};
+use crate::{
+    app::{
+        App, View,
+        results_header::{
+            LEGEND_GAP, RankingText, results_header_rows, results_notice, results_notice_rows,
+        },
+        view::sort_filter::SortOrder,
+    },
+    ui::{
+        DrawContext, tile,
+        widget::{below, display_width, first_fitting, group_digits, truncate},
+    },
+};
 
 /// The legend where there is no room for its bands.
 const SHORT_LEGEND: &str = "lower is closer";
@@ -150,7 +166,8 @@ fn query_text(
     if let Some(computed) = &view.computed {
         return vec![(computed.label.to_string(), theme.moving)];
     }
-    let Some(RankingText { subject: (kind, name), legend }) = ctx.app.results().ranking_text() else {
+    let Some(RankingText { subject: (kind, name), legend }) = ctx.app.results().ranking_text()
+    else {
         let what = if view.search.filters.is_empty() {
             "the whole dataset"
         } else {

@@ -1,17 +1,21 @@
 //! The full-size view: title, one or several pictures, and hints or a notification.
 
 use ratatui::{layout::Rect, style::Style};
+use tessera_model::{Preview, video::format_timestamp};
+use tessera_picture::Protocol;
 
-use super::{DrawContext, hints, pane::selection_text};
 use crate::{
     app::{
+        Viewer,
         basket::count_with_noun,
         viewer::{Arrangement, Comparison, StripFrame, ViewerPanel},
     },
-    ui::widget::{display_width, group_digits, split_end},
+    ui::{
+        DrawContext, hints,
+        pane::selection_text,
+        widget::{display_width, group_digits, split_end},
+    },
 };
-use tessera_model::{Preview, video::format_timestamp};
-use tessera_picture::Protocol;
 
 pub(super) fn viewer(ctx: &mut DrawContext) {
     let areas = ctx.app.viewer_areas();
@@ -68,7 +72,7 @@ fn title(ctx: &mut DrawContext, area: Rect) {
     let (app, theme) = (ctx.app, ctx.theme);
     let place = match app.comparison() {
         Some(comparison) => arrangement_text(ctx, comparison),
-        None if ctx.app.is_playing() => playback_text(ctx),
+        None if ctx.app.viewer().is_some_and(Viewer::is_playing) => playback_text(ctx),
         None => position_text(ctx),
     };
     let end = format!("{place}  {} ", zoom_text(ctx));
@@ -116,7 +120,10 @@ fn arrangement_text(ctx: &DrawContext, comparison: &Comparison) -> String {
         Arrangement::SideBySide => count_with_noun(count, "picture", "pictures"),
         Arrangement::InTurn => format!("{} of {count} in turn", comparison.active + 1),
         Arrangement::Difference => {
-            let other = ctx.app.compared_previews().get(1).map(|preview| preview.title());
+            let other = ctx
+                .app
+                .comparison()
+                .and_then(|it| Some(it.previews(ctx.app.results()).get(1)?.title()));
             format!("differences from {} in red", other.unwrap_or_default())
         }
     }

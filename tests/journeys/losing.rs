@@ -12,7 +12,11 @@ async fn lose_and_regain_the_service() {
     person.wait(20).await;
     person.wait(20).await;
     person.sees("no response for");
-    assert_eq!(person.session.app.results().page().unwrap().clusters.len(), clusters, "what was seen stays");
+    assert_eq!(
+        person.session.app.results().page().unwrap().clusters.len(),
+        clusters,
+        "what was seen stays"
+    );
     person.press("l j h k").await;
     person.press("f").await;
     person.sees("r tries again");

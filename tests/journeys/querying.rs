@@ -35,5 +35,9 @@ async fn what_the_service_refuses_stands_under_its_filter() {
     person.press("f5 3").await;
     person
         .sees("row 1: the service reports: query.vql: filter 0, issues.value: must be one of blur");
-    assert_eq!(person.session.app.query().draft(person.session.app.results()).rows.len(), 1, "the query stays");
+    assert_eq!(
+        person.session.app.query().draft(person.session.app.results()).rows.len(),
+        1,
+        "the query stays"
+    );
 }

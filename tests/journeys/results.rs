@@ -40,7 +40,11 @@ async fn what_is_similar_to_one_picture_and_not_to_another() {
     );
     person.press("ctrl-w alt-1 = 2").await;
     assert_eq!(person.session.app.results().tiles().len(), all);
-    assert_eq!(person.session.app.results().cluster().unwrap().id, nearest, "in the order of the first tab");
+    assert_eq!(
+        person.session.app.results().cluster().unwrap().id,
+        nearest,
+        "in the order of the first tab"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,15 @@
 use std::time::Duration;
 
 use ratatui::{buffer::Buffer, layout::Rect};
-use tessera::{app::{Event, Overlay, areas::{DetailLayout, inner_area}, overlay::FilePicker}, message::{JobId, Lane, Payload}, ui::theme::ThemeName};
+use tessera::{
+    app::{
+        Event, Overlay,
+        areas::{DetailLayout, inner_area},
+        overlay::FilePicker,
+    },
+    message::{JobId, Lane, Payload},
+    ui::theme::ThemeName,
+};
 use tessera_model::{
     Failure, FailureKind, Page, Preflight, RequestOutcome, RequestRecord, SafeText, Status,
 };

@@ -43,9 +43,15 @@ fn a_range_is_selected_by_its_two_ends() {
     assert_eq!(desk.app.baskets().selected_tile_range(desk.app.results()), Some(1..=4));
     assert!(selection(&desk).is_empty(), "nothing is selected before the second end");
     desk.press("v");
-    assert_eq!((totals(&desk).clusters, desk.app.baskets().selected_tile_range(desk.app.results())), (4, None));
+    assert_eq!(
+        (totals(&desk).clusters, desk.app.baskets().selected_tile_range(desk.app.results())),
+        (4, None)
+    );
     desk.press("v h esc");
-    assert_eq!((totals(&desk).clusters, desk.app.baskets().selected_tile_range(desk.app.results())), (4, None));
+    assert_eq!(
+        (totals(&desk).clusters, desk.app.baskets().selected_tile_range(desk.app.results())),
+        (4, None)
+    );
 }
 
 #[test]

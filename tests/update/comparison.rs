@@ -31,7 +31,12 @@ fn compared(desk: &Desk) -> Vec<u128> {
 
 fn is_selected(desk: &Desk, number: u128) -> bool {
     let media = MediaId(Uuid::from_u128(100_000 + number));
-    desk.app.baskets().selection(desk.app.results()).unwrap().get(EntryId::MediaItem(media)).is_some()
+    desk.app
+        .baskets()
+        .selection(desk.app.results())
+        .unwrap()
+        .get(EntryId::MediaItem(media))
+        .is_some()
 }
 
 #[test]

@@ -22,7 +22,10 @@ fn title(desk: &Desk) -> String {
 #[test]
 fn frames_are_stepped_through_in_the_order_of_time_across_clusters() {
     let mut desk = desk();
-    assert_eq!((title(&desk), desk.app.results().frame_position()), ("00:04 a.mp4".into(), Some((1, 4))));
+    assert_eq!(
+        (title(&desk), desk.app.results().frame_position()),
+        ("00:04 a.mp4".into(), Some((1, 4)))
+    );
     let mut steps = Vec::new();
     for key in ["}", "}", "{", "{", "{"] {
         desk.press(key);

@@ -2,7 +2,17 @@
 
 use proptest::prelude::*;
 use ratatui::layout::{Margin, Rect};
-use tessera::{app::{App, Event, Mouse, MouseKind, Pane, Setup, areas::{DetailLayout, inner_area}, jobs::rows::JobRows, tile_grid::TileGrid}, config::TileSize, input::Keymap, message::{JobId, Lane, Payload}};
+use tessera::{
+    app::{
+        App, Event, Mouse, MouseKind, Pane, Setup,
+        areas::{DetailLayout, inner_area},
+        jobs::rows::JobRows,
+        tile_grid::TileGrid,
+    },
+    config::TileSize,
+    input::Keymap,
+    message::{JobId, Lane, Payload},
+};
 use tessera_model::{FailureKind, SafeText, Status};
 use tessera_picture::Protocol;
 
@@ -113,7 +123,10 @@ fn the_tiles_stay_while_a_filter_is_typed_and_grow_when_it_is_accepted() {
     let before = desk.app.grid().unwrap().columns();
     desk.press("/");
     desk.type_text("12.jpg");
-    assert_eq!((desk.app.grid().unwrap().columns(), desk.app.results().tiles().len()), (before, 10));
+    assert_eq!(
+        (desk.app.grid().unwrap().columns(), desk.app.results().tiles().len()),
+        (before, 10)
+    );
     desk.press("enter");
     assert!(desk.app.grid().unwrap().capacity() < 20, "the short result grows");
 }
@@ -262,7 +275,10 @@ fn a_click_on_a_tile_selects_it_and_a_second_one_opens() {
     let tile = desk.app.grid().unwrap().tile_area(1).unwrap();
     let click = Event::Mouse(Mouse { column: tile.x + 2, row: tile.y + 1, kind: MouseKind::Click });
     desk.happen(click.clone());
-    assert_eq!((desk.app.results().view().unwrap().cursor, desk.app.panes().focus), (1, Pane::Results));
+    assert_eq!(
+        (desk.app.results().view().unwrap().cursor, desk.app.panes().focus),
+        (1, Pane::Results)
+    );
     desk.happen(click);
     assert!(desk.app.results().shows_members());
 }

@@ -35,7 +35,11 @@ fn a_drag_over_tiles_selects_their_range() {
     let mut desk = with_tiles();
     mouse(&mut desk, 1, MouseKind::Click);
     mouse(&mut desk, 1, MouseKind::Drag);
-    assert_eq!(desk.app.baskets().selected_tile_range(desk.app.results()), None, "still on the first tile");
+    assert_eq!(
+        desk.app.baskets().selected_tile_range(desk.app.results()),
+        None,
+        "still on the first tile"
+    );
     mouse(&mut desk, 2, MouseKind::Drag);
     mouse(&mut desk, 3, MouseKind::Drag);
     assert_eq!(desk.app.baskets().selected_tile_range(desk.app.results()), Some(1..=3));
@@ -53,7 +57,13 @@ fn a_click_without_a_drag_selects_nothing() {
     for kind in [MouseKind::Click, MouseKind::Drag, MouseKind::Release] {
         mouse(&mut desk, 2, kind);
     }
-    assert_eq!((desk.app.results().view().unwrap().cursor, desk.app.baskets().selection(desk.app.results()).unwrap().len()), (2, 0));
+    assert_eq!(
+        (
+            desk.app.results().view().unwrap().cursor,
+            desk.app.baskets().selection(desk.app.results()).unwrap().len()
+        ),
+        (2, 0)
+    );
     // A drag that starts elsewhere is not one over tiles.
     let header = Mouse { column: 0, row: 0, kind: MouseKind::Click };
     desk.happen(Event::Mouse(header));

@@ -167,8 +167,14 @@ fn full_text_has_no_bound_and_a_semantic_filter_has_a_minimum() {
         [Filter::semantic("red van", Some(0.35)).unwrap()]
     );
     desk.press("right");
-    assert_eq!(desk.app.query().draft(desk.app.results()).filters().unwrap(), [Filter::full_text("red van").unwrap()]);
-    assert_eq!(desk.app.query().draft(desk.app.results()).selected_row().unwrap().fields().count(), 1);
+    assert_eq!(
+        desk.app.query().draft(desk.app.results()).filters().unwrap(),
+        [Filter::full_text("red van").unwrap()]
+    );
+    assert_eq!(
+        desk.app.query().draft(desk.app.results()).selected_row().unwrap().fields().count(),
+        1
+    );
 }
 
 /// A page whose first cluster has labels and a tag.
@@ -262,8 +268,16 @@ fn the_json_and_the_form_are_one_query() {
     desk.press("end backspace");
     desk.type_text(r#",{"text":{"op":"fts","value":"a AND b"}}]"#);
     desk.press("tab");
-    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 2, "{}", first_diagnostic(&desk));
-    assert_eq!(desk.app.query().draft(desk.app.results()).filters().unwrap()[1], Filter::full_text("a AND b").unwrap());
+    assert_eq!(
+        desk.app.query().draft(desk.app.results()).rows.len(),
+        2,
+        "{}",
+        first_diagnostic(&desk)
+    );
+    assert_eq!(
+        desk.app.query().draft(desk.app.results()).filters().unwrap()[1],
+        Filter::full_text("a AND b").unwrap()
+    );
 }
 
 #[test]
@@ -277,7 +291,11 @@ fn invalid_json_is_kept_with_the_position_of_the_error() {
     assert!(desk.requests().is_empty(), "nothing is run that cannot be read");
     desk.press("esc 3 backspace tab");
     assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 0);
-    assert!(desk.app.query().draft(desk.app.results()).json.is_none(), "{}", first_diagnostic(&desk));
+    assert!(
+        desk.app.query().draft(desk.app.results()).json.is_none(),
+        "{}",
+        first_diagnostic(&desk)
+    );
 }
 
 #[test]
@@ -318,7 +336,10 @@ fn chips_show_enabled_disabled_and_not_yet_run_filters() {
     let kind = tessera::app::MouseKind::Click;
     let mouse = tessera::app::Mouse { column: 24, row: line.y, kind };
     desk.happen(Event::Mouse(mouse));
-    assert_eq!((desk.app.panes().focus, desk.app.query().draft(desk.app.results()).cursor), (Pane::Query, 1));
+    assert_eq!(
+        (desk.app.panes().focus, desk.app.query().draft(desk.app.results()).cursor),
+        (Pane::Query, 1)
+    );
 }
 
 #[test]
@@ -372,7 +393,11 @@ fn a_saved_view_keeps_disabled_filters() {
     desk.kept.insert(StateKey::Views, kept);
     desk.press("W enter");
     assert_eq!(open_search(&desk).filters, [Filter::duplicates(0.9).unwrap()]);
-    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 2, "what is off is there, too");
+    assert_eq!(
+        desk.app.query().draft(desk.app.results()).rows.len(),
+        2,
+        "what is off is there, too"
+    );
 }
 
 #[test]
@@ -451,5 +476,9 @@ fn a_filter_without_a_value_is_removed_when_it_is_left() {
     let mut desk = filter_list_after("1");
     desk.type_text("dog");
     desk.press("esc");
-    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 1, "a filter with a value stays");
+    assert_eq!(
+        desk.app.query().draft(desk.app.results()).rows.len(),
+        1,
+        "a filter with a value stays"
+    );
 }

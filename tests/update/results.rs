@@ -153,8 +153,13 @@ fn a_cluster_opens_to_its_members_and_esc_closes_it() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l enter");
     assert!(desk.app.results().shows_members());
-    let names: Vec<String> =
-        desk.app.results().tiles().iter().map(|tile| tile.preview.unwrap().file_name.to_string()).collect();
+    let names: Vec<String> = desk
+        .app
+        .results()
+        .tiles()
+        .iter()
+        .map(|tile| tile.preview.unwrap().file_name.to_string())
+        .collect();
     assert_eq!(names, ["10.jpg", "11.jpg", "12.jpg"]);
     desk.press("l l l");
     assert_eq!(desk.app.results().preview().unwrap().file_name.as_str(), "12.jpg");
@@ -176,7 +181,11 @@ fn moving_past_an_end_turns_the_page() {
     desk.press("k");
     assert_eq!((desk.app.results().page_number(), here(&desk)), (0, 99));
     desk.press("j G j");
-    assert_eq!((desk.app.results().page_number(), here(&desk)), (1, 139), "the last page is the end");
+    assert_eq!(
+        (desk.app.results().page_number(), here(&desk)),
+        (1, 139),
+        "the last page is the end"
+    );
 }
 
 #[test]
@@ -188,7 +197,10 @@ fn the_page_on_screen_stays_until_the_next_one_is_loaded() {
     desk.press("n");
     assert_eq!(desk.notice(), "page 2 is not loaded yet; Esc stays here");
     desk.answer_page(page(100, 40));
-    assert_eq!((here(&desk), desk.app.results().page_number(), desk.app.results().pending_search()), (100, 1, None));
+    assert_eq!(
+        (here(&desk), desk.app.results().page_number(), desk.app.results().pending_search()),
+        (100, 1, None)
+    );
 }
 
 #[test]
@@ -263,7 +275,10 @@ fn clusters_of_an_earlier_clustering_are_not_repeated() {
         desk.answer_page(page(50, 100));
     }
     let shown = desk.app.results().page().unwrap();
-    assert_eq!((desk.app.results().page_number(), shown.clusters.len(), shown.repeated), (1, 100, 0));
+    assert_eq!(
+        (desk.app.results().page_number(), shown.clusters.len(), shown.repeated),
+        (1, 100, 0)
+    );
 }
 
 #[test]
@@ -413,9 +428,16 @@ fn set_operations_use_loaded_pages() {
     desk.press("=");
     assert!(desk.notice().starts_with("there is nothing to combine with"));
     desk.press("ctrl-t = 1");
-    assert_eq!(desk.app.results().view().unwrap().title().as_str(), "all − ≈ 0.jpg, of loaded pages");
+    assert_eq!(
+        desk.app.results().view().unwrap().title().as_str(),
+        "all − ≈ 0.jpg, of loaded pages"
+    );
     assert_eq!(numbers(&desk), [0, 1, 2, 3, 7, 8]);
-    assert_eq!((desk.app.results().tab_count(), open_searches(&desk).len()), (3, 0), "no request is sent");
+    assert_eq!(
+        (desk.app.results().tab_count(), open_searches(&desk).len()),
+        (3, 0),
+        "no request is sent"
+    );
     desk.press("< n");
     assert_eq!(desk.notice(), "this is the last page");
     desk.press("alt-2 = 2");

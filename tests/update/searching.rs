@@ -148,7 +148,10 @@ fn enter_opens_dataset_cluster_and_full_size() {
     desk.press("1 enter");
     assert_eq!(desk.app.panes().focus, Pane::Results);
     desk.press("enter l enter");
-    assert_eq!((desk.app.panes().focus, desk.app.results().view().unwrap().preview_index), (Pane::Detail, 1));
+    assert_eq!(
+        (desk.app.panes().focus, desk.app.results().view().unwrap().preview_index),
+        (Pane::Detail, 1)
+    );
     desk.press("enter");
     let original = |request: &&Request| {
         matches!(request, Request::Picture(PictureSource::Link(link), Crop::Zoomed(..), _)

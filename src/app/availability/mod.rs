@@ -3,15 +3,19 @@
 
 mod search;
 
-pub(in crate::app) use conditions::status_denial;
-pub(in crate::app) use reason::suggested_action;
-
-pub use drawing::drawing_reason;
-pub use reason::unavailable_reason;
-
 use tessera_model::{Dataset, Operation, Permission, text::capitalize};
 
-use crate::{app::{App, Job, JobState, Pane, availability::search::{basket_loaded, something_selected}, copy, viewer::{other_picture_reason, viewer_reason}}, input::{Action, action::ActionGroup}};
+use crate::{
+    app::{
+        App, Job, JobState, Pane,
+        availability::search::{
+            basket_loaded, query_reason, search_reason, selection_reason, something_selected,
+        },
+        copy,
+        viewer::{other_picture_reason, viewer_reason},
+    },
+    input::{Action, action::ActionGroup},
+};
 
 pub(in crate::app) fn unless(met: bool, reason: &str) -> Option<String> {
     (!met).then(|| reason.to_owned())
@@ -57,10 +61,10 @@ pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     }
     match action.group() {
         ActionGroup::Navigation => navigation_reason(app, action),
-        ActionGroup::Searching => search::search_reason(app, action),
-        ActionGroup::QueryBuilder => search::query_reason(app, action),
-        ActionGroup::Selection => selection::selection_reason(app, action),
-        ActionGroup::Jobs => jobs::job_reason(app, action),
+        ActionGroup::Searching => search_reason(app, action),
+        ActionGroup::QueryBuilder => query_reason(app, action),
+        ActionGroup::Selection => selection_reason(app, action),
+        ActionGroup::Jobs => job_reason(app, action),
         ActionGroup::Clipboard => copy::unavailable_reason(app, action),
         ActionGroup::Viewer => viewer_reason(app, action),
         ActionGroup::Program => program_reason(app, action),
@@ -175,9 +179,10 @@ pub fn drawing_reason(action: Action) -> Option<&'static str> {
 pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::Export => dataset_open(app).or_else(|| status_allows(app, Operation::Export)),
-        Action::Download => {
-            unless(app.jobs.job_to_download(app.panes.focus).is_some(), "no finished export to download; e starts one")
-        }
+        Action::Download => unless(
+            app.jobs.job_to_download(app.panes.focus).is_some(),
+            "no finished export to download; e starts one",
+        ),
         Action::ExportBasket => basket_loaded(app)
             .or_else(|| something_selected(app))
             .or_else(|| status_allows(app, Operation::Export)),

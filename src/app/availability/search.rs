@@ -2,7 +2,16 @@
 
 use tessera_model::{AnchorKind, Basket, Operation, Query, Selection};
 
-use crate::{app::{App, Pane, availability::{cluster_selected, dataset_open, picture_selected, status_allows, unless}, query::diagnostics, view::sort_filter::can_sort_by_score, viewer::full_size_reason}, input::Action};
+use crate::{
+    app::{
+        App, Pane,
+        availability::{cluster_selected, dataset_open, picture_selected, status_allows, unless},
+        query::diagnostics,
+        view::sort_filter::can_sort_by_score,
+        viewer::full_size_reason,
+    },
+    input::Action,
+};
 
 pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String> {
     let visual_search = || status_allows(app, Operation::VisualSearch);
@@ -39,10 +48,13 @@ pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String>
 
 fn results_reason(app: &App, action: Action) -> Option<String> {
     match action {
-        Action::NextPage if app.results.page().is_none() => Some("this page is still loading".to_owned()),
-        Action::NextPage if app.results.pending_search().is_some() => {
-            Some(format!("page {} is not loaded yet; Esc stays here", app.results.requested_page() + 1))
+        Action::NextPage if app.results.page().is_none() => {
+            Some("this page is still loading".to_owned())
         }
+        Action::NextPage if app.results.pending_search().is_some() => Some(format!(
+            "page {} is not loaded yet; Esc stays here",
+            app.results.requested_page() + 1
+        )),
         Action::NextPage => unless(app.results.may_have_next_page(), "this is the last page"),
         Action::PreviousPage => unless(app.results.requested_page() > 0, "this is the first page"),
         Action::GoToPage => dataset_open(app).or_else(|| computed_reason(app)),
@@ -57,7 +69,8 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
             }
         },
         Action::Fold => {
-            let scored = app.results.page()?.clusters.iter().any(|cluster| cluster.relevance.is_some());
+            let scored =
+                app.results.page()?.clusters.iter().any(|cluster| cluster.relevance.is_some());
             unless(scored, "nothing on this page has a score; only searches have scores")
         }
         _ => None,
@@ -77,7 +90,9 @@ fn scores_reason(app: &App) -> Option<String> {
 
 fn frame_reason(app: &App, by: isize, end: &str) -> Option<String> {
     picture_selected(app)
-        .or_else(|| unless(app.results.frame_position().is_some(), "this is not a frame of a video"))
+        .or_else(|| {
+            unless(app.results.frame_position().is_some(), "this is not a frame of a video")
+        })
         .or_else(|| unless(app.results.frame_beside(by).is_some(), &format!("{end} on this page")))
 }
 
@@ -93,9 +108,10 @@ pub(in crate::app) fn query_reason(app: &App, action: Action) -> Option<String> 
         Action::SaveView => dataset_open(app)
             .or_else(|| app.store.saved_views_unavailable())
             .or_else(|| app.query.draft(&app.results).filters().err()),
-        Action::ToggleFilter | Action::DeleteFilter => {
-            unless(app.query.draft(&app.results).selected_row().is_some(), "no filter is selected; a adds one")
-        }
+        Action::ToggleFilter | Action::DeleteFilter => unless(
+            app.query.draft(&app.results).selected_row().is_some(),
+            "no filter is selected; a adds one",
+        ),
         _ => None,
     }
 }
@@ -144,12 +160,14 @@ pub(in crate::app) fn selection_reason(app: &App, action: Action) -> Option<Stri
             unless(!computed, "all loaded results are on this page; V selects the page")
         }),
         Action::Exclude => picture_selected(app).or_else(|| cluster_in_selection(app)),
-        Action::Undo => {
-            unless(app.baskets.current(&app.results).is_some_and(Basket::can_undo), "no selection change to undo")
-        }
-        Action::Redo => {
-            unless(app.baskets.current(&app.results).is_some_and(Basket::can_redo), "no selection change to redo")
-        }
+        Action::Undo => unless(
+            app.baskets.current(&app.results).is_some_and(Basket::can_undo),
+            "no selection change to undo",
+        ),
+        Action::Redo => unless(
+            app.baskets.current(&app.results).is_some_and(Basket::can_redo),
+            "no selection change to redo",
+        ),
         Action::Deselect | Action::ClearBasket | Action::SaveSelection => something_selected(app),
         _ => None,
     };
@@ -179,7 +197,9 @@ fn clusters_shown(app: &App) -> Option<String> {
 
 fn cluster_in_selection(app: &App) -> Option<String> {
     let selected = app.results.cluster().is_some_and(|cluster| {
-        app.baskets.selection(&app.results).is_some_and(|selection| selection.cluster(cluster.id).is_some())
+        app.baskets
+            .selection(&app.results)
+            .is_some_and(|selection| selection.cluster(cluster.id).is_some())
     });
     unless(selected, "the cluster of this item is not selected; Space in the results selects it")
 }

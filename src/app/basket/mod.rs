@@ -3,15 +3,20 @@
 
 mod select;
 
-pub use select_all_pages::SelectAllPages;
-pub use selection_state::SelectionState;
+pub use select::SelectAllPages;
 pub use tessera_model::text::count_with_noun;
 
 use std::{collections::BTreeMap, ops::RangeInclusive, slice};
 
-use tessera_model::{Anchor, AnchorKind, Basket, Cluster, ClusterId, DatasetId, EntryContent, EntryId, Page, Preview, Search, Selection, SelectionEntry, StateKey, StateValue};
+use tessera_model::{
+    Basket, Cluster, ClusterId, DatasetId, EntryContent, EntryId, Page, Preview, Selection,
+    SelectionEntry, StateKey, StateValue,
+};
 
-use crate::{app::{App, Level, LoadedState, Pane, Remote, Tile, basket::{cluster_count, count_with_noun}, pane::moved_cursor}, message::{Lane, Request}};
+use crate::{
+    app::{Level, LoadedState, Outbox, Remote, Results, Tile, Uptime, pane::moved_cursor},
+    message::{Lane, Request},
+};
 
 #[derive(Debug, Default)]
 pub struct Baskets {
@@ -81,7 +86,10 @@ impl Baskets {
     /// Changes the basket of the open dataset and saves it.
     pub(in crate::app) fn edit<T>(
         &mut self,
-        change: impl FnOnce(&mut Basket) -> T, results: &Results, outbox: &mut Outbox) -> Option<T> {
+        change: impl FnOnce(&mut Basket) -> T,
+        results: &Results,
+        outbox: &mut Outbox,
+    ) -> Option<T> {
         let dataset = results.view()?.search.dataset;
         self.edit_of(dataset, change, outbox)
     }
@@ -89,7 +97,9 @@ impl Baskets {
     pub(in crate::app) fn edit_of<T>(
         &mut self,
         dataset: DatasetId,
-        change: impl FnOnce(&mut Basket) -> T, outbox: &mut Outbox) -> Option<T> {
+        change: impl FnOnce(&mut Basket) -> T,
+        outbox: &mut Outbox,
+    ) -> Option<T> {
         let outcome = change(self.get_mut(dataset)?);
         self.save(dataset, outbox);
         Some(outcome)
@@ -127,7 +137,12 @@ impl Baskets {
     }
 
     /// Confirms that the selected clusters on a loaded page still exist.
-    pub(in crate::app) fn confirm_selected(&mut self, dataset: DatasetId, page: &Page, outbox: &mut Outbox) {
+    pub(in crate::app) fn confirm_selected(
+        &mut self,
+        dataset: DatasetId,
+        page: &Page,
+        outbox: &mut Outbox,
+    ) {
         let basket = self.get_mut(dataset);
         let confirmed = basket.map_or(0, |basket| basket.confirm_clusters(&page.clusters));
         if confirmed > 0 {
@@ -151,8 +166,7 @@ impl Baskets {
 
     pub(in crate::app) fn move_cursor(&mut self, by: isize, results: &Results) {
         let count = self.selection(results).map_or(0, Selection::len);
-        self.cursor =
-            moved_cursor(self.cursor.min(count.saturating_sub(1)), by, count);
+        self.cursor = moved_cursor(self.cursor.min(count.saturating_sub(1)), by, count);
     }
 
     pub(in crate::app) fn remove_selected_entry(&mut self, results: &Results, outbox: &mut Outbox) {
@@ -201,11 +215,20 @@ pub enum SelectionState {
 impl Baskets {
     /// The state of its cluster, or of the member that it shows.
     pub fn tile_selection_state(&self, tile: &Tile, results: &Results) -> SelectionState {
-        self.selection_state(tile.cluster, tile.preview.filter(|_| results.shows_members()), results)
+        self.selection_state(
+            tile.cluster,
+            tile.preview.filter(|_| results.shows_members()),
+            results,
+        )
     }
 
     /// The state of a cluster, or of one of its members.
-    pub fn selection_state(&self, cluster: &Cluster, member: Option<&Preview>, results: &Results) -> SelectionState {
+    pub fn selection_state(
+        &self,
+        cluster: &Cluster,
+        member: Option<&Preview>,
+        results: &Results,
+    ) -> SelectionState {
         let Some(selection) = self.selection(results) else { return SelectionState::Unselected };
         let Some(selected) = selection.cluster(cluster.id) else {
             let previews = member.map_or(cluster.previews.as_slice(), slice::from_ref);

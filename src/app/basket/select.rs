@@ -3,15 +3,26 @@
 
 use std::ops::RangeInclusive;
 
-use tessera_model::{Basket, Failure, Page, Search, SelectionChange, SelectionEntry, ToggleOutcome, basket::{cluster_entry, media_item_entry}};
+use tessera_model::{
+    Basket, Failure, Page, Search, SelectionChange, SelectionEntry, ToggleOutcome,
+    basket::{cluster_entry, media_item_entry},
+};
 
-use crate::app::{App, Level, Pane, basket::{cluster_count, count_with_noun}};
+use crate::app::{
+    Baskets, Level, Outbox, Pane, Results,
+    basket::{cluster_count, count_with_noun},
+};
 
 type BasketChange = fn(&mut Basket, Vec<SelectionEntry>) -> SelectionChange;
 
 impl Baskets {
     /// Toggles what is under the cursor: a cluster, or in the detail an item.
-    pub(in crate::app) fn toggle_selected(&mut self, focus: Pane, results: &Results, outbox: &mut Outbox) {
+    pub(in crate::app) fn toggle_selected(
+        &mut self,
+        focus: Pane,
+        results: &Results,
+        outbox: &mut Outbox,
+    ) {
         if focus == Pane::Detail || results.shows_members() {
             self.toggle_preview_selected(results, outbox);
         } else if self.pending.range.is_some() {
@@ -27,7 +38,11 @@ impl Baskets {
     }
 
     /// Toggles the preview; inside a selected cluster, excludes or includes it.
-    pub(in crate::app) fn toggle_preview_selected(&mut self, results: &Results, outbox: &mut Outbox) {
+    pub(in crate::app) fn toggle_preview_selected(
+        &mut self,
+        results: &Results,
+        outbox: &mut Outbox,
+    ) {
         let (Some(view), Some(cluster), Some(preview)) =
             (results.view(), results.cluster(), results.preview())
         else {
@@ -67,7 +82,12 @@ impl Baskets {
     }
 
     /// Changes the basket by the clusters of the page that the filter shows.
-    pub(in crate::app) fn change_page(&mut self, change: BasketChange, results: &Results, outbox: &mut Outbox) {
+    pub(in crate::app) fn change_page(
+        &mut self,
+        change: BasketChange,
+        results: &Results,
+        outbox: &mut Outbox,
+    ) {
         let change = self.change_tiles(0..=usize::MAX, change, results, outbox);
         outbox.notify_selection_change(change);
     }
@@ -75,7 +95,10 @@ impl Baskets {
     fn change_tiles(
         &mut self,
         tiles: RangeInclusive<usize>,
-        change: BasketChange, results: &Results, outbox: &mut Outbox) -> Option<SelectionChange> {
+        change: BasketChange,
+        results: &Results,
+        outbox: &mut Outbox,
+    ) -> Option<SelectionChange> {
         let search = &results.view()?.search;
         let clusters = results.clusters_of_tiles(tiles).into_iter();
         let entries = clusters.map(|cluster| cluster_entry(cluster, search)).collect();
@@ -133,7 +156,11 @@ impl Baskets {
         self.pending.all_pages.as_ref().filter(|all| !all.paused).map(|all| &all.next_page)
     }
 
-    pub(in crate::app) fn select_loaded_pages(&mut self, results: &mut Results, outbox: &mut Outbox) {
+    pub(in crate::app) fn select_loaded_pages(
+        &mut self,
+        results: &mut Results,
+        outbox: &mut Outbox,
+    ) {
         while let Some(search) = self.next_page_to_select().cloned() {
             let page = results.pages.get(&search).and_then(|page| page.value().cloned());
             let Some(page) = page else { return };
@@ -142,20 +169,35 @@ impl Baskets {
     }
 
     /// A page could not be loaded: stops, and keeps what is selected.
-    pub(in crate::app) fn select_all_page_failed(&mut self, search: &Search, failure: &Failure, outbox: &mut Outbox) {
+    pub(in crate::app) fn select_all_page_failed(
+        &mut self,
+        search: &Search,
+        failure: &Failure,
+        outbox: &mut Outbox,
+    ) {
         if self.next_page_to_select() == Some(search) {
             let why = format!("page {} could not be loaded", search.page + 1);
             self.finish_select_all(&why, Some(failure), outbox);
         }
     }
 
-    fn select_page_contents(&mut self, search: &Search, page: &Page, results: &mut Results, outbox: &mut Outbox) {
+    fn select_page_contents(
+        &mut self,
+        search: &Search,
+        page: &Page,
+        results: &mut Results,
+        outbox: &mut Outbox,
+    ) {
         let Some(mut all) = self.pending.all_pages.take() else { return };
         let entries = page.clusters.iter().map(|cluster| cluster_entry(cluster, search));
-        let edit = self.edit_of(search.dataset, |basket| match all.clusters_added {
-            0 => basket.select(entries),
-            _ => basket.select_in_last_step(entries),
-        }, outbox);
+        let edit = self.edit_of(
+            search.dataset,
+            |basket| match all.clusters_added {
+                0 => basket.select(entries),
+                _ => basket.select_in_last_step(entries),
+            },
+            outbox,
+        );
         // Keeps the page on screen in the cache.
         if let Some(search_on_screen) = results.view().map(|view| view.search.clone()) {
             results.pages.entry(search_on_screen);

@@ -4,11 +4,28 @@
 mod responses;
 pub mod rows;
 
-use std::{collections::{BTreeMap, BTreeSet}, path::PathBuf, time::Duration};
+pub use responses::{Activity, JobAlert};
 
-use tessera_model::{DatasetId, Failure, JobKind, JobRecord, MediaAddition, Operation, SafeText, StateKey, StateValue, Timestamp, job::drop_oldest_finished, text::count_with_noun};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::Duration,
+};
 
-use crate::{app::{Activity, App, Level, LoadedState, Pane, Remote, Uptime, jobs::Jobs, overlay::AddMediaForm, pane::moved_cursor}, command_lines::addition_job, job::{Job, JobId, JobState}, message::{Lane, Request}};
+use tessera_model::{
+    DatasetId, Failure, JobKind, JobRecord, MediaAddition, Operation, SafeText, StateKey,
+    StateValue, Timestamp, job::drop_oldest_finished, text::count_with_noun,
+};
+
+use crate::{
+    app::{
+        Level, LoadedState, LoginState, Outbox, Pane, Remote, Store, Uptime, overlay::AddMediaForm,
+        pane::moved_cursor,
+    },
+    command_lines::addition_job,
+    job::{Job, JobId, JobState},
+    message::{Lane, Request},
+};
 
 #[derive(Debug, Default)]
 pub struct Jobs {
@@ -92,13 +109,20 @@ impl Jobs {
         &mut self,
         dataset: (DatasetId, SafeText),
         kind: JobKind,
-        request: Request, outbox: &mut Outbox) -> JobId {
+        request: Request,
+        outbox: &mut Outbox,
+    ) -> JobId {
         let id = self.create(dataset, kind, outbox);
         outbox.send(Lane::StartJob(id), request);
         id
     }
 
-    fn create(&mut self, dataset: (DatasetId, SafeText), kind: JobKind, outbox: &mut Outbox) -> JobId {
+    fn create(
+        &mut self,
+        dataset: (DatasetId, SafeText),
+        kind: JobKind,
+        outbox: &mut Outbox,
+    ) -> JobId {
         let clock = outbox.clock();
         self.add(|id| Job::new(id, dataset, kind, clock))
     }
@@ -108,7 +132,11 @@ impl Jobs {
         &mut self,
         dataset: (DatasetId, SafeText),
         addition: MediaAddition,
-        folders: &[PathBuf], store: &Store, login: &LoginState, outbox: &mut Outbox) -> JobId {
+        folders: &[PathBuf],
+        store: &Store,
+        login: &LoginState,
+        outbox: &mut Outbox,
+    ) -> JobId {
         let free = self.can_start_operation(dataset.0, Operation::AddMedia, store, login);
         let kind = JobKind::AddMedia(addition_job(&addition, folders));
         let id = self.create(dataset, kind, outbox);
@@ -128,7 +156,12 @@ impl Jobs {
         }
     }
 
-    pub(in crate::app) fn start_reindex(&mut self, dataset: (DatasetId, SafeText), store: &Store, outbox: &mut Outbox) {
+    pub(in crate::app) fn start_reindex(
+        &mut self,
+        dataset: (DatasetId, SafeText),
+        store: &Store,
+        outbox: &mut Outbox,
+    ) {
         let (key, request) = (dataset.0, Request::Reindex(dataset.0));
         let id = self.start(dataset, JobKind::Reindex, request, outbox);
         if let Some(job) = self.by_id.get_mut(&id) {
@@ -136,7 +169,13 @@ impl Jobs {
         }
     }
 
-    fn can_start_operation(&self, dataset: DatasetId, operation: Operation, store: &Store, login: &LoginState) -> bool {
+    fn can_start_operation(
+        &self,
+        dataset: DatasetId,
+        operation: Operation,
+        store: &Store,
+        login: &LoginState,
+    ) -> bool {
         let status = store.dataset(dataset).map(|dataset| &dataset.status);
         let denied = status.and_then(|status| status.allows(operation).denial_reason()).is_some();
         let busy = self.iter().any(|job| {
@@ -147,7 +186,12 @@ impl Jobs {
     }
 
     /// Sends the queued additions whose dataset has become free, oldest first.
-    pub(in crate::app) fn send_queued(&mut self, store: &Store, login: &LoginState, outbox: &mut Outbox) {
+    pub(in crate::app) fn send_queued(
+        &mut self,
+        store: &Store,
+        login: &LoginState,
+        outbox: &mut Outbox,
+    ) {
         let queued = self.iter().filter_map(|job| match job.state() {
             JobState::Queued(addition) => Some((job.id, job.dataset, (**addition).clone())),
             _ => None,
@@ -200,8 +244,7 @@ impl Jobs {
 
     /// Polls every job now, and watches the selected one again.
     pub(in crate::app) fn poll_now(&mut self, focus: Pane) {
-        let selected =
-            self.selected().map(|job| job.id).filter(|_| focus == Pane::Jobs);
+        let selected = self.selected().map(|job| job.id).filter(|_| focus == Pane::Jobs);
         for job in self.by_id.values_mut() {
             if Some(job.id) == selected {
                 job.watch_again();
@@ -217,7 +260,9 @@ impl Jobs {
     pub(in crate::app) fn transition<T>(
         &mut self,
         id: JobId,
-        apply: impl FnOnce(&mut Job) -> Result<T, Failure>, outbox: &mut Outbox) -> Option<T> {
+        apply: impl FnOnce(&mut Job) -> Result<T, Failure>,
+        outbox: &mut Outbox,
+    ) -> Option<T> {
         let applied = apply(self.by_id.get_mut(&id)?);
         applied.inspect_err(|failure| outbox.notify_failure(failure)).ok()
     }
@@ -273,7 +318,12 @@ impl Jobs {
 
 impl Jobs {
     /// The jobs of earlier runs and of commands were loaded; those in progress are followed.
-    pub(in crate::app) fn jobs_loaded(&mut self, result: LoadedState, store: &mut Store, outbox: &mut Outbox) {
+    pub(in crate::app) fn jobs_loaded(
+        &mut self,
+        result: LoadedState,
+        store: &mut Store,
+        outbox: &mut Outbox,
+    ) {
         let value = match result {
             Ok(value) => value,
             Err(failure) => return self.loaded.finish(outbox.now, Err(failure)),

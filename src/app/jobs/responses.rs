@@ -4,16 +4,34 @@
 use tessera_model::{Archive, ExportTask, Failure, FailureKind, SafeText, text::count_with_noun};
 use tessera_wire::acceptance::Accepted;
 
-use crate::{app::{App, Effect, Job, Level, Pane}, config::NotificationMethod, job::{Job, JobId, JobState}};
+use crate::{
+    app::{Baskets, Effect, Job, Jobs, Level, LoginState, Outbox, Pane, Screen, Setup, Store},
+    config::NotificationMethod,
+    job::{JobId, JobState},
+};
 
 impl Jobs {
-    pub(in crate::app) fn operation_accepted(&mut self, id: JobId, accepted: Accepted, store: &mut Store, outbox: &mut Outbox) {
+    pub(in crate::app) fn operation_accepted(
+        &mut self,
+        id: JobId,
+        accepted: Accepted,
+        store: &mut Store,
+        outbox: &mut Outbox,
+    ) {
         store.datasets.invalidate();
         let clock = outbox.clock();
         self.transition(id, |job| job.operation_accepted(clock, accepted), outbox);
     }
 
-    pub(in crate::app) fn export_reported(&mut self, id: JobId, task: ExportTask, store: &mut Store, baskets: &mut Baskets, setup: &Setup, outbox: &mut Outbox) {
+    pub(in crate::app) fn export_reported(
+        &mut self,
+        id: JobId,
+        task: ExportTask,
+        store: &mut Store,
+        baskets: &mut Baskets,
+        setup: &Setup,
+        outbox: &mut Outbox,
+    ) {
         let now = outbox.now;
         self.transition(id, |job| job.export_reported(now, task), outbox);
         match self.get(id).map(Job::state) {
@@ -26,7 +44,14 @@ impl Jobs {
         }
     }
 
-    pub(in crate::app) fn export_poll_failed(&mut self, id: JobId, failure: &Failure, store: &mut Store, baskets: &mut Baskets, outbox: &mut Outbox) {
+    pub(in crate::app) fn export_poll_failed(
+        &mut self,
+        id: JobId,
+        failure: &Failure,
+        store: &mut Store,
+        baskets: &mut Baskets,
+        outbox: &mut Outbox,
+    ) {
         let now = outbox.now;
         self.transition(id, |job| job.poll_failed(now, failure.clone()), outbox);
         if self.get(id).is_some_and(|job| matches!(job.state(), JobState::Failed(..))) {
@@ -34,7 +59,14 @@ impl Jobs {
         }
     }
 
-    fn export_failed(&mut self, id: JobId, failure: &Failure, store: &mut Store, baskets: &mut Baskets, outbox: &mut Outbox) {
+    pub(in crate::app) fn export_failed(
+        &mut self,
+        id: JobId,
+        failure: &Failure,
+        store: &mut Store,
+        baskets: &mut Baskets,
+        outbox: &mut Outbox,
+    ) {
         let Some(job) = self.get(id) else { return };
         let of_selection = job.export().is_some_and(|export| export.selection.is_some());
         let dataset = job.dataset;
@@ -53,15 +85,23 @@ impl Jobs {
         if export.auto_download {
             self.download(id, outbox);
         } else {
-            outbox.toast(format!("{} is ready: d downloads it", export.spec.file_name.as_str()), setup);
+            outbox.toast(
+                format!("{} is ready: d downloads it", export.spec.file_name.as_str()),
+                setup,
+            );
         }
     }
 
     pub(in crate::app) fn download_finished(
         &mut self,
         id: JobId,
-        result: Result<Archive, Failure>, setup: &Setup, outbox: &mut Outbox) {
-        let Some(()) = self.transition(id, |job| job.download_finished(result), outbox) else { return };
+        result: Result<Archive, Failure>,
+        setup: &Setup,
+        outbox: &mut Outbox,
+    ) {
+        let Some(()) = self.transition(id, |job| job.download_finished(result), outbox) else {
+            return;
+        };
         if let Some(JobState::Downloaded(archive, _)) = self.get(id).map(Job::state) {
             let path = SafeText::file_name(&archive.path.to_string_lossy());
             let entries = count_with_noun(archive.entries, "entry", "entries");
@@ -70,7 +110,13 @@ impl Jobs {
         }
     }
 
-    pub(in crate::app) fn advance_dataset_jobs(&mut self, store: &Store, login: &LoginState, setup: &Setup, outbox: &mut Outbox) {
+    pub(in crate::app) fn advance_dataset_jobs(
+        &mut self,
+        store: &Store,
+        login: &LoginState,
+        setup: &Setup,
+        outbox: &mut Outbox,
+    ) {
         let clock = outbox.clock();
         let mut ends = Vec::new();
         for job in self.by_id.values_mut() {
@@ -88,7 +134,13 @@ impl Jobs {
     }
 
     /// After every event: adds the new states to the histories, announces the ends, and saves.
-    pub(in crate::app) fn track(&mut self, setup: &Setup, screen: &Screen, focus: Pane, outbox: &mut Outbox) {
+    pub(in crate::app) fn track(
+        &mut self,
+        setup: &Setup,
+        screen: &Screen,
+        focus: Pane,
+        outbox: &mut Outbox,
+    ) {
         let clock = outbox.clock();
         let mut ended = Vec::new();
         for job in self.by_id.values_mut() {
@@ -117,7 +169,14 @@ pub struct Activity {
 }
 
 impl Jobs {
-    pub(in crate::app) fn send_alerts(&mut self, ended: &[SafeText], setup: &Setup, screen: &Screen, focus: Pane, outbox: &mut Outbox) {
+    pub(in crate::app) fn send_alerts(
+        &mut self,
+        ended: &[SafeText],
+        setup: &Setup,
+        screen: &Screen,
+        focus: Pane,
+        outbox: &mut Outbox,
+    ) {
         let jobs_on_screen = screen.window_focused && focus == Pane::Jobs;
         let enabled = |method| setup.notify.contains(&method);
         if !jobs_on_screen && enabled(NotificationMethod::Bell) && !ended.is_empty() {

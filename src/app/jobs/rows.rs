@@ -2,10 +2,17 @@
 //! are free.
 
 use ratatui::layout::Rect;
-use tessera_model::{JobKind, SafeText, operation_tracker::OperationTracker, text::{count_with_noun, format_bytes, format_duration}};
+use tessera_model::{
+    JobKind, SafeText,
+    operation_tracker::OperationTracker,
+    text::{count_with_noun, format_bytes, format_duration},
+};
 use unicode_width::UnicodeWidthStr;
 
-use crate::{app::{App, areas::inner_area, pane::scroll_top, wrapping::wrapped_rows}, job::{Job, JobState}};
+use crate::{
+    app::{App, areas::inner_area, pane::scroll_top, wrapping::wrapped_rows},
+    job::{Job, JobState},
+};
 
 /// From this width on, a row has the id and the next poll (columns).
 const WIDE_COLUMNS: u16 = 100;

@@ -1,9 +1,11 @@
 //! The menu of all actions for the focused pane. An unavailable action is listed with its reason;
 //! picking it shows the actions that would make it available.
 
-use super::{Command, ListKind, PickItem};
 use crate::{
-    app::{App, Pane, availability},
+    app::{
+        App, Overlays, Pane, availability,
+        overlay::{Command, ListKind, PickItem},
+    },
     input::{Action, action::ActionGroup},
 };
 

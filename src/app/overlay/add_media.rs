@@ -9,12 +9,15 @@ use tessera_model::{
 };
 use tui_input::Input;
 
-use super::{
-    Dialog, KeyResult, Overlay, form,
-    text_field::{edit, expand_path, split_words},
-};
 use crate::{
-    app::{App, pane::cycle},
+    app::{
+        App, Store,
+        overlay::{
+            Dialog, KeyResult, Overlay, form,
+            text_field::{edit, expand_path, split_words},
+        },
+        pane::cycle,
+    },
     config::DeploymentKind,
     input::{Chord, Key},
     message::{JobId, Lane, Request},
@@ -283,7 +286,14 @@ impl Dialog for AddMediaForm {
             _ => return self.check_source(addition.source, app),
         };
         let dataset = (self.dataset, self.dataset_name.clone());
-        let id = app.jobs.start_add_media(dataset, addition, &folders, &app.store, &app.login, &mut app.outbox);
+        let id = app.jobs.start_add_media(
+            dataset,
+            addition,
+            &folders,
+            &app.store,
+            &app.login,
+            &mut app.outbox,
+        );
         app.jobs.submitted_form = Some((id, Box::new(self)));
     }
 }

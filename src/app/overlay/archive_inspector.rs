@@ -6,10 +6,12 @@ use ratatui::layout::Rect;
 use tessera_model::{Failure, Inspection, PictureSource, SafeText};
 use tessera_picture::{Crop, PictureSubject, PictureView};
 
-use super::{Dialog, KeyResult, Overlay, ScrollState};
 use crate::{
     app::{
-        App, JobState, Remote, areas::inner_area, view::visible_pictures::VisiblePicture,
+        App, JobState, Jobs, Remote,
+        areas::inner_area,
+        overlay::{Dialog, KeyResult, Overlay, ScrollState},
+        view::visible_pictures::VisiblePicture,
         wrapping::wrapped_rows,
     },
     input::{Chord, Key},

@@ -3,9 +3,11 @@
 use tessera_model::{Fraction, Page, Query, QueryText, Search};
 use tui_input::Input;
 
-use super::{Dialog, KeyResult, Overlay, form, text_field::edit};
 use crate::{
-    app::{App, Level},
+    app::{
+        App, Level, Outbox, QueryBuilder, Results,
+        overlay::{Dialog, KeyResult, Overlay, form, text_field::edit},
+    },
     input::Chord,
 };
 
@@ -92,7 +94,12 @@ impl App {
 
 impl QueryBuilder {
     /// Warns once when the service keeps scores above the max score instead of below.
-    pub(in crate::app) fn warn_if_max_score_inverted(&mut self, search: &Search, page: &Page, outbox: &mut Outbox) {
+    pub(in crate::app) fn warn_if_max_score_inverted(
+        &mut self,
+        search: &Search,
+        page: &Page,
+        outbox: &mut Outbox,
+    ) {
         if !self.direction_warned && page.violates_max_score(search) {
             self.direction_warned = true;
             let text = "this service inverts the max score: it keeps scores above it";

@@ -184,7 +184,11 @@ impl App {
     }
 
     pub(in crate::app) fn open_basket_export_form(&mut self) {
-        let (Some(dataset), Some(selection)) = (self.dataset(), self.baskets.selection(&self.results)) else { return };
+        let (Some(dataset), Some(selection)) =
+            (self.dataset(), self.baskets.selection(&self.results))
+        else {
+            return;
+        };
         let form = ExportForm::new(dataset, Some(selection.clone()), &self.setup);
         self.overlays.open(Overlay::Export(form));
     }
@@ -206,6 +210,11 @@ impl App {
             folder: expand_path(form.folder.value(), self.setup.home_dir.as_deref()),
             auto_download: form.auto_download,
         };
-        self.jobs.start((dataset, form.dataset_name), JobKind::Export(export), request, &mut self.outbox);
+        self.jobs.start(
+            (dataset, form.dataset_name),
+            JobKind::Export(export),
+            request,
+            &mut self.outbox,
+        );
     }
 }

@@ -5,7 +5,11 @@ use std::cmp::Reverse;
 
 use tessera_model::{RequestOutcome, RequestRecord, SafeText, text::format_age};
 
-use crate::app::{App, Level, Notification, Uptime, overlay::{Command, FactSheet, ListKind, PickItem}, pane::datasets::StatusTransition};
+use crate::app::{
+    App, Level, Notification, Uptime,
+    overlay::{Command, FactSheet, ListKind, PickItem},
+    pane::StatusTransition,
+};
 
 struct LogEntry {
     line: String,

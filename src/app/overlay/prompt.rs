@@ -5,12 +5,15 @@ use std::path::Path;
 use tessera_model::{DatasetId, SafeText, Selection};
 use tui_input::Input;
 
-use super::{
-    Dialog, KeyResult, Overlay,
-    text_field::{self, expand_path},
-};
 use crate::{
-    app::{App, Level, basket::count_with_noun},
+    app::{
+        App, Baskets, Level, Outbox,
+        basket::count_with_noun,
+        overlay::{
+            Dialog, KeyResult, Overlay,
+            text_field::{self, expand_path},
+        },
+    },
     input::Chord,
     message::{Lane, Request},
 };
@@ -76,7 +79,9 @@ impl TextPrompt {
         if typed.is_empty() {
             return Err("type the path of a file");
         }
-        let (Some(view), Some(selection)) = (app.results.view(), app.baskets.selection(&app.results)) else {
+        let (Some(view), Some(selection)) =
+            (app.results.view(), app.baskets.selection(&app.results))
+        else {
             return Err("open a dataset first");
         };
         let (dataset, saves) = (view.search.dataset, self.purpose == PromptPurpose::SaveSelection);
@@ -118,7 +123,9 @@ impl Dialog for TextPrompt {
 
     fn accept(self, app: &mut App) {
         let accepted = match self.purpose {
-            PromptPurpose::GoToPage => self.page(app).map(|number| app.results.go_to_page(number, 0)),
+            PromptPurpose::GoToPage => {
+                self.page(app).map(|number| app.results.go_to_page(number, 0))
+            }
             _ => self
                 .request(app)
                 .map(|(lane, request)| app.outbox.send(lane, request))
@@ -152,7 +159,12 @@ impl Outbox {
 }
 
 impl Baskets {
-    pub(in crate::app) fn selection_loaded(&mut self, dataset: DatasetId, selection: &Selection, outbox: &mut Outbox) {
+    pub(in crate::app) fn selection_loaded(
+        &mut self,
+        dataset: DatasetId,
+        selection: &Selection,
+        outbox: &mut Outbox,
+    ) {
         self.edit_of(dataset, |basket| basket.replace(selection), outbox);
         let entries = count_with_noun(selection.len(), "entry", "entries");
         let text = format!("loaded {entries} from the file; u restores the previous selection");

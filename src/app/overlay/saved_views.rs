@@ -5,9 +5,12 @@ use tessera_model::{
 };
 use tui_input::Input;
 
-use super::{Command, Dialog, KeyResult, ListKind, Overlay, PickItem, text_field};
 use crate::{
-    app::{App, Level, LoadedState, Pane, QueryImage, basket::count_with_noun},
+    app::{
+        App, Level, LoadedState, Outbox, Pane, QueryImage, Store,
+        basket::count_with_noun,
+        overlay::{Command, Dialog, KeyResult, ListKind, Overlay, PickItem, text_field},
+    },
     input::{Chord, Key},
     message::{Lane, Request},
 };
@@ -105,8 +108,7 @@ impl Store {
 
     fn store_views(&mut self, views: Vec<SavedView>, outbox: &mut Outbox) {
         self.views.finish(outbox.now, Ok(views.clone()));
-        outbox
-            .send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
+        outbox.send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
     }
 }
 
@@ -208,11 +210,18 @@ impl App {
         if let (true, Some((path, region))) = (upload, view.query_image) {
             let image = QueryImage { region, ..QueryImage::file(path) };
             self.panes.focus = Pane::Results;
-            self.results.register_query_image(image, Search { query: Query::Browse, ..search }, &mut self.outbox);
+            self.results.register_query_image(
+                image,
+                Search { query: Query::Browse, ..search },
+                &mut self.outbox,
+            );
         } else {
             self.open_search(search);
             self.results.edit_view(|shown| shown.similar_to = view.similar_to);
         }
-        self.query.edit_draft(|draft| draft.replace_all(&view.filters, &view.disabled_filters), &self.results);
+        self.query.edit_draft(
+            |draft| draft.replace_all(&view.filters, &view.disabled_filters),
+            &self.results,
+        );
     }
 }

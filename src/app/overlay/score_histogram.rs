@@ -4,11 +4,11 @@
 use ratatui::layout::Rect;
 use tessera_model::{Cluster, Filter, Fraction, Histogram, Preview, Query, Search};
 
-use super::{Dialog, KeyResult, Overlay};
 use crate::{
     app::{
-        App, Mouse, MouseKind,
+        App, Mouse, MouseKind, Results,
         areas::inner_area,
+        overlay::{Dialog, KeyResult, Overlay},
         view::visible_pictures::{VisiblePicture, preview_picture},
     },
     input::{Chord, Key},
@@ -174,7 +174,9 @@ impl Dialog for ScoreHistogram {
         let plot = Self::areas(self.area(app.screen.size)).plot;
         let inside = plot.contains((mouse.column, mouse.row).into());
         if inside && matches!(mouse.kind, MouseKind::Click | MouseKind::Drag) {
-            let Some(histogram) = app.results.score_histogram(usize::from(plot.width)) else { return };
+            let Some(histogram) = app.results.score_histogram(usize::from(plot.width)) else {
+                return;
+            };
             let (start, end) = histogram.range;
             let part = f64::from(mouse.column - plot.x) / f64::from(plot.width);
             self.move_to(thousandths(start + part * (end - start)));
@@ -231,7 +233,10 @@ fn with_limit(mut search: Search, limit: Option<Fraction>) -> Search {
 
 impl App {
     pub(in crate::app) fn open_score_histogram(&mut self) {
-        let (Some(histogram), Some(view)) = (self.results.score_histogram(1), self.results.view()) else { return };
+        let (Some(histogram), Some(view)) = (self.results.score_histogram(1), self.results.view())
+        else {
+            return;
+        };
         let (start, end) = (thousandths(histogram.range.0), thousandths(histogram.range.1));
         let cut = limit_of(&view.search).map_or(end, |limit| thousandths(limit.value()));
         let mut plot = ScoreHistogram { cut: end, start, end };

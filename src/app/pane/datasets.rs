@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tessera_model::{Dataset, DatasetId, Status};
 
-use crate::app::{App, Level, Uptime, pane::moved_cursor, view::sort_filter::{ListOptions, filter_and_sort_datasets}};
+use crate::app::{Level, Outbox, Uptime, view::sort_filter::ListOptions};
 
 #[derive(Debug)]
 pub struct Datasets {

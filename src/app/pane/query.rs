@@ -2,16 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::{
-    app::{
-        App, Effect, Level, Overlay, Pane,
-        overlay::{Command, FactSheet, ListKind, PickItem},
-        query::{FilterKind, KnownValues, QueryDraft, QueryEditor, diagnostics},
-    },
-    input::{Chord, Key as Button},
-};
 use tessera_model::{DatasetId, Failure, Page, Search};
 use tessera_wire::vql;
+
+use crate::app::{
+    Effect, Level, Outbox, Pane, Results,
+    query::{FilterKind, KnownValues, QueryDraft, QueryEditor},
+};
 
 #[derive(Debug, Default)]
 pub struct QueryBuilder {
@@ -73,14 +70,18 @@ impl QueryBuilder {
         })
     }
 
-    fn query_editor(&mut self, results: &Results) -> Option<QueryEditor<'_>> {
+    pub(in crate::app) fn query_editor(&mut self, results: &Results) -> Option<QueryEditor<'_>> {
         let dataset = results.view()?.search.dataset;
-        let QueryBuilder { drafts, known_values, empty, .. } = &mut self.query;
+        let QueryBuilder { drafts, known_values, empty, .. } = self;
         let known_values = known_values.get(&dataset).unwrap_or(&empty.1);
         Some(QueryEditor { draft: drafts.entry(dataset).or_default(), known_values })
     }
 
-    pub(in crate::app) fn edit_draft(&mut self, change: impl FnOnce(&mut QueryDraft), results: &Results) {
+    pub(in crate::app) fn edit_draft(
+        &mut self,
+        change: impl FnOnce(&mut QueryDraft),
+        results: &Results,
+    ) {
         if let Some(draft) = self.draft_mut(results) {
             change(draft);
         }
@@ -104,8 +105,7 @@ impl QueryBuilder {
         if draft.json.is_none() {
             draft.write_json(&draft.pretty_json());
         } else if let Err(problem) = draft.close_json() {
-            outbox
-                .notify(Level::Warning, format!("cannot show this as a form yet: {problem}"));
+            outbox.notify(Level::Warning, format!("cannot show this as a form yet: {problem}"));
         }
     }
 
@@ -116,16 +116,23 @@ impl QueryBuilder {
     }
 
     /// The editor was closed. Invalid text stays as JSON, to be corrected.
-    pub(in crate::app) fn editor_closed(&mut self, text: Result<String, Failure>, results: &Results, outbox: &mut Outbox) {
+    pub(in crate::app) fn editor_closed(
+        &mut self,
+        text: Result<String, Failure>,
+        results: &Results,
+        outbox: &mut Outbox,
+    ) {
         outbox.push(Effect::Redraw);
         match text {
             Err(failure) => outbox.notify_failure(&failure),
-            Ok(text) => self.edit_draft(|draft| {
-                draft.write_json(text.trim_end());
-                // Valid text is shown as a form.
-                let _ = draft.close_json();
-            }, results),
+            Ok(text) => self.edit_draft(
+                |draft| {
+                    draft.write_json(text.trim_end());
+                    // Valid text is shown as a form.
+                    let _ = draft.close_json();
+                },
+                results,
+            ),
         }
     }
 }
-

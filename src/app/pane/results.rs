@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::app::{App, Level, Pane, QueryImage, RecentImages, Tabs, View, store::PageCache};
-use tessera_model::{ClusterId, DatasetId, Failure, FailureKind, Page, Query, Search, Status};
+use tessera_model::{DatasetId, FailureKind, Query, Search, Status};
+
+use crate::app::{Level, Outbox, PageCache, QueryImage, RecentImages, Store, Tabs, View};
 
 #[derive(Debug, Default)]
 pub struct Results {
@@ -103,7 +104,12 @@ impl Results {
     }
 
     /// New media are found by searches before they are clustered: warns once per dataset.
-    fn warn_unclustered(&mut self, id: DatasetId, store: &Store, outbox: &mut Outbox) {
+    pub(in crate::app) fn warn_unclustered(
+        &mut self,
+        id: DatasetId,
+        store: &Store,
+        outbox: &mut Outbox,
+    ) {
         let partial = store.dataset(id).filter(|set| set.status == Status::PartialIndex);
         let Some(name) = partial.map(|dataset| dataset.name.clone()) else { return };
         if self.partial_index_warned.insert(id) {

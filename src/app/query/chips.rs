@@ -1,13 +1,13 @@
 //! Chips: the search in a line above the results. A click on a chip opens its row in the builder.
 
 use ratatui::layout::Rect;
+use tessera_model::{Filter, Query, SafeText};
 use unicode_width::UnicodeWidthStr;
 
 use crate::app::{
-    App, Pane,
+    App,
     query::{FilterKind, FilterRow},
 };
-use tessera_model::{Filter, Query, SafeText};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChipState {
@@ -121,4 +121,3 @@ fn row_summary(app: &App, row: &FilterRow) -> String {
     };
     format!("{prefix}{first}")
 }
-

@@ -3,10 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tessera_model::{EnrichmentModel, FailureKind, Filter, Page, SafeText, Search, TagId, enrichment, vql::{self, IssueFilter, IssueKind, IssueName}};
+use tessera_model::{
+    EnrichmentModel, FailureKind, Filter, Page, SafeText, Search, TagId, enrichment,
+    vql::{self, IssueFilter, IssueKind, IssueName},
+};
 use tessera_wire::vql::write;
 
-use crate::app::{App, query::{FilterKind, FilterRow, QueryDraft}};
+use crate::app::{
+    App,
+    query::{FilterKind, FilterRow, QueryDraft},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -85,7 +91,9 @@ fn incomplete(draft: &QueryDraft) -> Vec<Diagnostic> {
 fn service_rejection(app: &App) -> Option<Diagnostic> {
     let failure = app.results.remote_page()?.failure()?;
     let sent = app.results.view()?.search.filters.as_slice();
-    if failure.kind != FailureKind::Invalid || app.query.draft(&app.results).filters().as_deref() != Ok(sent) {
+    if failure.kind != FailureKind::Invalid
+        || app.query.draft(&app.results).filters().as_deref() != Ok(sent)
+    {
         return None;
     }
     let message = failure.detail.as_ref().unwrap_or(&failure.message);
@@ -113,7 +121,11 @@ fn row_mentioned_in(message: &str, draft: &QueryDraft) -> Option<usize> {
 
 fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
     match row.kind {
-        FilterKind::Issues if app.query.known_values(&app.results).accepted_issue(row.text(0).trim()) => None,
+        FilterKind::Issues
+            if app.query.known_values(&app.results).accepted_issue(row.text(0).trim()) =>
+        {
+            None
+        }
         FilterKind::Issues => vql::unpublished_issue_warning(row.text(0)),
         FilterKind::Text if row.choice_keyword() == "semantic" => {
             missing_enrichment(app, EnrichmentModel::ANY_FOR_SEMANTIC)
@@ -128,7 +140,10 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
 }
 
 pub fn missing_enrichment(app: &App, models: &[EnrichmentModel]) -> Option<String> {
-    enrichment::missing_model_warning(models, app.store.enrichment(app.results.view()?.search.dataset))
+    enrichment::missing_model_warning(
+        models,
+        app.store.enrichment(app.results.view()?.search.dataset),
+    )
 }
 
 fn draft_summary(app: &App, draft: &QueryDraft) -> Vec<Diagnostic> {

@@ -3,7 +3,14 @@
 use tessera_model::{Filter, vql::MAX_FILTERS};
 use tessera_wire::vql::{self, VqlError};
 
-use crate::{app::{overlay::text_field, pane::moved_cursor, query::{FilterKind, FilterRow, KnownValues, QueryDraft, TextArea}}, input::{Chord, Key}};
+use crate::{
+    app::{
+        overlay::text_field,
+        pane::moved_cursor,
+        query::{FilterKind, FilterRow, KnownValues},
+    },
+    input::{Chord, Key},
+};
 
 /// The filters of a dataset while they are edited. It outlives every view of the dataset.
 #[derive(Clone, Debug, Default)]

@@ -1,11 +1,17 @@
 //! The search history of a deployment, saved between runs.
 
-use tessera_model::{HistoryEntry, Page, PictureSource, Query, ResultCount, Search, StateKey, StateValue, text::{format_age, group_digits}};
+use tessera_model::{
+    HistoryEntry, Page, PictureSource, Query, ResultCount, Search, StateKey, StateValue,
+};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView};
 
-use crate::{app::{App, Level, LoadedState, Overlay, Pane, QueryImage, Remote, View, overlay::{Command, ListKind, PickItem}, query::filter_summary, view::{self, visible_pictures::{VisiblePicture, preview_picture}}}, message::{Lane, Request}};
-
-const UNLISTED_DATASET: &str = "a dataset that is not in the list";
+use crate::{
+    app::{
+        Outbox, Remote, Results, View,
+        view::visible_pictures::{VisiblePicture, preview_picture},
+    },
+    message::{Lane, Request},
+};
 
 #[derive(Debug, Default)]
 pub struct SearchHistory {
@@ -13,14 +19,19 @@ pub struct SearchHistory {
     pub past_searches: Vec<HistoryEntry>,
     /// Whether those of earlier runs were loaded. If they cannot be read, their file is not
     /// overwritten.
-    loaded: Remote<()>,
-    needed: bool,
+    pub(in crate::app) loaded: Remote<()>,
+    pub(in crate::app) needed: bool,
     unsaved: bool,
 }
 
 impl SearchHistory {
     /// Runs a search in this tab and adds it to the history.
-    pub(in crate::app) fn run_search(&mut self, view: View, results: &mut Results, outbox: &mut Outbox) {
+    pub(in crate::app) fn run_search(
+        &mut self,
+        view: View,
+        results: &mut Results,
+        outbox: &mut Outbox,
+    ) {
         let search = Search { page: 0, ..view.search.clone() };
         let (similar_to, query_image) = (view.similar_to.clone(), view.query_image.clone());
         let region = query_image.as_ref().and_then(|image| image.region);
@@ -99,10 +110,4 @@ impl Results {
         let clusters = before.saturating_add(page.clusters.len() + page.repeated);
         Some(ResultCount { clusters, is_complete: !page.may_have_next() })
     }
-}
-
-fn result_text(results: ResultCount) -> String {
-    let more = if results.is_complete { "" } else { "+" };
-    let noun = if results.clusters == 1 && results.is_complete { "cluster" } else { "clusters" };
-    format!("{}{more} {noun}", group_digits(results.clusters as u64))
 }

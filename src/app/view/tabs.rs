@@ -2,11 +2,12 @@
 
 use std::mem;
 
+use tessera_model::{DatasetId, Search};
+
 use crate::{
-    app::{App, Level, Pane, View},
+    app::{Results, Setup, View},
     config::SearchDefaults,
 };
-use tessera_model::{DatasetId, Search};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tab {

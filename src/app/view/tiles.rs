@@ -3,7 +3,11 @@
 
 use tessera_model::{Cluster, ClusterId, MediaId, Page, Preview};
 
-use crate::app::{App, pane::moved_cursor, view::sort_filter::{VisibleCluster, filter_and_sort}};
+use crate::app::{
+    PictureCache, Results,
+    pane::moved_cursor,
+    view::sort_filter::{VisibleCluster, filter_and_sort},
+};
 
 /// A cluster by its first preview, or one member of the open cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,7 +4,10 @@ use ratatui::layout::Rect;
 use tessera_model::{Link, PictureSource, Preview};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol};
 
-use crate::{app::{App, areas::DetailLayout}, message::{Lane, Request}};
+use crate::{
+    app::{App, Outbox, Store, areas::DetailLayout},
+    message::{Lane, Request},
+};
 
 pub(in crate::app) struct VisiblePicture {
     pub view: PictureView,
@@ -37,9 +40,8 @@ pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
     if let (Some(area), Some(preview)) = (areas.detail, app.results.preview()) {
         let layout = DetailLayout::new(app, area);
         let canvas = app.screen.canvas(layout.picture.width, layout.picture.height);
-        pictures.extend(
-            framed_picture(preview, canvas).or_else(|| preview_picture(preview, canvas)),
-        );
+        pictures
+            .extend(framed_picture(preview, canvas).or_else(|| preview_picture(preview, canvas)));
         let previews = app.results.cluster().map_or(&[][..], |cluster| &cluster.previews);
         pictures.extend(layout.strip.iter().filter_map(|(index, area)| {
             preview_picture(previews.get(*index)?, app.screen.canvas(area.width, area.height))

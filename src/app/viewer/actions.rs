@@ -3,11 +3,21 @@
 
 use std::{cmp::Ordering, time::Duration};
 
-use ratatui::layout::Position;
-use tessera_model::{Preview, region::Vec2};
-use tessera_picture::{Canvas, Protocol};
+use tessera_model::{MediaId, Preview, region::Vec2};
+use tessera_picture::Protocol;
 
-use crate::{app::{App, Mouse, MouseKind, Pane, Uptime, pane::moved_cursor, viewer::{Comparison, PanelPicture, PictureList, Viewer, ViewerPanel, ZoomPosition, actual_zoom}}, input::{Action, action::ActionGroup}};
+use crate::{
+    app::{
+        App, Baskets, Level, Mouse, MouseKind, Pane, Results,
+        basket::count_with_noun,
+        pane::moved_cursor,
+        viewer::{
+            Arrangement, Comparison, PictureList, Viewer, ZoomPosition, actual_zoom,
+            comparison::{focused_list, member_index, pictures_to_compare},
+        },
+    },
+    input::{Action, action::ActionGroup},
+};
 
 const ZOOM_STEP: f64 = std::f64::consts::SQRT_2;
 /// How far a key pans, as a fraction of the visible part.
@@ -58,7 +68,7 @@ impl Results {
 /// Why an action of the full-size view is unavailable.
 pub(in crate::app) fn viewer_reason(app: &App, action: Action) -> Option<String> {
     if action == Action::Compare {
-        return pictures_off(app).or_else(|| app.pictures_to_compare().err());
+        return pictures_off(app).or_else(|| pictures_to_compare(app).err());
     }
     if app.viewer.is_none() {
         let key = app.setup.keymap.keys_of(&app.contexts(), Action::FullSize);
@@ -87,7 +97,8 @@ pub(in crate::app) fn viewer_reason(app: &App, action: Action) -> Option<String>
         Action::Play => (!app.shows_one_of_several_frames())
             .then_some("no other frame of this video is on this page"),
         Action::Boxes => {
-            let none = app.viewed_preview().is_none_or(|preview| app.results.boxes_in(preview).is_empty());
+            let none =
+                app.viewed_preview().is_none_or(|preview| app.results.boxes_in(preview).is_empty());
             none.then_some("no objects of this picture are on this page; t shows objects")
         }
         _ => None,
@@ -98,10 +109,10 @@ pub(in crate::app) fn viewer_reason(app: &App, action: Action) -> Option<String>
 fn comparison_reason(app: &App, comparison: &Comparison, action: Action) -> Option<String> {
     let count = comparison.pictures.len();
     match action {
-        Action::NextPicture if app.pair_beside(1).is_none() => {
+        Action::NextPicture if comparison.pair_beside(1, &app.results).is_none() => {
             Some("there is no later pair on this page".to_owned())
         }
-        Action::PreviousPicture if app.pair_beside(-1).is_none() => {
+        Action::PreviousPicture if comparison.pair_beside(-1, &app.results).is_none() => {
             Some("there is no earlier pair on this page".to_owned())
         }
         Action::Play => Some("pictures are compared; Esc shows one".to_owned()),
@@ -158,7 +169,7 @@ pub(in crate::app) fn other_picture_reason(app: &App, action: Action) -> Option<
 impl App {
     /// Opens the list of the focused pane at its cursor.
     pub(in crate::app) fn open_viewer(&mut self) {
-        let list = self.focused_list();
+        let list = focused_list(self);
         self.viewer = Some(Viewer::new(list));
     }
 
@@ -166,7 +177,7 @@ impl App {
     /// whether the action is done.
     pub(in crate::app) fn perform_in_viewer(&mut self, action: Action) -> bool {
         if action != Action::Play {
-            self.stop_playback();
+            self.edit_viewer(Viewer::stop_playback);
         }
         match action {
             Action::Up => self.pan_or_step((0.0, -PAN_STEP)),
@@ -190,7 +201,9 @@ impl App {
             }
             Action::Boxes => self.edit_viewer(|viewer| viewer.boxes ^= true),
             Action::Back => {
-                if !self.dismiss_notification() && !self.leave_arrangement() {
+                if !self.dismiss_notification()
+                    && !self.viewer.as_mut().is_some_and(Viewer::leave_arrangement)
+                {
                     self.viewer = None;
                 }
             }
@@ -213,10 +226,12 @@ impl App {
             Action::FullSize => self.edit_viewer(|viewer| viewer.comparison = None),
             Action::Compare => self.open_comparison(),
             Action::Blink => self.blink_compared(),
-            Action::Difference => self.toggle_difference(),
+            Action::Difference => self.edit_comparison(Comparison::toggle_difference),
             Action::KeepPicture => self.keep_compared(),
             // In the results, it would select the cluster.
-            Action::Select if self.comparison().is_some() => self.baskets.toggle_preview_selected(&self.results, &mut self.outbox),
+            Action::Select if self.comparison().is_some() => {
+                self.baskets.toggle_preview_selected(&self.results, &mut self.outbox);
+            }
             _ => return false,
         }
         true
@@ -241,7 +256,9 @@ impl App {
             return;
         };
         match list {
-            PictureList::Results if by.abs() == 1 => self.results.move_across_pages(by, &mut self.store.pictures),
+            PictureList::Results if by.abs() == 1 => {
+                self.results.move_across_pages(by, &mut self.store.pictures);
+            }
             PictureList::Results => self.results.move_cursor(by, &mut self.store.pictures),
             PictureList::Members => self.results.step_preview(by, &mut self.store.pictures),
             PictureList::Basket => self.baskets.step_in_basket(by, &self.results),
@@ -250,7 +267,7 @@ impl App {
     }
 
     pub(in crate::app) fn step_pair(&mut self, by: isize) {
-        if let Some(pair) = self.pair_beside(by) {
+        if let Some(pair) = self.comparison().and_then(|it| it.pair_beside(by, &self.results)) {
             self.show_compared(pair);
         }
     }
@@ -300,8 +317,8 @@ impl App {
     }
 
     pub(in crate::app) fn open_comparison(&mut self) {
-        let Ok(pictures) = self.pictures_to_compare() else { return };
-        let list = self.viewer.as_ref().map_or_else(|| self.focused_list(), |viewer| viewer.list);
+        let Ok(pictures) = pictures_to_compare(self) else { return };
+        let list = self.viewer.as_ref().map_or_else(|| focused_list(self), |viewer| viewer.list);
         let comparison = Some(Comparison::new(pictures));
         self.viewer = Some(Viewer { comparison, ..Viewer::new(list) });
         self.select_compared();
@@ -321,11 +338,7 @@ impl App {
 
     /// Activates the picture `by` places further, and selects it in the results.
     pub(in crate::app) fn activate_compared(&mut self, by: isize) {
-        self.edit_comparison(|comparison| {
-            let count = comparison.pictures.len().cast_signed();
-            let next = (comparison.active.cast_signed() + by).rem_euclid(count);
-            comparison.active = next.cast_unsigned();
-        });
+        self.edit_comparison(|comparison| comparison.activate(by));
         self.select_compared();
     }
 
@@ -337,42 +350,24 @@ impl App {
         self.edit_comparison(|comparison| comparison.arrangement = Arrangement::InTurn);
     }
 
-    fn toggle_difference(&mut self) {
-        self.edit_comparison(|comparison| {
-            comparison.arrangement = match comparison.arrangement {
-                Arrangement::Difference => Arrangement::SideBySide,
-                Arrangement::SideBySide | Arrangement::InTurn => Arrangement::Difference,
-            };
-        });
-    }
-
-    /// Returns to the pictures side by side. `false` if they already are.
-    pub(in crate::app) fn leave_arrangement(&mut self) -> bool {
-        let other =
-            |comparison: &&mut Comparison| comparison.arrangement != Arrangement::SideBySide;
-        let viewer = self.viewer.as_mut();
-        let comparison = viewer.and_then(|viewer| viewer.comparison.as_mut()).filter(other);
-        comparison.map(|it| it.arrangement = Arrangement::SideBySide).is_some()
-    }
-
     fn edit_comparison(&mut self, edit: impl FnOnce(&mut Comparison)) {
-        self.edit_viewer(|viewer| {
-            if let Some(comparison) = &mut viewer.comparison {
-                edit(comparison);
-            }
-        });
+        self.viewer.as_mut().and_then(|viewer| viewer.comparison.as_mut()).map(edit);
     }
 
     /// Selects the other pictures and not this one, and goes to the next pair; the last one closes the
     /// view.
     fn keep_compared(&mut self) {
         let Some(comparison) = self.comparison().cloned() else { return };
-        let next = self.pair_after_keeping(&comparison);
+        let next = comparison.pair_after_keeping(&self.results);
         let kept = comparison.pictures[comparison.active];
         for media in &comparison.pictures {
             self.baskets.set_selected(*media, *media != kept, &self.results, &mut self.outbox);
         }
-        let name = self.results.loaded_preview(kept).map(|kept| kept.file_name.clone()).unwrap_or_default();
+        let name = self
+            .results
+            .loaded_preview(kept)
+            .map(|kept| kept.file_name.clone())
+            .unwrap_or_default();
         let others = comparison.pictures.len() - 1;
         let selected = count_with_noun(others, "picture", "pictures");
         self.outbox
@@ -401,8 +396,8 @@ impl App {
 
     /// Plays on from this frame, or from the first one after the last; or stops.
     pub(in crate::app) fn toggle_playback(&mut self) {
-        if self.is_playing() {
-            return self.stop_playback();
+        if self.viewer.as_ref().is_some_and(Viewer::is_playing) {
+            return self.edit_viewer(Viewer::stop_playback);
         }
         if self.results.frame_beside(1).is_none() {
             let (position, _) = self.results.frame_position().unwrap_or_default();
@@ -410,10 +405,6 @@ impl App {
         }
         let due = self.outbox.now + FRAME_DURATION;
         self.edit_viewer(|viewer| viewer.next_frame_due = Some(due));
-    }
-
-    pub(in crate::app) fn stop_playback(&mut self) {
-        self.edit_viewer(|viewer| viewer.next_frame_due = None);
     }
 
     /// Shows the next frame once it is due and loaded, and stops at the last one.

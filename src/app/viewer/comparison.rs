@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use tessera_model::{Cluster, EntryId, MediaId, Preview, SelectionEntry, basket::media_item_entry};
 
-use crate::{app::{App, Level, basket::count_with_noun, viewer::{Comparison, PictureList, Viewer, ZoomPosition}}, input::Action};
+use crate::app::{App, Baskets, Outbox, Pane, Results, viewer::PictureList};
 
 /// The most pictures that are compared.
 const MAX_PICTURES: usize = 4;
@@ -28,15 +28,109 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    fn new(pictures: Vec<MediaId>) -> Self {
+    pub(super) fn new(pictures: Vec<MediaId>) -> Self {
         Self { pictures, active: 0, arrangement: Arrangement::SideBySide }
+    }
+
+    /// Activates the picture `by` places further.
+    pub(super) fn activate(&mut self, by: isize) {
+        let count = self.pictures.len().cast_signed();
+        self.active = (self.active.cast_signed() + by).rem_euclid(count).cast_unsigned();
+    }
+
+    pub(super) fn toggle_difference(&mut self) {
+        self.arrangement = match self.arrangement {
+            Arrangement::Difference => Arrangement::SideBySide,
+            Arrangement::SideBySide | Arrangement::InTurn => Arrangement::Difference,
+        };
+    }
+
+    pub fn previews<'a>(&self, results: &'a Results) -> Vec<&'a Preview> {
+        self.pictures.iter().filter_map(|media| results.loaded_preview(*media)).collect()
+    }
+
+    /// The pair `by` pairs further: in the same cluster, else in the next one with two pictures or more.
+    pub(in crate::app) fn pair_beside(&self, by: isize, results: &Results) -> Option<Vec<MediaId>> {
+        let compared = &self.pictures;
+        let clusters: Vec<&Cluster> = results.tile_clusters();
+        let contains_all = |cluster: &&Cluster| compared.iter().all(|it| has_member(cluster, *it));
+        let index = clusters.iter().position(contains_all)?;
+        let places = compared.iter().filter_map(|media| member_index(clusters[index], *media));
+        if by > 0 {
+            let inside = places.max().and_then(|last| pair_at(clusters[index], last));
+            let mut later = clusters[index + 1..].iter();
+            inside.or_else(|| later.find_map(|cluster| pair_at(cluster, 0)))
+        } else {
+            let first = places.min().and_then(|first| first.checked_sub(1));
+            let inside = first.and_then(|first| pair_at(clusters[index], first));
+            let mut earlier = clusters[..index].iter().rev();
+            inside.or_else(|| earlier.find_map(|cluster| last_pair(cluster)))
+        }
+    }
+
+    /// The kept picture and the next one of its cluster, else the next pair.
+    pub(in crate::app) fn pair_after_keeping(&self, results: &Results) -> Option<Vec<MediaId>> {
+        let pair = self.pair_beside(1, results)?;
+        let kept = self.pictures[self.active];
+        let last = self.pictures.last()?;
+        if pair.contains(last) { Some(vec![kept, *pair.last()?]) } else { Some(pair) }
     }
 }
 
+/// The list of pictures of the focused pane.
+pub(in crate::app) fn focused_list(app: &App) -> PictureList {
+    match app.panes.focus {
+        Pane::Basket => PictureList::Basket,
+        Pane::Detail => PictureList::Members,
+        _ if app.results.shows_members() => PictureList::Members,
+        _ => PictureList::Results,
+    }
+}
+
+/// The selected pictures, with the one under the cursor if only one is selected. Without them, or with
+/// too many, the picture under the cursor and the next one of its cluster. Fails with the reason.
+pub(in crate::app) fn pictures_to_compare(app: &App) -> Result<Vec<MediaId>, String> {
+    let mut pictures = selected_pictures(app);
+    let at_cursor = app.results.preview().map(|preview| preview.media);
+    if pictures.len() == 1 {
+        pictures.extend(at_cursor.filter(|media| !pictures.contains(media)));
+    }
+    let count = pictures.len();
+    if (2..=MAX_PICTURES).contains(&count) {
+        return Ok(pictures);
+    }
+    app.results.pair_at_cursor().ok_or_else(|| match count {
+        0 | 1 => "select two to four pictures, or a cluster with several".to_owned(),
+        _ => format!("{count} pictures are selected; two to four can be compared"),
+    })
+}
+
+/// The selected pictures on loaded pages; in the members of a cluster, those of the cluster.
+fn selected_pictures(app: &App) -> Vec<MediaId> {
+    let entries = app.baskets.rows(&app.results).into_iter();
+    let selected: BTreeSet<MediaId> = entries.filter_map(SelectionEntry::representative).collect();
+    let in_members = focused_list(app) == PictureList::Members;
+    let clusters: Vec<&Cluster> = match app.results.cluster() {
+        Some(cluster) if in_members => vec![cluster],
+        _ => app.results.clusters_of_dataset().collect(),
+    };
+    let loaded = clusters.into_iter().flat_map(|cluster| &cluster.previews).map(of_media);
+    let mut seen = BTreeSet::new();
+    loaded.filter(|media| selected.contains(media) && seen.insert(*media)).collect()
+}
+
 impl Baskets {
-    fn set_selected(&mut self, media: MediaId, selected: bool, results: &Results, outbox: &mut Outbox) {
+    pub(super) fn set_selected(
+        &mut self,
+        media: MediaId,
+        selected: bool,
+        results: &Results,
+        outbox: &mut Outbox,
+    ) {
         let Some((cluster, preview)) = results.loaded_member(media) else { return };
-        let (Some(view), Some(selection)) = (results.view(), self.selection(results)) else { return };
+        let (Some(view), Some(selection)) = (results.view(), self.selection(results)) else {
+            return;
+        };
         let in_cluster =
             selection.cluster(cluster.id).is_some_and(|it| !it.excluded.contains(&media));
         let is_selected = in_cluster || selection.get(EntryId::MediaItem(media)).is_some();
@@ -64,7 +158,7 @@ fn has_member(cluster: &Cluster, media: MediaId) -> bool {
     member_index(cluster, media).is_some()
 }
 
-pub(in crate::app) fn member_index(cluster: &Cluster, media: MediaId) -> Option<usize> {
+pub(super) fn member_index(cluster: &Cluster, media: MediaId) -> Option<usize> {
     cluster.previews.iter().position(|preview| preview.media == media)
 }
 

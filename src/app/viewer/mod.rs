@@ -5,12 +5,9 @@ mod actions;
 mod comparison;
 mod pictures;
 
-pub(in crate::app) use reason::{full_size_reason, other_picture_reason, viewer_reason};
-
+pub(in crate::app) use actions::{full_size_reason, other_picture_reason, viewer_reason};
 pub use comparison::{Arrangement, Comparison};
-pub use panels::{PanelPicture, ViewerPanel};
-pub use position::ZoomPosition;
-pub use strip::StripFrame;
+pub use pictures::{PanelPicture, StripFrame, ViewerPanel};
 
 use ratatui::layout::Rect;
 use tessera_model::{Region, region::Vec2};
@@ -53,6 +50,25 @@ impl Viewer {
             next_frame_due: None,
             drag: None,
         }
+    }
+
+    pub fn comparison(&self) -> Option<&Comparison> {
+        self.comparison.as_ref()
+    }
+
+    /// Returns to the pictures side by side. Returns `false` if they already are.
+    fn leave_arrangement(&mut self) -> bool {
+        let comparison = self.comparison.as_mut();
+        let other = comparison.filter(|it| it.arrangement != Arrangement::SideBySide);
+        other.map(|it| it.arrangement = Arrangement::SideBySide).is_some()
+    }
+
+    pub fn is_playing(&self) -> bool {
+        self.next_frame_due.is_some()
+    }
+
+    fn stop_playback(&mut self) {
+        self.next_frame_due = None;
     }
 }
 

@@ -3,11 +3,30 @@
 
 use std::sync::Arc;
 
-use ratatui::layout::{Constraint::{Fill, Length, Min}, Layout, Rect};
-use tessera_model::{Cluster, MediaId, PictureSource, Preview, Region, SelectionEntry};
+use ratatui::layout::{
+    Constraint::{Fill, Length, Min},
+    Layout, Position, Rect,
+};
+use tessera_model::{
+    Cluster, MediaId, PictureSource, Preview, Region, SelectionEntry, region::Vec2,
+};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Thumbnail, fit::pixels_per_cell};
 
-use crate::{app::{App, PictureCache, view::{full_size_link, tiles::FrameLocation, visible_pictures::{VisiblePicture, preview_picture}}, viewer::{Arrangement, PanelPicture, PictureList, Viewer, ViewerAreas, ViewerPanel, ZoomPosition, comparison::of_media}}, message::Lane};
+use crate::{
+    app::{
+        App, PictureCache, Results, Store, Uptime,
+        view::{
+            full_size_link,
+            tiles::FrameLocation,
+            visible_pictures::{VisiblePicture, preview_picture},
+        },
+        viewer::{
+            Arrangement, Comparison, PictureList, Viewer, ViewerAreas, ZoomPosition, actual_zoom,
+            comparison::of_media,
+        },
+    },
+    message::Lane,
+};
 
 impl Results {
     /// The picture of an entry of the basket, if it is on a loaded page.
@@ -137,7 +156,7 @@ pub struct StripFrame<'a> {
 
 impl App {
     pub fn comparison(&self) -> Option<&Comparison> {
-        self.viewer.as_ref()?.comparison.as_ref()
+        self.viewer.as_ref().and_then(Viewer::comparison)
     }
 
     /// The picture at full size; of compared ones, the active one.
@@ -147,7 +166,9 @@ impl App {
         }
         match self.viewer.as_ref()?.list {
             PictureList::Results | PictureList::Members => self.results.preview(),
-            PictureList::Basket => self.results.loaded_entry(self.baskets.selected_entry(&self.results)?),
+            PictureList::Basket => {
+                self.results.loaded_entry(self.baskets.selected_entry(&self.results)?)
+            }
         }
     }
 
@@ -170,12 +191,14 @@ impl App {
         match self.viewer.as_ref()?.list {
             PictureList::Results => self.results.tiles().get(place)?.preview,
             PictureList::Members => self.results.cluster()?.previews.get(place),
-            PictureList::Basket => self.results.loaded_entry(self.baskets.rows(&self.results).get(place)?),
+            PictureList::Basket => {
+                self.results.loaded_entry(self.baskets.rows(&self.results).get(place)?)
+            }
         }
     }
 
     /// The size of the picture and its canvas, which zooming and panning need.
-    fn viewed_dimensions(&self) -> Option<((u32, u32), Canvas)> {
+    pub(super) fn viewed_dimensions(&self) -> Option<((u32, u32), Canvas)> {
         let panels = self.viewer_panels();
         let panel = panels.iter().find(|panel| panel.active)?;
         Some((
@@ -236,14 +259,14 @@ impl App {
         Some((centered_cells(panel.area, picture), part))
     }
 
-    fn panel_at(&self, (column, row): (u16, u16)) -> Option<ViewerPanel<'_>> {
+    pub(super) fn panel_at(&self, (column, row): (u16, u16)) -> Option<ViewerPanel<'_>> {
         let position = Position::new(column, row);
         let panels = self.viewer_panels();
         panels.iter().find(|panel| panel.area.contains(position)).or(panels.first()).copied()
     }
 
     /// A cell as a point of the picture, in fractions of it.
-    fn point_in_picture(&self, cell: (u16, u16)) -> Option<Vec2> {
+    pub(super) fn point_in_picture(&self, cell: (u16, u16)) -> Option<Vec2> {
         let panel = self.panel_at(cell)?;
         let (cells, part) = self.viewed_cells(&panel)?;
         let fraction = |at: u16, start: u16, side: u16| {
@@ -276,7 +299,7 @@ impl App {
     fn upcoming_pictures(&self, viewer: &Viewer) -> Vec<(&Preview, ZoomPosition)> {
         let active = self.viewed_preview().map(|preview| preview.media);
         match viewer.comparison.as_ref().map(|comparison| comparison.arrangement) {
-            None if self.is_playing() => {
+            None if viewer.is_playing() => {
                 let frames = self.results.frames_ahead().into_iter();
                 frames.map(|preview| (preview, viewer.position)).collect()
             }
@@ -285,7 +308,11 @@ impl App {
                 neighbors.map(|preview| (preview, ZoomPosition::default())).collect()
             }
             Some(Arrangement::InTurn) => {
-                let others = self.compared_previews().into_iter();
+                let others = self
+                    .comparison()
+                    .map(|it| it.previews(&self.results))
+                    .unwrap_or_default()
+                    .into_iter();
                 let others = others.filter(|preview| Some(preview.media) != active);
                 others.map(|preview| (preview, viewer.position)).collect()
             }
@@ -327,7 +354,7 @@ impl App {
             let preview = self.viewed_preview().map(PanelPicture::Preview);
             return preview.map(whole).into_iter().collect();
         };
-        let previews = self.compared_previews();
+        let previews = comparison.previews(&self.results);
         match (comparison.arrangement, previews.as_slice()) {
             (Arrangement::Difference, [one, other, ..]) => {
                 vec![whole(PanelPicture::Difference(one, other))]
@@ -349,11 +376,6 @@ impl App {
         }
     }
 
-    pub fn compared_previews(&self) -> Vec<&Preview> {
-        let pictures = self.comparison().map_or(&[][..], |comparison| &comparison.pictures);
-        pictures.iter().filter_map(|media| self.results.loaded_preview(*media)).collect()
-    }
-
     pub fn viewer_areas(&self) -> ViewerAreas {
         let areas = ViewerAreas::new(self.screen.size);
         let has_strip = self.screen.size.1 >= MIN_SCREEN_ROWS && self.shows_one_of_several_frames();
@@ -370,7 +392,8 @@ impl App {
     /// The frames of the strip in the order of time, with the current one as near to the middle as
     /// possible.
     pub fn strip_frames(&self) -> Vec<StripFrame<'_>> {
-        let Some((area, (frames, current))) = self.viewer_areas().strip.zip(self.results.frames_of_video())
+        let Some((area, (frames, current))) =
+            self.viewer_areas().strip.zip(self.results.frames_of_video())
         else {
             return Vec::new();
         };
@@ -396,10 +419,6 @@ impl App {
         self.strip_frames().into_iter().filter_map(move |it| preview_picture(it.preview, canvas))
     }
 
-    pub fn is_playing(&self) -> bool {
-        self.viewer.as_ref().is_some_and(|viewer| viewer.next_frame_due.is_some())
-    }
-
     /// When to look again. The response with a missing frame does it, too.
     pub(in crate::app) fn next_frame_due(&self) -> Option<Uptime> {
         let due = self.viewer.as_ref()?.next_frame_due?;
@@ -407,8 +426,9 @@ impl App {
     }
 
     /// A frame that cannot be loaded counts: playback goes on after it. So does no frame: playback ends.
-    fn has_loaded_next_frame(&self) -> bool {
-        let (Some(viewer), Some(next)) = (&self.viewer, self.results.frames_ahead().first().copied())
+    pub(super) fn has_loaded_next_frame(&self) -> bool {
+        let (Some(viewer), Some(next)) =
+            (&self.viewer, self.results.frames_ahead().first().copied())
         else {
             return true;
         };
@@ -419,79 +439,14 @@ impl App {
     }
 
     /// Whether the next or previous picture of the results is on another page.
-    fn viewer_crosses_pages(&self, by: isize) -> bool {
+    pub(super) fn viewer_crosses_pages(&self, by: isize) -> bool {
         let in_results =
             self.viewer.as_ref().is_some_and(|viewer| viewer.list == PictureList::Results);
-        in_results && if by > 0 { self.results.may_have_next_page() } else { self.results.page_number() > 0 }
-    }
-
-    /// The pair `by` pairs further: in the same cluster, else in the next one with two pictures or more.
-    pub(in crate::app) fn pair_beside(&self, by: isize) -> Option<Vec<MediaId>> {
-        let compared = &self.comparison()?.pictures;
-        let clusters: Vec<&Cluster> = self.results.tile_clusters();
-        let contains_all = |cluster: &&Cluster| compared.iter().all(|it| has_member(cluster, *it));
-        let index = clusters.iter().position(contains_all)?;
-        let places = compared.iter().filter_map(|media| member_index(clusters[index], *media));
-        if by > 0 {
-            let inside = places.max().and_then(|last| pair_at(clusters[index], last));
-            let mut later = clusters[index + 1..].iter();
-            inside.or_else(|| later.find_map(|cluster| pair_at(cluster, 0)))
-        } else {
-            let first = places.min().and_then(|first| first.checked_sub(1));
-            let inside = first.and_then(|first| pair_at(clusters[index], first));
-            let mut earlier = clusters[..index].iter().rev();
-            inside.or_else(|| earlier.find_map(|cluster| last_pair(cluster)))
-        }
-    }
-
-    /// The kept picture and the next one of its cluster, else the next pair.
-    pub(in crate::app) fn pair_after_keeping(&self, comparison: &Comparison) -> Option<Vec<MediaId>> {
-        let pair = self.pair_beside(1)?;
-        let kept = comparison.pictures[comparison.active];
-        let last = comparison.pictures.last()?;
-        if pair.contains(last) { Some(vec![kept, *pair.last()?]) } else { Some(pair) }
-    }
-
-    /// The list of pictures of the focused pane.
-    pub(in crate::app) fn focused_list(&self) -> PictureList {
-        match self.panes.focus {
-            Pane::Basket => PictureList::Basket,
-            Pane::Detail => PictureList::Members,
-            _ if self.results.shows_members() => PictureList::Members,
-            _ => PictureList::Results,
-        }
-    }
-
-    /// The selected pictures, with the one under the cursor if only one is selected. Without them, or with
-    /// too many, the picture under the cursor and the next one of its cluster. Fails with the reason.
-    pub(in crate::app) fn pictures_to_compare(&self) -> Result<Vec<MediaId>, String> {
-        let mut pictures = self.selected_pictures();
-        let at_cursor = self.results.preview().map(|preview| preview.media);
-        if pictures.len() == 1 {
-            pictures.extend(at_cursor.filter(|media| !pictures.contains(media)));
-        }
-        let count = pictures.len();
-        if (2..=MAX_PICTURES).contains(&count) {
-            return Ok(pictures);
-        }
-        self.results.pair_at_cursor().ok_or_else(|| match count {
-            0 | 1 => "select two to four pictures, or a cluster with several".to_owned(),
-            _ => format!("{count} pictures are selected; two to four can be compared"),
-        })
-    }
-
-    /// The selected pictures on loaded pages; in the members of a cluster, those of the cluster.
-    fn selected_pictures(&self) -> Vec<MediaId> {
-        let entries = self.baskets.rows(&self.results).into_iter();
-        let selected: BTreeSet<MediaId> =
-            entries.filter_map(SelectionEntry::representative).collect();
-        let in_members = self.focused_list() == PictureList::Members;
-        let clusters: Vec<&Cluster> = match self.results.cluster() {
-            Some(cluster) if in_members => vec![cluster],
-            _ => self.results.clusters_of_dataset().collect(),
-        };
-        let loaded = clusters.into_iter().flat_map(|cluster| &cluster.previews).map(of_media);
-        let mut seen = BTreeSet::new();
-        loaded.filter(|media| selected.contains(media) && seen.insert(*media)).collect()
+        in_results
+            && if by > 0 {
+                self.results.may_have_next_page()
+            } else {
+                self.results.page_number() > 0
+            }
     }
 }

@@ -16,7 +16,10 @@ impl Draw for FilterInput {
         let (app, theme) = (ctx.app, ctx.theme);
         let (left, all) = match self.pane {
             Pane::Datasets => (app.visible_datasets().len(), app.store().dataset_list().len()),
-            _ => (app.results().visible_clusters().len(), app.results().page().map_or(0, |page| page.clusters.len())),
+            _ => (
+                app.results().visible_clusters().len(),
+                app.results().page().map_or(0, |page| page.clusters.len()),
+            ),
         };
         let matches = format!(" {left} of {all} loaded ");
         let (prompt, rest) = split_columns(area, 3);

@@ -1,10 +1,23 @@
 //! The detail of a job: facts, its states, and the command that repeats it.
 
-use ratatui::{buffer::{Buffer, Cell}, layout::Rect, text::{Line, Span}, widgets::{Sparkline, Widget}};
+use ratatui::{
+    buffer::{Buffer, Cell},
+    layout::Rect,
+    text::{Line, Span},
+    widgets::{Sparkline, Widget},
+};
 use tessera_model::{SafeText, Timestamp};
 use time::OffsetDateTime;
 
-use crate::{app::{Job, JobState, jobs::rows::job_summary, overlay::JobDetail}, command_lines::job_command_line, ui::{DrawContext, overlay::Draw, widget::{format_age, format_bytes, format_duration}}};
+use crate::{
+    app::{Job, JobState, jobs::rows::job_summary, overlay::JobDetail},
+    command_lines::job_command_line,
+    ui::{
+        DrawContext,
+        overlay::Draw,
+        widget::{format_age, format_bytes, format_duration},
+    },
+};
 
 impl Draw for JobDetail {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {

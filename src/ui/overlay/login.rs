@@ -72,11 +72,12 @@ impl LoginForm {
             (None, None) if login.is_none() => "—".to_owned(),
             (None, None) => "…".to_owned(),
         };
-        let (state, style) = match (&app.login().rejection, app.login().token_time_left(app.clock())) {
-            (Some(failure), _) => (failure.message.to_string(), theme.failure),
-            (None, Some(left)) => (token_text(left), theme.text),
-            (None, None) => ("no request was rejected".to_owned(), theme.text),
-        };
+        let (state, style) =
+            match (&app.login().rejection, app.login().token_time_left(app.clock())) {
+                (Some(failure), _) => (failure.message.to_string(), theme.failure),
+                (None, Some(left)) => (token_text(left), theme.text),
+                (None, None) => ("no request was rejected".to_owned(), theme.text),
+            };
         [
             ("service", service, theme.text),
             ("key", key, theme.text),

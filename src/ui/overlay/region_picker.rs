@@ -137,7 +137,8 @@ fn draw_keys(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
     let lines: Vec<Line> = rows.iter().map(|row| row.iter().flat_map(key).collect()).collect();
     ctx.put_lines(area, &lines);
     let rest = below(area, u16::try_from(lines.len()).unwrap_or(u16::MAX));
-    let text = Line::styled(ctx.app.results().view().map_or_else(String::new, search_text), theme.dim);
+    let text =
+        Line::styled(ctx.app.results().view().map_or_else(String::new, search_text), theme.dim);
     if rows_of_line(&text, usize::from(rest.width)) <= usize::from(rest.height) {
         ctx.put_lines(rest, &[text]);
     }

@@ -22,7 +22,8 @@ impl Draw for ScoreHistogram {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         ctx.dialog(area, "Scores of the loaded results: lower is closer");
         let areas = Self::areas(area);
-        let Some(histogram) = ctx.app.results().score_histogram(usize::from(areas.plot.width)) else {
+        let Some(histogram) = ctx.app.results().score_histogram(usize::from(areas.plot.width))
+        else {
             return;
         };
         self.draw_headline(ctx, areas.plot);

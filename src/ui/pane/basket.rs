@@ -1,6 +1,10 @@
 //! The basket: the selected clusters and media items, and whether they are on screen.
 
 use ratatui::{layout::Rect, style::Style, text::Line};
+use tessera_model::{
+    EntryContent, SelectedCluster, Selection, SelectionEntry, SelectionTotals,
+    text::grouped_with_noun,
+};
 
 use crate::{
     app::{
@@ -12,10 +16,6 @@ use crate::{
         DrawContext, Theme,
         widget::{below, display_width, group_digits, rows_of_line, truncate},
     },
-};
-use tessera_model::{
-    EntryContent, SelectedCluster, Selection, SelectionEntry, SelectionTotals,
-    text::grouped_with_noun,
 };
 
 /// The columns of the number of members.

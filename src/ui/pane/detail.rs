@@ -1,10 +1,20 @@
 //! The detail of a preview: the picture as large as possible, and its facts.
 
-use ratatui::{layout::Rect, style::Style, text::{Line, Span}};
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 use tessera_model::{Cluster, EntryId, Preview};
 use tessera_picture::Crop;
 
-use crate::{app::{App, Pane, areas::DetailLayout, detail_picture_view}, ui::{DrawContext, widget::{format_score, group_digits}}};
+use crate::{
+    app::{App, Pane, areas::DetailLayout, detail_picture_view},
+    ui::{
+        DrawContext,
+        widget::{format_score, group_digits},
+    },
+};
 
 pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
@@ -12,7 +22,8 @@ pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.pane_frame(area, Pane::Detail, "");
         return ctx.centered_message(inside, ctx.theme.dim, &["No preview."]);
     };
-    let index = app.results().view().map_or(0, |view| view.preview_index.min(cluster.previews.len() - 1));
+    let index =
+        app.results().view().map_or(0, |view| view.preview_index.min(cluster.previews.len() - 1));
     let summary = format!("{} of {} shown", index + 1, cluster.previews.len());
     ctx.pane_frame(area, Pane::Detail, &summary);
     let DetailLayout { picture, text, strip } = DetailLayout::new(app, area);
@@ -62,7 +73,8 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     lines.push((facts.join(" · "), theme.text));
     lines.extend(video_lines(ctx.app, preview).into_iter().map(|text| (text, theme.text)));
     lines.extend(preview.caption.as_ref().map(|caption| (format!("“{caption}”"), theme.text)));
-    if let Some(cluster) = ctx.app.results().cluster().filter(|cluster| !cluster.labels.is_empty()) {
+    if let Some(cluster) = ctx.app.results().cluster().filter(|cluster| !cluster.labels.is_empty())
+    {
         let labels: Vec<&str> = cluster.labels.iter().map(AsRef::as_ref).collect();
         lines.push((format!("labels of the cluster: {}", labels.join(", ")), theme.dim));
     }
@@ -79,7 +91,8 @@ fn video_lines(app: &App, preview: &Preview) -> Vec<String> {
         let number = index + 1;
         format!("frame {number} of {} on this page", group_digits(count as u64))
     });
-    let in_cluster = app.results()
+    let in_cluster = app
+        .results()
         .cluster()
         .and_then(Cluster::contents_with_frames)
         .map(|frames| format!("cluster: {frames}"));

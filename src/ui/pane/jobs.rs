@@ -3,7 +3,20 @@
 use ratatui::{layout::Rect, style::Style};
 use tessera_model::ExportTaskId;
 
-use crate::{app::{App, Job, JobState, Pane, jobs::rows::{self, JobColumns, JobRows, job_state_text, job_summary}}, input::Action, ui::{DrawContext, Theme, widget::{MIN_FRAMED_ROWS, display_width, format_age, format_duration, gauge, truncate, wrap_words}}};
+use crate::{
+    app::{
+        App, Job, JobState, Pane,
+        jobs::rows::{self, JobColumns, JobRows, job_state_text, job_summary},
+    },
+    input::Action,
+    ui::{
+        DrawContext, Theme,
+        widget::{
+            MIN_FRAMED_ROWS, display_width, format_age, format_duration, gauge, truncate,
+            wrap_words,
+        },
+    },
+};
 
 pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
@@ -69,7 +82,7 @@ fn draw_row(ctx: &mut DrawContext, area: Rect, columns: JobColumns, job: &Job) {
     if columns.shows_id() {
         parts.push((format!("{:<11} ", when_text(app, job)), theme.dim));
     }
-    let text = job_rows::summary(app, job);
+    let text = rows::summary(app, job);
     let (first, column) = columns.summary_place();
     if area.height <= first {
         parts.push((text.clone(), theme.dim));

@@ -1,11 +1,13 @@
 //! The results: the clusters as tiles with picture, size, score and caption.
 
 use ratatui::layout::Rect;
+use tessera_model::Query;
 
 use crate::{
     app::{
-        Pane, Remote, View,
-        query::{ChipState, RelaxedSearch, chips},
+        Pane, RelaxedSearch, Remote, View,
+        query::{ChipState, chips},
+        results_header::results_header_rows,
         tile_grid::TileGrid,
     },
     input::Action,
@@ -14,15 +16,16 @@ use crate::{
         widget::{below, title_cells},
     },
 };
-use tessera_model::Query;
 
 const CANNOT_BROWSE_HINT: &str = "c searches by caption, F by a picture on this machine";
 
 pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
     let cells = title_cells(area, Pane::Results);
-    let heading =
-        app.results().view().map_or_else(String::new, |view| results_header::heading(ctx, view, cells));
+    let heading = app
+        .results()
+        .view()
+        .map_or_else(String::new, |view| results_header::heading(ctx, view, cells));
     let inside = ctx.pane_frame(area, Pane::Results, &heading);
     let Some(view) = app.results().view() else {
         let loading =
@@ -95,7 +98,9 @@ fn draw_empty(ctx: &mut DrawContext, body: Rect, view: &View) {
         return ctx.centered_message(body, theme.text, &lines);
     }
     let is_busy = ctx.app.dataset().is_some_and(|dataset| dataset.status.is_busy());
-    if let (0, false, Some(relaxed)) = (view.search.page, is_busy, ctx.app.results().relaxed_search()) {
+    if let (0, false, Some(relaxed)) =
+        (view.search.page, is_busy, ctx.app.results().relaxed_search())
+    {
         return draw_too_strict(ctx, body, &relaxed);
     }
     let lines = match (view.search.page, &view.search.query) {

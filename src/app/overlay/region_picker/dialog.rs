@@ -87,7 +87,11 @@ impl Dialog for RegionPicker {
             }
             (_, is_whole) => {
                 let region = (!is_whole).then_some(region);
-                app.results.register_query_image(QueryImage { region, ..image }, search, &mut app.outbox);
+                app.results.register_query_image(
+                    QueryImage { region, ..image },
+                    search,
+                    &mut app.outbox,
+                );
             }
         }
     }
