@@ -48,7 +48,7 @@ fn stepping_says_why_it_is_unavailable() {
     let mut pictures = Desk::with_clusters(3);
     pictures.press("}");
     assert_eq!(pictures.notice(), "this is not a frame of a video");
-    assert_eq!(Desk::new().app.frame_position(), None);
+    assert_eq!(Desk::new().app.results().frame_position(), None);
 }
 
 #[test]
