@@ -1,14 +1,20 @@
 //! The plots in words: the histogram of scores as counts per range, and facets as a list with counts.
 
-use super::{
-    Reading,
-    sentences::{join_phrases, score},
-};
-use crate::app::{
-    App,
-    overlay::{FacetSection, Facets, ScoreHistogram},
-};
 use tessera_model::{Cluster, Histogram, text::count_with_noun};
+
+use crate::{
+    accessible::{
+        Reading,
+        sentences::{join_phrases, score},
+    },
+    app::{
+        App,
+        overlay::{
+            facets::{FacetSection, Facets},
+            score_histogram::ScoreHistogram,
+        },
+    },
+};
 
 /// Ranges of the histogram.
 const RANGES: usize = 10;
@@ -16,7 +22,7 @@ const RANGES: usize = 10;
 pub(super) fn facets(app: &App, facets: Facets) -> Reading {
     let loaded = app.results().loaded_clusters().len();
     let list = facets.values(app);
-    let sections = app.facet_sections().into_iter().filter(|it| *it != facets.section);
+    let sections = Facets::sections(app).into_iter().filter(|it| *it != facets.section);
     let others: Vec<&str> = sections.map(FacetSection::label).collect();
     let values = count_with_noun(list.len(), "value", "values");
     let within = match facets.section {

@@ -4,9 +4,28 @@ use tessera_model::Basket;
 
 use crate::{
     app::{
-        App, Effect, Level, Overlay, Pane, Tabs, availability,
+        App, Effect, Level, Pane, Tabs, availability,
         copy::copy_to_clipboard,
-        overlay::{Help, PromptPurpose},
+        overlay::{
+            add_media::AddMediaForm,
+            archive_inspector::ArchiveInspector,
+            caption::CaptionSearchForm,
+            export::ExportForm,
+            facets::Facets,
+            fact_sheet::FactSheet,
+            file_picker::FilePicker,
+            graphics_check::GraphicsCheck,
+            help::Help,
+            log::open_log,
+            login::LoginForm,
+            palette::{Palette, open_action_menu},
+            prompt::{PromptPurpose, TextPrompt},
+            region_picker::RegionPicker,
+            reindex::ReindexConfirmation,
+            saved_views::{ViewNameInput, open_saved_views},
+            score_histogram::ScoreHistogram,
+            sort_filter::{FilterInput, open_sort_list},
+        },
         pane::cycle,
         query::QueryDraft,
     },
@@ -70,14 +89,14 @@ impl App {
             Action::PreviousPage => {
                 self.results.go_to_page(self.results.requested_page().saturating_sub(1), 0);
             }
-            Action::GoToPage => self.open_prompt(PromptPurpose::GoToPage),
+            Action::GoToPage => TextPrompt::open(self, PromptPurpose::GoToPage),
             Action::PreviousFrame => self.results.step_frame(-1, &mut self.store.pictures),
             Action::NextFrame => self.results.step_frame(1, &mut self.store.pictures),
             Action::Similar => self.search_similar(),
-            Action::SimilarToFile => self.open_file_picker(),
-            Action::PickRegion => self.open_region_picker(),
-            Action::PickRegionOfQuery => self.open_region_picker_on_query(),
-            Action::Caption => self.open_caption_search(),
+            Action::SimilarToFile => FilePicker::open(self),
+            Action::PickRegion => RegionPicker::open(self),
+            Action::PickRegionOfQuery => RegionPicker::open_on_query(self),
+            Action::Caption => CaptionSearchForm::open(self),
             Action::Relax => self.run_relaxed_search(),
             Action::Finer => self
                 .results
@@ -85,11 +104,11 @@ impl App {
             Action::Coarser => self
                 .results
                 .change_search(|it| it.granularity = it.granularity.coarser(), &mut self.outbox),
-            Action::Filter => self.open_filter_input(),
-            Action::Sort => self.open_sort_list(),
+            Action::Filter => FilterInput::open(self),
+            Action::Sort => open_sort_list(self),
             Action::Fold => self.results.edit_view(|view| view.list_options.fold ^= true),
-            Action::ScoreHistogram => self.open_score_histogram(),
-            Action::Facets => self.open_facets(),
+            Action::ScoreHistogram => ScoreHistogram::open(self),
+            Action::Facets => Facets::open(self),
             Action::History => self.open_history(),
             Action::Combine => self.open_combine_picker(),
             Action::ToggleEntity => {
@@ -115,8 +134,12 @@ impl App {
             Action::Redo => _ = self.baskets.edit(Basket::redo, &self.results, &mut self.outbox),
             Action::Deselect => self.baskets.remove_selected_entry(&self.results, &mut self.outbox),
             Action::ClearBasket => self.baskets.clear(&self.results, &mut self.outbox),
-            Action::SaveSelection => self.open_selection_file_prompt(PromptPurpose::SaveSelection),
-            Action::OpenSelection => self.open_selection_file_prompt(PromptPurpose::LoadSelection),
+            Action::SaveSelection => {
+                TextPrompt::open_for_selection_file(self, PromptPurpose::SaveSelection);
+            }
+            Action::OpenSelection => {
+                TextPrompt::open_for_selection_file(self, PromptPurpose::LoadSelection);
+            }
 
             Action::RunQuery => self.run_query(),
             Action::AddFilter => self.open_filter_picker(),
@@ -126,20 +149,20 @@ impl App {
             Action::SwitchJson => self.query.switch_json(&self.results, &mut self.outbox),
             Action::EditJson => self.query.edit_json(&self.results, &mut self.outbox),
             Action::QueryChecks => self.open_query_checks(),
-            Action::SaveView => self.open_view_name_input(None),
-            Action::Views => self.open_saved_views(),
+            Action::SaveView => ViewNameInput::open(self, None),
+            Action::Views => open_saved_views(self),
 
-            Action::ExportBasket => self.open_basket_export_form(),
-            Action::Export => self.open_export_form(),
+            Action::ExportBasket => ExportForm::open_for_basket(self),
+            Action::Export => ExportForm::open(self),
             Action::Download => self.jobs.download_selected(self.panes.focus, &mut self.outbox),
-            Action::AddMedia => self.open_add_media_form(),
-            Action::Reindex => self.open_reindex_confirmation(),
+            Action::AddMedia => AddMediaForm::open(self),
+            Action::Reindex => ReindexConfirmation::open(self),
             Action::StopWatching => self.jobs.stop_watching(&mut self.store, &mut self.outbox),
-            Action::Inspect => self.open_archive_inspector(),
+            Action::Inspect => ArchiveInspector::open(self),
             Action::ForgetJob => self.jobs.remove_selected(),
 
-            Action::Profiles => self.open_profile_list(),
-            Action::Login => self.open_login(),
+            Action::Profiles => LoginForm::open_profile_list(self),
+            Action::Login => LoginForm::open(self),
             Action::CopyId
             | Action::CopyLink
             | Action::CopyName
@@ -153,16 +176,16 @@ impl App {
             Action::WiderSides => self.panes.widen_sides(1),
             Action::NarrowerSides => self.panes.widen_sides(-1),
             Action::Zoom => self.panes.zoomed = !self.panes.zoomed,
-            Action::Menu => self.open_action_menu(),
-            Action::Palette => self.open_palette(),
-            Action::Help => self.overlays.open(Overlay::Help(Help::default())),
+            Action::Menu => open_action_menu(self),
+            Action::Palette => Palette::open(self),
+            Action::Help => self.overlays.open(Help::default()),
             Action::Jump => self.input.jump_mode = true,
-            Action::OpenById => self.open_prompt(PromptPurpose::OpenDataset),
-            Action::Log => self.open_log(),
-            Action::Record => self.request_record(),
+            Action::OpenById => TextPrompt::open(self, PromptPurpose::OpenDataset),
+            Action::Log => open_log(self),
+            Action::Record => FactSheet::request_record(self),
             Action::ToggleAutoRefresh => self.datasets.toggle_auto_refresh(&mut self.outbox),
             Action::Theme => self.panes.next_theme(&self.setup, &mut self.outbox),
-            Action::TestPictures => self.open_graphics_check(),
+            Action::TestPictures => GraphicsCheck::open(self),
             Action::Footer => self.panes.footer = !self.panes.footer,
             Action::Mouse => self.screen.toggle_mouse(&mut self.outbox),
             Action::Redraw => self.outbox.push(Effect::Redraw),

@@ -22,7 +22,8 @@ use tessera_model::Page;
 use tessera_picture::Protocol;
 
 use crate::app::{
-    App, Job, Overlay, Pane,
+    App, Job, Pane,
+    overlay::sort_filter::FilterInput,
     query::chips,
     tile_grid::{TileGrid, rows_of_picture, tile_length, tile_start},
 };
@@ -401,9 +402,7 @@ impl App {
         match self.results.page() {
             None => Page::SIZE,
             Some(_) if self.results.shows_members() => self.results.tiles().len(),
-            Some(page) if matches!(self.overlays.current(), Some(Overlay::Filter(_))) => {
-                page.clusters.len()
-            }
+            Some(page) if self.overlays.dialog::<FilterInput>().is_some() => page.clusters.len(),
             Some(_) => self.results.visible_clusters().len(),
         }
     }

@@ -12,6 +12,7 @@ use crate::{
         areas::{DetailLayout, tab_areas},
         basket::TileDrag,
         jobs::rows::JobRows,
+        overlay::palette::open_action_menu,
         pane::datasets_scroll_top,
         query::{chip_areas, chips},
     },
@@ -45,8 +46,8 @@ impl App {
         // Ctrl-C stops or quits from anywhere, also from a text field.
         if self.overlays.is_open() && chord.ctrl && chord.key == Key::Char('c') {
             self.stop_or_quit();
-        } else if let Some(overlay) = self.overlays.take() {
-            self.overlay_key(overlay, chord);
+        } else if self.overlay_key(chord) {
+            // The open dialog has handled the key.
         } else if self.input.jump_mode {
             self.jump(chord);
         } else if !(self.query.is_editing_query(self.panes.focus, &self.results)
@@ -91,8 +92,8 @@ impl App {
     }
 
     pub(in crate::app) fn handle_mouse(&mut self, mouse: Mouse) {
-        if let Some(overlay) = self.overlays.take() {
-            return self.overlay_mouse(overlay, mouse);
+        if self.overlay_mouse(mouse) {
+            return;
         }
         if self.viewer.is_some() {
             return self.viewer_mouse(mouse);
@@ -126,7 +127,7 @@ impl App {
             MouseKind::Drag | MouseKind::Release => {}
             MouseKind::RightClick => {
                 self.select_at(mouse);
-                self.open_action_menu();
+                open_action_menu(self);
             }
             MouseKind::Click => {
                 self.select_at(mouse);

@@ -10,7 +10,6 @@ pub mod availability;
 pub mod basket;
 mod copy;
 mod event;
-mod freshness_check;
 mod fuzzy;
 mod input;
 pub mod jobs;
@@ -29,12 +28,12 @@ mod search;
 mod session;
 mod setup;
 mod store;
+pub(crate) mod suggested_actions;
 pub mod tile_grid;
 mod update;
 pub mod view;
 pub mod viewer;
 pub mod welcome;
-pub mod wrapping;
 
 pub use crate::{
     job::{Job, JobHistory, JobState, Transition},
@@ -46,7 +45,7 @@ pub use jobs::{Activity, JobAlert, Jobs};
 pub use login::LoginState;
 pub use notifications::{Level, Notification, Notifications, RequestLog};
 pub use outbox::{Effect, Outbox, Tickets};
-pub use overlay::{Overlay, Overlays};
+pub use overlay::{Dialog, Overlays};
 pub use pane::{Datasets, Pane, Panes, QueryBuilder, Results};
 pub use reads::Outage;
 pub use screen::Screen;
@@ -158,8 +157,13 @@ impl App {
         &self.overlays
     }
 
-    pub fn overlay(&self) -> Option<&Overlay> {
+    pub fn overlay(&self) -> Option<&dyn Dialog> {
         self.overlays.current()
+    }
+
+    /// The open dialog, if it is one of this type.
+    pub fn dialog<D: Dialog>(&self) -> Option<&D> {
+        self.overlays.dialog()
     }
 
     pub fn viewer(&self) -> Option<&Viewer> {

@@ -3,7 +3,10 @@
 use tessera_model::{Anchor, AnchorKind, Dataset, DatasetId, Search};
 
 use crate::{
-    app::{App, Level, Pane, pane::moved_cursor, view::sort_filter::filter_and_sort_datasets},
+    app::{
+        App, Level, Pane, overlay::job_detail::JobDetail, pane::moved_cursor,
+        view::sort_filter::filter_and_sort_datasets,
+    },
     input::{Action, Chord, Key},
 };
 
@@ -67,7 +70,7 @@ impl App {
             }
             Pane::Results if self.results.cluster().is_some() => self.panes.focus = Pane::Detail,
             Pane::Detail if self.results.preview().is_some() => self.perform(Action::FullSize),
-            Pane::Jobs => self.open_job_detail(),
+            Pane::Jobs => JobDetail::open(self),
             Pane::Basket => self.open_selected_entry(),
             Pane::Query => self.edit_selected_filter(),
             Pane::Results | Pane::Detail => {}

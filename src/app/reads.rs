@@ -13,6 +13,7 @@ use tessera_model::{
 use crate::{
     app::{
         App, Effect, JobState, Jobs, Level, Outbox, Results, Screen, Setup, Uptime,
+        overlay::{file_picker::FilePicker, saved_views::needs_saved_views},
         view::visible_pictures::{VisiblePicture, visible_pictures},
     },
     message::{Lane, Request},
@@ -126,7 +127,7 @@ impl App {
     fn state_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         let keys = [
             self.baskets.to_load(&self.results),
-            self.needs_saved_views().then_some(StateKey::Views),
+            needs_saved_views(self).then_some(StateKey::Views),
             self.history.needs_history().then_some(StateKey::History),
         ];
         let read = |key| ScheduledRead::now(Lane::LoadState(key), Request::Recall(key));
@@ -189,7 +190,7 @@ impl App {
 
     /// The folder in which a path is being typed, once per visit.
     fn folder_read(&self) -> Option<ScheduledRead> {
-        let folder = self.folder_to_list()?;
+        let folder = FilePicker::folder_to_list(self)?;
         let listing = self.store.folder_listing(&folder);
         let due = listing.map_or(Some(Uptime::ZERO), |listing| listing.due(None))?;
         let (lane, request) = (Lane::Folder(folder.clone()), Request::Folder(folder));
@@ -214,7 +215,7 @@ impl App {
             [self.results.view().map(|view| &view.search), self.baskets.next_page_to_select()];
         let mut pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
         pages.extend(self.results.pending_search());
-        let folder = self.folder_to_list().map(Lane::Folder);
+        let folder = FilePicker::folder_to_list(self).map(Lane::Folder);
         let stale: Vec<Lane> = self
             .outbox
             .tickets

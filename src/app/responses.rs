@@ -4,7 +4,12 @@ use tessera_model::{Dataset, DatasetId, Failure, FailureKind, NO_SECRET, StateKe
 
 use crate::{
     app::{
-        App, Jobs, Level, LoginState, Outbox, Pane, Store, basket::count_with_noun,
+        App, Jobs, Level, LoginState, Outbox, Pane, Store,
+        basket::count_with_noun,
+        overlay::{
+            add_media::AddMediaForm, archive_inspector::ArchiveInspector, fact_sheet::FactSheet,
+            login::LoginForm, saved_views::saved_views_loaded,
+        },
         session::restore_tabs,
     },
     job::JobId,
@@ -67,7 +72,7 @@ impl App {
             | Lane::Export(_)
             | Lane::Download(_) => self.handle_job_response(lane, result),
             Lane::LoginPlaces | Lane::LoginCheck | Lane::LoginImport => {
-                self.login_response(&lane, result);
+                LoginForm::response_loaded(self, &lane, result);
             }
             Lane::Folder(_)
             | Lane::Inspect
@@ -109,7 +114,7 @@ impl App {
                     .finish(self.outbox.now, Err(failure));
             }
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
-                self.record_loaded(dataset, fields);
+                FactSheet::show_record(self, dataset, fields);
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
@@ -154,8 +159,10 @@ impl App {
             (Lane::StartJob(id) | Lane::Upload(id), Err(failure)) => {
                 self.job_start_failed(id, &failure);
             }
-            (Lane::Preflight, Ok(Payload::Preflight(loaded))) => self.preflight_loaded(Ok(loaded)),
-            (Lane::Preflight, Err(failure)) => self.preflight_loaded(Err(failure)),
+            (Lane::Preflight, Ok(Payload::Preflight(loaded))) => {
+                AddMediaForm::preflight_loaded(self, Ok(loaded));
+            }
+            (Lane::Preflight, Err(failure)) => AddMediaForm::preflight_loaded(self, Err(failure)),
             (Lane::StartJob(id) | Lane::Export(id), Ok(Payload::Export(task))) => {
                 self.jobs.export_reported(
                     id,
@@ -192,8 +199,12 @@ impl App {
             (Lane::Folder(path), Err(failure)) => {
                 self.store.folder_listing_mut(path).finish(self.outbox.now, Err(failure));
             }
-            (Lane::Inspect, Ok(Payload::Inspection(loaded))) => self.inspection_loaded(Ok(*loaded)),
-            (Lane::Inspect, Err(failure)) => self.inspection_loaded(Err(failure)),
+            (Lane::Inspect, Ok(Payload::Inspection(loaded))) => {
+                ArchiveInspector::inspection_loaded(self, Ok(*loaded));
+            }
+            (Lane::Inspect, Err(failure)) => {
+                ArchiveInspector::inspection_loaded(self, Err(failure));
+            }
             (Lane::Curl, Ok(Payload::Curl(command))) => {
                 self.outbox.copy_text("curl command", &command.into());
             }
@@ -220,7 +231,7 @@ impl App {
             StateKey::Basket(dataset) => self.baskets.loaded(dataset, result, self.outbox.now),
             StateKey::History => self.history_loaded(result),
             StateKey::Jobs => self.jobs.jobs_loaded(result, &mut self.store, &mut self.outbox),
-            StateKey::Views => self.saved_views_loaded(result),
+            StateKey::Views => saved_views_loaded(self, result),
             // Loaded before the start.
             StateKey::Session => {}
         }
@@ -327,7 +338,7 @@ impl App {
         self.store.datasets.invalidate();
         self.outbox.notify_failure(failure);
         if matches!(failure.kind, FailureKind::Invalid | FailureKind::Rejected) {
-            self.reopen_add_media_form(id, failure);
+            AddMediaForm::reopen(self, id, failure);
         }
     }
 
@@ -341,7 +352,7 @@ impl App {
             Err(failure) if failure.kind == FailureKind::Unauthorized => {
                 let is_new = self.login.rejection.replace(failure.clone()).is_none();
                 if is_new && failure.code == Some(NO_SECRET) && !self.overlays.is_open() {
-                    self.open_login();
+                    LoginForm::open(self);
                 } else if is_new {
                     let text =
                         format!("the service rejects the login (L opens it): {}", failure.message);

@@ -5,7 +5,10 @@ use ratatui::layout::Rect;
 use tessera_model::{Query, text::format_duration};
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::{App, Remote, Results, Uptime, wrapping::wrapped_rows};
+use crate::{
+    app::{App, Remote, Results, Uptime},
+    drawing::wrapped_rows,
+};
 
 pub fn results_notice(app: &App) -> Option<String> {
     if let Some(waited) = app.results.wait_time(&app.outbox) {

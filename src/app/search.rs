@@ -13,10 +13,15 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Computed, Level, LoadedState, Outbox, Overlay, Pane, QueryImage, Results, Tabs, View,
+        App, Computed, Level, LoadedState, Outbox, Pane, QueryImage, Results, Tabs, View,
         basket::count_with_noun,
         full_size_link,
-        overlay::{Command, FactSheet, ListKind, PickItem},
+        overlay::{
+            caption::CaptionSearchForm,
+            command_list::{CommandList, ListKind},
+            fact_sheet::FactSheet,
+            pick_list::{Command, PickItem},
+        },
         pane::Registration,
         query::{FilterKind, FilterRow, diagnostics, filter_summary},
         view::search_title,
@@ -293,7 +298,7 @@ impl App {
             })
         });
         let items = items.collect();
-        self.open_list(ListKind::Combinations, "Combine the loaded pages", items);
+        CommandList::open(self, ListKind::Combinations, "Combine the loaded pages", items);
     }
 
     pub(in crate::app) fn combine_tabs(&mut self, combination: Combination) {
@@ -330,7 +335,7 @@ impl App {
             PickItem::new(Command::AddFilter(kind), kind.keyword()).note(kind.description())
         };
         let items = FilterKind::ALL.into_iter().map(item).collect();
-        self.open_list(ListKind::FilterKinds, "Add a filter", items);
+        CommandList::open(self, ListKind::FilterKinds, "Add a filter", items);
     }
 
     pub(in crate::app) fn add_filter(&mut self, kind: FilterKind) {
@@ -345,7 +350,7 @@ impl App {
                 let row = it.row.map_or_else(String::new, |row| format!(" in row {}", row + 1));
                 sheet.fact(&format!("{}{row}", it.severity.name()), &it.text)
             });
-        self.overlays.open(Overlay::Facts(sheet));
+        self.overlays.open(sheet);
     }
 
     pub(in crate::app) fn open_history(&mut self) {
@@ -358,7 +363,7 @@ impl App {
             self.overlays.close();
             self.outbox.notify(Level::Warning, "no searches yet");
         } else {
-            self.open_list(ListKind::History, "Past searches", self.past_searches());
+            CommandList::open(self, ListKind::History, "Past searches", self.past_searches());
         }
     }
 
@@ -433,8 +438,7 @@ impl App {
             }
         });
         self.history.loaded.finish(self.outbox.now, loaded);
-        if matches!(self.overlays.current(), Some(Overlay::List(list)) if list.kind == ListKind::History)
-        {
+        if self.overlays.dialog::<CommandList>().is_some_and(|it| it.kind == ListKind::History) {
             self.show_history();
         }
     }
@@ -458,7 +462,7 @@ impl App {
     pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
         self.results.pages.entry(search).finish(self.outbox.now, Err(failure));
         if self.results.needs_query(&self.store) && !self.overlays.is_open() {
-            self.open_caption_search();
+            CaptionSearchForm::open(self);
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::{
         App, Baskets, Datasets, Effect, Event, InputState, Jobs, Level, LoginState, Outbox,
         Overlays, Pane, Panes, Presentation, QueryBuilder, RequestLog, Results, Screen,
         SearchHistory, Session, Setup, Store, Uptime,
+        overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
         session::{current_session, picked_actions},
     },
     input::KeyContext,
@@ -43,7 +44,7 @@ impl App {
         self.hold_layout();
         self.outbox.notifications.remove_expired(now);
         self.jobs.track(&self.setup, &self.screen, self.panes.focus, &mut self.outbox);
-        self.apply_typed_filter();
+        FilterInput::apply_typed(self);
         self.restore_cursor();
         self.history.save(&mut self.outbox);
         if let Some(session) = current_session(self) {
@@ -84,7 +85,7 @@ impl App {
                 self.login.token_expires_at = Some(expires_at);
             }
             Event::Warning(sentence) => self.outbox.notify(Level::Warning, sentence.as_str()),
-            Event::PixelsUnconfirmed if !self.overlays.is_open() => self.open_graphics_check(),
+            Event::PixelsUnconfirmed if !self.overlays.is_open() => GraphicsCheck::open(self),
             Event::TerminalTaskDone(result) => {
                 result.unwrap_or_else(|failure| self.outbox.notify_failure(&failure));
                 // Another program has used the screen, or the picture protocol has changed.

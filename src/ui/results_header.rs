@@ -5,20 +5,22 @@ use ratatui::{
     style::Style,
     text::{Line, Span},
 };
-use tessera_model::{EntityType, SafeText, Status, text::count_with_noun};
+use tessera_model::{
+    EntityType, SafeText, Status,
+    text::{count_with_noun, group_digits, truncate},
+};
 
 use crate::{
     app::{
         App, View,
+        overlay::DrawContext,
         results_header::{
             LEGEND_GAP, RankingText, results_header_rows, results_notice, results_notice_rows,
         },
         view::sort_filter::SortOrder,
     },
-    ui::{
-        DrawContext, tile,
-        widget::{below, display_width, first_fitting, group_digits, truncate},
-    },
+    drawing::{below, display_width, first_fitting},
+    ui::tile,
 };
 
 /// The legend where there is no room for its bands.
@@ -88,7 +90,7 @@ pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
         let notice = Line::from(vec![Span::raw(" "), Span::styled(text, theme.moving)]);
         ctx.put_lines(Rect { height: notice_rows, ..inside }, &[notice]);
     } else {
-        draw_query(ctx, inside, view, (cells, has_legend_row));
+        draw_query(ctx, inside, view, cells, has_legend_row);
     }
     if let Some(text) = ctx.app.results().ranking_text().filter(|_| has_legend_row) {
         let rows = Rect { height: rows, ..inside };
@@ -102,7 +104,8 @@ fn draw_query(
     ctx: &mut DrawContext,
     inside: Rect,
     view: &View,
-    (cells, has_legend_row): (usize, bool),
+    cells: usize,
+    has_legend_row: bool,
 ) {
     let theme = ctx.theme;
     let first = members_text(ctx, view)

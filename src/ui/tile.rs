@@ -5,19 +5,23 @@ use ratatui::{
     text::Line,
     widgets::{Block, BorderType, Widget},
 };
+use tessera_model::{
+    Cluster, EntityType, Relevance, SafeText, ScoreScale, is_metadata_label,
+    text::{group_digits, truncate},
+};
 
 use crate::{
-    app::{Tile, basket::SelectionState, tile_grid::TileGrid},
-    ui::{
-        DrawContext,
-        pane::basket::mark_glyph,
-        widget::{
-            below, display_width, first_fitting, format_score, group_digits, split_columns,
-            split_end, text_cells, truncate, wrap_words,
-        },
+    app::{
+        Tile,
+        basket::SelectionState,
+        overlay::{DrawContext, score_histogram::ScoreHistogram, selection_rows::mark_glyph},
+        tile_grid::TileGrid,
+    },
+    drawing::{
+        below, display_width, first_fitting, format_score, split_columns, split_end, text_cells,
+        wrap_words,
     },
 };
-use tessera_model::{Cluster, EntityType, Relevance, SafeText, ScoreScale, is_metadata_label};
 
 struct TileText<'a> {
     relevance: Option<&'a Relevance>,
@@ -69,7 +73,7 @@ pub(super) fn draw_tile(
 ) {
     let theme = ctx.theme;
     let picture = grid.picture_area(area);
-    let out = ctx.app.falls_out(tile.cluster);
+    let out = ScoreHistogram::falls_out(ctx.app, tile.cluster);
     let pictures = if out { Vec::new() } else { grid.pictures(ctx.app, area, tile) };
     if pictures.is_empty() {
         ctx.picture_placeholder(picture, if out { "falls out" } else { "no preview" });
@@ -138,7 +142,7 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
     for (row, line) in (1..area.height).zip(wrap_words(&text.subject, cells, lines)) {
         ctx.put(area, row, &[("   ", theme.dim), (&line, theme.dim)]);
     }
-    if ctx.app.falls_out(tile.cluster) {
+    if ScoreHistogram::falls_out(ctx.app, tile.cluster) {
         ctx.buf.set_style(area, theme.dim);
     }
     if selected {

@@ -1,20 +1,18 @@
 //! The full-size view: title, one or several pictures, and hints or a notification.
 
 use ratatui::{layout::Rect, style::Style};
-use tessera_model::{Preview, video::format_timestamp};
+use tessera_model::{Preview, text::group_digits, video::format_timestamp};
 use tessera_picture::Protocol;
 
 use crate::{
     app::{
         Viewer,
         basket::count_with_noun,
+        overlay::DrawContext,
         viewer::{Arrangement, Comparison, StripFrame, ViewerPanel},
     },
-    ui::{
-        DrawContext, hints,
-        pane::selection_text,
-        widget::{display_width, group_digits, split_end},
-    },
+    drawing::{display_width, split_end},
+    ui::{hints, pane::selection_text},
 };
 
 pub(super) fn viewer(ctx: &mut DrawContext) {

@@ -1,6 +1,6 @@
 //! The histogram of scores and the facets of the loaded results.
 
-use tessera::app::{Event, Mouse, MouseKind, Overlay, overlay::ScoreHistogram};
+use tessera::app::{Event, Mouse, MouseKind, overlay::score_histogram::ScoreHistogram};
 use tessera_model::{
     Filter, Fraction, Page, Query, Relevance, SafeText, ScoreKind, Search, Tag, TagId,
     vql::{IssueKind, IssueMode, LabelRule},
@@ -29,9 +29,9 @@ fn caption_search() -> Desk {
 }
 
 fn plot(desk: &Desk) -> ScoreHistogram {
-    match desk.app.overlay() {
-        Some(Overlay::ScoreHistogram(plot)) => *plot,
-        other => panic!("{other:?}"),
+    match desk.app.dialog() {
+        Some(plot) => *plot,
+        None => panic!("{:?}", desk.app.overlay()),
     }
 }
 
@@ -74,7 +74,8 @@ fn what_falls_out_is_known_to_the_tiles_at_once() {
     let mut desk = caption_search();
     desk.press("g h down down");
     let tiles = desk.app.results().tiles();
-    let out: Vec<bool> = tiles.iter().map(|tile| desk.app.falls_out(tile.cluster)).collect();
+    let out: Vec<bool> =
+        tiles.iter().map(|tile| ScoreHistogram::falls_out(&desk.app, tile.cluster)).collect();
     assert_eq!(out, [false, false, true, true, true]);
     let boundary = plot(&desk).boundary(&desk.app).map(|it| it.unwrap().relevance.clone().unwrap());
     assert_eq!(boundary.map(|relevance| relevance.score.to_string()), ["0.34", "0.42"]);

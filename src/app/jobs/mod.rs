@@ -19,8 +19,8 @@ use tessera_model::{
 
 use crate::{
     app::{
-        Level, LoadedState, LoginState, Outbox, Pane, Remote, Store, Uptime, overlay::AddMediaForm,
-        pane::moved_cursor,
+        Level, LoadedState, LoginState, Outbox, Pane, Remote, Store, Uptime,
+        overlay::add_media::AddMediaForm, pane::moved_cursor,
     },
     command_lines::addition_job,
     job::{Job, JobId, JobState},

@@ -2,7 +2,7 @@
 //! panes about jobs that ended. No alert is sent about a job while the user has the jobs pane open.
 
 use tessera_model::{Archive, ExportTask, Failure, FailureKind, SafeText, text::count_with_noun};
-use tessera_wire::acceptance::Accepted;
+use tessera_wire::add_media::Accepted;
 
 use crate::{
     app::{Baskets, Effect, Job, Jobs, Level, LoginState, Outbox, Pane, Screen, Setup, Store},

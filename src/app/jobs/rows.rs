@@ -10,7 +10,8 @@ use tessera_model::{
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    app::{App, areas::inner_area, pane::scroll_top, wrapping::wrapped_rows},
+    app::{App, areas::inner_area, pane::scroll_top},
+    drawing::wrapped_rows,
     job::{Job, JobState},
 };
 

@@ -1,5 +1,7 @@
-//! Saved views: the input for a name, and the list of them.
+//! Saved views: the input for the name of a view, the list of views, and how a view is saved, renamed, deleted and
+//! opened.
 
+use ratatui::layout::Rect;
 use tessera_model::{
     AnchorKind, PictureSource, Query, SafeText, SavedView, Search, StateKey, StateValue,
 };
@@ -9,8 +11,15 @@ use crate::{
     app::{
         App, Level, LoadedState, Outbox, Pane, QueryImage, Store,
         basket::count_with_noun,
-        overlay::{Command, Dialog, KeyResult, ListKind, Overlay, PickItem, text_field},
+        overlay::{
+            Dialog, DrawContext, KeyResult,
+            command_list::{CommandList, ListKind},
+            fields,
+            palette::Palette,
+            pick_list::{Command, PickItem},
+        },
     },
+    drawing::{FormOptions, ScrollState, choice_text, field_area},
     input::{Chord, Key},
     message::{Lane, Request},
 };
@@ -20,7 +29,7 @@ pub struct ViewNameInput {
     pub name: Input,
     /// Whether the view applies to any dataset, or only to the open one.
     pub any_dataset: bool,
-    /// The view to rename; `None` to save a new one.
+    /// The view to rename. `None` saves a new view.
     pub renamed_from: Option<SafeText>,
 }
 
@@ -36,7 +45,7 @@ impl Dialog for ViewNameInput {
             self.any_dataset = !self.any_dataset;
             return KeyResult::Stay;
         }
-        text_field::handle_key(&mut self.name, chord)
+        fields::handle_key(&mut self.name, chord)
     }
 
     fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
@@ -51,16 +60,16 @@ impl Dialog for ViewNameInput {
         Some(&mut self.name)
     }
 
-    fn accept(self, app: &mut App) {
+    fn accept(self: Box<Self>, app: &mut App) {
         let name = self.trimmed_name();
         if name.is_empty() {
             app.outbox.notify(Level::Warning, "type a name for the view");
-            app.overlays.open(Overlay::NameView(self));
+            app.overlays.open(*self);
             return;
         }
         let view = match &self.renamed_from {
             Some(old) => app.store.saved_views().iter().find(|view| view.name == *old).cloned(),
-            None => app.view_to_save(self.any_dataset),
+            None => view_to_save(app, self.any_dataset),
         };
         let Some(view) = view else { return };
         let mut views = app.store.saved_views().to_vec();
@@ -69,6 +78,28 @@ impl Dialog for ViewNameInput {
         SavedView { name, ..view }.insert_into(&mut views);
         app.store.store_views(views, &mut app.outbox);
     }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let is_new = self.renamed_from.is_none();
+        let inside = ctx.dialog(area, if is_new { "Save as a view" } else { "Rename the view" });
+        let theme = ctx.theme;
+        let name = self.trimmed_name();
+        let is_taken = ctx.app.store().saved_views().iter().any(|view| view.name == name);
+        let replaces = is_taken && self.renamed_from.as_ref() != Some(&name);
+        let (footer, scroll) = (&[][..], ScrollState::default());
+        ctx.form(inside, &FormOptions { column: FIELD_COLUMN, footer, scroll }, |rows| {
+            let row = rows.reserve(1);
+            rows.ctx.put(row, 0, &[(" name", theme.text)]);
+            rows.ctx.text_field(field_area(row, 0, FIELD_COLUMN), &self.name, true);
+            if is_new {
+                let scope = if self.any_dataset { "any dataset" } else { "this dataset" };
+                rows.text(&format!("for    {}", choice_text(scope, true)), theme.text);
+            }
+            if replaces {
+                rows.text(&format!("? replaces the view “{name}”"), theme.moving);
+            }
+        });
+    }
 }
 
 impl Store {
@@ -76,7 +107,7 @@ impl Store {
         self.views.value().map_or(&[], Vec::as_slice)
     }
 
-    /// Why no view can be saved: saving before the views are loaded would lose them.
+    /// Returns why no view can be saved. Saving a view before the saved views are loaded would lose them.
     pub fn saved_views_unavailable(&self) -> Option<String> {
         match (self.views.value(), self.views.failure()) {
             (Some(_), _) => None,
@@ -112,116 +143,110 @@ impl Store {
     }
 }
 
-impl App {
-    pub fn needs_saved_views(&self) -> bool {
-        let listed = match self.overlays.current() {
-            Some(Overlay::List(list)) => list.kind == ListKind::Views,
-            overlay => matches!(overlay, Some(Overlay::Palette(_))),
-        };
-        let awaited = self.setup.initial_view.is_some() && self.results.view().is_some();
-        (listed || awaited || self.panes.focus == Pane::Query)
-            && self.store.views.due(None).is_some()
-    }
+pub fn needs_saved_views(app: &App) -> bool {
+    let listed = lists_saved_views(app) || app.overlays.dialog::<Palette>().is_some();
+    let awaited = app.setup.initial_view.is_some() && app.results.view().is_some();
+    (listed || awaited || app.panes.focus == Pane::Query) && app.store.views.due(None).is_some()
+}
 
-    pub(in crate::app) fn saved_views_loaded(&mut self, result: LoadedState) {
-        let views = result.map(|value| match value {
-            Some(StateValue::Views(views)) => views,
-            // Other state is not stored under this key.
-            _ => Vec::new(),
-        });
-        self.store.views.finish(self.outbox.now, views);
-        if let Some(name) = self.setup.initial_view.take() {
-            if self.store.saved_views().iter().any(|view| view.name == name) {
-                self.open_saved_view(&name);
-            } else {
-                self.outbox.notify(Level::Warning, format!("unknown view: {name}"));
-            }
-        }
-        match self.overlays.current() {
-            Some(Overlay::List(list)) if list.kind == ListKind::Views => self.open_saved_views(),
-            Some(Overlay::Palette(palette)) if palette.list.filter.value().is_empty() => {
-                self.open_palette();
-            }
-            _ => {}
-        }
-    }
-
-    pub(in crate::app) fn open_view_name_input(&mut self, renamed_from: Option<SafeText>) {
-        let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
-        self.overlays.open(Overlay::NameView(ViewNameInput {
-            name,
-            any_dataset: false,
-            renamed_from,
-        }));
-    }
-
-    pub(in crate::app) fn open_saved_views(&mut self) {
-        let title = match self.store.saved_views_unavailable() {
-            Some(reason) => format!("Saved views: {reason}"),
-            None => "Saved views; w in the query builder saves one".to_owned(),
-        };
-        let item = |view: &SavedView| {
-            PickItem::new(Command::OpenView(view.name.clone()), view.name.as_str())
-                .note(self.store.describe_view(view))
-        };
-        let items = self.store.saved_views().iter().map(item).collect();
-        self.open_list(ListKind::Views, &title, items);
-    }
-
-    pub(in crate::app) fn delete_view(&mut self, name: &SafeText) {
-        let mut views = self.store.saved_views().to_vec();
-        views.retain(|view| view.name != *name);
-        self.store.store_views(views, &mut self.outbox);
-        self.open_saved_views();
-    }
-
-    /// The search on screen with the builder's filters, without a name.
-    fn view_to_save(&self, any_dataset: bool) -> Option<SavedView> {
-        let view = self.results.view()?;
-        Some(SavedView {
-            name: SafeText::default(),
-            dataset: (!any_dataset).then_some(view.search.dataset),
-            query: view.search.query.clone(),
-            filters: self.query.draft(&self.results).filters().ok()?,
-            disabled_filters: self.query.draft(&self.results).disabled_filters(),
-            entity: view.search.entity,
-            granularity: view.search.granularity,
-            similar_to: view.similar_to.clone(),
-            query_image: view.query_image.as_ref().and_then(|image| match &image.source {
-                PictureSource::File(path) => Some((path.clone(), image.region)),
-                // Links of the service expire; the anchor's id is saved instead.
-                PictureSource::Link(_) | PictureSource::Entry(..) => None,
-            }),
-        })
-    }
-
-    /// Runs a saved view. Its query image is uploaded again, because the service may have dropped it.
-    pub(in crate::app) fn open_saved_view(&mut self, name: &SafeText) {
-        let (Some(view), Some(open)) = (
-            self.store.saved_views().iter().find(|view| view.name == *name).cloned(),
-            self.results.view().map(|view| view.search.dataset),
-        ) else {
-            return;
-        };
-        let search = view.search(open);
-        let upload =
-            matches!(view.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
-        self.open_dataset(search.dataset);
-        if let (true, Some((path, region))) = (upload, view.query_image) {
-            let image = QueryImage { region, ..QueryImage::file(path) };
-            self.panes.focus = Pane::Results;
-            self.results.register_query_image(
-                image,
-                Search { query: Query::Browse, ..search },
-                &mut self.outbox,
-            );
+pub(in crate::app) fn saved_views_loaded(app: &mut App, result: LoadedState) {
+    let views = result.map(|value| match value {
+        Some(StateValue::Views(views)) => views,
+        // Only views are stored under this key.
+        _ => Vec::new(),
+    });
+    app.store.views.finish(app.outbox.now, views);
+    if let Some(name) = app.setup.initial_view.take() {
+        if app.store.saved_views().iter().any(|view| view.name == name) {
+            open_saved_view(app, &name);
         } else {
-            self.open_search(search);
-            self.results.edit_view(|shown| shown.similar_to = view.similar_to);
+            app.outbox.notify(Level::Warning, format!("unknown view: {name}"));
         }
-        self.query.edit_draft(
-            |draft| draft.replace_all(&view.filters, &view.disabled_filters),
-            &self.results,
-        );
+    }
+    let is_unfiltered = |palette: &Palette| palette.list.filter.value().is_empty();
+    if lists_saved_views(app) {
+        open_saved_views(app);
+    } else if app.overlays.dialog().is_some_and(is_unfiltered) {
+        Palette::open(app);
     }
 }
+
+fn lists_saved_views(app: &App) -> bool {
+    app.overlays.dialog::<CommandList>().is_some_and(|list| list.kind == ListKind::Views)
+}
+
+pub(in crate::app) fn open_saved_views(app: &mut App) {
+    let title = match app.store.saved_views_unavailable() {
+        Some(reason) => format!("Saved views: {reason}"),
+        None => "Saved views; w in the query builder saves one".to_owned(),
+    };
+    let item = |view: &SavedView| {
+        PickItem::new(Command::OpenView(view.name.clone()), view.name.as_str())
+            .note(app.store.describe_view(view))
+    };
+    let items = app.store.saved_views().iter().map(item).collect();
+    CommandList::open(app, ListKind::Views, &title, items);
+}
+
+pub(in crate::app) fn delete_view(app: &mut App, name: &SafeText) {
+    let mut views = app.store.saved_views().to_vec();
+    views.retain(|view| view.name != *name);
+    app.store.store_views(views, &mut app.outbox);
+    open_saved_views(app);
+}
+
+/// Returns the search on screen with the builder's filters as a view without a name.
+fn view_to_save(app: &App, any_dataset: bool) -> Option<SavedView> {
+    let view = app.results.view()?;
+    Some(SavedView {
+        name: SafeText::default(),
+        dataset: (!any_dataset).then_some(view.search.dataset),
+        query: view.search.query.clone(),
+        filters: app.query.draft(&app.results).filters().ok()?,
+        disabled_filters: app.query.draft(&app.results).disabled_filters(),
+        entity: view.search.entity,
+        granularity: view.search.granularity,
+        similar_to: view.similar_to.clone(),
+        query_image: view.query_image.as_ref().and_then(|image| match &image.source {
+            PictureSource::File(path) => Some((path.clone(), image.region)),
+            // Links of the service expire; the anchor's id is saved instead.
+            PictureSource::Link(_) | PictureSource::Entry(..) => None,
+        }),
+    })
+}
+
+/// Runs a saved view. Its query image is uploaded again, because the service may have dropped it.
+pub(in crate::app) fn open_saved_view(app: &mut App, name: &SafeText) {
+    let (Some(view), Some(open)) = (
+        app.store.saved_views().iter().find(|view| view.name == *name).cloned(),
+        app.results.view().map(|view| view.search.dataset),
+    ) else {
+        return;
+    };
+    let search = view.search(open);
+    let upload = matches!(view.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
+    app.open_dataset(search.dataset);
+    if let (true, Some((path, region))) = (upload, view.query_image) {
+        let image = QueryImage { region, ..QueryImage::file(path) };
+        app.panes.focus = Pane::Results;
+        app.results.register_query_image(
+            image,
+            Search { query: Query::Browse, ..search },
+            &mut app.outbox,
+        );
+    } else {
+        app.open_search(search);
+        app.results.edit_view(|shown| shown.similar_to = view.similar_to);
+    }
+    app.query
+        .edit_draft(|draft| draft.replace_all(&view.filters, &view.disabled_filters), &app.results);
+}
+
+impl ViewNameInput {
+    pub(in crate::app) fn open(app: &mut App, renamed_from: Option<SafeText>) {
+        let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
+        app.overlays.open(ViewNameInput { name, any_dataset: false, renamed_from });
+    }
+}
+
+const FIELD_COLUMN: u16 = 8;

@@ -5,7 +5,7 @@ use tessera_wire::vql::{self, VqlError};
 
 use crate::{
     app::{
-        overlay::text_field,
+        overlay::fields,
         pane::moved_cursor,
         query::{FilterKind, FilterRow, KnownValues},
     },
@@ -237,7 +237,7 @@ impl QueryEditor<'_> {
         } else if let (Some(field), Some(row)) = (draft.field, draft.rows.get_mut(draft.cursor))
             && let Some(input) = row.input_mut(field)
         {
-            text_field::paste(input, text);
+            fields::paste(input, text);
         }
     }
 

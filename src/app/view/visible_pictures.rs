@@ -9,7 +9,7 @@ use crate::{
     message::{Lane, Request},
 };
 
-pub(in crate::app) struct VisiblePicture {
+pub struct VisiblePicture {
     pub view: PictureView,
     pub source: PictureSource,
     /// The other picture of a difference.

@@ -1,21 +1,20 @@
 //! The jobs: one line each, newest first.
 
 use ratatui::{layout::Rect, style::Style};
-use tessera_model::ExportTaskId;
+use tessera_model::{
+    ExportTaskId,
+    text::{format_age, format_duration, truncate},
+};
 
 use crate::{
     app::{
         App, Job, JobState, Pane,
         jobs::rows::{self, JobColumns, JobRows, job_state_text, job_summary},
+        overlay::DrawContext,
     },
+    drawing::{Theme, display_width, gauge, wrap_words},
     input::Action,
-    ui::{
-        DrawContext, Theme,
-        widget::{
-            MIN_FRAMED_ROWS, display_width, format_age, format_duration, gauge, truncate,
-            wrap_words,
-        },
-    },
+    ui::pane::frame::MIN_FRAMED_ROWS,
 };
 
 pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {

@@ -6,15 +6,14 @@ use tessera_model::Query;
 use crate::{
     app::{
         Pane, RelaxedSearch, Remote, View,
+        overlay::DrawContext,
         query::{ChipState, chips},
         results_header::results_header_rows,
         tile_grid::TileGrid,
     },
+    drawing::below,
     input::Action,
-    ui::{
-        DrawContext, results_header, tile,
-        widget::{below, title_cells},
-    },
+    ui::{pane::frame::title_cells, results_header, tile},
 };
 
 const CANNOT_BROWSE_HINT: &str = "c searches by caption, F by a picture on this machine";
