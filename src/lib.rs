@@ -9,19 +9,11 @@
 //! crate may import which:
 //!
 //! ```text
-<<<<<<< HEAD
-//! layer 0   input   job -> remote   message -> job   command_lines   printable_text   user_files
-//! layer 1   config -> input, user_files     credentials -> user_files
-//!           subprocess -> credentials
-//! layer 2   state -> config                 drawing -> config
-//! layer 3   worker -> message, state        app -> job, message, input, config, drawing
-=======
 //! layer 0   input   job -> remote   message -> job   command_lines   printable_text
 //!           credentials
 //! layer 1   config -> input                 subprocess -> credentials
-//! layer 2   state -> config                 app -> job, message, input, config
-//! layer 3   worker -> message, state        ui -> input, config, app
->>>>>>> main
+//! layer 2   state -> config                 drawing -> config
+//! layer 3   worker -> message, state        app -> job, message, input, config, drawing
 //!           cli -> config, credentials, state, job
 //! layer 4   ui -> input, config, drawing, app
 //! layer 5   runtime -> app, ui, worker
