@@ -34,7 +34,7 @@ impl ScheduledRead {
 impl Setup {
     /// Without the focus, the program polls less often.
     fn poll_interval(&self, interval: Duration, screen: &Screen) -> Duration {
-        if screen.window_focused { interval } else { self.cadence.unfocused_interval(interval) }
+        if screen.window_focused { interval } else { self.polling.unfocused_interval(interval) }
     }
 }
 
@@ -136,7 +136,7 @@ impl App {
 
     /// The jobs of earlier runs, and of commands that run or end meanwhile.
     fn jobs_read(&self) -> Option<ScheduledRead> {
-        let interval = self.setup.cadence.interval(PollTarget::IdleDatasets, 0);
+        let interval = self.setup.polling.interval(PollTarget::IdleDatasets, 0);
         let due = self.jobs.load_due(self.setup.poll_interval(interval, &self.screen))?;
         let (lane, request) = (Lane::LoadState(StateKey::Jobs), Request::Recall(StateKey::Jobs));
         Some(ScheduledRead { lane, request, due })
@@ -155,7 +155,7 @@ impl App {
         let polls = self.datasets.auto_refresh || followed || datasets.failures() > 0;
         let due = datasets.due(polls.then(|| {
             self.setup.poll_interval(
-                self.setup.cadence.interval(target, datasets.failures()),
+                self.setup.polling.interval(target, datasets.failures()),
                 &self.screen,
             )
         }))?;
@@ -180,7 +180,7 @@ impl App {
             let due = self.results.pages.get(&search).map_or(Some(Uptime::ZERO), |page| {
                 let broken = page.failure().is_some_and(Failure::is_connection_failure);
                 page.due(broken.then(|| {
-                    self.setup.cadence.interval(PollTarget::IdleDatasets, page.failures())
+                    self.setup.polling.interval(PollTarget::IdleDatasets, page.failures())
                 }))
             })?;
             let (lane, request) = (Lane::Page(search.clone()), Request::Explore(search));
@@ -200,7 +200,7 @@ impl App {
     fn export_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         self.jobs.iter().filter_map(|job| {
             let (JobState::ExportRunning(task, _), Some(due)) =
-                (job.state(), job.next_poll(self.outbox.clock(), self.setup.cadence))
+                (job.state(), job.next_poll(self.outbox.clock(), self.setup.polling))
             else {
                 return None;
             };

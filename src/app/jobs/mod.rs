@@ -276,7 +276,7 @@ impl Jobs {
 
     /// Adds the jobs of instances that have exited, and shows those of running ones. A job that is
     /// known keeps its id. Returns the added ones of exited instances.
-    fn adopt(&mut self, own: Vec<JobRecord>, other_instances: Vec<JobRecord>) -> Vec<JobId> {
+    fn adopt(&mut self, exited: Vec<JobRecord>, other_instances: Vec<JobRecord>) -> Vec<JobId> {
         let (elsewhere, mine): (Vec<&Job>, Vec<&Job>) =
             self.iter().partition(|job| matches!(job.state(), JobState::OtherInstance(_)));
         let followed: BTreeSet<Timestamp> = mine.iter().map(|job| job.started_at).collect();
@@ -285,7 +285,7 @@ impl Jobs {
         let id_of = |record: &JobRecord| known.get(&record.started_at).copied();
         self.by_id.retain(|_, job| !matches!(job.state(), JobState::OtherInstance(_)));
         let is_new = |record: &JobRecord| !followed.contains(&record.started_at);
-        let adopted = own.into_iter().filter(is_new);
+        let adopted = exited.into_iter().filter(is_new);
         let adopted: Vec<JobId> =
             adopted.map(|it| self.insert(id_of(&it), |id| Job::resume(id, it))).collect();
         for record in other_instances {

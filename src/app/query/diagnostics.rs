@@ -223,7 +223,7 @@ impl KnownValues {
     }
 
     /// The values that start with the typed text of a row and are not in it yet.
-    pub fn suggest(&self, row: &FilterRow, most: usize) -> Vec<Suggestion> {
+    pub fn suggest(&self, row: &FilterRow, limit: usize) -> Vec<Suggestion> {
         let suggestion = |label: SafeText| Suggestion { value: label.as_str().to_owned(), label };
         let all: Vec<Suggestion> = match row.kind {
             FilterKind::Labels => self.labels.iter().cloned().map(suggestion).collect(),
@@ -245,6 +245,6 @@ impl KnownValues {
             let label = suggestion.label.as_str().to_lowercase();
             label.starts_with(&typed) && label != typed && !row.entries.contains(&suggestion.value)
         };
-        all.into_iter().filter(fits).take(most).collect()
+        all.into_iter().filter(fits).take(limit).collect()
     }
 }

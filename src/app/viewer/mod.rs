@@ -132,7 +132,7 @@ impl ZoomPosition {
         let (width, height) = fitted_fractions(size, canvas);
         if self.is_whole() {
             let cells =
-                |most: u16, fraction: f64| whole_cells(f64::from(most) * fraction * self.zoom);
+                |side: u16, fraction: f64| whole_cells(f64::from(side) * fraction * self.zoom);
             let smaller = Canvas {
                 columns: cells(canvas.columns, width),
                 rows: cells(canvas.rows, height),
