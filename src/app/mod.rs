@@ -60,7 +60,7 @@ pub use viewer::Viewer;
 
 use input::InputState;
 use responses::LoadedState;
-use session::Session;
+use session::SessionState;
 use tessera_model::{SafeText, Timestamp};
 
 use crate::input::Chord;
@@ -85,7 +85,7 @@ pub struct App {
     history: SearchHistory,
     jobs: Jobs,
     baskets: Baskets,
-    session: Session,
+    session: SessionState,
 }
 
 /// The parts, for those that draw or read them.

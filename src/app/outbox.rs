@@ -46,7 +46,7 @@ pub struct Outbox {
     pub tickets: Tickets,
     pub notifications: Notifications,
     effects: Vec<Effect>,
-    /// The time that the runtime was last told to send `Event::Wake` at.
+    /// The time for which `Event::Wake` was last requested.
     next_wake: Option<Uptime>,
 }
 

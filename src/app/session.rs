@@ -20,14 +20,14 @@ const CURSOR_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The session as it was saved last.
 #[derive(Debug, Default)]
-pub(in crate::app) struct Session {
+pub(in crate::app) struct SessionState {
     saved: SavedSession,
     saved_at: Option<Uptime>,
     /// When the session is saved, if that was put off.
     pub due: Option<Uptime>,
 }
 
-impl Session {
+impl SessionState {
     pub fn new(saved: SavedSession) -> Self {
         Self { saved, ..Self::default() }
     }

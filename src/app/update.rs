@@ -4,7 +4,7 @@ use crate::{
     app::{
         App, Baskets, Datasets, Effect, Event, InputState, Jobs, Level, LoginState, Outbox,
         Overlays, Pane, Panes, Presentation, QueryBuilder, RequestLog, Results, Screen,
-        SearchHistory, Session, Setup, Store, Uptime,
+        SearchHistory, SessionState, Setup, Store, Uptime,
         overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
         session::{current_session, picked_actions},
     },
@@ -32,7 +32,7 @@ impl App {
             history: SearchHistory::default(),
             jobs: Jobs::default(),
             baskets: Baskets::default(),
-            session: Session::new(setup.session.clone().unwrap_or_default()),
+            session: SessionState::new(setup.session.clone().unwrap_or_default()),
             setup,
         }
     }
