@@ -207,8 +207,8 @@ impl<S> DrawContext<'_, S> {
     pub(crate) fn text_field(&mut self, area: Rect, input: &Input, focused: bool) {
         let cells = usize::from(area.width).max(1);
         let shown = SafeText::file_name(input.value());
-        let before: String = input.value().chars().take(input.cursor()).collect();
-        let cursor = display_width(SafeText::file_name(&before).as_str());
+        let typed: String = input.value().chars().take(input.cursor()).collect();
+        let cursor = display_width(SafeText::file_name(&typed).as_str());
         let skip = (cursor + 1).saturating_sub(cells);
         self.put(area, 0, &[(skip_columns(shown.as_str(), skip), self.theme.text)]);
         if focused && let Ok(at) = u16::try_from(cursor - skip.min(cursor)) {

@@ -280,7 +280,7 @@ impl DrawContext<'_> {
         match self.app.store.pictures.get(&view, canvas) {
             Some(Ok(thumbnail)) => {
                 let covered = self.layer.place(self.buf, area, (view, canvas), thumbnail);
-                // Without covered cells, the picture cannot be drawn beside a dialog.
+                // A picture that covers no cells cannot be drawn beside a dialog.
                 if covered.is_some() {
                     return covered;
                 }
