@@ -12,7 +12,8 @@
 //! layer 0   input   job -> remote   message -> job   command_lines   printable_text   user_files
 //! layer 1   config -> input, user_files     credentials -> user_files
 //!           subprocess -> credentials
-//! layer 2   state -> config                 app -> job, message, input, config
+//! layer 2   state -> config                 usecase -> config, credentials
+//!           app -> job, message, input, config
 //! layer 3   worker -> message, state        ui -> input, config, app
 //!           cli -> config, credentials, state, job
 //! layer 4   runtime -> app, ui, worker
@@ -35,5 +36,6 @@ pub mod runtime;
 pub mod state;
 mod subprocess;
 pub mod ui;
+pub mod usecase;
 pub mod user_files;
 pub mod worker;

@@ -17,7 +17,7 @@ use crate::{
         messages::{Messages, write_stderr},
         output::{Document, Output},
     },
-    config::{Settings, Sources},
+    config::{Settings, Sources, is_storage_uri},
     printable_text::PrintableText,
 };
 use tessera_client::DryRunRequest;
@@ -183,12 +183,6 @@ pub fn absolute_path(path: &Path) -> CliResult<PathBuf> {
     }
     let absolute = std::path::absolute(path);
     absolute.map_err(|error| CliError::io(format_args!("resolve {}", path.display()), &error))
-}
-
-/// Whether a folder is an address of object storage rather than a path.
-pub fn is_storage_uri(folder: &Path) -> bool {
-    let schemes = ["s3://", "gs://", "az://"];
-    folder.to_str().is_some_and(|uri| schemes.iter().any(|scheme| uri.starts_with(scheme)))
 }
 
 /// Reads a path from the command line, where `-` is standard input.

@@ -16,11 +16,10 @@ use crate::{
         CliError, Column, Document, Exit, GlobalOptions, Output, ServiceTarget, TerminalInfo,
         check_result::{CheckResult, redact_home},
         connection::clock_skew_warning,
-        context::is_storage_uri,
         deployment, local, login,
         store_options::SharedStorage,
     },
-    config::{self, DeploymentConfig, Layers, Profile, Settings},
+    config::{self, DeploymentConfig, Layers, Profile, Settings, is_storage_uri},
     credentials::{self, SecretStore},
 };
 
@@ -86,7 +85,7 @@ pub async fn run_doctor(
         "environment": variables,
         "findings": findings.iter().map(CheckResult::row).collect::<Vec<_>>(),
     });
-    let document = Document::list("tessera.doctor/1", answer, "findings", CHECK_COLUMNS);
+    let document = Document::list("tessera.findings/1", answer, "findings", CHECK_COLUMNS);
     if options.report {
         out.print_whole(&document)?;
     } else if out.is_table() {

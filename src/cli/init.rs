@@ -4,12 +4,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use secrecy::SecretString;
 
-use super::profile::{named_profile, save_profile};
+use super::profile::save_profile;
 use crate::{
-    cli::{CliError, CliResult, Context, Exit, absolute_path, login},
-    config::{DeploymentConfig, DeploymentKind},
-    credentials::{EnvironmentLogin, SecretOwner},
+    cli::{CliError, CliResult, Context, absolute_path, login},
+    config::{DeploymentConfig, DeploymentKind, Profile},
+    credentials::EnvironmentLogin,
+    usecase::NewProfile,
 };
 use tessera_client::BaseUrl;
 
@@ -49,14 +51,10 @@ impl InitOptions {
                 ));
             }
         };
-        let profile = named_profile(deployment, self.name);
-        save_profile(context, &profile, false)?;
-        if let (true, DeploymentConfig::Hosted { base_url, api_key }) =
-            (self.store, &profile.deployment)
-        {
-            store_secret(context, &profile.name, base_url, api_key)?;
-        }
-        Ok(Exit::Done)
+        let profile = Profile::named(self.name, deployment);
+        let secret = self.store.then(|| secret_to_store(context, &profile)).transpose()?.flatten();
+        let new = NewProfile { profile: &profile, make_default: false, secret: secret.as_ref() };
+        save_profile(context, &new)
     }
 }
 
@@ -79,16 +77,17 @@ fn deployment_from_environment(context: &Context) -> CliResult<DeploymentConfig>
     }
 }
 
-fn store_secret(context: &Context, name: &str, base_url: &str, api_key: &str) -> CliResult<()> {
+/// The secret in the environment, for a hosted profile. Reports where the secret will be stored, before
+/// anything is written.
+fn secret_to_store(context: &Context, profile: &Profile) -> CliResult<Option<SecretString>> {
+    let DeploymentConfig::Hosted { base_url, .. } = &profile.deployment else { return Ok(None) };
     let origin = BaseUrl::parse(base_url)?.to_string();
     let (secret, _) = EnvironmentLogin::for_address(&origin)
         .and_then(EnvironmentLogin::secret)
         .map_err(CliError::usage)?
         .ok_or_else(|| CliError::usage("--store needs TESSERA_API_SECRET to be set"))?;
     let secrets = login::open_secrets()?;
-    // Reported before anything is written.
-    let store = secrets.preferred_store();
-    context.messages.info(format!("the secret will be stored in {}", secrets.describe(store)));
-    let holder = SecretOwner { profile: name, origin: &origin, api_key };
-    secrets.save(holder, &secret, store).map_err(CliError::failed)
+    let place = secrets.describe(secrets.preferred_store());
+    context.messages.info(format!("the secret will be stored in {place}"));
+    Ok(Some(secret))
 }

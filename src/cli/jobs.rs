@@ -160,7 +160,7 @@ fn list(context: &Context, deployments: &[DeploymentJobs], all: bool, running: b
         context.messages.info(format!("{older} older jobs are not listed; use --all"));
     }
     let answer = json!({ "jobs": rows, "truncated": older > 0 });
-    context.print(&Document::list("tessera.job_list/1", answer, "jobs", LIST_COLUMNS))
+    context.print(&Document::list("tessera.jobs/1", answer, "jobs", LIST_COLUMNS))
 }
 
 fn find_job<'a>(
@@ -293,5 +293,5 @@ fn forget(
         forgotten += deployment.journal.forget_jobs(forgets)?;
     }
     let fields = json!({ "forgotten": forgotten });
-    context.print(&Document::one("tessera.forgotten/1", fields, FORGOTTEN_COLUMNS))
+    context.print(&Document::one("tessera.removal/1", fields, FORGOTTEN_COLUMNS))
 }

@@ -56,7 +56,7 @@ pub use command_line::{
 pub use completion::print_candidates;
 pub use config::run as configure;
 pub use connection::Connection;
-pub use context::{Context, absolute_path, is_storage_uri, read_file_or_stdin};
+pub use context::{Context, absolute_path, read_file_or_stdin};
 pub use deployment::{
     ServiceAddress, ServiceTarget, address_client, profile_by_name, profile_client,
     profile_client_without_secret, select_target,
@@ -65,15 +65,13 @@ pub use doctor::{DoctorOptions, run_doctor};
 pub use exit::{CliError, CliResult, Exit};
 pub use global_options::{GlobalOptions, PrintFormat};
 pub use headless::run;
-pub use image::{NamedPicture, draw_pictures};
+pub use image::{DrawOptions, NamedPicture, draw_pictures};
 pub use info::{InfoCommand, run_info};
 pub use job_recorder::JobRecorder;
 pub use local::{
     LocalService, LocalSettings, ServeOptions, WorkOptions, check_storage_folder, local_settings,
     model_folder, run_model, run_store, run_text_tour, serve, start_demo, work,
 };
-pub use login::open_secrets;
 pub use model_options::ModelOptions;
 pub use output::{Column, Document, Output};
-pub use profile::secret_location;
 pub use terminal_info::TerminalInfo;

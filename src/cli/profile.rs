@@ -5,18 +5,14 @@ use std::{collections::BTreeMap, path::PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::config::{check_value, report_dry_run, user_file};
+use super::config::{report_dry_run, user_file};
 use crate::{
     cli::{
-        CliError, Column, Context, Document, Exit, absolute_path, deployment, is_storage_uri,
-        login, model_folder,
+        CliError, Column, Context, Document, Exit, absolute_path, deployment, login, model_folder,
     },
-    config::{
-        DeploymentConfig, DeploymentKind, Profile, ProfileOptions, edit, profile::suggested_name,
-    },
-    credentials::SecretOwner,
+    config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, edit},
+    usecase::{NewProfile, create_profile, secret_location},
 };
-use tessera_client::BaseUrl;
 
 #[derive(Debug, Subcommand)]
 pub enum ProfileCommand {
@@ -100,7 +96,7 @@ pub fn run(context: &Context, command: ProfileCommand) -> Result<Exit, CliError>
         ProfileCommand::Add(add) => {
             let make_default = add.make_default;
             let profile = add.into_profile(context)?;
-            save_profile(context, &profile, make_default)
+            save_profile(context, &NewProfile { profile: &profile, make_default, secret: None })
         }
         ProfileCommand::Use { name } => {
             deployment::profile_by_name(&context.settings, &name)?;
@@ -161,23 +157,8 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
         },
     };
     let mut row = profile_document(context, &profile);
-    row["secret"] = secret_location(&profile)?.into();
+    row["secret"] = secret_location(&profile, &login::open_secrets()?)?.into();
     context.print(&Document::one("tessera.profile/1", row, PROFILE_COLUMNS))
-}
-
-/// Where the secret of a profile is stored; `None` if it needs none.
-pub fn secret_location(profile: &Profile) -> Result<Option<String>, CliError> {
-    let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
-        return Ok(None);
-    };
-    let origin = BaseUrl::parse(base_url)?.to_string();
-    let owner = SecretOwner { profile: &profile.name, origin: &origin, api_key };
-    let secrets = login::open_secrets()?;
-    Ok(Some(match login::find_secret(owner, Some(&secrets)) {
-        Ok(Some((_, source))) => source.description(&secrets),
-        Ok(None) => "none yet: `tessera auth import`".to_owned(),
-        Err(error) => error.message,
-    }))
 }
 
 impl ProfileAddOptions {
@@ -221,40 +202,21 @@ impl ProfileAddOptions {
     }
 }
 
-pub(super) fn save_profile(
-    context: &Context,
-    profile: &Profile,
-    make_default: bool,
-) -> Result<Exit, CliError> {
-    check_profile(profile)?;
+/// Creates a profile, and prints it.
+pub(super) fn save_profile(context: &Context, new: &NewProfile<'_>) -> Result<Exit, CliError> {
+    let profile = new.profile;
+    new.check().map_err(CliError::usage)?;
     let file = user_file(context)?;
     if report_dry_run(context, &format!("the profile {}", profile.name), &file) {
         return Ok(Exit::Done);
     }
-    edit::add_profile(&file, profile).map_err(CliError::usage)?;
-    if make_default {
-        edit::set(&file, "default_profile", &profile.name.clone().into())
-            .map_err(CliError::usage)?;
-    }
+    create_profile(&file, new).map_err(CliError::usage)?;
     context.messages.info(format!("{} is in {}", profile.name, file.display()));
-    if let Some(location) = secret_location(profile)? {
+    if let Some(location) = secret_location(profile, &login::open_secrets()?)? {
         context.messages.info(format!("its secret: {location}"));
     }
     let fields = json!({ "profiles": [profile_document(context, profile)] });
     context.print(&Document::list("tessera.profiles/1", fields, "profiles", LIST_COLUMNS))
-}
-
-fn check_profile(profile: &Profile) -> Result<(), CliError> {
-    if let DeploymentConfig::Local { folder, .. } = &profile.deployment
-        && !is_storage_uri(folder)
-        && !folder.is_dir()
-    {
-        return Err(CliError::usage(format!("{} is not a folder", folder.display())));
-    }
-    for (key, value) in profile.settings() {
-        check_value(key, value.as_str().unwrap_or_default()).map_err(CliError::usage)?;
-    }
-    Ok(())
 }
 
 fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
@@ -281,8 +243,4 @@ fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
         context.messages.info(format!("its secret was removed from {}", secrets.describe(store)));
     }
     Ok(Exit::Done)
-}
-
-pub(super) fn named_profile(deployment: DeploymentConfig, name: Option<String>) -> Profile {
-    Profile::new(name.unwrap_or_else(|| suggested_name(&deployment)), deployment)
 }

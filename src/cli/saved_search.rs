@@ -21,8 +21,8 @@ impl SavedSearch {
     pub fn parse(source: &str) -> Result<Self, String> {
         let document: Value =
             serde_json::from_str(source).map_err(|error| format!("is not JSON: {error}"))?;
-        if document["schema"] != "tessera.search/1" {
-            return Err("is not a search result (tessera.search/1)".to_owned());
+        if document["schema"] != "tessera.clusters/1" {
+            return Err("is not a search result (tessera.clusters/1)".to_owned());
         }
         let page = read_page(&document).ok_or("has no `clusters`")?;
         let complete = document["truncated"] == false

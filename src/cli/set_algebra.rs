@@ -71,7 +71,7 @@ pub fn run(context: &Context, command: &SetCommand) -> CliResult {
         "_of_loaded_pages": true,
         "clusters": rows,
     });
-    context.print(&Document::list("tessera.search/1", answer, "clusters", SET_COLUMNS))?;
+    context.print(&Document::list("tessera.clusters/1", answer, "clusters", SET_COLUMNS))?;
     context.messages.info("only loaded pages and their previews were compared");
     if complete {
         return Ok(Exit::Done);

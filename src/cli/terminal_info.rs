@@ -11,9 +11,7 @@ pub struct TerminalInfo {
     pub cell: (u16, u16),
     /// Whether the terminal responded to queries.
     pub answered: bool,
-    /// The background color (red, green, blue), if known.
-    pub background: Option<[u8; 3]>,
     pub truecolor: bool,
-    /// The protocols that `viuer` may use, best first; half-blocks always work.
+    /// The protocols that draw at the cursor, best first; half-blocks always work.
     pub protocols: Vec<Protocol>,
 }

@@ -20,7 +20,7 @@ pub use paths::{
     UNKNOWN_CONFIG_FILE, config_dir, expand_home, keymap_file, local_data_dir, models_dir,
     state_dir, state_dirs, terminal_graphics_file, themes_dir, thumbnails_dir, user_config_file,
 };
-pub use profile::{DeploymentConfig, DeploymentKind, Destination, Profile, ProfileOptions};
+pub use profile::{DeploymentConfig, DeploymentKind, Destination, Profile, ProfileOptions, is_storage_uri};
 pub use settings::{ExportDefaults, GraphicsChoice, SearchDefaults, Settings};
 pub use settings_file::SettingOrigin;
 pub use theme::ThemeChoice;

@@ -22,3 +22,6 @@ pub use environment::{
 };
 pub use secret_stores::{SecretStore, SecretStores};
 pub use stored_secret::SecretOwner;
+
+#[cfg(test)]
+pub(crate) use secret_stores::stores_with_keyring;

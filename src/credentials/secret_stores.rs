@@ -105,6 +105,13 @@ impl SecretStores {
     }
 }
 
+/// Stores with a keyring that is only in memory.
+#[cfg(test)]
+pub(crate) fn stores_with_keyring(folder: &Path) -> SecretStores {
+    let keyring = super::keyring::fake::keyring(super::keyring::fake::Behavior::Stores);
+    SecretStores { keyring, file: SecretsFile::in_dir(folder) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,10 +5,10 @@ use std::time::Duration;
 use crate::{
     cli::{
         CliError, Context, ServiceAddress, ServiceTarget,
-        login::{SecretSource, ServiceLogin, open_secrets},
+        login::{ServiceLogin, open_secrets},
     },
     config::{DeploymentConfig, DeploymentKind, Profile},
-    credentials::{SecretOwner, SecretStore},
+    credentials::SecretOwner,
 };
 use tessera_client::{BaseUrl, TOKEN_LIFETIME};
 use tessera_model::ShellCommand;
@@ -64,14 +64,5 @@ pub(super) fn command_login(context: &Context) -> Result<(ServiceLogin, Duration
             kind: DeploymentKind::Onprem | DeploymentKind::Local,
             ..
         }) => Err(CliError::usage("this deployment needs no login")),
-    }
-}
-
-pub(super) fn source_word(source: SecretSource) -> &'static str {
-    match source {
-        SecretSource::Typed => "typed",
-        SecretSource::Variable(name) => name,
-        SecretSource::Stored(SecretStore::Keyring) => "keyring",
-        SecretSource::Stored(SecretStore::File) => "file",
     }
 }

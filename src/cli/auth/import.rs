@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 
 use super::{
-    hosted_profile::{HostedProfile, source_word},
+    hosted_profile::HostedProfile,
     secret_screen,
 };
 use crate::{
@@ -15,17 +15,19 @@ use crate::{
         CliError, Column, Context, Document, Exit,
         context::read_stdin,
         deployment::{configured_client, endpoint_with_login},
-        login::{SecretSource, open_secrets, validate_secret},
+        login::{open_secrets, validate_secret},
         output::write_stdout,
         session_cookie::read_session_cookie,
     },
-    config::{edit, user_config_file},
+    config::user_config_file,
     credentials::{SecretOwner, SecretStore, SecretStores},
     printable_text::PrintableText,
+    usecase::{
+        IssueError, IssuedKeyPair, KeyPairOwner, SaveError, SecretSource, issue_key_pair,
+    },
 };
-use tessera_client::{ApiOperation, AuthMethod, Client, DryRun};
-use tessera_model::{FailureKind, SafeText, ShellCommand};
-use tessera_wire::credentials::IssuedCredentials;
+use tessera_client::{ApiOperation, AuthMethod, Client, Credentials, DryRun};
+use tessera_model::{Failure, SafeText, ShellCommand};
 
 #[derive(Debug, Args)]
 pub struct ImportOptions {
@@ -81,12 +83,12 @@ pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exi
     ));
     let issued = if let Some(api_key) = options.api_key {
         let secret = validate_secret(&SecretString::from(read_stdin()?), "secret")?;
-        IssuedCredentials { api_key, api_secret: Some(secret), message: None }
+        IssuedKeyPair { credentials: Credentials { api_key, api_secret: secret }, message: None }
     } else {
         let session = read_session_cookie(options.cookie_stdin, context.global.no_input).await?;
-        import.fetch_credentials(session).await?
+        import.fetch_key_pair(session).await?
     };
-    import.store_credentials(issued).await
+    import.store_key_pair(issued).await
 }
 
 /// Where nothing can be asked, names all options at once that a question would replace.
@@ -164,63 +166,57 @@ impl CredentialImport<'_> {
         Err(CliError::usage("the secret was not changed"))
     }
 
-    async fn fetch_credentials(
-        &self,
-        session: SecretString,
-    ) -> Result<IssuedCredentials, CliError> {
+    async fn fetch_key_pair(&self, session: SecretString) -> Result<IssuedKeyPair, CliError> {
         let client = self.context.with_listeners(session_client(&self.hosted, session)?);
-        client.create_credentials().await.map_err(|failure| {
-            let none_was_made = matches!(failure.status, Some(300..=499))
-                || matches!(
-                    failure.kind,
-                    FailureKind::Unreachable | FailureKind::Local | FailureKind::Rejected
-                );
-            if !none_was_made {
+        issue_key_pair(&client).await.map_err(|error| {
+            if error.may_have_lost_a_pair() {
                 self.context.messages.warn(
                     "the service may have created a key pair whose secret was lost; check your keys \
                      before you ask again",
                 );
             }
-            failure.into()
+            match &error {
+                IssueError::Request(_) => Failure::from(error).into(),
+                IssueError::WithoutSecret { api_key, .. } => {
+                    let owner = SecretOwner { api_key, ..self.hosted.owner() };
+                    import_error(owner, Failure::from(error.clone()).to_string())
+                }
+            }
         })
     }
 
-    async fn store_credentials(&self, issued: IssuedCredentials) -> Result<Exit, CliError> {
-        let IssuedCredentials { api_key, api_secret, message } = issued;
-        let name = &self.hosted.profile.name;
-        let message = message.as_ref().map(SafeText::as_str);
-        let location = self.secrets.describe(self.store);
-        let owner = SecretOwner { api_key: &api_key, ..self.hosted.owner() };
-        let Some(secret) = api_secret else {
-            let message = message.map(|text| format!(" (it says: {text})")).unwrap_or_default();
-            let sentence = format!(
-                "the service returned the key {api_key} without its secret, which it shows only when it \
-                 creates the pair{message}; nothing was stored"
-            );
-            return Err(import_error(owner, sentence));
-        };
-        if let Err(reason) = self.secrets.save(owner, &secret, self.store) {
-            return Err(self.reveal_unstored_secret(owner, &secret, &reason).await?);
-        }
+    async fn store_key_pair(&self, issued: IssuedKeyPair) -> Result<Exit, CliError> {
+        let IssuedKeyPair { credentials, message } = issued;
+        let (name, api_key) = (&self.hosted.profile.name, &credentials.api_key);
         let file = self.context.global.config.clone().or_else(user_config_file);
-        edit::set_api_key(file.as_deref(), name, &api_key).map_err(|reason| {
-            let remedy = ShellCommand::new("tessera config set")
-                .word(format!("profiles.{name}.api_key"))
-                .word(&api_key);
-            CliError::failed(format!(
-                "the secret is in {location}, but its key could not be saved in the profile: {reason}"
-            ))
-            .with_remedy(remedy)
-        })?;
+        let (profile, origin) = (self.hosted.profile.clone(), self.hosted.origin.clone());
+        let owner = KeyPairOwner::new(profile, origin, file, Ok(self.secrets.clone()));
+        let location = match owner.save(&credentials, self.store) {
+            Ok(location) => location,
+            Err(SaveError::Secret(reason)) => {
+                let owner = SecretOwner { api_key, ..self.hosted.owner() };
+                let secret = &credentials.api_secret;
+                return Err(self.reveal_unstored_secret(owner, secret, &reason).await?);
+            }
+            Err(SaveError::Key { place, reason }) => {
+                let remedy = ShellCommand::new("tessera config set")
+                    .word(format!("profiles.{name}.api_key"))
+                    .word(api_key);
+                let message = format!(
+                    "the secret is in {place}, but its key could not be saved in the profile: {reason}"
+                );
+                return Err(CliError::failed(message).with_remedy(remedy));
+            }
+        };
         let answer = json!({
             "profile": name,
             "base_url": self.hosted.origin,
             "api_key": api_key,
-            "secret_in": source_word(SecretSource::Stored(self.store)),
+            "secret_in": SecretSource::Stored(self.store).label(),
             "secret_place": location,
-            "message": message,
+            "message": message.as_ref().map(SafeText::as_str),
         });
-        self.context.print(&Document::one("tessera.credentials/1", answer, IMPORT_COLUMNS))?;
+        self.context.print(&Document::one("tessera.key_pair/1", answer, IMPORT_COLUMNS))?;
         self.context.messages.info(format!("check it with: tessera auth status --profile {name}"));
         Ok(Exit::Done)
     }

@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
-use super::hosted_profile::{HostedProfile, source_word};
+use super::hosted_profile::HostedProfile;
 use crate::{
     cli::{
         CliError, Column, Context, Document, Exit,
-        login::{SecretSource, open_secrets},
+        login::open_secrets,
     },
     credentials,
+    usecase::SecretSource,
 };
 
 const LOGOUT_COLUMNS: &[Column] =
@@ -27,7 +28,7 @@ pub(super) fn run(context: &Context) -> Result<Exit, CliError> {
         context.messages.info(format!("{variable} is still set in this shell"));
     }
     let locations: Vec<_> =
-        stores.iter().map(|store| source_word(SecretSource::Stored(*store))).collect();
+        stores.iter().map(|store| SecretSource::Stored(*store).label()).collect();
     let answer = json!({ "profile": name, "removed_from": locations });
     context.print(&Document::one("tessera.logout/1", answer, LOGOUT_COLUMNS))
 }

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::hosted_profile::{command_login, source_word};
+use super::hosted_profile::command_login;
 use crate::{
     cli::{
         CliError, Column, Context, Document, Exit, ServiceAddress, ServiceTarget,
         login::open_secrets,
     },
     config::{DeploymentKind, Profile},
+    usecase::SecretSource,
 };
 use tessera_client::ApiOperation;
 use tessera_model::login_check_text;
@@ -40,7 +41,7 @@ pub(super) async fn run(context: &Context) -> Result<Exit, CliError> {
     let (exit, http_status, message) = check_outcome(&checked, by_dataset);
     answer["check"] = json!({ "http_status": http_status, "words": message });
     answer["_clock_skew_s"] = json!(connection.client.clock_skew());
-    let printed = context.print(&Document::one("tessera.auth/1", answer, STATUS_COLUMNS));
+    let printed = context.print(&Document::one("tessera.login/1", answer, STATUS_COLUMNS));
     connection.close(printed.map(|_| exit)).await
 }
 
@@ -73,7 +74,7 @@ fn secret_status(context: &Context) -> Result<Value, CliError> {
         "kind": kind,
         "base_url": base_url,
         "api_key": api_key,
-        "secret_in": source.map(source_word),
+        "secret_in": source.map(SecretSource::label),
         "secret_place": location,
     }))
 }

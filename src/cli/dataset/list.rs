@@ -72,7 +72,7 @@ pub(super) async fn show(
             .map(|field| json!({ "name": field.name.as_str(), "value": field.value.as_str() }))
             .collect();
         let fields = json!({ "id": dataset.id, "fields": rows });
-        let document = Document::list("tessera.record/1", fields, "fields", FIELD_COLUMNS);
+        let document = Document::list("tessera.fields/1", fields, "fields", FIELD_COLUMNS);
         return connection.context.print(&document);
     }
     let fields = dataset_document(&dataset);

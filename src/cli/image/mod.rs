@@ -1,11 +1,12 @@
 //! `tessera image`: draws pictures in the terminal's scrollback.
 
+mod by_viuer;
 mod draw;
 mod loader;
 
 use clap::Subcommand;
 
-pub use draw::{NamedPicture, draw_pictures, terminal_info};
+pub use draw::{DrawOptions, NamedPicture, draw_pictures, terminal_info};
 
 use loader::PictureLoader;
 
@@ -31,6 +32,9 @@ pub enum ImageCommand {
         /// Region to outline: x,y,width,height as fractions of the picture.
         #[arg(long = "box", value_name = "X,Y,W,H", value_parser = parse_region)]
         region: Option<Region>,
+        /// Draw with the library viuer, for terminals that misdraw the encoding of tessera.
+        #[arg(long)]
+        viuer: bool,
     },
 }
 
@@ -43,7 +47,7 @@ Examples:
 const DEFAULT_GRID: u16 = 4;
 
 pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliError> {
-    let ImageCommand::Show { pictures, grid, width, region } = command;
+    let ImageCommand::Show { pictures, grid, width, region, viuer } = command;
     if context.out.is_machine() {
         let message = "this command draws pictures; remove --json, --jsonl and --jq";
         return Err(CliError::usage(message));
@@ -64,7 +68,8 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
     }
     loader.close().await?;
     let across = grid.unwrap_or(if pictures.len() > 1 { DEFAULT_GRID } else { 1 });
-    let undecodable = draw_pictures(context, &screen, &tiles, across, width)?;
+    let options = DrawOptions { across, width, by_viuer: viuer };
+    let undecodable = draw_pictures(context, &screen, &tiles, options)?;
     match first.or(undecodable) {
         None => Ok(Exit::Done),
         Some(error) if pictures.len() == 1 => Err(error),

@@ -134,7 +134,7 @@ fn print_announcement(local: &LocalService, metrics: Option<SocketAddr>) -> CliR
         }));
     }
     let line = json!({
-        "schema": "tessera.serve/1",
+        "schema": "tessera.service/1",
         "base_url": local.base_url(),
         "openapi": format!("{}{OPENAPI_PATH}", local.base_url()),
         "api_key": login.map(|login| login.api_key.clone()),

@@ -317,6 +317,6 @@ impl<'a> AdditionRun<'a> {
             "_left_out": unreadable_json(unreadable),
             "_n_left_out": self.skipped_count(),
         });
-        Document::one("tessera.media_add/1", summary, SUMMARY_COLUMNS)
+        Document::one("tessera.addition/1", summary, SUMMARY_COLUMNS)
     }
 }

@@ -142,7 +142,7 @@ impl AdditionPlan {
             "_refused": refusal,
             "_request": { "method": request.method, "url": request.url },
         });
-        Document::list("tessera.media_plan/1", plan, "_parts", PART_COLUMNS)
+        Document::list("tessera.addition_plan/1", plan, "_parts", PART_COLUMNS)
     }
 
     pub fn summary(&self, dataset: &Dataset) -> String {

@@ -6,4 +6,4 @@ mod table;
 mod writer;
 
 pub use document::{Column, Document};
-pub use writer::{Output, write_candidates, write_stdout};
+pub use writer::{Output, write_candidates, write_picture, write_stdout};

@@ -156,6 +156,12 @@ pub fn write_candidates(candidates: &[u8]) -> Result<(), CliError> {
     write_bytes(candidates)
 }
 
+/// Writes what draws pictures: characters and control sequences of our encoders, which contain no text
+/// from outside.
+pub fn write_picture(encoded: &str) -> Result<(), CliError> {
+    write_bytes(encoded.as_bytes())
+}
+
 fn write_bytes(bytes: &[u8]) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     let written = out.write_all(bytes).and_then(|()| out.flush());

@@ -123,7 +123,7 @@ fn print_diagnostics(
         let rows: Vec<Value> = diagnostics.iter().map(|it| diagnostic_row(text, it)).collect();
         let valid = !diagnostics.iter().any(|diagnostic| diagnostic.is_error);
         let fields = json!({ "valid": valid, "remarks": rows });
-        let document = Document::list("tessera.check/1", fields, "remarks", CHECK_COLUMNS);
+        let document = Document::list("tessera.query_check/1", fields, "remarks", CHECK_COLUMNS);
         return context.out.print(&document);
     }
     let line = |diagnostic: &QueryDiagnostic| {

@@ -25,7 +25,7 @@ pub(super) fn explain(context: &Context, filters: &[Filter]) -> CliResult {
             .map(|(index, sentence)| json!({ "filter": as_sent[index], "_means": sentence }))
             .collect();
         let fields = json!({ "filters": rows });
-        return context.print(&Document::list("tessera.explanation/1", fields, "filters", &[]));
+        return context.print(&Document::list("tessera.query_explanation/1", fields, "filters", &[]));
     }
     context.print_line(match sentences.as_slice() {
         [] => "matches every media item, because it has no filters".to_owned(),

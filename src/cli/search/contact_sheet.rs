@@ -4,7 +4,7 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::cli::{
     CliError, CliResult, Connection, Context, TerminalInfo,
-    image::{NamedPicture, draw_pictures, terminal_info},
+    image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
 };
 use tessera_model::{Cluster, Link, SafeText};
 use tessera_picture::Crop;
@@ -55,9 +55,8 @@ impl ContactSheet {
         if let Some(failure) = missing {
             context.messages.warn(format!("some pictures are missing: {failure}"));
         }
-        if let Some(damaged) =
-            draw_pictures(context, &self.terminal, &tiles, PICTURES_PER_ROW, None)?
-        {
+        let options = DrawOptions { across: PICTURES_PER_ROW, width: None, by_viuer: false };
+        if let Some(damaged) = draw_pictures(context, &self.terminal, &tiles, options)? {
             context.messages.warn(&damaged.message);
         }
         Ok(())

@@ -113,7 +113,7 @@ impl RowFormat {
             preview["frame_timestamp"].is_number()
         });
         let (schema, list, columns) = match self {
-            Self::Clusters | Self::Raw => ("tessera.search/1", "clusters", CLUSTER_COLUMNS),
+            Self::Clusters | Self::Raw => ("tessera.clusters/1", "clusters", CLUSTER_COLUMNS),
             Self::Previews => ("tessera.previews/1", "previews", PREVIEW_COLUMNS),
         };
         let columns = if has_frames { columns } else { columns.split_at(COLUMNS_WITHOUT_FRAMES).0 };

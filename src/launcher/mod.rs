@@ -8,10 +8,11 @@ use std::{
 };
 
 mod profile_login;
+mod target;
 mod welcome;
 
-use crate::launch_target::LaunchTarget;
-use profile_login::{ProfileLogin, login_setup};
+use profile_login::{key_pair_owner, login_setup};
+use target::LaunchTarget;
 use tessera::{
     accessible::{self, AccessibleOptions, Announcer},
     app::{self, LoginSetup, Pane, ReopenCommand},
@@ -19,7 +20,8 @@ use tessera::{
     config::{self, DeploymentKind, Destination, Profile, Settings},
     runtime::{self, RunOutcome, SignalReceiver},
     state::StateStore,
-    worker::{self, DiskCacheOptions, LoginStorage, WorkerOptions},
+    usecase::{KeyPairOwner, open_secrets},
+    worker::{self, DiskCacheOptions, WorkerOptions},
 };
 use tessera_client::{Client, trace::Trace};
 use tessera_model::{DatasetId, SafeText, SavedSession};
@@ -164,7 +166,7 @@ impl Launcher {
                 self.run_local(local, &name, profile).await
             }
             LaunchTarget::Remote(profile, secret) => {
-                let secrets = cli::open_secrets().ok();
+                let secrets = open_secrets().ok();
                 let client = cli::profile_client(&profile, secret, secrets.as_ref());
                 // The interface opens the form for the missing login.
                 let client = client.or_else(|error| match error.exit {
@@ -193,15 +195,14 @@ impl Launcher {
         client: Client,
         profile: &Profile,
     ) -> Result<RunOutcome, CliError> {
-        let storage = ProfileLogin::new(profile, &client, self.settings_file.clone());
+        let owner = key_pair_owner(profile, &client, self.settings_file.clone());
         let login = login_setup(&client, Some(profile));
-        let login_storage = storage.clone().map(|storage| storage as Arc<dyn LoginStorage>);
         let name = profile.name.clone();
-        let launched = self.remote_deployment(client, login, login_storage);
+        let launched = self.remote_deployment(client, login, owner.clone());
         let outcome = self.run_interface(launched, &name, Some(name.clone())).await;
         let known = self.settings.profiles.iter_mut().find(|known| known.name == name);
-        if let (Some(known), Some(storage)) = (known, storage) {
-            known.deployment = storage.profile().deployment;
+        if let (Some(known), Some(owner)) = (known, owner) {
+            known.deployment = owner.profile().deployment;
         }
         outcome
     }
@@ -234,13 +235,13 @@ impl Launcher {
         &self,
         client: Client,
         login: Option<LoginSetup>,
-        login_storage: Option<Arc<dyn LoginStorage>>,
+        key_pair_owner: Option<Arc<KeyPairOwner>>,
     ) -> LaunchedDeployment {
         let is_on_premises = client.endpoint().is_on_premises();
         let deployment =
             if is_on_premises { DeploymentKind::Onprem } else { DeploymentKind::Hosted };
         let disk_cache = self.disk_cache();
-        let worker_options = WorkerOptions { disk_cache, login_storage, later_warning: None };
+        let worker_options = WorkerOptions { disk_cache, key_pair_owner, later_warning: None };
         LaunchedDeployment { client, login, deployment, dataset: None, worker_options }
     }
 
