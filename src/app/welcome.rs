@@ -8,9 +8,7 @@ use tui_input::Input;
 
 use crate::{
     app::overlay::text_field::{edit, expand_path, paste},
-    config::{
-        DeploymentConfig, Destination, Profile, profile::check_name,
-    },
+    config::{DeploymentConfig, Destination, Profile, profile::check_name},
     input::{Chord, Key},
 };
 

@@ -12,7 +12,6 @@ use crate::{
     config::{
         self, Layers, edit,
         key::{self, SettingKey},
-        schema,
         settings_file::{ConfigError, Setting},
     },
     subprocess::editor_command,
@@ -92,7 +91,7 @@ pub fn run(
             report_errors(context, &errors)
         }
         ConfigCommand::Schema => {
-            let schema = schema::schema();
+            let schema = key::schema();
             context.out.print_text(&format!("{schema:#}\n"))?;
             Ok(Exit::Done)
         }

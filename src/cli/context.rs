@@ -1,4 +1,4 @@
-//! The context of a command: settings, options, output, and prompts.
+//! The context of a command: settings, options, output, prompts, and what the terminal can draw.
 
 use std::{
     fmt::Display,
@@ -20,9 +20,9 @@ use crate::{
     config::{Settings, Sources, is_storage_uri},
     printable_text::PrintableText,
 };
-use tessera_client::DryRunRequest;
-use tessera_client::trace::Trace;
+use tessera_client::{DryRunRequest, trace::Trace};
 use tessera_model::SafeText;
+use tessera_picture::Protocol;
 
 /// Time limit for checking the service after the user interrupted a command.
 pub const INTERRUPT_CHECK_TIMEOUT: Duration = Duration::from_millis(200);
@@ -202,4 +202,18 @@ pub fn read_bytes_or_stdin(path: &Path) -> CliResult<Vec<u8>> {
         fs::read(path)
     };
     read.map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct TerminalInfo {
+    pub name: String,
+    /// Columns and rows.
+    pub size: (u16, u16),
+    /// Size of a cell in pixels.
+    pub cell: (u16, u16),
+    /// Whether the terminal responded to queries.
+    pub answered: bool,
+    pub truecolor: bool,
+    /// The protocols that draw at the cursor, best first; half-blocks always work.
+    pub protocols: Vec<Protocol>,
 }

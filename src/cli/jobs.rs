@@ -11,7 +11,7 @@ use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document, Exit, ServiceTarget,
         deployment,
-        timestamps::{format_timestamp, timestamp_now},
+        values::{format_timestamp, timestamp_now},
     },
     config::{self, Profile},
     job::{Job, JobId},

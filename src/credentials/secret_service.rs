@@ -8,7 +8,7 @@ use ::secret_service::{
 };
 use secrecy::zeroize::Zeroizing;
 
-use super::keyring_backend::KeyringBackend;
+use crate::credentials::keyring::KeyringBackend;
 
 const APPLICATION: &str = "tessera";
 

@@ -30,7 +30,10 @@ pub struct IssuedKeyPair {
 pub enum IssueError {
     Request(Failure),
     /// The service shows a secret only when it creates the pair, and this pair was created before.
-    WithoutSecret { api_key: String, message: Option<SafeText> },
+    WithoutSecret {
+        api_key: String,
+        message: Option<SafeText>,
+    },
 }
 
 impl IssueError {

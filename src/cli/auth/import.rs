@@ -1,33 +1,34 @@
-//! `tessera auth import`: turns a browser session into a stored key pair. The service shows a
-//! secret only once, so the order is fixed: choose the store, send the one request, store the
-//! secret, read it back, then report.
+//! `tessera auth import`: turns a browser session into a stored key pair. The service shows a secret only
+//! once, so the order is fixed: choose the store, send the one request, store the secret, read it back,
+//! then report.
+
+use std::io::{self, IsTerminal as _};
 
 use clap::Args;
+use rustix::{
+    stdio::stdin,
+    termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr},
+};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 
-use super::{
-    hosted_profile::HostedProfile,
-    secret_screen,
-};
 use crate::{
     cli::{
         CliError, Column, Context, Document, Exit,
+        auth::{HostedProfile, secret_screen},
         context::read_stdin,
         deployment::{configured_client, endpoint_with_login},
         login::{open_secrets, validate_secret},
         output::write_stdout,
-        session_cookie::read_session_cookie,
     },
     config::user_config_file,
     credentials::{SecretOwner, SecretStore, SecretStores},
     printable_text::PrintableText,
-    usecase::{
-        IssueError, IssuedKeyPair, KeyPairOwner, SaveError, SecretSource, issue_key_pair,
-    },
+    usecase::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, SecretSource, issue_key_pair},
 };
 use tessera_client::{ApiOperation, AuthMethod, Client, Credentials, DryRun};
 use tessera_model::{Failure, SafeText, ShellCommand};
+use tessera_wire::credentials::session_value;
 
 #[derive(Debug, Args)]
 pub struct ImportOptions {
@@ -270,4 +271,54 @@ fn import_error(owner: SecretOwner, message: String) -> CliError {
             .option("--profile", name)
             .option("--secret-stdin --api-key", key),
     )
+}
+
+/// Restores the terminal's echo setting on drop, also when the prompt is interrupted.
+struct EchoGuard(Option<Termios>);
+
+impl EchoGuard {
+    /// Disables echo before the prompt appears: `rpassword` prints the prompt first, and a cookie
+    /// pasted immediately would be echoed.
+    fn off() -> Self {
+        let before = tcgetattr(stdin()).ok();
+        if let Some(mut now) = before.clone() {
+            now.local_modes.remove(LocalModes::ECHO);
+            // If the terminal rejects the settings, `rpassword` reports it.
+            let _ = tcsetattr(stdin(), OptionalActions::Now, &now);
+        }
+        Self(before)
+    }
+}
+
+impl Drop for EchoGuard {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            // The terminal may be gone by now.
+            let _ = tcsetattr(stdin(), OptionalActions::Now, before);
+        }
+    }
+}
+
+/// Reads the value of the cookie from standard input if it is `piped`, otherwise from a prompt.
+pub(super) async fn read_session_cookie(
+    piped: bool,
+    no_input: bool,
+) -> Result<SecretString, CliError> {
+    let text = if piped {
+        SecretString::from(read_stdin()?)
+    } else if no_input || !io::stdin().is_terminal() {
+        let message =
+            "cannot prompt for the cookie without a terminal; pipe it with --cookie-stdin";
+        return Err(CliError::usage(message));
+    } else {
+        let _echo = EchoGuard::off();
+        let prompt = tokio::task::spawn_blocking(|| {
+            rpassword::prompt_password("tessera: SESSION cookie of your browser (not shown): ")
+        });
+        let typed = prompt.await.map_err(|error| CliError::failed(error.to_string()))?;
+        SecretString::from(typed.map_err(|error| CliError::io("read the terminal", &error))?)
+    };
+    let value = session_value(text.expose_secret());
+    let error = || CliError::usage("this is not a cookie; copy only the value of SESSION");
+    value.map(SecretString::from).ok_or_else(error)
 }

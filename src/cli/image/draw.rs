@@ -140,7 +140,9 @@ fn encode_row(
     let pictures = encoded.map_err(|error| CliError::failed(error.to_string()))?;
     let rows = pictures.iter().map(|picture| picture.cells.1).max().unwrap_or(1);
     if matches!(canvas.protocol, Protocol::None | Protocol::HalfBlock) {
-        return Ok((0..rows).map(|row| half_block_line(&pictures, canvas, row, truecolor)).collect());
+        return Ok((0..rows)
+            .map(|row| half_block_line(&pictures, canvas, row, truecolor))
+            .collect());
     }
     // The lines exist before anything is drawn, so that no picture scrolls the one beside it.
     let mut out = "\n".repeat(usize::from(rows));
@@ -262,8 +264,7 @@ mod tests {
 
     #[test]
     fn half_blocks_are_lines_of_cells_with_a_gap_between_pictures() {
-        let canvas =
-            Canvas { columns: 2, rows: 1, cell: (10, 20), protocol: Protocol::HalfBlock };
+        let canvas = Canvas { columns: 2, rows: 1, cell: (10, 20), protocol: Protocol::HalfBlock };
         let row = |truecolor| {
             let pictures = vec![picture([255, 0, 0], canvas), picture([0, 0, 255], canvas)];
             encode_row(pictures, canvas, truecolor).unwrap()
@@ -277,9 +278,11 @@ mod tests {
 
     #[test]
     fn graphics_are_drawn_side_by_side_from_a_saved_cursor() {
-        for (protocol, start) in
-            [(Protocol::Kitty, "\x1b_Ga=T,"), (Protocol::Sixel, "\x1bP"), (Protocol::Iterm, "\x1b]1337;")]
-        {
+        for (protocol, start) in [
+            (Protocol::Kitty, "\x1b_Ga=T,"),
+            (Protocol::Sixel, "\x1bP"),
+            (Protocol::Iterm, "\x1b]1337;"),
+        ] {
             let canvas = Canvas { columns: 4, rows: 2, cell: (10, 20), protocol };
             let pictures = vec![picture([255, 0, 0], canvas), picture([0, 0, 255], canvas)];
             let row = encode_row(pictures, canvas, true).unwrap();

@@ -9,15 +9,13 @@ use std::{
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::{
-    options::MediaAddOptions,
-    plan::{AdditionPart, AdditionPlan, unreadable_json, warn_of_unreadable},
-};
+use super::plan::{AdditionPart, AdditionPlan, unreadable_json, warn_of_unreadable};
+use crate::cli::media::MediaAddOptions;
 use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document, Exit, JobRecorder,
         context::INTERRUPT_CHECK_TIMEOUT, messages::format_bytes, polling::Poller, reindex,
-        timestamps::timestamp_now,
+        values::timestamp_now,
     },
     config, user_files,
 };

@@ -1,15 +1,23 @@
-//! Job files of concurrent instances. Each instance writes its jobs to its own file and locks it while
+//! Job files of concurrent instances. Each instance writes its jobs to its own file and locks the file while
 //! it runs, so that only one instance follows a job. Files of exited instances are adopted by the next
 //! instance that looks for them.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File, OpenOptions, TryLockError},
     io,
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
-use crate::user_files;
+use crate::{
+    state::{
+        StateStore,
+        store::{self, file_failure, read_jobs},
+    },
+    user_files,
+};
+use tessera_model::{Failure, JobRecord, StateValue};
 
 /// Files of running instances, and of exited ones that left jobs.
 const MAX_INSTANCES: usize = 64;
@@ -106,5 +114,48 @@ pub(super) fn try_lock(path: &Path) -> io::Result<Option<File>> {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredJob {
+    pub job: JobRecord,
+    pub is_followed: bool,
+}
+
+impl StateStore {
+    /// All jobs, oldest first.
+    pub fn jobs(&self) -> Result<Vec<StoredJob>, Failure> {
+        let mut all = BTreeMap::<_, StoredJob>::new();
+        for path in self.job_files() {
+            let is_locked = is_locked(&path).map_err(file_failure(&path, "read"))?;
+            for job in read_jobs(&path)? {
+                // A crash between writing and removing leaves a job in two files.
+                let known = all.get(&job.started_at).is_some_and(|known| known.is_followed);
+                all.insert(job.started_at, StoredJob { job, is_followed: is_locked || known });
+            }
+        }
+        Ok(all.into_values().collect())
+    }
+
+    /// Removes the matching jobs that no running instance follows, and returns their number.
+    pub fn forget_jobs(&self, forgets: impl Fn(&JobRecord) -> bool) -> Result<usize, Failure> {
+        let mut forgotten = 0;
+        for path in self.job_files() {
+            let lock = try_lock(&path).map_err(file_failure(&path, "read"))?;
+            let Some(_lock) = lock else { continue };
+            let (removed, own): (Vec<_>, Vec<_>) =
+                read_jobs(&path)?.into_iter().partition(&forgets);
+            if !removed.is_empty() {
+                let remaining = StateValue::Jobs { own, other_instances: Vec::new() };
+                store::write(&path, &remaining)?;
+                forgotten += removed.len();
+            }
+        }
+        Ok(forgotten)
+    }
+
+    fn job_files(&self) -> impl Iterator<Item = PathBuf> {
+        self.dir.iter().flat_map(|folder| list_files(folder))
     }
 }
