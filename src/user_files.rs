@@ -56,7 +56,7 @@ pub fn read_if_own(path: &Path) -> io::Result<Option<String>> {
         return Ok(None);
     }
     let file = fs::File::open(path)?;
-    // Of the open file: the path may refer to another file by now.
+    // The open file is checked, because the path may refer to another file by now.
     let is_own = file.metadata()?.uid() == user;
     is_own.then(|| io::read_to_string(file)).transpose()
 }

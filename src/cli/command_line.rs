@@ -10,8 +10,8 @@ use tokio::time::timeout;
 
 use crate::{
     cli::{
-        CliError, CliResult, Context, DoctorOptions, Exit, GlobalOptions, HeadlessCommand,
-        InfoCommand, ModelOptions, api, auth, config, dataset, enrichment, export,
+        CliError, CliResult, Context, DoctorOptions, Exit, GlobalOptions, InfoCommand,
+        ModelOptions, api, auth, config, dataset, enrichment, export,
         global_options::hide_rare_option,
         image, jobs,
         local::{ServeOptions, WorkOptions},
@@ -264,7 +264,6 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     #[test]
     fn clap_accepts_the_command_line() {

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Context, Exit, LocalService, ServiceTarget, deployment,
+        CliError, CliResult, Context, Exit, LocalService, ServiceTarget, deployment,
         messages::write_message, values::IdPrefix,
     },
     config,
@@ -23,7 +23,7 @@ pub struct Connection<'a> {
     pub client: Client,
     /// The name under which baskets, jobs and views are saved.
     pub deployment_name: String,
-    pub journal: StateStore,
+    pub state: StateStore,
     dry_run: Option<DryRun>,
     /// The local deployment in this process, for the duration of the command.
     local: Option<LocalService>,
@@ -32,22 +32,22 @@ pub struct Connection<'a> {
 }
 
 impl Context {
-    /// Connects to the selected deployment. `about` lists the requests that the command exists for:
+    /// Connects to the selected deployment. `purpose` lists the requests that the command exists for:
     /// `--print` and `--dry-run` print the first of them instead of sending it.
-    pub async fn connect(&self, about: &'static [ApiOperation]) -> CliResult<Connection<'_>> {
-        self.connect_to(&self.target()?, about).await
+    pub async fn connect(&self, purpose: &'static [ApiOperation]) -> CliResult<Connection<'_>> {
+        self.connect_to(&self.target()?, purpose).await
     }
 
     pub async fn connect_to(
         &self,
         target: &ServiceTarget,
-        about: &'static [ApiOperation],
+        purpose: &'static [ApiOperation],
     ) -> CliResult<Connection<'_>> {
         let (mut client, local) = deployment::client_for(target).await?;
         if let Some(retries) = self.global.retries {
             client = client.with_retries(retries);
         }
-        let dry_run = self.is_dry_run().then(|| DryRun::new(about));
+        let dry_run = self.is_dry_run().then(|| DryRun::new(purpose));
         if let Some(dry_run) = &dry_run {
             client = client.with_dry_run(dry_run.clone());
         }
@@ -55,7 +55,7 @@ impl Context {
             context: self,
             client: self.with_listeners(client),
             deployment_name: target.name(),
-            journal: target_journal(target),
+            state: target_state(target),
             dry_run,
             local,
             jobs: Mutex::default(),
@@ -75,17 +75,17 @@ impl Context {
     /// Runs `work` against the selected deployment, and closes the connection afterwards.
     pub async fn with_connection<'a>(
         &'a self,
-        about: &'static [ApiOperation],
+        purpose: &'static [ApiOperation],
         work: impl AsyncFnOnce(&Connection<'a>) -> CliResult,
     ) -> CliResult {
-        let connection = self.connect(about).await?;
+        let connection = self.connect(purpose).await?;
         let outcome = work(&connection).await;
         connection.close(outcome).await
     }
 
     /// The saved state of the selected deployment. Needs no connection.
-    pub fn journal(&self) -> CliResult<StateStore> {
-        self.target().map(|target| target_journal(&target))
+    pub fn state(&self) -> CliResult<StateStore> {
+        self.target().map(|target| target_state(&target))
     }
 }
 
@@ -120,7 +120,7 @@ impl Connection<'_> {
     }
 }
 
-pub(super) fn target_journal(target: &ServiceTarget) -> StateStore {
+pub(super) fn target_state(target: &ServiceTarget) -> StateStore {
     config::state_dir(&target.name()).map(StateStore::in_dir).unwrap_or_default()
 }
 

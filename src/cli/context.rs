@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use crate::{
     cli::{
-        CliError, CliResult, Exit, GlobalOptions, ServiceTarget, TerminalInfo, deployment,
+        CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment,
         messages::{Messages, write_stderr},
         output::{Document, Output},
     },

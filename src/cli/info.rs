@@ -168,7 +168,7 @@ const SPEC_COLUMNS: &[Column] = &[Column::new("COMMAND", "command"), Column::new
 
 /// JSON Schemas of the output documents, by name. The version increases when a field is removed or
 /// changes its meaning, not when one is added.
-const DOCUMENT_SCHEMAS: &str = include_str!("../../../assets/documents.json");
+const DOCUMENT_SCHEMAS: &str = include_str!("../../assets/documents.json");
 
 fn document_schemas() -> serde_json::Result<Vec<Value>> {
     let known: Map<String, Value> = serde_json::from_str(DOCUMENT_SCHEMAS)?;

@@ -76,7 +76,7 @@ impl<'a> JobRecorder<'a> {
         let mut jobs = self.connection.lock_jobs();
         jobs.retain(|job| job.started_at != self.job.started_at);
         jobs.extend(self.job.record());
-        if let Err(failure) = self.connection.journal.replace_jobs(jobs.clone()) {
+        if let Err(failure) = self.connection.state.replace_jobs(jobs.clone()) {
             context.messages.warn(format!("the job was not saved: {failure}"));
         }
     }
@@ -93,23 +93,23 @@ impl Connection<'_> {
         if jobs.is_empty() {
             return Ok(());
         }
-        if let Some(StateValue::Jobs { own, .. }) = self.journal.load(&StateKey::Jobs)? {
+        if let Some(StateValue::Jobs { own, .. }) = self.state.load(&StateKey::Jobs)? {
             jobs.extend(own);
         }
         jobs.sort_by_key(|job| job.started_at);
         job::drop_oldest_finished(&mut jobs);
-        self.journal.replace_jobs(jobs)
+        self.state.replace_jobs(jobs)
     }
 
     /// Records that the archive was downloaded, so that nothing downloads it again.
     pub fn record_download(&self, task: ExportTaskId, archive: &Archive) {
         let write = || -> Result<(), Failure> {
-            if let Some(StateValue::Jobs { mut own, .. }) = self.journal.load(&StateKey::Jobs)?
+            if let Some(StateValue::Jobs { mut own, .. }) = self.state.load(&StateKey::Jobs)?
                 && let Some(job) = own.iter_mut().find(|job| job.state.export() == Some(task))
             {
                 job.ended_at = Some(timestamp_now());
                 job.state = SavedJobState::Downloaded(archive.clone(), Some(task));
-                self.journal.replace_jobs(own)?;
+                self.state.replace_jobs(own)?;
             }
             Ok(())
         };

@@ -88,7 +88,7 @@ const RECENT_AGE: Timestamp = Timestamp::from_hours(7 * 24);
 struct DeploymentJobs {
     deployment_name: String,
     profile: Option<Profile>,
-    journal: StateStore,
+    state: StateStore,
     jobs: Vec<StoredJob>,
 }
 
@@ -123,12 +123,12 @@ fn load_deployment_jobs(context: &Context) -> CliResult<Vec<DeploymentJobs>> {
         let profile_name = profile.as_ref().map(|profile| profile.name.clone());
         let folder_name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let target_name = target.as_ref().map(ServiceTarget::name);
-        let journal = StateStore::in_dir(folder);
+        let state = StateStore::in_dir(folder);
         Ok(DeploymentJobs {
             deployment_name: target_name.or(profile_name).unwrap_or(folder_name),
             profile,
-            jobs: journal.jobs()?,
-            journal,
+            jobs: state.jobs()?,
+            state,
         })
     };
     folders.into_iter().map(load).collect()
@@ -290,7 +290,7 @@ fn forget(
             })
         };
         let forgets = |job: &JobRecord| (ended && job.state.is_over()) || is_named(job);
-        forgotten += deployment.journal.forget_jobs(forgets)?;
+        forgotten += deployment.state.forget_jobs(forgets)?;
     }
     let fields = json!({ "forgotten": forgotten });
     context.print(&Document::one("tessera.removal/1", fields, FORGOTTEN_COLUMNS))

@@ -8,7 +8,7 @@ use secrecy::SecretString;
 
 use crate::{
     cli::{
-        CliError, CliResult, GlobalOptions, ModelOptions,
+        CliError, CliResult, GlobalOptions,
         local::{InjectedFailure, LanguageChoice},
     },
     config::Settings,

@@ -1,7 +1,6 @@
 //! The table of all settings: the name, type, default and scope of each, and the JSON Schema made from it.
 
 use serde_json::{Map, Value, json};
-use toml::Value;
 
 use crate::config::{DEFAULT_CONFIG, ThemeChoice};
 use tessera_model::DatasetId;
@@ -137,7 +136,7 @@ impl ValueType {
         }
     }
 
-    pub fn accepts(self, value: &Value) -> bool {
+    pub fn accepts(self, value: &toml::Value) -> bool {
         match self {
             Self::Boolean => value.is_bool(),
             Self::Choice(words) => value.as_str().is_some_and(|word| words.contains(&word)),
@@ -161,19 +160,19 @@ impl ValueType {
     }
 
     /// Parses a word of the command line or the environment.
-    pub fn parse(self, word: &str) -> Option<Value> {
+    pub fn parse(self, word: &str) -> Option<toml::Value> {
         let list = || word.split(',').map(str::trim).filter(|word| !word.is_empty());
         let value = match self {
-            Self::Boolean => Value::Boolean(parse_boolean(word)?),
-            Self::Integer(..) => Value::Integer(word.trim().parse().ok()?),
+            Self::Boolean => toml::Value::Boolean(parse_boolean(word)?),
+            Self::Integer(..) => toml::Value::Integer(word.trim().parse().ok()?),
             Self::ChoiceList(_) | Self::DatasetIds => {
-                list().map(|word| Value::from(word.to_owned())).collect::<Vec<_>>().into()
+                list().map(|word| toml::Value::from(word.to_owned())).collect::<Vec<_>>().into()
             }
             Self::Choice(words) => {
                 let known = words.iter().find(|known| known.eq_ignore_ascii_case(word.trim()));
-                Value::from(known.map_or(word, |known| *known).to_owned())
+                toml::Value::from(known.map_or(word, |known| *known).to_owned())
             }
-            Self::Theme | Self::Text | Self::Duration => Value::from(word.to_owned()),
+            Self::Theme | Self::Text | Self::Duration => toml::Value::from(word.to_owned()),
         };
         self.accepts(&value).then_some(value)
     }
@@ -214,28 +213,31 @@ struct CommentReader {
     pending_comment: Vec<&'static str>,
 }
 
-/// The description of a key: the comment above it, or beside it.
-pub fn setting_description(key: &SettingKey) -> String {
-    let (section, own) = match key.name.rsplit_once('.') {
+/// The comment about a setting in the default file: the lines above its key, or the text beside it.
+pub fn comment_of_setting(key: &SettingKey) -> String {
+    let (section, name) = match key.name.rsplit_once('.') {
         _ if !key.profile_kinds.is_empty() => ("profiles", key.name),
         Some(parts) => parts,
         None => ("", key.name),
     };
     let mut reader = CommentReader { section: String::new(), pending_comment: Vec::new() };
-    DEFAULT_CONFIG.lines().find_map(|line| reader.read_line(line, section, own)).unwrap_or_default()
+    DEFAULT_CONFIG
+        .lines()
+        .find_map(|line| reader.read_line(line, section, name))
+        .unwrap_or_default()
 }
 
 impl CommentReader {
-    /// Returns the description if this line defines the key `own` of `section`.
-    fn read_line(&mut self, line: &'static str, section: &str, own: &str) -> Option<String> {
+    /// Returns the comment if this line defines the key `name` of `section`.
+    fn read_line(&mut self, line: &'static str, section: &str, name: &str) -> Option<String> {
         let bare = line.trim_start_matches('#').trim();
         if let Some(heading) = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             heading.split('.').next().unwrap_or_default().clone_into(&mut self.section);
             self.pending_comment.clear();
             return None;
         }
-        let assigned = bare.split_once(" = ").filter(|(name, _)| !name.contains(' '));
-        let Some((name, value)) = assigned else {
+        let assigned = bare.split_once(" = ").filter(|(key, _)| !key.contains(' '));
+        let Some((key, value)) = assigned else {
             match line.strip_prefix('#') {
                 Some(comment) => self.pending_comment.push(comment.trim()),
                 None => self.pending_comment.clear(),
@@ -243,7 +245,7 @@ impl CommentReader {
             return None;
         };
         let above = std::mem::take(&mut self.pending_comment).join(" ");
-        if (self.section.as_str(), name) != (section, own) {
+        if (self.section.as_str(), key) != (section, name) {
             return None;
         }
         let beside = value.split_once(" # ").map(|(_, beside)| beside.trim().to_owned());
@@ -294,7 +296,7 @@ fn object_schema(keys: &Value) -> Value {
 
 fn key_schema(key: &SettingKey, default: Option<Value>) -> Value {
     let mut shape = key.value_type.json_schema();
-    shape["description"] = json!(setting_description(key));
+    shape["description"] = json!(comment_of_setting(key));
     if let Some(default) = default {
         shape["default"] = default;
     }

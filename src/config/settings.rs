@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use toml::Value;
 
 use crate::config::{
-    DeploymentConfig, Layers, NotificationMethod, Profile, SettingOrigin, Sources, ThemeChoice,
-    TileSize, expand_home, paths::theme_file, profile::deserialize_duration,
+    DeploymentConfig, Layers, Profile, SettingOrigin, Sources, expand_home, paths::theme_file,
+    profile::deserialize_duration,
 };
 use tessera_model::{EntityType, ExportFormat, Granularity, SafeText, polling::PollingIntervals};
 use tessera_picture::Protocol;

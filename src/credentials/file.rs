@@ -64,7 +64,7 @@ impl SecretsFile {
             }
             Err(error) => return Err(self.error(error)),
         };
-        // Of the open file: the path may refer to another file by now.
+        // The open file is checked, because the path may refer to another file by now.
         let metadata = file.metadata().map_err(|error| self.error(error))?;
         if metadata.uid() != geteuid().as_raw() {
             let reason = "belongs to another user; remove it and enter the secrets again";

@@ -87,6 +87,16 @@ impl fmt::Debug for Keyring {
     }
 }
 
+/// Stores texts by name. Methods may block.
+pub(super) trait KeyringBackend: Send + Sync {
+    /// Whether a keyring exists.
+    fn check(&self) -> Result<(), String>;
+    fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String>;
+    fn write(&self, name: &str, text: &str) -> Result<(), String>;
+    /// Returns whether there was an entry.
+    fn remove(&self, name: &str) -> Result<bool, String>;
+}
+
 #[cfg(test)]
 pub(super) mod fake {
     use std::{collections::BTreeMap, sync::Mutex};
@@ -149,14 +159,4 @@ pub(super) mod fake {
         let backend = FakeKeyring { behavior, entries: Mutex::default() };
         Keyring { backend: Arc::new(backend), timeout }
     }
-}
-
-/// Stores texts by name. Methods may block.
-pub(super) trait KeyringBackend: Send + Sync {
-    /// Whether a keyring exists.
-    fn check(&self) -> Result<(), String>;
-    fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String>;
-    fn write(&self, name: &str, text: &str) -> Result<(), String>;
-    /// Returns whether there was an entry.
-    fn remove(&self, name: &str) -> Result<bool, String>;
 }

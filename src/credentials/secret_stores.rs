@@ -5,7 +5,7 @@ use std::path::Path;
 use secrecy::{ExposeSecret as _, SecretString, zeroize::Zeroize as _};
 use serde::{Deserialize, Serialize};
 
-use crate::credentials::{SecretOwner, file::SecretsFile, keyring::Keyring};
+use crate::credentials::{file::SecretsFile, keyring::Keyring};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretStore {

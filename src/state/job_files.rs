@@ -31,7 +31,7 @@ pub(super) struct InstanceFiles {
 
 #[derive(Debug, Default)]
 pub(super) struct OtherInstances {
-    /// Of exited instances; adopted by this one.
+    /// The files of exited instances, which this instance adopts.
     pub orphaned: Vec<PathBuf>,
     pub running: Vec<PathBuf>,
 }

@@ -132,8 +132,7 @@ pub(super) fn read_views(document: &Value) -> Result<Vec<SavedView>, String> {
         return Err(format!("`schema` must be {SCHEMA}"));
     }
     let views = document["views"].as_array().ok_or("`views` must be a list")?;
-    let read_views =
-        |(index, view)| read_view(view).map_err(|reason| format!("view {index}: {reason}"));
+    let read = |(index, view)| read_view(view).map_err(|reason| format!("view {index}: {reason}"));
     views.iter().enumerate().map(read).collect()
 }
 

@@ -150,7 +150,7 @@ pub fn write_selection(dataset: DatasetId, selection: &Selection) -> Value {
     json!({
         "schema": "tessera.selection/1",
         "_dataset_id": dataset,
-        "media_selection": selection::write_selection(&selection.items())["media_selection"],
+        "media_selection": selection::write(&selection.items())["media_selection"],
         "_counts": {
             "media": totals.media,
             "clusters": totals.clusters,
@@ -195,8 +195,7 @@ pub(super) fn parse_selection(dataset: DatasetId, document: &Value) -> Result<Se
     }
     let details = EntryDetails::parse_selection(document);
     let body = json!({ "media_selection": items }).to_string();
-    let items =
-        selection::parse_selection(body.as_bytes()).map_err(|problem| problem.to_string())?;
+    let items = selection::read(body.as_bytes()).map_err(|problem| problem.to_string())?;
     let mut entries: Vec<SelectionEntry> =
         items.into_iter().flat_map(|item| details.entries(item)).collect();
     entries.sort_by_key(|entry| details.order(entry.id()));

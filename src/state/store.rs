@@ -11,7 +11,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    state::{StateStore, job_files::InstanceFiles, jobs_json, searches_json, selections},
+    state::{job_files::InstanceFiles, jobs_json, searches_json, selections},
     user_files,
 };
 use tessera_model::{
@@ -154,8 +154,8 @@ impl StateStore {
         self.save(1, entry)
     }
 
-    pub fn replace_jobs(&self, own: Vec<JobRecord>) -> Result<(), Failure> {
-        self.replace(&StateValue::Jobs { own, other_instances: Vec::new() })
+    pub fn replace_jobs(&self, jobs: Vec<JobRecord>) -> Result<(), Failure> {
+        self.replace(&StateValue::Jobs { own: jobs, other_instances: Vec::new() })
     }
 
     pub fn views(&self) -> Result<Vec<SavedView>, Failure> {

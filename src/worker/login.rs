@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::blocking::run_blocking;
 use crate::{
     message::{ImportedLogin, LoginImport, LoginPlaces},
-    usecase::{IssueError, IssuedKeyPair, KeyPairOwner, issue_key_pair},
+    usecase::{IssuedKeyPair, KeyPairOwner, issue_key_pair},
 };
 use tessera_client::{AuthMethod, Client, Credentials};
 use tessera_model::{DatasetId, Failure, FailureKind, SafeText};
@@ -77,7 +77,7 @@ impl LoginRequests {
     /// anything else, and used even if it cannot be stored.
     async fn use_session(&self, session_client: &Client) -> Result<ImportedLogin, Failure> {
         let owner = self.owner()?;
-        let issued = issue_key_pair(session_client).await.map_err(IssueError::into)?;
+        let issued = issue_key_pair(session_client).await.map_err(Failure::from)?;
         let IssuedKeyPair { credentials, message } = issued;
         let api_key = SafeText::name(&credentials.api_key);
         let saved = save(owner, &credentials).await;

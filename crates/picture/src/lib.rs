@@ -45,6 +45,8 @@ pub use format::PictureFormat;
 pub use orientation::to_common_jpeg;
 pub use palette::{nearest_of_256, squared_distance};
 pub use resample::{PicturePart, ResampleFilter, resample};
-pub use thumbnail::{Encoded, FittedPicture, Thumbnail, encode, fit_picture, thumbnail, thumbnail_of};
+pub use thumbnail::{
+    Encoded, FittedPicture, Thumbnail, encode, fit_picture, thumbnail, thumbnail_of,
+};
 pub use tiff_structure::{TiffDirectory, TiffStructure};
 pub use view::{Crop, PictureSubject, PictureView};

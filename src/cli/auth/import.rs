@@ -300,10 +300,7 @@ impl Drop for EchoGuard {
 }
 
 /// Reads the value of the cookie from standard input if it is `piped`, otherwise from a prompt.
-pub(super) async fn read_session_cookie(
-    piped: bool,
-    no_input: bool,
-) -> Result<SecretString, CliError> {
+pub async fn read_session_cookie(piped: bool, no_input: bool) -> Result<SecretString, CliError> {
     let text = if piped {
         SecretString::from(read_stdin()?)
     } else if no_input || !io::stdin().is_terminal() {

@@ -1,7 +1,7 @@
 //! `tessera auth`: where the login of a profile is and whether it works, tokens for other programs, and the
 //! removal of a secret. The import of a key pair has a file of its own.
 
-mod import;
+pub(super) mod import;
 mod secret_screen;
 
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub async fn run(context: &Context, command: AuthCommand) -> Result<Exit, CliErr
     }
 }
 
-pub(super) struct HostedProfile {
+struct HostedProfile {
     pub profile: Profile,
     pub base_url: BaseUrl,
     pub origin: String,
@@ -88,7 +88,7 @@ impl HostedProfile {
     }
 }
 
-pub(super) fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError> {
+fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError> {
     match context.target()? {
         ServiceTarget::Profile(profile) => {
             let life = profile.options.token_ttl.unwrap_or(TOKEN_LIFETIME);
@@ -115,7 +115,7 @@ const STATUS_COLUMNS: &[Column] = &[
 ];
 
 /// The exit code is that of the check: 0, 4 without login or permission, 5 without the dataset.
-pub(super) async fn show_status(context: &Context) -> Result<Exit, CliError> {
+async fn show_status(context: &Context) -> Result<Exit, CliError> {
     let mut answer = secret_status(context)?;
     let by_dataset = context.global.dataset.is_some();
     let about: &[ApiOperation] =
@@ -185,7 +185,7 @@ fn check_outcome(checked: &Result<(), CliError>, by_dataset: bool) -> (Exit, Opt
 /// Limits of a printed token's lifetime. The API states no maximum; similar services accept a day.
 const TTL_RANGE: [Duration; 2] = [Duration::from_secs(30), Duration::from_hours(24)];
 
-pub(super) fn parse_ttl(raw: &str) -> Result<Duration, String> {
+fn parse_ttl(raw: &str) -> Result<Duration, String> {
     let life = humantime::parse_duration(raw).map_err(|error| error.to_string())?;
     let [shortest, longest] = TTL_RANGE;
     if life < shortest || life > longest {
@@ -194,11 +194,7 @@ pub(super) fn parse_ttl(raw: &str) -> Result<Duration, String> {
     Ok(life)
 }
 
-pub(super) fn print(
-    context: &Context,
-    ttl: Option<Duration>,
-    as_header: bool,
-) -> Result<Exit, CliError> {
+fn print(context: &Context, ttl: Option<Duration>, as_header: bool) -> Result<Exit, CliError> {
     let (login, life) = command_login(context)?;
     let life = ttl.unwrap_or(life);
     let token = match login.access {
@@ -225,7 +221,7 @@ pub(super) fn print(
 const LOGOUT_COLUMNS: &[Column] =
     &[Column::new("profile", "profile"), Column::new("removed from", "removed_from")];
 
-pub(super) fn logout(context: &Context) -> Result<Exit, CliError> {
+fn logout(context: &Context) -> Result<Exit, CliError> {
     let hosted = HostedProfile::selected(context)?;
     let secrets = open_secrets()?;
     let name = &hosted.profile.name;

@@ -125,7 +125,7 @@ const RECORD_COLUMNS: &[Column] = &[
 
 const FIELD_COLUMNS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];
 
-pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> CliResult {
+async fn list(connection: &Connection<'_>, status: Option<&str>) -> CliResult {
     let context = connection.context;
     let (mut all, skipped) = connection.client.list_datasets().await?;
     let target = context.target()?;
@@ -155,11 +155,7 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> C
     context.print(&Document::list("tessera.datasets/1", fields, "datasets", LIST_COLUMNS))
 }
 
-pub(super) async fn show(
-    connection: &Connection<'_>,
-    dataset: Option<&str>,
-    raw: bool,
-) -> CliResult {
+async fn show(connection: &Connection<'_>, dataset: Option<&str>, raw: bool) -> CliResult {
     let dataset = connection.dataset(dataset).await?;
     if raw {
         let received = connection.client.dataset_fields(dataset.id).await?;
@@ -176,7 +172,7 @@ pub(super) async fn show(
 }
 
 /// Prints a dataset, and plots of its first page of clusters.
-pub(super) async fn plot(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
+async fn plot(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
     let context = connection.context;
     context.out.require_text("--plot")?;
     let dataset = connection.dataset(dataset).await?;
@@ -194,7 +190,7 @@ pub(super) async fn plot(connection: &Connection<'_>, dataset: Option<&str>) -> 
     Ok(Exit::Done)
 }
 
-pub(super) fn dataset_document(dataset: &Dataset) -> Value {
+fn dataset_document(dataset: &Dataset) -> Value {
     let permissions = [
         ("text_search", Operation::TextSearch),
         ("search_image", Operation::VisualSearch),
@@ -226,7 +222,7 @@ pub(super) fn dataset_document(dataset: &Dataset) -> Value {
 const PIN_COLUMNS: &[Column] =
     &[Column::new("profile", "profile"), Column::new("pinned", "pinned")];
 
-pub(super) async fn pin(context: &Context, dataset: Option<&str>) -> CliResult {
+async fn pin(context: &Context, dataset: Option<&str>) -> CliResult {
     let profile = pinning_profile(context)?;
     let id = context.fetch_dataset(dataset).await?.id;
     change_pins(context, &profile, |pinned| {
@@ -237,7 +233,7 @@ pub(super) async fn pin(context: &Context, dataset: Option<&str>) -> CliResult {
 }
 
 /// Unpins by ID, even if the dataset no longer exists.
-pub(super) async fn unpin(context: &Context, dataset: Option<&str>) -> CliResult {
+async fn unpin(context: &Context, dataset: Option<&str>) -> CliResult {
     let profile = pinning_profile(context)?;
     let id = context.dataset_id(dataset).await?;
     if !profile.options.pinned.contains(&id.to_string()) {

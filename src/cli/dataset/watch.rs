@@ -125,7 +125,7 @@ async fn poll_until(
 
 /// How long an idle status may still be the one from before an addition of ours.
 fn remaining_settling(connection: &Connection<'_>, dataset: DatasetId) -> Duration {
-    let stored = connection.journal.jobs().unwrap_or_else(|failure| {
+    let stored = connection.state.jobs().unwrap_or_else(|failure| {
         connection.context.messages.warn(failure.to_string());
         Vec::new()
     });

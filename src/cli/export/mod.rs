@@ -104,14 +104,14 @@ const LIST_COLUMNS: &[Column] = &[
     Column::new("FILE", "file"),
 ];
 
-pub(super) fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
+fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
     let named = dataset.or(connection.context.global.dataset.as_deref());
     let matches = |job: &JobRecord| {
         named.is_none_or(|named| {
             job.dataset_name.as_str() == named || job.dataset.to_string() == named
         })
     };
-    let rows: Vec<Value> = journaled_exports(connection)?
+    let rows: Vec<Value> = recorded_exports(connection)?
         .iter()
         .filter(|stored| matches(&stored.job))
         .map(row)
@@ -154,14 +154,14 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
     })
 }
 
-pub(super) async fn status(connection: &Connection<'_>, lookup: &ExportLookup) -> CliResult {
+async fn status(connection: &Connection<'_>, lookup: &ExportLookup) -> CliResult {
     let export = lookup.find(connection).await?;
     let task = connection.client.export_status(export.dataset, export.task).await?;
     connection.context.print(&export_document(&export, &task, None))?;
     Ok(if task.failure().is_some() { Exit::Remote } else { Exit::Done })
 }
 
-pub(super) async fn watch(
+async fn watch(
     connection: &Connection<'_>,
     lookup: &ExportLookup,
     interval: Option<Duration>,
@@ -185,7 +185,7 @@ pub struct ExportLookup {
     id: IdPrefix,
 }
 
-pub(super) struct FoundExport {
+struct FoundExport {
     pub dataset: DatasetId,
     pub task: ExportTaskId,
     pub job: Option<JobRecord>,
@@ -194,7 +194,7 @@ pub(super) struct FoundExport {
 impl ExportLookup {
     /// Finds the export. Job records contain the dataset of exports started on this machine.
     pub(super) async fn find(&self, connection: &Connection<'_>) -> CliResult<FoundExport> {
-        let jobs = journaled_exports(connection).unwrap_or_else(|failure| {
+        let jobs = recorded_exports(connection).unwrap_or_else(|failure| {
             connection.context.messages.warn(failure.to_string());
             Vec::new()
         });
@@ -252,7 +252,7 @@ impl FoundExport {
     }
 }
 
-pub(super) fn export_of(job: &JobRecord) -> Option<&ExportJob> {
+fn export_of(job: &JobRecord) -> Option<&ExportJob> {
     match &job.kind {
         JobKind::Export(export) => Some(export),
         JobKind::AddMedia(_) | JobKind::Reindex => None,
@@ -260,8 +260,8 @@ pub(super) fn export_of(job: &JobRecord) -> Option<&ExportJob> {
 }
 
 /// The exports started on this machine by any process, oldest first.
-pub(super) fn journaled_exports(connection: &Connection<'_>) -> Result<Vec<StoredJob>, Failure> {
-    let mut jobs = connection.journal.jobs()?;
+fn recorded_exports(connection: &Connection<'_>) -> Result<Vec<StoredJob>, Failure> {
+    let mut jobs = connection.state.jobs()?;
     jobs.retain(|stored| export_of(&stored.job).is_some());
     Ok(jobs)
 }
@@ -279,7 +279,7 @@ const EXPORT_COLUMNS: &[Column] = &[
     Column::new("images", "images"),
 ];
 
-pub(super) fn export_document(
+fn export_document(
     export: &FoundExport,
     task: &ExportTask,
     downloaded: Option<&DownloadedArchive>,
@@ -317,6 +317,6 @@ pub(super) fn export_document(
     Document::one("tessera.export/1", fields, EXPORT_COLUMNS)
 }
 
-pub(super) fn kind(export: &ExportJob) -> &'static str {
+fn kind(export: &ExportJob) -> &'static str {
     if export.selection.is_some() { "selection" } else { "dataset" }
 }

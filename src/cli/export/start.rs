@@ -176,7 +176,7 @@ impl ExportContentOptions {
         dataset: &Dataset,
     ) -> CliResult<Option<Selection>> {
         let selection = if let Some(name) = &self.selection {
-            connection.journal.load_named_selection(name, dataset.id)?.ok_or_else(|| {
+            connection.state.load_named_selection(name, dataset.id)?.ok_or_else(|| {
                 let message = format!("unknown selection `{name}`");
                 CliError::not_found(message).with_remedy("tessera selection list")
             })?

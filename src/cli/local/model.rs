@@ -163,7 +163,7 @@ pub(super) fn list(out: &Output) -> CliResult {
     let mut rows = Vec::new();
     for entry in entries.into_iter().flatten() {
         let entry = entry.map_err(unreadable)?;
-        // Others are parts of copies that were interrupted.
+        // Entries with other names are parts of copies that were interrupted.
         if let Some(name) = entry.file_name().to_str().filter(|name| check_name(name).is_ok()) {
             let bytes = size(&entry.path()).map_err(unreadable)?;
             let folder = entry.path().display().to_string();

@@ -2,7 +2,7 @@
 //! JSON or CSV.
 
 pub(super) mod jq;
-mod table;
+pub(super) mod table;
 
 use std::{
     env,

@@ -44,7 +44,7 @@ pub async fn run(context: &Context, command: QueryCommand) -> CliResult {
     }
 }
 
-pub(super) fn print_query(context: &Context, filters: &[Filter]) -> CliResult {
+fn print_query(context: &Context, filters: &[Filter]) -> CliResult {
     context.out.print_json(&query_json(filters)).map(|()| Exit::Done)
 }
 
@@ -53,7 +53,7 @@ fn query_json(filters: &[Filter]) -> Value {
     serde_json::from_str(&vql::write(filters)).unwrap_or_default()
 }
 
-pub(super) fn explain(context: &Context, filters: &[Filter]) -> CliResult {
+fn explain(context: &Context, filters: &[Filter]) -> CliResult {
     let sentences: Vec<String> = filters.iter().map(Filter::to_string).collect();
     if context.out.is_machine() {
         let as_sent = query_json(filters);
@@ -120,7 +120,7 @@ const VIEW_COLUMNS: &[Column] = &[
     Column::new("FILTERS", "vql"),
 ];
 
-pub(super) async fn run_views(context: &Context, command: ViewCommand) -> CliResult {
+async fn run_views(context: &Context, command: ViewCommand) -> CliResult {
     match command {
         ViewCommand::Save { name, source, entity, granularity } => {
             let view = SavedView {
@@ -137,12 +137,12 @@ pub(super) async fn run_views(context: &Context, command: ViewCommand) -> CliRes
             save_view(context, view)
         }
         ViewCommand::List => {
-            let views = write_views(&context.journal()?.views()?);
+            let views = write_views(&context.state()?.views()?);
             context.print(&Document::list("tessera.views/1", views, "views", VIEW_COLUMNS))
         }
         ViewCommand::Run(run) => {
-            let ViewRunOptions { name, options } = *run_views;
-            let views = context.journal()?.views()?;
+            let ViewRunOptions { name, options } = *run;
+            let views = context.state()?.views()?;
             let view = views.into_iter().find(|view| view.name.as_str() == name.trim());
             search::run_view(context, view.ok_or_else(|| unknown_view(&name))?, options).await
         }
@@ -164,24 +164,24 @@ async fn view_dataset(context: &Context) -> CliResult<Option<DatasetId>> {
 }
 
 fn save_view(context: &Context, view: SavedView) -> CliResult {
-    let journal = context.journal()?;
-    let mut views = journal.views()?;
+    let state = context.state()?;
+    let mut views = state.views()?;
     let message = format!("saved as `{}`; run_views it with `tessera query run`", view.name);
     view.insert_into(&mut views);
-    journal.replace(&StateValue::Views(views))?;
+    state.replace(&StateValue::Views(views))?;
     context.messages.info(message);
     Ok(Exit::Done)
 }
 
 fn remove_view(context: &Context, name: &str) -> CliResult {
-    let journal = context.journal()?;
-    let mut views = journal.views()?;
+    let state = context.state()?;
+    let mut views = state.views()?;
     let before = views.len();
     views.retain(|view| view.name.as_str() != name.trim());
     if views.len() == before {
         return Err(unknown_view(name));
     }
-    journal.replace(&StateValue::Views(views))?;
+    state.replace(&StateValue::Views(views))?;
     context.messages.info(format!("removed `{}`", SafeText::name(name)));
     Ok(Exit::Done)
 }

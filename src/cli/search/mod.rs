@@ -136,7 +136,7 @@ fn find_registered(
     let is_same = |entry: &HistoryEntry| {
         entry.search.query == search.query && entry.search.dataset == search.dataset
     };
-    Ok(connection.journal.history()?.into_iter().rev().find(is_same))
+    Ok(connection.state.history()?.into_iter().rev().find(is_same))
 }
 
 /// Adds the search to the history. Failing to save it is only a warning.
@@ -147,11 +147,11 @@ pub fn add_to_history(connection: &Connection<'_>, entry: &HistoryEntry) {
         return;
     }
     let write = || {
-        let mut searches = connection.journal.history()?;
+        let mut searches = connection.state.history()?;
         let first_page = Search { page: 0, ..entry.search.clone() };
         let searched_at = Some(timestamp_now());
         HistoryEntry { search: first_page, searched_at, ..entry.clone() }.append_to(&mut searches);
-        connection.journal.replace(&StateValue::History(searches))
+        connection.state.replace(&StateValue::History(searches))
     };
     if let Err(failure) = write() {
         let messages = connection.context.messages;
@@ -160,7 +160,7 @@ pub fn add_to_history(connection: &Connection<'_>, entry: &HistoryEntry) {
 }
 
 pub fn save_view(connection: &Connection<'_>, name: &str, entry: &HistoryEntry) -> CliResult<()> {
-    let mut views = connection.journal.views()?;
+    let mut views = connection.state.views()?;
     let name = SafeText::name(name.trim());
     let replaced = views.iter().any(|view| view.name == name);
     let view = SavedView {
@@ -175,7 +175,7 @@ pub fn save_view(connection: &Connection<'_>, name: &str, entry: &HistoryEntry) 
         query_image: entry.file.clone().map(|file| (file, entry.region)),
     };
     view.insert_into(&mut views);
-    connection.journal.replace(&StateValue::Views(views))?;
+    connection.state.replace(&StateValue::Views(views))?;
     let older = if replaced { ", replacing an existing one" } else { "" };
     connection.context.messages.info(format!("saved as the view `{name}`{older}"));
     Ok(())
@@ -187,7 +187,7 @@ pub fn selection_size(
     name: &str,
     dataset: &Dataset,
 ) -> CliResult<Option<usize>> {
-    let before = connection.journal.load_named_selection(name, dataset.id);
+    let before = connection.state.load_named_selection(name, dataset.id);
     let before = before.map_err(|failure| CliError::usage(failure.to_string()))?;
     Ok(before.map(|selection| selection.len()))
 }
@@ -201,7 +201,7 @@ pub fn save_selection(
     replaced_count: Option<usize>,
 ) -> CliResult<()> {
     let selection: Selection = entries.into_iter().collect();
-    connection.journal.save_named_selection(name, dataset.id, &selection)?;
+    connection.state.save_named_selection(name, dataset.id, &selection)?;
     let clusters = count_clusters(selection.len());
     let older = replaced_count
         .map(|count| format!(", replacing one with {}", count_with_noun(count, "entry", "entries")))

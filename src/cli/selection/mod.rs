@@ -85,7 +85,7 @@ pub async fn run(context: &Context, command: SelectionCommand) -> CliResult {
     }
 }
 
-pub(super) fn import(context: &Context, store: &SelectionStore, from: &Path) -> CliResult {
+fn import(context: &Context, store: &SelectionStore, from: &Path) -> CliResult {
     let selection = state::read_selection(&read_file_or_stdin(from)?, store.dataset)
         .map_err(|reason| CliError::new(Exit::Invalid, format!("{}: {reason}", from.display())))?;
     let replaced = match store.load_or_default()?.len() {
@@ -97,7 +97,7 @@ pub(super) fn import(context: &Context, store: &SelectionStore, from: &Path) -> 
     Ok(Exit::Done)
 }
 
-pub(super) fn export(context: &Context, store: &SelectionStore, to: PathBuf) -> CliResult {
+fn export(context: &Context, store: &SelectionStore, to: PathBuf) -> CliResult {
     let selection = store.load()?;
     if to.as_os_str() == "-" {
         let document = state::write_selection(store.dataset, &selection);
@@ -128,7 +128,7 @@ const ITEM_COLUMNS: &[Column] = &[
     Column::new("STALE", "stale"),
 ];
 
-pub(super) fn show(context: &Context, store: &SelectionStore) -> CliResult {
+fn show(context: &Context, store: &SelectionStore) -> CliResult {
     let selection = store.load()?;
     let document = state::write_selection(store.dataset, &selection);
     context.print(&Document::list("tessera.selection/1", document, "_marks", ITEM_COLUMNS))?;
@@ -138,11 +138,11 @@ pub(super) fn show(context: &Context, store: &SelectionStore) -> CliResult {
     Ok(Exit::Done)
 }
 
-pub(super) fn list(context: &Context) -> CliResult {
-    let journal = context.journal()?;
+fn list(context: &Context) -> CliResult {
+    let state = context.state()?;
     let mut rows: Vec<Value> = Vec::new();
-    for name in journal.selection_names()? {
-        match journal.load_named_selection_of_any_dataset(&name) {
+    for name in state.selection_names()? {
+        match state.load_named_selection_of_any_dataset(&name) {
             Ok(Some((dataset, selection))) => rows.push(selection_row(&name, dataset, &selection)),
             // Deleted since the names were read.
             Ok(None) => {}
@@ -176,8 +176,8 @@ pub struct SelectionOptions {
     name: Option<String>,
 }
 
-pub(super) struct SelectionStore {
-    journal: StateStore,
+struct SelectionStore {
+    state: StateStore,
     pub(super) dataset: DatasetId,
     /// `None` for the basket.
     name: Option<String>,
@@ -187,12 +187,12 @@ impl SelectionStore {
     /// Opens the selection. Sends a request only if the dataset is given by name.
     pub(super) async fn open(context: &Context, options: SelectionOptions) -> CliResult<Self> {
         let dataset = context.dataset_id(options.dataset.as_deref()).await?;
-        Ok(Self { journal: context.journal()?, dataset, name: options.name })
+        Ok(Self { state: context.state()?, dataset, name: options.name })
     }
 
     pub(super) fn load(&self) -> CliResult<Selection> {
         let Some(name) = &self.name else { return self.load_or_default() };
-        self.journal.load_named_selection(name, self.dataset)?.ok_or_else(|| {
+        self.state.load_named_selection(name, self.dataset)?.ok_or_else(|| {
             let message = format!("unknown selection `{}`", SafeText::name(name));
             CliError::not_found(message).with_remedy("tessera selection list")
         })
@@ -200,17 +200,15 @@ impl SelectionStore {
 
     pub(super) fn load_or_default(&self) -> CliResult<Selection> {
         Ok(match &self.name {
-            Some(name) => {
-                self.journal.load_named_selection(name, self.dataset)?.unwrap_or_default()
-            }
-            None => self.journal.basket(self.dataset)?,
+            Some(name) => self.state.load_named_selection(name, self.dataset)?.unwrap_or_default(),
+            None => self.state.basket(self.dataset)?,
         })
     }
 
     pub(super) fn save(&self, selection: &Selection) -> CliResult<()> {
         match &self.name {
-            Some(name) => drop(self.journal.save_named_selection(name, self.dataset, selection)?),
-            None => self.journal.replace(&StateValue::Basket(self.dataset, selection.clone()))?,
+            Some(name) => drop(self.state.save_named_selection(name, self.dataset, selection)?),
+            None => self.state.replace(&StateValue::Basket(self.dataset, selection.clone()))?,
         }
         Ok(())
     }
@@ -219,7 +217,7 @@ impl SelectionStore {
     pub(super) fn clear(&self, context: &Context) -> CliResult {
         let selection = self.load()?;
         match &self.name {
-            Some(name) => drop(self.journal.delete_named_selection(name)?),
+            Some(name) => drop(self.state.delete_named_selection(name)?),
             None => self.save(&Selection::default())?,
         }
         context.messages.info(format!("removed {}", count_entries(selection.len())));
@@ -228,6 +226,6 @@ impl SelectionStore {
 }
 
 /// "1 entry", "2 entries".
-pub(super) fn count_entries(count: usize) -> String {
+fn count_entries(count: usize) -> String {
     count_with_noun(count, "entry", "entries")
 }
