@@ -116,7 +116,7 @@ fn browsing(clusters: u128, previews: u128) -> App {
         ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
     });
     happen(&mut app, Duration::ZERO, Event::Wake, (clusters, previews));
-    assert_eq!(app.tickets.outstanding(), 0);
+    assert_eq!(app.tickets().outstanding(), 0);
     app
 }
 
@@ -218,7 +218,7 @@ fn parts_of_a_frame(c: &mut Criterion) {
     press(&mut app, "f", (100, 9));
     draw(c, "view: similar pictures", &app);
     press(&mut app, "g h", (100, 9));
-    assert!(app.overlay.is_some(), "the histogram is open");
+    assert!(app.overlay().is_some(), "the histogram is open");
     draw(c, "view: similar pictures, below the score histogram", &app);
 }
 
@@ -244,7 +244,7 @@ fn key_to_frame(c: &mut Criterion) {
     let page = (100, 9);
     let mut app = browsing(page.0, page.1);
     press(&mut app, "e enter e enter e enter", page);
-    assert_eq!(app.jobs.len(), 3);
+    assert_eq!(app.jobs().len(), 3);
     let (mut spans, mut requests): (Vec<Duration>, usize) = (Vec::new(), 0);
     let mut now = Duration::ZERO;
     c.bench_function("key to frame while a screen of pictures arrives and jobs are polled", |b| {

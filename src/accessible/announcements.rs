@@ -25,10 +25,10 @@ pub struct Announcements {
 impl Announcements {
     /// The notifications since the last call.
     pub fn notifications(&mut self, app: &App) -> Vec<Announcement> {
-        let new = app.notifications.pushed() - self.notifications;
-        self.notifications = app.notifications.pushed();
+        let new = app.notifications().pushed() - self.notifications;
+        self.notifications = app.notifications().pushed();
         let mut lines: Vec<Announcement> = app
-            .notifications
+            .notifications()
             .history()
             .take(new)
             .map(|(_, notification)| match notification.level {
@@ -54,7 +54,7 @@ impl Announcements {
         let mut lines = Vec::new();
         if is_new_place {
             lines.push(Announcement::Status(reading.title.clone()));
-            lines.extend(app.overlay.as_ref().map(|overlay| Announcement::Item(hints(overlay))));
+            lines.extend(app.overlay().map(|overlay| Announcement::Item(hints(overlay))));
         }
         let count = lines.len();
         let new = reading.lines.iter().filter(|line| !known.lines.contains(line));

@@ -38,7 +38,7 @@ pub(super) fn read(app: &App, area: Rect) -> (String, Vec<DrawnLine>) {
 fn draw(app: &App) -> Option<Buffer> {
     // Selected text is reversed in it.
     let theme = Theme::built_in(ThemeName::Plain).ok()?;
-    let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
+    let mut buffer = Buffer::empty(Rect::new(0, 0, app.screen().size.0, app.screen().size.1));
     let settings = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
     ui::draw(app, &theme, &mut buffer, &mut PictureLayer::new(settings));
     Some(buffer)

@@ -20,7 +20,7 @@ pub(super) fn viewed(app: &App) -> Reading {
     let mut lines = vec![format!("{place}{}", picture(app, preview))];
     lines.extend(facts(app, preview));
     let boxes = app.boxes_in(preview);
-    if app.viewer.as_ref().is_some_and(|viewer| !viewer.boxes) && !boxes.is_empty() {
+    if app.viewer().is_some_and(|viewer| !viewer.boxes) && !boxes.is_empty() {
         lines.push("the boxes of its objects are not listed".to_owned());
     } else {
         lines.extend(boxes.into_iter().map(|region| format!("box {}", region_text(region))));

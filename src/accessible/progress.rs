@@ -37,12 +37,12 @@ impl ProgressStatus {
 
 /// The operations that are running: datasets that are busy, and active jobs.
 pub(super) fn running(app: &App) -> Vec<String> {
-    let datasets = app.store.dataset_list().iter().filter(|dataset| dataset.status.is_busy());
+    let datasets = app.store().dataset_list().iter().filter(|dataset| dataset.status.is_busy());
     let datasets = datasets.map(|it| {
         let percent = it.progress.map(u64::from).map_or_else(String::new, percent_text);
         format!("{} is {}{percent}", it.name, it.status.as_str())
     });
-    datasets.chain(app.jobs.iter().filter(|job| job.is_active()).map(job_text)).collect()
+    datasets.chain(app.jobs().iter().filter(|job| job.is_active()).map(job_text)).collect()
 }
 
 fn job_text(job: &Job) -> String {

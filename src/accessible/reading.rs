@@ -29,10 +29,10 @@ pub struct Reading {
 
 impl Reading {
     pub fn of(app: &App) -> Self {
-        match &app.overlay {
+        match app.overlay() {
             Some(overlay) => Self { is_dialog: true, ..dialog(app, overlay) },
             None if app.comparison().is_some() => pictures::compared(app),
-            None if app.viewer.is_some() => pictures::viewed(app),
+            None if app.viewer().is_some() => pictures::viewed(app),
             None => pane(app),
         }
     }
@@ -99,8 +99,8 @@ fn pick_list(title: &str, list: &PickList) -> Reading {
 fn pane(app: &App) -> Reading {
     let areas = app.areas();
     let drawn = |area: Option<Rect>| area.map_or_else(Vec::new, |it| drawn_text::read(app, it).1);
-    let title = app.focus.name();
-    match app.focus {
+    let title = app.panes().focus.name();
+    match app.panes().focus {
         Pane::Datasets => datasets(app, drawn(areas.status)),
         Pane::Results => results(app),
         Pane::Detail => Reading::drawn(title, drawn(areas.detail)),
@@ -119,13 +119,13 @@ fn datasets(app: &App, status: Vec<DrawnLine>) -> Reading {
     let items: Vec<String> =
         (1..).zip(&list).map(|(number, it)| sentences::dataset(number, count, it)).collect();
     let mut above = Vec::new();
-    if let Some(failure) = app.store.datasets.failure() {
+    if let Some(failure) = app.store().datasets.failure() {
         above.push(failure.to_string());
     } else if items.is_empty() {
         above.push("no datasets".to_owned());
     }
     let mut reading =
-        Reading::with_items(app.focus.name(), above, items, cursor.unwrap_or(usize::MAX));
+        Reading::with_items(app.panes().focus.name(), above, items, cursor.unwrap_or(usize::MAX));
     reading.lines.extend(status.into_iter().map(|line| line.text));
     reading
 }
@@ -133,7 +133,7 @@ fn datasets(app: &App, status: Vec<DrawnLine>) -> Reading {
 fn results(app: &App) -> Reading {
     let Some(view) = app.view() else {
         let nothing = vec!["no dataset is open".to_owned()];
-        return Reading::with_items(app.focus.name(), nothing, Vec::new(), 0);
+        return Reading::with_items(app.panes().focus.name(), nothing, Vec::new(), 0);
     };
     let mut above = vec![sentences::search(app, view)];
     above.extend(sentences::unavailable_dataset(app));
@@ -154,5 +154,5 @@ fn results(app: &App) -> Reading {
             sentences::cluster(app, number, tiles.len(), tile)
         }
     });
-    Reading::with_items(app.focus.name(), above, items.collect(), app.tile_cursor().0)
+    Reading::with_items(app.panes().focus.name(), above, items.collect(), app.tile_cursor().0)
 }

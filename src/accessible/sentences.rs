@@ -41,7 +41,7 @@ pub(super) fn search(app: &App, view: &View) -> String {
         EntityType::Objects => ", objects",
         EntityType::Images => "",
     };
-    let tabs = match (app.results.tabs().map(|tabs| tabs.active() + 1), app.tab_count()) {
+    let tabs = match (app.results().tabs().map(|tabs| tabs.active() + 1), app.tab_count()) {
         (Some(active), count) if count > 1 => format!("tab {active} of {count}, "),
         _ => String::new(),
     };

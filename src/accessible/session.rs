@@ -131,7 +131,7 @@ impl AccessibleSession {
     /// Waits for the responses that the state depends on, at most for a while.
     async fn settle(&mut self) -> io::Result<()> {
         let deadline = Instant::now() + MAX_WAIT;
-        while self.outcome.is_none() && self.session.app.tickets.lanes().any(is_awaited) {
+        while self.outcome.is_none() && self.session.app.tickets().lanes().any(is_awaited) {
             let left = deadline.saturating_duration_since(Instant::now());
             let Ok(event) = timeout(left, next_event(&mut self.session, self.start)).await else {
                 let slow = "no response yet; an empty line reads what there is";
@@ -148,7 +148,7 @@ impl AccessibleSession {
         loop {
             let running = progress::running(&self.session.app);
             self.announce_notifications()?;
-            let pending = self.session.app.tickets.outstanding() > 0;
+            let pending = self.session.app.tickets().outstanding() > 0;
             if running.is_empty() && !pending {
                 break;
             }

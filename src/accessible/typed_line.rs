@@ -23,7 +23,7 @@ impl TypedLine {
         match line {
             "read" => Self::Read,
             "wait" => Self::Wait,
-            _ if app.overlay.is_some() || app.is_editing_query() => Self::in_dialog(app, line),
+            _ if app.overlay().is_some() || app.is_editing_query() => Self::in_dialog(app, line),
             "" => Self::Read,
             _ => Self::in_pane(app, line),
         }
@@ -52,7 +52,7 @@ impl TypedLine {
     }
 
     fn in_dialog(app: &App, line: &str) -> Self {
-        let overlay = app.overlay.as_ref();
+        let overlay = app.overlay();
         let is_list = matches!(overlay, Some(Overlay::List(_) | Overlay::Palette(_)));
         let takes_text = overlay.map_or_else(|| app.is_editing_query(), Overlay::takes_text);
         let key = |key| Event::Key(Chord::plain(key));
@@ -87,7 +87,7 @@ fn item_event(line: &str) -> Option<Event> {
 /// The action with this name or key. A name may be written with spaces, and that of a pane alone.
 fn action(app: &App, line: &str) -> Option<Action> {
     let contexts = app.contexts();
-    let keymap = &app.setup.keymap;
+    let keymap = &app.setup().keymap;
     let chords: Option<Vec<Chord>> =
         line.split_whitespace().map(|chord| chord.parse().ok()).collect();
     if let Some(KeyMatch::Action(action)) = chords.map(|it| keymap.resolve(&contexts, &it)) {

@@ -15,7 +15,7 @@ impl App {
     #[expect(clippy::too_many_lines, reason = "a table: one line per action")]
     pub(super) fn perform(&mut self, action: Action) {
         if let Some(reason) = availability::unavailable_reason(self, action) {
-            self.notify(Level::Warning, reason);
+            self.outbox.notify(Level::Warning, reason);
             return;
         }
         if self.viewer.is_some() && self.perform_in_viewer(action) {
@@ -26,14 +26,14 @@ impl App {
             Action::ScreenUp | Action::ScreenDown | Action::First | Action::Last => {
                 self.move_by_page(action);
             }
-            Action::NextPane => self.focus = cycle(&Pane::ALL, self.focus, 1),
-            Action::PreviousPane => self.focus = cycle(&Pane::ALL, self.focus, -1),
-            Action::FocusDatasets => self.focus = Pane::Datasets,
-            Action::FocusResults => self.focus = Pane::Results,
-            Action::FocusDetail => self.focus = Pane::Detail,
-            Action::FocusQuery => self.focus = Pane::Query,
-            Action::FocusJobs => self.focus = Pane::Jobs,
-            Action::FocusBasket => self.focus = Pane::Basket,
+            Action::NextPane => self.panes.focus = cycle(&Pane::ALL, self.panes.focus, 1),
+            Action::PreviousPane => self.panes.focus = cycle(&Pane::ALL, self.panes.focus, -1),
+            Action::FocusDatasets => self.panes.focus = Pane::Datasets,
+            Action::FocusResults => self.panes.focus = Pane::Results,
+            Action::FocusDetail => self.panes.focus = Pane::Detail,
+            Action::FocusQuery => self.panes.focus = Pane::Query,
+            Action::FocusJobs => self.panes.focus = Pane::Jobs,
+            Action::FocusBasket => self.panes.focus = Pane::Basket,
             Action::Forward => self.go_forward(),
             // Only the full-size view has them.
             Action::NextPicture
@@ -130,25 +130,25 @@ impl App {
             | Action::CopyCommand
             | Action::CopyProfiler => self.copy_to_clipboard(action),
 
-            Action::LargerTiles => self.tile_size = self.tile_size.larger(),
-            Action::SmallerTiles => self.tile_size = self.tile_size.smaller(),
-            Action::WiderSides => self.widen_sides(1),
-            Action::NarrowerSides => self.widen_sides(-1),
-            Action::Zoom => self.zoomed = !self.zoomed,
+            Action::LargerTiles => self.panes.tile_size = self.panes.tile_size.larger(),
+            Action::SmallerTiles => self.panes.tile_size = self.panes.tile_size.smaller(),
+            Action::WiderSides => self.panes.widen_sides(1),
+            Action::NarrowerSides => self.panes.widen_sides(-1),
+            Action::Zoom => self.panes.zoomed = !self.panes.zoomed,
             Action::Menu => self.open_action_menu(),
             Action::Palette => self.open_palette(),
-            Action::Help => self.overlay = Some(Overlay::Help(Help::default())),
-            Action::Jump => self.jump_mode = true,
+            Action::Help => self.overlays.open(Overlay::Help(Help::default())),
+            Action::Jump => self.input.jump_mode = true,
             Action::OpenById => self.open_prompt(PromptPurpose::OpenDataset),
             Action::Log => self.open_log(),
             Action::Record => self.request_record(),
             Action::ToggleAutoRefresh => self.toggle_auto_refresh(),
             Action::Theme => self.next_theme(),
             Action::TestPictures => self.open_graphics_check(),
-            Action::Footer => self.footer = !self.footer,
+            Action::Footer => self.panes.footer = !self.panes.footer,
             Action::Mouse => self.toggle_mouse(),
-            Action::Redraw => self.effects.push(Effect::Redraw),
-            Action::Suspend => self.effects.push(Effect::Suspend),
+            Action::Redraw => self.outbox.push(Effect::Redraw),
+            Action::Suspend => self.outbox.push(Effect::Suspend),
             Action::Cancel => self.stop_or_quit(),
             Action::Quit => self.quit(),
         }

@@ -24,25 +24,26 @@ pub struct Activity {
 
 impl App {
     pub(super) fn send_job_alerts(&mut self, ended: &[SafeText]) {
-        let jobs_on_screen = self.window_focused && self.focus == Pane::Jobs;
+        let jobs_on_screen = self.screen.window_focused && self.panes.focus == Pane::Jobs;
         let enabled = |method| self.setup.notify.contains(&method);
         if !jobs_on_screen && enabled(NotificationMethod::Bell) && !ended.is_empty() {
-            self.effects.push(Effect::Alert(JobAlert::Bell));
+            self.outbox.push(Effect::Alert(JobAlert::Bell));
         }
         if !jobs_on_screen && enabled(NotificationMethod::Desktop) {
-            self.effects
-                .extend(ended.iter().cloned().map(|text| Effect::Alert(JobAlert::Desktop(text))));
+            for text in ended {
+                self.outbox.push(Effect::Alert(JobAlert::Desktop(text.clone())));
+            }
         }
         let activity = overall_activity(self.jobs.iter());
         if enabled(NotificationMethod::Progress) && activity != self.jobs.reported_activity {
             self.jobs.reported_activity = activity;
-            self.effects.push(Effect::Alert(JobAlert::Activity(activity)));
+            self.outbox.push(Effect::Alert(JobAlert::Activity(activity)));
         }
     }
 
     pub(super) fn toast(&mut self, text: impl AsRef<str>) {
         if self.setup.notify.contains(&NotificationMethod::Toast) {
-            self.notify(Level::Success, text);
+            self.outbox.notify(Level::Success, text);
         }
     }
 }

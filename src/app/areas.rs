@@ -72,20 +72,20 @@ pub const MIN_PICTURE_SCREEN: (u16, u16) = (60, 16);
 
 impl Areas {
     pub fn new(app: &App) -> Self {
-        let screen = Rect::new(0, 0, app.size.0, app.size.1);
+        let screen = Rect::new(0, 0, app.screen.size.0, app.screen.size.1);
         let [header, rest] = Layout::vertical([Length(1), Min(0)]).areas(screen);
-        let footer = u16::from(app.footer);
+        let footer = u16::from(app.panes.footer);
         let [body, notice, hints] =
             Layout::vertical([Min(0), Length(1), Length(footer)]).areas(rest);
         // Without a footer, required hints are drawn over the notification.
-        let hints = if app.footer { hints } else { notice };
+        let hints = if app.panes.footer { hints } else { notice };
         let (chips, body) = Self::split_chip_line(app, body);
         let areas = Self { header, chips, notification: notice, hints, ..Self::default() };
-        if app.size.0 < 100 || app.size.1 < 24 {
+        if app.screen.size.0 < 100 || app.screen.size.1 < 24 {
             let [tabs, body] = Layout::vertical([Length(1), Min(0)]).areas(body);
-            Self { tabs: Some(tabs), ..areas }.single_pane(app.focus, body)
-        } else if app.zoomed || app.is_text() {
-            areas.single_pane(app.focus, body)
+            Self { tabs: Some(tabs), ..areas }.single_pane(app.panes.focus, body)
+        } else if app.panes.zoomed || app.is_text() {
+            areas.single_pane(app.panes.focus, body)
         } else {
             areas.side_by_side(app, body)
         }
@@ -93,7 +93,7 @@ impl Areas {
 
     /// The chip line and the rest. While the query builder has the focus, its rows show the same.
     fn split_chip_line(app: &App, body: Rect) -> (Option<Rect>, Rect) {
-        if app.focus == Pane::Query || !app.pane_contents().has_chips {
+        if app.panes.focus == Pane::Query || !app.pane_contents().has_chips {
             return (None, body);
         }
         let [line, rest] = Layout::vertical([Length(1), Min(0)]).areas(body);
@@ -124,8 +124,9 @@ impl Areas {
             _ => (34, 64),
         };
         // Each step is a quarter of the usual width; the results keep two columns of tiles.
-        let step =
-            |usual: u16| usual.saturating_add_signed(app.side_width * (usual / 4).cast_signed());
+        let step = |usual: u16| {
+            usual.saturating_add_signed(app.panes.side_width * (usual / 4).cast_signed())
+        };
         let max = body.width.saturating_sub(40) / 2;
         let (left, right) = (step(left).clamp(20, max), step(right).clamp(20, max));
         let [left, middle, right] =
@@ -135,13 +136,13 @@ impl Areas {
             let query = if query_is_line(app) { Length(1) } else { Fill(2) };
             let [detail, lower] = Layout::vertical([Fill(3), query]).areas(right);
             let areas = Self { results: Some(middle), detail: Some(detail), ..areas };
-            return match app.focus {
+            return match app.panes.focus {
                 Pane::Basket => Self { basket: Some(lower), ..areas },
                 _ => Self { query: Some(lower), ..areas },
             };
         }
         let both = middle.union(right);
-        match app.focus {
+        match app.panes.focus {
             Pane::Query => Self { query: Some(both), ..areas },
             Pane::Basket => Self { basket: Some(both), ..areas },
             _ => Self { results: Some(middle), detail: Some(right), ..areas },
@@ -151,7 +152,7 @@ impl Areas {
     /// The datasets above the status, and the connection below them where the datasets leave rows.
     fn left_column(self, app: &App, left: Rect) -> Self {
         let listed = u16::try_from(app.pane_contents().datasets).unwrap_or(u16::MAX);
-        let is_line = listed == 1 && app.focus != Pane::Datasets;
+        let is_line = listed == 1 && app.panes.focus != Pane::Datasets;
         let datasets = if is_line { 1 } else { listed.max(1).saturating_add(2) };
         let below_datasets = left.height.saturating_sub(datasets);
         let status = below_datasets.saturating_sub(MIN_CONNECTION_ROWS).clamp(12, 19);
@@ -194,7 +195,7 @@ const MIN_CONNECTION_ROWS: u16 = 6;
 /// Jobs of which none is active are a line, unless they have the focus.
 fn jobs_rows(app: &App, body: u16) -> u16 {
     let contents = app.pane_contents();
-    if app.focus != Pane::Jobs && !contents.has_active_job {
+    if app.panes.focus != Pane::Jobs && !contents.has_active_job {
         return 1;
     }
     let rows = u16::try_from(contents.jobs).unwrap_or(u16::MAX).clamp(1, 8) + 2;
@@ -203,13 +204,13 @@ fn jobs_rows(app: &App, body: u16) -> u16 {
 
 /// Whether the query builder below the detail has nothing to show.
 fn query_is_line(app: &App) -> bool {
-    !matches!(app.focus, Pane::Query | Pane::Basket) && !app.pane_contents().has_filters
+    !matches!(app.panes.focus, Pane::Query | Pane::Basket) && !app.pane_contents().has_filters
 }
 
 impl App {
     /// What the panes have to show; while a dialog is open, what they had when it was opened.
     fn pane_contents(&self) -> PaneContents {
-        match self.contents_before_overlay.filter(|_| self.overlay.is_some()) {
+        match self.panes.contents_before_overlay.filter(|_| self.overlays.is_open()) {
             Some(contents) => contents,
             None => PaneContents::new(self),
         }
@@ -217,15 +218,11 @@ impl App {
 
     /// Keeps the layout as it is when a dialog opens.
     pub(super) fn hold_layout(&mut self) {
-        if self.overlay.is_none() {
-            self.contents_before_overlay = None;
-        } else if self.contents_before_overlay.is_none() {
-            self.contents_before_overlay = Some(PaneContents::new(self));
+        if !self.overlays.is_open() {
+            self.panes.contents_before_overlay = None;
+        } else if self.panes.contents_before_overlay.is_none() {
+            self.panes.contents_before_overlay = Some(PaneContents::new(self));
         }
-    }
-
-    pub(super) fn widen_sides(&mut self, by: i16) {
-        self.side_width = (self.side_width + by).clamp(-3, 8);
     }
 }
 

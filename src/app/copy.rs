@@ -17,11 +17,7 @@ use tessera_model::{
     Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, ShellCommand, Status,
     text::format_bytes,
 };
-use tessera_wire::{
-    dataset::write_dataset,
-    explore::{write_cluster, write_preview},
-    selection,
-};
+use tessera_wire::{dataset::DatasetBody, explore::ClusterBody, preview::PreviewBody, selection};
 
 /// Longest part of the copied text that the notification repeats.
 const MAX_SHOWN_CHARS: usize = 60;
@@ -47,14 +43,14 @@ impl App {
         match clipboard_content(self, action) {
             Some(Ok(ClipboardContent::Text(name, text))) => self.copy_text(name, &text),
             Some(Ok(ClipboardContent::Link(link, text))) => {
-                self.effects.push(Effect::Copy(text));
+                self.outbox.push(Effect::Copy(text));
                 let text = format!(
                     "copied the link {link}: it expires soon, and anyone who has it can use it"
                 );
-                self.notify(Level::Warning, text);
+                self.outbox.notify(Level::Warning, text);
             }
             Some(Ok(ClipboardContent::Curl(read))) => {
-                self.send(Lane::Curl, Request::Curl(read));
+                self.outbox.send(Lane::Curl, Request::Curl(read));
             }
             // `availability` has already rejected it, with the reason.
             Some(Err(_)) | None => {}
@@ -65,15 +61,15 @@ impl App {
         let bytes = text.as_str().len();
         if bytes > MAX_COPIED_BYTES {
             let (size, limit) = (format_bytes(bytes as u64), format_bytes(MAX_COPIED_BYTES as u64));
-            self.notify(
+            self.outbox.notify(
                 Level::Warning,
                 format!("the {name} is too long to copy: {size}, but at most {limit}"),
             );
             return;
         }
         let excerpt = SafeText::new(text.as_str(), MAX_SHOWN_CHARS);
-        self.notify(Level::Success, format!("copied the {name}: {excerpt}"));
-        self.effects.push(Effect::Copy(text.clone()));
+        self.outbox.notify(Level::Success, format!("copied the {name}: {excerpt}"));
+        self.outbox.push(Effect::Copy(text.clone()));
     }
 }
 
@@ -96,7 +92,7 @@ fn clipboard_content(app: &App, action: Action) -> Option<Result<ClipboardConten
 
 /// What the pane shows, as JSON: the filters as they are sent, the body of the export of a selection, or facts.
 fn json_text(app: &App) -> Result<ClipboardContent, &'static str> {
-    let (name, json) = match app.focus {
+    let (name, json) = match app.panes.focus {
         Pane::Query => {
             let query = app.query_json().ok_or("no complete filter is on")?;
             ("query", PrintableText::lines(&query))
@@ -118,7 +114,7 @@ fn command(app: &App) -> ShellCommand {
         ReopenCommand::Prefix(command) => command,
     };
     let dataset = app.target_dataset().map(|dataset| dataset.id.to_string());
-    match (app.focus, dataset) {
+    match (app.panes.focus, dataset) {
         (Pane::Results | Pane::Detail | Pane::Query, _) => match app.view() {
             Some(view) => tessera.followed_by(&search_subcommand(&view.search)),
             None => tessera,
@@ -145,7 +141,7 @@ enum Subject<'a> {
 }
 
 fn subject(app: &App) -> Result<Subject<'_>, &'static str> {
-    match app.focus {
+    match app.panes.focus {
         Pane::Datasets | Pane::Query | Pane::Basket => {
             app.target_dataset().map(Subject::Dataset).ok_or(NO_DATASET)
         }
@@ -169,7 +165,7 @@ fn task(job: &Job) -> Result<ExportTaskId, &'static str> {
 }
 
 fn link(app: &App) -> Result<ClipboardContent, &'static str> {
-    match app.focus {
+    match app.panes.focus {
         Pane::Results | Pane::Detail => {
             let preview = app.preview().ok_or(NO_PICTURE)?;
             let link =
@@ -184,7 +180,7 @@ fn link(app: &App) -> Result<ClipboardContent, &'static str> {
 }
 
 fn name(app: &App) -> Result<SafeText, &'static str> {
-    match (app.focus, subject(app)) {
+    match (app.panes.focus, subject(app)) {
         (Pane::Results | Pane::Detail, _) => {
             app.preview().map(|preview| preview.file_name.clone()).ok_or(NO_PICTURE)
         }
@@ -203,9 +199,9 @@ fn file_name(job: &Job) -> Option<&str> {
 /// The facts on screen as JSON in the format of the service; links without signatures.
 fn facts(subject: Subject) -> Value {
     match subject {
-        Subject::Dataset(dataset) => write_dataset(dataset),
-        Subject::Cluster(cluster) => write_cluster(cluster, Link::to_string),
-        Subject::Preview(preview) => write_preview(preview, Link::to_string),
+        Subject::Dataset(dataset) => json!(DatasetBody::new(dataset)),
+        Subject::Cluster(cluster) => json!(ClusterBody::new(cluster, Link::to_string)),
+        Subject::Preview(preview) => json!(PreviewBody::new(preview, Link::to_string)),
         Subject::Job(job) => json!({
             "dataset_id": job.dataset,
             "export_task_id": task(job).ok(),
@@ -218,7 +214,7 @@ fn facts(subject: Subject) -> Value {
 
 /// The request whose response is on screen.
 fn equivalent_read(app: &App) -> Result<ReadRequest, &'static str> {
-    match (app.focus, subject(app)) {
+    match (app.panes.focus, subject(app)) {
         (Pane::Results | Pane::Detail | Pane::Query, _) => {
             app.view().map(|view| ReadRequest::Page(view.search.clone())).ok_or(NO_DATASET)
         }

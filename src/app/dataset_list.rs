@@ -13,12 +13,12 @@ impl App {
         if unreadable > 0 && unreadable != self.store.unreadable_datasets {
             let rows = count_with_noun(unreadable, "row", "rows");
             let text = format!("{rows} of the list of datasets could not be parsed");
-            self.notify(Level::Warning, text);
+            self.outbox.notify(Level::Warning, text);
         }
         let datasets = &self.store.datasets;
         let was_down = datasets.failure().is_some_and(Failure::is_connection_failure);
         if was_down && datasets.failures() > 1 {
-            self.notify(Level::Success, "the service responds again");
+            self.outbox.notify(Level::Success, "the service responds again");
             self.store.pictures.forget_failures();
         }
         self.store.unreadable_datasets = unreadable;
@@ -29,14 +29,14 @@ impl App {
         }
         for dataset in &list {
             self.invalidate_changed(dataset);
-            self.store.observed.observe(self.now, dataset);
+            self.store.observed.observe(self.outbox.now, dataset);
         }
         let first = self.dataset_to_open(&list);
-        self.store.datasets.finish(self.now, Ok(list));
+        self.store.datasets.finish(self.outbox.now, Ok(list));
         if let (None, Some(first)) = (self.view(), first) {
             self.open_dataset(first);
             self.restore_tabs(first);
-            self.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
+            self.panes.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
         }
         self.advance_dataset_jobs();
     }
@@ -48,7 +48,7 @@ impl App {
             self.store.enrichments.remove(&dataset.id);
         }
         if (&before.status, before.n_images) != (&dataset.status, dataset.n_images) {
-            self.store.pages.invalidate(dataset.id);
+            self.results.pages.invalidate(dataset.id);
         }
         if dataset.is_reclustered_since(&before) {
             self.flag_basket_stale(dataset.id);
@@ -70,7 +70,7 @@ impl App {
         };
         let named_dataset = list.iter().find(is_named).map(|dataset| dataset.id);
         if named_dataset.is_none() {
-            self.notify(Level::Warning, format!("no dataset has the name or id {named}"));
+            self.outbox.notify(Level::Warning, format!("no dataset has the name or id {named}"));
         }
         named_dataset.or(Some(first))
     }
@@ -86,13 +86,13 @@ impl App {
         self.store.datasets.replace(list);
         if self.store.pinned.insert(id) {
             self.open_dataset(id);
-            self.focus = Pane::Results;
+            self.panes.focus = Pane::Results;
         }
     }
 
     pub(super) fn refresh_pinned(&mut self) {
         for id in self.store.pinned.clone() {
-            self.send(Lane::Dataset(id), Request::Dataset(id));
+            self.outbox.send(Lane::Dataset(id), Request::Dataset(id));
         }
     }
 }

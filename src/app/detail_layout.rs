@@ -30,7 +30,7 @@ pub struct DetailLayout {
 impl DetailLayout {
     pub fn new(app: &App, detail: Rect) -> Self {
         let inner = inner_area(detail);
-        let cell = app.cell_size;
+        let cell = app.screen.cell_size;
         let (previews, selected) =
             app.cluster().zip(app.view()).map_or((0, 0), |(cluster, view)| {
                 (
@@ -38,7 +38,7 @@ impl DetailLayout {
                     view.preview_index.min(cluster.previews.len().saturating_sub(1)),
                 )
             });
-        let previews = if app.protocol == Protocol::None { 0 } else { previews };
+        let previews = if app.screen.protocol == Protocol::None { 0 } else { previews };
         let beside = columns_of_picture(inner.height, cell);
         if inner.width >= beside.saturating_add(SIDE_COLUMNS) {
             return Self::side_by_side(inner, beside, (previews, selected), cell);

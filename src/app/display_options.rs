@@ -4,19 +4,20 @@ use crate::app::{App, Effect, Level};
 
 impl App {
     pub(super) fn next_theme(&mut self) {
-        self.theme = self.theme.next(&self.setup.theme);
-        let text = format!("theme {}; save it as `ui.theme` in the settings", self.theme.as_str());
-        self.notify(Level::Success, text);
+        self.panes.theme = self.panes.theme.next(&self.setup.theme);
+        let text =
+            format!("theme {}; save it as `ui.theme` in the settings", self.panes.theme.as_str());
+        self.outbox.notify(Level::Success, text);
     }
 
     pub(super) fn toggle_mouse(&mut self) {
-        self.mouse_captured = !self.mouse_captured;
-        self.effects.push(Effect::CaptureMouse(self.mouse_captured));
-        let text = if self.mouse_captured {
+        self.screen.mouse_captured = !self.screen.mouse_captured;
+        self.outbox.push(Effect::CaptureMouse(self.screen.mouse_captured));
+        let text = if self.screen.mouse_captured {
             "mouse captured; hold Shift to select text"
         } else {
             "mouse released: it selects text"
         };
-        self.notify(Level::Success, text);
+        self.outbox.notify(Level::Success, text);
     }
 }

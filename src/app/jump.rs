@@ -32,10 +32,10 @@ impl App {
 
     /// Handles the key after Jump; a key that is not a label changes nothing.
     pub(super) fn jump(&mut self, chord: Chord) {
-        self.jump_mode = false;
+        self.input.jump_mode = false;
         let target = self.jump_targets().into_iter().find(|it| chord.key == Key::Char(it.letter));
         if let Some(target) = target {
-            self.focus = target.pane;
+            self.panes.focus = target.pane;
         }
     }
 }

@@ -1,25 +1,37 @@
 //! From keys to actions. The overlay on top gets all keys.
 
 use crate::{
-    app::App,
+    app::{App, Mouse, Uptime},
     input::{Chord, Key, KeyMatch},
 };
+use tessera_model::SafeText;
+
+/// Input that is not complete, and what is under the mouse.
+#[derive(Debug, Default)]
+pub(in crate::app) struct InputState {
+    pub pending_keys: Vec<Chord>,
+    /// Whether the panes show jump labels, and the next key jumps.
+    pub jump_mode: bool,
+    pub last_click: Option<(Uptime, Mouse)>,
+    /// The full text of what is under the mouse, as far as the screen cuts or abbreviates it.
+    pub hover: Option<SafeText>,
+}
 
 impl App {
     pub(super) fn handle_key(&mut self, chord: Chord) {
-        self.hover = None;
+        self.input.hover = None;
         // Ctrl-C stops or quits from anywhere, also from a text field.
-        if self.overlay.is_some() && chord.ctrl && chord.key == Key::Char('c') {
+        if self.overlays.is_open() && chord.ctrl && chord.key == Key::Char('c') {
             self.stop_or_quit();
-        } else if let Some(overlay) = self.overlay.take() {
+        } else if let Some(overlay) = self.overlays.take() {
             self.overlay_key(overlay, chord);
-        } else if self.jump_mode {
+        } else if self.input.jump_mode {
             self.jump(chord);
         } else if !(self.is_editing_query() && self.handle_query_key(chord)) {
-            self.pending_keys.push(chord);
-            let resolved = self.setup.keymap.resolve(&self.contexts(), &self.pending_keys);
+            self.input.pending_keys.push(chord);
+            let resolved = self.setup.keymap.resolve(&self.contexts(), &self.input.pending_keys);
             if resolved != KeyMatch::Pending {
-                self.pending_keys.clear();
+                self.input.pending_keys.clear();
             }
             if let KeyMatch::Action(action) = resolved {
                 self.perform(action);

@@ -27,12 +27,12 @@ impl App {
         match result {
             Err(failure) if failure.kind == FailureKind::Unauthorized => {
                 let is_new = self.login.rejection.replace(failure.clone()).is_none();
-                if is_new && failure.code == Some(NO_SECRET) && self.overlay.is_none() {
+                if is_new && failure.code == Some(NO_SECRET) && !self.overlays.is_open() {
                     self.open_login();
                 } else if is_new {
                     let text =
                         format!("the service rejects the login (L opens it): {}", failure.message);
-                    self.notify(Level::Warning, text);
+                    self.outbox.notify(Level::Warning, text);
                 }
             }
             // These responses come after the check of the login.
@@ -46,7 +46,7 @@ impl App {
                 ..
             }) => {
                 if self.login.rejection.take().is_some() {
-                    self.notify(Level::Success, "the login is accepted again");
+                    self.outbox.notify(Level::Success, "the login is accepted again");
                     self.refresh();
                 }
             }
@@ -64,7 +64,7 @@ impl App {
     pub(super) fn next_login_tick(&self) -> Option<Uptime> {
         let left = self.token_time_left().filter(|left| !left.is_zero())?;
         let step = if left > Duration::from_mins(1) { left.as_secs() % 60 } else { 0 };
-        Some(self.now + Duration::from_secs(step.max(1)))
+        Some(self.outbox.now + Duration::from_secs(step.max(1)))
     }
 
     /// Whether the service works on a job, or will, and this program cannot follow it without login.
@@ -84,7 +84,7 @@ impl App {
         );
         let message = login.message.map(|text| format!(" ({text})")).unwrap_or_default();
         let text = format!("logged in with the key {}; {place}{message}", login.api_key);
-        self.notify(Level::Success, text);
+        self.outbox.notify(Level::Success, text);
         self.login = LoginState { key: Some(login.api_key), ..LoginState::default() };
         self.refresh();
     }

@@ -11,12 +11,10 @@ pub mod availability;
 pub mod basket;
 mod collage;
 mod copy;
-mod cursor;
 pub mod dataset_history;
 mod dataset_list;
 pub mod detail_layout;
 mod display_options;
-mod effect;
 mod event;
 mod freshness_check;
 mod fuzzy;
@@ -29,6 +27,7 @@ mod mouse;
 mod navigation;
 mod notifications;
 mod outage;
+mod outbox;
 pub mod overlay;
 pub mod pane;
 pub mod query;
@@ -36,11 +35,11 @@ mod reads;
 mod responses;
 mod results_notice;
 pub mod score_legend;
+mod screen;
 mod selected;
 mod session;
 mod setup;
 mod store;
-mod tickets;
 mod tile_arrangement;
 pub mod tile_grid;
 mod update;
@@ -51,102 +50,152 @@ pub mod wrapping;
 
 pub use activity::{Activity, JobAlert};
 pub use basket::Baskets;
-pub use effect::Effect;
 pub use event::{Event, Mouse, MouseKind};
 pub use jobs::Jobs;
 pub use log::RequestLog;
 pub use login::LoginState;
 pub use notifications::{Level, Notification, Notifications};
 pub use outage::Outage;
-pub use overlay::Overlay;
-pub use pane::Pane;
+pub use outbox::{Effect, Tickets};
+pub use overlay::{Overlay, Overlays};
+pub use pane::{Datasets, Pane, Panes, QueryBuilder, Results};
 use responses::LoadedState;
+pub use screen::Screen;
 pub use setup::{LoginSetup, Presentation, ReopenCommand, Setup};
-pub use store::{PictureCache, PictureResult, Store};
-pub use tickets::Tickets;
+pub use store::{PageCache, PictureCache, PictureResult, Store};
 pub use view::{
     Combination, Computed, QueryImage, RecentImages, Tab, Tabs, Tile, View, detail_picture_view,
     full_size_link,
 };
 pub use viewer::Viewer;
 
-use std::collections::BTreeMap;
-
 use areas::Areas;
+use keys::InputState;
+use outbox::Outbox;
+use session::Session;
 use tile_grid::TileGrid;
+use view::SearchHistory;
 
 pub use crate::{
     job::{Job, JobHistory, JobState, Transition},
     remote::{Remote, Uptime},
 };
 
-use crate::{
-    config::{ThemeChoice, TileSize},
-    input::Chord,
-};
-use tessera_model::{SafeText, SavedSession};
-use tessera_picture::Protocol;
+use crate::input::Chord;
+use tessera_model::SafeText;
 
+/// The core. Each field is a part that owns its state.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch that stands alone")]
 pub struct App {
-    pub setup: Setup,
-    /// The time of the last event.
-    pub now: Uptime,
-    /// Columns, rows.
-    pub size: (u16, u16),
-    pub protocol: Protocol,
-    /// Size of a cell in pixels.
-    pub cell_size: (u16, u16),
-    /// The largest side in pixels of a sixel picture that the terminal draws.
-    pub sixel_side: u16,
-    /// Whether the terminal window has the focus, as far as the terminal reports it.
-    pub window_focused: bool,
-    pub theme: ThemeChoice,
-    pub store: Store,
-    pub tickets: Tickets,
-    pub recent_images: RecentImages,
-    pub notifications: Notifications,
-    pub log: RequestLog,
-    pub login: LoginState,
-    pub focus: Pane,
-    pub zoomed: bool,
-    pub tile_size: TileSize,
-    /// Steps by which the panes beside the results are wider (or narrower) than usual.
-    pub side_width: i16,
-    pub overlay: Option<Overlay>,
-    /// What the panes had to show when the overlay was opened, so that they keep their sizes.
-    contents_before_overlay: Option<areas::PaneContents>,
+    setup: Setup,
+    outbox: Outbox,
+    screen: Screen,
+    panes: Panes,
+    input: InputState,
+    store: Store,
+    log: RequestLog,
+    login: LoginState,
+    overlays: Overlays,
     /// The picture at full size, in place of the panes.
-    pub viewer: Option<Viewer>,
-    pub datasets: pane::Datasets,
-    pub results: pane::Results,
-    pub query: pane::QueryBuilder,
-    pub history: view::SearchHistory,
-    pub jobs: Jobs,
-    pub baskets: Baskets,
-    pub footer: bool,
-    /// What was typed in the palette, newest first.
-    palette_history: Vec<String>,
-    /// How often each action was picked from the menu or the palette, by its name.
-    picked_actions: BTreeMap<String, u32>,
-    mouse_captured: bool,
-    saved_session: SavedSession,
-    session_saved_at: Option<Uptime>,
-    /// When the session is saved, if that was put off.
-    session_due: Option<Uptime>,
-    pub auto_refresh: bool,
-    /// Whether the panes show jump labels, and the next key jumps.
-    pub jump_mode: bool,
-    /// Whether the form on top waits for the status of its dataset.
-    pub submit_pending: bool,
-    /// How many unsent additions the user quits nevertheless.
-    quit_warned_about: usize,
-    pending_keys: Vec<Chord>,
-    /// The full text of what is under the mouse, as far as the screen cuts or abbreviates it.
-    pub hover: Option<SafeText>,
-    last_click: Option<(Uptime, Mouse)>,
-    next_wake: Option<Uptime>,
-    /// What the runtime has to do after this event; `update` returns and clears it.
-    effects: Vec<Effect>,
+    viewer: Option<Viewer>,
+    datasets: Datasets,
+    results: Results,
+    query: QueryBuilder,
+    history: SearchHistory,
+    jobs: Jobs,
+    baskets: Baskets,
+    session: Session,
+}
+
+/// The parts, for those that draw or read them.
+impl App {
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The settings, which tests change between two events.
+    pub fn setup_mut(&mut self) -> &mut Setup {
+        &mut self.setup
+    }
+
+    /// The time of the last event.
+    pub fn now(&self) -> Uptime {
+        self.outbox.now
+    }
+
+    pub fn tickets(&self) -> &Tickets {
+        &self.outbox.tickets
+    }
+
+    pub fn notifications(&self) -> &Notifications {
+        &self.outbox.notifications
+    }
+
+    pub fn screen(&self) -> &Screen {
+        &self.screen
+    }
+
+    pub fn panes(&self) -> &Panes {
+        &self.panes
+    }
+
+    pub fn pending_keys(&self) -> &[Chord] {
+        &self.input.pending_keys
+    }
+
+    pub fn jump_mode(&self) -> bool {
+        self.input.jump_mode
+    }
+
+    pub fn hover(&self) -> Option<&SafeText> {
+        self.input.hover.as_ref()
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub fn log(&self) -> &RequestLog {
+        &self.log
+    }
+
+    pub fn login(&self) -> &LoginState {
+        &self.login
+    }
+
+    pub fn overlays(&self) -> &Overlays {
+        &self.overlays
+    }
+
+    pub fn overlay(&self) -> Option<&Overlay> {
+        self.overlays.current()
+    }
+
+    pub fn viewer(&self) -> Option<&Viewer> {
+        self.viewer.as_ref()
+    }
+
+    pub fn datasets(&self) -> &Datasets {
+        &self.datasets
+    }
+
+    pub fn results(&self) -> &Results {
+        &self.results
+    }
+
+    pub fn query(&self) -> &QueryBuilder {
+        &self.query
+    }
+
+    pub fn history(&self) -> &SearchHistory {
+        &self.history
+    }
+
+    pub fn jobs(&self) -> &Jobs {
+        &self.jobs
+    }
+
+    pub fn baskets(&self) -> &Baskets {
+        &self.baskets
+    }
 }

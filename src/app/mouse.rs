@@ -16,7 +16,7 @@ const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
 impl App {
     pub(super) fn handle_mouse(&mut self, mouse: Mouse) {
-        if let Some(overlay) = self.overlay.take() {
+        if let Some(overlay) = self.overlays.take() {
             return self.overlay_mouse(overlay, mouse);
         }
         if self.viewer.is_some() {
@@ -33,7 +33,7 @@ impl App {
         let clicked = |line: &Rect| mouse.kind == MouseKind::Click && line.contains(position);
         if let Some(line) = areas.tabs.filter(clicked) {
             let tab = tab_areas(line).find(|(_, area)| area.contains(position));
-            self.focus = tab.map_or(self.focus, |(pane, _)| pane);
+            self.panes.focus = tab.map_or(self.panes.focus, |(pane, _)| pane);
             return;
         }
         if let Some(line) = areas.chips.filter(clicked) {
@@ -42,7 +42,7 @@ impl App {
         let Some((pane, _)) = areas.panes().find(|(_, area)| area.contains(position)) else {
             return;
         };
-        self.focus = pane;
+        self.panes.focus = pane;
         match mouse.kind {
             MouseKind::WheelUp => self.move_cursor(Action::Up),
             MouseKind::WheelDown => self.move_cursor(Action::Down),
@@ -53,10 +53,10 @@ impl App {
             }
             MouseKind::Click => {
                 self.select_at(mouse);
-                let double = self.last_click.is_some_and(|(before, at)| {
-                    at == mouse && self.now.saturating_sub(before) <= DOUBLE_CLICK
+                let double = self.input.last_click.is_some_and(|(before, at)| {
+                    at == mouse && self.outbox.now.saturating_sub(before) <= DOUBLE_CLICK
                 });
-                self.last_click = (!double).then_some((self.now, mouse));
+                self.input.last_click = (!double).then_some((self.outbox.now, mouse));
                 if double {
                     self.open_selected();
                 }
@@ -80,7 +80,7 @@ impl App {
             self.select_tile(drag.start);
             self.baskets.pending.range = self.cluster().map(|cluster| cluster.id);
             self.baskets.pending.drag = Some(TileDrag { moved: true, ..drag });
-            self.last_click = None;
+            self.input.last_click = None;
         }
         if index != self.tile_cursor().0 {
             self.select_tile(index);
@@ -98,7 +98,7 @@ impl App {
     fn select_at(&mut self, mouse: Mouse) {
         let areas = self.areas();
         let row = |area: Rect| usize::from(mouse.row.saturating_sub(area.y + 1));
-        match (self.focus, areas.datasets, areas.jobs) {
+        match (self.panes.focus, areas.datasets, areas.jobs) {
             (Pane::Datasets, Some(area), _) => {
                 let top = datasets_scroll_top(self, area);
                 let dataset = self.visible_datasets().get(top + row(area)).map(|it| it.id);

@@ -11,7 +11,7 @@ impl App {
     pub(super) fn move_cursor(&mut self, action: Action) {
         let by: isize = if matches!(action, Action::Up | Action::Left) { -1 } else { 1 };
         let vertical = matches!(action, Action::Up | Action::Down);
-        match self.focus {
+        match self.panes.focus {
             Pane::Datasets if vertical => self.move_in_datasets(by),
             Pane::Jobs if vertical => self.jobs.move_cursor(by),
             Pane::Basket if vertical => self.move_in_basket(by),
@@ -38,7 +38,7 @@ impl App {
             Action::First => -all,
             _ => all,
         };
-        match self.focus {
+        match self.panes.focus {
             Pane::Datasets => self.move_in_datasets(by),
             Pane::Results if by.abs() == screen => self.move_across_pages(by),
             Pane::Results => self.move_in_results(by),
@@ -51,17 +51,17 @@ impl App {
 
     /// Enter: a dataset opens its results, a cluster its previews, a preview its full size.
     pub(super) fn open_selected(&mut self) {
-        match self.focus {
+        match self.panes.focus {
             Pane::Datasets => {
                 if let Some(id) = self.selected_dataset().map(|dataset| dataset.id) {
                     self.open_dataset(id);
-                    self.focus = Pane::Results;
+                    self.panes.focus = Pane::Results;
                 }
             }
             Pane::Results if self.can_open_members() => {
                 self.results.edit_view(|view| view.members_top_row = Some(0));
             }
-            Pane::Results if self.cluster().is_some() => self.focus = Pane::Detail,
+            Pane::Results if self.cluster().is_some() => self.panes.focus = Pane::Detail,
             Pane::Detail if self.preview().is_some() => self.perform(Action::FullSize),
             Pane::Jobs => self.open_job_detail(),
             Pane::Basket => self.open_selected_entry(),
@@ -75,12 +75,14 @@ impl App {
         if self.dismiss_notification() || self.cancel_pending_selection() {
             return;
         }
-        match self.focus {
-            _ if self.zoomed => self.zoomed = false,
-            Pane::Detail | Pane::Query | Pane::Jobs | Pane::Basket => self.focus = Pane::Results,
+        match self.panes.focus {
+            _ if self.panes.zoomed => self.panes.zoomed = false,
+            Pane::Detail | Pane::Query | Pane::Jobs | Pane::Basket => {
+                self.panes.focus = Pane::Results;
+            }
             Pane::Results => {
                 if !self.results.close_view() {
-                    self.focus = Pane::Datasets;
+                    self.panes.focus = Pane::Datasets;
                 }
             }
             Pane::Datasets => self.datasets.list_options.filter.clear(),
@@ -89,7 +91,7 @@ impl App {
 
     /// Dismisses an error on screen. Returns whether it was one; as text, it was printed and is past.
     pub(in crate::app) fn dismiss_notification(&mut self) -> bool {
-        self.notifications.dismiss() && !self.is_text()
+        self.outbox.notifications.dismiss() && !self.is_text()
     }
 
     /// Moves the cursor of the open dialog or of the focused pane to an item.
@@ -97,7 +99,7 @@ impl App {
         if self.select_in_overlay(index) {
             return;
         }
-        match self.focus {
+        match self.panes.focus {
             Pane::Datasets => {
                 let dataset = self.visible_datasets().get(index).map(|dataset| dataset.id);
                 self.datasets.cursor = dataset.or(self.datasets.cursor);
@@ -118,14 +120,15 @@ impl App {
         for search in [self.view().map(|view| view.search.clone()), self.pending_search()] {
             let Some(search) = search else { continue };
             self.baskets.retry(search.dataset);
-            self.store.pages.entry(search).invalidate();
+            self.results.pages.entry(search).invalidate();
         }
         self.poll_jobs_now();
     }
 
     pub(super) fn open_externally(&mut self) {
         if let Some(link) = self.preview().and_then(full_size_link) {
-            self.send(Lane::OpenExternally, Request::OpenExternally(PictureSource::Link(link)));
+            self.outbox
+                .send(Lane::OpenExternally, Request::OpenExternally(PictureSource::Link(link)));
         }
     }
 }

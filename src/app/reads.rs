@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use crate::{
-    app::{App, Effect, JobState, Uptime, view::visible_pictures::VisiblePicture},
+    app::{App, JobState, Uptime, view::visible_pictures::VisiblePicture},
     message::{Lane, Request},
 };
 use tessera_model::{Failure, Search, StateKey, polling::PollTarget};
@@ -30,14 +30,14 @@ impl App {
         let pictures = self.visible_pictures();
         self.select_loaded_pages();
         self.cancel_stale(&pictures);
-        let expiry = self.notifications.next_expiry();
-        let mut wake = expiry.into_iter().chain(self.session_due).min();
+        let expiry = self.outbox.notifications.next_expiry();
+        let mut wake = expiry.into_iter().chain(self.session.due).min();
         for read in self.scheduled_reads() {
-            if self.tickets.is_open(&read.lane) {
+            if self.outbox.tickets.is_open(&read.lane) {
                 continue;
             }
-            if read.due <= self.now {
-                self.send(read.lane, read.request);
+            if read.due <= self.outbox.now {
+                self.outbox.send(read.lane, read.request);
             } else {
                 wake = Some(wake.map_or(read.due, |earlier| earlier.min(read.due)));
             }
@@ -47,10 +47,7 @@ impl App {
         }
         let other = [self.next_counter_tick(), self.next_frame_due()];
         let wake = other.into_iter().flatten().chain(wake).min();
-        if wake != self.next_wake {
-            self.next_wake = wake;
-            self.effects.extend(wake.map(Effect::WakeAt));
-        }
+        self.outbox.wake_at(wake);
     }
 
     fn scheduled_reads(&self) -> Vec<ScheduledRead> {
@@ -96,7 +93,7 @@ impl App {
             if busy || followed { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
         let datasets = &self.store.datasets;
         // Without automatic refresh, an outage is still polled for its end.
-        let polls = self.auto_refresh || followed || datasets.failures() > 0;
+        let polls = self.datasets.auto_refresh || followed || datasets.failures() > 0;
         let due = datasets.due(polls.then(|| {
             self.poll_interval(self.setup.cadence.interval(target, datasets.failures()))
         }))?;
@@ -105,7 +102,11 @@ impl App {
 
     /// Without the focus, the program polls less often.
     fn poll_interval(&self, interval: Duration) -> Duration {
-        if self.window_focused { interval } else { self.setup.cadence.unfocused_interval(interval) }
+        if self.screen.window_focused {
+            interval
+        } else {
+            self.setup.cadence.unfocused_interval(interval)
+        }
     }
 
     /// The enrichments of the selected dataset, while its status is on screen.
@@ -123,7 +124,7 @@ impl App {
         let searches =
             view.map(|view| view.search.clone()).into_iter().chain(self.pending_search());
         searches.filter_map(|search| {
-            let due = self.store.pages.get(&search).map_or(Some(Uptime::ZERO), |page| {
+            let due = self.results.pages.get(&search).map_or(Some(Uptime::ZERO), |page| {
                 let broken = page.failure().is_some_and(Failure::is_connection_failure);
                 page.due(broken.then(|| {
                     self.setup.cadence.interval(PollTarget::IdleDatasets, page.failures())
@@ -162,6 +163,7 @@ impl App {
         pages.extend(self.pending_search());
         let folder = self.folder_to_list().map(Lane::Folder);
         let stale: Vec<Lane> = self
+            .outbox
             .tickets
             .lanes()
             .filter(|lane| match lane {
@@ -173,7 +175,7 @@ impl App {
             .cloned()
             .collect();
         for lane in stale {
-            self.cancel(lane);
+            self.outbox.cancel(lane);
         }
     }
 }

@@ -50,17 +50,25 @@ impl App {
             (Lane::Datasets, Err(failure)) => {
                 self.keep_form_open(&failure);
                 self.refresh_pinned();
-                self.store.datasets.finish(self.now, Err(failure));
+                self.store.datasets.finish(self.outbox.now, Err(failure));
             }
             (Lane::Dataset(_), Ok(Payload::Dataset(dataset))) => self.dataset_loaded(dataset),
             // A pinned dataset is polled; the log has the reason of each failure.
             (Lane::Dataset(id), Err(_)) if self.store.pinned.contains(&id) => {}
             (Lane::Enrichment(dataset), Ok(Payload::Enrichment(enrichment))) => {
-                self.store.enrichments.entry(dataset).or_default().finish(self.now, Ok(enrichment));
+                self.store
+                    .enrichments
+                    .entry(dataset)
+                    .or_default()
+                    .finish(self.outbox.now, Ok(enrichment));
             }
             // Not every deployment reports enrichments: the status then shows `?`.
             (Lane::Enrichment(dataset), Err(failure)) => {
-                self.store.enrichments.entry(dataset).or_default().finish(self.now, Err(failure));
+                self.store
+                    .enrichments
+                    .entry(dataset)
+                    .or_default()
+                    .finish(self.outbox.now, Err(failure));
             }
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
                 self.record_loaded(dataset, fields);
@@ -84,7 +92,7 @@ impl App {
             (Lane::Anchor, Ok(Payload::Anchor(anchor))) => self.query_image_registered(anchor),
             (Lane::Anchor, Err(failure)) => {
                 self.results.registering = None;
-                self.notify_failure(&failure);
+                self.outbox.notify_failure(&failure);
             }
             (Lane::Picture(view, canvas), Ok(Payload::Picture(picture))) => {
                 self.store.pictures.insert(view, canvas, Ok(picture));
@@ -94,7 +102,7 @@ impl App {
                 self.store.pictures.insert(view, canvas, Err(failure.message));
             }
             (Lane::OpenExternally, Ok(Payload::OpenedExternally)) => {
-                self.notify(Level::Success, "opened in the desktop's image viewer");
+                self.outbox.notify(Level::Success, "opened in the desktop's image viewer");
             }
             (lane, result) => self.report_failure_or_mismatch(&lane, result),
         }
@@ -126,10 +134,10 @@ impl App {
     fn handle_local_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::Folder(path), Ok(Payload::Folder(folder))) => {
-                self.store.folder_listing_mut(path).finish(self.now, Ok(folder));
+                self.store.folder_listing_mut(path).finish(self.outbox.now, Ok(folder));
             }
             (Lane::Folder(path), Err(failure)) => {
-                self.store.folder_listing_mut(path).finish(self.now, Err(failure));
+                self.store.folder_listing_mut(path).finish(self.outbox.now, Err(failure));
             }
             (Lane::Inspect, Ok(Payload::Inspection(loaded))) => self.inspection_loaded(Ok(*loaded)),
             (Lane::Inspect, Err(failure)) => self.inspection_loaded(Err(failure)),
@@ -145,7 +153,7 @@ impl App {
                 self.state_loaded(key, Ok(value));
             }
             (Lane::LoadState(key), Err(failure)) => {
-                self.notify_failure(&failure);
+                self.outbox.notify_failure(&failure);
                 self.state_loaded(key, Err(failure));
             }
             (lane, result) => self.report_failure_or_mismatch(&lane, result),
@@ -167,7 +175,7 @@ impl App {
     fn report_failure_or_mismatch(&mut self, lane: &Lane, result: Result<Payload, Failure>) {
         let text = || format!("internal error: a response of the wrong kind for {lane:?}");
         let failure = result.err().unwrap_or_else(|| Failure::new(FailureKind::Unexpected, text()));
-        self.notify_failure(&failure);
+        self.outbox.notify_failure(&failure);
     }
 
     pub(super) fn handle_progress(&mut self, progress: &RequestProgress) {

@@ -35,7 +35,7 @@ impl App {
     fn pending_page_notice(&self) -> Option<String> {
         let search = self.pending_search()?;
         let number = u64::from(search.page) + 1;
-        let failure = self.store.pages.get(&search).and_then(Remote::failure);
+        let failure = self.results.pages.get(&search).and_then(Remote::failure);
         Some(match failure {
             Some(failure) => format!("page {number}: r tries again, Esc stays here: {failure}"),
             None => format!("loading page {number}   Esc stay here"),
@@ -44,7 +44,7 @@ impl App {
 
     fn stale_page_notice(&self) -> Option<String> {
         let page = self.remote_page().filter(|page| page.value().is_some())?;
-        let age = format_duration(self.now.saturating_sub(page.updated_at()));
+        let age = format_duration(self.outbox.now.saturating_sub(page.updated_at()));
         page.failure().map(|failure| format!("loaded {age} ago; r tries again: {failure}"))
     }
 }

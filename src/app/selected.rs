@@ -23,7 +23,7 @@ impl App {
 
     pub fn remote_page(&self) -> Option<&Remote<Page>> {
         let view = self.view().filter(|view| view.computed.is_none())?;
-        self.store.pages.get(&view.search)
+        self.results.pages.get(&view.search)
     }
 
     /// The open page: loaded from the service, or computed from loaded pages.
@@ -56,7 +56,7 @@ impl App {
 
     /// The dataset that a change applies to: the selected one in its list, otherwise the open one.
     pub fn target_dataset(&self) -> Option<&Dataset> {
-        match self.focus {
+        match self.panes.focus {
             Pane::Datasets => self.selected_dataset(),
             _ => self.dataset(),
         }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, iter, time::Duration};
 
 use crate::{
     app::{
-        App, Remote, Tabs, View,
+        App, Remote, Tabs, Uptime, View,
         view::sort_filter::{ListOptions, filter_and_sort},
     },
     config::TileSize,
@@ -16,6 +16,21 @@ use tessera_model::{
 
 /// The least time between saves of moved cursors.
 const CURSOR_INTERVAL: Duration = Duration::from_secs(2);
+
+/// The session as it was saved last.
+#[derive(Debug, Default)]
+pub(in crate::app) struct Session {
+    saved: SavedSession,
+    saved_at: Option<Uptime>,
+    /// When the session is saved, if that was put off.
+    pub due: Option<Uptime>,
+}
+
+impl Session {
+    pub fn new(saved: SavedSession) -> Self {
+        Self { saved, ..Self::default() }
+    }
+}
 
 impl App {
     /// Opens the tabs of the last session, if they are of this dataset.
@@ -43,18 +58,18 @@ impl App {
     /// time to time.
     pub(super) fn save_session(&mut self) {
         let Some(session) = self.session() else { return };
-        if session == self.saved_session {
-            self.session_due = None;
+        if session == self.session.saved {
+            self.session.due = None;
             return;
         }
-        let saved = SavedSession { cursors: session.cursors.clone(), ..self.saved_session.clone() };
-        let due = self.session_saved_at.filter(|_| session == saved).map(|at| at + CURSOR_INTERVAL);
-        self.session_due = due.filter(|due| *due > self.now);
-        if self.session_due.is_none() {
-            self.session_saved_at = Some(self.now);
-            self.saved_session = session.clone();
+        let saved = SavedSession { cursors: session.cursors.clone(), ..self.session.saved.clone() };
+        let due = self.session.saved_at.filter(|_| session == saved).map(|at| at + CURSOR_INTERVAL);
+        self.session.due = due.filter(|due| *due > self.outbox.now);
+        if self.session.due.is_none() {
+            self.session.saved_at = Some(self.outbox.now);
+            self.session.saved = session.clone();
             let request = Request::SaveState(StateValue::Session(session));
-            self.send(Lane::SaveState(StateKey::Session), request);
+            self.outbox.send(Lane::SaveState(StateKey::Session), request);
         }
     }
 
@@ -66,14 +81,15 @@ impl App {
             .filter_map(|(index, tab)| Some((index, saved_tab(&tab.view)?)))
             .collect();
         let active_tab = saved.iter().position(|(index, _)| *index == tabs.active());
-        let changed_size = (self.tile_size != self.setup.tile_size).then_some(self.tile_size);
+        let changed_size =
+            (self.panes.tile_size != self.setup.tile_size).then_some(self.panes.tile_size);
         Some(SavedSession {
             dataset: Some(tabs.tab().view.search.dataset),
             cursors: saved.iter().map(|(index, _)| self.cursor_on_page(*index)).collect(),
             tabs: saved.into_iter().map(|(_, tab)| tab).collect(),
             active_tab: active_tab.unwrap_or(0),
             tile_size: changed_size.map(|size| size.as_str().to_owned()),
-            picked_actions: self.picked_actions.clone(),
+            picked_actions: self.overlays.picked_actions.clone(),
         })
     }
 }
@@ -83,7 +99,7 @@ impl App {
     fn cursor_on_page(&self, tab: usize) -> usize {
         let Some(view) = self.results.tabs().and_then(|tabs| tabs.all().get(tab)) else { return 0 };
         let view = &view.view;
-        let page = self.store.pages.get(&view.search).and_then(Remote::value);
+        let page = self.results.pages.get(&view.search).and_then(Remote::value);
         let page = page.filter(|_| view.list_options != ListOptions::default());
         let visible = page.map(|page| filter_and_sort(page, &view.list_options));
         let index = visible.and_then(|visible| Some(visible.get(view.cursor)?.index));

@@ -23,7 +23,6 @@ pub struct Store {
     pub unreadable_datasets: usize,
     pub observed: ObservedDatasets,
     pub enrichments: BTreeMap<DatasetId, Remote<Enrichment>>,
-    pub pages: PageCache,
     pub views: Remote<Vec<SavedView>>,
     pub pictures: PictureCache,
     /// The last listed folder of this machine.

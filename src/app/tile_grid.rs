@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::app::{
     App, Overlay, Tile,
-    areas::{MIN_PICTURE_SCREEN, inner_area},
+    areas::inner_area,
     collage::collage_areas,
     pane::scroll_top,
     tile_arrangement::{
@@ -33,12 +33,12 @@ impl TileGrid {
         // The first lines inside the frame explain the results and their scores.
         let head = app.results_header_rows(inner);
         let area = Rect { y: inner.y + head, height: inner.height.saturating_sub(head), ..inner };
-        let (cell, count) = (app.cell_size, app.tile_count());
-        let too_small = app.size.0 < MIN_PICTURE_SCREEN.0 || app.size.1 < MIN_PICTURE_SCREEN.1;
-        let has_pictures = !too_small && app.protocol != Protocol::None;
+        let (cell, count) = (app.screen.cell_size, app.tile_count());
+        let has_pictures =
+            app.screen.has_room_for_pictures() && app.screen.protocol != Protocol::None;
         let space = TileSpace { width: area.width, height: area.height, cell };
         let tiles = has_pictures
-            .then(|| TileArrangement::choose(space, count, app.tile_size.columns()))
+            .then(|| TileArrangement::choose(space, count, app.panes.tile_size.columns()))
             .flatten();
         let lines = || TileArrangement::list(list_rows(area.height, count));
         Self { area, tiles: tiles.unwrap_or_else(lines), is_list: tiles.is_none(), cell, count }
@@ -135,7 +135,7 @@ impl TileGrid {
             return shown.preview.map(|preview| (preview, picture)).into_iter().collect();
         }
         let previews = &shown.cluster.previews;
-        let canvas = app.canvas(picture.width, picture.height);
+        let canvas = app.screen.canvas(picture.width, picture.height);
         previews.iter().zip(collage_areas(picture, canvas, previews.len())).collect()
     }
 
@@ -159,7 +159,9 @@ impl App {
         match self.page() {
             None => Page::SIZE,
             Some(_) if self.shows_members() => self.tiles().len(),
-            Some(page) if matches!(self.overlay, Some(Overlay::Filter(_))) => page.clusters.len(),
+            Some(page) if matches!(self.overlays.current(), Some(Overlay::Filter(_))) => {
+                page.clusters.len()
+            }
             Some(_) => self.visible_clusters().len(),
         }
     }

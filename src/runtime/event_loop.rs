@@ -176,7 +176,7 @@ impl EventLoop<'_> {
             self.capabilities = Some(capabilities);
         }
         let hovered = self.input.motion.take();
-        let shown = self.session.app.hover.as_ref();
+        let shown = self.session.app.hover();
         let hovered = hovered.and_then(|cell| self.hover_texts.change(shown, cell));
         let events: Vec<Event> = first.into_iter().chain(events).chain(hovered).collect();
         // The mouse was moved, but not to another text.
@@ -270,8 +270,8 @@ impl EventLoop<'_> {
     fn draw(&mut self) -> io::Result<()> {
         let started = Instant::now();
         let (app, layer, texts) = (&self.session.app, &mut self.layer, &mut self.hover_texts);
-        let theme = self.themes.resolve(&app.theme);
-        let cost = self.screen.frames.draw(app.size, |buffer| {
+        let theme = self.themes.resolve(&app.panes().theme);
+        let cost = self.screen.frames.draw(app.screen().size, |buffer| {
             ui::draw_with_texts(app, theme, buffer, (layer, texts));
             layer.end_frame(buffer)
         })?;

@@ -42,7 +42,7 @@ impl Session {
     pub fn apply(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         let mut outside = Vec::new();
         // An overlay may prompt for a secret.
-        let description = self.trace.describe_event(&event, self.app.overlay.is_some());
+        let description = self.trace.describe_event(&event, self.app.overlay().is_some());
         let started = Instant::now();
         let effects = self.app.update(now, event);
         self.trace.write_event(description.as_ref(), started.elapsed());
@@ -69,7 +69,7 @@ impl Session {
     /// five seconds have passed: the worker ends with this session.
     pub async fn finish_saves(&mut self, start: Instant) {
         let deadline = Instant::now() + SAVE_LIMIT;
-        while self.app.tickets.lanes().any(|lane| matches!(lane, Lane::SaveState(_))) {
+        while self.app.tickets().lanes().any(|lane| matches!(lane, Lane::SaveState(_))) {
             let left = deadline.saturating_duration_since(Instant::now());
             let Ok(Some(event)) = timeout(left, self.next_worker_event()).await else { return };
             self.apply(start.elapsed(), event);

@@ -10,7 +10,7 @@ use tessera_model::{
     SafeText, SavedSession, SavedView, Search, Timestamp,
 };
 use tessera_wire::{
-    explore::{read_region, write_region},
+    preview::{read_region, write_region},
     vql,
 };
 

@@ -22,11 +22,11 @@ use crate::{
 
 pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
     let (app, theme) = (ctx.app, ctx.theme);
-    let deployment = format!("  {}", app.setup.deployment_name);
+    let deployment = format!("  {}", app.setup().deployment_name);
     let mut parts = vec![(" tessera".to_owned(), theme.accent), (deployment, theme.dim)];
     if let Some(dataset) = app.dataset() {
         let (glyph, style) = status_glyph(ctx, &dataset.status);
-        let known = if app.login.rejection.is_some() { "last known " } else { "" };
+        let known = if app.login().rejection.is_some() { "last known " } else { "" };
         parts.push((format!(" ▸ {}  ", dataset.name), theme.text));
         parts.push((format!("{glyph} {known}{}", status_text(dataset)), style));
     }
@@ -40,7 +40,7 @@ pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
     let (_, tabs) = split_columns(left, used);
     results_header::tabs(ctx, tabs);
     let style = if app.outage().is_some() { theme.moving } else { theme.dim };
-    let login_style = if app.login.rejection.is_some() { theme.failure } else { theme.dim };
+    let login_style = if app.login().rejection.is_some() { theme.failure } else { theme.dim };
     ctx.put(right, 0, &[(login, login_style), (gap.to_owned(), style), (activity, style)]);
 }
 
@@ -48,12 +48,12 @@ pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
 pub(super) fn login_text(app: &App) -> String {
     const WIDE_SCREEN: u16 = 100;
     const MAX_KEY_WIDTH: usize = 12;
-    if let Some(failure) = &app.login.rejection {
-        let is_missing = app.login.key.is_none() || failure.code == Some(NO_SECRET);
+    if let Some(failure) = &app.login().rejection {
+        let is_missing = app.login().key.is_none() || failure.code == Some(NO_SECRET);
         let text = if is_missing { "login required" } else { "login rejected" };
         return format!("✖ {text}: L");
     }
-    let key = app.login.key.as_ref().filter(|_| app.size.0 >= WIDE_SCREEN);
+    let key = app.login().key.as_ref().filter(|_| app.screen().size.0 >= WIDE_SCREEN);
     let key = key.filter(|key| !key.is_empty());
     let key = key.map(|key| truncate(key.as_str(), MAX_KEY_WIDTH));
     let token = app.token_time_left().map(token_text);
@@ -62,16 +62,16 @@ pub(super) fn login_text(app: &App) -> String {
 
 fn activity_text(app: &App) -> String {
     let mut parts = Vec::new();
-    parts.extend(app.outage().map(|outage| outage_text(outage, app.size.0)));
-    match app.tickets.outstanding() {
+    parts.extend(app.outage().map(|outage| outage_text(outage, app.screen().size.0)));
+    match app.tickets().outstanding() {
         // Without login, they are only polls.
-        _ if app.login.rejection.is_some() => {}
+        _ if app.login().rejection.is_some() => {}
         0 => {}
         1 => parts.push("1 request".to_owned()),
         many => parts.push(format!("{many} requests")),
     }
     parts.extend(basket::basket_summary(app));
-    let active = app.jobs.iter().filter(|job| job.is_active()).count();
+    let active = app.jobs().iter().filter(|job| job.is_active()).count();
     if active > 0 {
         parts.push(format!("jobs {active}▶"));
     }
@@ -97,7 +97,7 @@ pub(super) fn pane_tabs(ctx: &mut DrawContext, area: Rect) {
     let mut x = area.x;
     for (number, pane) in (1..).zip(Pane::NUMBERED) {
         let label = format!(" {number} {} ", pane.name());
-        let style = if pane == ctx.app.focus { ctx.theme.selected } else { ctx.theme.dim };
+        let style = if pane == ctx.app.panes().focus { ctx.theme.selected } else { ctx.theme.dim };
         ctx.buf.set_stringn(x, area.y, &label, usize::from(area.right().saturating_sub(x)), style);
         x += text_cells(&label);
     }

@@ -20,13 +20,13 @@ pub(super) struct DrawContext<'a> {
 impl DrawContext<'_> {
     pub fn first_key(&self, action: Action) -> Option<String> {
         let app = self.app;
-        app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next()
+        app.setup().keymap.keys_of(&app.contexts(), action).into_iter().next()
     }
 
     /// Draws a picture, or a placeholder with the error. Returns the cells it covers.
     pub fn draw_picture(&mut self, area: Rect, view: PictureView, canvas: Canvas) -> Option<Rect> {
         let mut error = "";
-        match self.app.store.pictures.get(&view, canvas) {
+        match self.app.store().pictures.get(&view, canvas) {
             Some(Ok(thumbnail)) => {
                 let covered = self.layer.place(self.buf, area, (view, canvas), thumbnail);
                 // `None`: it cannot be drawn beside an overlay.

@@ -29,7 +29,7 @@ pub(super) fn notification_area(app: &App, line: Rect) -> Rect {
 }
 
 fn notification_lines(app: &App, width: u16) -> Vec<String> {
-    let Some(notification) = app.notifications.current() else { return Vec::new() };
+    let Some(notification) = app.notifications().current() else { return Vec::new() };
     let used = SIGN_WIDTH + display_width(&notification_end(app));
     let cells = usize::from(width).saturating_sub(used).max(1);
     wrap_words(notification.text.as_str(), cells, MAX_NOTIFICATION_LINES).collect()
@@ -37,14 +37,14 @@ fn notification_lines(app: &App, width: u16) -> Vec<String> {
 
 /// What is at the end of the first line of a notification.
 fn notification_end(app: &App) -> String {
-    let count = app.notifications.count();
+    let count = app.notifications().count();
     let more = if count > 1 { format!("  (1 of {count})") } else { String::new() };
-    let is_error = app.notifications.current().is_some_and(|it| it.level == Level::Error);
+    let is_error = app.notifications().current().is_some_and(|it| it.level == Level::Error);
     more + if is_error { "  Esc dismiss" } else { "" }
 }
 
 pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
-    let Some(notification) = ctx.app.notifications.current() else {
+    let Some(notification) = ctx.app.notifications().current() else {
         return;
     };
     let theme = ctx.theme;
@@ -72,7 +72,7 @@ fn selection_hint(app: &App) -> Option<String> {
         let keys = "move to change it, v or Space to select it, Esc to cancel";
         return Some(format!("range of {} · {keys}", range.count()));
     }
-    let all = app.baskets.pending.all_pages.as_ref()?;
+    let all = app.baskets().pending.all_pages.as_ref()?;
     let clusters = grouped_with_noun(all.clusters_added as u64, "cluster", "clusters");
     let pages = grouped_with_noun(all.pages_done as u64, "page", "pages");
     let done = format!("selected {clusters} on {pages}");
@@ -85,13 +85,13 @@ fn selection_hint(app: &App) -> Option<String> {
 
 /// The text of what is under the mouse, unless the line of hints is needed for something else.
 fn hover_lines(app: &App, width: u16) -> Vec<String> {
-    let is_busy = app.jump_mode
-        || app.submit_pending
-        || app.overlay.is_some()
+    let is_busy = app.jump_mode()
+        || app.overlays().submit_pending()
+        || app.overlay().is_some()
         || !app.pending_keys().is_empty()
         || app.editing_hints().is_some()
         || selection_hint(app).is_some();
-    let text = app.hover.as_ref().filter(|_| !is_busy);
+    let text = app.hover().filter(|_| !is_busy);
     let cells = usize::from(width).saturating_sub(2).max(1);
     text.into_iter()
         .flat_map(|text| wrap_words(text.as_str(), cells, MAX_NOTIFICATION_LINES))
@@ -116,7 +116,7 @@ pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
     let hover = hover_lines(ctx.app, area.width);
     if !hover.is_empty() {
         // The keys below the text keep theirs: the mouse may be over one of them.
-        if ctx.app.footer {
+        if ctx.app.panes().footer {
             action_hints(ctx, area);
         }
         return draw_hover(ctx, area, &hover);
@@ -127,7 +127,7 @@ pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
             vec![(" ".to_owned(), ctx.theme.dim), (hint, style)]
         }
         None if !ctx.app.pending_keys().is_empty() => key_continuations(ctx),
-        None if ctx.app.footer => action_hints(ctx, area),
+        None if ctx.app.panes().footer => action_hints(ctx, area),
         None => Vec::new(),
     };
     ctx.put(area, 0, &parts);
@@ -148,14 +148,14 @@ fn whole_hints(hints: &str, cells: usize) -> String {
 
 fn mode_hint(ctx: &DrawContext) -> Option<(String, Style)> {
     let (app, theme) = (ctx.app, ctx.theme);
-    if app.jump_mode {
+    if app.jump_mode() {
         return Some(("press a letter to jump; any other key cancels".to_owned(), theme.dim));
     }
-    if app.submit_pending {
+    if app.overlays().submit_pending() {
         let hint = "checking the dataset's status …   Esc cancel";
         return Some((hint.to_owned(), theme.moving));
     }
-    if let Some(overlay) = &app.overlay {
+    if let Some(overlay) = app.overlay() {
         return Some((overlay.hints().to_owned(), theme.dim));
     }
     if !app.pending_keys().is_empty() {
@@ -214,7 +214,7 @@ fn key_continuations(ctx: &DrawContext) -> Vec<(String, Style)> {
     let pressed: Vec<String> = keys.iter().map(ToString::to_string).collect();
     let mut parts =
         vec![(format!(" {}", pressed.join(" ")), theme.key), (" then ".to_owned(), theme.dim)];
-    let mut next = app.setup.keymap.continuations(&app.contexts(), keys);
+    let mut next = app.setup().keymap.continuations(&app.contexts(), keys);
     next.sort_by_key(|(_, action)| *action);
     for (key, action) in next {
         let (key_style, style) = action_styles(ctx, action);

@@ -187,7 +187,7 @@ const MAX_TAB_TITLE: usize = 16;
 
 /// Draws the tabs if there is more than one, numbered like their keys.
 pub(super) fn tabs(ctx: &mut DrawContext, area: Rect) {
-    let Some(tabs) = ctx.app.results.tabs().filter(|tabs| tabs.all().len() > 1) else {
+    let Some(tabs) = ctx.app.results().tabs().filter(|tabs| tabs.all().len() > 1) else {
         return;
     };
     let title = |view: &View| truncate(view.title().as_str(), MAX_TAB_TITLE);

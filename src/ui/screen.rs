@@ -18,7 +18,7 @@ pub fn draw_with_texts(
 ) {
     hover.clear();
     let overlay = app.overlay_area();
-    let (line, line_of_hints) = match app.viewer {
+    let (line, line_of_hints) = match app.viewer() {
         Some(_) => (app.viewer_areas().hints, app.viewer_areas().hints),
         None => (app.areas().notification, app.areas().hints),
     };
@@ -30,10 +30,10 @@ pub fn draw_with_texts(
     let covered: Vec<Rect> = overlay.into_iter().chain(above).chain(explained).collect();
     layer.begin_frame(&covered);
     let mut ctx = DrawContext { app, theme, buf, layer, hover };
-    if app.is_too_small() {
+    if app.screen().is_too_small() {
         return ctx.draw_too_small();
     }
-    if app.viewer.is_some() {
+    if app.viewer().is_some() {
         viewer::viewer(&mut ctx);
     } else {
         draw_panes(&mut ctx);
@@ -67,7 +67,7 @@ fn draw_panes(ctx: &mut DrawContext) {
             draw(ctx, area);
         }
     }
-    if ctx.app.jump_mode {
+    if ctx.app.jump_mode() {
         bars::jump_letters(ctx);
     }
 }

@@ -119,10 +119,10 @@ const JOBS: SuggestedActions = [
 
 /// The most useful actions of the focused pane or the full-size view.
 pub(super) fn suggested_actions(app: &App) -> SuggestedActions {
-    match app.focus {
+    match app.panes().focus {
         _ if app.comparison().is_some() => COMPARISON,
-        _ if app.viewer.is_some() && app.frame_position().is_some() => VIEWER_OF_FRAME,
-        _ if app.viewer.is_some() => VIEWER,
+        _ if app.viewer().is_some() && app.frame_position().is_some() => VIEWER_OF_FRAME,
+        _ if app.viewer().is_some() => VIEWER,
         Pane::Datasets => DATASETS,
         Pane::Results => RESULTS,
         Pane::Detail if app.frame_position().is_some() => FRAME,

@@ -75,7 +75,7 @@ pub(super) fn draw_tile(
         ctx.picture_placeholder(picture, if out { "falls out" } else { "no preview" });
     }
     for (preview, area) in pictures {
-        let canvas = ctx.app.canvas(area.width, area.height);
+        let canvas = ctx.app.screen().canvas(area.width, area.height);
         ctx.draw_picture(area, preview.media.into(), canvas);
     }
     let below = below(area, picture.height);

@@ -26,7 +26,7 @@ pub(super) fn viewer(ctx: &mut DrawContext) {
     for frame in &ctx.app.strip_frames() {
         draw_frame(ctx, frame);
     }
-    if ctx.app.notifications.current().is_some() {
+    if ctx.app.notifications().current().is_some() {
         hints::notification(ctx, areas.hints);
     } else {
         hints::hints(ctx, areas.hints);
@@ -42,7 +42,7 @@ fn draw_panel(ctx: &mut DrawContext, panel: &ViewerPanel) {
         let parts = name_parts(ctx, panel.picture.preview(), panel.active);
         ctx.put(rest, 0, &parts);
     }
-    if ctx.app.protocol == Protocol::None {
+    if ctx.app.screen().protocol == Protocol::None {
         return ctx.picture_placeholder(panel.area, "pictures are turned off");
     }
     if let Some((view, canvas)) = ctx.app.displayed_in_viewer(panel) {
@@ -53,7 +53,7 @@ fn draw_panel(ctx: &mut DrawContext, panel: &ViewerPanel) {
 /// A frame of a video above its time, which is highlighted for the frame at full size.
 fn draw_frame(ctx: &mut DrawContext, frame: &StripFrame) {
     let (app, theme) = (ctx.app, ctx.theme);
-    if app.protocol != Protocol::None {
+    if app.screen().protocol != Protocol::None {
         ctx.draw_picture(frame.area, frame.preview.media.into(), app.strip_canvas());
     }
     let seconds = frame.preview.frame.as_ref().and_then(|frame| frame.seconds);
@@ -140,7 +140,7 @@ fn position_text(ctx: &DrawContext) -> String {
 }
 
 fn zoom_text(ctx: &DrawContext) -> String {
-    let whole = ctx.app.viewer.as_ref().is_some_and(|viewer| viewer.position.is_whole());
+    let whole = ctx.app.viewer().is_some_and(|viewer| viewer.position.is_whole());
     let percent = ctx.app.viewer_scale().map(|scale| format!("{:.0}%", 100.0 * scale));
     match (percent, whole) {
         (Some(percent), true) => format!("{percent} whole"),

@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 use tessera::{
     accessible::TypedLine,
     app::{
-        App, Event, LoginSetup,
+        App, Event,
         availability::{drawing_reason, unavailable_reason},
     },
     config::DeploymentKind,
     input::Action,
     message::{JobId, Lane, Payload},
 };
-use tessera_model::{Anchor, AnchorKind, MediaId, SafeText, Status};
+use tessera_model::{Anchor, AnchorKind, MediaId, Status};
+use tessera_picture::Protocol;
 use uuid::Uuid;
 
 use super::TextSession;
@@ -82,7 +83,7 @@ fn paged() -> Desk {
     let mut desk = Desk::with_clusters(100);
     desk.press("n");
     desk.answer_page(page(100, 100));
-    desk.app.setup.deployment = DeploymentKind::Onprem;
+    desk.app.setup_mut().deployment = DeploymentKind::Onprem;
     desk
 }
 
@@ -105,7 +106,7 @@ fn jobs(columns: u16, rows: u16, keys: &str) -> Desk {
 /// An export that is not downloaded.
 fn ready_export() -> Desk {
     let mut desk = Desk::with_clusters(3);
-    desk.app.setup.export_defaults.auto_download = false;
+    desk.app.setup_mut().export_defaults.auto_download = false;
     desk.press("e enter");
     desk.answer(Lane::StartJob(JobId(0)), Payload::Export(task("COMPLETED")));
     desk.press("4");
@@ -126,11 +127,7 @@ fn query(columns: u16, rows: u16) -> Desk {
 }
 
 fn hosted() -> Desk {
-    let mut desk = Desk::with_clusters(3);
-    let name = SafeText::name;
-    let service = name("https://media.example");
-    desk.app.setup.login = Some(LoginSetup { service, key: name("ak_1"), fixed: None });
-    desk
+    Desk::hosted(Protocol::None, "ak_1").opening_clusters(3)
 }
 
 /// A search by an uploaded picture.
@@ -166,7 +163,7 @@ fn every_action_is_reached_by_its_name_and_leads_to_text_or_to_a_reason() {
         let leads_to_text = STATES.iter().any(|state| {
             let mut session = TextSession::start(state());
             let app = &session.desk.app;
-            if app.overlay.is_some() || app.is_editing_query() {
+            if app.overlay().is_some() || app.is_editing_query() {
                 return false;
             }
             let expected = TypedLine::Events(vec![Event::Action(action)]);
@@ -207,7 +204,7 @@ fn actions_on_a_drawing_say_why_they_do_nothing() {
 fn no_form_for_a_secret_opens() {
     let mut session = TextSession::start(hosted());
     let lines = session.type_line("login");
-    assert!(session.desk.app.overlay.is_none());
+    assert!(session.desk.app.overlay().is_none());
     assert!(lines.concat().contains("tessera auth import"), "{lines:?}");
 }
 
@@ -216,12 +213,12 @@ fn every_key_that_is_not_a_digit_is_its_action() {
     for state in STATES {
         let desk = state();
         let app = &desk.app;
-        if app.overlay.is_some() || app.is_editing_query() {
+        if app.overlay().is_some() || app.is_editing_query() {
             continue;
         }
         let [inner, _] = app.contexts();
         for &action in Action::ALL {
-            for key in app.setup.keymap.keys_of(&[inner], action) {
+            for key in app.setup().keymap.keys_of(&[inner], action) {
                 let is_number = key.parse::<usize>().is_ok();
                 let expected = TypedLine::Events(vec![Event::Action(action)]);
                 assert!(is_number || parsed(app, &key) == expected, "{key} in {inner:?}");

@@ -25,8 +25,8 @@ struct TextSession {
 impl TextSession {
     /// Starts in a state of the drawn interface, and reads it.
     fn start(mut desk: Desk) -> Self {
-        desk.app.setup.presentation = Presentation::Text;
-        desk.app.protocol = Protocol::None;
+        desk.app.setup_mut().presentation = Presentation::Text;
+        desk.happen(Event::Terminal(Protocol::None, desk.app.screen().cell_size));
         desk.happen(Event::Resize(200, 250));
         desk.other.clear();
         let mut session =

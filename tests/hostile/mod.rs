@@ -28,6 +28,7 @@ use tessera_model::{
     FolderListing, ModelStatus, Page, Preflight, RecordField, Relevance, RequestOutcome,
     RequestRecord, SafeText, ScoreKind, Status, VideoFrame, ingest::UnreadableFile,
 };
+use tessera_picture::Protocol;
 
 /// Harmless text.
 const CLEAN: &str = "balloon";
@@ -151,16 +152,14 @@ struct Stage {
 impl Stage {
     fn new(text: &str) -> Self {
         let surface = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
+        let login = LoginSetup { service: name(text), key: name(text), fixed: None };
         let mut stage = Self {
-            desk: Desk::new(),
+            desk: Desk::configured(Protocol::None, |setup| setup.login = Some(login)),
             frames: FrameWriter::new(Vec::new()),
             layer: PictureLayer::new(surface),
             theme: Theme::built_in(ThemeName::Dark).unwrap(),
             text: text.to_owned(),
         };
-        stage.desk.app.setup.login =
-            Some(LoginSetup { service: name(text), key: name(text), fixed: None });
-        stage.desk.app.login.key = Some(name(text));
         let exchange = |outcome| RequestRecord {
             method: "GET",
             target: SafeText::detail(text),
@@ -196,7 +195,7 @@ impl Stage {
             ui::draw(app, theme, buffer, layer);
             layer.end_frame(buffer)
         };
-        self.frames.draw(app.size, view).unwrap();
+        self.frames.draw(app.screen().size, view).unwrap();
     }
 
     fn press(&mut self, keys: &str) {
@@ -230,7 +229,7 @@ impl Stage {
                 self.press("esc esc esc 2");
                 self.press(pane);
                 self.press(&keys);
-                if self.desk.app.overlay.is_some() {
+                if self.desk.app.overlay().is_some() {
                     self.write();
                     self.press("enter");
                 }

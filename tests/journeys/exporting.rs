@@ -12,7 +12,7 @@ async fn follow(person: &mut Person, service: &Service) {
     for _ in 0..20 {
         service.deployment.wait_until_idle().await;
         person.wait(2).await;
-        let job = person.session.app.jobs.iter().next_back().unwrap();
+        let job = person.session.app.jobs().iter().next_back().unwrap();
         if !job.is_active() {
             return;
         }
@@ -62,7 +62,7 @@ async fn an_archive_is_never_overwritten() {
     follow(&mut person, &service).await;
     person.sees("✖");
     assert_eq!(std::fs::read(&target).unwrap(), b"precious");
-    let job = person.session.app.jobs.iter().next().unwrap();
+    let job = person.session.app.jobs().iter().next().unwrap();
     assert!(
         matches!(job.state(), JobState::ExportReady(_)),
         "it can still be fetched to another place"

@@ -195,12 +195,12 @@ impl Person {
 
     /// Waits until nothing is awaited any more.
     pub async fn settle(&mut self) {
-        while self.session.app.tickets.outstanding() > 0 {
+        while self.session.app.tickets().outstanding() > 0 {
             match tokio::time::timeout(PATIENCE, self.session.next_worker_event()).await {
                 Ok(Some(event)) => self.happen(event),
                 Ok(None) => panic!("the worker is gone"),
                 Err(_) => {
-                    let open: Vec<_> = self.session.app.tickets.lanes().collect();
+                    let open: Vec<_> = self.session.app.tickets().lanes().collect();
                     panic!("no rest after {:?}; awaited: {open:?}\n{}", self.keys, self.screen());
                 }
             }
@@ -210,7 +210,7 @@ impl Person {
     /// The cells of the screen.
     pub fn buffer(&self) -> Buffer {
         let app = &self.session.app;
-        let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
+        let mut buffer = Buffer::empty(Rect::new(0, 0, app.screen().size.0, app.screen().size.1));
         let mut layer = PictureLayer::new(GraphicsSettings {
             in_tmux: false,
             color_depth: ColorDepth::TrueColor,

@@ -12,7 +12,7 @@ use tessera_model::{StateKey, StateValue};
 use crate::journeys::harness::{Person, Service};
 
 fn newest(person: &Person) -> &Job {
-    person.session.app.jobs.iter().next_back().unwrap()
+    person.session.app.jobs().iter().next_back().unwrap()
 }
 
 /// Follows the newest job to its end; the clock of the core moves when the service has rested.

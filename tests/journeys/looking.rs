@@ -100,7 +100,7 @@ async fn search_by_a_file_of_this_machine() {
     // Another granularity registers the same file again, and stays one view.
     person.press("<").await;
     person.sees("granularity 1");
-    assert_eq!(person.session.app.results.tabs().unwrap().tab().back_stack.len() + 1, 2);
+    assert_eq!(person.session.app.results().tabs().unwrap().tab().back_stack.len() + 1, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -113,7 +113,7 @@ async fn a_file_that_is_no_picture_is_refused_in_words() {
     person.paste(&text.to_string_lossy());
     person.press("enter").await;
     person.sees("✖");
-    assert_eq!(person.session.app.results.tabs().unwrap().tab().back_stack.len() + 1, 1);
+    assert_eq!(person.session.app.results().tabs().unwrap().tab().back_stack.len() + 1, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -125,7 +125,7 @@ async fn enter_ends_in_the_full_size_view_of_the_original() {
     let app = &person.session.app;
     let panel = app.viewer_panels()[0];
     let (view, canvas) = app.displayed_in_viewer(&panel).unwrap();
-    let picture = app.store.pictures.get(&view, canvas).unwrap().as_ref().unwrap();
+    let picture = app.store().pictures.get(&view, canvas).unwrap().as_ref().unwrap();
     assert_eq!(Some(picture.original), panel.picture.preview().dimensions);
     // As large as the screen allows, also if the picture is smaller.
     let is_fitted = picture.cells.0 == panel.area.width || picture.cells.1 == panel.area.height;

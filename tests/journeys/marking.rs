@@ -27,7 +27,7 @@ async fn mark_clusters_leave_one_out_export_and_find_exactly_that() {
         service.deployment.wait_until_idle().await;
         person.wait(2).await;
     }
-    let job = person.session.app.jobs.iter().next_back().unwrap();
+    let job = person.session.app.jobs().iter().next_back().unwrap();
     assert!(matches!(job.state(), JobState::Downloaded(..)), "{}", person.screen());
 
     let path = service.folder.path().join("paintings selection.zip");

@@ -9,13 +9,13 @@ use std::{fmt::Write as _, time::Duration};
 
 use crate::support::desk::Desk;
 use crate::support::frames::frames;
-use crate::support::scene::{browsing, similar, with_jobs, with_marks};
+use crate::support::scene::{browsed, browsing, similar, with_jobs, with_marks};
 use crate::support::styled::styled;
 use proptest::prelude::*;
 use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{
     app::{
-        Event, LoginSetup,
+        Event,
         areas::{Areas, MIN_SCREEN},
     },
     message::Lane,
@@ -25,7 +25,7 @@ use tessera::{
         theme::ThemeName,
     },
 };
-use tessera_model::{FailureKind, SafeText};
+use tessera_model::FailureKind;
 use tessera_picture::Protocol;
 
 fn layer() -> PictureLayer {
@@ -37,7 +37,8 @@ fn screen_in(desk: &Desk, theme: ThemeName) -> String {
 }
 
 fn drawn(desk: &Desk, theme: ThemeName) -> Buffer {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, desk.app.size.0, desk.app.size.1));
+    let mut buffer =
+        Buffer::empty(Rect::new(0, 0, desk.app.screen().size.0, desk.app.screen().size.1));
     ui::draw(&desk.app, &Theme::built_in(theme).unwrap(), &mut buffer, &mut layer());
     buffer
 }
@@ -211,8 +212,7 @@ fn frames_show_their_video_their_time_and_their_number() {
 
 #[test]
 fn the_header_shows_who_is_logged_in_and_until_when() {
-    let mut desk = browsing(120, 40);
-    desk.app.login.key = Some(SafeText::name("ak_0123456789abcdef"));
+    let mut desk = browsed(Desk::hosted(Protocol::HalfBlock, "ak_0123456789abcdef"), 120, 40);
     desk.happen(Event::TokenIssued(desk.app.clock() + Duration::from_secs(485)));
     let header = row(&drawn(&desk, ThemeName::Dark), 0);
     assert!(header.contains("ak_01234567… · token 8 min"), "{header}");
@@ -226,10 +226,7 @@ fn the_header_shows_who_is_logged_in_and_until_when() {
 
 #[test]
 fn secrets_are_masked_where_they_are_typed() {
-    let mut desk = browsing(80, 24);
-    let name = SafeText::name;
-    desk.app.setup.login =
-        Some(LoginSetup { service: name("https://media.example"), key: name("ak_1"), fixed: None });
+    let mut desk = browsed(Desk::hosted(Protocol::HalfBlock, "ak_1"), 80, 24);
     desk.press("L right tab tab");
     desk.type_text("canary");
     let shown = screen_in(&desk, ThemeName::Dark);
@@ -288,7 +285,7 @@ proptest! {
                 continue;
             }
             let screen = buffer.area;
-            let layer = desk.app.overlay.as_ref().map(|overlay| overlay.area(desk.app.size));
+            let layer = desk.app.overlay().map(|overlay| overlay.area(desk.app.screen().size));
             let layer = layer.unwrap_or_default();
             prop_assert_eq!(layer.intersection(screen), layer);
             for y in [0, rows - 1].into_iter().filter(|y| !layer.rows().any(|row| row.y == *y)) {

@@ -190,8 +190,8 @@ fn text_areas(desk: &Desk) -> Vec<Rect> {
     let query = areas.query.filter(|_| desk.app.draft().json.is_none());
     let panes = [areas.status, query, areas.jobs, areas.basket, areas.connection];
     let panes: Vec<Rect> = panes.into_iter().filter_map(framed).chain(detail).collect();
-    let Some(overlay) = &desk.app.overlay else { return panes };
-    let dialog = overlay.area(desk.app.size);
+    let Some(overlay) = desk.app.overlay() else { return panes };
+    let dialog = overlay.area(desk.app.screen().size);
     let inside = match overlay {
         Overlay::Filter(_) => dialog,
         Overlay::FilePicker(_) => FilePicker::areas(dialog).path,
@@ -303,7 +303,7 @@ fn text_in_panes_of_every_dataset_is_not_cut_while_there_are_blank_rows() {
 fn the_keys_of_a_dialog_are_never_cut_and_the_way_out_is_among_them() {
     for (name, scene) in EVERY {
         let mut desk = scene(120, 40);
-        if desk.app.overlay.is_none() {
+        if desk.app.overlay().is_none() {
             continue;
         }
         for (columns, rows) in [(50, 14), (80, 24)] {

@@ -42,7 +42,7 @@ fn words(desk: &Desk, area: Rect) -> String {
 }
 
 fn whole_screen(desk: &Desk) -> String {
-    let (columns, rows) = desk.app.size;
+    let (columns, rows) = desk.app.screen().size;
     words(desk, Rect::new(0, 0, columns, rows))
 }
 

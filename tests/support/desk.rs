@@ -6,7 +6,7 @@ use std::{
 };
 
 use tessera::{
-    app::{App, Effect, Event, ReopenCommand, Setup},
+    app::{App, Effect, Event, LoginSetup, ReopenCommand, Setup},
     input::{Chord, Key, Keymap},
     message::{Lane, Payload, Request, Response, Ticket},
 };
@@ -35,16 +35,32 @@ impl Desk {
     }
 
     pub fn with_pictures(protocol: Protocol) -> Self {
-        Self::start(protocol, BTreeMap::new())
+        Self::start(protocol, BTreeMap::new(), |_| {})
+    }
+
+    /// A core at its start, with pictures and with other settings.
+    pub fn configured(protocol: Protocol, change: impl FnOnce(&mut Setup)) -> Self {
+        Self::start(protocol, BTreeMap::new(), change)
+    }
+
+    /// A core of a hosted deployment at its start, logged in with this key.
+    pub fn hosted(protocol: Protocol, key: &str) -> Self {
+        let (service, key) = (SafeText::name("https://media.example"), SafeText::name(key));
+        let login = LoginSetup { service, key, fixed: None };
+        Self::configured(protocol, |setup| setup.login = Some(login))
     }
 
     /// A core at its start, with this saved state.
     pub fn keeping(kept: BTreeMap<StateKey, StateValue>) -> Self {
-        Self::start(Protocol::None, kept)
+        Self::start(Protocol::None, kept, |_| {})
     }
 
-    fn start(protocol: Protocol, kept: BTreeMap<StateKey, StateValue>) -> Self {
-        let setup = Setup {
+    fn start(
+        protocol: Protocol,
+        kept: BTreeMap<StateKey, StateValue>,
+        change: impl FnOnce(&mut Setup),
+    ) -> Self {
+        let mut setup = Setup {
             initial_dataset: None,
             download_dir: SafeText::file_name("/downloads"),
             reopen_command: ReopenCommand::Whole("tessera open /photos".into()),
@@ -54,6 +70,7 @@ impl Desk {
             protocol,
             ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
         };
+        change(&mut setup);
         let mut desk = Self {
             app: App::new(setup),
             now: Duration::ZERO,
@@ -68,10 +85,14 @@ impl Desk {
 
     /// A core with one READY dataset open and a page of clusters loaded.
     pub fn with_clusters(count: usize) -> Self {
-        let mut desk = Self::new();
-        desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-        desk.answer_page(page(0, count));
-        desk
+        Self::new().opening_clusters(count)
+    }
+
+    /// Opens a READY dataset and loads a page of clusters.
+    pub fn opening_clusters(mut self, count: usize) -> Self {
+        self.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+        self.answer_page(page(0, count));
+        self
     }
 
     pub fn happen(&mut self, event: Event) {
@@ -153,12 +174,12 @@ impl Desk {
 
     /// The number of views in the history of the tab, including the one on screen.
     pub fn steps(&self) -> usize {
-        self.app.results.tabs().map_or(0, |tabs| tabs.tab().back_stack.len() + 1)
+        self.app.results().tabs().map_or(0, |tabs| tabs.tab().back_stack.len() + 1)
     }
 
     /// The notification on screen.
     pub fn notice(&self) -> &str {
-        self.app.notifications.current().map_or("", |notice| notice.text.as_str())
+        self.app.notifications().current().map_or("", |notice| notice.text.as_str())
     }
 }
 

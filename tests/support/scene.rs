@@ -86,7 +86,11 @@ pub fn ranked() -> Page {
 
 /// A core at a size, with datasets, clusters and pictures.
 pub fn browsing(columns: u16, rows: u16) -> Desk {
-    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
+    browsed(Desk::with_pictures(Protocol::HalfBlock), columns, rows)
+}
+
+/// Resizes a core at its start, and loads datasets, clusters and pictures.
+pub fn browsed(mut desk: Desk, columns: u16, rows: u16) -> Desk {
     desk.happen(Event::Resize(columns, rows));
     desk.answer(Lane::Datasets, Payload::Datasets(several(), 0));
     desk.answer_page(page(0, 40));

@@ -72,7 +72,7 @@ impl Browser {
             ui::draw(app, theme, buffer, layer);
             layer.end_frame(buffer)
         };
-        self.frames.draw(app.size, view).unwrap()
+        self.frames.draw(app.screen().size, view).unwrap()
     }
 
     fn picture(&mut self, view: &PictureView, canvas: Canvas) -> Payload {

@@ -9,7 +9,7 @@ use tessera::{
     message::{Lane, Payload, Request},
 };
 use tessera_model::{Dataset, FailureKind, MediaAddition, MediaSource, Preflight, Status};
-use tessera_wire::acceptance::read_accepted;
+use tessera_wire::add_media::read_accepted;
 
 use super::jobs::JOB;
 use crate::support::desk::{Desk, dataset, page};
@@ -56,7 +56,7 @@ fn an_addition_is_previewed_and_then_sent_unchanged() {
     desk.answer(Lane::Preflight, Payload::Preflight(found));
     desk.press("enter");
     assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, files())]);
-    assert!(desk.app.overlay.is_none());
+    assert!(desk.app.overlay().is_none());
 }
 
 #[test]
@@ -67,13 +67,13 @@ fn a_source_without_media_is_not_sent() {
     desk.press("enter");
     desk.answer(Lane::Preflight, Payload::Preflight(Preflight::default()));
     desk.press("enter");
-    assert!(desk.requests().is_empty() && desk.app.overlay.is_some());
+    assert!(desk.requests().is_empty() && desk.app.overlay().is_some());
 }
 
 #[test]
 fn the_check_of_a_source_does_not_stay_with_another_one() {
     let mut desk = Desk::with_clusters(3);
-    let check = |desk: &Desk| match &desk.app.overlay {
+    let check = |desk: &Desk| match desk.app.overlay() {
         Some(Overlay::AddMedia(form)) => form.check.clone(),
         _ => unreachable!("the form went"),
     };
@@ -108,7 +108,7 @@ fn only_the_selected_source_is_sent() {
     desk.type_text("x");
     desk.press("enter");
     assert!(desk.requests().is_empty(), "a count that is no number is refused at its field");
-    let Some(Overlay::AddMedia(form)) = &desk.app.overlay else { unreachable!("the form went") };
+    let Some(Overlay::AddMedia(form)) = desk.app.overlay() else { unreachable!("the form went") };
     assert_eq!(form.error.as_ref().map(|trouble| trouble.0), Some(AddMediaField::Images));
     desk.press("backspace 9 enter");
     assert!(desk.requests().is_empty(), "the first Enter shows what will be added");
@@ -129,14 +129,14 @@ fn an_addition_is_followed_to_partial_index_with_its_counts() {
     desk.answer(Lane::Upload(JOB), Payload::Accepted(read_accepted(202).unwrap()));
     desk.answer(Lane::Datasets, images(240, "READY"));
     assert!(
-        desk.app.jobs.get(JOB).unwrap().is_active(),
+        desk.app.jobs().get(JOB).unwrap().is_active(),
         "READY right after the start is not the end"
     );
     poll_returns(&mut desk, 241, "READ ONLY");
-    assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "READ ONLY");
+    assert_eq!(desk.app.jobs().get(JOB).unwrap().label(), "READ ONLY");
     poll_returns(&mut desk, 243, "PARTIAL INDEX");
-    assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "PARTIAL INDEX");
-    assert!(!desk.app.jobs.get(JOB).unwrap().is_active());
+    assert_eq!(desk.app.jobs().get(JOB).unwrap().label(), "PARTIAL INDEX");
+    assert!(!desk.app.jobs().get(JOB).unwrap().is_active());
     assert_eq!(
         desk.notice(),
         "set-1: added 3 media items; the dataset is PARTIAL INDEX: R reindexes it"
@@ -157,13 +157,13 @@ fn a_reindex_is_confirmed_and_followed() {
     desk.answer(Lane::Datasets, images(240, "PARTIAL INDEX"));
     for status in ["READ ONLY", "INDEXING"] {
         poll_returns(&mut desk, 240, status);
-        assert!(desk.app.jobs.get(JOB).unwrap().is_active(), "{status}");
+        assert!(desk.app.jobs().get(JOB).unwrap().is_active(), "{status}");
     }
     poll_returns(&mut desk, 240, "READY");
-    assert!(matches!(desk.app.jobs.get(JOB).unwrap().state(), JobState::DatasetDone(_)));
+    assert!(matches!(desk.app.jobs().get(JOB).unwrap().state(), JobState::DatasetDone(_)));
     let words: Vec<&str> = desk
         .app
-        .jobs
+        .jobs()
         .get(JOB)
         .unwrap()
         .history()
@@ -179,9 +179,9 @@ fn the_dataset_status_shows_whether_a_lost_request_took_effect() {
     let mut desk = Desk::with_clusters(3);
     add_media(&mut desk);
     desk.fail(Lane::Upload(JOB), FailureKind::NoResponse);
-    assert!(matches!(desk.app.jobs.get(JOB).unwrap().state(), JobState::Uncertain(_)));
+    assert!(matches!(desk.app.jobs().get(JOB).unwrap().state(), JobState::Uncertain(_)));
     desk.answer(Lane::Datasets, images(240, "READ ONLY"));
-    assert_eq!(desk.app.jobs.get(JOB).unwrap().state(), &JobState::DatasetRunning);
+    assert_eq!(desk.app.jobs().get(JOB).unwrap().state(), &JobState::DatasetRunning);
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
 }
 
@@ -191,7 +191,7 @@ fn an_addition_to_a_busy_dataset_is_queued() {
     desk.answer(Lane::Datasets, images(240, "INDEXING"));
     desk.answer_page(page(0, 3));
     add_media(&mut desk);
-    assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "queued here");
+    assert_eq!(desk.app.jobs().get(JOB).unwrap().label(), "queued here");
     poll_returns(&mut desk, 240, "READ ONLY");
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
     poll_returns(&mut desk, 240, "READY");
@@ -204,7 +204,7 @@ fn a_rejected_addition_reopens_its_form() {
         let mut desk = Desk::with_clusters(3);
         add_media(&mut desk);
         desk.fail(Lane::Upload(JOB), kind);
-        let Some(Overlay::AddMedia(form)) = &desk.app.overlay else { unreachable!("no form") };
+        let Some(Overlay::AddMedia(form)) = desk.app.overlay() else { unreachable!("no form") };
         assert_eq!(form.location().value(), "'/data/my new' ~/x.jpg");
         assert!(form.error.as_ref().is_some_and(|(_, reason)| reason.as_str() == "it broke"));
     }
@@ -229,7 +229,7 @@ fn quitting_before_media_are_sent_takes_a_second_key() {
 #[test]
 fn on_premises_deployments_accept_only_server_paths() {
     let mut desk = Desk::with_clusters(3);
-    desk.app.setup.deployment = DeploymentKind::Onprem;
+    desk.app.setup_mut().deployment = DeploymentKind::Onprem;
     desk.press("a");
     desk.type_text("/mnt/new");
     desk.press("enter enter");
@@ -240,9 +240,9 @@ fn on_premises_deployments_accept_only_server_paths() {
 #[test]
 fn local_deployments_have_no_options_of_a_cluster() {
     let mut desk = Desk::with_clusters(3);
-    desk.app.setup.deployment = DeploymentKind::Local;
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
     desk.press("a");
-    let Some(Overlay::AddMedia(form)) = &desk.app.overlay else { panic!("no form") };
+    let Some(Overlay::AddMedia(form)) = desk.app.overlay() else { panic!("no form") };
     let fields = form.fields();
     assert!(fields.contains(&AddMediaField::Reindex), "{fields:?}");
     assert!(AddMediaField::CLUSTER_OPTIONS.iter().all(|it| !fields.contains(it)), "{fields:?}");

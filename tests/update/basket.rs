@@ -77,7 +77,7 @@ fn esc_or_a_failed_page_stops_selecting_all() {
     assert!(
         desk.notice().starts_with("page 2 could not be loaded: selected 0 clusters from 1 page")
     );
-    assert!(desk.app.baskets.pending.all_pages.is_none() && desk.requests().is_empty());
+    assert!(desk.app.baskets().pending.all_pages.is_none() && desk.requests().is_empty());
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn the_basket_is_exported_as_it_was_shown() {
     };
     assert_eq!(request, expected);
     desk.respond(ticket, Ok(Payload::Export(task("COMPLETED"))));
-    let selected = desk.app.jobs.get(JobId(0)).unwrap().export().unwrap().selection.clone();
+    let selected = desk.app.jobs().get(JobId(0)).unwrap().export().unwrap().selection.clone();
     assert_eq!(selected.unwrap().as_str(), "2 clusters");
     let (_, request) = desk.take(|lane| matches!(lane, Lane::Download(_)));
     let Request::Download { target, .. } = request else { panic!("{request:?}") };
@@ -229,7 +229,7 @@ fn the_basket_is_exported_as_it_was_shown() {
 fn an_empty_basket_is_not_exported() {
     let mut desk = Desk::with_clusters(3);
     desk.press("E");
-    assert!(desk.app.overlay.is_none());
+    assert!(desk.app.overlay().is_none());
     assert_eq!(desk.notice(), "nothing is selected: Space selects a cluster");
 }
 
@@ -241,7 +241,7 @@ fn stale_entries_are_shown_but_not_exported() {
         desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
     }
     desk.press("E enter");
-    assert!(matches!(desk.app.overlay, Some(Overlay::Export(_))), "the form stays");
+    assert!(matches!(desk.app.overlay(), Some(Overlay::Export(_))), "the form stays");
     assert_eq!(desk.notice(), "2 clusters may be gone: recheck or remove them in the basket (5)");
     assert!(!desk.requests().iter().any(|it| matches!(it, Request::StartSelectionExport { .. })));
 }
@@ -261,7 +261,7 @@ fn a_rejected_export_keeps_the_basket_and_reloads_the_dataset() {
 fn the_form_shows_the_equivalent_command() {
     let mut desk = with_selection();
     desk.press("E");
-    let Some(Overlay::Export(form)) = &desk.app.overlay else { panic!("the form is open") };
+    let Some(Overlay::Export(form)) = desk.app.overlay() else { panic!("the form is open") };
     let (whole, part) = (cluster(0).id, cluster(1).id);
     let out = cluster(1).previews[0].media;
     assert_eq!(

@@ -86,7 +86,7 @@ fn keeping_one_selects_the_others_and_goes_to_the_next_pair() {
 fn keeping_the_last_one_closes_the_view() {
     let mut desk = browsing();
     desk.press("G m n enter");
-    assert!(desk.app.viewer.is_none());
+    assert!(desk.app.viewer().is_none());
     assert!(!is_selected(&desk, 21) && is_selected(&desk, 22));
 }
 
@@ -136,7 +136,7 @@ fn blinking_shows_the_pictures_in_turn_at_the_same_place() {
     desk.press("x esc");
     assert_eq!(comparison(&desk).arrangement, Arrangement::SideBySide);
     desk.press("esc");
-    assert!(desk.app.viewer.is_none());
+    assert!(desk.app.viewer().is_none());
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 
 use tessera::{
     app::{
-        JobHistory, Level, Notifications, Remote, Store, Tab, Tabs, Tickets, Uptime, View,
+        JobHistory, Level, Notifications, PageCache, Remote, Store, Tab, Tabs, Tickets, Uptime,
+        View,
         overlay::text_field,
         pane::{moved_cursor, scroll_top},
         query::{FilterKind, FilterRow, TextArea},
@@ -262,7 +263,7 @@ fn a_failure_does_not_replace_a_picture() {
 
 #[test]
 fn pages_are_kept_by_age() {
-    let mut pages = Store::default().pages;
+    let mut pages = PageCache::default();
     let browse = Search::browse(DatasetId(Uuid::from_u128(1)));
     for page in 0..40 {
         let search = Search { page, ..browse.clone() };

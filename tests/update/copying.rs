@@ -40,7 +40,7 @@ fn y_and_a_letter_copies_what_is_under_the_cursor() {
 #[test]
 fn the_command_opens_what_the_pane_shows() {
     let mut desk = with_status(Status::Ready);
-    desk.app.setup.reopen_command = ReopenCommand::Prefix("tessera --profile work".into());
+    desk.app.setup_mut().reopen_command = ReopenCommand::Prefix("tessera --profile work".into());
     let id = dataset(1, Status::Ready).id;
     for (keys, expected) in [
         ("1 y d", format!("tui {id}")),
@@ -131,7 +131,7 @@ fn the_profiler_command_is_for_on_premises_deployments() {
     let mut desk = with_status(Status::PartialIndex);
     desk.press("1 y s");
     assert!(desk.notice().contains("on-premises"), "{}", desk.notice());
-    desk.app.setup.deployment = DeploymentKind::Onprem;
+    desk.app.setup_mut().deployment = DeploymentKind::Onprem;
     desk.press("y s");
     let id = dataset(1, Status::Ready).id;
     assert_eq!(clipboard(&desk), Some(format!("run_profiler.sh -o reindex -d {id}").as_str()));

@@ -29,11 +29,11 @@ fn after_ten_hours_of_sleep_each_read_that_is_due_is_sent_once() {
     desk.fail(Lane::Datasets, FailureKind::Unreachable);
     desk.fail(Lane::Export(JobId(0)), FailureKind::Unreachable);
     assert_eq!(desk.app.page().unwrap().clusters.len(), 3, "the page stays");
-    assert!(matches!(desk.app.jobs.get(JobId(0)).unwrap().state(), JobState::ExportRunning(..)));
+    assert!(matches!(desk.app.jobs().get(JobId(0)).unwrap().state(), JobState::ExportRunning(..)));
     desk.wait(60);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer(Lane::Export(JobId(0)), Payload::Export(task("IN_PROGRESS")));
-    assert!(desk.app.store.datasets.failure().is_none());
+    assert!(desk.app.store().datasets.failure().is_none());
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn ten_thousand_keys_during_a_hanging_service_leave_few_requests_open() {
         desk.press(key);
     }
     assert!(desk.open.len() < 100, "{} requests are open", desk.open.len());
-    assert_eq!(desk.app.tickets.outstanding(), desk.open.len());
+    assert_eq!(desk.app.tickets().outstanding(), desk.open.len());
 }
 
 #[test]
@@ -68,7 +68,8 @@ fn quitting_during_five_downloads_keeps_them_for_the_next_start() {
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 3));
     assert_eq!(desk.notice(), "5 jobs from the last run: 5 finished: d requests a new link");
-    let ready = desk.app.jobs.iter().filter(|job| matches!(job.state(), JobState::ExportReady(_)));
+    let ready =
+        desk.app.jobs().iter().filter(|job| matches!(job.state(), JobState::ExportReady(_)));
     assert_eq!(ready.count(), 5);
     desk.press("4 d");
     assert_eq!(downloads(&desk), 1, "{:?}", desk.requests());

@@ -24,7 +24,7 @@ fn started() -> Desk {
 }
 
 fn state(desk: &Desk) -> &JobState {
-    desk.app.jobs.get(JOB).unwrap().state()
+    desk.app.jobs().get(JOB).unwrap().state()
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn the_form_gives_a_safe_name() {
     desk.answer(Lane::Datasets, Payload::Datasets(vec![named], 0));
     desk.answer_page(page(0, 1));
     desk.press("e tab tab space up");
-    let Some(Overlay::Export(form)) = &desk.app.overlay else { panic!("the form is open") };
+    let Some(Overlay::Export(form)) = desk.app.overlay() else { panic!("the form is open") };
     assert_eq!(form.field, ExportField::Folder);
     desk.press("enter");
     let spec = ExportSpec {
@@ -60,7 +60,7 @@ fn the_form_gives_a_safe_name() {
 fn an_export_is_polled_and_downloaded() {
     let mut desk = started();
     desk.answer(START, Payload::Export(task("INIT")));
-    assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "INIT");
+    assert_eq!(desk.app.jobs().get(JOB).unwrap().label(), "INIT");
     desk.wait(1);
     desk.answer(Lane::Export(JOB), Payload::Export(task("IN_PROGRESS")));
     desk.wait(1);
@@ -77,7 +77,7 @@ fn an_export_is_polled_and_downloaded() {
         done: 5,
         total: Some(10),
     }));
-    assert_eq!(desk.app.jobs.get(JOB).unwrap().fraction_done(), Some(0.5));
+    assert_eq!(desk.app.jobs().get(JOB).unwrap().fraction_done(), Some(0.5));
     let archive = Archive { path: target, bytes: 10, entries: 4, images: 3 };
     desk.respond(ticket, Ok(Payload::Downloaded(archive.clone())));
     assert_eq!(state(&desk), &JobState::Downloaded(archive, Some(task("").id)));
@@ -118,7 +118,7 @@ fn failed_and_rejected_exports_are_no_longer_polled() {
         let mut desk = started();
         desk.answer(START, Payload::Export(task(word)));
         assert!(matches!(state(&desk), JobState::Failed(..)), "{word}");
-        let job = desk.app.jobs.get(JOB).unwrap();
+        let job = desk.app.jobs().get(JOB).unwrap();
         assert_eq!((job.label(), job.state().export_task()), (word, Some(task("").id)));
         desk.wait(14);
         assert!(desk.requests().is_empty(), "{word}");
@@ -155,7 +155,7 @@ fn export_is_unavailable_with_a_reason_outside_ready() {
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Indexing)], 0));
     desk.answer_page(page(0, 1));
     desk.press("e");
-    assert!(desk.app.overlay.is_none());
+    assert!(desk.app.overlay().is_none());
     assert_eq!(desk.notice(), "Export: not available while INDEXING. Wait until it is indexed.");
 }
 
@@ -177,5 +177,5 @@ fn two_exports_do_not_mix() {
     desk.answer(Lane::StartJob(JobId(1)), Payload::Export(other));
     desk.answer(START, Payload::Export(task("FAILED")));
     assert!(matches!(state(&desk), JobState::Failed(..)));
-    assert!(matches!(desk.app.jobs.get(JobId(1)).unwrap().state(), JobState::ExportRunning(..)));
+    assert!(matches!(desk.app.jobs().get(JobId(1)).unwrap().state(), JobState::ExportRunning(..)));
 }

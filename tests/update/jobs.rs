@@ -29,8 +29,8 @@ fn opening_a_job_shows_its_history() {
     desk.answer(Lane::Export(JOB), Payload::Export(task("IN_PROGRESS")));
     desk.wait(3);
     desk.press("4 enter");
-    assert!(matches!(&desk.app.overlay, Some(Overlay::JobDetail(view)) if view.job == JOB));
-    let job = &desk.app.jobs.get(JOB).unwrap();
+    assert!(matches!(desk.app.overlay(), Some(Overlay::JobDetail(view)) if view.job == JOB));
+    let job = &desk.app.jobs().get(JOB).unwrap();
     let words: Vec<&str> =
         job.history().transitions().iter().map(|step| step.state.as_str()).collect();
     assert_eq!(words, ["starting", "INIT", "IN_PROGRESS"]);
@@ -58,7 +58,7 @@ fn a_stopped_download_is_resumed() {
     assert!(desk.cancelled.contains(&Lane::Download(JOB)));
     assert!(desk.notice().contains("the .part file is kept"), "{}", desk.notice());
     desk.press("d");
-    assert!(matches!(desk.app.jobs.get(JOB).unwrap().state(), JobState::Downloading(..)));
+    assert!(matches!(desk.app.jobs().get(JOB).unwrap().state(), JobState::Downloading(..)));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn only_ended_jobs_can_be_removed() {
     desk.press("4 D");
     assert_eq!(desk.notice(), "this job is still running; x stops it");
     desk.press("x D");
-    assert!(desk.app.jobs.is_empty());
+    assert!(desk.app.jobs().is_empty());
     desk.press("D");
     assert_eq!(desk.notice(), "no job is selected");
 }
@@ -95,7 +95,7 @@ fn an_export_without_a_response_may_have_started() {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");
     let desk = restarted(desk);
-    let job = desk.app.jobs.iter().next().unwrap();
+    let job = desk.app.jobs().iter().next().unwrap();
     assert!(matches!(job.state(), JobState::Uncertain(_)));
     assert_eq!(desk.notice(), "1 job from the last run: 1 may have started");
 }
@@ -125,7 +125,7 @@ fn a_job_of_another_instance_is_shown_and_not_polled() {
     };
     let other = StateValue::Jobs { own: vec![], other_instances: ours };
     let mut desk = Desk::keeping([(StateKey::Jobs, other)].into());
-    assert_eq!(desk.app.jobs.iter().next().unwrap().label(), "elsewhere");
+    assert_eq!(desk.app.jobs().iter().next().unwrap().label(), "elsewhere");
     desk.wait(60);
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::ExportStatus(..))));
 }
@@ -135,7 +135,7 @@ fn a_finished_job_of_another_instance_shows_how_it_ended() {
     let done = reindex(SavedJobState::Done(SafeText::name("READY")));
     let other = StateValue::Jobs { own: vec![], other_instances: vec![done] };
     let desk = Desk::keeping([(StateKey::Jobs, other)].into());
-    let job = desk.app.jobs.iter().next().unwrap();
+    let job = desk.app.jobs().iter().next().unwrap();
     assert_eq!((job.label(), job.fraction_done()), ("READY", Some(1.0)));
 }
 
@@ -143,7 +143,7 @@ fn a_finished_job_of_another_instance_shows_how_it_ended() {
 fn a_removed_job_is_not_restored() {
     let mut desk = exporting();
     desk.press("4 x D");
-    assert!(restarted(desk).app.jobs.is_empty());
+    assert!(restarted(desk).app.jobs().is_empty());
 }
 
 fn alerts<'a>(desk: &'a Desk) -> Vec<&'a JobAlert> {
@@ -189,7 +189,7 @@ fn no_alerts_while_the_jobs_pane_is_focused() {
 #[test]
 fn disabled_alerts_are_not_sent() {
     let mut desk = exporting();
-    desk.app.setup.notify.clear();
+    desk.app.setup_mut().notify.clear();
     desk.other.clear();
     desk.wait(2);
     desk.answer(Lane::Export(JOB), Payload::Export(task("FAILED")));
@@ -210,7 +210,7 @@ fn a_downloaded_archive_is_inspected() {
     desk.press("i");
     assert_eq!(desk.requests(), [&Request::Inspect(path)]);
     desk.fail(Lane::Inspect, FailureKind::Local);
-    let Some(Overlay::ArchiveInspector(layer)) = &desk.app.overlay else {
+    let Some(Overlay::ArchiveInspector(layer)) = desk.app.overlay() else {
         unreachable!("the layer went")
     };
     assert!(layer.inspection.failure().is_some(), "the reason stands where the facts would be");
@@ -237,19 +237,19 @@ fn a_job_of_a_command_appears_and_is_followed_when_the_command_ends() {
     desk.press("4");
     desk.wait(16);
     let labels = |desk: &Desk| -> Vec<String> {
-        desk.app.jobs.iter().map(|job| job.label().to_owned()).collect()
+        desk.app.jobs().iter().map(|job| job.label().to_owned()).collect()
     };
     assert_eq!(labels(&desk), ["INIT", "elsewhere"]);
-    assert_eq!(desk.app.jobs.selected().map(|job| job.id), Some(JOB), "the cursor stays");
-    let id = desk.app.jobs.iter().next_back().unwrap().id;
+    assert_eq!(desk.app.jobs().selected().map(|job| job.id), Some(JOB), "the cursor stays");
+    let id = desk.app.jobs().iter().next_back().unwrap().id;
     let ended =
         StateValue::Jobs { own: vec![reindex(SavedJobState::Accepted)], other_instances: vec![] };
     desk.kept.insert(StateKey::Jobs, ended);
     desk.wait(16);
-    assert_eq!(desk.app.jobs.get(id).unwrap().state(), &JobState::DatasetRunning);
+    assert_eq!(desk.app.jobs().get(id).unwrap().state(), &JobState::DatasetRunning);
     assert_eq!(desk.notice(), "1 job of a command: 1 still running");
     desk.wait(16);
-    assert_eq!(desk.app.jobs.len(), 2, "it is added once");
+    assert_eq!(desk.app.jobs().len(), 2, "it is added once");
 }
 
 #[test]

@@ -55,17 +55,17 @@ fn tiles_have_the_configured_size_and_change_by_a_key() {
             tile_size: tile,
             ..Setup::new(SafeText::name("x"), Keymap::built_in().unwrap())
         };
-        App::new(setup).tile_size
+        App::new(setup).panes().tile_size
     };
     assert_eq!(TileSize::ALL.map(begun), TileSize::ALL);
     let mut desk = Desk::with_clusters(60);
     desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
     let usual = desk.app.grid().unwrap().columns();
     desk.press("+");
-    assert_eq!(desk.app.tile_size, TileSize::Large);
+    assert_eq!(desk.app.panes().tile_size, TileSize::Large);
     assert!(desk.app.grid().unwrap().columns() < usual);
     desk.press("- -");
-    assert_eq!(desk.app.tile_size, TileSize::Small);
+    assert_eq!(desk.app.panes().tile_size, TileSize::Small);
     assert!(desk.app.grid().unwrap().columns() > usual);
 }
 
@@ -213,9 +213,9 @@ fn a_click_selects_a_job_whose_summary_has_several_rows() {
     assert!(rows.areas[0].1.height > 1 && second.height > 1);
     let click = |row| Event::Mouse(Mouse { column: 9, row, kind: MouseKind::Click });
     desk.happen(click(second.bottom() - 1));
-    assert_eq!(desk.app.jobs.cursor(), 1);
+    assert_eq!(desk.app.jobs().cursor(), 1);
     desk.happen(click(second.bottom() + 3));
-    assert_eq!(desk.app.jobs.cursor(), 1, "a blank row");
+    assert_eq!(desk.app.jobs().cursor(), 1, "a blank row");
 }
 
 #[test]
@@ -238,7 +238,10 @@ fn the_strip_of_the_detail_contains_the_selected_preview_and_a_click_selects_ano
 fn a_cluster_is_a_collage_where_the_small_pictures_have_enough_pixels() {
     let pictures_of_a_tile = |protocol, size| {
         let mut desk = shown((200, 60), 100, (10, 20));
-        desk.app.tile_size = size;
+        if size == TileSize::Large {
+            desk.press("+");
+        }
+        assert_eq!(desk.app.panes().tile_size, size);
         desk.happen(Event::Terminal(protocol, (10, 20)));
         let grid = desk.app.grid().unwrap();
         let tile = grid.tile_area(0).unwrap();
@@ -267,7 +270,7 @@ fn a_click_on_a_tile_selects_it_and_a_second_one_opens() {
     let tile = desk.app.grid().unwrap().tile_area(1).unwrap();
     let click = Event::Mouse(Mouse { column: tile.x + 2, row: tile.y + 1, kind: MouseKind::Click });
     desk.happen(click.clone());
-    assert_eq!((desk.app.view().unwrap().cursor, desk.app.focus), (1, Pane::Results));
+    assert_eq!((desk.app.view().unwrap().cursor, desk.app.panes().focus), (1, Pane::Results));
     desk.happen(click);
     assert!(desk.app.shows_members());
 }
@@ -279,7 +282,7 @@ fn the_wheel_moves_the_pane_under_it() {
     desk.press("1");
     let wheel = Mouse { column: area.x + 3, row: area.y + 3, kind: MouseKind::WheelDown };
     desk.happen(Event::Mouse(wheel));
-    assert_eq!(desk.app.focus, Pane::Results);
+    assert_eq!(desk.app.panes().focus, Pane::Results);
     assert!(desk.app.view().unwrap().cursor > 0);
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tessera::{
     app::{
-        Event, LoginSetup, Overlay,
+        Event, Overlay,
         overlay::login::{LoginOutcome, LoginTask},
     },
     message::{
@@ -13,6 +13,7 @@ use tessera::{
     },
 };
 use tessera_model::{Failure, FailureKind, NO_SECRET, SafeText, Status};
+use tessera_picture::Protocol;
 
 use crate::support::desk::{Desk, dataset, page, task};
 
@@ -20,12 +21,7 @@ const JOB: JobId = JobId(0);
 
 /// A core of a hosted deployment with an open dataset.
 fn hosted() -> Desk {
-    let mut desk = Desk::with_clusters(3);
-    let name = SafeText::name;
-    desk.app.setup.login =
-        Some(LoginSetup { service: name("https://media.example"), key: name("ak_1"), fixed: None });
-    desk.app.login.key = Some(name("ak_1"));
-    desk
+    Desk::hosted(Protocol::None, "ak_1").opening_clusters(3)
 }
 
 fn rejected() -> Failure {
@@ -48,18 +44,18 @@ fn ready() -> Payload {
 fn a_rejected_login_is_reported_once_and_polling_continues() {
     let mut desk = hosted();
     reject_poll(&mut desk);
-    assert!(desk.app.login.rejection.is_some());
+    assert!(desk.app.login().rejection.is_some());
     assert!(
         desk.notice().contains("401") && desk.notice().contains("L opens"),
         "{}",
         desk.notice()
     );
-    let reported = desk.app.notifications.history().count();
+    let reported = desk.app.notifications().history().count();
     reject_poll(&mut desk);
-    assert_eq!(desk.app.notifications.history().count(), reported);
+    assert_eq!(desk.app.notifications().history().count(), reported);
     desk.wait(60);
     desk.answer(Lane::Datasets, ready());
-    assert!(desk.app.login.rejection.is_none());
+    assert!(desk.app.login().rejection.is_none());
     assert!(desk.notice().contains("accepted again"), "{}", desk.notice());
 }
 
@@ -72,11 +68,11 @@ fn a_missing_secret_opens_the_login() {
     desk.respond(ticket, Err(Failure { code: Some(NO_SECRET), ..failure }));
     let LoginOutcome::Failed(text) = form_outcome(&desk) else { panic!("no reason") };
     assert!(text.as_str().contains("no secret is stored"), "{text}");
-    let Some(Overlay::Login(form)) = &desk.app.overlay else { panic!("the form is closed") };
+    let Some(Overlay::Login(form)) = desk.app.overlay() else { panic!("the form is closed") };
     assert_eq!(form.task, LoginTask::ImportSession);
     desk.press("esc");
     reject_poll(&mut desk);
-    assert!(desk.app.overlay.is_none(), "it opens once");
+    assert!(desk.app.overlay().is_none(), "it opens once");
 }
 
 #[test]
@@ -93,7 +89,7 @@ fn any_response_after_the_check_of_the_login_shows_that_it_is_accepted() {
         reject_poll(&mut desk);
         desk.wait(60);
         desk.fail(Lane::Datasets, kind);
-        assert_eq!(desk.app.login.rejection.is_none(), accepted, "{kind:?}");
+        assert_eq!(desk.app.login().rejection.is_none(), accepted, "{kind:?}");
     }
 }
 
@@ -105,12 +101,12 @@ fn jobs_wait_for_the_login_and_do_not_fail() {
     desk.wait(3);
     let (ticket, _) = desk.take(|lane| *lane == Lane::Export(JOB));
     desk.respond(ticket, Err(rejected()));
-    let job = desk.app.jobs.get(JOB).unwrap();
+    let job = desk.app.jobs().get(JOB).unwrap();
     assert!(job.is_active() && desk.app.waits_for_login(job), "{:?}", job.state());
     desk.wait(60);
     desk.answer(Lane::Datasets, ready());
     desk.answer(Lane::Export(JOB), Payload::Export(task("IN_PROGRESS")));
-    let job = desk.app.jobs.get(JOB).unwrap();
+    let job = desk.app.jobs().get(JOB).unwrap();
     assert!(!desk.app.waits_for_login(job));
     assert_eq!(job.label(), "IN_PROGRESS");
 }
@@ -121,7 +117,7 @@ fn without_login_nothing_is_sent_and_the_reason_leads_to_the_login() {
     reject_poll(&mut desk);
     let before = desk.requests().len();
     desk.press("e");
-    assert!(desk.app.overlay.is_none());
+    assert!(desk.app.overlay().is_none());
     assert!(desk.notice().contains("L opens it"), "{}", desk.notice());
     assert_eq!(desk.requests().len(), before);
 }
@@ -139,7 +135,7 @@ fn what_failed_without_login_is_loaded_again_with_it() {
 }
 
 fn form_outcome(desk: &Desk) -> LoginOutcome {
-    let Some(Overlay::Login(form)) = &desk.app.overlay else { panic!("the form is closed") };
+    let Some(Overlay::Login(form)) = desk.app.overlay() else { panic!("the form is closed") };
     form.outcome.clone()
 }
 
@@ -195,12 +191,12 @@ fn a_key_pair_is_entered_and_replaces_the_login() {
         message: Some(SafeText::detail("Keep it")),
     };
     desk.respond(ticket, Ok(Payload::LoginImported(login)));
-    assert!(desk.app.overlay.is_none() && desk.app.login.rejection.is_none());
+    assert!(desk.app.overlay().is_none() && desk.app.login().rejection.is_none());
     for words in ["ak_2", "the keyring", "Keep it"] {
         assert!(desk.notice().contains(words), "{}", desk.notice());
     }
     desk.answer(Lane::Datasets, ready());
-    assert_eq!(desk.app.login.key.as_ref().unwrap().as_str(), "ak_2");
+    assert_eq!(desk.app.login().key.as_ref().unwrap().as_str(), "ak_2");
 }
 
 #[test]
@@ -221,16 +217,16 @@ fn an_issued_secret_is_stored_in_a_file_only_with_consent() {
     desk.press("esc");
     desk.respond(ticket, Err(Failure::local("the session was not accepted")));
     assert!(desk.notice().contains("not accepted"), "also when the form is closed");
-    assert!(desk.app.login.rejection.is_none(), "the present login is another one");
+    assert!(desk.app.login().rejection.is_none(), "the present login is another one");
 }
 
 #[test]
 fn a_login_of_the_environment_is_not_replaced() {
     let mut desk = hosted();
-    desk.app.setup.login.as_mut().unwrap().fixed = Some(SafeText::name("TESSERA_TOKEN"));
+    desk.app.setup_mut().login.as_mut().unwrap().fixed = Some(SafeText::name("TESSERA_TOKEN"));
     desk.press("L right enter");
     assert!(desk.requests().is_empty(), "{:?}", desk.requests());
-    assert!(matches!(desk.app.overlay, Some(Overlay::List(_))), "the only other task");
+    assert!(matches!(desk.app.overlay(), Some(Overlay::List(_))), "the only other task");
     let mut desk = Desk::with_clusters(3);
     desk.press("L");
     assert!(desk.notice().contains("needs no login"), "{}", desk.notice());

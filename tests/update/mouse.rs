@@ -74,7 +74,8 @@ fn a_drag_can_end_outside_of_the_tiles() {
 
 /// The texts of the frame, and the frame.
 fn texts(desk: &Desk) -> (HoverTexts, Buffer) {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, desk.app.size.0, desk.app.size.1));
+    let mut buffer =
+        Buffer::empty(Rect::new(0, 0, desk.app.screen().size.0, desk.app.screen().size.1));
     let settings = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
     let (mut layer, mut texts) = (PictureLayer::new(settings), HoverTexts::default());
     let theme = Theme::built_in(ThemeName::Dark).unwrap();
@@ -119,7 +120,7 @@ fn a_footer_key_a_model_mark_and_a_cut_label_are_explained() {
     for event in [Event::Key("j".parse().unwrap()), on_tile(&desk, 1, MouseKind::Click)] {
         desk.happen(Event::Hover(Some(SafeText::name("some words"))));
         desk.happen(event);
-        assert_eq!(desk.app.hover, None);
+        assert_eq!(desk.app.hover(), None);
     }
 }
 

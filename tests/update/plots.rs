@@ -29,7 +29,7 @@ fn caption_search() -> Desk {
 }
 
 fn plot(desk: &Desk) -> ScoreHistogram {
-    match &desk.app.overlay {
+    match desk.app.overlay() {
         Some(Overlay::ScoreHistogram(plot)) => *plot,
         other => panic!("{other:?}"),
     }
@@ -116,7 +116,7 @@ fn the_cut_of_a_search_by_a_picture_becomes_its_max_distance() {
 fn a_click_in_the_plot_moves_the_cut() {
     let mut desk = caption_search();
     desk.press("g h");
-    let dialog = desk.app.overlay.as_ref().unwrap().area(desk.app.size);
+    let dialog = desk.app.overlay().unwrap().area(desk.app.screen().size);
     let plot_area = ScoreHistogram::areas(dialog).plot;
     let mouse = Mouse { column: plot_area.x, row: plot_area.y, kind: MouseKind::Click };
     desk.happen(Event::Mouse(mouse));

@@ -47,7 +47,7 @@ fn one_line_searches_by_caption() {
     desk.type_text("red van");
     desk.press("enter");
     assert_eq!(open_search(&desk).query, caption("red van", None));
-    assert_eq!((desk.app.focus, desk.steps()), (Pane::Results, 2));
+    assert_eq!((desk.app.panes().focus, desk.steps()), (Pane::Results, 2));
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn an_empty_caption_is_rejected_and_the_form_stays() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c space enter");
     assert!(desk.notice().contains("must not be empty"), "{}", desk.notice());
-    assert!(desk.requests().is_empty() && desk.app.overlay.is_some());
+    assert!(desk.requests().is_empty() && desk.app.overlay().is_some());
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn filters_are_written_run_and_combined_with_the_caption() {
     let search = open_search(&desk);
     assert_eq!(search.query, caption("van", None));
     assert_eq!(search.filters, [Filter::duplicates(0.95).unwrap()]);
-    assert_eq!(desk.app.focus, Pane::Results);
+    assert_eq!(desk.app.panes().focus, Pane::Results);
     assert_eq!(
         desk.app.query_json().unwrap(),
         r#"[{"duplicates":{"op":"duplicates","value":0.95}}]"#
@@ -318,7 +318,7 @@ fn chips_show_enabled_disabled_and_not_yet_run_filters() {
     let kind = tessera::app::MouseKind::Click;
     let mouse = tessera::app::Mouse { column: 24, row: line.y, kind };
     desk.happen(Event::Mouse(mouse));
-    assert_eq!((desk.app.focus, desk.app.draft().cursor), (Pane::Query, 1));
+    assert_eq!((desk.app.panes().focus, desk.app.draft().cursor), (Pane::Query, 1));
 }
 
 #[test]
@@ -389,7 +389,7 @@ fn views_are_renamed_and_deleted() {
 
 /// The matches in the list of the filters that can be added, and the selected one.
 fn filter_list(desk: &Desk) -> (Vec<&str>, Option<&Command>) {
-    let Some(Overlay::List(open)) = &desk.app.overlay else { panic!("the list is open") };
+    let Some(Overlay::List(open)) = desk.app.overlay() else { panic!("the list is open") };
     (open.list.matches().iter().map(|item| item.label.as_str()).collect(), open.list.selected())
 }
 
@@ -427,8 +427,8 @@ fn a_digit_picks_only_while_the_filter_is_empty() {
         desk.app.draft().rows.iter().map(|row| row.kind).collect()
     };
     assert_eq!(kinds(&filter_list_after("2")), [FilterKind::Labels]);
-    assert!(filter_list_after("e2").app.overlay.is_some());
-    assert!(filter_list_after("9").app.overlay.is_some());
+    assert!(filter_list_after("e2").app.overlay().is_some());
+    assert!(filter_list_after("9").app.overlay().is_some());
 }
 
 #[test]
@@ -437,7 +437,7 @@ fn a_digit_filters_a_list_of_actions() {
         let mut desk = Desk::with_clusters(3);
         desk.press(list);
         desk.press("2");
-        assert!(desk.app.overlay.is_some(), "{list}");
+        assert!(desk.app.overlay().is_some(), "{list}");
         assert!(desk.requests().is_empty(), "{list}");
     }
 }

@@ -13,7 +13,7 @@ use crate::support::desk::{Desk, dataset, page};
 fn the_start_requests_only_the_datasets() {
     let desk = Desk::new();
     assert_eq!(desk.requests(), [&Request::Datasets]);
-    assert_eq!(desk.app.tickets.outstanding(), 1);
+    assert_eq!(desk.app.tickets().outstanding(), 1);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_response_is_handled_once() {
     let (ticket, _) = desk.take(|lane| *lane == Lane::Datasets);
     desk.respond(ticket.clone(), Ok(Payload::Datasets(vec![dataset(1, Status::Ready)], 0)));
     desk.respond(ticket, Ok(Payload::Datasets(vec![], 0)));
-    assert_eq!(desk.app.store.dataset_list().len(), 1);
+    assert_eq!(desk.app.store().dataset_list().len(), 1);
 }
 
 #[test]
@@ -81,13 +81,13 @@ fn an_outage_keeps_loaded_data_and_recovers_automatically() {
     for _ in 0..6 {
         desk.wait(31);
         desk.fail(Lane::Datasets, FailureKind::Unreachable);
-        assert_eq!(desk.app.store.dataset_list().len(), 1, "the list stays");
+        assert_eq!(desk.app.store().dataset_list().len(), 1, "the list stays");
         assert_eq!(desk.app.page().unwrap().clusters.len(), 3, "the page stays");
     }
-    assert!(desk.app.store.datasets.failure().is_some());
+    assert!(desk.app.store().datasets.failure().is_some());
     desk.wait(31);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    assert!(desk.app.store.datasets.failure().is_none());
+    assert!(desk.app.store().datasets.failure().is_none());
     assert_eq!(desk.notice(), "the service responds again");
 }
 
@@ -219,11 +219,11 @@ fn a_mismatched_response_is_reported() {
 #[test]
 fn read_only_makes_changes_unavailable() {
     let mut desk = Desk::with_clusters(3);
-    desk.app.setup.read_only = true;
+    desk.app.setup_mut().read_only = true;
     desk.press("1 a");
-    assert!(desk.app.overlay.is_none() && desk.notice().contains("--read-only"));
+    assert!(desk.app.overlay().is_none() && desk.notice().contains("--read-only"));
     desk.press("e");
-    assert!(desk.app.overlay.is_some(), "an export changes no dataset");
+    assert!(desk.app.overlay().is_some(), "an export changes no dataset");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn the_named_dataset_opens_first() {
     let list = || Payload::Datasets(vec![dataset(1, Status::Ready), dataset(2, Status::Ready)], 0);
     let opened = |named: &str| {
         let mut desk = Desk::new();
-        desk.app.setup.initial_dataset = Some(named.to_owned());
+        desk.app.setup_mut().initial_dataset = Some(named.to_owned());
         desk.answer(Lane::Datasets, list());
         (desk.app.view().unwrap().search.dataset, desk.notice().to_owned())
     };

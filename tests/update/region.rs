@@ -39,7 +39,7 @@ fn registered(desk: &Desk) -> Option<&Request> {
 }
 
 fn typed(desk: &Desk) -> &str {
-    match &desk.app.overlay {
+    match desk.app.overlay() {
         Some(Overlay::FilePicker(picker)) => picker.path.text.value(),
         _ => panic!("no picker"),
     }
@@ -126,7 +126,7 @@ fn typing(path: &str, names: &[&str]) -> Desk {
 }
 
 fn candidates(desk: &Desk) -> Vec<&str> {
-    let Some(Overlay::FilePicker(picker)) = &desk.app.overlay else { panic!("no picker") };
+    let Some(Overlay::FilePicker(picker)) = desk.app.overlay() else { panic!("no picker") };
     let name = |candidate| match candidate {
         FileCandidate::FolderEntry(_, entry) => entry.name.as_str(),
         FileCandidate::Recent(_) => panic!("nothing was searched by"),
@@ -145,7 +145,7 @@ fn a_path_is_completed_as_far_as_all_agree() {
     desk.press("tab");
     assert_eq!(typed(&desk), "/van");
     desk.press("tab");
-    assert!(matches!(desk.app.overlay, Some(Overlay::RegionPicker(_))), "nothing to complete");
+    assert!(matches!(desk.app.overlay(), Some(Overlay::RegionPicker(_))), "nothing to complete");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn show(desk: &mut Desk) -> PictureView {
 }
 
 fn picker(desk: &Desk) -> &RegionPicker {
-    match &desk.app.overlay {
+    match desk.app.overlay() {
         Some(Overlay::RegionPicker(picker)) => picker,
         other => panic!("no region picker but {other:?}"),
     }

@@ -93,7 +93,7 @@ fn a_filter_applies_while_it_is_typed_and_keeps_the_cursor() {
     desk.press("/");
     desk.type_text("121");
     assert_eq!(numbers(&desk), [12], "121.jpg is in cluster 12");
-    assert!(matches!(desk.app.overlay, Some(Overlay::Filter(_))));
+    assert!(matches!(desk.app.overlay(), Some(Overlay::Filter(_))));
     desk.press("enter");
     assert_eq!((numbers(&desk), here(&desk)), (vec![12], 12));
     desk.press("esc");
@@ -160,7 +160,10 @@ fn a_cluster_opens_to_its_members_and_esc_closes_it() {
     assert_eq!(desk.app.preview().unwrap().file_name.as_str(), "12.jpg");
     assert_eq!(here(&desk), 1, "past the last member there is no other cluster");
     desk.press("esc");
-    assert_eq!((desk.app.shows_members(), here(&desk), desk.app.focus), (false, 1, Pane::Results));
+    assert_eq!(
+        (desk.app.shows_members(), here(&desk), desk.app.panes().focus),
+        (false, 1, Pane::Results)
+    );
 }
 
 #[test]
@@ -233,7 +236,7 @@ fn a_page_is_opened_by_its_number() {
         desk.type_text(typed);
         desk.press("enter");
         assert_eq!(desk.notice(), reason);
-        assert!(matches!(desk.app.overlay, Some(Overlay::Prompt(_))));
+        assert!(matches!(desk.app.overlay(), Some(Overlay::Prompt(_))));
         desk.press("esc esc");
     }
     assert_eq!(desk.app.page_number(), 8);
@@ -296,7 +299,7 @@ fn the_caption_search_opens_if_the_service_requires_a_query() {
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.fail(Lane::Page(Search::browse(dataset(1, Status::Ready).id)), FailureKind::Invalid);
     assert!(desk.app.needs_query());
-    assert!(matches!(desk.app.overlay, Some(Overlay::CaptionSearch(_))));
+    assert!(matches!(desk.app.overlay(), Some(Overlay::CaptionSearch(_))));
     desk.type_text("a red van");
     desk.press("enter");
     desk.answer_page(page(0, 3));
@@ -339,7 +342,7 @@ fn datasets_are_filtered_and_sorted_too() {
 
 /// The labels of the list of past searches.
 fn past(desk: &Desk) -> Vec<String> {
-    let Some(Overlay::List(history)) = &desk.app.overlay else { panic!("no history") };
+    let Some(Overlay::List(history)) = desk.app.overlay() else { panic!("no history") };
     history.list.items().iter().map(|item| item.label.to_string()).collect()
 }
 
@@ -361,7 +364,7 @@ fn searches_are_saved_and_run_again() {
     desk.press("esc H");
     assert_eq!(past(&desk), ["≈ 10.jpg", "all"]);
     desk.press("enter");
-    assert_eq!((desk.steps(), desk.app.focus), (2, Pane::Results));
+    assert_eq!((desk.steps(), desk.app.panes().focus), (2, Pane::Results));
     desk.press("H 2");
     let again = |request: &&Request| matches!(request, Request::RegisterAnchor { .. });
     assert!(desk.requests().iter().any(again), "its anchor may be gone by now");
@@ -378,7 +381,7 @@ fn the_history_shows_filters_times_and_numbers_of_results() {
     desk.press("n");
     desk.answer_page(page(200, 57));
     desk.press("H");
-    let Some(Overlay::List(history)) = &desk.app.overlay else { panic!("no history") };
+    let Some(Overlay::List(history)) = desk.app.overlay() else { panic!("no history") };
     let item = &history.list.items()[0];
     assert_eq!((item.label.as_str(), item.prefix.as_str()), ("van", "3 min ago"));
     assert_eq!(item.note.as_str(), "157 clusters · set-1 · IMAGES · granularity 2");
@@ -399,7 +402,7 @@ fn an_empty_history_says_so() {
     let mut desk = Desk::with_clusters(9);
     desk.press("H");
     assert_eq!(desk.notice(), "no searches yet");
-    assert!(desk.app.overlay.is_none());
+    assert!(desk.app.overlay().is_none());
 }
 
 #[test]

@@ -146,9 +146,9 @@ fn enter_opens_dataset_cluster_and_full_size() {
     let mut desk = Desk::with_clusters(9);
     desk.happen(tessera::app::Event::Terminal(Protocol::HalfBlock, (10, 20)));
     desk.press("1 enter");
-    assert_eq!(desk.app.focus, Pane::Results);
+    assert_eq!(desk.app.panes().focus, Pane::Results);
     desk.press("enter l enter");
-    assert_eq!((desk.app.focus, desk.app.view().unwrap().preview_index), (Pane::Detail, 1));
+    assert_eq!((desk.app.panes().focus, desk.app.view().unwrap().preview_index), (Pane::Detail, 1));
     desk.press("enter");
     let original = |request: &&Request| {
         matches!(request, Request::Picture(PictureSource::Link(link), Crop::Zoomed(..), _)

@@ -49,7 +49,7 @@ fn the_dataset_the_tabs_and_the_tile_size_come_back() {
     assert_eq!((session.tabs.len(), session.active_tab), (2, 1));
     let desk = continued(session);
     assert_eq!(desk.app.view().unwrap().search, search);
-    assert_eq!((desk.app.tab_count(), desk.app.tile_size), (2, TileSize::Large));
+    assert_eq!((desk.app.tab_count(), desk.app.panes().tile_size), (2, TileSize::Large));
     let loads = |request: &&Request| matches!(request, Request::Explore(open) if *open == search);
     assert!(desk.requests().iter().any(loads));
 }
@@ -61,7 +61,7 @@ fn a_dataset_that_is_gone_is_replaced_by_the_first() {
     let session = SavedSession { dataset: Some(gone), tabs: vec![tab], ..SavedSession::default() };
     let desk = continued(session);
     assert_eq!(desk.app.view().unwrap().search.dataset, DatasetId(Uuid::from_u128(1)));
-    assert_eq!(desk.app.tile_size, TileSize::Medium);
+    assert_eq!(desk.app.panes().tile_size, TileSize::Medium);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn the_cursor_of_each_tab_comes_back() {
     desk.press("j j j j j");
     desk.wait(2);
     let session = saved(&desk);
-    let at = [0, 1].map(|tab| desk.app.results.tabs().unwrap().all()[tab].view.cursor);
+    let at = [0, 1].map(|tab| desk.app.results().tabs().unwrap().all()[tab].view.cursor);
     assert!(at[0] > 0 && at[1] > at[0], "{at:?}");
     assert_eq!(session.cursors, at);
     let mut desk = continued(session);

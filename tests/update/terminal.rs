@@ -42,7 +42,7 @@ fn scrolling_ten_pages_leaves_no_download_off_screen() {
 fn a_sixel_picture_is_as_large_as_the_terminal_draws() {
     let mut desk = Desk::with_clusters(3);
     let cells = |desk: &Desk| {
-        let canvas = desk.app.canvas(300, 150);
+        let canvas = desk.app.screen().canvas(300, 150);
         (canvas.columns, canvas.rows)
     };
     desk.happen(Event::Terminal(Protocol::Sixel, (10, 20)));
@@ -70,16 +70,16 @@ fn the_test_picture_is_shown_once_and_its_result_saved() {
     let mut desk = Desk::with_clusters(3);
     desk.happen(Event::Terminal(Protocol::Kitty, (10, 20)));
     desk.happen(Event::PixelsUnconfirmed);
-    assert!(matches!(desk.app.overlay, Some(Overlay::GraphicsCheck(_))));
+    assert!(matches!(desk.app.overlay(), Some(Overlay::GraphicsCheck(_))));
     desk.press("x b");
-    assert!(desk.app.overlay.is_none());
-    assert_eq!(desk.app.protocol, Protocol::HalfBlock);
+    assert!(desk.app.overlay().is_none());
+    assert_eq!(desk.app.screen().protocol, Protocol::HalfBlock);
     assert!(desk.other.contains(&Effect::SaveProtocol(Protocol::HalfBlock)));
     desk.press("g p n");
-    assert_eq!(desk.app.protocol, Protocol::None);
+    assert_eq!(desk.app.screen().protocol, Protocol::None);
     // Half-blocks are available everywhere, so they are used next.
     desk.press("g p y");
-    assert_eq!(desk.app.protocol, Protocol::HalfBlock);
+    assert_eq!(desk.app.screen().protocol, Protocol::HalfBlock);
 }
 
 #[test]
@@ -87,5 +87,5 @@ fn the_test_picture_does_not_cover_an_overlay() {
     let mut desk = Desk::with_clusters(3);
     desk.press("?");
     desk.happen(Event::PixelsUnconfirmed);
-    assert!(matches!(desk.app.overlay, Some(Overlay::Help(_))));
+    assert!(matches!(desk.app.overlay(), Some(Overlay::Help(_))));
 }

@@ -37,7 +37,7 @@ fn shown(desk: &Desk) -> String {
 }
 
 fn position(desk: &Desk) -> ZoomPosition {
-    desk.app.viewer.as_ref().unwrap().position
+    desk.app.viewer().unwrap().position
 }
 
 /// The part of the picture that the drawing shows.
@@ -93,8 +93,8 @@ fn next_and_previous_go_through_the_list_that_it_was_opened_from() {
 fn closing_restores_the_panes_with_the_cursor_on_the_last_picture() {
     let mut desk = viewing();
     desk.press("n n esc");
-    assert!(desk.app.viewer.is_none());
-    assert_eq!((desk.app.focus, desk.app.view().unwrap().cursor), (Pane::Results, 2));
+    assert!(desk.app.viewer().is_none());
+    assert_eq!((desk.app.panes().focus, desk.app.view().unwrap().cursor), (Pane::Results, 2));
 }
 
 #[test]
@@ -204,11 +204,11 @@ fn boxes_of_the_objects_of_a_picture_are_outlined_until_they_are_hidden() {
 fn other_actions_close_it_and_act_on_its_picture() {
     let mut desk = viewing();
     desk.press("n space ?");
-    assert!(desk.app.viewer.is_some() && desk.app.overlay.is_some());
+    assert!(desk.app.viewer().is_some() && desk.app.overlay().is_some());
     desk.press("esc b");
     assert_eq!(desk.notice(), "no objects of this picture are on this page; t shows objects");
     desk.press("f");
-    assert!(desk.app.viewer.is_none());
+    assert!(desk.app.viewer().is_none());
     let media = desk.app.view().unwrap().search.query.clone();
     assert!(
         matches!(media, tessera_model::Query::Similar(anchor) if anchor.media.0.as_u128() == 100_010)
@@ -221,7 +221,7 @@ fn without_pictures_it_says_how_to_get_them() {
     desk.press("s");
     assert_eq!(desk.notice(), "pictures are turned off; g p tests them");
     desk.press("5 s");
-    assert!(desk.app.viewer.is_none());
+    assert!(desk.app.viewer().is_none());
 }
 
 #[test]

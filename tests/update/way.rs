@@ -25,7 +25,7 @@ pub(super) fn with_status(status: Status) -> Desk {
 
 /// The items of the open menu: name and whether it is disabled.
 fn menu(desk: &Desk) -> Vec<(Action, bool)> {
-    let Some(Overlay::List(menu)) = &desk.app.overlay else { panic!("no menu is open") };
+    let Some(Overlay::List(menu)) = desk.app.overlay() else { panic!("no menu is open") };
     menu.list.items().iter().map(|item| (action(item), item.disabled)).collect()
 }
 
@@ -40,7 +40,7 @@ fn the_menu_lists_unavailable_actions_with_reasons() {
     desk.press(".");
     assert!(menu(&desk).contains(&(Action::Export, true)));
     assert!(menu(&desk).contains(&(Action::Refresh, false)));
-    let Some(Overlay::List(open)) = &desk.app.overlay else { unreachable!() };
+    let Some(Overlay::List(open)) = desk.app.overlay() else { unreachable!() };
     let export = open.list.items().iter().find(|item| action(item) == Action::Export).unwrap();
     assert!(export.note.as_str().contains("not available while INDEXING"), "{}", export.note);
 }
@@ -51,7 +51,7 @@ fn an_unavailable_action_is_explained_with_a_suggestion() {
     desk.press(".");
     desk.type_text("Export the dataset");
     desk.press("enter");
-    let Some(Overlay::List(explained)) = &desk.app.overlay else { panic!("it is explained") };
+    let Some(Overlay::List(explained)) = desk.app.overlay() else { panic!("it is explained") };
     assert!(
         explained.title.as_str().contains("not available while INDEXING"),
         "{}",
@@ -59,7 +59,7 @@ fn an_unavailable_action_is_explained_with_a_suggestion() {
     );
     assert_eq!(menu(&desk), [(Action::Refresh, false), (Action::Menu, false)]);
     desk.press("enter");
-    assert!(desk.app.overlay.is_none());
+    assert!(desk.app.overlay().is_none());
     desk.take(|lane| *lane == Lane::Datasets);
 }
 
@@ -69,7 +69,7 @@ fn an_action_whose_keys_were_taken_stays_in_the_menu() {
     let (keymap, lost) =
         Keymap::built_in().unwrap().with_overrides("[everywhere]\nquit = ['c']").unwrap();
     assert_eq!(lost, [Action::Caption]);
-    desk.app.setup.keymap = keymap;
+    desk.app.setup_mut().keymap = keymap;
     desk.press(".");
     assert!(menu(&desk).iter().any(|(action, _)| *action == Action::Caption));
 }
@@ -80,10 +80,10 @@ fn a_right_click_opens_the_menu_of_what_is_under_it() {
     let area = desk.app.areas().datasets.unwrap();
     let at = Mouse { column: area.x + 3, row: area.y, kind: MouseKind::RightClick };
     desk.happen(Event::Mouse(at));
-    assert_eq!(desk.app.focus, Pane::Datasets);
+    assert_eq!(desk.app.panes().focus, Pane::Datasets);
     assert!(!menu(&desk).is_empty());
     desk.press("esc");
-    assert!(desk.app.overlay.is_none());
+    assert!(desk.app.overlay().is_none());
 }
 
 #[test]
@@ -98,18 +98,18 @@ fn the_palette_finds_actions_datasets_and_themes() {
     desk.press("ctrl-p");
     desk.type_text("theme plain");
     desk.press("enter");
-    assert_eq!(desk.app.theme, ThemeChoice::Plain);
+    assert_eq!(desk.app.panes().theme, ThemeChoice::Plain);
     desk.press(":");
     desk.type_text("zoom");
     desk.press("enter");
-    assert!(desk.app.zoomed);
+    assert!(desk.app.panes().zoomed);
 }
 
 #[test]
 fn the_palette_lists_what_was_picked_most_first() {
     let mut desk = Desk::with_clusters(3);
     let first = |desk: &Desk| {
-        let Some(Overlay::Palette(palette)) = &desk.app.overlay else { panic!("no palette") };
+        let Some(Overlay::Palette(palette)) = desk.app.overlay() else { panic!("no palette") };
         palette.list.matches()[0].label.to_string()
     };
     for action in ["footer", "copy name", "copy name"] {
@@ -129,16 +129,16 @@ fn the_palette_shows_reasons_and_keeps_its_history() {
     let mut desk = with_status(Status::Indexing);
     desk.press(":");
     desk.type_text("export");
-    let Some(Overlay::Palette(palette)) = &desk.app.overlay else { panic!("the palette is open") };
+    let Some(Overlay::Palette(palette)) = desk.app.overlay() else { panic!("the palette is open") };
     let first = palette.list.matches()[0];
     assert!(
         first.disabled && first.note.as_str().contains("not available while INDEXING"),
         "{first:?}"
     );
     desk.press("enter");
-    assert!(matches!(desk.app.overlay, Some(Overlay::List(_))), "it is explained");
+    assert!(matches!(desk.app.overlay(), Some(Overlay::List(_))), "it is explained");
     desk.press("esc : up enter");
-    assert!(matches!(desk.app.overlay, Some(Overlay::List(_))), "↑ brings `export` back");
+    assert!(matches!(desk.app.overlay(), Some(Overlay::List(_))), "↑ brings `export` back");
 }
 
 #[test]
@@ -147,12 +147,12 @@ fn the_help_is_searched_and_closed_step_by_step() {
     desk.press("? /");
     desk.type_text("granularity");
     desk.press("enter");
-    let Some(Overlay::Help(help)) = &desk.app.overlay else { panic!("the help is open") };
+    let Some(Overlay::Help(help)) = desk.app.overlay() else { panic!("the help is open") };
     assert_eq!((help.query.value(), help.searching), ("granularity", false));
     desk.press("esc");
-    assert!(desk.app.overlay.is_some(), "Esc takes the search back first");
+    assert!(desk.app.overlay().is_some(), "Esc takes the search back first");
     desk.press("esc");
-    assert!(desk.app.overlay.is_none());
+    assert!(desk.app.overlay().is_none());
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn the_mouse_and_the_footer_can_be_disabled() {
     desk.press("alt-f");
     assert_eq!(desk.app.areas().results.unwrap().height, before + 1);
     desk.press("T");
-    assert_eq!(desk.app.theme, ThemeChoice::Dark);
+    assert_eq!(desk.app.panes().theme, ThemeChoice::Dark);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn the_last_counts_stay_with_their_age() {
     let mut later = dataset(1, Status::Ready);
     later.n_images = None;
     desk.answer(Lane::Datasets, Payload::Datasets(vec![later], 0));
-    let past = desk.app.store.observed.get(dataset(1, Status::Ready).id).unwrap();
+    let past = desk.app.store().observed.get(dataset(1, Status::Ready).id).unwrap();
     assert_eq!(
         past.images,
         Some((240, Duration::ZERO)),
@@ -191,7 +191,7 @@ fn an_error_keeps_the_last_good_status() {
     let mut desk = with_status(Status::Indexing);
     desk.wait(5);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Error)], 0));
-    let past = desk.app.store.observed.get(dataset(1, Status::Ready).id).unwrap();
+    let past = desk.app.store().observed.get(dataset(1, Status::Ready).id).unwrap();
     assert_eq!(past.last_good_status, Some((Status::Indexing, Duration::ZERO)));
 }
 
@@ -200,7 +200,7 @@ fn enrichments_are_requested_once_and_may_be_missing() {
     let mut desk = with_status(Status::Ready);
     let id = dataset(1, Status::Ready).id;
     desk.fail(Lane::Enrichment(id), FailureKind::NotFound);
-    assert_eq!((desk.notice(), desk.app.store.enrichment(id)), ("", None));
+    assert_eq!((desk.notice(), desk.app.store().enrichment(id)), ("", None));
     desk.wait(10);
     let again = desk.open.iter().any(|(_, request)| *request == Request::Enrichment(id));
     assert!(!again, "not again and again");
@@ -231,7 +231,7 @@ fn the_record_shows_unknown_fields() {
     };
     let fields = vec![field("created_at", "2026-11-21T09:00:00"), field("flux_level", "7")];
     desk.answer(Lane::Record(id), Payload::Record(fields));
-    let Some(Overlay::Facts(sheet)) = &desk.app.overlay else { panic!("the record is shown") };
+    let Some(Overlay::Facts(sheet)) = desk.app.overlay() else { panic!("the record is shown") };
     let lines: Vec<String> =
         sheet.facts.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(lines, ["created_at=2026-11-21T09:00:00  (zone not given)", "flux_level=7"]);
@@ -256,8 +256,8 @@ fn exchange(attempt: u32) -> Event {
 fn the_log_is_bounded() {
     let mut desk = with_status(Status::Ready);
     (0..600).for_each(|number| desk.happen(exchange(number)));
-    assert_eq!(desk.app.log.newest_first().count(), 500);
-    assert_eq!(desk.app.log.newest_first().next().map(|(_, newest)| newest.attempt), Some(599));
+    assert_eq!(desk.app.log().newest_first().count(), 500);
+    assert_eq!(desk.app.log().newest_first().next().map(|(_, newest)| newest.attempt), Some(599));
 }
 
 #[test]
@@ -265,11 +265,11 @@ fn the_log_shows_the_response_of_the_service() {
     let mut desk = with_status(Status::Ready);
     desk.happen(exchange(2));
     desk.press("@");
-    let Some(Overlay::List(log)) = &desk.app.overlay else { panic!("the log is open") };
+    let Some(Overlay::List(log)) = desk.app.overlay() else { panic!("the log is open") };
     let newest = log.list.matches()[0];
     assert!(newest.label.as_str().starts_with("409"), "{newest:?}");
     desk.press("enter");
-    let Some(Overlay::Facts(sheet)) = &desk.app.overlay else { panic!("the exchange is shown") };
+    let Some(Overlay::Facts(sheet)) = desk.app.overlay() else { panic!("the exchange is shown") };
     assert!(sheet.facts.iter().any(|(_, value)| value.as_str() == "not READY"));
 }
 
@@ -281,7 +281,11 @@ fn changes_need_a_status_at_most_five_seconds_old() {
     };
     desk.wait(6);
     desk.press("e enter");
-    assert_eq!((starts(&desk), desk.app.submit_pending), (0, true), "the status is loaded first");
+    assert_eq!(
+        (starts(&desk), desk.app.overlays().submit_pending()),
+        (0, true),
+        "the status is loaded first"
+    );
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     assert_eq!(starts(&desk), 1);
     desk.wait(6);
@@ -289,7 +293,7 @@ fn changes_need_a_status_at_most_five_seconds_old() {
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Indexing)], 0));
     assert_eq!(starts(&desk), 1, "the status has changed: nothing is sent");
     assert!(desk.notice().contains("not available while INDEXING"), "{}", desk.notice());
-    assert!(matches!(desk.app.overlay, Some(Overlay::Export(_))), "the form stays");
+    assert!(matches!(desk.app.overlay(), Some(Overlay::Export(_))), "the form stays");
 }
 
 #[test]
@@ -299,7 +303,7 @@ fn nothing_is_sent_when_the_status_is_not_known() {
     desk.press("e enter");
     desk.fail(Lane::Datasets, FailureKind::NoResponse);
     assert!(desk.notice().contains("nothing was sent"), "{}", desk.notice());
-    assert!(!desk.app.submit_pending && desk.app.overlay.is_some());
+    assert!(!desk.app.overlays().submit_pending() && desk.app.overlay().is_some());
 }
 
 #[test]
@@ -309,9 +313,9 @@ fn a_jump_label_focuses_its_pane() {
     let jobs =
         desk.app.jump_targets().into_iter().find(|target| target.pane == Pane::Jobs).unwrap();
     desk.press(jobs.letter.encode_utf8(&mut [0; 4]));
-    assert_eq!((desk.app.focus, desk.app.jump_mode), (Pane::Jobs, false));
+    assert_eq!((desk.app.panes().focus, desk.app.jump_mode()), (Pane::Jobs, false));
     desk.press("ctrl-o esc");
-    assert_eq!((desk.app.focus, desk.app.jump_mode), (Pane::Jobs, false));
+    assert_eq!((desk.app.panes().focus, desk.app.jump_mode()), (Pane::Jobs, false));
     desk.happen(Event::Resize(80, 24));
     desk.press("ctrl-o");
     let letters: Vec<Pane> = desk.app.jump_targets().iter().map(|target| target.pane).collect();
@@ -333,9 +337,9 @@ fn a_dataset_opened_by_id_is_kept_in_the_list() {
     assert_eq!(desk.app.view().unwrap().search.dataset, hidden.id);
     desk.wait(60);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    assert_eq!(desk.app.store.dataset_list().len(), 2, "the list lacks it; it stays");
+    assert_eq!(desk.app.store().dataset_list().len(), 2, "the list lacks it; it stays");
     desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(dataset(7, Status::Indexing)));
-    assert_eq!(desk.app.store.dataset(hidden.id).unwrap().status, Status::Indexing);
+    assert_eq!(desk.app.store().dataset(hidden.id).unwrap().status, Status::Indexing);
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn program_reason(app: &App, action: Action) -> Option<String> {
             unless(asked, "this deployment needs no login")
         }
         Action::LargerTiles | Action::SmallerTiles => {
-            unless(app.focus == Pane::Results, "only the results have tiles")
+            unless(app.panes.focus == Pane::Results, "only the results have tiles")
         }
         _ => None,
     }

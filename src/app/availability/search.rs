@@ -55,7 +55,7 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
         Action::PreviousFrame => frame_reason(app, -1, "this is the first frame of its video"),
         Action::NextFrame => frame_reason(app, 1, "this is the last frame of its video"),
         Action::Finer | Action::Coarser => granularity_reason(app, action),
-        Action::Filter | Action::Sort => match app.focus {
+        Action::Filter | Action::Sort => match app.panes.focus {
             Pane::Datasets => None,
             Pane::Results | Pane::Detail => dataset_open(app),
             Pane::Query | Pane::Jobs | Pane::Basket => {

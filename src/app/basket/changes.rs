@@ -38,7 +38,7 @@ impl App {
     fn save_basket(&mut self, dataset: DatasetId) {
         let Some(basket) = self.baskets.get(dataset) else { return };
         let entry = StateValue::Basket(dataset, basket.selection().clone());
-        self.send(Lane::SaveState(entry.key()), Request::SaveState(entry));
+        self.outbox.send(Lane::SaveState(entry.key()), Request::SaveState(entry));
     }
 
     pub(in crate::app) fn basket_loaded(&mut self, dataset: DatasetId, result: LoadedState) {
@@ -47,7 +47,7 @@ impl App {
             // Other state is not stored under this key.
             _ => Basket::default(),
         });
-        self.baskets.by_dataset.entry(dataset).or_default().finish(self.now, basket);
+        self.baskets.by_dataset.entry(dataset).or_default().finish(self.outbox.now, basket);
     }
 
     pub(in crate::app) fn basket_to_load(&self) -> Option<StateKey> {
@@ -61,7 +61,7 @@ impl App {
         if stale > 0 {
             let clusters = cluster_count(stale);
             let text = format!("{clusters} in the basket may no longer exist: 5 lists them");
-            self.notify(Level::Warning, text);
+            self.outbox.notify(Level::Warning, text);
             self.save_basket(dataset);
         }
     }
@@ -73,7 +73,7 @@ impl App {
         if confirmed > 0 {
             let text =
                 format!("{} in the basket rechecked: they still exist", cluster_count(confirmed));
-            self.notify(Level::Success, text);
+            self.outbox.notify(Level::Success, text);
             self.save_basket(dataset);
         }
     }

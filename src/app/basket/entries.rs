@@ -46,7 +46,7 @@ impl App {
         self.baskets.cursor = 0;
         let text =
             format!("{} removed; u restores them", count_with_noun(cleared, "entry", "entries"));
-        self.notify(Level::Success, text);
+        self.outbox.notify(Level::Success, text);
     }
 
     /// Goes to the entry on the open page, or searches for similar items: there it comes first.
@@ -65,9 +65,9 @@ impl App {
             }
             (None, None) => {
                 let text = "no member of this cluster was loaded, so it cannot be opened";
-                return self.notify(Level::Warning, text);
+                return self.outbox.notify(Level::Warning, text);
             }
         }
-        self.focus = Pane::Results;
+        self.panes.focus = Pane::Results;
     }
 }

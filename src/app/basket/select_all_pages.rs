@@ -41,7 +41,7 @@ impl App {
 
     pub(in crate::app) fn select_loaded_pages(&mut self) {
         while let Some(search) = self.next_page_to_select().cloned() {
-            let page = self.store.pages.get(&search).and_then(|page| page.value().cloned());
+            let page = self.results.pages.get(&search).and_then(|page| page.value().cloned());
             let Some(page) = page else { return };
             self.select_page_contents(&search, &page);
         }
@@ -64,7 +64,7 @@ impl App {
         });
         // Keeps the page on screen in the cache.
         if let Some(search_on_screen) = self.view().map(|view| view.search.clone()) {
-            self.store.pages.entry(search_on_screen);
+            self.results.pages.entry(search_on_screen);
         }
         all.clusters_added += edit.map_or(0, |edit| edit.added);
         all.pages_done += 1;
@@ -93,8 +93,8 @@ impl App {
         let pages = count_with_noun(all.pages_done, "page", "pages");
         let text = format!("{why}: selected {} from {pages}", cluster_count(all.clusters_added));
         match failure {
-            Some(failure) => self.notify(Level::Error, format!("{text}; {failure}")),
-            None => self.notify(Level::Success, text + "; u undoes it"),
+            Some(failure) => self.outbox.notify(Level::Error, format!("{text}; {failure}")),
+            None => self.outbox.notify(Level::Success, text + "; u undoes it"),
         }
     }
 }

@@ -16,7 +16,7 @@ type BasketChange = fn(&mut Basket, Vec<SelectionEntry>) -> SelectionChange;
 impl App {
     /// Toggles what is under the cursor: a cluster, or in the detail an item.
     pub(in crate::app) fn toggle_selected(&mut self) {
-        if self.focus == Pane::Detail || self.shows_members() {
+        if self.panes.focus == Pane::Detail || self.shows_members() {
             self.toggle_preview_selected();
         } else if self.baskets.pending.range.is_some() {
             self.select_range();
@@ -47,7 +47,7 @@ impl App {
             Some(ToggleOutcome::Included) => format!("{name} is included in its cluster again"),
             Some(ToggleOutcome::Selected | ToggleOutcome::Deselected) | None => return,
         };
-        self.notify(Level::Success, text);
+        self.outbox.notify(Level::Success, text);
     }
 
     /// Starts a range at the cursor; the second time selects it.
@@ -99,6 +99,6 @@ impl App {
             text += ", replacing ";
             text += &count_with_noun(absorbed, "selected item", "selected items");
         }
-        self.notify(Level::Success, text + "; u undoes it");
+        self.outbox.notify(Level::Success, text + "; u undoes it");
     }
 }

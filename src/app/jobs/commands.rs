@@ -19,7 +19,7 @@ impl App {
         request: Request,
     ) -> JobId {
         let id = self.add_job(dataset, kind);
-        self.send(Lane::StartJob(id), request);
+        self.outbox.send(Lane::StartJob(id), request);
         id
     }
 
@@ -50,7 +50,7 @@ impl App {
         let Some(dataset) = self.jobs.get(id).map(|job| job.dataset) else { return };
         let before = self.store.dataset(dataset).cloned();
         if self.transition(id, |job| job.start_upload(before.as_ref())).is_some() {
-            self.send(Lane::Upload(id), Request::AddMedia(dataset, addition));
+            self.outbox.send(Lane::Upload(id), Request::AddMedia(dataset, addition));
         }
     }
 
@@ -88,7 +88,7 @@ impl App {
     /// The job that Download applies to: the selected one in the jobs pane, else the newest.
     pub(in crate::app) fn job_to_download(&self) -> Option<&Job> {
         let ready = |job: &&Job| matches!(job.state(), JobState::ExportReady(_));
-        match self.focus {
+        match self.panes.focus {
             Pane::Jobs => self.jobs.selected().filter(ready),
             _ => self.jobs.iter().rev().find(ready),
         }
@@ -103,7 +103,7 @@ impl App {
     pub(super) fn download(&mut self, id: JobId) {
         let Some(dataset) = self.jobs.get(id).map(|job| job.dataset) else { return };
         if let Some((task, target)) = self.transition(id, Job::start_download) {
-            self.send(Lane::Download(id), Request::Download { dataset, task, target });
+            self.outbox.send(Lane::Download(id), Request::Download { dataset, task, target });
         }
     }
 
@@ -120,13 +120,14 @@ impl App {
         if matches!(self.jobs.get(id).map(Job::state), Some(JobState::Uncertain(_))) {
             self.store.datasets.invalidate();
         }
-        self.cancel(lane);
-        self.notify(Level::Success, message);
+        self.outbox.cancel(lane);
+        self.outbox.notify(Level::Success, message);
     }
 
     /// Polls every job now, and watches the selected one again.
     pub(in crate::app) fn poll_jobs_now(&mut self) {
-        let selected = self.jobs.selected().map(|job| job.id).filter(|_| self.focus == Pane::Jobs);
+        let selected =
+            self.jobs.selected().map(|job| job.id).filter(|_| self.panes.focus == Pane::Jobs);
         for job in self.jobs.by_id.values_mut() {
             if Some(job.id) == selected {
                 job.watch_again();
@@ -145,6 +146,6 @@ impl App {
         apply: impl FnOnce(&mut Job) -> Result<T, Failure>,
     ) -> Option<T> {
         let applied = apply(self.jobs.by_id.get_mut(&id)?);
-        applied.inspect_err(|failure| self.notify_failure(failure)).ok()
+        applied.inspect_err(|failure| self.outbox.notify_failure(failure)).ok()
     }
 }

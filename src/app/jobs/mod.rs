@@ -24,6 +24,8 @@ pub struct Jobs {
     /// Whether the jobs of earlier runs were loaded.
     loaded: Remote<()>,
     saved_records: Vec<JobRecord>,
+    /// The number of unsent additions that the user was last warned about when quitting.
+    pub(in crate::app) quit_warned_about: usize,
     pub(in crate::app) reported_activity: Activity,
     /// The form of the newest addition, to correct it when the service rejects it.
     pub(in crate::app) submitted_form: Option<(JobId, Box<AddMediaForm>)>,

@@ -11,7 +11,7 @@ use tessera_model::{
 
 use super::Jobs;
 use crate::{
-    app::{App, Effect, Level, LoadedState, Uptime},
+    app::{App, Level, LoadedState, Uptime},
     job::{Job, JobId, JobState},
     message::{Lane, Request},
 };
@@ -69,10 +69,10 @@ impl App {
     pub(in crate::app) fn jobs_loaded(&mut self, result: LoadedState) {
         let value = match result {
             Ok(value) => value,
-            Err(failure) => return self.jobs.loaded.finish(self.now, Err(failure)),
+            Err(failure) => return self.jobs.loaded.finish(self.outbox.now, Err(failure)),
         };
         let is_first = self.jobs.loaded.value().is_none();
-        self.jobs.loaded.finish(self.now, Ok(()));
+        self.jobs.loaded.finish(self.outbox.now, Ok(()));
         let (own, other_instances) = match value {
             Some(StateValue::Jobs { own, other_instances }) => (own, other_instances),
             _ => (Vec::new(), Vec::new()),
@@ -86,7 +86,7 @@ impl App {
         self.store.datasets.invalidate();
         let origin = if is_first { "from the last run" } else { "of a command" };
         if let Some(summary) = self.resumed_jobs_summary(&resumed, origin) {
-            self.notify(Level::Success, summary);
+            self.outbox.notify(Level::Success, summary);
         }
     }
 
@@ -110,7 +110,6 @@ impl App {
     pub(super) fn save_jobs(&mut self) {
         let Some(own) = self.jobs.changed_records() else { return };
         let value = StateValue::Jobs { own, other_instances: Vec::new() };
-        let ticket = self.tickets.open(Lane::SaveState(StateKey::Jobs), self.now);
-        self.effects.insert(0, Effect::Send(ticket, Request::SaveState(value)));
+        self.outbox.send_first(Lane::SaveState(StateKey::Jobs), Request::SaveState(value));
     }
 }

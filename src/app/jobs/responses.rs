@@ -1,7 +1,7 @@
 //! What the responses of the service change in jobs, and what follows from each change.
 
 use tessera_model::{Archive, ExportTask, Failure, FailureKind, SafeText, text::count_with_noun};
-use tessera_wire::acceptance::Accepted;
+use tessera_wire::add_media::Accepted;
 
 use crate::{
     app::{App, Level},
@@ -23,14 +23,14 @@ impl App {
         }
         // The dataset shows whether a lost request took effect.
         self.store.datasets.invalidate();
-        self.notify_failure(failure);
+        self.outbox.notify_failure(failure);
         if matches!(failure.kind, FailureKind::Invalid | FailureKind::Rejected) {
             self.reopen_add_media_form(id, failure);
         }
     }
 
     pub(in crate::app) fn export_reported(&mut self, id: JobId, task: ExportTask) {
-        let now = self.now;
+        let now = self.outbox.now;
         self.transition(id, |job| job.export_reported(now, task));
         match self.jobs.get(id).map(Job::state) {
             Some(JobState::Failed(failure, _)) => {
@@ -43,7 +43,7 @@ impl App {
     }
 
     pub(in crate::app) fn export_poll_failed(&mut self, id: JobId, failure: &Failure) {
-        let now = self.now;
+        let now = self.outbox.now;
         self.transition(id, |job| job.poll_failed(now, failure.clone()));
         if self.jobs.get(id).is_some_and(|job| matches!(job.state(), JobState::Failed(..))) {
             self.export_failed(id, failure);
@@ -61,7 +61,7 @@ impl App {
         if of_selection && failure.kind == FailureKind::NotFound {
             self.flag_basket_stale(dataset);
         }
-        self.notify_failure(failure);
+        self.outbox.notify_failure(failure);
     }
 
     fn export_ready(&mut self, id: JobId) {
@@ -98,7 +98,7 @@ impl App {
         for end in ends {
             match end {
                 Ok(text) => self.toast(text),
-                Err(text) => self.notify(Level::Error, text),
+                Err(text) => self.outbox.notify(Level::Error, text),
             }
         }
         self.send_queued();

@@ -9,7 +9,7 @@ use crate::{
 
 impl App {
     pub(in crate::app) fn open_action_menu(&mut self) {
-        let title = match (self.focus, self.selected_dataset()) {
+        let title = match (self.panes.focus, self.selected_dataset()) {
             _ if self.viewer.is_some() => "Actions on the picture".to_owned(),
             (Pane::Datasets, Some(dataset)) => {
                 format!("Actions on {} ({})", dataset.name, dataset.status.as_str())
@@ -31,7 +31,7 @@ impl App {
             .filter(|&action| applies(pane, action) || applies(everywhere, action))
             .collect();
         // Actions of this pane alone come first; nearly all actions belong to the results.
-        if !matches!(self.focus, Pane::Results | Pane::Detail) {
+        if !matches!(self.panes.focus, Pane::Results | Pane::Detail) {
             actions.sort_by_key(|&action| !applies(pane, action));
         }
         actions.into_iter()
@@ -46,11 +46,11 @@ impl App {
     }
 
     pub(in crate::app) fn times_picked(&self, action: Action) -> u32 {
-        self.picked_actions.get(action.name()).copied().unwrap_or(0)
+        self.overlays.picked_actions.get(action.name()).copied().unwrap_or(0)
     }
 
     pub(in crate::app) fn run_or_explain_action(&mut self, action: Action) {
-        let picked = self.picked_actions.entry(action.name().to_owned()).or_default();
+        let picked = self.overlays.picked_actions.entry(action.name().to_owned()).or_default();
         *picked = picked.saturating_add(1);
         let Some(reason) = availability::unavailable_reason(self, action) else {
             return self.perform(action);

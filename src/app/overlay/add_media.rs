@@ -204,16 +204,16 @@ impl AddMediaForm {
     fn check_source(mut self, source: MediaSource, app: &mut App) {
         let is_local = matches!(source, MediaSource::Files(_) | MediaSource::Archive(_));
         if is_local {
-            app.send(Lane::Preflight, Request::Preflight(source.clone()));
+            app.outbox.send(Lane::Preflight, Request::Preflight(source.clone()));
         }
         let check = if is_local { SourceCheck::Running } else { SourceCheck::NotPossible };
         self.check = check(source);
-        app.overlay = Some(Overlay::AddMedia(Box::new(self)));
+        app.overlays.open(Overlay::AddMedia(Box::new(self)));
     }
 
     fn keep_open_with_error(mut self, error: (AddMediaField, SafeText), app: &mut App) {
         (self.field, self.error) = (error.0, Some(error));
-        app.overlay = Some(Overlay::AddMedia(Box::new(self)));
+        app.overlays.open(Overlay::AddMedia(Box::new(self)));
     }
 }
 
@@ -278,7 +278,7 @@ impl Dialog for AddMediaForm {
             }
             SourceCheck::NotPossible(source) if *source == addition.source => Vec::new(),
             SourceCheck::Running(source) if *source == addition.source => {
-                return app.overlay = Some(Overlay::AddMedia(Box::new(self)));
+                return app.overlays.open(Overlay::AddMedia(Box::new(self)));
             }
             _ => return self.check_source(addition.source, app),
         };
@@ -293,12 +293,12 @@ impl App {
         if let Some(dataset) = self.target_dataset() {
             let (id, name) = (dataset.id, dataset.name.clone());
             let form = AddMediaForm::new(id, name, self.setup.deployment);
-            self.overlay = Some(Overlay::AddMedia(Box::new(form)));
+            self.overlays.open(Overlay::AddMedia(Box::new(form)));
         }
     }
 
     pub(in crate::app) fn preflight_loaded(&mut self, result: Result<Preflight, Failure>) {
-        let Some(Overlay::AddMedia(form)) = &mut self.overlay else { return };
+        let Some(Overlay::AddMedia(form)) = self.overlays.current_mut() else { return };
         let SourceCheck::Running(source) = mem::replace(&mut form.check, SourceCheck::None) else {
             return;
         };
@@ -315,7 +315,7 @@ impl App {
     pub(in crate::app) fn reopen_add_media_form(&mut self, id: JobId, failure: &Failure) {
         let sent = self.jobs.submitted_form.take();
         if let Some((_, form)) = sent.filter(|(sent, _)| *sent == id)
-            && self.overlay.is_none()
+            && !self.overlays.is_open()
         {
             let reason = SafeText::detail(&failure.to_string());
             form.keep_open_with_error((AddMediaField::Location, reason), self);

@@ -36,7 +36,7 @@ pub struct ArchiveInspector {
 
 impl Dialog for ArchiveInspector {
     fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
-        let area = self.area(app.size);
+        let area = self.area(app.screen.size);
         let page_size = self.tiles(area).len().max(1);
         let is_scrolled = self.text_rows(inner_area(area).width) > self.text_area(area).height;
         let count = self.inspection.value().map_or(0, |found| found.first_images.len());
@@ -66,12 +66,12 @@ impl Dialog for ArchiveInspector {
     }
 
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        self.visible_images(self.area(app.size))
+        self.visible_images(self.area(app.screen.size))
             .map(|(tile, view, source)| VisiblePicture {
                 view,
                 source: source.clone(),
                 compared_with: None,
-                canvas: app.canvas(tile.width, tile.height),
+                canvas: app.screen.canvas(tile.width, tile.height),
             })
             .collect()
     }
@@ -139,15 +139,17 @@ impl App {
         let inspection = Remote::default();
         let scroll = ScrollState::default();
         let inspector = ArchiveInspector { path: path.clone(), inspection, first_image: 0, scroll };
-        self.overlay = Some(Overlay::ArchiveInspector(Box::new(inspector)));
-        self.send(Lane::Inspect, Request::Inspect(path));
+        self.overlays.open(Overlay::ArchiveInspector(Box::new(inspector)));
+        self.outbox.send(Lane::Inspect, Request::Inspect(path));
     }
 
     pub(in crate::app) fn inspection_loaded(&mut self, result: Result<Inspection, Failure>) {
-        let Some(Overlay::ArchiveInspector(inspector)) = &mut self.overlay else { return };
+        let Some(Overlay::ArchiveInspector(inspector)) = self.overlays.current_mut() else {
+            return;
+        };
         if result.as_ref().is_ok_and(|inspection| inspection.path != inspector.path) {
             return;
         }
-        inspector.inspection.finish(self.now, result);
+        inspector.inspection.finish(self.outbox.now, result);
     }
 }

@@ -74,8 +74,8 @@ impl Dialog for CaptionSearchForm {
         match self.to_query() {
             Ok(query) => app.open_search(Search { query, page: 0, ..search }),
             Err(reason) => {
-                app.notify(Level::Warning, reason);
-                app.overlay = Some(Overlay::CaptionSearch(self));
+                app.outbox.notify(Level::Warning, reason);
+                app.overlays.open(Overlay::CaptionSearch(self));
             }
         }
     }
@@ -84,8 +84,8 @@ impl Dialog for CaptionSearchForm {
 impl App {
     pub(in crate::app) fn open_caption_search(&mut self) {
         if let Some(view) = self.view() {
-            self.overlay =
-                Some(Overlay::CaptionSearch(CaptionSearchForm::from_query(&view.search.query)));
+            self.overlays
+                .open(Overlay::CaptionSearch(CaptionSearchForm::from_query(&view.search.query)));
         }
     }
 
@@ -94,7 +94,7 @@ impl App {
         if !self.query.direction_warned && page.violates_max_score(search) {
             self.query.direction_warned = true;
             let text = "this service inverts the max score: it keeps scores above it";
-            self.notify(Level::Warning, text);
+            self.outbox.notify(Level::Warning, text);
         }
     }
 

@@ -107,7 +107,7 @@ impl CommandList {
 
     fn selected_picture(&self, app: &App, area: Rect) -> Option<VisiblePicture> {
         let Some(Command::RerunSearch(entry)) = self.list.selected() else { return None };
-        app.picture_of_search(entry, app.canvas(area.width, area.height))
+        app.picture_of_search(entry, app.screen.canvas(area.width, area.height))
     }
 
     fn view_command(&self, key: Key) -> Option<Command> {
@@ -145,7 +145,7 @@ impl Dialog for CommandList {
     }
 
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        let (_, area) = self.areas(inner_area(self.area(app.size)));
+        let (_, area) = self.areas(inner_area(self.area(app.screen.size)));
         area.and_then(|area| self.selected_picture(app, area)).into_iter().collect()
     }
 
@@ -172,9 +172,9 @@ impl Dialog for CommandList {
 impl App {
     pub(in crate::app) fn open_list(&mut self, kind: ListKind, title: &str, items: Vec<PickItem>) {
         let (title, list) = (SafeText::name(title), PickList::new(items));
-        let has_picture = kind == ListKind::History && self.protocol != Protocol::None;
+        let has_picture = kind == ListKind::History && self.screen.protocol != Protocol::None;
         let list = CommandList { kind, title, list, alternative: None, has_picture };
-        self.overlay = Some(Overlay::List(list));
+        self.overlays.open(Overlay::List(list));
     }
 
     pub(in crate::app) fn run_command(&mut self, command: Command) {
@@ -190,18 +190,18 @@ impl App {
             Command::DeleteView(name) => self.delete_view(&name),
             Command::OpenDataset(dataset) => {
                 self.open_dataset(dataset);
-                self.focus = Pane::Results;
+                self.panes.focus = Pane::Results;
             }
             Command::OpenDeployment(destination) => {
-                self.effects.push(Effect::OpenDeployment(destination));
+                self.outbox.push(Effect::OpenDeployment(destination));
             }
             Command::OpenTab(tab) => self.go_to_tab(tab),
             Command::OpenView(name) => self.open_saved_view(&name),
             Command::RenameView(name) => self.open_view_name_input(Some(name)),
             Command::RerunSearch(entry) => self.rerun_search(*entry),
-            Command::SetTheme(theme) => self.theme = theme,
-            Command::SetTileSize(size) => self.tile_size = size,
-            Command::ShowFacts(facts) => self.overlay = Some(Overlay::Facts(facts)),
+            Command::SetTheme(theme) => self.panes.theme = theme,
+            Command::SetTileSize(size) => self.panes.tile_size = size,
+            Command::ShowFacts(facts) => self.overlays.open(Overlay::Facts(facts)),
             Command::Sort(order) => self.sort_by(order),
         }
     }

@@ -93,9 +93,9 @@ impl Overlay {
 impl App {
     pub(in crate::app) fn overlay_key(&mut self, mut overlay: Overlay, chord: Chord) {
         // Another key withdraws a form that waits for the dataset's status.
-        self.submit_pending = false;
+        self.overlays.submit_pending = false;
         match with_dialog!(&mut overlay, dialog => dialog.handle_key(chord, self)) {
-            KeyResult::Stay => self.overlay = Some(overlay),
+            KeyResult::Stay => self.overlays.open(overlay),
             KeyResult::Close => {}
             KeyResult::Accept => self.submit_overlay(overlay),
         }
@@ -104,12 +104,12 @@ impl App {
     /// The mouse never reaches the panes while an overlay is open.
     pub(in crate::app) fn overlay_mouse(&mut self, mut overlay: Overlay, mouse: Mouse) {
         with_dialog!(&mut overlay, dialog => dialog.handle_mouse(mouse, self));
-        self.overlay = Some(overlay);
+        self.overlays.open(overlay);
     }
 
     /// Pasted text is inserted into a text field or ignored; it never acts as keys.
     pub(in crate::app) fn paste(&mut self, text: &str) {
-        if let Some(overlay) = &mut self.overlay {
+        if let Some(overlay) = self.overlays.current_mut() {
             with_dialog!(overlay, dialog => dialog.paste(text));
         } else if self.is_editing_query() {
             self.paste_in_query(text);
@@ -118,15 +118,19 @@ impl App {
 
     /// The area of the open dialog. As text, nothing of it is cut.
     pub fn overlay_area(&self) -> Option<Rect> {
-        let area = self.overlay.as_ref()?.area(self.size);
-        Some(if self.is_text() { Rect::new(0, 0, self.size.0, self.size.1) } else { area })
+        let area = self.overlays.current()?.area(self.screen.size);
+        Some(if self.is_text() {
+            Rect::new(0, 0, self.screen.size.0, self.screen.size.1)
+        } else {
+            area
+        })
     }
 
     /// Moves the cursor of the open dialog to an item. Returns whether a dialog is open.
     pub(in crate::app) fn select_in_overlay(&mut self, index: usize) -> bool {
-        let Some(mut overlay) = self.overlay.take() else { return false };
+        let Some(mut overlay) = self.overlays.take() else { return false };
         with_dialog!(&mut overlay, dialog => dialog.select_item(index, self));
-        self.overlay = Some(overlay);
+        self.overlays.open(overlay);
         true
     }
 

@@ -148,8 +148,8 @@ impl Dialog for ExportForm {
         });
         match availability::unavailable_reason(app, action).or(stale) {
             Some(reason) => {
-                app.notify(Level::Warning, reason);
-                app.overlay = Some(Overlay::Export(self));
+                app.outbox.notify(Level::Warning, reason);
+                app.overlays.open(Overlay::Export(self));
             }
             None => app.start_export(self),
         }
@@ -179,14 +179,14 @@ fn selection_options(selection: &Selection) -> ShellCommand {
 impl App {
     pub(in crate::app) fn open_export_form(&mut self) {
         if let Some(dataset) = self.dataset() {
-            self.overlay = Some(Overlay::Export(ExportForm::new(dataset, None, &self.setup)));
+            self.overlays.open(Overlay::Export(ExportForm::new(dataset, None, &self.setup)));
         }
     }
 
     pub(in crate::app) fn open_basket_export_form(&mut self) {
         let (Some(dataset), Some(selection)) = (self.dataset(), self.selection()) else { return };
         let form = ExportForm::new(dataset, Some(selection.clone()), &self.setup);
-        self.overlay = Some(Overlay::Export(form));
+        self.overlays.open(Overlay::Export(form));
     }
 
     fn start_export(&mut self, form: ExportForm) {

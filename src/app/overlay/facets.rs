@@ -133,8 +133,8 @@ impl Dialog for Facets {
         match filter {
             Some(Ok(filter)) => app.search_with_filter(filter),
             Some(Err(reason)) => {
-                app.notify(Level::Warning, reason);
-                app.overlay = Some(Overlay::Facets(self));
+                app.outbox.notify(Level::Warning, reason);
+                app.overlays.open(Overlay::Facets(self));
             }
             None => {}
         }
@@ -154,7 +154,7 @@ impl Facets {
 impl App {
     pub(in crate::app) fn open_facets(&mut self) {
         if let Some(&section) = self.facet_sections().first() {
-            self.overlay = Some(Overlay::Facets(Facets::at(section)));
+            self.overlays.open(Overlay::Facets(Facets::at(section)));
         }
     }
 

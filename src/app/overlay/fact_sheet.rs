@@ -46,7 +46,7 @@ impl Dialog for FactSheet {
 impl App {
     pub(in crate::app) fn request_record(&mut self) {
         if let Some(id) = self.selected_dataset().map(|dataset| dataset.id) {
-            self.send(Lane::Record(id), Request::Record(id));
+            self.outbox.send(Lane::Record(id), Request::Record(id));
         }
     }
 
@@ -61,13 +61,13 @@ impl App {
         if let Some(past) = self.store.observed.get(id).filter(|past| !past.changes.is_empty()) {
             sheet = sheet.fact("", "").fact("seen by this program", "");
             for change in past.changes.iter().rev() {
-                let age = format_age(self.now.saturating_sub(change.seen_at));
+                let age = format_age(self.outbox.now.saturating_sub(change.seen_at));
                 let statuses = format!("{} → {}", change.from.as_str(), change.to.as_str());
                 sheet = sheet.fact(&age, statuses);
             }
         }
-        if self.overlay.is_none() {
-            self.overlay = Some(Overlay::Facts(sheet));
+        if !self.overlays.is_open() {
+            self.overlays.open(Overlay::Facts(sheet));
         }
     }
 }

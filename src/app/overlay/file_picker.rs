@@ -73,6 +73,7 @@ impl FilePicker {
     pub fn candidates<'a>(&self, app: &'a App) -> Vec<FileCandidate<'a>> {
         let is_empty = self.path.text.value().is_empty();
         let recent = app
+            .results
             .recent_images
             .files()
             .filter(|_| is_empty)
@@ -172,9 +173,9 @@ impl Dialog for FilePicker {
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
         let picture = self.preview_picture(app).and_then(|view| {
             let PictureSubject::File(path) = &view.subject else { return None };
-            let area = Self::areas(self.area(app.size)).picture;
+            let area = Self::areas(self.area(app.screen.size)).picture;
             let source = PictureSource::File(path.clone());
-            let canvas = app.canvas(area.width, area.height);
+            let canvas = app.screen.canvas(area.width, area.height);
             (!area.is_empty()).then_some(VisiblePicture {
                 view,
                 source,
@@ -192,8 +193,8 @@ impl Dialog for FilePicker {
         let file = match selected.and_then(|file| self.missing_reason(app).map_or(Ok(file), Err)) {
             Ok(file) => file,
             Err(reason) => {
-                app.notify(Level::Warning, reason);
-                app.overlay = Some(Overlay::FilePicker(self));
+                app.outbox.notify(Level::Warning, reason);
+                app.overlays.open(Overlay::FilePicker(self));
                 return;
             }
         };
@@ -201,7 +202,7 @@ impl Dialog for FilePicker {
         if self.pick_region {
             return app.open_region_picker_on(image);
         }
-        app.focus = Pane::Results;
+        app.panes.focus = Pane::Results;
         app.register_query_image(image, search);
     }
 }
@@ -210,11 +211,11 @@ impl App {
     pub(in crate::app) fn open_file_picker(&mut self) {
         // An earlier listing may be out of date.
         self.store.folder = None;
-        self.overlay = Some(Overlay::FilePicker(FilePicker::default()));
+        self.overlays.open(Overlay::FilePicker(FilePicker::default()));
     }
 
     pub(in crate::app) fn folder_to_list(&self) -> Option<PathBuf> {
-        match &self.overlay {
+        match self.overlays.current() {
             Some(Overlay::FilePicker(picker)) => {
                 Some(picker.path.folder(self.setup.home_dir.as_deref()))
             }

@@ -54,15 +54,15 @@ impl Dialog for FilterInput {
 
 impl App {
     pub(in crate::app) fn open_filter_input(&mut self) {
-        let pane = if self.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
+        let pane = if self.panes.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
         if let Some(options) = self.list_options_of(pane) {
             let text = options.filter.as_str().into();
-            self.overlay = Some(Overlay::Filter(FilterInput { pane, text }));
+            self.overlays.open(Overlay::Filter(FilterInput { pane, text }));
         }
     }
 
     pub(in crate::app) fn apply_typed_filter(&mut self) {
-        if let Some(Overlay::Filter(input)) = &self.overlay {
+        if let Some(Overlay::Filter(input)) = self.overlays.current() {
             let (pane, typed) = (input.pane, input.text.value().to_owned());
             self.set_filter(pane, typed);
         }

@@ -41,26 +41,27 @@ impl Dialog for GraphicsCheck {
     }
 
     fn accept(self, app: &mut App) {
-        app.protocol = self.chosen_protocol;
-        app.effects.push(Effect::SaveProtocol(self.chosen_protocol));
+        app.screen.protocol = self.chosen_protocol;
+        app.outbox.push(Effect::SaveProtocol(self.chosen_protocol));
     }
 }
 
 impl App {
     /// Opens the test; without pictures it tests half-blocks, which work everywhere.
     pub(in crate::app) fn open_graphics_check(&mut self) {
-        let protocol = match self.protocol {
+        let protocol = match self.screen.protocol {
             Protocol::None => Protocol::HalfBlock,
             protocol => protocol,
         };
-        let canvas = Canvas { protocol, ..self.canvas(TEST_IMAGE_CELLS.0, TEST_IMAGE_CELLS.1) };
+        let canvas =
+            Canvas { protocol, ..self.screen.canvas(TEST_IMAGE_CELLS.0, TEST_IMAGE_CELLS.1) };
         match thumbnail(TEST_IMAGE, &Crop::Full, canvas) {
             Ok(picture) => {
                 let test = GraphicsCheck { picture, canvas, chosen_protocol: protocol };
-                self.overlay = Some(Overlay::GraphicsCheck(Box::new(test)));
+                self.overlays.open(Overlay::GraphicsCheck(Box::new(test)));
             }
             Err(error) => {
-                self.notify(Level::Error, format!("cannot draw the test picture: {error}"));
+                self.outbox.notify(Level::Error, format!("cannot draw the test picture: {error}"));
             }
         }
     }

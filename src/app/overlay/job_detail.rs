@@ -30,6 +30,6 @@ impl App {
         let Some(job) = self.jobs.selected() else { return };
         let states = u16::try_from(job.history().transitions().len()).unwrap_or(u16::MAX);
         let (scroll, rows) = (ScrollState::default(), states.saturating_add(19));
-        self.overlay = Some(Overlay::JobDetail(JobDetail { job: job.id, scroll, rows }));
+        self.overlays.open(Overlay::JobDetail(JobDetail { job: job.id, scroll, rows }));
     }
 }

@@ -18,7 +18,7 @@ impl App {
     pub(in crate::app) fn open_log(&mut self) {
         let items = self.log_entries(usize::MAX, |_| true).into_iter().map(|(at, entry)| {
             let LogEntry { line, mut sheet, dimmed } = entry;
-            let age = format_age(self.now.saturating_sub(at));
+            let age = format_age(self.outbox.now.saturating_sub(at));
             sheet.facts.insert(0, (SafeText::name("when"), SafeText::name(&age)));
             PickItem::new(Command::ShowFacts(sheet), line).prefix(age).disabled(dimmed)
         });
@@ -31,7 +31,7 @@ impl App {
             |request: &RequestRecord| !matches!(request.outcome, RequestOutcome::Succeeded { .. });
         let entries = self.log_entries(count, failed).into_iter().take(count);
         entries.map(|(at, entry)| {
-            format!("{}  {}", format_age(self.now.saturating_sub(at)), entry.line)
+            format!("{}  {}", format_age(self.outbox.now.saturating_sub(at)), entry.line)
         })
     }
 
@@ -43,7 +43,7 @@ impl App {
     ) -> Vec<(Uptime, LogEntry)> {
         let wanted = self.log.newest_first().filter(|(_, request)| is_wanted(request));
         let requests = wanted.take(limit).map(|(at, each)| (*at, request_entry(each)));
-        let notifications = self.notifications.history();
+        let notifications = self.outbox.notifications.history();
         let notifications =
             notifications.take(limit).map(|(at, each)| (*at, notification_entry(each)));
         let changes = self.store.dataset_list().iter().flat_map(|dataset| {

@@ -173,14 +173,14 @@ impl Dialog for LoginForm {
             LoginTask::SwitchProfile => return app.open_profile_list(),
             LoginTask::Check => {
                 let dataset = app.dataset().map(|dataset| dataset.id);
-                app.send(Lane::LoginCheck, Request::CheckLogin(dataset));
+                app.outbox.send(Lane::LoginCheck, Request::CheckLogin(dataset));
                 self.outcome = LoginOutcome::Running;
             }
             LoginTask::EnterKeyPair | LoginTask::ImportSession => match self.import() {
                 // An import is sent once: a second one would create another key pair.
-                Ok(_) if app.tickets.is_open(&Lane::LoginImport) => {}
+                Ok(_) if app.outbox.tickets.is_open(&Lane::LoginImport) => {}
                 Ok(import) => {
-                    app.send(Lane::LoginImport, Request::ImportLogin(import));
+                    app.outbox.send(Lane::LoginImport, Request::ImportLogin(import));
                     self.outcome = LoginOutcome::Running;
                 }
                 Err((field, reason)) => {
@@ -189,7 +189,7 @@ impl Dialog for LoginForm {
                 }
             },
         }
-        app.overlay = Some(Overlay::Login(Box::new(self)));
+        app.overlays.open(Overlay::Login(Box::new(self)));
     }
 }
 
@@ -209,9 +209,9 @@ impl App {
                 LoginOutcome::Failed(SafeText::detail(&failure.to_string()))
             }),
         };
-        self.overlay = Some(Overlay::Login(Box::new(form)));
+        self.overlays.open(Overlay::Login(Box::new(form)));
         if can_import(self) {
-            self.send(Lane::LoginPlaces, Request::LoginPlaces);
+            self.outbox.send(Lane::LoginPlaces, Request::LoginPlaces);
         }
     }
 
@@ -219,14 +219,14 @@ impl App {
     pub(in crate::app) fn login_response(&mut self, lane: &Lane, result: Result<Payload, Failure>) {
         let outcome = match result {
             Ok(Payload::LoginPlaces(places)) => {
-                if let Some(Overlay::Login(form)) = &mut self.overlay {
+                if let Some(Overlay::Login(form)) = self.overlays.current_mut() {
                     form.places = Some(places);
                 }
                 return;
             }
             Ok(Payload::LoginImported(login)) => {
-                if matches!(self.overlay, Some(Overlay::Login(_))) {
-                    self.overlay = None;
+                if matches!(self.overlays.current(), Some(Overlay::Login(_))) {
+                    self.overlays.close();
                 }
                 return self.login_imported(login);
             }
@@ -239,13 +239,13 @@ impl App {
                 LoginOutcome::Failed(SafeText::detail(&text))
             }
         };
-        if let Some(Overlay::Login(form)) = &mut self.overlay {
+        if let Some(Overlay::Login(form)) = self.overlays.current_mut() {
             form.outcome = outcome;
             return;
         }
         match outcome {
-            LoginOutcome::Failed(text) => self.notify(Level::Error, text.as_str()),
-            LoginOutcome::Accepted(text) => self.notify(Level::Success, text.as_str()),
+            LoginOutcome::Failed(text) => self.outbox.notify(Level::Error, text.as_str()),
+            LoginOutcome::Accepted(text) => self.outbox.notify(Level::Success, text.as_str()),
             LoginOutcome::None | LoginOutcome::Running => {}
         }
     }

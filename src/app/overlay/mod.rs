@@ -58,6 +58,8 @@ pub use saved_views::ViewNameInput;
 pub use score_histogram::{HistogramAreas, ScoreHistogram};
 pub use scroll::ScrollState;
 
+use std::collections::BTreeMap;
+
 #[derive(Clone, Debug)]
 pub enum Overlay {
     AddMedia(Box<AddMediaForm>),
@@ -79,6 +81,52 @@ pub enum Overlay {
     RegionPicker(RegionPicker),
     Reindex(ReindexConfirmation),
     ScoreHistogram(ScoreHistogram),
+}
+
+/// The open overlay, and what overlays remember.
+#[derive(Debug, Default)]
+pub struct Overlays {
+    open: Option<Overlay>,
+    /// What was typed in the palette, newest first.
+    pub(in crate::app) palette_history: Vec<String>,
+    /// How often each action was picked from the menu or the palette, by its name.
+    pub(in crate::app) picked_actions: BTreeMap<String, u32>,
+    /// Whether the form on top waits for the status of its dataset.
+    pub(in crate::app) submit_pending: bool,
+}
+
+impl Overlays {
+    pub(in crate::app) fn new(picked_actions: BTreeMap<String, u32>) -> Self {
+        Self { picked_actions, ..Self::default() }
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    pub fn current(&self) -> Option<&Overlay> {
+        self.open.as_ref()
+    }
+
+    pub fn submit_pending(&self) -> bool {
+        self.submit_pending
+    }
+
+    pub(in crate::app) fn current_mut(&mut self) -> Option<&mut Overlay> {
+        self.open.as_mut()
+    }
+
+    pub(in crate::app) fn open(&mut self, overlay: Overlay) {
+        self.open = Some(overlay);
+    }
+
+    pub(in crate::app) fn close(&mut self) {
+        self.open = None;
+    }
+
+    pub(in crate::app) fn take(&mut self) -> Option<Overlay> {
+        self.open.take()
+    }
 }
 
 /// Evaluates an expression with the dialog of an overlay, whichever it is.

@@ -66,9 +66,9 @@ impl Dialog for Palette {
     fn accept(self, app: &mut App) {
         let typed = self.list.filter.value().to_owned();
         if !typed.is_empty() {
-            app.palette_history.retain(|line| *line != typed);
-            app.palette_history.insert(0, typed);
-            app.palette_history.truncate(MAX_HISTORY);
+            app.overlays.palette_history.retain(|line| *line != typed);
+            app.overlays.palette_history.insert(0, typed);
+            app.overlays.palette_history.truncate(MAX_HISTORY);
         }
         if let Some(command) = self.list.selected() {
             app.run_command(command.clone());
@@ -78,9 +78,9 @@ impl Dialog for Palette {
 
 impl App {
     pub(in crate::app) fn open_palette(&mut self) {
-        self.overlay = Some(Overlay::Palette(Palette {
+        self.overlays.open(Overlay::Palette(Palette {
             list: PickList::new(self.palette_items()),
-            history: self.palette_history.clone(),
+            history: self.overlays.palette_history.clone(),
             history_position: 0,
         }));
     }

@@ -121,37 +121,37 @@ impl Dialog for TextPrompt {
             PromptPurpose::GoToPage => self.page(app).map(|number| app.go_to_page(number, 0)),
             _ => self
                 .request(app)
-                .map(|(lane, request)| app.send(lane, request))
+                .map(|(lane, request)| app.outbox.send(lane, request))
                 .map_err(ToOwned::to_owned),
         };
         if let Err(reason) = accepted {
-            app.notify(Level::Warning, reason);
-            app.overlay = Some(Overlay::Prompt(self));
+            app.outbox.notify(Level::Warning, reason);
+            app.overlays.open(Overlay::Prompt(self));
         }
     }
 }
 
 impl App {
     pub(in crate::app) fn open_prompt(&mut self, purpose: PromptPurpose) {
-        self.overlay = Some(Overlay::Prompt(TextPrompt::new(purpose, "")));
+        self.overlays.open(Overlay::Prompt(TextPrompt::new(purpose, "")));
     }
 
     pub(in crate::app) fn open_selection_file_prompt(&mut self, purpose: PromptPurpose) {
         let folder = self.setup.download_dir.as_str().trim_end_matches('/');
         let name = self.dataset().map_or("selection", |dataset| dataset.name.as_str());
         let path = format!("{folder}/{}.json", name.replace('/', "_"));
-        self.overlay = Some(Overlay::Prompt(TextPrompt::new(purpose, &path)));
+        self.overlays.open(Overlay::Prompt(TextPrompt::new(purpose, &path)));
     }
 
     pub(in crate::app) fn selection_saved(&mut self, file: &Path) {
         let file = SafeText::file_name(&file.to_string_lossy());
-        self.notify(Level::Success, format!("saved the selection to {file}"));
+        self.outbox.notify(Level::Success, format!("saved the selection to {file}"));
     }
 
     pub(in crate::app) fn selection_loaded(&mut self, dataset: DatasetId, selection: &Selection) {
         self.edit_basket_of(dataset, |basket| basket.replace(selection));
         let entries = count_with_noun(selection.len(), "entry", "entries");
         let text = format!("loaded {entries} from the file; u restores the previous selection");
-        self.notify(Level::Success, text);
+        self.outbox.notify(Level::Success, text);
     }
 }

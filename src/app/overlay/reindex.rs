@@ -44,7 +44,7 @@ impl App {
     pub(in crate::app) fn open_reindex_confirmation(&mut self) {
         if let Some(dataset) = self.target_dataset() {
             let (dataset, dataset_name) = (dataset.id, dataset.name.clone());
-            self.overlay = Some(Overlay::Reindex(ReindexConfirmation { dataset, dataset_name }));
+            self.overlays.open(Overlay::Reindex(ReindexConfirmation { dataset, dataset_name }));
         }
     }
 }

@@ -51,8 +51,8 @@ impl Dialog for ViewNameInput {
     fn accept(self, app: &mut App) {
         let name = self.trimmed_name();
         if name.is_empty() {
-            app.notify(Level::Warning, "type a name for the view");
-            app.overlay = Some(Overlay::NameView(self));
+            app.outbox.notify(Level::Warning, "type a name for the view");
+            app.overlays.open(Overlay::NameView(self));
             return;
         }
         let view = match &self.renamed_from {
@@ -62,7 +62,7 @@ impl Dialog for ViewNameInput {
         let Some(view) = view else { return };
         let mut views = app.saved_views().to_vec();
         views.retain(|saved| Some(&saved.name) != self.renamed_from.as_ref());
-        app.notify(Level::Success, format!("saved the view “{name}”; W opens it"));
+        app.outbox.notify(Level::Success, format!("saved the view “{name}”; W opens it"));
         SavedView { name, ..view }.insert_into(&mut views);
         app.store_views(views);
     }
@@ -83,12 +83,13 @@ impl App {
     }
 
     pub fn needs_saved_views(&self) -> bool {
-        let listed = match &self.overlay {
+        let listed = match self.overlays.current() {
             Some(Overlay::List(list)) => list.kind == ListKind::Views,
             overlay => matches!(overlay, Some(Overlay::Palette(_))),
         };
         let awaited = self.setup.initial_view.is_some() && self.view().is_some();
-        (listed || awaited || self.focus == Pane::Query) && self.store.views.due(None).is_some()
+        (listed || awaited || self.panes.focus == Pane::Query)
+            && self.store.views.due(None).is_some()
     }
 
     pub(in crate::app) fn saved_views_loaded(&mut self, result: LoadedState) {
@@ -97,15 +98,15 @@ impl App {
             // Other state is not stored under this key.
             _ => Vec::new(),
         });
-        self.store.views.finish(self.now, views);
+        self.store.views.finish(self.outbox.now, views);
         if let Some(name) = self.setup.initial_view.take() {
             if self.saved_views().iter().any(|view| view.name == name) {
                 self.open_saved_view(&name);
             } else {
-                self.notify(Level::Warning, format!("unknown view: {name}"));
+                self.outbox.notify(Level::Warning, format!("unknown view: {name}"));
             }
         }
-        match &self.overlay {
+        match self.overlays.current() {
             Some(Overlay::List(list)) if list.kind == ListKind::Views => self.open_saved_views(),
             Some(Overlay::Palette(palette)) if palette.list.filter.value().is_empty() => {
                 self.open_palette();
@@ -116,8 +117,11 @@ impl App {
 
     pub(in crate::app) fn open_view_name_input(&mut self, renamed_from: Option<SafeText>) {
         let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
-        self.overlay =
-            Some(Overlay::NameView(ViewNameInput { name, any_dataset: false, renamed_from }));
+        self.overlays.open(Overlay::NameView(ViewNameInput {
+            name,
+            any_dataset: false,
+            renamed_from,
+        }));
     }
 
     pub(in crate::app) fn open_saved_views(&mut self) {
@@ -182,8 +186,9 @@ impl App {
     }
 
     fn store_views(&mut self, views: Vec<SavedView>) {
-        self.store.views.finish(self.now, Ok(views.clone()));
-        self.send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
+        self.store.views.finish(self.outbox.now, Ok(views.clone()));
+        self.outbox
+            .send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
     }
 
     /// Runs a saved view. Its query image is uploaded again, because the service may have dropped it.
@@ -200,7 +205,7 @@ impl App {
         self.open_dataset(search.dataset);
         if let (true, Some((path, region))) = (upload, view.query_image) {
             let image = QueryImage { region, ..QueryImage::file(path) };
-            self.focus = Pane::Results;
+            self.panes.focus = Pane::Results;
             self.register_query_image(image, Search { query: Query::Browse, ..search });
         } else {
             self.open_search(search);

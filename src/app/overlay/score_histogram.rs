@@ -171,7 +171,7 @@ impl Dialog for ScoreHistogram {
     }
 
     fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
-        let plot = Self::areas(self.area(app.size)).plot;
+        let plot = Self::areas(self.area(app.screen.size)).plot;
         let inside = plot.contains((mouse.column, mouse.row).into());
         if inside && matches!(mouse.kind, MouseKind::Click | MouseKind::Drag) {
             let Some(histogram) = app.score_histogram(usize::from(plot.width)) else { return };
@@ -182,10 +182,12 @@ impl Dialog for ScoreHistogram {
     }
 
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        let Some(areas) = Self::areas(self.area(app.size)).boundary else { return Vec::new() };
+        let Some(areas) = Self::areas(self.area(app.screen.size)).boundary else {
+            return Vec::new();
+        };
         let pictures = self.boundary(app).into_iter().zip(areas).filter_map(|(cluster, area)| {
             let preview: &Preview = cluster?.previews.first()?;
-            preview_picture(preview, app.canvas(area.width, area.height))
+            preview_picture(preview, app.screen.canvas(area.width, area.height))
         });
         pictures.collect()
     }
@@ -234,7 +236,7 @@ impl App {
         let cut = limit_of(&view.search).map_or(end, |limit| thousandths(limit.value()));
         let mut plot = ScoreHistogram { cut: end, start, end };
         plot.move_to(cut);
-        self.overlay = Some(Overlay::ScoreHistogram(plot));
+        self.overlays.open(Overlay::ScoreHistogram(plot));
     }
 
     /// The loaded clusters that have a score.
@@ -250,7 +252,7 @@ impl App {
 
     /// Whether the cut of the open histogram leaves a cluster out.
     pub fn falls_out(&self, cluster: &Cluster) -> bool {
-        match (&self.overlay, &cluster.relevance) {
+        match (self.overlays.current(), &cluster.relevance) {
             (Some(Overlay::ScoreHistogram(plot)), Some(relevance)) => !plot.keeps(relevance.score),
             _ => false,
         }

@@ -8,7 +8,7 @@ use crate::app::{
 
 impl App {
     pub(in crate::app) fn open_sort_list(&mut self) {
-        let pane = self.focus;
+        let pane = self.panes.focus;
         let Some(current) = self.list_options_of(pane).map(|options| options.order) else {
             return;
         };
@@ -27,9 +27,9 @@ impl App {
 
     pub(in crate::app) fn sort_by(&mut self, order: SortOrder) {
         if let Some(reason) = self.order_unavailable(order) {
-            return self.notify(Level::Warning, reason);
+            return self.outbox.notify(Level::Warning, reason);
         }
-        if let Some(options) = self.list_options_of(self.focus) {
+        if let Some(options) = self.list_options_of(self.panes.focus) {
             options.order = order;
         }
     }

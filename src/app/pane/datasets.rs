@@ -7,11 +7,28 @@ use crate::app::{
 };
 use tessera_model::{Dataset, DatasetId};
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Datasets {
     /// The selected dataset; the first one by default.
-    pub cursor: Option<DatasetId>,
-    pub list_options: ListOptions,
+    pub(in crate::app) cursor: Option<DatasetId>,
+    pub(in crate::app) list_options: ListOptions,
+    pub(in crate::app) auto_refresh: bool,
+}
+
+impl Default for Datasets {
+    fn default() -> Self {
+        Self { cursor: None, list_options: ListOptions::default(), auto_refresh: true }
+    }
+}
+
+impl Datasets {
+    pub fn list_options(&self) -> &ListOptions {
+        &self.list_options
+    }
+
+    pub fn auto_refresh(&self) -> bool {
+        self.auto_refresh
+    }
 }
 
 impl App {
@@ -20,13 +37,13 @@ impl App {
     }
 
     pub(in crate::app) fn toggle_auto_refresh(&mut self) {
-        self.auto_refresh = !self.auto_refresh;
-        let text = if self.auto_refresh {
+        self.datasets.auto_refresh = !self.datasets.auto_refresh;
+        let text = if self.datasets.auto_refresh {
             "automatic refresh is on"
         } else {
             "automatic refresh is paused; r refreshes"
         };
-        self.notify(Level::Success, text);
+        self.outbox.notify(Level::Success, text);
     }
 
     pub(in crate::app) fn move_in_datasets(&mut self, by: isize) {

@@ -1,4 +1,5 @@
-//! The panes and the state of each: ids and positions, never copies of what the store has.
+//! The panes: which one has the focus, how they are arranged and drawn, and moving a cursor in a list.
+//! The files of this folder have the state of each: ids and positions, never copies of what the store has.
 
 mod datasets;
 mod query;
@@ -8,8 +9,13 @@ pub use datasets::Datasets;
 pub use query::QueryBuilder;
 pub use results::{Registration, Results};
 
-pub(in crate::app) use super::cursor::{cycle, rows_to_move};
-pub use super::cursor::{datasets_scroll_top, moved_cursor, scroll_top};
+use ratatui::layout::Rect;
+
+use crate::{
+    app::{App, Setup, areas::PaneContents, session::initial_tile_size},
+    config::{ThemeChoice, TileSize},
+    input::Key,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pane {
@@ -45,4 +51,73 @@ impl Pane {
             Self::Basket => "Basket",
         }
     }
+}
+
+/// The focus, and how the panes are arranged and drawn.
+#[derive(Debug)]
+pub struct Panes {
+    pub focus: Pane,
+    /// Whether the focused pane fills the screen.
+    pub zoomed: bool,
+    pub tile_size: TileSize,
+    /// Steps by which the panes beside the results are wider (or narrower) than usual.
+    pub(super) side_width: i16,
+    /// Whether the line with key hints is shown.
+    pub footer: bool,
+    pub theme: ThemeChoice,
+    /// What the panes had to show when the overlay was opened, so that the panes keep their sizes.
+    pub(super) contents_before_overlay: Option<PaneContents>,
+}
+
+impl Panes {
+    pub(super) fn new(setup: &Setup) -> Self {
+        Self {
+            focus: Pane::Datasets,
+            zoomed: false,
+            tile_size: initial_tile_size(setup.session.as_ref(), setup.tile_size),
+            side_width: 0,
+            footer: true,
+            theme: setup.theme.clone(),
+            contents_before_overlay: None,
+        }
+    }
+
+    pub(super) fn widen_sides(&mut self, by: i16) {
+        self.side_width = (self.side_width + by).clamp(-3, 8);
+    }
+}
+
+/// Rows that `PgUp` and `PgDn` move by in a list.
+const PAGE_ROWS: isize = 10;
+
+pub(in crate::app) fn rows_to_move(key: Key) -> Option<isize> {
+    match key {
+        Key::Up => Some(-1),
+        Key::Down => Some(1),
+        Key::PageUp => Some(-PAGE_ROWS),
+        Key::PageDown => Some(PAGE_ROWS),
+        _ => None,
+    }
+}
+
+pub fn moved_cursor(cursor: usize, by: isize, count: usize) -> usize {
+    cursor.saturating_add_signed(by).min(count.saturating_sub(1))
+}
+
+/// The first visible row, so that `cursor` is among `height` visible rows with the least scrolling.
+pub fn scroll_top(top: usize, cursor: usize, height: usize) -> usize {
+    let height = height.max(1);
+    top.min(cursor).max((cursor + 1).saturating_sub(height))
+}
+
+/// The element `by` positions after `current`, wrapping around.
+pub(in crate::app) fn cycle<T: Copy + PartialEq>(all: &[T], current: T, by: isize) -> T {
+    let index = all.iter().position(|each| *each == current).unwrap_or(0).cast_signed();
+    all[(index + by).rem_euclid(all.len().cast_signed()).cast_unsigned()]
+}
+
+pub fn datasets_scroll_top(app: &App, area: Rect) -> usize {
+    let selected = app.selected_dataset().map(|dataset| dataset.id);
+    let index = app.visible_datasets().iter().position(|dataset| Some(dataset.id) == selected);
+    scroll_top(0, index.unwrap_or(0), usize::from(area.height.saturating_sub(2)))
 }

@@ -54,7 +54,7 @@ impl App {
     /// Whether the pane takes typed text, so that letters are not actions.
     pub fn is_editing_query(&self) -> bool {
         let draft = self.draft();
-        self.focus == Pane::Query && (draft.field.is_some() || draft.json.is_some())
+        self.panes.focus == Pane::Query && (draft.field.is_some() || draft.json.is_some())
     }
 
     pub fn editing_hints(&self) -> Option<&'static str> {
@@ -80,7 +80,7 @@ impl App {
         }
         let in_json = self.draft().json.is_some();
         match chord.key {
-            Button::Esc if in_json => self.focus = Pane::Results,
+            Button::Esc if in_json => self.panes.focus = Pane::Results,
             Button::Tab if in_json => self.switch_json(),
             _ => {
                 if let Some(mut editor) = self.query_editor() {
@@ -130,14 +130,14 @@ impl App {
     }
 
     pub(in crate::app) fn add_filter(&mut self, kind: FilterKind) {
-        self.focus = Pane::Query;
+        self.panes.focus = Pane::Query;
         self.edit_draft(|draft| draft.add(kind));
     }
 
     pub(in crate::app) fn undo_query_change(&mut self) {
         let undone = self.draft_mut().is_some_and(QueryDraft::undo);
         if !undone {
-            self.notify(Level::Warning, "no change to undo in this query");
+            self.outbox.notify(Level::Warning, "no change to undo in this query");
         }
     }
 
@@ -146,7 +146,8 @@ impl App {
         if draft.json.is_none() {
             draft.write_json(&draft.pretty_json());
         } else if let Err(problem) = draft.close_json() {
-            self.notify(Level::Warning, format!("cannot show this as a form yet: {problem}"));
+            self.outbox
+                .notify(Level::Warning, format!("cannot show this as a form yet: {problem}"));
         }
     }
 
@@ -159,7 +160,7 @@ impl App {
         let search = Search { filters, page: 0, ..view.search.clone() };
         if search == view.search {
             self.refresh();
-            self.focus = Pane::Results;
+            self.panes.focus = Pane::Results;
         } else {
             self.open_search(search);
         }
@@ -172,20 +173,20 @@ impl App {
                 let row = it.row.map_or_else(String::new, |row| format!(" in row {}", row + 1));
                 sheet.fact(&format!("{}{row}", it.severity.name()), &it.text)
             });
-        self.overlay = Some(Overlay::Facts(sheet));
+        self.overlays.open(Overlay::Facts(sheet));
     }
 
     pub(in crate::app) fn edit_json(&mut self) {
         let draft = self.draft();
         let text = draft.json.as_ref().map_or_else(|| draft.pretty_json(), |json| json.text.text());
-        self.effects.push(Effect::Edit(text + "\n"));
+        self.outbox.push(Effect::Edit(text + "\n"));
     }
 
     /// The editor was closed. Invalid text stays as JSON, to be corrected.
     pub(in crate::app) fn editor_closed(&mut self, text: Result<String, Failure>) {
-        self.effects.push(Effect::Redraw);
+        self.outbox.push(Effect::Redraw);
         match text {
-            Err(failure) => self.notify_failure(&failure),
+            Err(failure) => self.outbox.notify_failure(&failure),
             Ok(text) => self.edit_draft(|draft| {
                 draft.write_json(text.trim_end());
                 // Valid text is shown as a form.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::app::{App, Level, Pane, QueryImage, Tabs, View};
+use crate::app::{App, Level, Pane, QueryImage, RecentImages, Tabs, View, store::PageCache};
 use tessera_model::{ClusterId, DatasetId, Failure, FailureKind, Page, Query, Search, Status};
 
 #[derive(Debug, Default)]
@@ -10,7 +10,9 @@ pub struct Results {
     /// The tabs on screen. `None`: no dataset is open.
     tabs: Option<Tabs>,
     tabs_of_others: HashMap<DatasetId, Tabs>,
-    pub registering: Option<Registration>,
+    pub(in crate::app) pages: PageCache,
+    pub(in crate::app) recent_images: RecentImages,
+    pub(in crate::app) registering: Option<Registration>,
     /// The datasets about which the user was warned that new media are not in their clusters yet.
     partial_index_warned: HashSet<DatasetId>,
 }
@@ -23,6 +25,14 @@ pub struct Registration {
 }
 
 impl Results {
+    pub fn pages(&self) -> &PageCache {
+        &self.pages
+    }
+
+    pub fn recent_images(&self) -> &RecentImages {
+        &self.recent_images
+    }
+
     /// Opens the tabs of a dataset as they were left, or one with its first search.
     pub fn open(&mut self, first: Search) {
         let dataset = first.dataset;
@@ -96,12 +106,12 @@ impl App {
             _ => (None, None),
         };
         self.run_search(View { similar_to, query_image, ..View::new(search) });
-        self.focus = Pane::Results;
+        self.panes.focus = Pane::Results;
     }
 
     /// A page was loaded. Clusters of earlier pages are not repeated; those of an earlier clustering may be.
     pub(in crate::app) fn page_loaded(&mut self, search: &Search, mut page: Page) {
-        let earlier = self.store.pages.pages_of(search).into_iter();
+        let earlier = self.results.pages.pages_of(search).into_iter();
         let earlier =
             earlier.filter(|(number, page)| *number < search.page && !page.is_invalidated());
         let earlier = earlier.filter_map(|(_, page)| page.value());
@@ -109,15 +119,15 @@ impl App {
             earlier.flat_map(|page| &page.clusters).map(|cluster| cluster.id).collect();
         page.drop_repeated(&mut known);
         self.warn_unclustered(search.dataset);
-        self.store.pages.entry(search.clone()).finish(self.now, Ok(page));
+        self.results.pages.entry(search.clone()).finish(self.outbox.now, Ok(page));
         self.record_results(search);
         self.show_requested_page();
     }
 
     /// A page could not be loaded. If the service requires a query, the caption search opens.
     pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
-        self.store.pages.entry(search).finish(self.now, Err(failure));
-        if self.needs_query() && self.overlay.is_none() {
+        self.results.pages.entry(search).finish(self.outbox.now, Err(failure));
+        if self.needs_query() && !self.overlays.is_open() {
             self.open_caption_search();
         }
     }
@@ -142,7 +152,7 @@ impl App {
             let text = format!(
                 "{name}: new media are not clustered yet; searches may show them unclustered"
             );
-            self.notify(Level::Warning, text);
+            self.outbox.notify(Level::Warning, text);
         }
     }
 }

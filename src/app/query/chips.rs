@@ -126,7 +126,7 @@ impl App {
     pub(in crate::app) fn click_chip(&mut self, line: Rect, column: u16) {
         let chips = chips(self);
         let hit = chip_areas(&chips, line).position(|area| area.contains((column, line.y).into()));
-        self.focus = Pane::Query;
+        self.panes.focus = Pane::Query;
         if let Some(row) = hit.and_then(|hit| chips[hit].row) {
             self.edit_draft(|draft| draft.select_row(row));
         }

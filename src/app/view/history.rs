@@ -58,8 +58,8 @@ impl App {
 
     fn show_history(&mut self) {
         if self.history.past_searches.is_empty() && self.history.loaded.due(None).is_none() {
-            self.overlay = None;
-            self.notify(Level::Warning, "no searches yet");
+            self.overlays.close();
+            self.outbox.notify(Level::Warning, "no searches yet");
         } else {
             self.open_list(ListKind::History, "Past searches", self.past_searches());
         }
@@ -110,7 +110,7 @@ impl App {
             let (view, source) = (PictureView { subject, crop }, PictureSource::File(file.clone()));
             return Some(VisiblePicture { view, source, compared_with: None, canvas });
         }
-        let loaded = self.store.pages.loaded(entry.search.dataset);
+        let loaded = self.results.pages.loaded(entry.search.dataset);
         let image = match &entry.search.query {
             Query::Similar(anchor) => loaded
                 .flat_map(|page| &page.clusters)
@@ -118,14 +118,14 @@ impl App {
                 .find(|preview| preview.media == anchor.media),
             Query::Browse | Query::Caption { .. } => None,
         };
-        let first = || self.store.pages.get(&entry.search)?.value()?.clusters.first();
+        let first = || self.results.pages.get(&entry.search)?.value()?.clusters.first();
         let preview = image.or_else(|| first()?.previews.first())?;
         preview_picture(preview, canvas)
     }
 
     /// How many clusters of a search are loaded.
     fn result_count(&self, search: &Search) -> Option<ResultCount> {
-        let pages = self.store.pages.pages_of(search);
+        let pages = self.results.pages.pages_of(search);
         let (last, page) =
             pages.last().and_then(|(number, page)| Some((*number, page.value()?)))?;
         let before = usize::try_from(last).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
@@ -152,10 +152,10 @@ impl App {
         let is_known = self.store.dataset(search.dataset).is_some();
         if self.store.datasets.value().is_some() && !is_known {
             let text = format!("this search is of {UNLISTED_DATASET}");
-            return self.notify(Level::Warning, text);
+            return self.outbox.notify(Level::Warning, text);
         }
         self.open_dataset(search.dataset);
-        self.focus = Pane::Results;
+        self.panes.focus = Pane::Results;
         match file {
             Some(file) => {
                 self.register_query_image(QueryImage { region, ..QueryImage::file(file) }, search);
@@ -174,8 +174,9 @@ impl App {
                 }
             }
         });
-        self.history.loaded.finish(self.now, loaded);
-        if matches!(&self.overlay, Some(Overlay::List(list)) if list.kind == ListKind::History) {
+        self.history.loaded.finish(self.outbox.now, loaded);
+        if matches!(self.overlays.current(), Some(Overlay::List(list)) if list.kind == ListKind::History)
+        {
             self.show_history();
         }
     }
@@ -188,7 +189,7 @@ impl App {
     pub(in crate::app) fn save_history(&mut self) {
         if self.history.loaded.value().is_some() && std::mem::take(&mut self.history.unsaved) {
             let entry = StateValue::History(self.history.past_searches.clone());
-            self.send(Lane::SaveState(StateKey::History), Request::SaveState(entry));
+            self.outbox.send(Lane::SaveState(StateKey::History), Request::SaveState(entry));
         }
     }
 }

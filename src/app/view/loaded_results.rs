@@ -15,7 +15,7 @@ impl App {
         if let Some(computed) = &view.computed {
             return computed.page.clusters.iter().collect();
         }
-        let pages = self.store.pages.pages_of(&view.search).into_iter();
+        let pages = self.results.pages.pages_of(&view.search).into_iter();
         pages.filter_map(|(_, page)| page.value()).flat_map(|page| &page.clusters).collect()
     }
 
@@ -23,10 +23,10 @@ impl App {
     pub(in crate::app) fn search_with_filter(&mut self, filter: Filter) {
         let Some(search) = self.view().map(|view| view.search.clone()) else { return };
         if search.filters.contains(&filter) {
-            self.notify(Level::Warning, "the search has this filter already");
+            self.outbox.notify(Level::Warning, "the search has this filter already");
         } else if search.filters.len() >= MAX_FILTERS {
             let text = format!("a search has at most {MAX_FILTERS} filters; remove one first");
-            self.notify(Level::Warning, text);
+            self.outbox.notify(Level::Warning, text);
         } else {
             let mut filters = search.filters.clone();
             filters.push(filter);

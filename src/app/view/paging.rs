@@ -41,7 +41,7 @@ impl App {
     /// Shows the requested page if it is loaded, or if there is none that could stay.
     pub(in crate::app) fn show_requested_page(&mut self) {
         let Some(search) = self.pending_search() else { return };
-        let loaded = self.store.pages.get(&search).is_some_and(|page| page.value().is_some());
+        let loaded = self.results.pages.get(&search).is_some_and(|page| page.value().is_some());
         if loaded || self.page().is_none() {
             self.results.edit_view(|view| {
                 let cursor = view.pending_page.map_or(0, |pending| pending.cursor);
@@ -53,7 +53,7 @@ impl App {
 
     /// The number of the last page, from 0, if it was loaded once.
     pub fn last_page_number(&self) -> Option<u32> {
-        let loaded = self.store.pages.pages_of(&self.view()?.search);
+        let loaded = self.results.pages.pages_of(&self.view()?.search);
         let is_last = |page: &Remote<Page>| page.value().is_some_and(|page| !page.may_have_next());
         loaded.into_iter().find(|(_, page)| is_last(page)).map(|(number, _)| number)
     }
@@ -69,7 +69,7 @@ impl App {
         let last = end(view.search.page, self.page()?);
         let last_page = self.last_page_number().and_then(|number| {
             let search = Search { page: number, ..view.search.clone() };
-            Some(end(number, self.store.pages.get(&search)?.value()?))
+            Some(end(number, self.results.pages.get(&search)?.value()?))
         });
         (last >= first).then_some(PageRange { first, last, total: last_page })
     }

@@ -23,9 +23,9 @@ impl App {
             granularity: search.granularity,
             region: image.region,
         };
-        self.recent_images.add(image.clone());
+        self.results.recent_images.add(image.clone());
         self.results.registering = Some(Registration { image, search });
-        self.send(Lane::Anchor, request);
+        self.outbox.send(Lane::Anchor, request);
     }
 
     pub(in crate::app) fn query_image_registered(&mut self, anchor: Anchor) {

@@ -119,20 +119,21 @@ impl App {
     pub(in crate::app) fn open_in_tab(&mut self, view: View) {
         let added = self.results.tabs_mut().is_some_and(|tabs| tabs.add(view));
         if added {
-            self.focus = Pane::Results;
+            self.panes.focus = Pane::Results;
         } else {
-            self.notify(Level::Warning, format!("{} tabs are open; close one first", Tabs::MAX));
+            self.outbox
+                .notify(Level::Warning, format!("{} tabs are open; close one first", Tabs::MAX));
         }
     }
 
     pub(in crate::app) fn go_to_tab(&mut self, index: usize) {
         self.results.edit_tabs(|tabs| tabs.go_to(index));
-        self.focus = Pane::Results;
+        self.panes.focus = Pane::Results;
     }
 
     pub(in crate::app) fn go_forward(&mut self) {
         self.results.edit_tabs(|tabs| _ = tabs.tab_mut().forward());
-        self.focus = Pane::Results;
+        self.panes.focus = Pane::Results;
     }
 
     pub fn tab_count(&self) -> usize {

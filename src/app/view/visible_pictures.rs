@@ -6,7 +6,7 @@ use crate::{
 };
 use ratatui::layout::Rect;
 use tessera_model::{Link, PictureSource, Preview};
-use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol, fit::max_sixel_cells};
+use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol};
 
 pub(in crate::app) struct VisiblePicture {
     pub view: PictureView,
@@ -26,10 +26,10 @@ impl App {
     /// In the order of loading: the overlay, the detail, then the grid from the cursor outwards.
     pub(in crate::app) fn visible_pictures(&self) -> Vec<VisiblePicture> {
         let mut pictures = Vec::new();
-        if self.protocol == Protocol::None || self.is_too_small() {
+        if self.screen.protocol == Protocol::None || self.screen.is_too_small() {
             return pictures;
         }
-        if let Some(overlay) = &self.overlay {
+        if let Some(overlay) = self.overlays.current() {
             pictures.extend(overlay.visible_pictures(self));
         }
         if let Some(viewer) = &self.viewer {
@@ -39,13 +39,13 @@ impl App {
         let areas = self.areas();
         if let (Some(area), Some(preview)) = (areas.detail, self.preview()) {
             let layout = DetailLayout::new(self, area);
-            let canvas = self.canvas(layout.picture.width, layout.picture.height);
+            let canvas = self.screen.canvas(layout.picture.width, layout.picture.height);
             pictures.extend(
                 framed_picture(preview, canvas).or_else(|| preview_picture(preview, canvas)),
             );
             let previews = self.cluster().map_or(&[][..], |cluster| &cluster.previews);
             pictures.extend(layout.strip.iter().filter_map(|(index, area)| {
-                preview_picture(previews.get(*index)?, self.canvas(area.width, area.height))
+                preview_picture(previews.get(*index)?, self.screen.canvas(area.width, area.height))
             }));
         }
         let Some(grid) = self.grid().filter(|grid| !grid.is_list()) else {
@@ -63,23 +63,9 @@ impl App {
         let large = collages.iter().filter_map(|collage| collage.first());
         let small = collages.iter().flat_map(|collage| collage.iter().skip(1));
         pictures.extend(large.chain(small).filter_map(|(preview, area)| {
-            preview_picture(preview, self.canvas(area.width, area.height))
+            preview_picture(preview, self.screen.canvas(area.width, area.height))
         }));
         pictures
-    }
-
-    /// The canvas of an area, as far as the terminal draws a picture there.
-    pub fn canvas(&self, columns: u16, rows: u16) -> Canvas {
-        let most = |cells: u16, cell: u16| match self.protocol {
-            Protocol::Sixel => cells.min(max_sixel_cells(self.sixel_side, cell)),
-            Protocol::None | Protocol::HalfBlock | Protocol::Kitty | Protocol::Iterm => cells,
-        };
-        Canvas {
-            columns: most(columns, self.cell_size.0).max(1),
-            rows: most(rows, self.cell_size.1).max(1),
-            cell: self.cell_size,
-            protocol: self.protocol,
-        }
     }
 
     pub(in crate::app) fn request_picture(&mut self, picture: VisiblePicture) {
@@ -87,12 +73,12 @@ impl App {
         let VisiblePicture { view, source, compared_with, canvas } = picture;
         if self.store.pictures.get(&view, canvas).is_some() {
             self.store.pictures.touch(view, canvas);
-        } else if !self.tickets.is_open(&lane) {
+        } else if !self.outbox.tickets.is_open(&lane) {
             let request = match compared_with {
                 None => Request::Picture(source, view.crop, canvas),
                 Some(other) => Request::Difference([source, other], view.crop, canvas),
             };
-            self.send(lane, request);
+            self.outbox.send(lane, request);
         }
     }
 }

@@ -25,7 +25,7 @@ impl App {
 
     /// The list of pictures of the focused pane.
     pub(super) fn focused_list(&self) -> PictureList {
-        match self.focus {
+        match self.panes.focus {
             Pane::Basket => PictureList::Basket,
             Pane::Detail => PictureList::Members,
             _ if self.shows_members() => PictureList::Members,
@@ -120,7 +120,7 @@ impl App {
         let panel = panels.iter().find(|panel| panel.active)?;
         Some((
             self.viewed_size(panel.picture.preview())?,
-            self.canvas(panel.area.width, panel.area.height),
+            self.screen.canvas(panel.area.width, panel.area.height),
         ))
     }
 

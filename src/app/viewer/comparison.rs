@@ -169,7 +169,8 @@ impl App {
         let name = self.loaded_preview(kept).map(|kept| kept.file_name.clone()).unwrap_or_default();
         let others = comparison.pictures.len() - 1;
         let selected = count_with_noun(others, "picture", "pictures");
-        self.notify(Level::Success, format!("kept {name}, selected {selected}; u undoes it"));
+        self.outbox
+            .notify(Level::Success, format!("kept {name}, selected {selected}; u undoes it"));
         match next {
             Some(pair) => self.show_compared(pair),
             None => self.viewer = None,

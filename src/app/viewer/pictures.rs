@@ -72,7 +72,7 @@ impl App {
     /// The clusters of the open page, then those of the other loaded pages of its dataset.
     pub(super) fn clusters_of_dataset(&self) -> impl Iterator<Item = &Cluster> {
         let dataset = self.view().map(|view| view.search.dataset);
-        let other = dataset.into_iter().flat_map(|dataset| self.store.pages.loaded(dataset));
+        let other = dataset.into_iter().flat_map(|dataset| self.results.pages.loaded(dataset));
         self.page().into_iter().chain(other).flat_map(|page| &page.clusters)
     }
 
@@ -107,7 +107,7 @@ impl App {
         const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
         let preview = picture.preview();
         let size = self.viewed_size(preview).unwrap_or(ASSUMED_PIXELS);
-        let (part, canvas) = position.part(size, self.canvas(area.width, area.height));
+        let (part, canvas) = position.part(size, self.screen.canvas(area.width, area.height));
         let has_boxes = self.viewer.as_ref().is_some_and(|viewer| viewer.boxes);
         let boxes = if has_boxes { self.boxes_in(preview) } else { Vec::new() };
         let subject = subject_of(picture);
@@ -124,7 +124,7 @@ impl App {
         }
         let subject = subject_of(panel.picture);
         let fits = |canvas: Canvas| {
-            canvas.protocol == self.protocol
+            canvas.protocol == self.screen.protocol
                 && canvas.columns <= panel.area.width
                 && canvas.rows <= panel.area.height
         };
@@ -152,7 +152,8 @@ impl App {
             .iter()
             .filter_map(|panel| self.viewer_picture(panel.picture, panel.area, viewer.position))
             .collect();
-        let room = PictureCache::BUDGET / encoded_bytes(self.canvas(area.width, area.height));
+        let room =
+            PictureCache::BUDGET / encoded_bytes(self.screen.canvas(area.width, area.height));
         let next = self.upcoming_pictures(viewer).into_iter().filter_map(|(preview, position)| {
             self.viewer_picture(PanelPicture::Preview(preview), area, position)
         });
@@ -196,7 +197,7 @@ impl App {
             PanelPicture::Difference(_, other) => Some(link(other)?),
         };
         let (view, canvas) = self.zoomed_picture(picture, area, position);
-        let in_progress = self.tickets.lanes().find_map(|lane| match lane {
+        let in_progress = self.outbox.tickets.lanes().find_map(|lane| match lane {
             Lane::Picture(other, at)
                 if other.differs_only_in_region(&view) && at.protocol == canvas.protocol =>
             {

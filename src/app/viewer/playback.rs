@@ -25,7 +25,7 @@ impl App {
             let (position, _) = self.frame_position().unwrap_or_default();
             self.step_frame(-position.cast_signed());
         }
-        let due = self.now + FRAME_DURATION;
+        let due = self.outbox.now + FRAME_DURATION;
         self.edit_viewer(|viewer| viewer.next_frame_due = Some(due));
     }
 
@@ -38,11 +38,11 @@ impl App {
         let Some(due) = self.viewer.as_ref().and_then(|viewer| viewer.next_frame_due) else {
             return;
         };
-        if due > self.now || !self.has_loaded_next_frame() {
+        if due > self.outbox.now || !self.has_loaded_next_frame() {
             return;
         }
         self.step_frame(1);
-        let next = self.frame_beside(1).map(|_| self.now + FRAME_DURATION);
+        let next = self.frame_beside(1).map(|_| self.outbox.now + FRAME_DURATION);
         self.edit_viewer(|viewer| viewer.next_frame_due = next);
     }
 

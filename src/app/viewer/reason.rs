@@ -68,7 +68,7 @@ fn comparison_reason(app: &App, comparison: &Comparison, action: Action) -> Opti
 }
 
 fn pictures_off(app: &App) -> Option<String> {
-    let off = app.protocol == Protocol::None && !app.is_text();
+    let off = app.screen.protocol == Protocol::None && !app.is_text();
     off.then(|| "pictures are turned off; g p tests them".to_owned())
 }
 
@@ -77,7 +77,7 @@ pub(in crate::app) fn full_size_reason(app: &App) -> Option<String> {
     if let Some(reason) = pictures_off(app) {
         return Some(reason);
     }
-    let reason = if app.focus == Pane::Basket {
+    let reason = if app.panes.focus == Pane::Basket {
         match app.selected_entry() {
             None => "nothing is selected",
             Some(entry) if app.loaded_entry(entry).is_none() => {

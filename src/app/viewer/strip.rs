@@ -28,8 +28,8 @@ pub struct StripFrame<'a> {
 
 impl App {
     pub fn viewer_areas(&self) -> ViewerAreas {
-        let areas = ViewerAreas::new(self.size);
-        let has_strip = self.size.1 >= MIN_SCREEN_ROWS && self.shows_one_of_several_frames();
+        let areas = ViewerAreas::new(self.screen.size);
+        let has_strip = self.screen.size.1 >= MIN_SCREEN_ROWS && self.shows_one_of_several_frames();
         if has_strip { areas.with_strip(FRAME_CELLS.1 + 1) } else { areas }
     }
 
@@ -61,7 +61,7 @@ impl App {
     }
 
     pub fn strip_canvas(&self) -> Canvas {
-        self.canvas(FRAME_CELLS.0, FRAME_CELLS.1)
+        self.screen.canvas(FRAME_CELLS.0, FRAME_CELLS.1)
     }
 
     pub(super) fn strip_pictures(&self) -> impl Iterator<Item = VisiblePicture> {

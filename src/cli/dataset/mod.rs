@@ -15,7 +15,7 @@ use crate::{
 };
 use tessera_client::ApiOperation;
 use tessera_model::{Dataset, Operation, Permission, Search, Status, text::count_with_noun};
-use tessera_wire::dataset::write_dataset;
+use tessera_wire::dataset::DatasetBody;
 
 #[derive(Debug, Subcommand)]
 pub enum DatasetCommand {
@@ -120,7 +120,7 @@ const RECORD_COLUMNS: &[Column] = &[
     Column::new("videos", "n_videos"),
     Column::new("owner", "owned_by"),
     Column::new("created", "created_at"),
-    Column::new("error", "error"),
+    Column::new("error", "fatal_error_msg"),
 ];
 
 const FIELD_COLUMNS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];
@@ -211,7 +211,7 @@ fn dataset_document(dataset: &Dataset) -> Value {
             reasons[name] = reason.into();
         }
     }
-    let mut document = write_dataset(dataset);
+    let mut document = json!(DatasetBody::new(dataset));
     document["_status_is_legacy"] = dataset.status_is_legacy.into();
     document["_allowed"] = allowed;
     document["_reasons"] = reasons;

@@ -48,7 +48,7 @@ impl Draw for ArchiveInspector {
             }
         });
         for (tile, view, _) in self.visible_images(area) {
-            ctx.draw_picture(tile, view, ctx.app.canvas(tile.width, tile.height));
+            ctx.draw_picture(tile, view, ctx.app.screen().canvas(tile.width, tile.height));
         }
     }
 }

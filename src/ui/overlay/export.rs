@@ -46,7 +46,7 @@ impl Draw for ExportForm {
 }
 
 fn draw_dataset(rows: &mut FormRows, form: &ExportForm) {
-    let dataset = rows.ctx.app.store.dataset(form.dataset);
+    let dataset = rows.ctx.app.store().dataset(form.dataset);
     let count = dataset.and_then(|dataset| dataset.n_images);
     let count = count.map(|count| grouped_with_noun(count, "image", "images"));
     let count = count.unwrap_or_else(|| "the whole dataset".to_owned());

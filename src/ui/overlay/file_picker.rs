@@ -33,7 +33,7 @@ impl Draw for FilePicker {
         }
         match self.preview_picture(ctx.app) {
             Some(view) => {
-                let canvas = ctx.app.canvas(parts.picture.width, parts.picture.height);
+                let canvas = ctx.app.screen().canvas(parts.picture.width, parts.picture.height);
                 ctx.draw_picture(parts.picture, view, canvas);
             }
             None => ctx.picture_placeholder(parts.picture, "no preview"),

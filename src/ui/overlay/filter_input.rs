@@ -15,7 +15,7 @@ impl Draw for FilterInput {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let (app, theme) = (ctx.app, ctx.theme);
         let (left, all) = match self.pane {
-            Pane::Datasets => (app.visible_datasets().len(), app.store.dataset_list().len()),
+            Pane::Datasets => (app.visible_datasets().len(), app.store().dataset_list().len()),
             _ => (app.visible_clusters().len(), app.page().map_or(0, |page| page.clusters.len())),
         };
         let matches = format!(" {left} of {all} loaded ");

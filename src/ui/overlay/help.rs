@@ -98,16 +98,16 @@ fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
         };
         definitions.iter().map(entry).collect()
     };
-    let place = match ctx.app.viewer {
+    let place = match ctx.app.viewer() {
         Some(_) => ActionGroup::Viewer.heading(),
-        None => ctx.app.focus.name(),
+        None => ctx.app.panes().focus.name(),
     };
     let name = format!("In {place}");
     let suggested = suggested_actions(ctx.app).into_iter();
     let entries =
         suggested.map(|action| action_entry(ctx, &ctx.app.contexts(), action, width)).collect();
     let mut sections = vec![section(&name, entries)];
-    let all: Vec<KeyContext> = ctx.app.setup.keymap.contexts().collect();
+    let all: Vec<KeyContext> = ctx.app.setup().keymap.contexts().collect();
     for group in ActionGroup::ALL {
         let actions = Action::ALL.iter().copied().filter(|action| action.group() == group);
         // The keys of all tabs are one entry.
@@ -141,12 +141,12 @@ fn action_entry(
     width: usize,
 ) -> Vec<Line<'static>> {
     let (app, theme) = (ctx.app, ctx.theme);
-    let mut keys = app.setup.keymap.keys_of(contexts, action);
+    let mut keys = app.setup().keymap.keys_of(contexts, action);
     keys.dedup();
     let mut help = action.help();
     if action.tab_index().is_some() {
         keys.truncate(1);
-        keys.extend(app.setup.keymap.keys_of(contexts, Action::Tab9).into_iter().take(1));
+        keys.extend(app.setup().keymap.keys_of(contexts, Action::Tab9).into_iter().take(1));
         keys = vec![keys.join(" … ")];
         help = "Go to a results tab";
     }

@@ -21,7 +21,7 @@ use tessera_model::{SafeText, Timestamp};
 
 impl Draw for JobDetail {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let Some(job) = ctx.app.jobs.get(self.job) else { return };
+        let Some(job) = ctx.app.jobs().get(self.job) else { return };
         let title = format!("{} of {}", job.kind.label(), job.dataset_name);
         let inside = ctx.dialog(area, &title);
         let mut lines = facts(ctx, job);

@@ -23,7 +23,7 @@ const FIELD_COLUMN: u16 = 16;
 
 impl Draw for LoginForm {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let name = ctx.app.setup.deployment_name.clone();
+        let name = ctx.app.setup().deployment_name.clone();
         let inside = ctx.dialog(area, &format!("Login of {name}"));
         let theme = ctx.theme;
         let footer: Vec<Line> = outcome_line(ctx, &self.outcome).into_iter().collect();
@@ -56,12 +56,12 @@ fn outcome_line(ctx: &DrawContext, outcome: &LoginOutcome) -> Option<Line<'stati
 impl LoginForm {
     fn facts(&self, ctx: &DrawContext) -> [(&'static str, String, Style); 4] {
         let (app, theme) = (ctx.app, ctx.theme);
-        let login = app.setup.login.as_ref();
+        let login = app.setup().login.as_ref();
         let service = login.map_or_else(String::new, |login| login.service.to_string());
-        let key = match &app.login.key {
+        let key = match &app.login().key {
             Some(key) if key.is_empty() => "none yet".to_owned(),
             Some(key) => key.to_string(),
-            None if app.login.rejection.is_some() => {
+            None if app.login().rejection.is_some() => {
                 "none: this deployment is opened without login; open it as a hosted one".to_owned()
             }
             None => "none: this deployment needs no login".to_owned(),
@@ -72,7 +72,7 @@ impl LoginForm {
             (None, None) if login.is_none() => "—".to_owned(),
             (None, None) => "…".to_owned(),
         };
-        let (state, style) = match (&app.login.rejection, app.token_time_left()) {
+        let (state, style) = match (&app.login().rejection, app.token_time_left()) {
             (Some(failure), _) => (failure.message.to_string(), theme.failure),
             (None, Some(left)) => (token_text(left), theme.text),
             (None, None) => ("no request was rejected".to_owned(), theme.text),

@@ -37,7 +37,7 @@ trait Draw {
 
 pub(super) fn draw(ctx: &mut DrawContext, area: Rect) {
     Clear.render(area, ctx.buf);
-    if let Some(overlay) = &ctx.app.overlay {
+    if let Some(overlay) = ctx.app.overlay() {
         with_dialog!(overlay, dialog => dialog.draw(ctx, area));
     }
 }

@@ -24,9 +24,9 @@ use tessera_picture::{Crop, Protocol};
 impl Draw for RegionPicker {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         ctx.dialog(area, &self.title(ctx, usize::from(area.width.saturating_sub(4))));
-        let has_pictures = ctx.app.protocol != Protocol::None;
+        let has_pictures = ctx.app.screen().protocol != Protocol::None;
         let RegionPickerAreas { picture, numbers, keys } = RegionPicker::areas(area, has_pictures);
-        if ctx.app.protocol == Protocol::None {
+        if ctx.app.screen().protocol == Protocol::None {
             draw_presets(ctx, picture);
         } else {
             draw_picture(ctx, picture, self);

@@ -10,11 +10,11 @@ impl Draw for ReindexConfirmation {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, &format!("Reindex {}", self.dataset_name));
         let (app, theme) = (ctx.app, ctx.theme);
-        let count = app.store.dataset(self.dataset).and_then(|dataset| dataset.n_images);
+        let count = app.store().dataset(self.dataset).and_then(|dataset| dataset.n_images);
         let count = count.map(|count| grouped_with_noun(count, "image", "images"));
         let count = count.unwrap_or_else(|| "all media".to_owned());
         let has_selection =
-            app.baskets.get(self.dataset).is_some_and(|basket| !basket.selection().is_empty());
+            app.baskets().get(self.dataset).is_some_and(|basket| !basket.selection().is_empty());
         let recheck = "Recheck the clusters in the selection afterwards.";
         let lines = [
             (format!("Clusters {count} again.").as_str(), theme.text),

@@ -97,7 +97,7 @@ fn draw_axis(ctx: &mut DrawContext, plot: Rect, histogram: &Histogram) {
 }
 
 fn draw_boundary(ctx: &mut DrawContext, picture: Rect, cluster: Option<&Cluster>, name: &str) {
-    let canvas = ctx.app.canvas(picture.width, picture.height);
+    let canvas = ctx.app.screen().canvas(picture.width, picture.height);
     match cluster.and_then(|cluster| cluster.previews.first()) {
         Some(preview) => _ = ctx.draw_picture(picture, preview.media.into(), canvas),
         None => ctx.picture_placeholder(picture, "none"),

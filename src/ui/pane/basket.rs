@@ -64,14 +64,14 @@ pub(in crate::ui) fn basket(ctx: &mut DrawContext, area: Rect) {
     let footer_rows = u16::try_from(footer_rows).unwrap_or(u16::MAX).min(inside.height / 2);
     let list = Rect { height: inside.height - footer_rows, ..inside };
     ctx.put_lines(below(inside, list.height), &footer);
-    let cursor = app.baskets.cursor().min(rows.len() - 1);
+    let cursor = app.baskets().cursor().min(rows.len() - 1);
     let name = rows[cursor].name.as_str();
     let is_cut = display_width(name) > name_width(list);
     let list = if is_cut { ctx.text_below(list, name) } else { list };
     let top = scroll_top(0, cursor, usize::from(list.height));
     for (row, (index, entry)) in (0..list.height).zip(rows.iter().enumerate().skip(top)) {
         draw_entry(ctx, list, row, entry);
-        ctx.select_row(list, row, app.focus == Pane::Basket && index == cursor);
+        ctx.select_row(list, row, app.panes().focus == Pane::Basket && index == cursor);
     }
 }
 

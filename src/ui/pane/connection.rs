@@ -44,17 +44,17 @@ fn facts(ctx: &DrawContext) -> Vec<(&'static str, String, Style)> {
     let (app, theme) = (ctx.app, ctx.theme);
     let service = match app.outage() {
         Some(outage) => ("service", bars::outage_text(outage, 0), theme.moving),
-        None if app.store.datasets.value().is_none() => {
+        None if app.store().datasets.value().is_none() => {
             ("service", "connecting".to_owned(), theme.moving)
         }
         None => ("service", "responding".to_owned(), theme.text),
     };
     let login = bars::login_text(app);
-    let login = match (&app.login.rejection, login.is_empty()) {
+    let login = match (&app.login().rejection, login.is_empty()) {
         (Some(_), _) => ("login", login, theme.failure),
         (None, true) => ("login", "none needed".to_owned(), theme.text),
         (None, false) => ("login", login, theme.text),
     };
-    let requests = format!("{} under way", app.tickets.outstanding());
+    let requests = format!("{} under way", app.tickets().outstanding());
     vec![service, login, ("requests", requests, theme.text)]
 }

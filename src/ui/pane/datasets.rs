@@ -13,7 +13,7 @@ use crate::{
 use tessera_model::{Dataset, Status, text::count_with_noun};
 
 pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
-    let count = ctx.app.store.dataset_list().len();
+    let count = ctx.app.store().dataset_list().len();
     if area.height < MIN_FRAMED_ROWS {
         let text = ctx.app.selected_dataset().map_or_else(String::new, |dataset| {
             format!("{} {}", status_glyph(ctx, &dataset.status).0, dataset.name)
@@ -28,7 +28,7 @@ pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
     let top = datasets_scroll_top(ctx.app, area);
     let selected = ctx.app.selected_dataset().map(|dataset| dataset.id);
     ctx.scroll_mark(area, top, usize::from(inside.height), ctx.app.visible_datasets().len());
-    let focused = ctx.app.focus == Pane::Datasets;
+    let focused = ctx.app.panes().focus == Pane::Datasets;
     let datasets = ctx.app.visible_datasets().into_iter().skip(top);
     for (row, dataset) in (0..inside.height).zip(datasets) {
         draw_row(ctx, line(inside, row), dataset);
@@ -72,10 +72,10 @@ fn media_count_text(dataset: &Dataset) -> String {
 
 fn draw_empty(ctx: &mut DrawContext, inside: Rect) {
     let theme = ctx.theme;
-    let datasets = &ctx.app.store.datasets;
+    let datasets = &ctx.app.store().datasets;
     match (datasets.failure(), datasets.value()) {
         (Some(failure), _) => {
-            let way_out = match ctx.app.login.rejection {
+            let way_out = match ctx.app.login().rejection {
                 Some(_) => "L opens the login",
                 None => "r tries again; I opens a dataset by its id",
             };

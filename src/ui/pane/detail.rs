@@ -26,7 +26,7 @@ pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
     let summary = format!("{} of {} shown", index + 1, cluster.previews.len());
     ctx.pane_frame(area, Pane::Detail, &summary);
     let DetailLayout { picture, text, strip } = DetailLayout::new(app, area);
-    let canvas = app.canvas(picture.width, picture.height);
+    let canvas = app.screen().canvas(picture.width, picture.height);
     let view = detail_picture_view(preview);
     let crop = view.crop.clone();
     let covered = ctx.draw_picture(picture, view, canvas);
@@ -46,7 +46,7 @@ fn draw_strip(ctx: &mut DrawContext, strip: &[(usize, Rect)], selected: usize) {
     let Some(cluster) = app.cluster() else { return };
     for (index, area) in strip {
         let Some(preview) = cluster.previews.get(*index) else { continue };
-        let canvas = app.canvas(area.width, area.height);
+        let canvas = app.screen().canvas(area.width, area.height);
         ctx.draw_picture(*area, preview.media.into(), canvas);
         if *index == selected {
             let mark = Rect { y: area.bottom(), height: 1, ..*area };

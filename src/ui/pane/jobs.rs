@@ -23,7 +23,7 @@ use tessera_model::ExportTaskId;
 
 pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
-    let count = app.jobs.len();
+    let count = app.jobs().len();
     let summary = if count == 0 { String::new() } else { count.to_string() };
     if area.height < MIN_FRAMED_ROWS {
         return draw_line(ctx, area);
@@ -35,23 +35,23 @@ pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
     }
     let rows = JobRows::new(app, area);
     ctx.scroll_mark(area, rows.top, usize::from(inside.height), count);
-    let focused = app.focus == Pane::Jobs;
+    let focused = app.panes().focus == Pane::Jobs;
     for (index, area) in rows.areas {
-        let Some(job) = app.jobs.iter().rev().nth(index) else { continue };
+        let Some(job) = app.jobs().iter().rev().nth(index) else { continue };
         draw_row(ctx, area, rows.columns, job);
         for row in 0..area.height {
-            ctx.select_row(area, row, focused && index == app.jobs.cursor());
+            ctx.select_row(area, row, focused && index == app.jobs().cursor());
         }
     }
 }
 
 /// How many jobs there are, and the newest one.
 fn draw_line(ctx: &mut DrawContext, area: Rect) {
-    let Some(newest) = ctx.app.jobs.iter().next_back() else {
+    let Some(newest) = ctx.app.jobs().iter().next_back() else {
         let key = ctx.first_key(Action::Export).unwrap_or_default();
         return ctx.pane_line(area, Pane::Jobs, &format!("none · {key} exports the open dataset"));
     };
-    let count = ctx.app.jobs.len();
+    let count = ctx.app.jobs().len();
     let (kind, name) = (newest.kind.label(), &newest.dataset_name);
     let (state, summary) = (job_state_text(newest), job_summary(newest));
     ctx.pane_line(area, Pane::Jobs, &format!("{count} · {kind} {name}: {state} · {summary}"));
@@ -130,8 +130,8 @@ fn when_text(app: &App, job: &Job) -> String {
     if let Some(ended) = job.ended_at() {
         return format_age(app.clock().saturating_sub(ended));
     }
-    let due = job.next_poll(app.clock(), app.setup.cadence);
-    match due.map(|due| due.saturating_sub(app.now).as_secs()) {
+    let due = job.next_poll(app.clock(), app.setup().cadence);
+    match due.map(|due| due.saturating_sub(app.now()).as_secs()) {
         None => String::new(),
         Some(0) => "polling".to_owned(),
         Some(seconds) => format!("next {seconds}s"),

@@ -180,7 +180,8 @@ fn draw_form(
     };
     let height = usize::from(area.height.saturating_sub(tail_rows));
     let top = scroll_top(0, draft.cursor, height);
-    let focused = ctx.app.focus == Pane::Query && draft.field.is_none() && draft.json.is_none();
+    let focused =
+        ctx.app.panes().focus == Pane::Query && draft.field.is_none() && draft.json.is_none();
     for (row, index) in (0..).zip(top..(draft.rows.len() + 1).min(top + height)) {
         let selected = draft.cursor == index;
         match draft.rows.get(index) {
@@ -210,7 +211,7 @@ fn draw_add_row(ctx: &mut DrawContext, area: Rect, row: u16) {
 /// The values that the selected row suggests, or else what its filter does.
 fn suggestion_line(ctx: &DrawContext, draft: &QueryDraft) -> Vec<Line<'static>> {
     let theme = ctx.theme;
-    let Some(row) = draft.selected_row().filter(|_| ctx.app.focus == Pane::Query) else {
+    let Some(row) = draft.selected_row().filter(|_| ctx.app.panes().focus == Pane::Query) else {
         return Vec::new();
     };
     let known_values = ctx.app.known_values();
@@ -266,7 +267,7 @@ fn draw_json(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft, lines: &[Lin
 fn draw_json_editor(ctx: &mut DrawContext, area: Rect, json: &JsonEditor) {
     let theme = ctx.theme;
     let top = scroll_top(0, json.text.line, usize::from(area.height));
-    let focused = ctx.app.focus == Pane::Query;
+    let focused = ctx.app.panes().focus == Pane::Query;
     let lines = json.text.lines().iter().enumerate().skip(top);
     for (row, (index, text)) in (0..area.height).zip(lines) {
         let (number, field) = split_columns(line(area, row), 4);

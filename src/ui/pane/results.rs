@@ -26,7 +26,7 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     let inside = ctx.pane_frame(area, Pane::Results, &heading);
     let Some(view) = app.view() else {
         let loading =
-            app.store.datasets.value().is_none() && app.store.datasets.failure().is_none();
+            app.store().datasets.value().is_none() && app.store().datasets.failure().is_none();
         let text = if loading { "loading" } else { "Open a dataset with Enter." };
         return ctx.centered_message(inside, ctx.theme.dim, &[text]);
     };

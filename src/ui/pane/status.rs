@@ -46,7 +46,7 @@ pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
 
 /// The models without abbreviations.
 fn models_in_full(ctx: &DrawContext, dataset: &Dataset) -> String {
-    let known = ctx.app.store.enrichment(dataset.id);
+    let known = ctx.app.store().enrichment(dataset.id);
     let models = EnrichmentModel::ALL.map(|model| {
         let status = match known.map_or(ModelStatus::Unknown, |known| known.status_of(model)) {
             ModelStatus::Applied => "applied",
@@ -76,7 +76,7 @@ pub(in crate::ui) fn status_glyph(ctx: &DrawContext, status: &Status) -> (&'stat
         Status::Error => ("✖", theme.failure),
         Status::Other(_) => ("?", theme.moving),
     };
-    (glyph, if ctx.app.login.rejection.is_some() { theme.dim } else { style })
+    (glyph, if ctx.app.login().rejection.is_some() { theme.dim } else { style })
 }
 
 pub(in crate::ui) fn status_text(dataset: &Dataset) -> String {
@@ -92,7 +92,7 @@ fn status_lines(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<Line<
     let theme = ctx.theme;
     let (glyph, style) = status_glyph(ctx, &dataset.status);
     let status = format!(" {}", status_text(dataset));
-    let note = match (&ctx.app.login.rejection, dataset.status_is_legacy) {
+    let note = match (&ctx.app.login().rejection, dataset.status_is_legacy) {
         (Some(_), _) => " (last known)",
         (None, true) => " (legacy)",
         (None, false) => "",
@@ -104,9 +104,9 @@ fn status_lines(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<Line<
         Span::styled(note, theme.dim),
     ];
     let status = Line::from(parts.to_vec());
-    let history = ctx.app.store.observed.get(dataset.id);
+    let history = ctx.app.store().observed.get(dataset.id);
     let last_good = history.and_then(|history| history.last_good_status.as_ref());
-    let now = ctx.app.now;
+    let now = ctx.app.now();
     let detail = if let (true, Some(percent)) = (dataset.status.is_busy(), dataset.progress) {
         let cells = usize::from(inside.width.saturating_sub(2));
         let bar = gauge(f64::from(percent) / 100.0, cells);
@@ -124,7 +124,7 @@ fn status_lines(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<Line<
 
 fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, String); 6] {
     let app = ctx.app;
-    let history = app.store.observed.get(dataset.id);
+    let history = app.store().observed.get(dataset.id);
     let text =
         |text: &Option<SafeText>| text.as_ref().map_or_else(|| "—".to_owned(), ToString::to_string);
     // The service sends no time zone.
@@ -138,20 +138,23 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, 
     let changed = history.and_then(|history| history.changes.last()).map_or_else(
         || "not yet".to_owned(),
         |change| {
-            let when = format_age(app.now.saturating_sub(change.seen_at));
+            let when = format_age(app.now().saturating_sub(change.seen_at));
             format!("{when}: {} → {}", change.from.as_str(), change.to.as_str())
         },
     );
     let target =
         if dataset.status.is_busy() { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
-    let seconds = app.setup.cadence.interval(target, app.store.datasets.failures()).as_secs();
-    let watch =
-        if app.auto_refresh { format!("every {seconds} s") } else { "off; r refreshes".to_owned() };
+    let seconds = app.setup().cadence.interval(target, app.store().datasets.failures()).as_secs();
+    let watch = if app.datasets().auto_refresh() {
+        format!("every {seconds} s")
+    } else {
+        "off; r refreshes".to_owned()
+    };
     let (last_images, last_videos) =
         history.map_or((None, None), |history| (history.images, history.videos));
     [
-        ("images", count_text(app.now, dataset.n_images, last_images)),
-        ("videos", count_text(app.now, dataset.n_videos, last_videos)),
+        ("images", count_text(app.now(), dataset.n_images, last_images)),
+        ("videos", count_text(app.now(), dataset.n_videos, last_videos)),
         ("owner", text(&dataset.owner)),
         ("created", created),
         ("changed", changed),
@@ -171,7 +174,7 @@ fn count_text(now: Uptime, reported: Option<u64>, last: Option<(u64, Uptime)>) -
 
 fn models_line(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Line<'static> {
     let theme = ctx.theme;
-    let known = ctx.app.store.enrichment(dataset.id);
+    let known = ctx.app.store().enrichment(dataset.id);
     let is_wide = inside.width >= WIDE_LAYOUT;
     let label = if is_wide { format!(" {:<NAME_WIDTH$}", "models") } else { " ".to_owned() };
     let mut parts = vec![Span::styled(label, theme.dim)];

@@ -32,7 +32,7 @@ fn fitting_parts(summary: &str, cells: usize) -> &str {
 impl DrawContext<'_> {
     /// Returns the inner area. The focused pane has a thick frame, which is visible without color.
     pub(in crate::ui) fn pane_frame(&mut self, area: Rect, pane: Pane, summary: &str) -> Rect {
-        let focused = self.app.focus == pane && self.app.overlay.is_none();
+        let focused = self.app.panes().focus == pane && self.app.overlay().is_none();
         let number = pane.number().map_or_else(|| " ".to_owned(), |number| format!(" {number} "));
         let summary = fitting_parts(summary, title_cells(area, pane));
         let summary = if summary.is_empty() { " ".to_owned() } else { format!("  {summary} ") };

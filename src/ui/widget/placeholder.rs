@@ -45,7 +45,7 @@ impl DrawContext<'_> {
     }
 
     pub(in crate::ui) fn draw_too_small(&mut self) {
-        let (width, height) = self.app.size;
+        let (width, height) = self.app.screen().size;
         let (columns, rows) = areas::MIN_SCREEN;
         let sentence =
             format!("tessera needs {columns}x{rows} cells; this terminal has {width}x{height}");

@@ -9,7 +9,7 @@ use tessera_picture::Protocol;
 
 impl DrawContext<'_> {
     pub(in crate::ui) fn draw_region_outline(&mut self, covered: Rect, region: Region) {
-        if self.app.protocol != Protocol::HalfBlock {
+        if self.app.screen().protocol != Protocol::HalfBlock {
             return;
         }
         let ((x, y), (width, height)) = region.cells((covered.width, covered.height));

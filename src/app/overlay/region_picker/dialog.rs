@@ -79,7 +79,7 @@ impl Dialog for RegionPicker {
     fn accept(self, app: &mut App) {
         let Some(search) = app.view().map(|view| view.search.clone()) else { return };
         let Self { image, region, .. } = self;
-        app.focus = Pane::Results;
+        app.panes.focus = Pane::Results;
         match (&image.subject, region == Region::WHOLE) {
             (PictureSubject::Media(media), true) => {
                 let anchor = Anchor { media: *media, kind: AnchorKind::Media };
@@ -148,7 +148,7 @@ impl App {
         let Some(preview) = self.preview() else { return };
         if let Some(image) = QueryImage::copy_of(preview) {
             // An object starts with its own box.
-            let region = self.recent_images.region(&image.subject).or(preview.region);
+            let region = self.results.recent_images.region(&image.subject).or(preview.region);
             self.open_region_picker_on(QueryImage { region, ..image });
         }
     }
@@ -160,8 +160,8 @@ impl App {
     }
 
     pub(in crate::app) fn open_region_picker_on(&mut self, image: QueryImage) {
-        let last = image.region.or_else(|| self.recent_images.region(&image.subject));
+        let last = image.region.or_else(|| self.results.recent_images.region(&image.subject));
         let image = QueryImage { region: None, ..image };
-        self.overlay = Some(Overlay::RegionPicker(RegionPicker::new(image, last)));
+        self.overlays.open(Overlay::RegionPicker(RegionPicker::new(image, last)));
     }
 }

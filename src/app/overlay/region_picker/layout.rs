@@ -104,12 +104,12 @@ impl RegionPicker {
     }
 
     fn areas_on(app: &App) -> RegionPickerAreas {
-        Self::areas(Self::area_on(app.size), app.protocol != Protocol::None)
+        Self::areas(Self::area_on(app.screen.size), app.screen.protocol != Protocol::None)
     }
 
     pub fn canvas(app: &App) -> Canvas {
         let picture = Self::areas_on(app).picture;
-        app.canvas(picture.width, picture.height)
+        app.screen.canvas(picture.width, picture.height)
     }
 
     /// All of the screen except the header and the last lines.
@@ -137,7 +137,7 @@ impl RegionPicker {
     /// pictures faster than they are made.
     pub(super) fn picture_to_load(&self, app: &App) -> VisiblePicture {
         let (requested, canvas) = (self.requested_picture(), Self::canvas(app));
-        let in_progress = app.tickets.lanes().find_map(|lane| match lane {
+        let in_progress = app.outbox.tickets.lanes().find_map(|lane| match lane {
             Lane::Picture(view, at) if *at == canvas && view.differs_only_in_region(&requested) => {
                 Some(view)
             }

@@ -1,0 +1,146 @@
+//! What leaves the core while an event is handled: requests with their tickets, other effects, and
+//! notifications. Come here to send something, or for how stale responses are detected.
+//!
+//! A lane has at most one open ticket. Opening the lane again, or cancelling it, makes the response to
+//! the older ticket stale: `close` returns `false` for it. The worker aborts such requests, too, but
+//! only to save work; this check is what makes it correct.
+
+use std::{collections::BTreeMap, mem};
+
+use crate::{
+    app::{JobAlert, Level, Notifications, Uptime},
+    config::Destination,
+    message::{Lane, Request, Ticket},
+    printable_text::PrintableText,
+};
+use tessera_model::Failure;
+use tessera_picture::Protocol;
+
+/// What the core requests from the runtime: plain values, which tests compare.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    Send(Ticket, Request),
+    Cancel(Lane),
+    /// Send `Event::Wake` at this time; replaces an earlier one.
+    WakeAt(Uptime),
+    Copy(PrintableText),
+    Edit(String),
+    CaptureMouse(bool),
+    /// Draw pictures with this protocol from now on, and save that for this terminal.
+    SaveProtocol(Protocol),
+    Alert(JobAlert),
+    /// Draw everything and send all pictures again.
+    Redraw,
+    Suspend,
+    Quit,
+    OpenDeployment(Destination),
+}
+
+/// The time of the event that is handled, and what is sent because of it.
+#[derive(Debug, Default)]
+pub(in crate::app) struct Outbox {
+    pub now: Uptime,
+    pub tickets: Tickets,
+    pub notifications: Notifications,
+    effects: Vec<Effect>,
+    /// The time that the runtime was last told to send `Event::Wake` at.
+    next_wake: Option<Uptime>,
+}
+
+impl Outbox {
+    pub fn new(notifications: Notifications) -> Self {
+        Self { notifications, ..Self::default() }
+    }
+
+    pub fn push(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        mem::take(&mut self.effects)
+    }
+
+    pub fn send(&mut self, lane: Lane, request: Request) {
+        let ticket = self.tickets.open(lane, self.now);
+        self.effects.push(Effect::Send(ticket, request));
+    }
+
+    /// Sends a request before everything else of this event, so that a crash cannot lose it after a later
+    /// effect was seen.
+    pub fn send_first(&mut self, lane: Lane, request: Request) {
+        let ticket = self.tickets.open(lane, self.now);
+        self.effects.insert(0, Effect::Send(ticket, request));
+    }
+
+    pub fn cancel(&mut self, lane: Lane) {
+        if self.tickets.cancel(&lane) {
+            self.effects.push(Effect::Cancel(lane));
+        }
+    }
+
+    pub fn notify(&mut self, level: Level, text: impl AsRef<str>) {
+        self.notifications.push(self.now, level, text);
+    }
+
+    pub fn notify_failure(&mut self, failure: &Failure) {
+        self.notify(Level::Error, failure.to_string());
+    }
+
+    /// Sets the time of the next `Event::Wake`, if it has changed.
+    pub fn wake_at(&mut self, time: Option<Uptime>) {
+        if time != self.next_wake {
+            self.next_wake = time;
+            self.effects.extend(time.map(Effect::WakeAt));
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Tickets {
+    last_number: u64,
+    open: BTreeMap<Lane, (u64, Uptime)>,
+}
+
+impl Tickets {
+    /// Opens `lane`; an older ticket of it becomes stale.
+    pub fn open(&mut self, lane: Lane, now: Uptime) -> Ticket {
+        self.last_number += 1;
+        self.open.insert(lane.clone(), (self.last_number, now));
+        Ticket { lane, number: self.last_number }
+    }
+
+    /// Closes the ticket of a response. Returns `false` if it is stale.
+    pub fn close(&mut self, ticket: &Ticket) -> bool {
+        let current = self.is_current(ticket);
+        if current {
+            self.open.remove(&ticket.lane);
+        }
+        current
+    }
+
+    /// Forgets the open ticket of `lane`. Returns whether there was one.
+    pub fn cancel(&mut self, lane: &Lane) -> bool {
+        self.open.remove(lane).is_some()
+    }
+
+    pub fn is_current(&self, ticket: &Ticket) -> bool {
+        self.open.get(&ticket.lane).is_some_and(|(number, _)| *number == ticket.number)
+    }
+
+    pub fn is_open(&self, lane: &Lane) -> bool {
+        self.open.contains_key(lane)
+    }
+
+    pub fn opened_at(&self, lane: &Lane) -> Option<Uptime> {
+        self.open.get(lane).map(|(_, since)| *since)
+    }
+
+    pub fn lanes(&self) -> impl Iterator<Item = &Lane> {
+        self.open.keys()
+    }
+
+    /// The number of open requests: shown on screen, and how tests know that nothing is pending.
+    pub fn outstanding(&self) -> usize {
+        self.open.len()
+    }
+}
