@@ -193,7 +193,7 @@ struct FoundExport {
 
 impl ExportLookup {
     /// Finds the export. Job records contain the dataset of exports started on this machine.
-    pub(super) async fn find(&self, connection: &Connection<'_>) -> CliResult<FoundExport> {
+    async fn find(&self, connection: &Connection<'_>) -> CliResult<FoundExport> {
         let jobs = recorded_exports(connection).unwrap_or_else(|failure| {
             connection.context.messages.warn(failure.to_string());
             Vec::new()
