@@ -9,9 +9,9 @@
 //! crate may import which:
 //!
 //! ```text
-//! layer 0   input   job -> remote   message -> job   command_lines   printable_text   user_files
-//! layer 1   config -> input, user_files     credentials -> user_files
-//!           subprocess -> credentials
+//! layer 0   input   job -> remote   message -> job   command_lines   printable_text
+//!           credentials
+//! layer 1   config -> input                 subprocess -> credentials
 //! layer 2   state -> config                 usecase -> config, credentials
 //!           app -> job, message, input, config
 //! layer 3   worker -> message, state        ui -> input, config, app
@@ -37,5 +37,4 @@ pub mod state;
 mod subprocess;
 pub mod ui;
 pub mod usecase;
-pub mod user_files;
 pub mod worker;

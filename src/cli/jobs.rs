@@ -255,7 +255,7 @@ async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<SafeT
             connection.follow_operation(&mut job).await
         }
         state => {
-            // The service tells what became of the export since the state was saved.
+            // The service reports what became of the export since the state was saved.
             let state = state.export().map_or(SavedJobState::Sent, SavedJobState::Running);
             let mut job = Job::resume(JobId::default(), JobRecord { state, ..job.clone() });
             let export = connection.follow_export(&mut job, None).await?;

@@ -7,7 +7,7 @@ use std::{
 
 use directories::ProjectDirs;
 
-use crate::{input::Keymap, user_files};
+use crate::input::Keymap;
 
 fn project_dirs() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "tessera")
@@ -75,7 +75,7 @@ fn state_root_dir() -> Option<PathBuf> {
 /// The state folders of all deployments, sorted.
 pub fn state_dirs() -> io::Result<Vec<PathBuf>> {
     let Some(root) = state_root_dir() else { return Ok(Vec::new()) };
-    let entries = user_files::if_exists(fs::read_dir(root))?;
+    let entries = tessera_files::if_exists(fs::read_dir(root))?;
     let paths = entries.into_iter().flatten().map(|entry| entry.map(|entry| entry.path()));
     let mut folders = paths.collect::<io::Result<Vec<PathBuf>>>()?;
     folders.retain(|path| path.is_dir());
@@ -97,7 +97,7 @@ pub fn load_keymap(path: Option<&Path>) -> Result<(Keymap, Vec<String>), String>
     let Some(path) = path else { return Ok((shipped, Vec::new())) };
     let describe = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
     let source =
-        user_files::if_exists(fs::read_to_string(path)).map_err(|error| describe(&error))?;
+        tessera_files::if_exists(fs::read_to_string(path)).map_err(|error| describe(&error))?;
     let Some(source) = source else { return Ok((shipped, Vec::new())) };
     let (keymap, keyless) = shipped.with_overrides(&source).map_err(|error| describe(&error))?;
     let warnings = keyless.iter().map(|action| {

@@ -4,18 +4,14 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File},
     io,
-    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
-use crate::{
-    state::{
-        StateStore,
-        store::{self, file_failure, read_jobs},
-    },
-    user_files,
+use crate::state::{
+    StateStore,
+    store::{self, file_failure, read_jobs},
 };
 use tessera_model::{Failure, JobRecord, StateValue};
 
@@ -42,7 +38,7 @@ impl InstanceFiles {
         if let Some((path, _)) = &self.own_file {
             return Ok(path.clone());
         }
-        user_files::create_private_dir(folder)?;
+        tessera_files::create_private_dir_durably(folder)?;
         for number in 0..MAX_INSTANCES {
             let path = entry_path(folder, number);
             if !path.exists()
@@ -91,14 +87,7 @@ pub(super) fn list_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
 
 /// Whether a running instance owns this file. Does not adopt it.
 pub(super) fn is_locked(path: &Path) -> io::Result<bool> {
-    let Some(lock) = user_files::if_exists(File::open(path.with_extension("lock")))? else {
-        return Ok(false);
-    };
-    match lock.try_lock_shared() {
-        Ok(()) => Ok(false),
-        Err(TryLockError::WouldBlock) => Ok(true),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+    tessera_files::is_locked(&path.with_extension("lock"))
 }
 
 fn entry_path(folder: &Path, number: usize) -> PathBuf {
@@ -107,14 +96,7 @@ fn entry_path(folder: &Path, number: usize) -> PathBuf {
 
 /// Locks a file unless a running instance owns it. The lock ends with the process.
 pub(super) fn try_lock(path: &Path) -> io::Result<Option<File>> {
-    let path = path.with_extension("lock");
-    let mut options = OpenOptions::new();
-    let file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+    tessera_files::open_locked(&path.with_extension("lock"))
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -4,21 +4,17 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
-    io::{self, Write as _},
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::{
-    state::{
-        StateStore,
-        searches_json::{read_entity, read_granularity},
-        store::file_failure,
-    },
-    user_files,
+use crate::state::{
+    StateStore,
+    searches_json::{read_entity, read_granularity},
+    store::file_failure,
 };
 use tessera_model::{
     ClusterId, DatasetId, EntityType, EntryContent, EntryId, Failure, MediaId, SafeText,
@@ -35,15 +31,7 @@ pub fn save_selection(
     selection: &Selection,
 ) -> Result<PathBuf, Failure> {
     let text = format!("{:#}\n", write_selection(dataset, selection));
-    let written = fs::OpenOptions::new().write(true).create_new(true).open(&path);
-    let written = written.and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        user_files::sync_names(
-            path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new(".")),
-        )
-    });
-    match written {
+    match tessera_files::write_new_file(&path, &text) {
         Ok(()) => Ok(path),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let sentence = format!("{} already exists", path.display());
@@ -85,7 +73,7 @@ impl StateStore {
         name: &str,
     ) -> Result<Option<(Option<DatasetId>, Selection)>, Failure> {
         let path = self.named_selection_path(name)?;
-        let source = user_files::if_exists(fs::read_to_string(&path))
+        let source = tessera_files::if_exists(fs::read_to_string(&path))
             .map_err(file_failure(&path, "read"))?;
         let read = |source: String| -> Result<_, String> {
             let document = serde_json::from_str(&source).map_err(|error| error.to_string())?;
@@ -104,7 +92,7 @@ impl StateStore {
     ) -> Result<PathBuf, Failure> {
         let path = self.named_selection_path(name)?;
         let text = format!("{:#}\n", write_selection(dataset, selection));
-        user_files::write_atomically(&path, &text).map_err(file_failure(&path, "written"))?;
+        tessera_files::write_user_file(&path, &text).map_err(file_failure(&path, "written"))?;
         Ok(path)
     }
 
@@ -113,8 +101,8 @@ impl StateStore {
         let Some(folder) = self.dir.as_ref().map(|folder| folder.join(SELECTIONS_DIR)) else {
             return Ok(Vec::new());
         };
-        let entries =
-            user_files::if_exists(fs::read_dir(&folder)).map_err(file_failure(&folder, "read"))?;
+        let entries = tessera_files::if_exists(fs::read_dir(&folder))
+            .map_err(file_failure(&folder, "read"))?;
         let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
         let mut names: Vec<String> = paths
             .filter(|path| path.extension().is_some_and(|end| end == "json"))
@@ -127,7 +115,7 @@ impl StateStore {
     /// Returns `false` if there was none.
     pub fn delete_named_selection(&self, name: &str) -> Result<bool, Failure> {
         let path = self.named_selection_path(name)?;
-        let removed = user_files::if_exists(fs::remove_file(&path))
+        let removed = tessera_files::if_exists(fs::remove_file(&path))
             .map_err(file_failure(&path, "removed"))?;
         Ok(removed.is_some())
     }

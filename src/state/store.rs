@@ -10,10 +10,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{
-    state::{job_files::InstanceFiles, jobs_json, searches_json, selections},
-    user_files,
-};
+use crate::state::{job_files::InstanceFiles, jobs_json, searches_json, selections};
 use tessera_model::{
     DatasetId, Failure, HistoryEntry, JobRecord, SavedSession, SavedView, Selection, StateKey,
     StateValue,
@@ -104,14 +101,14 @@ pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
         StateValue::History(searches) => searches_json::write_history(searches),
         StateValue::Session(session) => searches_json::write_session(session),
     };
-    user_files::write_atomically(path, format!("{document:#}\n"))
-        .and_then(|()| path.parent().map_or(Ok(()), user_files::close_to_others))
+    tessera_files::write_user_file(path, format!("{document:#}\n"))
+        .and_then(|()| path.parent().map_or(Ok(()), tessera_files::close_to_others))
         .map_err(file_failure(path, "written"))
 }
 
 pub(super) fn read(path: &Path, key: &StateKey) -> Result<Option<StateValue>, Failure> {
     let source =
-        user_files::if_exists(fs::read_to_string(path)).map_err(file_failure(path, "read"))?;
+        tessera_files::if_exists(fs::read_to_string(path)).map_err(file_failure(path, "read"))?;
     let value = source.map(|source| parse(key, &source)).transpose();
     value.map_err(file_failure(path, "parsed"))
 }

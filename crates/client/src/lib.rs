@@ -40,7 +40,6 @@ mod request;
 mod response;
 mod retry;
 mod retry_table;
-pub mod rotating_file;
 pub mod trace;
 mod transport;
 mod upload;

@@ -5,9 +5,9 @@
 //! bytes of another.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File},
     io,
-    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
@@ -108,10 +108,8 @@ impl PartFile {
             })
         });
         renamed.map_err(|error| disk_failure(&self.target, &error))?;
-        let folder = self.target.parent().filter(|folder| *folder != Path::new(""));
-        let folder = folder.unwrap_or(Path::new("."));
-        let synced = File::open(folder).and_then(|folder| folder.sync_all());
-        synced.map_err(|error| disk_failure(folder, &error))?;
+        let folder = tessera_files::parent_dir(&self.target);
+        tessera_files::sync_dir(folder).map_err(|error| disk_failure(folder, &error))?;
         Ok((self.target, self.bytes_written))
     }
 
@@ -151,18 +149,12 @@ fn open_locked(path: &Path) -> Result<File, Failure> {
             local_failure(path, "exists and is not a regular file").with_remedy("Move it away")
         );
     }
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    let file = options.open(path).map_err(|error| disk_failure(path, &error))?;
+    let locked = tessera_files::open_locked(path).map_err(|error| disk_failure(path, &error))?;
     let busy = || {
         local_failure(path, "another program is downloading this archive")
             .with_remedy("Wait until it has finished")
     };
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(busy()),
-        Err(TryLockError::Error(error)) => return Err(disk_failure(path, &error)),
-    }
+    let file = locked.ok_or_else(busy)?;
     // Between opening and locking, another program may have renamed this file.
     match (fs::symlink_metadata(path), file.metadata()) {
         (Ok(named), Ok(opened)) if named.ino() == opened.ino() => Ok(file),

@@ -21,9 +21,8 @@ use super::{
     setting,
     sqlite::{DatabaseFile, OpenedDatabase},
 };
-use tessera_media::{
-    ingest::staging::ensure_private_dir, network_file_system::network_file_system_of,
-};
+use tessera_files::ensure_private_dir;
+use tessera_media::network_file_system::network_file_system_of;
 
 enum Engine {
     Sqlite(DatabaseFile),

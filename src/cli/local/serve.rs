@@ -16,6 +16,7 @@ use crate::{
         CliError, CliResult, GlobalOptions, ServeOptions,
         local::{
             access_log::open_access_log,
+            explanation::explanation_text,
             local_settings,
             service::{LocalService, RequiredLogin, bind, index_dir, report_skipped},
             store::{require_store, store_address},
@@ -30,7 +31,6 @@ use tessera_media::object_storage;
 use tessera_model::Failure;
 use tessera_service::{
     AllowedHost, Deployment, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions,
-    serve_explanation,
 };
 
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
@@ -40,7 +40,7 @@ const UNENCRYPTED: &str = "other machines can reach this service, and logins and
 /// Serves until a signal ends it; returns the exit code.
 pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResult<i32> {
     if options.explain {
-        write_stdout(&PrintableText::lines(&serve_explanation()))?;
+        write_stdout(&PrintableText::lines(&explanation_text()))?;
         return Ok(0);
     }
     let model = mem::take(&mut options.model).or_of_settings(global)?;

@@ -16,13 +16,14 @@ use super::{
     query_params::BOOLEAN_HINT,
 };
 use crate::usecase::{AddMediaRequest, AddMediaSource};
+use tessera_files::{
+    create_private_dir, private_file,
+    staging::{ARCHIVE_FILE_NAME, UniqueFiles, create_staging_dir},
+};
 use tessera_media::{
     ingest::{
         disk_quota::{DiskQuota, SpaceClaim},
         file_names::sanitized_path,
-        staging::{
-            ARCHIVE_FILE_NAME, UniqueFiles, create_private_dir, create_staging_dir, private_file,
-        },
         unpack::ArchiveKind,
     },
     object_storage::RoleArn,

@@ -11,7 +11,7 @@ use super::{
     options::{KeyPair, ServiceCredentials},
 };
 use crate::{Deployment, LocalError};
-use tessera_media::ingest::staging::{restrict, write_durably};
+use tessera_files::{if_exists, restrict, write_durably};
 use tessera_store::{QueryError, StoreError, setting};
 
 /// What is kept, as JSON.
@@ -62,10 +62,7 @@ impl Deployment {
 }
 
 fn read_file(path: PathBuf) -> io::Result<Option<ServiceCredentials>> {
-    let text = match fs::read(&path) {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-        text => Zeroizing::new(text?),
-    };
+    let Some(text) = if_exists(fs::read(&path))?.map(Zeroizing::new) else { return Ok(None) };
     restrict(&path, 0o600)?;
     decode(&text, LoginStorage::File(path)).map(Some)
 }

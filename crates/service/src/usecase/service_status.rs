@@ -2,7 +2,7 @@
 
 use super::ServiceError;
 use crate::Deployment;
-use tessera_media::ingest::staging::create_staging_dir;
+use tessera_files::staging::create_staging_dir;
 use tessera_store::{
     lease::{self, LeaseCounts},
     workload::{self, UnfinishedTasks},

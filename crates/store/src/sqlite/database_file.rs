@@ -13,12 +13,12 @@ use crate::{
     StoreError,
     engine::{Connection, QueryError},
 };
-use tessera_media::ingest::staging::{private_file, restrict, sync_dir};
+use tessera_files::{private_file, restrict, sync_dir};
 
 /// First `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
-/// The database of a index folder.
+/// The database of an index folder.
 pub(crate) struct DatabaseFile {
     data: PathBuf,
     /// The network file system that it is on.

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tessera_media::ingest::staging::private_file;
+use tessera_files::{if_exists, private_file};
 
 const FILE_NAME: &str = "opened";
 /// Linux: a random identifier of each start. Without it, a database that was not closed is always checked.
@@ -33,10 +33,7 @@ fn write(data: &Path, database: &Path) -> io::Result<()> {
 }
 
 pub(super) fn remove(data: &Path) -> io::Result<()> {
-    match fs::remove_file(path(data)) {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
+    if_exists(fs::remove_file(path(data))).map(drop)
 }
 
 fn path(data: &Path) -> PathBuf {

@@ -1,17 +1,18 @@
-//! A log file of bounded size that only this user can read. A full file is renamed to `FILE.1`, and so
-//! on; the oldest one is removed.
+//! A log file of bounded size that only this user can read. A full file is renamed to `FILE.1`, the former
+//! `FILE.1` to `FILE.2`, and so on; the oldest one is removed.
 
 use std::{
     ffi::OsString,
-    fs::{self, File, OpenOptions, Permissions},
+    fs::{self, File, Permissions},
     io::{self, ErrorKind, Write},
-    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
+use super::private::{FILE_MODE, private_file};
+
 const MAX_FILE_BYTES: u64 = 10 << 20;
 const MAX_FILES: usize = 5;
-const PRIVATE_MODE: u32 = 0o600;
 
 #[derive(Debug)]
 pub struct RotatingFile {
@@ -34,7 +35,12 @@ impl RotatingFile {
         if (1..MAX_FILES).any(|number| numbered(path, number).exists()) {
             return Err(io::Error::new(ErrorKind::AlreadyExists, "an older part exists"));
         }
-        Ok(Self { path: path.to_owned(), out: create_private(path)?, bytes: 0, max_bytes })
+        Ok(Self {
+            path: path.to_owned(),
+            out: private_file().create_new(true).open(path)?,
+            bytes: 0,
+            max_bytes,
+        })
     }
 
     /// Continues a file, or starts a new one. Other users lose their access to it.
@@ -50,8 +56,8 @@ impl RotatingFile {
         if fs::metadata(path).is_ok_and(|existing| !existing.is_file()) {
             return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
         }
-        let out = OpenOptions::new().append(true).create(true).mode(PRIVATE_MODE).open(path)?;
-        out.set_permissions(Permissions::from_mode(PRIVATE_MODE))?;
+        let out = private_file().append(true).create(true).open(path)?;
+        out.set_permissions(Permissions::from_mode(FILE_MODE))?;
         let bytes = out.metadata()?.len();
         Ok(Self { path: path.to_owned(), out, bytes, max_bytes })
     }
@@ -73,13 +79,9 @@ impl RotatingFile {
                 fs::rename(part, numbered(&self.path, number + 1))?;
             }
         }
-        (self.out, self.bytes) = (create_private(&self.path)?, 0);
+        (self.out, self.bytes) = (private_file().create_new(true).open(&self.path)?, 0);
         Ok(())
     }
-}
-
-fn create_private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(PRIVATE_MODE).open(path)
 }
 
 fn numbered(path: &Path, number: usize) -> PathBuf {
@@ -101,7 +103,7 @@ mod tests {
         for number in (0..MAX_FILES).rev() {
             let Ok(metadata) = fs::metadata(numbered(path, number)) else { continue };
             assert!(metadata.len() <= max_bytes, "{}", metadata.len());
-            assert_eq!(metadata.permissions().mode() & 0o777, PRIVATE_MODE);
+            assert_eq!(metadata.permissions().mode() & 0o777, FILE_MODE);
             let text = fs::read_to_string(numbered(path, number)).unwrap();
             numbers.extend(text.lines().map(|line| line.parse::<u64>().unwrap()));
         }
