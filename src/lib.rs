@@ -12,8 +12,10 @@
 //! layer 0   input   job -> remote   message -> job   command_lines   printable_text
 //!           credentials
 //! layer 1   config -> input                 subprocess -> credentials
-//! layer 2   state -> config                 drawing -> config
-//! layer 3   worker -> message, state        app -> job, message, input, config, drawing
+//! layer 2   state -> config                 usecase -> config, credentials
+//!           drawing -> config
+//! layer 3   worker -> message, state, usecase
+//!           app -> job, message, input, config, drawing
 //!           cli -> config, credentials, state, job
 //! layer 4   ui -> input, config, drawing, app
 //! layer 5   runtime -> app, ui, worker
@@ -37,4 +39,5 @@ pub mod runtime;
 pub mod state;
 mod subprocess;
 pub mod ui;
+pub mod usecase;
 pub mod worker;

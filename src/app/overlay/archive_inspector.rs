@@ -10,7 +10,7 @@ use ratatui::{
 use tessera_model::{
     Failure, Inspection, PictureSource, SafeText,
     text::{format_bytes, group_digits, grouped_with_noun},
-    video::frames_and_videos,
+    picture_source::frames_and_videos,
 };
 use tessera_picture::{Crop, PictureSubject, PictureView};
 

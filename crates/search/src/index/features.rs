@@ -127,12 +127,12 @@ pub fn shrink_to_thumbnail(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
         return Ok(pixels.clone());
     }
     let scaled = |side: u32| (side * THUMBNAIL_SIDE).div_ceil(longest).max(1);
-    fit::resize(pixels, (scaled(width), scaled(height)))
+    resize(pixels, (scaled(width), scaled(height)))
 }
 
 /// Returns a copy of [`SQUARE_SIDE`] x [`SQUARE_SIDE`] pixels, regardless of the aspect ratio.
 pub fn square_copy(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
-    fit::resize(pixels, (SQUARE_SIDE as u32, SQUARE_SIDE as u32))
+    resize(pixels, (SQUARE_SIDE as u32, SQUARE_SIDE as u32))
 }
 
 pub fn encode_thumbnail(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {

@@ -14,7 +14,7 @@ use std::{
 
 use tessera_compression::Compression;
 use tessera_files::{create_private_dir, if_exists, staging::UniqueFiles};
-use tessera_model::{FileKind, SafeText, archive_path::safe_relative_path};
+use tessera_model::{FileKind, SafeText, local_files::safe_relative_path};
 
 use super::{
     SourceFile,
