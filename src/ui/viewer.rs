@@ -1,7 +1,7 @@
 //! The full-size view: title, one or several pictures, and hints or a notification.
 
 use ratatui::{layout::Rect, style::Style};
-use tessera_model::{Preview, text::group_digits, picture_source::format_timestamp};
+use tessera_model::{Preview, picture_source::format_timestamp, text::group_digits};
 use tessera_picture::Protocol;
 
 use crate::{

@@ -14,8 +14,8 @@ use crate::{
     part_file::disk_failure,
 };
 use tessera_model::{
-    Failure, Inspection, PictureSource, SafeText, local_files::safe_relative_path,
-    export::NameSample,
+    Failure, Inspection, PictureSource, SafeText, export::NameSample,
+    local_files::safe_relative_path,
 };
 use tessera_wire::{fields::number, preview::read_row_frame};
 

@@ -9,8 +9,8 @@ use ratatui::{
 };
 use tessera_model::{
     Failure, Inspection, PictureSource, SafeText,
-    text::{format_bytes, group_digits, grouped_with_noun},
     picture_source::frames_and_videos,
+    text::{format_bytes, group_digits, grouped_with_noun},
 };
 use tessera_picture::{Crop, PictureSubject, PictureView};
 

@@ -6,7 +6,7 @@ use image::{RgbImage, imageops};
 use tessera_model::Region;
 use tessera_picture::{
     decode::{DecodeError, decode, decode_for},
-    fit,
+    resize,
 };
 
 use super::{

@@ -21,7 +21,6 @@ use super::{
     disk_quota::{ClaimedFile, DiskQuota},
 };
 use archive_formats::{is_tar_header, unpack_compressed_tar, unpack_tar, unpack_zip};
-use tessera_files::{create_private_dir, if_exists, staging::UniqueFiles};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchiveKind {
