@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use tessera_picture::{
     Canvas, Protocol,
     fit::{DEFAULT_SIXEL_SIDE, Fit, max_sixel_cells},
+    resize,
 };
 
 fn canvas(columns: u16, rows: u16, cell: (u16, u16), protocol: Protocol) -> Canvas {
