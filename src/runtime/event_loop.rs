@@ -1,6 +1,8 @@
 //! The event loop around the core. The first frame is drawn before the network or the terminal have
 //! replied.
 
+mod terminal_tasks;
+
 use std::{
     io,
     time::{Duration, Instant},
@@ -14,8 +16,9 @@ use crate::{
     config::Destination,
     drawing::{HoverTexts, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
     runtime::{
-        RuntimeOptions, Session, graphics_results,
+        RuntimeOptions, Session,
         input::InputReader,
+        options,
         probe::{self, Environment},
         signals::{Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
@@ -23,8 +26,6 @@ use crate::{
     ui,
     worker::{Worker, WorkerEvent},
 };
-
-mod terminal_tasks;
 
 /// Minimum interval of frames for responses; keys are drawn immediately.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(12);
@@ -53,7 +54,7 @@ pub async fn run(
         color_depth: environment.initial_color_depth(),
     };
     let confirmed_protocol =
-        options.forced_protocol.or_else(|| graphics_results::load(&environment));
+        options.forced_protocol.or_else(|| options::load_graphics_result(&environment));
     // A negative graphics result always applies. A positive one needs the terminal's confirmation,
     // because another terminal may have the same name.
     let graphics =

@@ -2,10 +2,13 @@
 
 use std::{fmt, sync::Arc};
 
-use super::blocking::run_blocking;
-use crate::message::{ImportedLogin, LoginImport, LoginPlaces};
 use tessera_client::{AuthMethod, Client, Credentials};
 use tessera_model::{DatasetId, Failure, FailureKind, SafeText};
+
+use crate::{
+    message::{ImportedLogin, LoginImport, LoginPlaces},
+    worker::worker_loop::run_blocking,
+};
 
 /// Where the login of the deployment is stored. All methods block.
 pub trait LoginStorage: Send + Sync + fmt::Debug {

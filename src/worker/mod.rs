@@ -4,17 +4,12 @@
 //! wait for one of a few slots. Every request gets exactly one response, unless its lane was
 //! cancelled or has a newer request.
 
-mod blocking;
 mod decoded_pictures;
 mod disk_cache;
 mod external_viewer;
-mod folder_listing;
-mod lanes;
 mod login;
-mod progress_throttle;
 mod request_handler;
-mod thumbnail_loader;
-mod thumbnail_store;
+mod thumbnails;
 mod worker_loop;
 
 use std::{
