@@ -201,7 +201,7 @@ fn job_text(job: &Job) -> String {
     format!("{} of {} {}{percent}", job.kind.label(), job.dataset_name, job.label())
 }
 
-/// In tens, because every change is announced.
+/// The percentage in tens, because every change is announced.
 fn percent_text(percent: u64) -> String {
     format!(" {} percent", percent / 10 * 10)
 }

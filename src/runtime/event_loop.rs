@@ -34,7 +34,7 @@ const MAX_EVENTS_PER_FRAME: usize = 256;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunOutcome {
-    /// With an exit code.
+    /// The program ended with this exit code.
     Exit(i32),
     /// To open another deployment.
     Switch(Destination),

@@ -138,7 +138,7 @@ const ADDING_PARAMETERS: [(Modifier, u8); 9] = [
     (Modifier::CROSSED_OUT, 9),
 ];
 
-/// Each byte in decimal.
+/// The decimal digits of each byte.
 static DECIMALS: [Decimal; 256] = decimals();
 
 /// Digits and a semicolon, padded with more of them to a length that is copied by a single instruction.
@@ -295,7 +295,7 @@ impl StyleSequence {
             Color::LightCyan => 14,
             Color::White => 15,
         };
-        // Also for the first 16: some terminals draw bold text in a brighter color after 30 to 37.
+        // The first 16 colors are written like this, too, because some terminals draw bold text in a brighter color after 30 to 37.
         self.push_all([base + 8, 5, index]);
     }
 

@@ -55,7 +55,7 @@ fn load_custom(choice: &ThemeChoice, auto: ThemeName) -> Result<Option<Themes>, 
     Themes::load(Some((&path, &source)), auto).map(Some)
 }
 
-/// Without a readable file the test picture is shown again.
+/// Loads what the user has confirmed. If the file cannot be read, the test picture is shown again.
 pub(super) fn load_graphics_result(environment: &Environment) -> Option<Protocol> {
     let choice =
         *read(&config::terminal_graphics_file()?).ok()?.get(&environment.terminal_name())?;

@@ -17,7 +17,7 @@ pub trait LoginStorage: Send + Sync + fmt::Debug {
     /// Stores a key pair, and returns where its secret is.
     ///
     /// # Errors
-    /// It could not be stored, or only its secret was, which the failure says.
+    /// The login could not be stored, or only its secret was, which the failure says.
     fn save(&self, credentials: &Credentials) -> Result<SafeText, Failure>;
 }
 

@@ -192,7 +192,7 @@ impl RequestHandler {
         move |done, total| {
             if pace.is_due(std::time::Instant::now()) {
                 let progress = RequestProgress { ticket: ticket.clone(), done, total };
-                // Without a listener the program is ending.
+                // If nothing listens, the program is ending.
                 let _ = events.send(WorkerEvent::Progress(progress));
             }
         }

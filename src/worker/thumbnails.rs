@@ -293,7 +293,7 @@ impl ThumbnailStore {
                 "thumbnails cannot be stored in {folder}: {error}. They are requested again at every \
                  start; `cache.max_mib = 0` turns storing off"
             );
-            // Without a listener the program is ending.
+            // If nothing listens, the program is ending.
             let _ = self.0.events.send(WorkerEvent::Warning(SafeText::detail(&sentence)));
         }
     }

@@ -107,7 +107,7 @@ impl WorkerLoop {
         if let Ok(response) = outcome
             && self.lanes.finish(&response.ticket)
         {
-            // Without a listener the program is ending.
+            // If nothing listens, the program is ending.
             let _ = self.events.send(WorkerEvent::Response(response));
         }
     }

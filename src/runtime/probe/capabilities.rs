@@ -13,7 +13,7 @@ use crate::{
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
 pub struct Capabilities {
     pub protocol: Protocol,
-    /// In pixels (width, height); it changes with the font: see [`super::cell_size`].
+    /// The width and the height in pixels, which change with the font: see [`super::cell_size`].
     pub cell: (u16, u16),
     /// tmux passes graphics on only when wrapped.
     pub in_tmux: bool,
