@@ -217,7 +217,7 @@ pub enum Payload {
     Folder(FolderListing),
     Inspection(Box<Inspection>),
     OpenedExternally,
-    /// Without secrets.
+    /// The command contains no secrets.
     Curl(ShellCommand),
     LoginPlaces(LoginPlaces),
     LoginAccepted,

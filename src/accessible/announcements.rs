@@ -1,9 +1,21 @@
-//! What to announce after an event: notifications, and the lines that have changed since they were read.
+//! What to announce after an event: notifications, the lines that have changed since they were read, and the progress
+//! of operations. Each line is printed with its kind first, and nothing is drawn over.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    fmt::Display,
+    io::{self, BufRead, Write},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
-use super::Reading;
-use crate::app::{App, Dialog, Level};
+use tessera_model::SafeText;
+use tokio::task::JoinHandle;
+
+use crate::{
+    accessible::Reading,
+    app::{App, Dialog, Job, Level, Uptime},
+};
 
 /// A line to print, by its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,4 +106,122 @@ fn hints(overlay: &dyn Dialog) -> String {
         .fold(overlay.hints().to_owned(), |text, (arrow, word)| text.replace(arrow, word));
     let parts = hints.split("  ").map(str::trim).filter(|part| !part.is_empty());
     format!("keys: {}", parts.collect::<Vec<_>>().join(", "))
+}
+
+/// A line that is being read.
+pub type PromptedLine = JoinHandle<io::Result<Option<String>>>;
+
+pub struct Announcer {
+    input: Arc<Mutex<dyn BufRead + Send>>,
+    output: Box<dyn Write + Send>,
+}
+
+impl Announcer {
+    pub fn new(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> Self {
+        Self { input: Arc::new(Mutex::new(input)), output: Box::new(output) }
+    }
+
+    pub fn status(&mut self, text: impl Display) -> io::Result<()> {
+        self.line("status", &text)
+    }
+
+    pub fn error(&mut self, text: impl Display) -> io::Result<()> {
+        self.line("error", &text)
+    }
+
+    pub fn item(&mut self, text: impl Display) -> io::Result<()> {
+        self.line("item", &text)
+    }
+
+    /// Prints a question and reads one line, or `None` at the end of the input. It is read on a blocking
+    /// thread, so that responses are handled meanwhile.
+    pub fn prompt(&mut self, question: impl Display) -> io::Result<PromptedLine> {
+        self.line("question", &question)?;
+        let input = Arc::clone(&self.input);
+        Ok(tokio::task::spawn_blocking(move || {
+            let mut line = String::new();
+            let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = input.read_line(&mut line)?;
+            Ok((count > 0).then(|| line.trim().to_owned()))
+        }))
+    }
+
+    fn line(&mut self, kind: &str, text: &dyn Display) -> io::Result<()> {
+        // One line in any case: a line break would start a line without a kind.
+        let text = SafeText::new(&text.to_string(), SafeText::MAX_CAPTION);
+        writeln!(self.output, "{kind}: {text}")?;
+        self.output.flush()
+    }
+}
+
+const HEARTBEAT: Duration = Duration::from_secs(30);
+
+#[derive(Debug)]
+pub(super) struct ProgressStatus {
+    last_line: String,
+    announced_at: Uptime,
+}
+
+impl ProgressStatus {
+    pub fn new(now: Uptime) -> Self {
+        Self { last_line: String::new(), announced_at: now }
+    }
+
+    /// When the next heartbeat is due.
+    pub fn next_heartbeat(&self) -> Uptime {
+        self.announced_at + HEARTBEAT
+    }
+
+    /// Returns the line to announce at this time, if there is one.
+    pub fn next_line(&mut self, line: String, now: Uptime) -> Option<String> {
+        if line != self.last_line {
+            (self.last_line, self.announced_at) = (line.clone(), now);
+            return Some(line);
+        }
+        (now >= self.next_heartbeat()).then(|| {
+            self.announced_at = now;
+            format!("still {line}")
+        })
+    }
+}
+
+/// The operations that are running: datasets that are busy, and active jobs.
+pub(super) fn running(app: &App) -> Vec<String> {
+    let datasets = app.store().dataset_list().iter().filter(|dataset| dataset.status.is_busy());
+    let datasets = datasets.map(|it| {
+        let percent = it.progress.map(u64::from).map_or_else(String::new, percent_text);
+        format!("{} is {}{percent}", it.name, it.status.as_str())
+    });
+    datasets.chain(app.jobs().iter().filter(|job| job.is_active()).map(job_text)).collect()
+}
+
+fn job_text(job: &Job) -> String {
+    let percent = job.progress().map(|(done, total)| 100 * done / total.max(1));
+    let percent = percent.map_or_else(String::new, percent_text);
+    format!("{} of {} {}{percent}", job.kind.label(), job.dataset_name, job.label())
+}
+
+/// The percentage in tens, because every change is announced.
+fn percent_text(percent: u64) -> String {
+    format!(" {} percent", percent / 10 * 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_and_heartbeat_is_announced() {
+        let mut progress = ProgressStatus::new(Duration::ZERO);
+        let mut lines = Vec::new();
+        for at in 0..95 {
+            let line = if at < 10 { "export RUNNING" } else { "export PACKING" };
+            let now = Duration::from_secs(at);
+            lines.extend(progress.next_line(line.to_owned(), now).map(|line| (at, line)));
+        }
+        let lines: Vec<(u64, &str)> = lines.iter().map(|(at, line)| (*at, line.as_str())).collect();
+        let still = "still export PACKING";
+        let expected = [(0, "export RUNNING"), (10, "export PACKING"), (40, still), (70, still)];
+        assert_eq!(lines, expected);
+    }
 }

@@ -5,18 +5,13 @@
 //! `reading` and the files that it uses; a place without a text of its own is read from the drawing.
 
 mod announcements;
-mod announcer;
-mod drawn_text;
 mod pictures;
-mod plots;
-mod progress;
 mod reading;
 mod sentences;
 mod session;
 mod typed_line;
 
-pub use announcements::{Announcement, Announcements};
-pub use announcer::Announcer;
+pub use announcements::{Announcement, Announcements, Announcer};
 pub use reading::Reading;
 pub use session::{AccessibleOptions, run};
 pub use typed_line::TypedLine;

@@ -1,12 +1,14 @@
-//! What is read aloud of the state: the open dialog, the picture, or the focused pane, as lines.
+//! What is read aloud of the state: the open dialog, the picture, or the focused pane, as lines. A place without a
+//! text of its own is read from the drawing, without frames, bars and gaps.
 
-use ratatui::layout::Rect;
-
-use super::{
-    drawn_text::{self, DrawnLine},
-    pictures, plots, sentences,
+use ratatui::{
+    buffer::{Buffer, Cell},
+    layout::{Margin, Rect},
+    style::Modifier,
 };
+
 use crate::{
+    accessible::{pictures, sentences},
     app::{
         App, Pane, Remote,
         overlay::{
@@ -17,6 +19,11 @@ use crate::{
             score_histogram::ScoreHistogram,
         },
         query::chips,
+    },
+    drawing::{
+        PictureLayer, Theme,
+        picture_layer::{ColorDepth, GraphicsSettings},
+        theme::ThemeName,
     },
     ui,
 };
@@ -67,11 +74,11 @@ fn dialog(app: &App) -> Reading {
     } else if let Some(palette) = app.dialog::<Palette>() {
         pick_list("Command", &palette.list)
     } else if let Some(facets) = app.dialog::<Facets>() {
-        plots::facets(app, *facets)
+        pictures::facets(app, *facets)
     } else if let Some(histogram) = app.dialog::<ScoreHistogram>() {
-        plots::score_histogram(app, histogram)
+        pictures::score_histogram(app, histogram)
     } else {
-        let (title, lines) = drawn_text::read(app, app.overlay_area().unwrap_or_default());
+        let (title, lines) = read_drawing(app, app.overlay_area().unwrap_or_default());
         Reading::drawn(title, lines)
     }
 }
@@ -105,7 +112,7 @@ fn pick_list(title: &str, list: &PickList) -> Reading {
 
 fn pane(app: &App) -> Reading {
     let areas = app.areas();
-    let drawn = |area: Option<Rect>| area.map_or_else(Vec::new, |it| drawn_text::read(app, it).1);
+    let drawn = |area: Option<Rect>| area.map_or_else(Vec::new, |it| read_drawing(app, it).1);
     let title = app.panes().focus.name();
     match app.panes().focus {
         Pane::Datasets => datasets(app, drawn(areas.status)),
@@ -167,4 +174,66 @@ fn results(app: &App) -> Reading {
         items.collect(),
         app.results().tile_cursor().0,
     )
+}
+
+/// A line of text, and whether the cursor is on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DrawnLine {
+    pub text: String,
+    pub current: bool,
+}
+
+/// Draws the screen and reads an area with a frame: its title, and the lines inside.
+fn read_drawing(app: &App, area: Rect) -> (String, Vec<DrawnLine>) {
+    let Some(buffer) = draw(app) else { return (String::new(), Vec::new()) };
+    let row = |row: Rect| row.positions().map(|position| &buffer[position]).collect::<Vec<_>>();
+    let area = area.intersection(buffer.area);
+    let title = text_of(&row(Rect { height: 1.min(area.height), ..area }));
+    let lines = area.inner(Margin::new(1, 1)).rows().map(row).map(|cells| DrawnLine {
+        text: text_of(&cells),
+        current: cells.iter().any(|cell| is_selected(cell)),
+    });
+    (title, lines.filter(|line| !line.text.is_empty()).collect())
+}
+
+fn draw(app: &App) -> Option<Buffer> {
+    // Selected text is reversed in it.
+    let theme = Theme::built_in(ThemeName::Plain).ok()?;
+    let mut buffer = Buffer::empty(Rect::new(0, 0, app.screen().size.0, app.screen().size.1));
+    let settings = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
+    ui::draw(app, &theme, &mut buffer, &mut PictureLayer::new(settings));
+    Some(buffer)
+}
+
+fn is_selected(cell: &Cell) -> bool {
+    cell.modifier.contains(Modifier::REVERSED)
+}
+
+/// The words of a row, with commas for gaps. A part of it that is selected is in brackets.
+fn text_of(cells: &[&Cell]) -> String {
+    let selected = cells.iter().filter(|cell| is_selected(cell)).count();
+    let has_choices = selected > 1 && selected < cells.len();
+    let mut text = String::new();
+    let mut in_choice = false;
+    for cell in cells {
+        let opens = has_choices && is_selected(cell);
+        if opens != in_choice {
+            text.push_str(if opens { " [" } else { "] " });
+            in_choice = opens;
+        }
+        text.push_str(readable(cell.symbol()));
+    }
+    if in_choice {
+        text.push(']');
+    }
+    let parts = text.split("  ").map(str::trim).filter(|part| !part.is_empty());
+    let text = parts.collect::<Vec<_>>().join(", ");
+    let text = text.replace("[ ", "[").replace(", ]", "]").replace(" ]", "]").replace(",]", "]");
+    text.replace("[]", "")
+}
+
+/// Frames, bars, shades and pointers say nothing in a line of text.
+fn readable(symbol: &str) -> &str {
+    let is_drawing = |c: char| matches!(c, '\u{2500}'..='\u{259f}' | '\u{25b8}' | '\u{25b9}' | '\u{2800}'..='\u{28ff}');
+    if symbol.chars().next().is_some_and(is_drawing) { " " } else { symbol }
 }

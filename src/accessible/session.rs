@@ -5,20 +5,20 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tessera_client::trace::Trace;
+use tessera_model::{Failure, FailureKind};
 use tokio::{sync::mpsc, time::timeout};
 
-use super::{
-    Announcement, Announcements, Announcer, TypedLine,
-    progress::{self, ProgressStatus},
-};
 use crate::{
+    accessible::{
+        Announcement, Announcements, Announcer, TypedLine,
+        announcements::{self, ProgressStatus},
+    },
     app::{App, Effect, Event, Setup},
     message::Lane,
     runtime::{RunOutcome, RunningApp, edit_text},
     worker::{Worker, WorkerEvent},
 };
-use tessera_client::trace::Trace;
-use tessera_model::{Failure, FailureKind};
 
 /// How long a response is awaited before the next line can be typed.
 const MAX_WAIT: Duration = Duration::from_secs(10);
@@ -146,7 +146,7 @@ impl AccessibleSession {
     async fn wait(&mut self) -> io::Result<()> {
         let mut progress = ProgressStatus::new(self.start.elapsed());
         loop {
-            let running = progress::running(&self.session.app);
+            let running = announcements::running(&self.session.app);
             self.announce_notifications()?;
             let pending = self.session.app.tickets().outstanding() > 0;
             if running.is_empty() && !pending {

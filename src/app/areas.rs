@@ -9,8 +9,7 @@
 //! 160 and more       the query builder or the basket below the detail
 //! ```
 //!
-//! Without the focus, a single dataset, jobs of which none is active and a query without filters are a line
-//! each. While a dialog is open, what happens behind it moves nothing.
+//! A pane without the focus is a single line if it shows one dataset, no active job, or a query without filters. While a dialog is open, what happens behind it moves nothing.
 
 use std::ops::Range;
 
@@ -75,7 +74,7 @@ impl PaneContents {
 
 /// Smallest screen anything is drawn on (columns, rows).
 pub const MIN_SCREEN: (u16, u16) = (30, 8);
-/// From this width on, the query builder has an area of its own (columns).
+/// The width from which on the query builder has an area of its own (columns).
 pub const WIDE_COLUMNS: u16 = 160;
 /// Smallest screen with pictures (columns, rows).
 pub const MIN_PICTURE_SCREEN: (u16, u16) = (60, 16);
@@ -87,7 +86,7 @@ impl Areas {
         let footer = u16::from(app.panes.footer);
         let [body, notice, hints] =
             Layout::vertical([Min(0), Length(1), Length(footer)]).areas(rest);
-        // Without a footer, required hints are drawn over the notification.
+        // If there is no footer, required hints are drawn over the notification.
         let hints = if app.panes.footer { hints } else { notice };
         let (chips, body) = Self::split_chip_line(app, body);
         let areas = Self { header, chips, notification: notice, hints, ..Self::default() };
@@ -217,7 +216,7 @@ fn query_is_line(app: &App) -> bool {
     !matches!(app.panes.focus, Pane::Query | Pane::Basket) && !app.pane_contents().has_filters
 }
 
-/// In the order of assignment: home row first.
+/// The letters in the order of assignment, the home row first.
 const JUMP_LETTERS: [char; 8] = ['a', 's', 'd', 'f', 'j', 'k', 'l', 'g'];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -266,7 +265,7 @@ impl DetailLayout {
         Self::stacked(inner, (previews, selected), cell)
     }
 
-    /// In a wide pane: the picture, and beside it the text above the strip.
+    /// Puts the text and the strip beside the picture, in a wide pane.
     fn side_by_side(inner: Rect, columns: u16, shown: (usize, usize), cell: (u16, u16)) -> Self {
         let picture = Rect { width: columns, ..inner };
         let side = Rect { x: inner.x + columns, width: inner.width - columns, ..inner };

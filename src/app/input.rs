@@ -1,4 +1,4 @@
-//! From keys and the mouse to actions. The dialog on top gets all keys and the mouse. In the panes, a click
+//! Turns keys and the mouse into actions. The dialog on top gets all keys and the mouse. In the panes, a click
 //! focuses and selects, a double click opens, a drag selects a range, and the wheel scrolls.
 
 use std::time::Duration;

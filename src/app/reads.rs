@@ -32,7 +32,7 @@ impl ScheduledRead {
 }
 
 impl Setup {
-    /// Without the focus, the program polls less often.
+    /// The interval of a poll, which is longer while the window has no focus.
     fn poll_interval(&self, interval: Duration, screen: &Screen) -> Duration {
         if screen.window_focused { interval } else { self.polling.unfocused_interval(interval) }
     }
@@ -46,7 +46,7 @@ pub struct Outage {
     pub retry_in: Option<Duration>,
 }
 
-/// From when on a wait is shown on screen.
+/// How long a wait lasts before it is shown on screen.
 const SHOW_WAIT_AFTER: Duration = Duration::from_secs(2);
 
 impl Results {
@@ -151,7 +151,7 @@ impl App {
         let target =
             if busy || followed { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
         let datasets = &self.store.datasets;
-        // Without automatic refresh, an outage is still polled for its end.
+        // The end of an outage is polled for even without automatic refresh.
         let polls = self.datasets.auto_refresh || followed || datasets.failures() > 0;
         let due = datasets.due(polls.then(|| {
             self.setup.poll_interval(

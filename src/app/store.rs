@@ -13,7 +13,7 @@ use crate::app::{Remote, pane::ObservedDatasets};
 
 #[derive(Debug, Default)]
 pub struct Store {
-    /// In the order of the service.
+    /// The datasets in the order of the service.
     pub datasets: Remote<Vec<Dataset>>,
     /// The datasets opened by their ids.
     pub pinned: BTreeSet<DatasetId>,

@@ -350,6 +350,6 @@ fn beside(picture: Rect, cell: (u16, u16)) -> [Rect; 2] {
     let large =
         Rect { width: picture.width - width.saturating_add(1).min(picture.width), ..picture };
     let x = picture.x + picture.width - width;
-    // Also where the picture is not a multiple of three rows high, the small ones end with it.
+    // The small previews end with the large one even if the height is not a multiple of three rows.
     [large, Rect { x, width, height, ..picture }]
 }

@@ -1,6 +1,8 @@
 //! The event loop around the core. The first frame is drawn before the network or the terminal have
 //! replied.
 
+mod terminal_tasks;
+
 use std::{
     io,
     time::{Duration, Instant},
@@ -14,8 +16,9 @@ use crate::{
     config::Destination,
     drawing::{HoverTexts, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
     runtime::{
-        RunningApp, RuntimeOptions, graphics_results,
+        RunningApp, RuntimeOptions,
         input::InputReader,
+        options,
         probe::{self, Environment},
         signals::{Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
@@ -24,8 +27,6 @@ use crate::{
     worker::{Worker, WorkerEvent},
 };
 
-mod terminal_tasks;
-
 /// Minimum interval of frames for responses; keys are drawn immediately.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(12);
 /// Limits the events per frame, so that a flood of responses cannot starve the screen.
@@ -33,7 +34,7 @@ const MAX_EVENTS_PER_FRAME: usize = 256;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunOutcome {
-    /// With an exit code.
+    /// The program ended with this exit code.
     Exit(i32),
     /// To open another deployment.
     Switch(Destination),
@@ -53,7 +54,7 @@ pub async fn run(
         color_depth: environment.initial_color_depth(),
     };
     let confirmed_protocol =
-        options.forced_protocol.or_else(|| graphics_results::load(&environment));
+        options.forced_protocol.or_else(|| options::load_graphics_result(&environment));
     // A negative graphics result always applies. A positive one needs the terminal's confirmation,
     // because another terminal may have the same name.
     let graphics =

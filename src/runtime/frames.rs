@@ -1,17 +1,21 @@
-//! Writes frames: only the cells that changed, and nothing without a change.
+//! Writes frames to the terminal: only the cells that have changed, as escape sequences, and the pictures over them.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    num::NonZeroU16,
+};
 
 use crossterm::{
     QueueableCommand,
     terminal::{BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate},
 };
-use ratatui::{buffer::Buffer, layout::Rect};
-
-use crate::{
-    drawing::picture_layer::TerminalWrites,
-    runtime::cell_writer::{RESET, write_cells},
+use ratatui::{
+    buffer::{Buffer, Cell, CellDiffOption},
+    layout::Rect,
+    style::{Color, Modifier},
 };
+
+use crate::drawing::picture_layer::TerminalWrites;
 
 /// The most memory for the bytes of a frame that is kept: a large screen of half-blocks.
 const MAX_KEPT_BYTES: usize = 1 << 20;
@@ -105,4 +109,231 @@ impl<W: Write> FrameWriter<W> {
 fn clear(buffer: &mut Buffer, area: Rect) {
     buffer.resize(area);
     buffer.reset();
+}
+
+/// Resets colors and modifiers.
+pub const RESET: &[u8] = b"\x1b[m";
+
+/// Modifiers that are removed together, and the parameter that does it.
+const REMOVING_PARAMETERS: [(Modifier, u8); 7] = [
+    (Modifier::BOLD.union(Modifier::DIM), 22),
+    (Modifier::ITALIC, 23),
+    (Modifier::UNDERLINED, 24),
+    (Modifier::SLOW_BLINK.union(Modifier::RAPID_BLINK), 25),
+    (Modifier::REVERSED, 27),
+    (Modifier::HIDDEN, 28),
+    (Modifier::CROSSED_OUT, 29),
+];
+
+/// The parameter that adds each modifier.
+const ADDING_PARAMETERS: [(Modifier, u8); 9] = [
+    (Modifier::BOLD, 1),
+    (Modifier::DIM, 2),
+    (Modifier::ITALIC, 3),
+    (Modifier::UNDERLINED, 4),
+    (Modifier::SLOW_BLINK, 5),
+    (Modifier::RAPID_BLINK, 6),
+    (Modifier::REVERSED, 7),
+    (Modifier::HIDDEN, 8),
+    (Modifier::CROSSED_OUT, 9),
+];
+
+/// The decimal digits of each byte.
+static DECIMALS: [Decimal; 256] = decimals();
+
+/// Digits and a semicolon, padded with more of them to a length that is copied by a single instruction.
+#[derive(Clone, Copy)]
+struct Decimal {
+    text: [u8; 4],
+    length: u8,
+}
+
+/// Writes cells with their positions (column, row), and returns how many they are. The terminal must have the
+/// default style, which it has again after them.
+pub fn write_cells<'a>(
+    bytes: &mut Vec<u8>,
+    cells: impl Iterator<Item = (u16, u16, &'a Cell)>,
+) -> usize {
+    let mut style = CellStyle::DEFAULT;
+    let mut cursor = None;
+    let mut count = 0;
+    for (x, y, cell) in cells {
+        if cursor != Some((x, y)) {
+            write_position(bytes, x, y);
+        }
+        let next = CellStyle { fg: cell.fg, bg: cell.bg, modifier: cell.modifier };
+        if next != style {
+            style.write_transition(next, bytes);
+            style = next;
+        }
+        bytes.extend_from_slice(cell.symbol().as_bytes());
+        cursor = advances_one_column(cell).then_some((x + 1, y));
+        count += 1;
+    }
+    bytes.extend_from_slice(RESET);
+    count
+}
+
+/// Whether every terminal moves the cursor by one column. Terminals disagree about some characters, so
+/// the cell after any other gets a position.
+fn advances_one_column(cell: &Cell) -> bool {
+    if cell.diff_option == CellDiffOption::ForcedWidth(NonZeroU16::MIN) {
+        return true;
+    }
+    let mut characters = cell.symbol().chars();
+    // ASCII and Latin letters, punctuation, arrows, and boxes and shapes, without those that are also emoji.
+    let is_narrow = matches!(
+        characters.next(),
+        Some(
+            ' '..='~'
+            | '\u{a1}'..='\u{ac}'
+            | '\u{ae}'..='\u{2ff}'
+            | '\u{2010}'..='\u{2027}'
+            | '\u{2190}'..='\u{2193}'
+            | '\u{2500}'..='\u{25a9}'
+            | '\u{25ac}'..='\u{25b5}'
+            | '\u{25b7}'..='\u{25bf}'
+            | '\u{25c1}'..='\u{25fa}',
+        )
+    );
+    is_narrow && characters.next().is_none()
+}
+
+fn write_position(bytes: &mut Vec<u8>, x: u16, y: u16) {
+    bytes.extend_from_slice(b"\x1b[");
+    write_number(bytes, usize::from(y) + 1);
+    bytes.push(b';');
+    write_number(bytes, usize::from(x) + 1);
+    bytes.push(b'H');
+}
+
+fn write_number(bytes: &mut Vec<u8>, number: usize) {
+    if number > 9 {
+        write_number(bytes, number / 10);
+    }
+    bytes.push(b"0123456789"[number % 10]);
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct CellStyle {
+    fg: Color,
+    bg: Color,
+    modifier: Modifier,
+}
+
+impl CellStyle {
+    const DEFAULT: Self = Self { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() };
+
+    fn write_transition(self, next: Self, bytes: &mut Vec<u8>) {
+        if next == Self::DEFAULT {
+            bytes.extend_from_slice(RESET);
+            return;
+        }
+        let mut sequence = StyleSequence::new();
+        if self.modifier != next.modifier {
+            sequence.change_modifiers(self.modifier, next.modifier);
+        }
+        if self.fg != next.fg {
+            sequence.set_color(30, next.fg);
+        }
+        if self.bg != next.bg {
+            sequence.set_color(40, next.bg);
+        }
+        bytes.extend_from_slice(sequence.finish());
+    }
+}
+
+/// One sequence with everything that changes ("select graphic rendition").
+struct StyleSequence {
+    /// Longer than both colors and all modifiers.
+    text: [u8; 96],
+    length: usize,
+}
+
+impl StyleSequence {
+    fn new() -> Self {
+        let mut text = [0; 96];
+        text[..2].copy_from_slice(b"\x1b[");
+        Self { text, length: 2 }
+    }
+
+    fn change_modifiers(&mut self, from: Modifier, to: Modifier) {
+        let mut active = from;
+        for (group, number) in REMOVING_PARAMETERS {
+            if (active - to).intersects(group) {
+                self.push(number);
+                active.remove(group);
+            }
+        }
+        for (modifier, number) in ADDING_PARAMETERS {
+            if (to - active).contains(modifier) {
+                self.push(number);
+            }
+        }
+    }
+
+    /// Sets the foreground (`base` is 30) or the background (40).
+    fn set_color(&mut self, base: u8, color: Color) {
+        let index = match color {
+            Color::Reset => return self.push(base + 9),
+            Color::Rgb(red, green, blue) => return self.push_all([base + 8, 2, red, green, blue]),
+            Color::Indexed(index) => index,
+            Color::Black => 0,
+            Color::Red => 1,
+            Color::Green => 2,
+            Color::Yellow => 3,
+            Color::Blue => 4,
+            Color::Magenta => 5,
+            Color::Cyan => 6,
+            Color::Gray => 7,
+            Color::DarkGray => 8,
+            Color::LightRed => 9,
+            Color::LightGreen => 10,
+            Color::LightYellow => 11,
+            Color::LightBlue => 12,
+            Color::LightMagenta => 13,
+            Color::LightCyan => 14,
+            Color::White => 15,
+        };
+        // The first 16 colors are written like this, too, because some terminals draw bold text in a brighter color after 30 to 37.
+        self.push_all([base + 8, 5, index]);
+    }
+
+    fn push_all<const N: usize>(&mut self, numbers: [u8; N]) {
+        for number in numbers {
+            self.push(number);
+        }
+    }
+
+    fn push(&mut self, number: u8) {
+        let decimal = DECIMALS[usize::from(number)];
+        if let Some(target) = self.text[self.length..].first_chunk_mut() {
+            *target = decimal.text;
+            self.length += usize::from(decimal.length);
+        }
+    }
+
+    /// The sequence, with its end in place of the last semicolon.
+    fn finish(&mut self) -> &[u8] {
+        self.text[self.length - 1] = b'm';
+        &self.text[..self.length]
+    }
+}
+
+const fn decimals() -> [Decimal; 256] {
+    let mut table = [Decimal { text: [b';'; 4], length: 1 }; 256];
+    let mut number = 0_u8;
+    loop {
+        let [hundreds, tens, ones] =
+            [b'0' + number / 100, b'0' + number / 10 % 10, b'0' + number % 10];
+        table[number as usize] = match number {
+            0..10 => Decimal { text: [ones, b';', b';', b';'], length: 2 },
+            10..100 => Decimal { text: [tens, ones, b';', b';'], length: 3 },
+            _ => Decimal { text: [hundreds, tens, ones, b';'], length: 4 },
+        };
+        if number == u8::MAX {
+            return table;
+        }
+        number += 1;
+    }
 }

@@ -1,12 +1,14 @@
-//! The settings of the terminal program.
+//! The options of the terminal program, and how pictures are drawn in each terminal, as the user has confirmed it.
 
-use std::fs;
+use std::{collections::BTreeMap, fs, io, path::Path};
 
+use clap::ValueEnum as _;
 use tessera_client::trace::Trace;
+use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
 
 use crate::{
-    config::{Settings, ThemeChoice},
+    config::{self, GraphicsChoice, Settings, ThemeChoice},
     drawing::theme::{ThemeName, Themes},
     runtime::probe::Environment,
 };
@@ -51,4 +53,58 @@ fn load_custom(choice: &ThemeChoice, auto: ThemeName) -> Result<Option<Themes>, 
     let source = fs::read_to_string(&path)
         .map_err(|error| format!("cannot read the theme {}: {error}", path.display()))?;
     Themes::load(Some((&path, &source)), auto).map(Some)
+}
+
+/// Loads what the user has confirmed. If the file cannot be read, the test picture is shown again.
+pub(super) fn load_graphics_result(environment: &Environment) -> Option<Protocol> {
+    let choice =
+        *read(&config::terminal_graphics_file()?).ok()?.get(&environment.terminal_name())?;
+    choice.protocol()
+}
+
+pub(super) fn save_graphics_result(
+    environment: &Environment,
+    protocol: Protocol,
+) -> Result<(), Failure> {
+    let Some(path) = config::terminal_graphics_file() else { return Ok(()) };
+    save_to(&path, environment, protocol).map_err(|error| {
+        let sentence = format!("cannot save the graphics result: {}: {error}", path.display());
+        Failure::new(FailureKind::Local, sentence)
+            .with_remedy("It applies until you quit; to keep it, set `graphics` in the settings")
+    })
+}
+
+fn save_to(path: &Path, environment: &Environment, protocol: Protocol) -> io::Result<()> {
+    // An unreadable file is replaced.
+    let mut results = read(path).unwrap_or_default();
+    let choices = GraphicsChoice::value_variants().iter();
+    let choice = choices.copied().find(|choice| choice.protocol() == Some(protocol));
+    results.extend(choice.map(|choice| (environment.terminal_name(), choice)));
+    tessera_files::write_user_file(path, &toml::to_string(&results).map_err(io::Error::other)?)
+}
+
+fn read(path: &Path) -> io::Result<BTreeMap<String, GraphicsChoice>> {
+    toml::from_str(&fs::read_to_string(path)?).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_terminal_keeps_its_own_graphics_result() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state/terminals.toml");
+        let kitty = Environment { term: "xterm-kitty".into(), ..Environment::default() };
+        let in_tmux = Environment { in_tmux: true, ..kitty.clone() };
+        save_to(&path, &kitty, Protocol::Kitty).unwrap();
+        save_to(&path, &in_tmux, Protocol::HalfBlock).unwrap();
+        let results = read(&path).unwrap();
+        assert_eq!(results[&kitty.terminal_name()], GraphicsChoice::Kitty);
+        assert_eq!(results[&in_tmux.terminal_name()], GraphicsChoice::Half);
+        fs::write(&path, "damaged").unwrap();
+        assert!(read(&path).is_err());
+        save_to(&path, &kitty, Protocol::None).unwrap();
+        assert_eq!(read(&path).unwrap()[&kitty.terminal_name()], GraphicsChoice::None);
+    }
 }

@@ -1,17 +1,22 @@
-//! The core with its worker, without a terminal, so that tests can run it.
+//! A core with its worker: events go in, requests go to the worker, and the other effects come out. With a trace, each
+//! event is recorded without secrets.
 
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+use tessera_client::{
+    RequestRecorder,
+    trace::{Trace, micros},
+};
 use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
     app::{App, Effect, Event, Uptime},
-    message::Lane,
+    input::Key,
+    message::{Lane, Ticket},
+    runtime::frames::FrameCost,
     worker::{Worker, WorkerEvent},
 };
-use tessera_client::trace::Trace;
-
-use crate::runtime::trace_events::SessionTrace;
 
 /// The longest time that the end of the program waits for a disk.
 const SAVE_LIMIT: Duration = Duration::from_secs(5);
@@ -88,5 +93,116 @@ fn event_from_worker(reply: WorkerEvent) -> Event {
         WorkerEvent::Exchange(exchange) => Event::Exchange(exchange),
         WorkerEvent::TokenIssued(expires_at) => Event::TokenIssued(expires_at),
         WorkerEvent::Warning(sentence) => Event::Warning(sentence),
+    }
+}
+
+/// A [`Trace`] with the records that only the interface writes.
+#[derive(Clone, Debug)]
+pub struct SessionTrace(pub Trace);
+
+impl SessionTrace {
+    /// Returns the record of an event, if tracing is on. `secret`: typed text may be a secret.
+    pub fn describe_event(&self, event: &Event, secret: bool) -> Option<Value> {
+        self.0.is_enabled().then(|| event_json(event, secret))
+    }
+
+    pub fn write_event(&self, record: Option<&Value>, took: Duration) {
+        self.0.write(|| json!({ "event": record, "took_us": micros(took) }));
+    }
+
+    pub fn write_request(&self, ticket: &Ticket) {
+        self.0.write(|| json!({ "sent": lane_name(ticket), "number": ticket.number }));
+    }
+
+    pub fn write_frame(&self, took: Duration, cost: FrameCost, pictures: usize) {
+        let FrameCost { cells, bytes } = cost;
+        self.0.write(|| {
+            json!({ "frame": { "cells": cells, "bytes": bytes, "pictures": pictures },
+                    "took_us": micros(took) })
+        });
+    }
+}
+
+fn event_json(event: &Event, secret: bool) -> Value {
+    match event {
+        Event::Key(chord) if secret && matches!(chord.key, Key::Char(_)) => json!({ "key": "…" }),
+        Event::Key(chord) => json!({ "key": chord.to_string() }),
+        Event::Action(action) => json!({ "action": action.name() }),
+        Event::Item(index) => json!({ "item": index }),
+        Event::Paste(text) => json!({ "paste": text.len() }),
+        Event::Mouse(mouse) => json!({ "mouse": [mouse.column, mouse.row] }),
+        Event::Hover(text) => json!({ "hover": text.is_some() }),
+        Event::Resize(columns, rows) => json!({ "resize": [columns, rows] }),
+        Event::Terminal(protocol, cell) => {
+            json!({ "terminal": format!("{protocol:?}"), "cell": [cell.0, cell.1] })
+        }
+        Event::SixelSide(side) => json!({ "sixel": side }),
+        Event::Response(response) => json!({
+            "answered": lane_name(&response.ticket),
+            "number": response.ticket.number,
+            "ok": response.result.is_ok(),
+        }),
+        Event::Progress(progress) => json!({ "progress": lane_name(&progress.ticket) }),
+        Event::Exchange(exchange) => RequestRecorder::exchange_json(exchange),
+        Event::TokenIssued(expires_at) => json!({ "token_expires_at": expires_at.as_secs() }),
+        Event::Warning(sentence) => json!({ "warning": sentence.as_str() }),
+        Event::WindowFocus(attended) => json!({ "focused": attended }),
+        Event::Wake => json!("wake"),
+        Event::Edited(text) => json!({ "edited": text.as_ref().map_or(0, String::len) }),
+        Event::PixelsUnconfirmed => json!("unproved"),
+        Event::TerminalTaskDone(_) => json!("done"),
+    }
+}
+
+/// The name of the lane, without its parameters.
+fn lane_name(ticket: &Ticket) -> String {
+    format!("{:?}", ticket.lane).chars().take_while(|c| c.is_alphanumeric()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::message::{Lane, Response};
+    use tessera_model::{DatasetId, Failure, FailureKind, Search};
+
+    #[test]
+    fn a_trace_records_events_but_no_secrets() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace");
+        let trace = SessionTrace(Trace::create(&path).unwrap());
+        let key = |key: &str| Event::Key(key.parse().unwrap());
+        let write = |event: &Event, secret, took| {
+            trace.write_event(trace.describe_event(event, secret).as_ref(), took);
+        };
+        write(&key("j"), false, Duration::from_micros(9));
+        write(&key("S"), true, Duration::ZERO);
+        write(&Event::Paste("SECRET".into()), true, Duration::ZERO);
+        let lane = Lane::Page(Search::browse(DatasetId(Uuid::from_u128(7))));
+        let ticket = Ticket { lane, number: 3 };
+        trace.write_request(&ticket);
+        let failure = Failure::new(FailureKind::Local, "no SECRET here");
+        let response = Event::Response(Response { ticket, result: Err(failure) });
+        write(&response, false, Duration::ZERO);
+        trace.write_frame(Duration::from_millis(2), FrameCost { cells: 5, bytes: 70 }, 12);
+        trace.0.finish().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for line in &mut lines {
+            assert!(line.as_object_mut().unwrap().remove("at_us").unwrap().is_u64());
+        }
+        let expected = [
+            json!({ "event": { "key": "j" }, "took_us": 9 }),
+            json!({ "event": { "key": "…" }, "took_us": 0 }),
+            json!({ "event": { "paste": 6 }, "took_us": 0 }),
+            json!({ "sent": "Page", "number": 3 }),
+            json!({ "event": { "answered": "Page", "number": 3, "ok": false }, "took_us": 0 }),
+            json!({ "frame": { "cells": 5, "bytes": 70, "pictures": 12 }, "took_us": 2000 }),
+        ];
+        assert_eq!(lines, expected);
+        assert!(Trace::create(&path).is_err(), "an old trace is never overwritten");
+        assert_eq!(SessionTrace(Trace::disabled()).describe_event(&key("j"), false), None);
     }
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::blocking::run_blocking;
+use tessera_client::{AuthMethod, Client, Credentials};
+use tessera_model::{DatasetId, Failure, FailureKind, SafeText};
+
 use crate::{
     message::{ImportedLogin, LoginImport, LoginPlaces},
     usecase::{IssuedKeyPair, KeyPairOwner, issue_key_pair},
+    worker::worker_loop::run_blocking,
 };
-use tessera_client::{AuthMethod, Client, Credentials};
-use tessera_model::{DatasetId, Failure, FailureKind, SafeText};
 
 pub(super) struct LoginRequests {
     pub client: Client,

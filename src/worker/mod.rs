@@ -4,17 +4,12 @@
 //! wait for one of a few slots. Every request gets exactly one response, unless its lane was
 //! cancelled or has a newer request.
 
-mod blocking;
 mod decoded_pictures;
 mod disk_cache;
 mod external_viewer;
-mod folder_listing;
-mod lanes;
 mod login;
-mod progress_throttle;
 mod request_handler;
-mod thumbnail_loader;
-mod thumbnail_store;
+mod thumbnails;
 mod worker_loop;
 
 use std::{
@@ -64,9 +59,9 @@ pub type LaterWarning = Pin<Box<dyn Future<Output = Option<SafeText>> + Send>>;
 
 #[derive(Default)]
 pub struct WorkerOptions {
-    /// Without one, thumbnails are not stored.
+    /// Where thumbnails are stored; `None` stores none.
     pub disk_cache: Option<DiskCacheOptions>,
-    /// Without one, the login cannot be replaced.
+    /// How another login is stored; `None` if the login cannot be replaced.
     pub key_pair_owner: Option<Arc<KeyPairOwner>>,
     pub later_warning: Option<LaterWarning>,
 }
@@ -103,7 +98,7 @@ pub fn spawn(
 fn event_recorder(client: Client, events: mpsc::UnboundedSender<WorkerEvent>) -> RequestRecorder {
     let reported = AtomicU64::new(0);
     RequestRecorder::new(move |exchange| {
-        // Without a listener the program is ending.
+        // If nothing listens, the program is ending.
         let _ = events.send(WorkerEvent::Exchange(exchange));
         if let Some(expires_at) = client.token_expires_at()
             && reported.swap(expires_at.as_secs(), Ordering::Relaxed) != expires_at.as_secs()

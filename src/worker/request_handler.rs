@@ -1,8 +1,10 @@
-//! Maps each request to a call: one match with one arm per request.
+//! Handles each request with the client, the state folder, or the files of this machine.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{fs, io, panic::AssertUnwindSafe, path::Path, sync::Arc};
 
 use futures_util::FutureExt as _;
+use tessera_client::{Client, ExistingFile, QueryImageUpload};
+use tessera_model::{Failure, FolderEntry, FolderListing, PictureSource, SafeText};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -10,16 +12,12 @@ use crate::{
     state::{self, StateStore},
     worker::{
         DiskCacheOptions, WorkerEvent,
-        blocking::run_blocking,
         external_viewer::{self, ViewerCopies},
-        folder_listing,
         login::LoginRequests,
-        progress_throttle::ProgressThrottle,
-        thumbnail_loader::ThumbnailLoader,
+        thumbnails::ThumbnailLoader,
+        worker_loop::{ProgressThrottle, run_blocking},
     },
 };
-use tessera_client::{Client, ExistingFile, QueryImageUpload};
-use tessera_model::{Failure, PictureSource, SafeText};
 
 pub(super) struct RequestHandler {
     client: Client,
@@ -107,7 +105,7 @@ impl RequestHandler {
                 Payload::Picture(self.pictures.load_difference(&sources, crop, canvas).await?)
             }
             Request::Folder(path) => {
-                Payload::Folder(run_blocking(move || folder_listing::list_folder(&path)).await?)
+                Payload::Folder(run_blocking(move || list_folder(&path)).await?)
             }
             Request::Inspect(path) => {
                 let inspection =
@@ -194,9 +192,33 @@ impl RequestHandler {
         move |done, total| {
             if pace.is_due(std::time::Instant::now()) {
                 let progress = RequestProgress { ticket: ticket.clone(), done, total };
-                // Without a listener the program is ending.
+                // If nothing listens, the program is ending.
                 let _ = events.send(WorkerEvent::Progress(progress));
             }
         }
     }
+}
+
+pub(super) fn list_folder(path: &Path) -> Result<FolderListing, Failure> {
+    let to_failure =
+        |error: io::Error| Failure::local(format!("cannot list {}: {error}", path.display()));
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(path).map_err(to_failure)? {
+        entries.extend(read_entry(&entry.map_err(to_failure)?));
+    }
+    entries.sort_by_cached_key(|entry| (entry.name.as_str().to_lowercase(), entry.name.clone()));
+    let omitted = entries.len().saturating_sub(FolderListing::MAX_ENTRIES);
+    entries.truncate(FolderListing::MAX_ENTRIES);
+    Ok(FolderListing { path: path.to_owned(), entries, omitted })
+}
+
+/// Returns `None` for anything but files and folders, and for broken links.
+fn read_entry(entry: &fs::DirEntry) -> Option<FolderEntry> {
+    let metadata = fs::metadata(entry.path()).ok()?;
+    (metadata.is_file() || metadata.is_dir()).then(|| FolderEntry {
+        name: SafeText::file_name(&entry.file_name().to_string_lossy()),
+        file_name: entry.file_name(),
+        is_folder: metadata.is_dir(),
+        bytes: metadata.len(),
+    })
 }

@@ -1,21 +1,26 @@
-//! The task of the worker: receives commands, starts requests and sends their responses.
+//! The loop of the worker: it starts a task for each request, aborts the tasks that a newer request of the same lane
+//! makes useless, and limits reports of progress. Aborting only saves work; stale responses are also checked later.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use tessera_client::Client;
+use tessera_model::Failure;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, mpsc},
-    task::{JoinError, JoinSet},
+    task::{AbortHandle, JoinError, JoinSet},
 };
 
 use crate::{
     message::{Lane, Request, Response, Ticket},
     state::StateStore,
     worker::{
-        DiskCacheOptions, WorkerEvent, lanes::CancellableRequests, login::LoginRequests,
-        request_handler::RequestHandler,
+        DiskCacheOptions, WorkerEvent, login::LoginRequests, request_handler::RequestHandler,
     },
 };
-use tessera_client::Client;
 
 const PICTURES_IN_FLIGHT: usize = 6;
 
@@ -102,8 +107,74 @@ impl WorkerLoop {
         if let Ok(response) = outcome
             && self.lanes.finish(&response.ticket)
         {
-            // Without a listener the program is ending.
+            // If nothing listens, the program is ending.
             let _ = self.events.send(WorkerEvent::Response(response));
         }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct CancellableRequests {
+    active: HashMap<Lane, (u64, AbortHandle)>,
+}
+
+impl CancellableRequests {
+    /// Registers a request. Writes are not registered, because nothing may stop them.
+    pub(super) fn insert(&mut self, ticket: Ticket, abort: AbortHandle) {
+        if ticket.lane.is_cancellable() {
+            self.active.insert(ticket.lane, (ticket.number, abort));
+        }
+    }
+
+    pub(super) fn cancel(&mut self, lane: &Lane) {
+        if let Some((_, abort)) = self.active.remove(lane) {
+            abort.abort();
+        }
+    }
+
+    /// Removes a finished request and returns whether its response is still wanted.
+    pub(super) fn finish(&mut self, ticket: &Ticket) -> bool {
+        if !ticket.lane.is_cancellable() {
+            return true;
+        }
+        let current = self.active.get(&ticket.lane).map(|(number, _)| *number);
+        current == Some(ticket.number) && self.active.remove(&ticket.lane).is_some()
+    }
+}
+
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
+
+#[derive(Default)]
+pub(super) struct ProgressThrottle {
+    last_report: Option<Instant>,
+}
+
+impl ProgressThrottle {
+    pub(super) fn is_due(&mut self, now: Instant) -> bool {
+        let due = self.last_report.is_none_or(|latest| now >= latest + MIN_INTERVAL);
+        if due {
+            self.last_report = Some(now);
+        }
+        due
+    }
+}
+
+/// Runs work that blocks on a thread of its own. A panic is an internal error.
+pub(super) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Failure::internal_error()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_most_ten_reports_per_second() {
+        let start = Instant::now();
+        let mut throttle = ProgressThrottle::default();
+        let reports = (0..1_000).filter(|&ms| throttle.is_due(start + Duration::from_millis(ms)));
+        assert_eq!(reports.count(), 10);
     }
 }

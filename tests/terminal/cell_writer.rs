@@ -5,7 +5,7 @@ use ratatui::{
     layout::Rect,
     style::{Color, Modifier, Style},
 };
-use tessera::runtime::cell_writer::write_cells;
+use tessera::runtime::frames::write_cells;
 
 /// The bytes of cells side by side, without the position before and the reset after them.
 fn bytes_of(cells: &[Cell]) -> String {

@@ -15,7 +15,7 @@ use crate::{
     job::{Job, JobState},
 };
 
-/// From this width on, a row has the id and the next poll (columns).
+/// The width from which on a row has the id and the next poll (columns).
 const WIDE_COLUMNS: u16 = 100;
 /// The columns before the summary, without names and states, without and with progress, and with id and
 /// next poll.
@@ -39,7 +39,7 @@ pub struct JobColumns {
 }
 
 impl JobColumns {
-    /// In a wide pane, names and states have the columns that the longest ones need.
+    /// Gives names and states the columns that the longest ones need, if the pane is wide.
     pub fn new(app: &App, width: u16) -> Self {
         let widest = |text: fn(&Job) -> String| {
             let needed = app.jobs.iter().map(|job| text(job).width()).max().unwrap_or(0);

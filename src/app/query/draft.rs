@@ -294,7 +294,7 @@ pub struct TextArea {
     lines: Vec<String>,
     /// 0-based.
     pub line: usize,
-    /// In characters, 0-based.
+    /// The cursor in its line, in characters, 0-based.
     pub column: usize,
 }
 
@@ -304,7 +304,7 @@ impl TextArea {
         Self { lines: lines.collect(), line: 0, column: 0 }
     }
 
-    /// At least one line.
+    /// The lines of the text, of which there is at least one.
     pub fn lines(&self) -> &[String] {
         &self.lines
     }

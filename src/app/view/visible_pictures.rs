@@ -23,7 +23,7 @@ impl VisiblePicture {
     }
 }
 
-/// In the order of loading: the overlay, the detail, then the grid from the cursor outwards.
+/// The pictures on screen in the order of loading: the overlay, the detail, then the grid from the cursor outwards.
 pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
     let mut pictures = Vec::new();
     if app.screen.protocol == Protocol::None || app.screen.is_too_small() {

@@ -229,7 +229,7 @@ impl App {
             Action::Blink => self.blink_compared(),
             Action::Difference => self.edit_comparison(Comparison::toggle_difference),
             Action::KeepPicture => self.keep_compared(),
-            // In the results, it would select the cluster.
+            // The same action selects the cluster in the results.
             Action::Select if self.comparison().is_some() => {
                 self.baskets.toggle_preview_selected(&self.results, &mut self.outbox);
             }

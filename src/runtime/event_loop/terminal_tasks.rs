@@ -3,14 +3,13 @@
 use std::io;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-
-use super::EventLoop;
-use crate::{
-    printable_text::PrintableText,
-    runtime::{editor, graphics_results, probe::Environment, signals, terminal},
-};
 use tessera_model::Failure;
 use tessera_picture::Protocol;
+
+use crate::{
+    printable_text::PrintableText,
+    runtime::{editor, event_loop::EventLoop, options, probe::Environment, signals, terminal},
+};
 
 impl EventLoop<'_> {
     /// Restores the terminal, stops the process, and enters the terminal again afterwards.
@@ -40,7 +39,7 @@ impl EventLoop<'_> {
             capabilities.protocol = protocol;
         }
         self.confirmed_protocol = Some(protocol);
-        graphics_results::save(&Environment::read(), protocol)
+        options::save_graphics_result(&Environment::read(), protocol)
     }
 
     pub(super) fn copy_to_clipboard(&mut self, text: &PrintableText) -> io::Result<()> {

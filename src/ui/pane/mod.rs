@@ -4,11 +4,9 @@ pub(super) mod basket;
 mod connection;
 mod datasets;
 mod detail;
-mod filter_row;
 mod frame;
 mod jobs;
 mod query;
-mod query_checks;
 mod results;
 mod status;
 

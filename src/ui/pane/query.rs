@@ -1,24 +1,24 @@
-//! The query builder: the query, a row per filter, the JSON that is sent, and diagnostics.
+//! The query builder: a row for each filter, the JSON that is sent, and the checks of the query.
 
 use ratatui::{
     layout::Rect,
+    style::Style,
     text::{Line, Span},
 };
-use tessera_model::{EntityType, Granularity, Query, SafeText};
+use tessera_model::{EntityType, Granularity, Query, SafeText, text::truncate};
 use tui_input::Input;
 
-use super::{
-    filter_row::{COLUMN_WIDTHS, RowState, draw_filter},
-    query_checks::{check_rows, draw_checks, draw_rule},
-};
 use crate::{
     app::{
         Pane,
         overlay::DrawContext,
         pane::scroll_top,
-        query::{Diagnostic, FilterKind, JsonEditor, QueryDraft, diagnostics},
+        query::{Diagnostic, FilterKind, FilterRow, JsonEditor, QueryDraft, Severity, diagnostics},
     },
-    drawing::{below, display_width, first_fitting, line, rows_of_line, split_columns},
+    drawing::{
+        below, choice_text, display_width, first_fitting, line, rows_of_line, split_columns,
+        text_cells, wrapped_rows,
+    },
     input::Action,
     ui::pane::frame::MIN_FRAMED_ROWS,
 };
@@ -275,4 +275,169 @@ fn draw_json_editor(ctx: &mut DrawContext, area: Rect, json: &JsonEditor) {
         let input = Input::new(text.clone()).with_cursor(column);
         ctx.text_field(field, &input, is_cursor_line && focused);
     }
+}
+
+/// Cells of the columns before the value: state, key, operator.
+pub(super) const COLUMN_WIDTHS: [u16; 3] = [5, 12, 16];
+/// Cells of a number, in a wide row and in one where three fields fit just so.
+const NUMBER_WIDTHS: (u16, u16) = (6, 4);
+const WIDE_ROW: u16 = 84;
+/// In a narrower row, a focused number is shown alone.
+const MIN_WHOLE_ROW: u16 = 78;
+
+pub(super) struct RowState<'a> {
+    pub selected: bool,
+    /// The focused field of the selected row.
+    pub field: Option<usize>,
+    /// Whether the JSON editor has replaced the rows.
+    pub dimmed: bool,
+    pub diagnostic: Option<&'a Diagnostic>,
+}
+
+pub(super) fn draw_filter(ctx: &mut DrawContext, line: Rect, row: &FilterRow, state: &RowState) {
+    let theme = ctx.theme;
+    let style = if row.enabled && !state.dimmed { theme.text } else { theme.dim };
+    let number_width = if line.width < WIDE_ROW { NUMBER_WIDTHS.1 } else { NUMBER_WIDTHS.0 };
+    let mut writer = RowWriter { ctx, rest: line, style };
+    writer.column(if state.selected { "▸" } else { " " }, 1, theme.accent);
+    writer.column(if row.enabled { " ✓" } else { " ○" }, COLUMN_WIDTHS[0] - 1, style);
+    writer.column(row.kind.keyword(), COLUMN_WIDTHS[1], style);
+    let mode = if row.kind == FilterKind::Issues { "mode " } else { "" };
+    let has_choice = state.selected && row.kind.choices().len() > 1;
+    let operator = choice_text(&format!("{mode}{}", row.choice_keyword()), has_choice);
+    writer.column(&operator, COLUMN_WIDTHS[2], style);
+    let focused_number = state.field.filter(|number| *number > 0 && line.width < MIN_WHOLE_ROW);
+    if focused_number.is_none() {
+        writer.value(row, state.field == Some(0));
+    }
+    for (number, (part, input)) in row.fields().enumerate().skip(1) {
+        let label = format!("  {} ", part.label);
+        let fits = text_cells(&label) + number_width + 2 <= writer.rest.width;
+        let is_shown = focused_number.is_none_or(|focused| focused == number);
+        // An empty limit is only shown in the selected row.
+        if fits && is_shown && (state.selected || !input.value().is_empty()) {
+            writer.text(&label, theme.dim);
+            writer.field(number_width, Some(input), state.field == Some(number));
+        }
+    }
+    let (_, end) = split_columns(writer.rest, 1);
+    let suffix = match state.diagnostic {
+        Some(diagnostic) => {
+            (row_suffix(diagnostic, end.width), severity_style(ctx, diagnostic.severity))
+        }
+        None if !row.enabled => {
+            let texts = ["(off, kept)", "(off)"];
+            (first_fitting(&texts, usize::from(end.width)).to_owned(), theme.dim)
+        }
+        None => return,
+    };
+    ctx.put(end, 0, &[suffix]);
+}
+
+struct RowWriter<'c, 'a> {
+    ctx: &'c mut DrawContext<'a>,
+    /// What is free at the right.
+    rest: Rect,
+    style: Style,
+}
+
+impl RowWriter<'_, '_> {
+    fn text(&mut self, text: &str, style: Style) {
+        self.column(text, text_cells(text), style);
+    }
+
+    fn column(&mut self, text: &str, width: u16, style: Style) {
+        let (column, rest) = split_columns(self.rest, width);
+        self.ctx.put(column, 0, &[(text, style)]);
+        self.rest = rest;
+    }
+
+    fn value(&mut self, row: &FilterRow, focused: bool) {
+        for entry in &row.entries {
+            let tag = self.ctx.app.query().known_values(self.ctx.app.results()).tag_name(entry);
+            let tag = tag.filter(|_| row.kind == FilterKind::Tags);
+            let shown = tag.cloned().unwrap_or_else(|| SafeText::name(entry));
+            self.text(&format!("[{}]", truncate(shown.as_str(), 24)), self.style);
+        }
+        if row.kind.is_list() && !focused {
+            return;
+        }
+        let text_width = text_cells(SafeText::name(row.text(0)).as_str()) + 1;
+        let most = self.rest.width.saturating_sub(30).max(20);
+        let width = text_width.clamp(if row.kind == FilterKind::Text { 20 } else { 8 }, most);
+        self.field(width, row.fields().next().map(|(_, input)| input), focused);
+    }
+
+    /// Writes `[text ]`.
+    fn field(&mut self, width: u16, input: Option<&Input>, focused: bool) {
+        self.text("[", self.style);
+        let (field, rest) = split_columns(self.rest, width);
+        if let Some(input) = input {
+            self.ctx.text_field(field, input, focused);
+            if !focused {
+                self.ctx.buf.set_style(field, self.style);
+            }
+        }
+        self.rest = rest;
+        self.text("]", self.style);
+    }
+}
+
+pub(super) fn draw_checks(ctx: &mut DrawContext, area: Rect, diagnostics: &[Diagnostic]) {
+    let needed: u16 = diagnostics.iter().map(|it| check_rows(it, area.width)).sum();
+    let is_cut = needed >= area.height;
+    let key = ctx.first_key(Action::QueryChecks).filter(|_| is_cut);
+    let hint = key.map_or_else(String::new, |key| format!("{key} shows all"));
+    draw_rule(ctx, area, "check", &hint);
+    let lines = diagnostics.iter().map(|diagnostic| {
+        let style = severity_style(ctx, diagnostic.severity);
+        let mark = match diagnostic.severity {
+            Severity::Error => " ! ",
+            Severity::Warning => " ? ",
+            Severity::Info => "   ",
+        };
+        Line::from(vec![Span::styled(mark, style), Span::styled(check_text(diagnostic), style)])
+    });
+    let lines: Vec<Line> = lines.collect();
+    ctx.put_lines(below(area, 1), &lines);
+}
+
+/// The rows of a diagnostic below the form.
+pub(super) fn check_rows(diagnostic: &Diagnostic, width: u16) -> u16 {
+    wrapped_rows(&check_text(diagnostic), width.saturating_sub(3))
+}
+
+/// A diagnostic with its row.
+fn check_text(diagnostic: &Diagnostic) -> String {
+    let row = diagnostic.row.map_or_else(String::new, |row| format!("row {}: ", row + 1));
+    format!("{row}{}", SafeText::detail(&diagnostic.text))
+}
+
+/// What the row of a diagnostic shows of it in `cells` cells; the text below the form is complete.
+pub(super) fn row_suffix(diagnostic: &Diagnostic, cells: u16) -> String {
+    match diagnostic.severity {
+        Severity::Error => {
+            let whole = format!("! {}", SafeText::detail(&diagnostic.text));
+            first_fitting(&[whole.as_str(), "!"], usize::from(cells)).to_owned()
+        }
+        Severity::Warning => "?".to_owned(),
+        Severity::Info => String::new(),
+    }
+}
+
+pub(super) fn severity_style(ctx: &DrawContext, severity: Severity) -> Style {
+    match severity {
+        Severity::Error => ctx.theme.failure,
+        Severity::Warning => ctx.theme.moving,
+        Severity::Info => ctx.theme.dim,
+    }
+}
+
+pub(super) fn draw_rule(ctx: &mut DrawContext, area: Rect, title: &str, hint: &str) {
+    let theme = ctx.theme;
+    let title = format!("─ {title} ");
+    let hint = if hint.is_empty() { String::new() } else { format!(" {hint}") };
+    let used = display_width(&title) + display_width(&hint);
+    let fill = "─".repeat(usize::from(area.width).saturating_sub(used));
+    ctx.put(area, 0, &[(&title, theme.frame), (&fill, theme.frame), (&hint, theme.dim)]);
 }

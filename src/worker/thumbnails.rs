@@ -1,23 +1,29 @@
-//! Loads pictures and fits them to a canvas. Fetched bytes are cached in memory, so that another size
-//! of the same picture needs no request, and on disk, so that another start needs none. The pictures of the
-//! full-size view are kept decoded. Decoding uses at most two blocking threads.
+//! Loads pictures and fits them to a canvas. Fetched bytes are cached in memory, so that another size of the same
+//! picture needs no request, and on disk, so that another start needs none. After the first error of the disk cache,
+//! which is reported once, pictures are only kept in memory. The pictures of the full-size view are kept decoded.
+//! Decoding uses at most two blocking threads.
 
 use std::{
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use bytes::Bytes;
 use lru::LruCache;
+use tessera_client::{Client, PictureKey, read_entry};
+use tessera_model::{Failure, FailureKind, Link, PictureSource, SafeText};
+use tessera_picture::{Canvas, Crop, Thumbnail, decode::DecodeError, difference, thumbnail_of};
 use tokio::sync::{Semaphore, mpsc};
 
-use super::{
-    DiskCacheOptions, WorkerEvent, decoded_pictures::DecodedPictures,
-    thumbnail_store::ThumbnailStore,
+use crate::worker::{
+    DiskCacheOptions, WorkerEvent,
+    decoded_pictures::DecodedPictures,
+    disk_cache::{DiskCache, DiskCacheOptions},
 };
-use tessera_client::{Client, PictureKey, read_entry};
-use tessera_model::{Failure, FailureKind, Link, PictureSource};
-use tessera_picture::{Canvas, Crop, Thumbnail, decode::DecodeError, difference, thumbnail_of};
 
 /// Limit per picture: originals are loaded too, and several at the same time.
 const MAX_PICTURE_BYTES: usize = 64 << 20;
@@ -218,6 +224,77 @@ impl PictureByteCache {
             && let Some((_, oldest)) = self.pictures.pop_lru()
         {
             self.used_bytes -= oldest.len();
+        }
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct ThumbnailStore(Arc<OpenStore>);
+
+struct OpenStore {
+    /// `None`: nothing is stored.
+    cache: Option<DiskCache>,
+    folder: PathBuf,
+    failed: AtomicBool,
+    events: mpsc::UnboundedSender<WorkerEvent>,
+}
+
+impl ThumbnailStore {
+    pub(super) fn open(
+        options: Option<DiskCacheOptions>,
+        events: mpsc::UnboundedSender<WorkerEvent>,
+    ) -> Self {
+        let folder = options.as_ref().map(|options| options.folder.clone()).unwrap_or_default();
+        let (cache, error) = match options.map(DiskCache::open).transpose() {
+            Ok(cache) => (cache, None),
+            Err(error) => (None, Some(error)),
+        };
+        let store =
+            Self(Arc::new(OpenStore { cache, folder, failed: AtomicBool::default(), events }));
+        if let Some(error) = error {
+            store.report(&error);
+        }
+        store
+    }
+
+    pub(super) async fn get(&self, key: PictureKey) -> Option<Bytes> {
+        self.0.cache.as_ref()?;
+        let store = Arc::clone(&self.0);
+        let read = move || store.cache.as_ref().and_then(|cache| cache.get(&key));
+        tokio::task::spawn_blocking(read).await.ok().flatten()
+    }
+
+    /// Blocks on the disk; evictions run in the background.
+    pub(super) fn insert(&self, key: &PictureKey, picture: &[u8]) {
+        let Some(cache) = &self.0.cache else { return };
+        if self.0.failed.load(Ordering::Relaxed) {
+            return;
+        }
+        match cache.insert(key, picture) {
+            Ok(false) => {}
+            Ok(true) => drop(tokio::task::spawn_blocking({
+                let store = self.clone();
+                move || store.evict()
+            })),
+            Err(error) => self.report(&error),
+        }
+    }
+
+    fn evict(&self) {
+        if let Some(Err(error)) = self.0.cache.as_ref().map(DiskCache::evict) {
+            self.report(&error);
+        }
+    }
+
+    fn report(&self, error: &io::Error) {
+        if !self.0.failed.swap(true, Ordering::Relaxed) {
+            let folder = self.0.folder.display();
+            let sentence = format!(
+                "thumbnails cannot be stored in {folder}: {error}. They are requested again at every \
+                 start; `cache.max_mib = 0` turns storing off"
+            );
+            // If nothing listens, the program is ending.
+            let _ = self.0.events.send(WorkerEvent::Warning(SafeText::detail(&sentence)));
         }
     }
 }
