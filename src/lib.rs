@@ -12,13 +12,15 @@
 //! layer 0   input   job -> remote   message -> job   command_lines   printable_text
 //!           credentials
 //! layer 1   config -> input                 subprocess -> credentials
-//! layer 2   state -> config                 usecase -> config, credentials
-//!           app -> job, message, input, config
-//! layer 3   worker -> message, state        ui -> input, config, app
-//!           cli -> config, credentials, state, job
-//! layer 4   runtime -> app, ui, worker
-//! layer 5   accessible -> app, ui, worker, runtime
-//! layer 6   main, launcher -> everything
+//! layer 2   state -> config                 drawing -> config
+//!           usecase -> config, credentials
+//! layer 3   worker -> message, state, usecase
+//!           app -> job, message, input, config, drawing
+//!           cli -> config, credentials, state, job, usecase
+//! layer 4   ui -> input, config, drawing, app
+//! layer 5   runtime -> app, ui, worker
+//! layer 6   accessible -> app, ui, worker, runtime
+//! layer 7   main, launcher -> everything
 //! ```
 
 pub mod accessible;
@@ -27,6 +29,7 @@ pub mod cli;
 mod command_lines;
 pub mod config;
 pub mod credentials;
+pub mod drawing;
 pub mod input;
 pub mod job;
 pub mod message;

@@ -38,7 +38,7 @@ pub(crate) enum AddMediaSource {
 enum BatchFolder {
     None,
     Uploaded(PathBuf, BatchOrigin),
-    /// It may be in another folder of the dataset.
+    /// The folder may be inside another folder of the dataset.
     InPlace(PathBuf, BatchOrigin),
 }
 
