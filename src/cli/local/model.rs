@@ -16,7 +16,7 @@ use crate::{
     },
     config,
 };
-use tessera_encoder::{LearnedModel, ModelDescription, SelfTest};
+use tessera_encoder::{Encoder, ModelDescription, SelfTest};
 use tessera_model::ShellCommand;
 use tessera_picture::decode::decode;
 
@@ -43,7 +43,7 @@ fn check(out: &Output, folder: &Path, pictures: &[PathBuf]) -> CliResult {
 }
 
 /// The label of a picture, which is null without a confident one, and what it is a kind of.
-fn encode(model: &LearnedModel, picture: &Path) -> CliResult<Value> {
+fn encode(model: &Encoder, picture: &Path) -> CliResult<Value> {
     let file = picture.display();
     let bytes = read_bytes_or_stdin(picture)?;
     let decoded = decode(&bytes, model.input_side())
@@ -60,7 +60,7 @@ fn encode(model: &LearnedModel, picture: &Path) -> CliResult<Value> {
     }))
 }
 
-fn document(folder: &Path, model: &LearnedModel, test: &SelfTest, pictures: &[Value]) -> Document {
+fn document(folder: &Path, model: &Encoder, test: &SelfTest, pictures: &[Value]) -> Document {
     let description = model.description();
     let ModelDescription { kind, dimension, labels, preprocessing, defaults, .. } = &description;
     let milliseconds = |time: std::time::Duration| (time.as_secs_f64() * 1e4).round() / 10.0;
@@ -213,13 +213,13 @@ pub fn model_folder(given: &Path) -> PathBuf {
 }
 
 /// Loads the model of a folder, or the one that was added under this name.
-pub(super) fn load_model(folder: &Path) -> CliResult<LearnedModel> {
+pub(super) fn load_model(folder: &Path) -> CliResult<Encoder> {
     let folder = model_folder(folder);
-    LearnedModel::load(&folder).map_err(|cause| CliError::usage(cause.to_string()))
+    Encoder::load(&folder).map_err(|cause| CliError::usage(cause.to_string()))
 }
 
 /// Fails if a model cannot be used.
-pub(super) fn test_model(folder: &Path, model: &LearnedModel) -> CliResult<SelfTest> {
+pub(super) fn test_model(folder: &Path, model: &Encoder) -> CliResult<SelfTest> {
     SelfTest::run(model)
         .map_err(|reason| CliError::failed(format!("the model {}: {reason}", folder.display())))
 }
