@@ -12,11 +12,11 @@
 //! layer 0   input   job -> remote   message -> job   command_lines   printable_text
 //!           credentials
 //! layer 1   config -> input                 subprocess -> credentials
-//! layer 2   state -> config                 usecase -> config, credentials
-//!           drawing -> config
+//! layer 2   state -> config                 drawing -> config
+//!           usecase -> config, credentials
 //! layer 3   worker -> message, state, usecase
 //!           app -> job, message, input, config, drawing
-//!           cli -> config, credentials, state, job
+//!           cli -> config, credentials, state, job, usecase
 //! layer 4   ui -> input, config, drawing, app
 //! layer 5   runtime -> app, ui, worker
 //! layer 6   accessible -> app, ui, worker, runtime
