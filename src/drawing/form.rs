@@ -10,7 +10,7 @@ use tessera_model::SafeText;
 use tui_input::Input;
 
 use super::{
-    DrawContext, HoverTexts, display_width, field_area, line, rows_of_line, text_cells, wrap_words,
+    HoverTexts, Painter, display_width, field_area, line, rows_of_line, text_cells, wrap_words,
 };
 
 /// The rows of the canvas that a form is drawn on.
@@ -51,7 +51,7 @@ pub(crate) struct FormOptions<'l> {
 
 /// Draws the rows of a form from the top, on a canvas that is as high as the rows need. Texts are wrapped in full.
 pub(crate) struct FormRows<'a, S> {
-    pub ctx: DrawContext<'a, S>,
+    pub ctx: Painter<'a, S>,
     inside: Rect,
     column: u16,
     row: u16,
@@ -140,7 +140,7 @@ impl<S> FormRows<'_, S> {
     }
 }
 
-impl<S> DrawContext<'_, S> {
+impl<S> Painter<'_, S> {
     /// Draws a form and its footer. If the form does not fit, its blank rows are left out first. If it still does not
     /// fit, it is scrolled to the focused field.
     pub(crate) fn form(
@@ -196,7 +196,7 @@ impl<S> DrawContext<'_, S> {
         let (app, theme, layer) = (self.app, self.theme, &mut *self.layer);
         // Texts under the mouse are dropped, because rows get their places only when they are scrolled.
         let hover = &mut HoverTexts::default();
-        let ctx = DrawContext { app, theme, buf: canvas, layer, hover };
+        let ctx = Painter { app, theme, buf: canvas, layer, hover };
         let column = options.column;
         let mut rows = FormRows { ctx, inside, column, row: 0, is_spaced, focus_end: 0 };
         draw(&mut rows);

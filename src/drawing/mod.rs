@@ -26,8 +26,8 @@ pub(crate) use text::{
 };
 pub use theme::Theme;
 
-/// What every drawing function needs. Widgets are methods of it that work for any state `S`.
-pub struct DrawContext<'a, S> {
+/// What every drawing function needs: the cells, the theme and the state `S`, which widgets never read.
+pub struct Painter<'a, S> {
     pub app: &'a S,
     pub theme: &'a Theme,
     pub buf: &'a mut Buffer,
@@ -51,7 +51,7 @@ impl HoverTexts {
     }
 }
 
-impl<S> DrawContext<'_, S> {
+impl<S> Painter<'_, S> {
     /// Adds the text that is shown with the mouse over an area, above those added before.
     pub(crate) fn explain(&mut self, area: Rect, text: impl AsRef<str>) {
         self.hover.0.push((area, SafeText::detail(text.as_ref().trim())));
