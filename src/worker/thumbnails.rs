@@ -20,7 +20,7 @@ use tessera_picture::{Canvas, Crop, Thumbnail, decode::DecodeError, difference, 
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::worker::{
-    DiskCacheOptions, WorkerEvent,
+    WorkerEvent,
     decoded_pictures::DecodedPictures,
     disk_cache::{DiskCache, DiskCacheOptions},
 };

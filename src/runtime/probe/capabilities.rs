@@ -6,7 +6,7 @@ use tessera_picture::{Protocol, fit::DEFAULT_SIXEL_SIDE};
 
 use crate::{
     drawing::{picture_layer::ColorDepth, theme::ThemeName},
-    runtime::probe::{Environment, replies::TerminalReplies},
+    runtime::probe::replies::TerminalReplies,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
