@@ -1,20 +1,20 @@
-//! Errors of loading a model.
+//! Defines the error of loading a model. The message says what is wrong with which file, and what to do.
 
 use std::{fmt, io, path::Path};
 
-use tessera_media::path_display::printable_path;
+use tessera_media::ingest::file_names::printable_path;
 use tessera_model::SafeText;
 
 /// Length limit of library messages in errors, in characters.
 const MAX_REASON_CHARS: usize = 240;
 
-/// Why a model cannot be used, as a message for the terminal. Contains local paths, so it must not
+/// The reason why a model cannot be used, as a message for the terminal. The message contains local paths, so it must not
 /// be sent to clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError(pub(super) String);
 
 impl LoadError {
-    /// `what` is the role of the file; `reason` says what is wrong and what to do.
+    /// Creates the message. `what` is the role of the file; `reason` says what is wrong and what to do.
     pub fn new(what: &str, path: &Path, reason: &str) -> Self {
         Self(format!("the {what} {} {reason}", printable_path(path)))
     }

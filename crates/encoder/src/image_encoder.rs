@@ -1,15 +1,13 @@
-//! The image encoder: the input of a picture, and the vector and the label that a model gives for it.
+//! Encodes pictures: finds the input and the outputs of an image model, and computes the vector and the label of a picture.
 
 use image::RgbImage;
 use rten::{NodeId, Value};
 use rten_tensor::NdTensor;
 
-use super::{
-    class_labels::class_labels,
-    classifier::{ConfidentLabel, confident_label, head_input},
+use crate::{
+    classifier::{ConfidentLabel, class_labels, confident_label, head_input},
     error::{LoadError, short_reason},
-    model_config::ModelConfig,
-    model_folder::{ModelFolder, PREPROCESSOR},
+    model_folder::{ModelConfig, ModelFolder, PREPROCESSOR},
     onnx_model::{ModelInput, ModelOutput, OnnxModel, VectorForm},
     preprocessing::{InputSize, Preprocessing},
     staged_run::StagedRun,
@@ -37,7 +35,7 @@ struct PictureInput {
     channels_last: bool,
 }
 
-/// Where the vector of a picture is.
+/// The output that is the vector of a picture.
 struct ImageOutput {
     vector: NodeId,
     form: VectorForm,
@@ -46,9 +44,9 @@ struct ImageOutput {
     dimension: usize,
 }
 
-/// What a model computes from a picture.
+/// The vector and label that a model computes from a picture.
 pub struct EncodedPicture {
-    /// Not normalized.
+    /// The vector, which is not normalized.
     pub vector: Vec<f32>,
     pub label: Option<ConfidentLabel>,
 }
@@ -124,7 +122,7 @@ impl ImageEncoder {
 }
 
 impl PictureInput {
-    /// Also returns the width and height of the input, as far as they are fixed.
+    /// Returns the input, and its width and height as far as they are fixed.
     fn new(input: &ModelInput) -> Result<(Self, InputSize), String> {
         let wrong = || {
             format!(
@@ -140,7 +138,10 @@ impl PictureInput {
             return Err(wrong());
         }
         let side = |side: Option<usize>| side.map(|side| u32::try_from(side).unwrap_or(u32::MAX));
-        Ok((Self { id: input.id, channels_last }, (side(width), side(height))))
+        Ok((
+            Self { id: input.id, channels_last },
+            InputSize { width: side(width), height: side(height) },
+        ))
     }
 
     fn tensor(
@@ -171,7 +172,7 @@ struct OutputChooser<'a> {
 }
 
 impl OutputChooser<'_> {
-    /// A named vector, or what the head of a classifier reads, or another row, or the first token.
+    /// Chooses a named vector, or the value that the head of a classifier reads, or another row, or the first token.
     fn choose(&self) -> Result<ImageOutput, String> {
         let outputs = self.model.outputs();
         let named = |name: &str| outputs.iter().find(|output| output.name == name);
@@ -204,7 +205,7 @@ impl OutputChooser<'_> {
         Ok(ImageOutput { vector: id, form, scores: None, dimension })
     }
 
-    /// If the output is the scores of a classifier, the vector is what its head reads.
+    /// Replaces the scores of a classifier by the vector that its head reads.
     fn with_head(&self, found: ImageOutput, name: &str) -> Result<ImageOutput, String> {
         let is_scores = name == SCORE_OUTPUT || self.config.labels.len() == found.dimension;
         if found.form != VectorForm::Row || !is_scores {
@@ -219,7 +220,7 @@ impl OutputChooser<'_> {
         Ok(ImageOutput { scores: Some(found.vector), ..vector })
     }
 
-    /// A pair, or an encoder, may also score classes.
+    /// Returns the scores of a pair or an encoder that scores classes, too.
     fn scores_at(&self, output: Option<&ModelOutput>) -> Result<Option<NodeId>, String> {
         let output = output.filter(|_| !self.config.labels.is_empty());
         let Some(id) = output.map(|output| output.id) else { return Ok(None) };

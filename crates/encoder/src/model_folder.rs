@@ -1,4 +1,5 @@
-//! The files of a model folder.
+//! Finds the files of a model folder, and reads its `config.json`. Come here for what a folder may contain, and for the
+//! families of models that get special treatment.
 
 use std::{
     ffi::OsString,
@@ -10,14 +11,14 @@ use std::{
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::error::{LoadError, cannot_read, short_reason};
+use crate::error::{LoadError, cannot_read, short_reason};
 
 pub const CONFIG: &str = "config.json";
 pub const PREPROCESSOR: &str = "preprocessor_config.json";
 pub const TOKENIZER: &str = "tokenizer.json";
 pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
 
-/// A tokenizer of a quarter of a million tokens takes 35 MB.
+/// Size limit of a JSON file. A tokenizer of a quarter of a million tokens takes 35 MB.
 const MAX_JSON_BYTES: u64 = 1 << 28;
 
 const HASHED_AT_A_TIME: usize = 1 << 16;
@@ -25,9 +26,9 @@ const HASHED_AT_A_TIME: usize = 1 << 16;
 /// A file of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HashedFile {
-    /// Relative to the folder.
+    /// The path relative to the folder.
     pub path: String,
-    /// In hexadecimal digits.
+    /// The hash in hexadecimal digits.
     pub sha256: String,
 }
 
@@ -68,7 +69,7 @@ impl ModelFolder {
         ))
     }
 
-    /// A JSON file of the folder; `None` if there is none.
+    /// Reads a JSON file of the folder; `None` if it does not exist.
     pub fn json(&self, name: &str) -> Result<Option<Value>, LoadError> {
         let Some(bytes) = self.bytes(name)? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(|cause| {
@@ -77,7 +78,7 @@ impl ModelFolder {
         })
     }
 
-    /// The content of a file of the folder; `None` if there is none.
+    /// Reads a file of the folder; `None` if it does not exist.
     pub fn bytes(&self, name: &str) -> Result<Option<Vec<u8>>, LoadError> {
         let path = self.path.join(name);
         let file = match File::open(&path) {
@@ -93,7 +94,7 @@ impl ModelFolder {
         Ok(Some(bytes))
     }
 
-    /// Everything that changes the vectors.
+    /// Returns all files that change the vectors.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> =
             [CONFIG, PREPROCESSOR, TOKENIZER, TOKENIZER_CONFIG].map(|it| self.path.join(it)).into();
@@ -105,7 +106,7 @@ impl ModelFolder {
         paths
     }
 
-    /// The files with their hashes.
+    /// Returns the files with their hashes.
     pub fn hashed_files(&self) -> Result<Vec<HashedFile>, LoadError> {
         let hashed = |path: PathBuf| {
             let sha256 = hash_file(&path).map_err(|cause| cannot_read("file", &path, &cause))?;
@@ -115,14 +116,14 @@ impl ModelFolder {
         self.files().into_iter().map(hashed).collect()
     }
 
-    /// The name of the folder.
+    /// Returns the name of the folder.
     pub fn name(&self) -> String {
         let absolute = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
         absolute.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 }
 
-/// Files with external weights have the name of the model and an ending.
+/// Returns the path of a file of external weights, which has the name of the model and an ending.
 fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
@@ -151,7 +152,7 @@ fn onnx_files(folder: &Path) -> io::Result<Vec<OsString>> {
     fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
 }
 
-/// The most exact variant of a model: without a suffix, then `_fp16`, then the others by name.
+/// Returns the most exact variant of a model: the one without a suffix, or `_fp16`, or the first other one by name.
 fn best_variant<'a>(files: &'a [OsString], stem: &str) -> Option<&'a str> {
     let variant = |file: &'a OsString| {
         let name = file.to_str()?;
@@ -165,4 +166,62 @@ fn best_variant<'a>(files: &'a [OsString], stem: &str) -> Option<&'a str> {
         Some((rank, name))
     };
     files.iter().filter_map(variant).min().map(|(_, name)| name)
+}
+
+/// Number of tokens of a text in `SigLIP`, whose configuration usually omits it.
+const SIGLIP_TOKENS: usize = 64;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelFamily {
+    Clip,
+    Siglip,
+    Other,
+}
+
+pub struct ModelConfig {
+    pub family: ModelFamily,
+    /// The names of the classes, by number.
+    pub labels: Vec<String>,
+    /// Limit on the tokens of a text.
+    pub max_tokens: Option<usize>,
+}
+
+impl ModelConfig {
+    /// Reads the file, and adds the defaults that were taken to `defaults`.
+    pub fn read(folder: &ModelFolder, defaults: &mut Vec<String>) -> Result<Self, LoadError> {
+        let Some(json) = folder.json(CONFIG)? else {
+            // Public pairs without a configuration are of the CLIP family.
+            let family =
+                if folder.text_model.is_some() { ModelFamily::Clip } else { ModelFamily::Other };
+            let taken = match family {
+                ModelFamily::Clip => "a pair of encoders like CLIP",
+                _ => "no labels, and no kind of model",
+            };
+            defaults.push(format!("{CONFIG} is missing; assumed: {taken}"));
+            return Ok(Self { family, labels: Vec::new(), max_tokens: None });
+        };
+        let family = match json["model_type"].as_str() {
+            Some(kind) if kind.starts_with("siglip") => ModelFamily::Siglip,
+            Some(kind) if kind.contains("clip") => ModelFamily::Clip,
+            _ => ModelFamily::Other,
+        };
+        let positions = json["text_config"]["max_position_embeddings"].as_u64();
+        let max_tokens = positions.and_then(|count| usize::try_from(count).ok());
+        let max_tokens = match family {
+            ModelFamily::Siglip => Some(max_tokens.unwrap_or(SIGLIP_TOKENS)),
+            ModelFamily::Clip | ModelFamily::Other => max_tokens,
+        };
+        let labels = class_names(&json["id2label"], &folder.path.join(CONFIG))?;
+        Ok(Self { family, labels, max_tokens })
+    }
+}
+
+/// Reads the names of classes, `{"0": "cat", "1": "dog"}`, in order of number.
+fn class_names(names: &Value, path: &Path) -> Result<Vec<String>, LoadError> {
+    let Some(names) = names.as_object() else { return Ok(Vec::new()) };
+    let by_number = |number: usize| names.get(&number.to_string())?.as_str().map(str::to_owned);
+    (0..names.len()).map(by_number).collect::<Option<_>>().ok_or_else(|| {
+        let reason = "has an id2label without a name for each number from 0; download it again";
+        LoadError::new("file", path, reason)
+    })
 }

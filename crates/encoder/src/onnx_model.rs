@@ -1,11 +1,16 @@
-//! An ONNX model: its inputs, its outputs, and how it runs.
+//! Loads an ONNX file: the model that the runtime runs, with its inputs and outputs, and the graph of its operators, which
+//! `staged_run` and `classifier` examine.
 
-use std::path::Path;
+use std::{collections::HashMap, fs::File, path::Path};
 
 use rten::{Dimension, Model, NodeId, Value, ValueOrView};
+use rten_onnx::{
+    onnx::NodeProto,
+    protobuf::{DecodeMessage, Fields, OwnedValues, ProtobufError, ReadValue, ValueReader},
+};
 use rten_tensor::{Tensor, prelude::*};
 
-use super::error::{LoadError, short_reason};
+use crate::error::{LoadError, short_reason};
 
 pub struct OnnxModel {
     model: Model,
@@ -13,19 +18,19 @@ pub struct OnnxModel {
 
 pub struct ModelInput {
     pub id: NodeId,
-    /// As in the file.
+    /// The name in the file.
     pub name: String,
-    /// Its dimensions; `None` for variable ones.
+    /// The dimensions; `None` for a variable one.
     pub shape: Vec<Option<usize>>,
 }
 
 pub struct ModelOutput {
     pub id: NodeId,
-    /// As in the file.
+    /// The name in the file.
     pub name: String,
 }
 
-/// What a vector is made of.
+/// The part of an output that is a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VectorForm {
     /// The only row of a table.
@@ -73,7 +78,7 @@ impl OnnxModel {
         self.model.output_ids().iter().filter_map(output).collect()
     }
 
-    /// A value between operators, by its name in the file.
+    /// Finds a value between operators by its name in the file.
     pub fn value_id(&self, name: &str) -> Option<NodeId> {
         self.model.find_node(name)
     }
@@ -82,13 +87,13 @@ impl OnnxModel {
         self.model.node_info(id)?.name()
     }
 
-    /// The numbers of a value that does not depend on inputs.
+    /// Computes a value that does not depend on inputs.
     pub fn constant(&self, name: &str) -> Option<Tensor<f32>> {
         let value = self.run_values(Vec::new(), &[self.value_id(name)?]).ok()?.pop()?;
         value.try_into().ok()
     }
 
-    /// Computes some outputs, in their order. Inputs that these do not need may be missing.
+    /// Computes some outputs, in their order. Inputs that the outputs do not need may be missing.
     pub fn run(
         &self,
         inputs: &[(NodeId, Value)],
@@ -98,7 +103,7 @@ impl OnnxModel {
         self.run_values(views, outputs)?.into_iter().map(OutputTensor::new).collect()
     }
 
-    /// Computes any values, from inputs or other values that it would compute from them.
+    /// Computes any values, from inputs or from other values that depend on them.
     pub fn run_values(
         &self,
         inputs: Vec<(NodeId, ValueOrView)>,
@@ -115,7 +120,7 @@ impl OutputTensor {
         Ok(Self { shape: tensor.shape().to_vec(), values: tensor.to_vec() })
     }
 
-    /// The form in which this is a vector.
+    /// Returns the form in which this output is a vector.
     pub fn form(&self) -> Result<VectorForm, String> {
         match self.shape[..] {
             [1, width] if width > 0 => Ok(VectorForm::Row),
@@ -134,5 +139,60 @@ impl OutputTensor {
         let mut values = self.values;
         values.truncate(self.shape.last().copied().unwrap_or_default());
         Ok(values)
+    }
+}
+
+pub struct OnnxGraph {
+    /// The operators, each after those whose outputs it reads.
+    pub nodes: Vec<NodeProto>,
+    /// The position of the node that computes a value.
+    sources: HashMap<String, usize>,
+}
+
+impl OnnxGraph {
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let file = File::open(path).map_err(|cause| cause.to_string())?;
+        let graphs = OnnxFile::decode(ValueReader::from_file(file))
+            .map_err(|cause| format!("it cannot be read: {}", short_reason(&cause)))?;
+        let nodes: Vec<NodeProto> = graphs.0.into_iter().flat_map(|graph| graph.0).collect();
+        let mut sources = HashMap::new();
+        for (at, node) in nodes.iter().enumerate() {
+            sources.extend(node.output.iter().map(|name| (name.clone(), at)));
+        }
+        Ok(Self { nodes, sources })
+    }
+
+    /// Returns the node that computes a value; `None` for weights and inputs.
+    pub fn source(&self, value: &str) -> Option<&NodeProto> {
+        self.sources.get(value).map(|at| &self.nodes[*at])
+    }
+}
+
+/// All values of one field of a message, by the number of the field. Other fields are skipped.
+struct RepeatedField<const NUMBER: u64, T>(Vec<T>);
+
+/// The nodes of a graph.
+type GraphNodes = RepeatedField<1, NodeProto>;
+
+/// The graph of a file.
+type OnnxFile = RepeatedField<7, GraphNodes>;
+
+impl<const NUMBER: u64, T: DecodeMessage<Types = OwnedValues>> DecodeMessage
+    for RepeatedField<NUMBER, T>
+{
+    type Types = OwnedValues;
+
+    fn decode_fields<R: ReadValue<Types = OwnedValues>>(
+        mut fields: Fields<R>,
+    ) -> Result<Self, ProtobufError> {
+        let mut values = Vec::new();
+        while let Some(mut field) = fields.next()? {
+            if field.number() == NUMBER {
+                values.push(T::decode_field(&mut field)?);
+            } else {
+                field.skip()?;
+            }
+        }
+        Ok(Self(values))
     }
 }

@@ -1,18 +1,23 @@
-//! How a picture becomes the input of a model: as `preprocessor_config.json` says, or by defaults that are reported.
+//! Converts a picture to the input of a model, as `preprocessor_config.json` says. Defaults for missing settings are
+//! reported.
 
 use image::RgbImage;
 use serde_json::Value;
-
-use super::{model_config::ModelFamily, model_folder::PREPROCESSOR};
 use tessera_picture::{PicturePart, ResampleFilter, resample};
 
+use crate::model_folder::{ModelFamily, PREPROCESSOR};
+
 /// Width and height of the input of a model in pixels, as far as they are fixed.
-pub type InputSize = (Option<u32>, Option<u32>);
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InputSize {
+    pub width: Option<u32>,
+    pub height: Option<u32>,
+}
 
 const MAX_SIDE: u32 = 2_048;
-/// Pixels per side if neither the file nor the model says it.
+/// Pixels per side if neither the file nor the model fixes them.
 const DEFAULT_SIDE: u32 = 224;
-/// Models for larger pictures with a `crop_pct` are given whole pictures.
+/// Side from which models with a `crop_pct` get whole pictures.
 const MIN_UNCROPPED_SIDE: u32 = 384;
 const RESCALE_FACTOR: f64 = 1.0 / 255.0;
 
@@ -20,7 +25,7 @@ const RESCALE_FACTOR: f64 = 1.0 / 255.0;
 const CLIP_COLORS: [[f32; 3]; 2] =
     [[0.481_454_66, 0.457_827_5, 0.408_210_73], [0.268_629_54, 0.261_302_6, 0.275_777_1]];
 const SIGLIP_COLORS: [[f32; 3]; 2] = [[0.5; 3], [0.5; 3]];
-/// Those of `ImageNet`, on which most other models were trained.
+/// Mean and standard deviation of `ImageNet`, on which most other models were trained.
 const IMAGENET_COLORS: [[f32; 3]; 2] = [[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]];
 
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +42,7 @@ pub struct Preprocessing {
 /// The size that pictures get before they are cropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Resize {
-    /// Stretched to this width and height.
+    /// The picture is stretched to this width and height.
     Stretched(u32, u32),
     /// The shorter side gets this length.
     ShortestEdge(u32),
@@ -65,19 +70,20 @@ impl Preprocessing {
                 "wants pictures of {width}x{height} pixels; the limit is {MAX_SIDE} per side"
             ));
         }
-        if input.0.unwrap_or(width) != width || input.1.unwrap_or(height) != height {
+        if input.width.unwrap_or(width) != width || input.height.unwrap_or(height) != height {
             return Err(format!(
                 "takes pictures of {}x{} pixels, and {PREPROCESSOR} makes them {width}x{height}; \
                  download both from the same place",
-                input.0.unwrap_or(width),
-                input.1.unwrap_or(height)
+                input.width.unwrap_or(width),
+                input.height.unwrap_or(height)
             ));
         }
         Ok(read)
     }
 
     fn of_family(family: ModelFamily, input: InputSize) -> Self {
-        let (width, height) = (input.0.unwrap_or(DEFAULT_SIDE), input.1.unwrap_or(DEFAULT_SIDE));
+        let (width, height) =
+            (input.width.unwrap_or(DEFAULT_SIDE), input.height.unwrap_or(DEFAULT_SIDE));
         let [mean, std] = family_colors(family);
         let (resize, crop) = match family {
             ModelFamily::Siglip => (Resize::Stretched(width, height), None),
@@ -89,7 +95,7 @@ impl Preprocessing {
         Self { resize, crop, filter, scale, mean, std }
     }
 
-    /// Width and height of the input, in pixels.
+    /// Returns the width and height of the input, in pixels.
     pub fn size(&self) -> (u32, u32) {
         match (self.crop, self.resize) {
             (Some(size), _) => size,
@@ -98,7 +104,7 @@ impl Preprocessing {
         }
     }
 
-    /// The shorter side in pixels that a picture should have at least.
+    /// Returns the minimum number of pixels that the shorter side of a picture should have.
     pub fn min_side(&self) -> u32 {
         match self.resize {
             Resize::Stretched(width, height) => width.max(height),
@@ -118,7 +124,7 @@ impl Preprocessing {
         format!("{resize}{crop}, {filter}, scale {scale}, mean {mean:?}, std {std:?}")
     }
 
-    /// The pixels of the input, each with three channels.
+    /// Returns the pixels of the input, each with three channels.
     pub fn apply(&self, picture: &RgbImage) -> Result<Vec<[f32; 3]>, String> {
         let part = self.part_of(picture.dimensions());
         let resized = resample(picture, part, self.size(), self.filter);
@@ -130,7 +136,7 @@ impl Preprocessing {
         Ok(pixels.iter().map(|pixel| [0, 1, 2].map(|at| number(pixel, at))).collect())
     }
 
-    /// The part that resizing and cropping leave: cut out first, because a very long picture would become huge.
+    /// Returns the part that resizing and cropping leave. It is cut out first, because a very long picture would become huge.
     fn part_of(&self, (width, height): (u32, u32)) -> PicturePart {
         let (full_width, full_height) = (f64::from(width), f64::from(height));
         let wanted = self.size();
@@ -205,7 +211,7 @@ impl FileReader<'_> {
         Ok(Preprocessing { resize, crop, filter, scale: to_f32(factor), mean, std })
     }
 
-    /// Steps that the file does not turn off are done, as image processors do.
+    /// Whether a step is done. Image processors do every step that the file does not turn off.
     fn is_on(&self, name: &str) -> bool {
         self.file[name] != false
     }
@@ -215,11 +221,12 @@ impl FileReader<'_> {
         let resize = match &self.file["size"] {
             Value::Null => {
                 let input = self.input;
-                let taken = (input.0.unwrap_or(DEFAULT_SIDE), input.1.unwrap_or(DEFAULT_SIDE));
+                let taken =
+                    (input.width.unwrap_or(DEFAULT_SIDE), input.height.unwrap_or(DEFAULT_SIDE));
                 self.default("size", &format!("stretched to {}x{}", taken.0, taken.1));
                 Resize::Stretched(taken.0, taken.1)
             }
-            // Before sizes had names, a number was the shorter side of what is cropped.
+            // In old files, a number is the shorter side of the picture that is cropped.
             Value::Number(_) if crops => Resize::ShortestEdge(side(&self.file["size"])?),
             Value::Number(_) => {
                 let side = side(&self.file["size"])?;
@@ -277,7 +284,7 @@ impl FileReader<'_> {
         numbers.and_then(|all| all.try_into().ok()).ok_or_else(|| unusable(name))
     }
 
-    /// By the numbers of the Python Imaging Library.
+    /// Reads the filter, which has the numbers of the Python Imaging Library.
     fn filter(&mut self) -> Result<ResampleFilter, String> {
         Ok(match &self.file["resample"] {
             Value::Null => {
@@ -301,7 +308,7 @@ impl FileReader<'_> {
     }
 }
 
-/// `crop_pct` is the share of the resized picture that is left, except for larger pictures.
+/// Applies `crop_pct`, the share of the resized picture that is left. Large pictures are not cropped.
 fn crop_by_share(edge: u32, share: f64) -> Result<(Resize, Option<(u32, u32)>), String> {
     if edge >= MIN_UNCROPPED_SIDE {
         return Ok((Resize::Stretched(edge, edge), None));

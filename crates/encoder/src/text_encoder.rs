@@ -1,16 +1,16 @@
-//! The text encoder: token IDs, attention mask and padding as the model expects.
+//! Encodes texts: converts a text to token IDs with `tokenizer.json`, adds the attention mask and padding that the model
+//! expects, and runs the model.
 
 use std::path::Path;
 
 use rten::{NodeId, Value};
 use rten_tensor::NdTensor;
+use tokenizers::{PostProcessor as _, Tokenizer, TruncationParams};
 
-use super::{
+use crate::{
     error::{LoadError, short_reason},
-    model_config::{ModelConfig, ModelFamily},
-    model_folder::{ModelFolder, TOKENIZER, TOKENIZER_CONFIG},
+    model_folder::{ModelConfig, ModelFamily, ModelFolder, TOKENIZER, TOKENIZER_CONFIG},
     onnx_model::{ModelInput, OnnxModel, VectorForm},
-    tokenizer::TextTokenizer,
 };
 
 const ROLE: &str = "text encoder";
@@ -33,8 +33,8 @@ struct TextInputs {
 }
 
 impl TextEncoder {
-    /// Loads the model of texts with its tokenizer and runs it; also returns the vector length. `both` is the model of
-    /// pictures and texts in folders that have one for both. `None` if it takes no texts.
+    /// Loads the model of texts with its tokenizer and runs it. Returns the encoder and the length of its vectors; `None` if
+    /// the model takes no texts. `both` is the model of pictures and texts in folders that have one for both.
     pub fn load(
         folder: &ModelFolder,
         both: &OnnxModel,
@@ -59,7 +59,7 @@ impl TextEncoder {
         let read = TextTokenizer::read(&json, more.as_ref(), config, inputs.length, defaults);
         let tokenizer = read.map_err(|reason| unusable_tokenizer(&tokenizer_path, &reason))?;
         if config.family == ModelFamily::Siglip {
-            // It was trained with texts that are padded, and has no mask.
+            // `SigLIP` was trained with padded texts, and has no mask.
             inputs.length = inputs.length.or(config.max_tokens);
         }
         let example =
@@ -78,7 +78,7 @@ impl TextEncoder {
         Ok(Some((encoder, dimension)))
     }
 
-    /// A tokenizer of a larger model has tokens without an embedding in this one.
+    /// Runs the last token, because the tokenizer of a larger model has tokens without an embedding in this one.
     fn check_last_token(&self, both: &OnnxModel, tokenizer: &Path) -> Result<(), LoadError> {
         let last = self.tokenizer.max_id;
         self.run(both, &[last]).map(drop).map_err(|_| {
@@ -90,7 +90,7 @@ impl TextEncoder {
         })
     }
 
-    /// Returns the vector, not normalized. `both` is the model of pictures and texts.
+    /// Returns the vector of a text, which is not normalized. `both` is the model of pictures and texts.
     pub fn embed(&self, both: &OnnxModel, text: &str) -> Result<Vec<f32>, String> {
         self.run(both, &self.tokenizer.ids(text)?)
     }
@@ -112,7 +112,7 @@ fn unusable_tokenizer(path: &Path, reason: &str) -> LoadError {
     LoadError::new("tokenizer", path, &why)
 }
 
-/// The output with a preferred name, or else the first one, that is one row; and its length.
+/// Returns the output that is one row, preferably one with a known name, and the length of the row.
 fn choose_output(
     model: &OnnxModel,
     example: &[(NodeId, Value)],
@@ -151,7 +151,7 @@ impl TextInputs {
         Ok(Self { ids: ids.id, mask, token_types: kinds, length: ids.shape[1] })
     }
 
-    /// The inputs for these tokens, padded to the fixed length.
+    /// Returns the inputs for these tokens, padded to the fixed length.
     fn tensors(&self, ids: &[i32], padding: i32) -> Vec<(NodeId, Value)> {
         let length = self.length.unwrap_or(ids.len());
         let row = |numbers: &[i32], rest: i32| {
@@ -162,4 +162,89 @@ impl TextInputs {
         values.extend(self.token_types.map(|kinds| (kinds, row(&[], 0).into())));
         values
     }
+}
+
+/// Limit on tokens if neither the model nor the files have one. CLIP has this limit.
+const DEFAULT_MAX_TOKENS: usize = 77;
+
+pub struct TextTokenizer {
+    tokenizer: Tokenizer,
+    /// Whether texts are converted to lower case first. `SigLIP` was trained with such texts, though not all its tokenizers
+    /// convert them.
+    lowercases: bool,
+    pub padding_id: i32,
+    pub max_id: i32,
+}
+
+impl TextTokenizer {
+    /// Reads a `tokenizer.json`, with `tokenizer_config.json` if there is one, and adds the defaults that were taken
+    /// to `defaults`. `length` is the fixed number of tokens of the model, if it has one.
+    pub fn read(
+        json: &[u8],
+        more: Option<&serde_json::Value>,
+        config: &ModelConfig,
+        length: Option<usize>,
+        defaults: &mut Vec<String>,
+    ) -> Result<Self, String> {
+        let mut tokenizer = Tokenizer::from_bytes(json).map_err(|cause| cause.to_string())?;
+        let own_limit = tokenizer.get_truncation().map(|truncation| truncation.max_length);
+        let max_tokens = length.or(own_limit).or(config.max_tokens).unwrap_or_else(|| {
+            defaults
+                .push(format!("{TOKENIZER} has no limit of tokens; taken: {DEFAULT_MAX_TOKENS}"));
+            DEFAULT_MAX_TOKENS
+        });
+        let special = tokenizer.get_post_processor().map_or(0, |it| it.added_tokens(false));
+        if max_tokens <= special {
+            return Err(format!("{max_tokens} tokens leave no room for a text"));
+        }
+        let padding_id = padding_id(&tokenizer, more, defaults)?;
+        let truncation = TruncationParams { max_length: max_tokens, ..TruncationParams::default() };
+        tokenizer.with_padding(None);
+        tokenizer.with_truncation(Some(truncation)).map_err(|cause| cause.to_string())?;
+        let max_id = tokenizer.get_vocab(true).into_values().max().ok_or("it has no tokens")?;
+        let lowercases = config.family == ModelFamily::Siglip;
+        Ok(Self { tokenizer, lowercases, padding_id, max_id: to_id(max_id)? })
+    }
+
+    /// Returns the token IDs of a text, truncated to the limit.
+    pub fn ids(&self, text: &str) -> Result<Vec<i32>, String> {
+        let lower;
+        let text = if self.lowercases {
+            lower = text.to_lowercase();
+            &lower
+        } else {
+            text
+        };
+        let encoded = self.tokenizer.encode_fast(text, true).map_err(|cause| cause.to_string())?;
+        encoded.get_ids().iter().map(|&id| to_id(id)).collect()
+    }
+}
+
+/// Returns the padding token of either file, or the first token with a usual name: `</s>` in `SigLIP` 1, `<pad>` in
+/// `SigLIP` 2, and the last token in CLIP.
+fn padding_id(
+    tokenizer: &Tokenizer,
+    more: Option<&serde_json::Value>,
+    defaults: &mut Vec<String>,
+) -> Result<i32, String> {
+    if let Some(padding) = tokenizer.get_padding() {
+        return to_id(padding.pad_id);
+    }
+    let named = more.map(|more| &more["pad_token"]);
+    let named = named.and_then(|token| token.as_str().or_else(|| token["content"].as_str()));
+    if let Some(id) = named.and_then(|token| tokenizer.token_to_id(token)) {
+        return to_id(id);
+    }
+    let is_unigram = matches!(tokenizer.get_model(), tokenizers::ModelWrapper::Unigram(_));
+    let usual: &[&str] =
+        if is_unigram { &["</s>", "<pad>"] } else { &["<pad>", "[PAD]", "<|endoftext|>", "</s>"] };
+    let found = usual.iter().find_map(|name| Some((*name, tokenizer.token_to_id(name)?)));
+    let (name, id) = found.unwrap_or(("token 0", 0));
+    defaults
+        .push(format!("neither {TOKENIZER} nor {TOKENIZER_CONFIG} has a padding; taken: {name}"));
+    to_id(id)
+}
+
+fn to_id(id: u32) -> Result<i32, String> {
+    i32::try_from(id).map_err(|_| format!("{id} is not a token ID"))
 }

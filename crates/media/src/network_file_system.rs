@@ -1,10 +1,10 @@
-//! Network file systems. `SQLite`'s write-ahead log needs memory that all its users share, which they do not
-//! offer reliably: there, the database uses a rollback journal. No files are mapped there, because a server that
-//! cannot be reached would end the process.
+//! Recognizes network file systems. `SQLite`'s write-ahead log needs shared memory, which these file systems do not offer
+//! reliably, so the database uses a rollback journal on them. No files are mapped there, because a server that cannot be
+//! reached would end the process.
 
 use std::path::Path;
 
-/// The name of a network file system, or one that may be, by its number in statfs(2).
+/// Returns the name of a network file system, or of one that may be one, by its number in statfs(2).
 pub fn network_file_system(magic: u64) -> Option<&'static str> {
     Some(match magic {
         0x6969 => "NFS",
@@ -24,7 +24,7 @@ pub fn network_file_system(magic: u64) -> Option<&'static str> {
     })
 }
 
-/// The network file system of a directory.
+/// Returns the network file system that a directory is on.
 pub fn network_file_system_of(path: &Path) -> Option<&'static str> {
     #[cfg(target_os = "linux")]
     return network_file_system(u64::try_from(rustix::fs::statfs(path).ok()?.f_type).ok()?);

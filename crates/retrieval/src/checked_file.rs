@@ -1,25 +1,26 @@
-//! Private files with a checksum at their end, so that a damaged or incomplete one is not used.
+//! Writes and reads the private files of an index: columns of numbers, with a checksum at the end of the file, so that a
+//! damaged or incomplete file is not used.
 
 use std::{
     fs::File,
-    io::{self, BufWriter, ErrorKind, Write},
+    io::{self, BufWriter, ErrorKind, Read, Write},
     os::unix::fs::FileExt as _,
     path::Path,
 };
 
 use crc32fast::Hasher;
 use rayon::prelude::*;
-
 use tessera_files::private_file;
 use tessera_media::ingest::disk_quota::{ClaimedFile, DiskQuota, SpaceClaim};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-/// Bytes read at a time when a file is checked.
+/// Number of bytes that are read at a time when a file is checked.
 const BLOCK_BYTES: u64 = 1 << 20;
 const CHECKSUM_BYTES: usize = size_of::<u32>();
-/// Bytes written at a time.
+/// Number of bytes that are written at a time.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Writes a new file.
+/// Writes a new file in order.
 pub struct CheckedWriter {
     file: BufWriter<ClaimedFile>,
     checksum: Hasher,
@@ -56,7 +57,7 @@ impl Write for CheckedWriter {
 pub struct PositionedWriter {
     file: File,
     claim: SpaceClaim,
-    /// What follows the last written bytes, and where it begins.
+    /// The bytes that follow the last written ones, with their position.
     buffer: Vec<u8>,
     position: u64,
 }
@@ -68,7 +69,7 @@ impl PositionedWriter {
         Ok(Self { file, claim, buffer: Vec::with_capacity(BUFFER_BYTES), position: 0 })
     }
 
-    /// Fast where each position is the end of the previous bytes.
+    /// Writes bytes at a position. This is fast if each position is the end of the previous bytes.
     pub fn write_at(&mut self, bytes: &[u8], position: u64) -> io::Result<()> {
         let is_next = position == self.position + self.buffer.len() as u64;
         if !is_next || self.buffer.len() + bytes.len() > BUFFER_BYTES {
@@ -104,11 +105,11 @@ impl PositionedWriter {
     }
 }
 
-/// Opens a file of `bytes` bytes and its checksum, or of any number of bytes.
+/// Opens a file of `bytes` bytes and its checksum, or of any size, and verifies the checksum.
 ///
 /// # Errors
 /// `InvalidData` if the file is damaged.
-pub fn open(path: &Path, bytes: Option<u64>) -> io::Result<File> {
+pub fn open_checked(path: &Path, bytes: Option<u64>) -> io::Result<File> {
     let file = File::open(path)?;
     let damaged = || io::Error::from(ErrorKind::InvalidData);
     let found = file.metadata()?.len().checked_sub(CHECKSUM_BYTES as u64).ok_or_else(damaged)?;
@@ -139,6 +140,22 @@ fn checksum(file: &File, bytes: u64) -> io::Result<u32> {
     Ok(whole.finalize())
 }
 
+/// Writes a column: its length in bytes, then its numbers in the byte order of the machine.
+pub fn write_column<T: IntoBytes + Immutable>(to: &mut impl Write, column: &[T]) -> io::Result<()> {
+    to.write_all(&(size_of_val(column) as u64).to_ne_bytes())?;
+    to.write_all(column.as_bytes())
+}
+
+/// Reads the next column of a file with a valid checksum.
+pub fn read_column<T: FromBytes + IntoBytes + Copy>(from: &mut impl Read) -> io::Result<Vec<T>> {
+    let mut bytes = [0; size_of::<u64>()];
+    from.read_exact(&mut bytes)?;
+    let bytes = usize::try_from(u64::from_ne_bytes(bytes)).map_err(io::Error::other)?;
+    let mut column = vec![T::new_zeroed(); bytes / size_of::<T>()];
+    from.read_exact(column.as_mut_bytes())?;
+    Ok(column)
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -154,8 +171,8 @@ mod tests {
         writer.write_all(&bytes).unwrap();
         writer.finish().unwrap();
         let length = bytes.len() as u64;
-        assert!(open(&path, Some(length)).is_ok() && open(&path, None).is_ok());
-        assert!(open(&path, Some(length - 1)).is_err());
+        assert!(open_checked(&path, Some(length)).is_ok() && open_checked(&path, None).is_ok());
+        assert!(open_checked(&path, Some(length - 1)).is_err());
 
         let whole = fs::read(&path).unwrap();
         assert_eq!(whole[..bytes.len()], bytes);
@@ -163,11 +180,11 @@ mod tests {
             let mut damaged = whole.clone();
             damaged[position] ^= 4;
             fs::write(&path, damaged).unwrap();
-            assert!(open(&path, None).is_err(), "{position}");
+            assert!(open_checked(&path, None).is_err(), "{position}");
         }
         for length in [0, 3, whole.len() - 1] {
             fs::write(&path, &whole[..length]).unwrap();
-            assert!(open(&path, None).is_err(), "{length}");
+            assert!(open_checked(&path, None).is_err(), "{length}");
         }
     }
 

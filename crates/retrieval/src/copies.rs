@@ -1,11 +1,7 @@
-//! The copies of the anchor of a search, whose distances are smaller than those of their vectors.
+//! Finds the copies of the anchor of a search. Their distances replace the larger distances of their vectors.
 
 use std::collections::HashMap;
 
-use super::{
-    RetrievalError, SearchContext, member_columns::MemberColumns, search_context::QueryPicture,
-};
-use crate::stored_pictures::REQUEST_LIMIT;
 use tessera_search::{
     index::Keypoints,
     similarity::{CopyCandidate, CopySearch},
@@ -13,6 +9,11 @@ use tessera_search::{
 use tessera_store::{
     Store,
     picture_features::{self, PictureFeatures},
+};
+
+use crate::{
+    RetrievalError, SearchContext, member_columns::MemberColumns, search::QueryPicture,
+    stored_pictures::REQUEST_LIMIT,
 };
 
 /// Replaces the distances of members of an index that are copies.
@@ -38,7 +39,7 @@ pub(super) fn apply_to_members(
     Ok(())
 }
 
-/// Those of some rows of media that are copies, with their distances; turned ones are not found.
+/// Returns the rows of media that are copies, with their distances. Turned copies are not found.
 pub fn among_rows(
     store: &Store,
     picture: &PictureFeatures,

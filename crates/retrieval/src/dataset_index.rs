@@ -1,36 +1,35 @@
-//! The media items of one dataset and entity type, with what rankings and filters need.
+//! The media items of one dataset and entity type, with what rankings and filters need. Members are found by their cluster,
+//! or by the picture that they are in.
 
 use std::{io, sync::OnceLock};
 
-use super::{
-    caption_index::CaptionIndex,
-    cluster_members::ClusterMembers,
-    member_columns::MemberColumns,
-    name_table::NameTable,
-    picture_members::PictureMembers,
-    vector_source::{PartialVectors, VectorSource},
-};
 use tessera_model::{DatasetId, Granularity, TagId};
 use tessera_store::search_table::{DistanceQuery, MemberVector, VectorQuery};
+
+use crate::{
+    caption_index::CaptionIndex,
+    member_columns::{MemberColumns, NameTable},
+    vector_source::{PartialVectors, VectorSource},
+};
 
 pub struct DatasetIndex {
     pub(super) generation: i64,
     pub members: MemberColumns,
     pub names: NameTable,
-    /// Of the pictures that the members are, or are in.
+    /// The captions of the pictures that the members are, or are in.
     pub captions: CaptionIndex,
     pub vectors: IndexVectors,
-    /// By level, each once it is needed.
+    /// The members of clusters by level, computed when first needed.
     clusters: [OnceLock<ClusterMembers>; Granularity::LEVELS],
     pictures: OnceLock<PictureMembers>,
 }
 
 pub struct IndexVectors {
-    /// One per member.
+    /// Our descriptors, one per member.
     pub descriptors: VectorSource,
-    /// Of captions and labels.
+    /// The vectors of captions and labels.
     pub embeddings: PartialVectors,
-    /// Of the user's own model.
+    /// The vectors of the user's own model.
     pub model: PartialVectors,
 }
 
@@ -53,12 +52,12 @@ impl DatasetIndex {
         }
     }
 
-    /// What filters read, except what they compute first.
+    /// Returns the memory of the columns that filters read, without what they compute first.
     pub fn memory_bytes(&self) -> usize {
         self.members.memory_bytes() + self.captions.memory_bytes()
     }
 
-    /// The members of the clusters at a level.
+    /// Returns the members of the clusters at a level.
     pub fn clusters(&self, level: usize) -> &ClusterMembers {
         self.clusters[level].get_or_init(|| ClusterMembers::new(&self.members.cluster_ranks[level]))
     }
@@ -67,7 +66,7 @@ impl DatasetIndex {
         self.pictures.get_or_init(|| PictureMembers::new(&self.members.picture_rows))
     }
 
-    /// The score of every member; infinite for members without a vector of the query.
+    /// Returns the score of every member; infinite for members without a vector of the query.
     pub(super) fn distances(&self, query: &DistanceQuery) -> io::Result<Vec<f32>> {
         match query {
             DistanceQuery::Single(query) => self.single_distances(query),
@@ -109,7 +108,122 @@ impl DatasetIndex {
     }
 }
 
-/// The identifier of a user tag of a dataset: the same for the same name.
+/// Returns the identifier of a user tag of a dataset, which is the same for the same name.
 pub fn tag_id(dataset: DatasetId, name: &str) -> TagId {
     TagId(uuid::Uuid::new_v5(&dataset.0, format!("tag {name}").as_bytes()))
+}
+
+/// The members of each cluster of one level, in the order of the index.
+#[derive(Debug)]
+pub struct ClusterMembers {
+    /// The start of the members of each cluster by rank, and the end of the last one.
+    starts: Vec<u32>,
+    members: Vec<u32>,
+}
+
+impl ClusterMembers {
+    /// Sorts the members by the `ranks` of their clusters (counting sort).
+    pub fn new(ranks: &[u32]) -> Self {
+        let clusters = ranks.iter().max().map_or(0, |&rank| rank as usize + 1);
+        let mut starts = vec![0; clusters + 1];
+        for &rank in ranks {
+            starts[rank as usize + 1] += 1;
+        }
+        for cluster in 0..clusters {
+            starts[cluster + 1] += starts[cluster];
+        }
+        let mut next = starts.clone();
+        let mut members = vec![0; ranks.len()];
+        for (member, &rank) in (0..).zip(ranks) {
+            let position = &mut next[rank as usize];
+            members[*position as usize] = member;
+            *position += 1;
+        }
+        Self { starts, members }
+    }
+
+    /// Returns one more than the highest rank.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Returns the members of a cluster; none if no cluster has this rank.
+    pub fn of(&self, rank: u32) -> &[u32] {
+        let bounds = self.starts.get(rank as usize..).unwrap_or_default();
+        let &[first, last, ..] = bounds else { return &[] };
+        &self.members[first as usize..last as usize]
+    }
+}
+
+/// The members that are, or are in, each picture.
+#[derive(Debug)]
+pub struct PictureMembers {
+    /// The rows of pictures in increasing order, each as often as the picture has members.
+    rows: Vec<i64>,
+    members: Vec<u32>,
+}
+
+impl PictureMembers {
+    /// Creates the lists from `picture_rows`, the row of the picture of each member.
+    pub fn new(picture_rows: &[i64]) -> Self {
+        let mut pairs: Vec<(i64, u32)> = picture_rows.iter().copied().zip(0..).collect();
+        pairs.sort_unstable();
+        let (rows, members) = pairs.into_iter().unzip();
+        Self { rows, members }
+    }
+
+    /// Calls `each` with every member of the pictures `found`, which are in increasing order of rows.
+    pub fn for_each<T: Copy>(&self, found: &[(i64, T)], mut each: impl FnMut(u32, T)) {
+        let mut position = 0;
+        for &(row, value) in found {
+            position += first_from(&self.rows[position..], row);
+            while self.rows.get(position) == Some(&row) {
+                each(self.members[position], value);
+                position += 1;
+            }
+        }
+    }
+}
+
+/// Returns the position of the first of increasing `rows` that is not below `row`, which is usually near.
+fn first_from(rows: &[i64], row: i64) -> usize {
+    let mut bound = 1;
+    while rows.get(bound - 1).is_some_and(|&other| other < row) {
+        bound *= 2;
+    }
+    let (from, to) = (bound / 2, (bound - 1).min(rows.len()));
+    from + rows[from..to].partition_point(|&other| other < row)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn members_of_a_cluster_are_in_the_order_of_the_index() {
+        let clusters = ClusterMembers::new(&[3, 0, 3, 1, 0]);
+        assert_eq!(clusters.len(), 4);
+        let members: Vec<&[u32]> = (0..5).map(|rank| clusters.of(rank)).collect();
+        assert_eq!(members, [&[1, 4][..], &[3], &[], &[0, 2], &[]]);
+        assert!(ClusterMembers::new(&[]).of(0).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn members_of_found_pictures_are_those_that_a_scan_finds(
+            picture_rows in proptest::collection::vec(0..60_i64, 0..80),
+            found in proptest::collection::btree_map(-2..64_i64, 0..9_u8, 0..40),
+        ) {
+            let pairs: Vec<(i64, u8)> = found.iter().map(|(row, value)| (*row, *value)).collect();
+            let mut members = Vec::new();
+            PictureMembers::new(&picture_rows)
+                .for_each(&pairs, |member, value| members.push((member, value)));
+            members.sort_unstable();
+            let scan = (0..).zip(&picture_rows);
+            let scan = scan.filter_map(|(member, row)| Some((member, *found.get(row)?)));
+            prop_assert_eq!(members, scan.collect::<Vec<(u32, u8)>>());
+        }
+    }
 }

@@ -2,11 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::dataset_index::{DatasetIndex, tag_id};
-use crate::issues::{confidence, confidence_range};
 use tessera_model::{
     DatasetId, TagId,
     vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, LabelRule},
+};
+
+use crate::{
+    dataset_index::{DatasetIndex, tag_id},
+    issues::{confidence, confidence_range},
 };
 
 pub struct FilterMask<'a> {

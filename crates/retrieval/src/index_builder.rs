@@ -1,4 +1,5 @@
-//! Reads the index of a dataset from the store.
+//! Reads the index of a dataset from the store. Members are sorted by path here, because databases sort whole rows with
+//! their vectors, on disk.
 
 use std::{
     collections::HashMap,
@@ -6,29 +7,26 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    caption_index::CaptionIndexBuilder,
-    dataset_index::{DatasetIndex, IndexVectors},
-    first_uses::FirstUses,
-    index_limits::IndexLimits,
-    member_columns::{MemberColumns, NO_VIDEO},
-    name_table::NameTable,
-    path_order::PathOrder,
-    vector_source::VectorSink,
-};
-use tessera_model::EntityType;
+use tessera_model::{DatasetId, EntityType};
 use tessera_search::text::language::Language;
 use tessera_store::{
-    QueryError, Store, StoreError, caption_language,
+    Connection, QueryError, Store, StoreError, caption_language,
     dataset::DatasetRecord,
     media::{self, MediaFeatures},
+};
+
+use crate::{
+    caption_index::CaptionIndexBuilder,
+    dataset_index::{DatasetIndex, IndexVectors},
+    member_columns::{MemberColumns, NO_VIDEO, NameTable},
+    vector_source::{IndexLimits, VectorSink},
 };
 
 pub const DESCRIPTORS_FILE: &str = "descriptors";
 pub const EMBEDDINGS_FILE: &str = "embeddings";
 pub const MODEL_VECTORS_FILE: &str = "model_vectors";
 
-/// Why the store is read no further.
+/// The reason why the store is not read further.
 enum BuildError {
     Store(QueryError),
     File(io::Error),
@@ -40,7 +38,7 @@ impl From<QueryError> for BuildError {
     }
 }
 
-/// Takes members in any order.
+/// Builds an index from members that arrive in any order.
 pub struct IndexBuilder {
     order: PathOrder,
     /// The positions of the members that have arrived.
@@ -48,7 +46,7 @@ pub struct IndexBuilder {
     members: MemberColumns,
     names: NameTable,
     captions: CaptionIndexBuilder,
-    /// Source and path of each video.
+    /// The number of each video, by source and path.
     videos: HashMap<(i64, PathBuf), u32>,
     descriptors: VectorSink,
     embeddings: VectorSink,
@@ -80,7 +78,7 @@ impl IndexBuilder {
         }
     }
 
-    /// Fails with the inner error if a file cannot be written, or `is_stopped` becomes true.
+    /// Builds the index. Fails with the inner error if a file cannot be written, or if `is_stopped` becomes true.
     pub fn build(
         mut self,
         store: &Store,
@@ -92,7 +90,7 @@ impl IndexBuilder {
             self.order = PathOrder::read(c, dataset.id, entity)?;
             self.captions = CaptionIndexBuilder::new(dataset.language.indexed);
             if entity == EntityType::Objects && self.order.len() > 0 {
-                // They are found by the captions of their pictures.
+                // Objects are found by the captions of their pictures.
                 let each = |row, caption: &str| self.captions.push(row, caption);
                 caption_language::for_each_caption(c, dataset.id, each)?;
             }
@@ -150,8 +148,7 @@ impl IndexBuilder {
         Ok(DatasetIndex::new(generation, self.members, self.names, captions, vectors))
     }
 
-    /// Puts the members into their order, in which videos and names get their numbers, too: equal media items have
-    /// equal files.
+    /// Sorts the members and renumbers videos and names in that order, so that equal datasets give identical files.
     fn sort_members(&mut self) {
         let mut order = vec![0; self.positions.len()];
         for (arrival, position) in (0..).zip(std::mem::take(&mut self.positions)) {
@@ -170,6 +167,96 @@ impl IndexBuilder {
             }
         }
         self.names.renumber(|name| names.number(name));
+    }
+}
+
+/// The order of members, by path and then by row.
+#[derive(Default)]
+pub struct PathOrder {
+    /// The rows in increasing order.
+    rows: Vec<i64>,
+    /// The position of the member in each of these rows.
+    positions: Vec<u32>,
+}
+
+/// Paths of media items, in order of row.
+#[derive(Default)]
+pub struct MemberPaths {
+    rows: Vec<i64>,
+    /// All paths, one after the other, because a million allocations would take as much memory again.
+    bytes: Vec<u8>,
+    /// The end of each path in `bytes`.
+    ends: Vec<usize>,
+}
+
+impl PathOrder {
+    /// Reads the order. A media item without an assignment was added after the last clustering, and is not a member.
+    pub fn read(
+        connection: &Connection,
+        dataset: DatasetId,
+        entity: EntityType,
+    ) -> tessera_store::Result<Self> {
+        let mut paths = MemberPaths::default();
+        media::for_each_clustered_path(connection, dataset, entity, |row, path| {
+            paths.push(row, path);
+        })?;
+        Ok(paths.into_order())
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns the position of a member by its row.
+    pub fn position(&self, row: i64) -> Option<u32> {
+        self.rows.binary_search(&row).ok().map(|found| self.positions[found])
+    }
+}
+
+impl MemberPaths {
+    /// Adds a path. Rows arrive in increasing order.
+    pub fn push(&mut self, row: i64, path: &[u8]) {
+        self.rows.push(row);
+        self.bytes.extend_from_slice(path);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn path(&self, at: usize) -> &[u8] {
+        let start = at.checked_sub(1).map_or(0, |previous| self.ends[previous]);
+        &self.bytes[start..self.ends[at]]
+    }
+
+    pub fn into_order(self) -> PathOrder {
+        let mut order: Vec<u32> = (0..).take(self.rows.len()).collect();
+        // Equal paths keep the order of their rows.
+        order.sort_by(|one, other| self.path(*one as usize).cmp(self.path(*other as usize)));
+        let mut positions = vec![0; order.len()];
+        for (position, at) in (0..).zip(order) {
+            positions[at as usize] = position;
+        }
+        PathOrder { rows: self.rows, positions }
+    }
+}
+
+/// Numbers things in the order of their first use.
+#[derive(Default)]
+pub struct FirstUses {
+    /// The new number of each old one; `None` if it was not used yet.
+    new: Vec<Option<u32>>,
+    used: u32,
+}
+
+impl FirstUses {
+    /// Returns the new number of an old one.
+    pub fn number(&mut self, old: u32) -> u32 {
+        let old = old as usize;
+        if self.new.len() <= old {
+            self.new.resize(old + 1, None);
+        }
+        *self.new[old].get_or_insert_with(|| {
+            self.used += 1;
+            self.used - 1
+        })
     }
 }
 

@@ -1,4 +1,5 @@
-//! The indexes and text spaces of the datasets searched so far, each loaded once per generation.
+//! Keeps the indexes and text spaces of the datasets that were searched, each loaded once per generation, and the last
+//! ranking of each index.
 
 use std::{
     collections::HashMap,
@@ -9,38 +10,39 @@ use std::{
     },
 };
 
-use super::{
-    RetrievalError, SearchQuery, dataset_index::DatasetIndex, index_folder,
-    index_limits::IndexLimits, ranking::ClusterRanking,
-};
 use tessera_media::ingest::disk_quota::DiskQuota;
 use tessera_model::{DatasetId, EntityType};
 use tessera_search::{similarity::VectorMemory, text::lsa::TextSpace};
 use tessera_store::{Store, StoreError, dataset::DatasetRecord, embedding, lock};
 
-/// Locked while the index is loaded, so that it is loaded once.
+use crate::{
+    RetrievalError, SearchQuery, dataset_index::DatasetIndex, index_folder,
+    ranking::ClusterRanking, vector_source::IndexLimits,
+};
+
+/// An index, which is locked while it is loaded, so that it is loaded once.
 type IndexSlot = Arc<Mutex<CachedIndex>>;
 type CachedTextSpace = (i64, Option<Arc<TextSpace>>);
 
 #[derive(Default)]
 struct CachedIndex {
     index: Option<Arc<DatasetIndex>>,
-    /// Of this index.
+    /// The last query of this index and its ranking.
     last_ranking: Option<(SearchQuery, Arc<ClusterRanking>)>,
 }
 
-/// What is in the cache, and how often it was used.
+/// The content of the cache, and how often it was used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheUsage {
-    /// Loaded indexes: one for each dataset and entity type.
+    /// The number of loaded indexes, one for each dataset and entity type.
     pub indexes: usize,
-    /// What filters read of their members and captions, in bytes of memory.
+    /// The memory of the columns and captions that filters read, in bytes.
     pub bytes: usize,
-    /// How many rankings came from memory.
+    /// The number of rankings that came from memory.
     pub hits: u64,
-    /// How many were computed.
+    /// The number of rankings that were computed.
     pub misses: u64,
-    /// How many indexes were loaded.
+    /// The number of indexes that were loaded.
     pub loads: u64,
 }
 
@@ -54,7 +56,7 @@ pub struct IndexCache {
 }
 
 impl IndexCache {
-    /// The files of the indexes are in the index folder, and space for them comes from `disk`.
+    /// Creates an empty cache. The files of indexes are in the index folder, and space for them comes from `disk`.
     pub fn new(disk: DiskQuota, index_folder: &Path) -> Self {
         Self {
             limits: IndexLimits { disk, memory: VectorMemory::for_files_in(index_folder) },
@@ -66,7 +68,7 @@ impl IndexCache {
         }
     }
 
-    /// An index that is being loaded does not count.
+    /// Returns the usage. An index that is being loaded does not count.
     pub fn usage(&self) -> CacheUsage {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (hits, misses, loads) = (count(&self.hits), count(&self.misses), count(&self.loads));
@@ -82,7 +84,7 @@ impl IndexCache {
         usage
     }
 
-    /// The text space of the current generation, if any media item has text.
+    /// Returns the text space of the current generation, if any media item has text.
     pub(super) fn text_space(
         &self,
         store: &Store,
@@ -98,7 +100,7 @@ impl IndexCache {
         Ok(space)
     }
 
-    /// Writes the files of an index that is not in memory, so that the first search need not. Searches of it wait.
+    /// Writes the files of an index that is not in memory, so that the first search need not. Searches of this index wait.
     pub fn prepare(
         &self,
         store: &Store,
@@ -115,7 +117,7 @@ impl IndexCache {
         index_folder::prepare(store, &self.limits, dataset, entity, is_stopped)
     }
 
-    /// From memory if it was the last one of its index, otherwise from `rank`.
+    /// Returns the last ranking of the index if the query is the same, and computes it by `rank` if not.
     pub(super) fn ranking(
         &self,
         store: &Store,
@@ -146,7 +148,7 @@ impl IndexCache {
         };
         self.misses.fetch_add(1, Ordering::Relaxed);
         let ranking = rank(&index).inspect_err(|cause| {
-            // A file of the index cannot be read any more: the next search reads the index again.
+            // A file of the index cannot be read any more, so the next search reads the index again.
             if matches!(cause, RetrievalError::Store(StoreError::Io(..))) {
                 *lock(&slot) = CachedIndex::default();
             }

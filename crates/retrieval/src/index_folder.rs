@@ -1,5 +1,5 @@
-//! The files of the index of one generation of a dataset: written when an operation has ended, or when it
-//! is searched first, and read by later starts. They contain nothing that is not in the store.
+//! Writes and reads the files of the index of one generation of a dataset. They are written when an operation has ended, or
+//! when the dataset is searched first, and read by later starts. The files contain nothing that is not in the store.
 
 use std::{
     collections::HashSet,
@@ -9,17 +9,6 @@ use std::{
     path::Path,
 };
 
-use super::{
-    caption_index::CaptionIndex,
-    checked_file::{self, CheckedWriter},
-    column_file::{read_column, write_column},
-    dataset_index::{DatasetIndex, IndexVectors},
-    index_builder::{DESCRIPTORS_FILE, EMBEDDINGS_FILE, IndexBuilder, MODEL_VECTORS_FILE},
-    index_limits::IndexLimits,
-    member_columns::MemberColumns,
-    name_table::NameTable,
-    vector_source::{PartialVectors, VectorSource},
-};
 use tessera_files::create_private_dir;
 use tessera_media::ingest::disk_quota::DiskQuota;
 use tessera_model::EntityType;
@@ -29,13 +18,22 @@ use tessera_store::{
     dataset::{self, DatasetRecord},
 };
 
+use crate::{
+    caption_index::CaptionIndex,
+    checked_file::{CheckedWriter, open_checked, read_column, write_column},
+    dataset_index::{DatasetIndex, IndexVectors},
+    index_builder::{DESCRIPTORS_FILE, EMBEDDINGS_FILE, IndexBuilder, MODEL_VECTORS_FILE},
+    member_columns::{MemberColumns, NameTable},
+    vector_source::{IndexLimits, PartialVectors, VectorSource},
+};
+
 const MEMBERS_FILE: &str = "members";
 const CAPTIONS_FILE: &str = "captions";
-/// First bytes of the file of members, in the byte order of the machine; the number is the version of all files, and of
-/// the stems in them.
+/// First bytes of the file of members, in the byte order of the machine. The number is the version of all files, and of the
+/// stems in them.
 const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x04");
 
-/// Removes the files of all generations but the current ones, and what a crashed process left.
+/// Removes the files of all generations but the current ones, and the files that a crashed process left.
 pub fn remove_outdated(store: &Store) -> Result<(), StoreError> {
     let mut current = HashSet::new();
     for dataset in store.read(dataset::all)? {
@@ -70,8 +68,8 @@ fn remove_folders(indexes: &Path, is_outdated: impl Fn(&str) -> bool) -> io::Res
     Ok(())
 }
 
-/// Opens the index of the current generation, or reads it from the store and writes its files. Without space for
-/// them, the index is in memory.
+/// Opens the index of the current generation, or reads it from the store and writes its files. If there is no space for
+/// files, the index is in memory.
 pub fn open(
     store: &Store,
     limits: &IndexLimits,
@@ -93,7 +91,7 @@ pub fn open(
     built.map_err(|cause| StoreError::Io(folder, cause))
 }
 
-/// Writes the files of the current generation unless they are there. There are none without space for them, or if
+/// Writes the files of the current generation unless they exist. No files are written if there is no space for them, or if
 /// `is_stopped` becomes true.
 pub fn prepare(
     store: &Store,
@@ -105,7 +103,7 @@ pub fn prepare(
     let folder = store.indexes_dir().join(folder_name(dataset, entity));
     let members = File::open(folder.join(MEMBERS_FILE));
     if !members.is_ok_and(|mut file| read_magic(&mut file).is_ok()) {
-        // If they cannot be written, the first search tries again.
+        // If the files cannot be written, the first search tries again.
         let _ = build(store, limits, dataset, entity, &folder, is_stopped)?;
     }
     Ok(())
@@ -123,7 +121,7 @@ fn build(
     let prepare = || {
         create_private_dir(&indexes)?;
         let prefix = folder_prefix(dataset, entity);
-        // The files of older generations, and damaged ones of this one. What is open stays readable.
+        // Files of older generations and damaged files of this one are removed. Open files stay readable.
         remove_folders(&indexes, |name| name.starts_with(&prefix))?;
         let private = Permissions::from_mode(0o700);
         let new = tempfile::Builder::new().permissions(private).tempdir_in(&indexes)?;
@@ -157,7 +155,7 @@ fn write_members(index: &DatasetIndex, path: &Path, disk: &DiskQuota) -> io::Res
 }
 
 fn read(folder: &Path, generation: i64, memory: &VectorMemory) -> io::Result<DatasetIndex> {
-    let mut file = BufReader::new(checked_file::open(&folder.join(MEMBERS_FILE), None)?);
+    let mut file = BufReader::new(open_checked(&folder.join(MEMBERS_FILE), None)?);
     read_magic(&mut file)?;
     let (members, names) = (MemberColumns::read(&mut file)?, NameTable::read(&mut file)?);
     let mut partial = |name: &str| {
@@ -171,12 +169,12 @@ fn read(folder: &Path, generation: i64, memory: &VectorMemory) -> io::Result<Dat
     let descriptors = folder.join(DESCRIPTORS_FILE);
     let descriptors = VectorSource::open(&descriptors, DIMENSION, members.len(), memory)?;
     let vectors = IndexVectors { descriptors, embeddings, model };
-    let captions = checked_file::open(&folder.join(CAPTIONS_FILE), None)?;
+    let captions = open_checked(&folder.join(CAPTIONS_FILE), None)?;
     let captions = CaptionIndex::read(&mut BufReader::new(captions))?;
     Ok(DatasetIndex::new(generation, members, names, captions, vectors))
 }
 
-/// Fails if the files are of another version.
+/// Reads the first bytes. Fails if the files are of another version.
 fn read_magic(file: &mut impl Read) -> io::Result<()> {
     let mut magic = [0; size_of::<u64>()];
     file.read_exact(&mut magic)?;

@@ -1,4 +1,5 @@
-//! Quality issues: the confidence that a media item has one, for filters and exports.
+//! Computes the confidence that a media item has a quality issue, for filters and exports. Come here for what makes an issue
+//! count.
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +10,8 @@ use tessera_store::assignment::ClusterAssignment;
 /// Confidence from which an issue counts if no bound is given.
 pub const DEFAULT_MIN_CONFIDENCE: f64 = 0.5;
 
-/// By sharpness (1 / the variance of the width of edges), brightness (mean luma, 0.0-1.0) and clustering.
+/// Returns the confidence by sharpness (1 / the variance of the width of edges), brightness (mean luma, 0.0-1.0) and
+/// clustering.
 pub fn confidence(
     kind: IssueKind,
     sharpness: f32,
@@ -35,14 +37,14 @@ pub fn confidence(
     f64::from(confidence)
 }
 
-/// The confidence that a filter asks for. One with only a maximum includes low confidences.
+/// Returns the confidences that a filter asks for. A filter with only a maximum includes low confidences.
 pub fn confidence_range(issue: &IssueFilter) -> RangeInclusive<f64> {
     let min = if issue.confidence_max.is_some() { 0.0 } else { DEFAULT_MIN_CONFIDENCE };
     let min = issue.confidence_min.map_or(min, Fraction::value);
     min..=issue.confidence_max.map_or(1.0, Fraction::value)
 }
 
-/// The issues that count, with their confidence.
+/// Returns the issues that count, with their confidence.
 pub fn detected_issues(
     sharpness: f32,
     brightness: f32,

@@ -1,20 +1,23 @@
-//! What filters and rankings read of the members of an index: one column per field, ordered by path.
+//! Keeps what filters and rankings read of the members of an index: one column per field, ordered by path. Labels and tags
+//! are numbers of a name table, because most media items share a few.
 
-use std::io::{self, Read, Write};
-
-use super::{
-    column_file::{read_column, write_column},
-    id_lists::IdLists,
+use std::{
+    collections::HashMap,
+    io::{self, Read, Write},
 };
+
 use tessera_model::Granularity;
 use tessera_store::{
     assignment::{ClusterAssignment, IssueScores},
     media::MediaRecord,
 };
 
+use crate::checked_file::{read_column, write_column};
+
 /// The number in [`MemberColumns::videos`] of a member that is not a frame.
 pub const NO_VIDEO: u32 = u32::MAX;
 
+/// The columns of the members of an index.
 #[derive(Debug, Default)]
 pub struct MemberColumns {
     pub rows: Vec<i64>,
@@ -22,13 +25,13 @@ pub struct MemberColumns {
     pub picture_rows: Vec<i64>,
     /// The video that each frame is from, as a number.
     pub videos: Vec<u32>,
-    /// The ranks of their clusters at each level.
+    /// The rank of each member's cluster at each level.
     pub cluster_ranks: [Vec<u32>; Granularity::LEVELS],
     pub uniqueness: Vec<f32>,
     pub near_duplicate_similarities: Vec<f32>,
-    /// In the order of [`issue_score_fields`].
+    /// The issue scores, in the order of [`issue_score_fields`].
     issue_scores: [Vec<f32>; 5],
-    /// Variance of the Laplacian.
+    /// 1 / the variance of the width of edges.
     pub sharpness: Vec<f32>,
     /// Mean luma, 0.0-1.0.
     pub brightness: Vec<f32>,
@@ -60,7 +63,7 @@ impl MemberColumns {
         self.rows.len()
     }
 
-    /// The memory of the columns whose length is the number of members.
+    /// Returns the memory of the columns whose length is the number of members.
     pub fn memory_bytes(&self) -> usize {
         let ranks = self.cluster_ranks.iter().map(|column| size_of_val(&column[..]));
         let scores = self.issue_scores.iter().map(|column| size_of_val(&column[..]));
@@ -91,7 +94,7 @@ impl MemberColumns {
         }
     }
 
-    /// Puts the members into another order.
+    /// Reorders the members.
     pub fn reorder(&mut self, order: &[u32]) {
         reorder_column(&mut self.rows, order);
         reorder_column(&mut self.picture_rows, order);
@@ -153,4 +156,87 @@ fn reorder_column<T: Copy>(column: &mut Vec<T>, order: &[u32]) {
 fn issue_score_fields(scores: &IssueScores) -> [f32; 5] {
     let IssueScores { outlier, mislabel, class_outlier, odd_aspect, odd_size } = *scores;
     [outlier, mislabel, class_outlier, odd_aspect, odd_size]
+}
+
+/// A list of numbers per member, all in one allocation.
+#[derive(Debug)]
+pub struct IdLists {
+    /// The start of the list of each member, and the end of the last one.
+    starts: Vec<u32>,
+    ids: Vec<u32>,
+}
+
+impl Default for IdLists {
+    fn default() -> Self {
+        Self { starts: vec![0], ids: Vec::new() }
+    }
+}
+
+impl IdLists {
+    /// Adds the list of the next member.
+    pub fn push(&mut self, ids: impl IntoIterator<Item = u32>) {
+        self.ids.extend(ids);
+        self.starts.push(u32::try_from(self.ids.len()).unwrap_or(u32::MAX));
+    }
+
+    pub fn of(&self, member: usize) -> &[u32] {
+        &self.ids[self.starts[member] as usize..self.starts[member + 1] as usize]
+    }
+
+    pub fn of_mut(&mut self, member: usize) -> &mut [u32] {
+        &mut self.ids[self.starts[member] as usize..self.starts[member + 1] as usize]
+    }
+
+    /// Returns the lists of the members of `order`.
+    pub fn reordered(&self, order: &[u32]) -> Self {
+        let mut lists = Self::default();
+        for &member in order {
+            lists.push(self.of(member as usize).iter().copied());
+        }
+        lists
+    }
+
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        write_column(to, &self.starts)?;
+        write_column(to, &self.ids)
+    }
+
+    pub fn read(from: &mut impl Read) -> io::Result<Self> {
+        Ok(Self { starts: read_column(from)?, ids: read_column(from)? })
+    }
+}
+
+/// The number of each label and tag.
+#[derive(Debug, Default)]
+pub struct NameTable(HashMap<String, u32>);
+
+impl NameTable {
+    /// Returns the numbers of names. A new name gets the next number.
+    pub fn add(&mut self, names: impl IntoIterator<Item = String>) -> impl Iterator<Item = u32> {
+        names.into_iter().map(|name| {
+            let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+            *self.0.entry(name).or_insert(next)
+        })
+    }
+
+    /// Replaces all numbers.
+    pub fn renumber(&mut self, mut new: impl FnMut(u32) -> u32) {
+        self.0.values_mut().for_each(|id| *id = new(*id));
+    }
+
+    pub fn id(&self, name: &str) -> Option<u32> {
+        self.0.get(name).copied()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.0.iter().map(|(name, &id)| (name.as_str(), id))
+    }
+
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        write_column(to, &serde_json::to_vec(&self.0)?)
+    }
+
+    pub fn read(from: &mut impl Read) -> io::Result<Self> {
+        Ok(Self(serde_json::from_slice(&read_column::<u8>(from)?)?))
+    }
 }

@@ -1,18 +1,20 @@
-//! Runs a query on an index: resolves what ranks to vectors, filters, and ranks the remaining clusters.
+//! Runs a query on an index in memory: resolves the parts that rank to vectors, filters, and ranks the remaining clusters.
+//! `table_ranking` does the same by SQL.
 
 use std::{io, sync::Arc};
 
-use super::{
-    RetrievalError, SearchContext, SearchQuery, copies,
-    dataset_index::DatasetIndex,
-    filter_mask::FilterMask,
-    ranking::{BM25, COSINE_DISTANCE, ClusterRanking, Scores},
-};
 use tessera_model::{
     Anchor, Filter,
     vql::{Fraction, QueryText},
 };
 use tessera_store::{StoreError, search_table::DistanceQuery};
+
+use crate::{
+    RetrievalError, SearchContext, SearchQuery, copies,
+    dataset_index::DatasetIndex,
+    filter_mask::FilterMask,
+    ranking::{BM25, COSINE_DISTANCE, ClusterRanking, Scores},
+};
 
 /// Searches the index of the current generation.
 pub fn rank_in_memory(
@@ -41,7 +43,7 @@ impl QueryRun<'_> {
         if let Some(caption) = &query.caption {
             let semantic = cosine(self.semantic_distances(caption)?);
             self.mask.by_score(&semantic.values, f64::is_finite);
-            // An anchor given as well ranks; the caption still limits.
+            // If there is an anchor, too, the anchor ranks and the caption still limits.
             if let Some(max_score) = query.max_score {
                 self.mask.by_score(&semantic.values, |score| score < max_score.value());
             }
@@ -64,7 +66,7 @@ impl QueryRun<'_> {
         ))
     }
 
-    /// Applies a filter. Returns the scores that it could rank by.
+    /// Applies a filter. Returns the scores by which the filter can rank.
     fn apply_filter(&mut self, filter: &Filter) -> Result<Option<Scores>, RetrievalError> {
         match filter {
             Filter::FullText(text) => return self.apply_full_text(text),
@@ -108,7 +110,7 @@ impl QueryRun<'_> {
         Ok(matching.then_some(Scores { values, kind: BM25 }))
     }
 
-    /// The distance of every member from a picture; copies are nearer than their vectors.
+    /// Returns the distance of every member from a picture. Copies are nearer than their vectors.
     fn visual_distances(&self, anchor: Anchor) -> Result<Vec<f32>, RetrievalError> {
         let picture = self.context.query_picture(anchor)?;
         let mut distances = self.distances(&picture.distance)?;
@@ -117,7 +119,7 @@ impl QueryRun<'_> {
         Ok(distances)
     }
 
-    /// The distance of every member from a text; infinite where there is none.
+    /// Returns the distance of every member from a text; infinite for members without one.
     fn semantic_distances(&self, text: &str) -> Result<Vec<f32>, RetrievalError> {
         match self.context.distance_from_text(text)? {
             Some(query) => self.distances(&query),

@@ -1,22 +1,24 @@
-//! Ranks clusters by their best matching member; without scores they keep the order of browsing.
+//! Ranks the clusters of a search in memory by their best matching member. Come here for the order of clusters of a page:
+//! without scores, clusters keep the order of browsing, and ties do, too.
 //!
 //! The rest of the service reads a ranking only by [`SearchRanking`](super::SearchRanking).
 
 use std::sync::Arc;
 
-use super::{dataset_index::DatasetIndex, member_columns::NO_VIDEO};
 use tessera_model::{Granularity, Page};
 use tessera_store::{
     preview::MAX_PREVIEWS,
     search_table::{ClusterMatch, SelectedMember},
 };
 
-/// The wire name of a distance from 0, which is the same, to 2.
+use crate::{dataset_index::DatasetIndex, member_columns::NO_VIDEO};
+
+/// The wire name of a distance from 0 (same) to 2 (opposite).
 pub const COSINE_DISTANCE: &str = "cosine_distance";
-/// The wire name of full-text scores: lower is better.
+/// The wire name of full-text scores. A lower score is better.
 pub const BM25: &str = "bm25";
 
-/// A score for every member, lower is better; infinite for members without one.
+/// A score for every member. A lower score is better; members without one have an infinite score.
 #[derive(Clone, Debug)]
 pub struct Scores {
     pub values: Vec<f32>,
@@ -29,7 +31,7 @@ pub struct ClusterRanking {
     level: usize,
     mask: Vec<bool>,
     scores: Option<Scores>,
-    /// Cluster ranks at the level, best first.
+    /// The ranks of clusters at the level, best first.
     order: Vec<u32>,
 }
 
@@ -67,13 +69,13 @@ impl ClusterRanking {
         self.scores.as_ref().map(|scores| scores.kind)
     }
 
-    /// The matching members of all clusters, in the order of the index.
+    /// Returns the matching members of all clusters, in the order of the index.
     pub fn members(&self) -> impl Iterator<Item = SelectedMember> {
         let matching = self.mask.iter().enumerate().filter(|(_, matches)| **matches);
         matching.map(|(member, _)| self.selected(member))
     }
 
-    /// The matching members of one cluster, in the order of the index.
+    /// Returns the matching members of one cluster, in the order of the index.
     pub fn members_of(&self, cluster: u32) -> impl Iterator<Item = SelectedMember> {
         self.matching_of(cluster).map(|member| self.selected(member))
     }
@@ -128,13 +130,13 @@ fn count_distinct<T: Ord>(mut values: Vec<T>) -> u64 {
     values.len() as u64
 }
 
-/// A number that orders as [`f32::total_cmp`] does.
+/// Returns a number that orders like [`f32::total_cmp`].
 fn total_order(score: f32) -> i32 {
     let bits = score.to_bits().cast_signed();
     bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed()
 }
 
-/// Inserts a member if it is among the best; earlier members precede equal ones.
+/// Inserts a member if it is among the best. Earlier members precede equal ones.
 fn insert_best(best: &mut Vec<(i64, Option<f32>)>, row: i64, score: Option<f32>) {
     // Half precision may give a picture a small negative distance from itself.
     let value = score.unwrap_or_default();

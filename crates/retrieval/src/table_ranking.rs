@@ -1,11 +1,5 @@
 //! A search of a large dataset, by the table that the database searches.
 
-use super::{
-    RetrievalError, SearchContext, SearchQuery, copies,
-    ranking::{BM25, COSINE_DISTANCE},
-    search_context::QueryPicture,
-};
-use crate::issues::confidence_range;
 use tessera_model::{
     Anchor, Filter, Granularity,
     vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, QueryText},
@@ -18,6 +12,13 @@ use tessera_store::{
         MemberDistance, MemberOrder, MemberSearch, MemberVector, SearchTable, SelectedMember,
         TableSearch, VectorQuery,
     },
+};
+
+use crate::{
+    RetrievalError, SearchContext, SearchQuery, copies,
+    issues::confidence_range,
+    ranking::{BM25, COSINE_DISTANCE},
+    search::QueryPicture,
 };
 
 /// The ranking of one generation; each function computes it again, with the same result.
@@ -121,7 +122,7 @@ impl<'a> QueryTranslation<'a> {
             self.order = Some(MemberOrder::Distance(self.visual_distance(anchor)?));
         }
         if let Some(caption) = &query.caption {
-            // An anchor given as well ranks; the caption still limits.
+            // If there is an anchor, too, the anchor ranks and the caption still limits.
             let bound = max_score.map_or(DistanceBound::Exists, DistanceBound::Below);
             self.semantic(caption, bound)?;
         }

@@ -1,15 +1,13 @@
-//! The vectors of an index: in a file, or in memory where no file can be written.
+//! Keeps the vectors of an index: in a file, or in memory where no file can be written.
 
 use std::{io, path::Path};
 
 use half::f16;
+use tessera_media::ingest::disk_quota::DiskQuota;
+use tessera_search::similarity::{VectorFile, VectorMemory, Vectors};
 use zerocopy::IntoBytes as _;
 
-use super::{
-    checked_file::{self, PositionedWriter},
-    index_limits::IndexLimits,
-};
-use tessera_search::similarity::{VectorFile, VectorMemory, Vectors};
+use crate::checked_file::{PositionedWriter, open_checked};
 
 /// Vectors that not every member has.
 pub struct PartialVectors {
@@ -24,7 +22,7 @@ pub enum VectorSource {
 }
 
 impl VectorSource {
-    /// The vectors in a file that [`VectorSink`] wrote.
+    /// Opens the vectors in a file that [`VectorSink`] wrote.
     pub fn open(
         path: &Path,
         dimension: usize,
@@ -32,7 +30,7 @@ impl VectorSource {
         memory: &VectorMemory,
     ) -> io::Result<Self> {
         let bytes = rows * dimension * size_of::<f16>();
-        let file = checked_file::open(path, Some(bytes as u64))?;
+        let file = open_checked(path, Some(bytes as u64))?;
         Ok(Self::OnDisk(VectorFile::new(file, dimension, rows, memory)))
     }
 
@@ -43,7 +41,7 @@ impl VectorSource {
         }
     }
 
-    /// The distance of every vector from `query`, which has the same dimension.
+    /// Returns the distance of every vector from `query`, which has the same dimension.
     pub fn distances(&self, query: &[f16]) -> io::Result<Vec<f32>> {
         match self {
             Self::InMemory(vectors) => Ok(vectors.distances(query)),
@@ -54,7 +52,7 @@ impl VectorSource {
 
 /// Takes the vectors of members in any order, all of the dimension of the first one.
 pub struct VectorSink {
-    /// 0 before the first one.
+    /// The dimension; 0 before the first vector.
     dimension: usize,
     /// The members with a vector.
     members: Vec<u32>,
@@ -78,8 +76,8 @@ impl VectorSink {
         Ok(Self { dimension: 0, members: Vec::new(), target })
     }
 
-    /// Takes the vector of a member. Another dimension belongs to a text space or a model that is about to be
-    /// replaced.
+    /// Takes the vector of a member. A vector of another dimension is ignored, because it belongs to a text space or a model
+    /// that is about to be replaced.
     pub fn put(&mut self, member: u32, vector: &[f16]) -> io::Result<()> {
         if self.members.is_empty() {
             self.dimension = vector.len();
@@ -113,7 +111,7 @@ impl VectorSink {
 }
 
 impl SinkTarget {
-    /// `first` is the position of the first number of the vector.
+    /// Writes a vector whose first number is at position `first`.
     fn put(&mut self, first: usize, vector: &[f16]) -> io::Result<()> {
         match self {
             Self::InMemory(numbers) => {
@@ -146,7 +144,14 @@ impl SinkTarget {
     }
 }
 
-/// Where the number at a position is in a file.
+/// Returns the position of a number in a file, in bytes.
 fn file_position(number: usize) -> u64 {
     (number * size_of::<f16>()) as u64
+}
+
+/// The limits of all indexes of a process together.
+pub struct IndexLimits {
+    /// The space for files.
+    pub disk: DiskQuota,
+    pub memory: VectorMemory,
 }

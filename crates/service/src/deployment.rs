@@ -19,12 +19,12 @@ use crate::{
 use tessera_media::{
     ingest::{
         FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir, diff,
+        file_names::printable_path,
         parquet_images::ParquetOriginals,
         read_first_bytes,
         video::{FFMPEG_MISSING, VideoContainer},
     },
     object_storage::BucketFolder,
-    path_display::printable_path,
 };
 use tessera_model::{DatasetId, FileKind, SafeText, Status};
 use tessera_picture::PictureFormat;

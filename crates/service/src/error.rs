@@ -2,7 +2,7 @@
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
-use tessera_media::{object_storage::StorageError, path_display::printable_path};
+use tessera_media::{ingest::file_names::printable_path, object_storage::StorageError};
 use tessera_picture::PictureFormat;
 use tessera_store::{StoreError, postgres::StoreAddress};
 

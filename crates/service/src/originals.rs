@@ -11,9 +11,8 @@ use crate::{
     uploads::{BucketUploads, UploadStore},
 };
 use tessera_media::{
-    file_stat::KnownFile,
     ingest::{
-        FolderScan, ListingComparison, OriginalFiles, SandboxedDir, compare_listing,
+        FolderScan, KnownFile, ListingComparison, OriginalFiles, SandboxedDir, compare_listing,
         parquet_images::{ParquetOriginals, list_images},
         scan_folder,
     },

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
-use tessera_encoder::LearnedModel;
+use tessera_encoder::Encoder;
 use tessera_media::{ingest::disk_quota::DiskQuota, object_storage};
 use tessera_search::{similarity::MAX_EXACT_ROWS, text::language::LanguageChoice};
 use tessera_store::{
@@ -19,7 +19,7 @@ pub struct DeploymentSettings {
     /// The program that decodes the frames of videos; without it videos are skipped.
     pub ffmpeg: Option<PathBuf>,
     /// The user's own model; without it texts match captions and labels only.
-    pub model: Option<Arc<LearnedModel>>,
+    pub model: Option<Arc<Encoder>>,
     /// The language of the captions in folders that are added; `None` keeps what was chosen before.
     pub caption_language: Option<LanguageChoice>,
     /// The store on a server; `None` for a file in the index folder.

@@ -3,7 +3,7 @@
 use std::{fmt, io, path::PathBuf};
 
 use super::{engine::QueryError, postgres::StoreAddress};
-use tessera_media::path_display::printable_path;
+use tessera_media::ingest::file_names::printable_path;
 
 #[derive(Debug)]
 pub enum StoreError {

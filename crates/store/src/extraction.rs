@@ -12,10 +12,7 @@ use super::{
     lease::{self, LeasedTask},
     query, store_now,
 };
-use tessera_media::{
-    file_stat::FileStat,
-    ingest::{FileToExtract, ScannedFile},
-};
+use tessera_media::ingest::{FileStat, FileToExtract, ScannedFile};
 
 /// Files of a range. One core extracts as many pictures in about 15 seconds: a worker that helps with an operation
 /// soon begins another one that waits, and the last ranges end at about the same time. Taking and ending a range

@@ -14,10 +14,7 @@ use super::{
     query,
     source::SourceFolder,
 };
-use tessera_media::{
-    file_stat::{FileStat, KnownFile},
-    ingest::video::VideoFrame,
-};
+use tessera_media::ingest::{FileStat, KnownFile, video::VideoFrame};
 use tessera_model::{DatasetId, MediaId};
 use tessera_search::index::Features;
 

@@ -7,7 +7,7 @@ use super::{
     engine::{Connection, Result, StatementBatch, params},
     full_text, indexed_files, query,
 };
-use tessera_media::{file_stat::FileStat, ingest::embedded_text::EmbeddedText};
+use tessera_media::ingest::{FileStat, embedded_text::EmbeddedText};
 use tessera_model::DatasetId;
 
 #[derive(Clone, Debug)]

@@ -16,7 +16,7 @@ use crate::cli::{
     context::{absolute_path, read_bytes_or_stdin},
     model_command::ModelCommand,
 };
-use tessera_encoder::{LearnedModel, ModelDescription, SelfTest};
+use tessera_encoder::{Encoder, ModelDescription, SelfTest};
 use tessera_picture::decode::decode;
 
 const CHECK_COLUMNS: &[Column] =
@@ -42,7 +42,7 @@ fn check(out: &Output, folder: &Path, pictures: &[PathBuf]) -> CliResult {
 }
 
 /// The label of a picture, which is null without a confident one, and what it is a kind of.
-fn encode(model: &LearnedModel, picture: &Path) -> CliResult<Value> {
+fn encode(model: &Encoder, picture: &Path) -> CliResult<Value> {
     let file = picture.display();
     let bytes = read_bytes_or_stdin(picture)?;
     let decoded = decode(&bytes, model.input_side())
@@ -59,7 +59,7 @@ fn encode(model: &LearnedModel, picture: &Path) -> CliResult<Value> {
     }))
 }
 
-fn document(folder: &Path, model: &LearnedModel, test: &SelfTest, pictures: &[Value]) -> Document {
+fn document(folder: &Path, model: &Encoder, test: &SelfTest, pictures: &[Value]) -> Document {
     let description = model.description();
     let ModelDescription { kind, dimension, labels, preprocessing, defaults, .. } = &description;
     let milliseconds = |time: std::time::Duration| (time.as_secs_f64() * 1e4).round() / 10.0;

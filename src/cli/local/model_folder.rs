@@ -6,7 +6,7 @@ use crate::{
     cli::{CliError, CliResult},
     config,
 };
-use tessera_encoder::{LearnedModel, SelfTest};
+use tessera_encoder::{Encoder, SelfTest};
 
 /// The folder of an added model if a path is only its name, and the path otherwise.
 pub fn model_folder(given: &Path) -> PathBuf {
@@ -16,13 +16,13 @@ pub fn model_folder(given: &Path) -> PathBuf {
 }
 
 /// Loads the model of a folder, or the one that was added under this name.
-pub(super) fn load_model(folder: &Path) -> CliResult<LearnedModel> {
+pub(super) fn load_model(folder: &Path) -> CliResult<Encoder> {
     let folder = model_folder(folder);
-    LearnedModel::load(&folder).map_err(|cause| CliError::usage(cause.to_string()))
+    Encoder::load(&folder).map_err(|cause| CliError::usage(cause.to_string()))
 }
 
 /// Fails if a model cannot be used.
-pub(super) fn test_model(folder: &Path, model: &LearnedModel) -> CliResult<SelfTest> {
+pub(super) fn test_model(folder: &Path, model: &Encoder) -> CliResult<SelfTest> {
     SelfTest::run(model)
         .map_err(|reason| CliError::failed(format!("the model {}: {reason}", folder.display())))
 }

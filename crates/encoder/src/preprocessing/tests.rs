@@ -6,7 +6,7 @@ use super::*;
 fn read(file: &Value) -> (Result<Preprocessing, String>, Vec<String>) {
     let mut defaults = Vec::new();
     let family = ModelFamily::Other;
-    (Preprocessing::read(Some(file), family, (None, None), &mut defaults), defaults)
+    (Preprocessing::read(Some(file), family, InputSize::default(), &mut defaults), defaults)
 }
 
 fn described(file: &Value) -> String {
@@ -71,7 +71,13 @@ fn defaults_are_reported_by_name() {
         (ModelFamily::Other, "mean [0.485, "),
     ] {
         let mut defaults = Vec::new();
-        Preprocessing::read(None, family, (Some(32), Some(16)), &mut defaults).unwrap();
+        Preprocessing::read(
+            None,
+            family,
+            InputSize { width: Some(32), height: Some(16) },
+            &mut defaults,
+        )
+        .unwrap();
         assert_eq!(defaults.len(), 1);
         assert!(defaults[0].contains("preprocessor_config.json is missing"), "{defaults:?}");
         assert!(defaults[0].contains(words), "{defaults:?}");
@@ -98,7 +104,7 @@ fn unusable_files_are_refused_with_the_key() {
         assert!(reason.contains(words) && reason.contains("; "), "{file}: {reason}");
     }
     let file = json!({"size": 8});
-    let other = (Some(9), Some(9));
+    let other = InputSize { width: Some(9), height: Some(9) };
     let read = Preprocessing::read(Some(&file), ModelFamily::Other, other, &mut Vec::new());
     assert!(read.unwrap_err().contains("takes pictures of 9x9 pixels, and preproc"));
 }

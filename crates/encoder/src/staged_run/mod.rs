@@ -1,26 +1,28 @@
-//! Runs a model in stages, so that its depthwise convolutions are computed here and everything else by the runtime. The
-//! runtime takes no operators of others, but it computes any values from any others.
+//! Runs a model in stages, so that its depthwise convolutions are computed by `depthwise` and everything else by the runtime.
+//! The runtime accepts no operators from outside, but it computes any values of a model from any others.
+//!
+//! `OperatorReader` finds the convolutions, `StagePlan` divides the operators into stages, and `StagedRun` computes them.
 
-mod stage;
-mod stage_plan;
-
-use std::{collections::HashMap, mem::take, path::Path};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    mem::take,
+    path::Path,
+};
 
 use rten::{NodeId, Value, ValueOrView};
-use rten_tensor::{NdTensorView, Tensor};
+use rten_onnx::onnx::NodeProto;
+use rten_tensor::{NdTensorView, Tensor, prelude::*};
 
-use super::{
-    onnx_graph::OnnxGraph,
-    onnx_model::{OnnxModel, OutputTensor},
+use crate::{
+    depthwise::{DepthwiseConvolution, FilterGeometry},
+    onnx_model::{OnnxGraph, OnnxModel, OutputTensor},
 };
-use stage::{Stage, StageConvolution};
-use stage_plan::StagePlan;
 
-/// How some outputs of a model are computed.
+/// The stages that compute some outputs of a model.
 pub struct StagedRun {
     stages: Vec<Stage>,
     outputs: Vec<NodeId>,
-    /// The last step that reads a value. Each stage is a step, and each of its convolutions.
+    /// The last step that reads a value. Each stage is a step, and so is each of its convolutions.
     last_reads: HashMap<NodeId, usize>,
 }
 
@@ -28,12 +30,12 @@ pub struct StagedRun {
 #[derive(Default)]
 struct StageValues {
     values: HashMap<NodeId, Value>,
-    /// A buffer that is no longer read.
+    /// A buffer that can be reused.
     spare: Vec<f32>,
 }
 
 impl StagedRun {
-    /// Divides the model of a file, and runs it with an example. A model that cannot be divided is run as a whole.
+    /// Divides the model of a file, and runs it with an example. A model that cannot be divided runs as a whole.
     pub fn new(
         model: &OnnxModel,
         path: &Path,
@@ -80,7 +82,7 @@ impl StagedRun {
         model: &OnnxModel,
         input: &(NodeId, Value),
     ) -> Result<Vec<OutputTensor>, String> {
-        // Once for all stages: to hand over each of them would cost more.
+        // The thread pool is entered once, because entering it for each stage would cost more.
         rten::thread_pool().run(|| {
             let mut values = StageValues::default();
             let mut step = 0;
@@ -97,8 +99,8 @@ impl StagedRun {
         })
     }
 
-    /// Runs the operators of a stage that the runtime computes. It gets values that are not read again to keep, and can
-    /// overwrite them.
+    /// Runs the operators of a stage in the runtime. The runtime gets values that are not read again for good, so that it
+    /// can overwrite them.
     fn run_operators(
         &self,
         model: &OnnxModel,
@@ -153,6 +155,263 @@ impl StageValues {
     fn take(&mut self, id: NodeId) -> Result<Value, String> {
         self.values.remove(&id).ok_or_else(|| "a stage misses a value".to_owned())
     }
+}
+
+/// The part of a model that the runtime computes at once, and the convolutions that can follow.
+pub struct Stage {
+    /// Values of former stages.
+    pub inputs: Vec<NodeId>,
+    /// Values for convolutions and later stages.
+    pub outputs: Vec<NodeId>,
+    pub convolutions: Vec<StageConvolution>,
+}
+
+pub struct StageConvolution {
+    pub input: NodeId,
+    pub output: NodeId,
+    pub convolution: DepthwiseConvolution,
+}
+
+/// Divides the operators of a model into stages. A value is computed in the stage of the last value that it depends on. The
+/// output of a convolution belongs to the next stage.
+pub struct StagePlan<'a> {
+    /// The stage of each value. Constants have none.
+    stage_of: HashMap<&'a str, usize>,
+    stages: Vec<PlannedStage<'a>>,
+    /// The outputs of convolutions.
+    filtered: HashSet<&'a str>,
+    /// The inputs of the model.
+    given: HashSet<String>,
+}
+
+#[derive(Default)]
+struct PlannedStage<'a> {
+    inputs: BTreeSet<&'a str>,
+    outputs: BTreeSet<&'a str>,
+    convolutions: Vec<ConvolutionOperator<'a>>,
+}
+
+impl<'a> StagePlan<'a> {
+    /// Divides a model; `None` if it has no convolution that can be computed here, or has operators with unknown inputs.
+    pub fn new(model: &OnnxModel, graph: &'a OnnxGraph, outputs: &'a [String]) -> Option<Self> {
+        let has_graph = |node: &NodeProto| node.attribute.iter().any(|it| it.g.is_some());
+        if graph.nodes.iter().any(has_graph) {
+            return None;
+        }
+        let operators = OperatorReader::new(graph, model, outputs).operators();
+        let mut operators: HashMap<&str, ConvolutionOperator> =
+            operators.into_iter().map(|operator| (operator.output, operator)).collect();
+        let needed = needed_values(graph, &operators, outputs);
+        let mut plan = Self {
+            stage_of: HashMap::new(),
+            stages: Vec::new(),
+            filtered: HashSet::new(),
+            given: model.inputs().into_iter().map(|input| input.name).collect(),
+        };
+        for node in &graph.nodes {
+            let Some(output) = node.output.iter().find(|name| needed.contains(name.as_str()))
+            else {
+                continue;
+            };
+            match operators.remove(output.as_str()) {
+                Some(operator) => plan.add_convolution(operator)?,
+                None => plan.add_node(node),
+            }
+        }
+        for output in outputs {
+            plan.keep(output);
+        }
+        (!plan.filtered.is_empty()).then_some(plan)
+    }
+
+    fn add_convolution(&mut self, operator: ConvolutionOperator<'a>) -> Option<()> {
+        let stage = *self.stage_of.get(operator.input)?;
+        self.keep(operator.input);
+        self.stage_of.insert(operator.output, stage + 1);
+        self.filtered.insert(operator.output);
+        self.stage(stage).convolutions.push(operator);
+        Some(())
+    }
+
+    fn add_node(&mut self, node: &'a NodeProto) {
+        let stages = node.input.iter().map(|name| {
+            let given = self.given.contains(name).then_some(0);
+            self.stage_of.get(name.as_str()).copied().or(given)
+        });
+        let Some(stage) = stages.flatten().max() else { return };
+        for name in &node.input {
+            let Some(from) = self.stage_of.get(name.as_str()).copied() else { continue };
+            if from < stage {
+                self.keep(name);
+            }
+            if from < stage || self.filtered.contains(name.as_str()) {
+                self.stage(stage).inputs.insert(name);
+            }
+        }
+        self.stage_of.extend(node.output.iter().map(|name| (name.as_str(), stage)));
+    }
+
+    /// Makes the stage of a value return it.
+    fn keep(&mut self, value: &'a str) {
+        if !self.filtered.contains(value) {
+            let stage = self.stage_of.get(value).copied().unwrap_or_default();
+            self.stage(stage).outputs.insert(value);
+        }
+    }
+
+    fn stage(&mut self, number: usize) -> &mut PlannedStage<'a> {
+        while self.stages.len() <= number {
+            self.stages.push(PlannedStage::default());
+        }
+        &mut self.stages[number]
+    }
+
+    /// Resolves the names of values; `None` if the runtime does not have a needed value.
+    pub fn into_stages(self, model: &OnnxModel) -> Option<Vec<Stage>> {
+        self.stages.into_iter().map(|stage| stage.into_stage(model)).collect()
+    }
+}
+
+impl PlannedStage<'_> {
+    fn into_stage(self, model: &OnnxModel) -> Option<Stage> {
+        let ids = |names: BTreeSet<&str>| -> Option<Vec<NodeId>> {
+            names.into_iter().map(|name| model.value_id(name)).collect()
+        };
+        let convolution = |ConvolutionOperator { input, output, convolution }| {
+            let (input, output) = (model.value_id(input)?, model.value_id(output)?);
+            Some(StageConvolution { input, output, convolution })
+        };
+        Some(Stage {
+            inputs: ids(self.inputs)?,
+            outputs: ids(self.outputs)?,
+            convolutions: self.convolutions.into_iter().map(convolution).collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// Returns the values that outputs depend on, without those inside convolutions.
+fn needed_values<'a>(
+    graph: &'a OnnxGraph,
+    operators: &HashMap<&str, ConvolutionOperator<'a>>,
+    outputs: &'a [String],
+) -> HashSet<&'a str> {
+    let mut needed: HashSet<&str> = outputs.iter().map(String::as_str).collect();
+    for node in graph.nodes.iter().rev() {
+        let output = node.output.iter().find(|name| needed.contains(name.as_str()));
+        match output.map(|name| operators.get(name.as_str())) {
+            Some(Some(operator)) => drop(needed.insert(operator.input)),
+            Some(None) => needed.extend(node.input.iter().map(String::as_str)),
+            None => {}
+        }
+    }
+    needed
+}
+
+/// A convolution between two values of the model.
+pub struct ConvolutionOperator<'a> {
+    pub input: &'a str,
+    pub output: &'a str,
+    pub convolution: DepthwiseConvolution,
+}
+
+/// Reads operators with their weights. The weights come from the runtime, which has read them already and computes those
+/// that an exporter left as expressions.
+pub struct OperatorReader<'m, 'a> {
+    graph: &'a OnnxGraph,
+    model: &'m OnnxModel,
+    /// The nodes that read a value. An output of the model has one more reader, `None`.
+    readers: HashMap<&'a str, Vec<Option<&'a NodeProto>>>,
+}
+
+impl<'m, 'a> OperatorReader<'m, 'a> {
+    /// Prepares to find operators. `outputs` are the values that have to be kept.
+    pub fn new(graph: &'a OnnxGraph, model: &'m OnnxModel, outputs: &'a [String]) -> Self {
+        let mut readers: HashMap<&str, Vec<_>> = HashMap::new();
+        for node in &graph.nodes {
+            for name in &node.input {
+                readers.entry(name).or_default().push(Some(node));
+            }
+        }
+        for name in outputs {
+            readers.entry(name).or_default().push(None);
+        }
+        Self { graph, model, readers }
+    }
+
+    /// Returns all convolutions that can be computed here.
+    pub fn operators(&self) -> Vec<ConvolutionOperator<'a>> {
+        self.graph.nodes.iter().filter_map(|node| self.operator(node)).collect()
+    }
+
+    fn operator(&self, node: &'a NodeProto) -> Option<ConvolutionOperator<'a>> {
+        let (input, output) = (node.input.first()?, node.output.first()?);
+        if self.is_merged(output) {
+            return None;
+        }
+        let convolution = self.convolution(node)?;
+        // An input of the model is not a value between operators.
+        self.graph.source(input)?;
+        Some(ConvolutionOperator { input, output, convolution })
+    }
+
+    /// Reads a depthwise convolution; `None` for other operators and unusual convolutions.
+    fn convolution(&self, node: &NodeProto) -> Option<DepthwiseConvolution> {
+        let groups =
+            integer_attribute(node, "group").and_then(|groups| usize::try_from(groups).ok())?;
+        if node.op_type.as_deref() != Some("Conv") || groups < 2 || has_own_padding(node) {
+            return None;
+        }
+        let weights = self.model.constant(node.input.get(1)?)?;
+        let &[channels, 1, height, width] = weights.shape() else { return None };
+        let bias = match node.input.get(2) {
+            Some(name) if !name.is_empty() => self.model.constant(name)?.to_vec(),
+            _ => vec![0.0; channels],
+        };
+        let geometry = FilterGeometry {
+            size: [height, width],
+            strides: integers_attribute(node, "strides", [1; 2])?,
+            dilations: integers_attribute(node, "dilations", [1; 2])?,
+            padding: integers_attribute(node, "pads", [0; 4])?,
+        };
+        let is_supported = channels == groups && bias.len() == channels && geometry.is_supported();
+        let weights = weights.to_vec();
+        is_supported.then_some(DepthwiseConvolution { geometry, weights, bias })
+    }
+
+    /// Whether the runtime merges the operator that reads a value into the one that computes it.
+    fn is_merged(&self, value: &str) -> bool {
+        let [Some(reader)] = self.readers.get(value).map_or(&[][..], Vec::as_slice) else {
+            return false;
+        };
+        let mut inputs = reader.input.iter();
+        match reader.op_type.as_deref() {
+            Some("Add") => inputs.any(|name| self.model.constant(name).is_some()),
+            Some("BatchNormalization") => true,
+            _ => false,
+        }
+    }
+}
+
+fn has_own_padding(node: &NodeProto) -> bool {
+    let padding = node.attribute.iter().find(|it| it.name.as_deref() == Some("auto_pad"));
+    padding.and_then(|it| it.s.as_deref()).is_some_and(|kind| kind != "NOTSET")
+}
+
+fn integer_attribute(node: &NodeProto, name: &str) -> Option<i64> {
+    node.attribute.iter().find(|it| it.name.as_deref() == Some(name)).and_then(|it| it.i)
+}
+
+fn integers_attribute<const N: usize>(
+    node: &NodeProto,
+    name: &str,
+    default: [usize; N],
+) -> Option<[usize; N]> {
+    let Some(found) = node.attribute.iter().find(|it| it.name.as_deref() == Some(name)) else {
+        return Some(default);
+    };
+    let numbers: Option<Vec<usize>> =
+        found.ints.iter().map(|number| usize::try_from(*number).ok()).collect();
+    numbers?.try_into().ok()
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The free disk space, shared by all that write large files: uploads, unpacked archives, downloads
-//! and exports. Whatever they do at the same time, a reserve stays free.
+//! Shares the free disk space among all writers of large files: uploads, unpacked archives, downloads and exports. A reserve
+//! stays free even if all of them write at the same time.
 
 use std::{
     fmt,
@@ -50,13 +50,13 @@ impl DiskQuota {
         Self(Arc::new(QuotaState { reserved, free_space, claimed }))
     }
 
-    /// How much can still be written to `folder`.
+    /// Returns the number of bytes that can still be written to `folder`.
     pub fn available(&self, folder: &Path) -> io::Result<u64> {
         let claimed = *self.0.claimed();
         self.0.available(folder, claimed)
     }
 
-    /// An empty claim for a file in `folder`, which grows as the file does.
+    /// Returns an empty claim for a file in `folder`. The claim grows with the file.
     pub fn claim_in(&self, folder: &Path) -> SpaceClaim {
         SpaceClaim { quota: self.clone(), folder: folder.to_owned(), claimed: 0, unused: 0 }
     }
@@ -78,7 +78,7 @@ impl fmt::Debug for DiskQuota {
     }
 }
 
-/// The claim of one writer. What it has not used is given back when it is dropped.
+/// The claim of one writer. Dropping it gives back the unused space.
 #[derive(Debug)]
 pub struct SpaceClaim {
     quota: DiskQuota,
@@ -103,7 +103,7 @@ impl SpaceClaim {
 
     fn renew(&mut self, bytes: u64) -> io::Result<()> {
         let mut all = self.quota.0.claimed();
-        // What was taken before is written by now, so the disk counts it.
+        // The space that was taken before is written by now, so the disk counts it.
         *all -= self.claimed;
         (self.claimed, self.unused) = (0, 0);
         let available = self.quota.0.available(&self.folder, *all)?;

@@ -1,13 +1,14 @@
-//! External names as safe relative paths: rejected in archives, sanitized in uploads and objects.
+//! Turns names from outside into safe relative paths, and paths into text for messages. Unsafe names are rejected in
+//! archives, and sanitized in uploads and objects.
 
-use std::path::PathBuf;
-
-use uuid::Uuid;
+use std::path::{Path, PathBuf};
 
 use tessera_files::staging::{split_extension, with_suffix};
-use tessera_model::archive_path::{
-    MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, is_reserved, safe_relative_path,
+use tessera_model::{
+    SafeText,
+    archive_path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, is_reserved, safe_relative_path},
 };
+use uuid::Uuid;
 
 /// Returns `name` as a safe relative path: unchanged if it is safe, else sanitized with a hash
 /// suffix of the whole name. Different names never map to the same path, and the mapping is stable.
@@ -51,4 +52,8 @@ fn truncated(name: &str) -> String {
     let room = MAX_NAME_BYTES / 2;
     let end = (0..=stem.len().min(room)).rev().find(|&end| stem.is_char_boundary(end));
     format!("{}{extension}", &stem[..end.unwrap_or(0)])
+}
+
+pub fn printable_path(path: &Path) -> SafeText {
+    SafeText::file_name(&path.to_string_lossy())
 }

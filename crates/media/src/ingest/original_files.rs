@@ -1,11 +1,14 @@
-//! The files of a source, wherever they are.
+//! Opens the files of a source, wherever they are. `SandboxedDir` opens those of a folder of this machine, so that no path
+//! leads out of the folder; other implementations are in `parquet_images` and `object_storage`.
 
 use std::{
     fs::File,
     io::{self, Error, ErrorKind, Read, Seek},
-    path::Path,
+    os::fd::OwnedFd,
+    path::{Component, Path},
 };
 
+use rustix::fs::{Mode, OFlags, open, openat};
 use tessera_picture::PictureFormat;
 
 /// Opens files by their path below the source.
@@ -13,18 +16,18 @@ pub trait OriginalFiles: Send + Sync {
     /// Opens a regular file for reading, from its start.
     fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>>;
 
-    /// Whether each file is waited for, so that several should be read at the same time.
+    /// Whether opening a file takes a request, so that several files should be read at the same time.
     fn is_remote(&self) -> bool {
         false
     }
 }
 
-/// A file that is open for reading, wherever it is. A part of it can be read without the rest.
+/// A file that is open for reading, wherever it is. Any part can be read without the rest.
 pub trait SourceFile: Read + Seek + Send {
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     fn length(&self) -> io::Result<u64>;
 
-    /// Another handle of a file of this machine, with the same position.
+    /// Returns another handle with the same position, if the file is on this machine.
     fn on_this_machine(&self) -> Option<io::Result<File>> {
         None
     }
@@ -47,11 +50,42 @@ pub fn read_first_bytes(file: &mut dyn SourceFile) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// The error for a source that cannot be reached, which does not mean that the file is gone.
+/// Returns the error for a source that cannot be reached. It does not say that the file is gone.
 pub fn unavailable(reason: String) -> Error {
     Error::new(ErrorKind::NotConnected, reason)
 }
 
 pub fn is_unavailable(error: &Error) -> bool {
     error.kind() == ErrorKind::NotConnected
+}
+
+#[derive(Debug)]
+pub struct SandboxedDir(OwnedFd);
+
+impl SandboxedDir {
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self(open(path, flags, Mode::empty())?))
+    }
+}
+
+impl OriginalFiles for SandboxedDir {
+    /// Fails if the path contains a link or `..`.
+    fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>> {
+        let refused = || io::Error::new(io::ErrorKind::InvalidInput, "not a file of this folder");
+        let mut parts = relative.components().peekable();
+        let mut directory = None;
+        while let Some(Component::Normal(name)) = parts.next() {
+            let at = directory.as_ref().unwrap_or(&self.0);
+            let common = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            if parts.peek().is_some() {
+                directory = Some(openat(at, name, common | OFlags::DIRECTORY, Mode::empty())?);
+                continue;
+            }
+            // With NONBLOCK, opening a FIFO that replaced the file does not block.
+            let file = File::from(openat(at, name, common | OFlags::NONBLOCK, Mode::empty())?);
+            return if file.metadata()?.is_file() { Ok(Box::new(file)) } else { Err(refused()) };
+        }
+        Err(refused())
+    }
 }

@@ -1,6 +1,8 @@
-//! Lists all files below a folder with size and modification time, without opening them.
+//! Lists the files below a folder with size and modification time, without opening them, and compares such listings with the
+//! files that are known. Size and time decide which files are read again.
 
 use std::{
+    collections::{BTreeMap, HashMap},
     fs::Metadata,
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
@@ -8,10 +10,38 @@ use std::{
 
 use walkdir::{DirEntry, WalkDir};
 
-use crate::file_stat::FileStat;
+use super::parquet_images::{is_parquet, is_row_of, row_of};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStat {
+    pub size: u64,
+    /// Nanoseconds since 1970.
+    pub modified: i64,
+}
+
+impl FileStat {
+    /// Whether size and time are unknown, as for an object in a manifest.
+    pub fn is_unknown(self) -> bool {
+        self == Self { size: 0, modified: 0 }
+    }
+
+    /// Whether a file that was indexed with this stat is unchanged in a scan. The scan may know only the time, or nothing.
+    pub(crate) fn is_unchanged_in(self, scanned: Self) -> bool {
+        self == scanned
+            || scanned.is_unknown()
+            || (scanned.size == 0 && scanned.modified == self.modified)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct KnownFile {
+    pub stat: FileStat,
+    /// The content hash if the file became a media item; `None` for a sidecar or a skipped file.
+    pub content_hash: Option<[u8; 32]>,
+}
 
 /// A table that describes the files of a folder.
-pub(super) const METADATA_PARQUET: &str = "metadata.parquet";
+pub(crate) const METADATA_PARQUET: &str = "metadata.parquet";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScannedFile {
@@ -27,7 +57,7 @@ pub struct FolderScan {
     pub skipped: Vec<(PathBuf, &'static str)>,
 }
 
-/// Skips hidden entries, links, special files, and directories that cannot be listed.
+/// Lists the files of a folder. Skips hidden entries, links, special files, and directories that cannot be listed.
 pub fn scan_folder(folder: &Path) -> FolderScan {
     let mut scan = FolderScan::default();
     let relative = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_owned();
@@ -54,7 +84,7 @@ pub fn scan_folder(folder: &Path) -> FolderScan {
     scan
 }
 
-/// Why a link is skipped: it could lead out of the folder.
+/// The reason for which a link is skipped: it could lead out of the folder.
 pub const SYMBOLIC_LINK: &str = "a symbolic link";
 
 fn file_stat(entry: &DirEntry) -> Result<FileStat, &'static str> {
@@ -68,8 +98,103 @@ fn file_stat(entry: &DirEntry) -> Result<FileStat, &'static str> {
     Ok(FileStat { size: metadata.len(), modified: modified_nanos(&metadata) })
 }
 
-/// Nanoseconds since 1970; 0 if the file system has no modification times.
+/// Returns nanoseconds since 1970; 0 if the file system has no modification times.
 fn modified_nanos(metadata: &Metadata) -> i64 {
     let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
+}
+
+/// A file to open, with its content hash if known.
+pub type FileToExtract = (ScannedFile, Option<[u8; 32]>);
+
+#[derive(Clone, Debug, Default)]
+pub struct FolderChanges {
+    /// Files that are new or modified.
+    pub added_or_modified: Vec<FileToExtract>,
+    pub removed: Vec<PathBuf>,
+}
+
+impl FolderChanges {
+    pub fn is_empty(&self) -> bool {
+        self.added_or_modified.is_empty() && self.removed.is_empty()
+    }
+}
+
+/// Compares a scan with the known files by size and time, so that no unchanged file is opened.
+pub fn diff(scan: &FolderScan, mut known: BTreeMap<PathBuf, KnownFile>) -> FolderChanges {
+    let mut changes = FolderChanges::default();
+    for file in &scan.files {
+        match known.remove(&file.path) {
+            Some(old) if old.stat.is_unchanged_in(file.stat) => {}
+            old => {
+                let content_hash = old.and_then(|old| old.content_hash);
+                changes.added_or_modified.push((file.clone(), content_hash));
+            }
+        }
+    }
+    changes.removed = known.into_keys().collect();
+    changes
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListingComparison {
+    Same,
+    Different,
+    /// The parts are not in the order of the bytes of their paths, because not every service lists in that order.
+    Unordered,
+}
+
+/// Compares the parts of a listing with the known files, both in the order of the bytes of their paths. Stops at the first
+/// difference, and keeps one part in memory, so that the memory does not depend on the size of the listing.
+pub fn compare_listing<E>(
+    parts: impl Iterator<Item = Result<Vec<ScannedFile>, E>>,
+    mut known: impl Iterator<Item = Result<(PathBuf, KnownFile), E>>,
+) -> Result<ListingComparison, E> {
+    let mut last = PathBuf::new();
+    let mut tables = HashMap::new();
+    for part in parts {
+        let part = part?;
+        for file in &part {
+            if bytes(&file.path) <= bytes(&last) {
+                return Ok(ListingComparison::Unordered);
+            }
+            last.clone_from(&file.path);
+        }
+        for file in part {
+            if is_parquet(&file.path) {
+                tables.insert(file.path.clone(), file.stat);
+            }
+            let known = next_object(&mut known, &tables)?;
+            let is_known = known.is_some_and(|(path, known)| {
+                path == file.path && (known.stat.is_unchanged_in(file.stat))
+            });
+            if !is_known {
+                return Ok(ListingComparison::Different);
+            }
+        }
+    }
+    let is_same = next_object(&mut known, &tables)?.is_none();
+    Ok(if is_same { ListingComparison::Same } else { ListingComparison::Different })
+}
+
+/// Returns the next known file that is an object. Images in an unchanged Parquet file are not objects.
+fn next_object<E>(
+    known: &mut impl Iterator<Item = Result<(PathBuf, KnownFile), E>>,
+    tables: &HashMap<PathBuf, FileStat>,
+) -> Result<Option<(PathBuf, KnownFile)>, E> {
+    for file in known {
+        let (path, file) = file?;
+        let table = path.parent().and_then(|parent| tables.get(parent));
+        let is_row =
+            row_of(&path).is_some() && table.is_some_and(|table| is_row_of(*table, file.stat));
+        if !is_row {
+            return Ok(Some((path, file)));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the bytes of a path, by which listings and the store are ordered. Paths themselves compare by segments.
+fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
 }

@@ -1,24 +1,32 @@
-//! Videos: detected by their first bytes, and sampled into frames, which `ffmpeg` decodes if installed.
-//! It gets the open file and one container format, so that no video can make it open another file.
+//! Samples videos and animations into frames. Videos are detected by their first bytes, and decoded by `ffmpeg` if it is
+//! installed; `ffmpeg` gets the open file and one container format, so that no video can make it open another file.
+//! Animations need no other program.
 
 use std::{
     convert::Infallible,
     env, fmt,
-    io::{self, BufRead, BufReader, Read},
+    fs::File,
+    io::{self, BufRead, BufReader, ErrorKind, Read, Seek as _, SeekFrom},
     path::Path,
-    process::{Command, Stdio},
+    process::{ChildStdin, Command, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
-use super::video_input::{VideoInput, send_in_thread};
+use image::{RgbImage, imageops};
+use tessera_picture::{encode_jpeg, visit_frames};
+
+use super::{
+    disk_quota::{ClaimedFile, DiskQuota},
+    original_files::SourceFile,
+};
 
 const SAMPLING_TIMEOUT: Duration = Duration::from_mins(5);
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(100);
-/// Of larger videos, only key frames are decoded: decoding all frames of a film takes many minutes.
+/// If a video is larger, only its key frames are decoded, because decoding all frames of a film takes many minutes.
 const MAX_FULLY_DECODED: u64 = 64 << 20;
-/// Per video.
+/// Limit on the frames that are kept of a video or animation.
 const MAX_FRAMES: usize = 100;
 /// Size limits of an encoded frame, of a header line, and of the times of all frames, in bytes.
 const MAX_FRAME_BYTES: u64 = 16 << 20;
@@ -124,7 +132,7 @@ impl VideoContainer {
         let times = child.stderr.take().map(|output| read_in_thread(output, &sender, read_times));
         drop(sender);
         let has_ended = wait_for_end(&finished, is_cancelled);
-        // Either it has finished or it is not wanted any more; never leave the process behind.
+        // The process has finished or is not needed any more. It must not outlive this call.
         let _ = child.kill();
         let _ = child.wait();
         if !has_ended {
@@ -170,7 +178,7 @@ fn wait_for_end(finished: &Receiver<Infallible>, is_cancelled: &dyn Fn() -> bool
     false
 }
 
-/// Reads the pictures with their numbers. Of more than [`MAX_FRAMES`], it keeps every second, fourth,
+/// Reads the pictures with their numbers. If there are more than [`MAX_FRAMES`], keeps every second one, or every fourth,
 /// and so on.
 fn read_pictures(mut output: impl BufRead) -> Vec<(usize, Vec<u8>)> {
     let (mut kept, mut stride) = (Vec::new(), 1);
@@ -218,7 +226,7 @@ fn read_times(output: impl BufRead) -> Vec<f64> {
     output.take(MAX_TIME_BYTES).lines().map_while(Result::ok).filter_map(time).collect()
 }
 
-/// A command that does not inherit our variables, which may hold secrets.
+/// Returns a command that does not inherit our variables, because they may contain secrets.
 fn command_without_secrets(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in env::vars_os() {
@@ -227,4 +235,222 @@ fn command_without_secrets(program: &Path) -> Command {
         }
     }
     command
+}
+
+/// Number of boxes of an MP4 file that are examined. The index is among the first boxes, or behind the pictures.
+const MAX_BOXES: usize = 64;
+
+pub enum VideoInput {
+    /// The video can be read at any position.
+    File(File),
+    /// The video is read once, from its start.
+    Stream(Box<dyn SourceFile>),
+}
+
+impl VideoInput {
+    /// Streams a video that is not on this machine. If the index is behind the pictures, no decoder can read a stream, so
+    /// the video becomes an unnamed file in `folder`.
+    pub fn new(
+        mut video: Box<dyn SourceFile>,
+        folder: &Path,
+        disk: &DiskQuota,
+    ) -> io::Result<Self> {
+        if let Some(file) = video.on_this_machine() {
+            video.rewind()?;
+            return Ok(Self::File(file?));
+        }
+        let has_index_behind = has_index_behind_pictures(&mut *video)?;
+        video.rewind()?;
+        if !has_index_behind {
+            return Ok(Self::Stream(video));
+        }
+        let mut copy = ClaimedFile::new(tempfile::tempfile_in(folder)?, disk.claim_in(folder));
+        io::copy(&mut video, &mut copy)?;
+        copy.file.rewind()?;
+        Ok(Self::File(copy.file))
+    }
+
+    pub fn length(&self) -> io::Result<u64> {
+        match self {
+            Self::File(file) => file.length(),
+            Self::Stream(video) => video.length(),
+        }
+    }
+}
+
+/// Sends a video to its decoder in a thread, which ends with the decoder.
+fn send_in_thread(
+    mut video: Box<dyn SourceFile>,
+    mut input: ChildStdin,
+) -> JoinHandle<io::Result<()>> {
+    thread::spawn(move || match io::copy(&mut video, &mut input) {
+        // The decoder has read as much as it needs.
+        Err(cause) if cause.kind() == ErrorKind::BrokenPipe => Ok(()),
+        end => end.map(drop),
+    })
+}
+
+/// Whether this is an MP4 file whose pictures (`mdat`) come before its index (`moov`).
+fn has_index_behind_pictures(video: &mut dyn SourceFile) -> io::Result<bool> {
+    let (length, mut position) = (video.length()?, 0_u64);
+    for number in 0..MAX_BOXES {
+        let mut head = [0; 16];
+        if position.saturating_add(head.len() as u64) > length {
+            return Ok(false);
+        }
+        video.seek(SeekFrom::Start(position))?;
+        video.read_exact(&mut head)?;
+        let [a, b, c, d, name @ .., _, _, _, _, _, _, _, _] = head;
+        if number == 0 && &name != b"ftyp" {
+            return Ok(false);
+        }
+        let size = match u32::from_be_bytes([a, b, c, d]) {
+            // The size is in the eight bytes after the name.
+            1 => head.last_chunk().map_or(0, |size| u64::from_be_bytes(*size)),
+            size => u64::from(size),
+        };
+        match &name {
+            b"moov" => return Ok(false),
+            b"mdat" => return Ok(true),
+            _ if size < 8 => return Ok(false),
+            _ => position = position.saturating_add(size),
+        }
+    }
+    Ok(false)
+}
+
+/// After a selected frame, the next one is selected after the first time if the scene has changed, and in any case after
+/// the second time.
+const SECONDS_TO_NEW_SCENE: f64 = 2.0;
+const SECONDS_TO_NEXT: f64 = 5.0;
+/// Mean difference in brightness from which two scenes differ. The maximum is 255.
+const SCENE_DIFFERENCE: u32 = 25;
+/// The width and height at which scenes are compared.
+const SCENE_SIDE: u32 = 32;
+/// Larger frames are scaled down, but not below this width or height.
+const MIN_SIDE: u32 = 1_280;
+const JPEG_QUALITY: u8 = 90;
+
+/// The frames that are kept of an animation.
+#[derive(Default)]
+struct Selection {
+    frames: Vec<VideoFrame>,
+    /// The scene of the frame that was selected last.
+    scene: Vec<u8>,
+    /// The factor by which the times between frames grow in a long animation.
+    stretch: f64,
+}
+
+/// Returns the sampled frames of an animation, in the order of time; `None` for a picture with a single frame.
+pub fn sample_animation(bytes: &[u8], is_cancelled: &dyn Fn() -> bool) -> Option<Vec<VideoFrame>> {
+    let mut selection = Selection { stretch: 1.0, ..Selection::default() };
+    let (mut count, mut failed) = (0_u64, false);
+    let visited = visit_frames(bytes, &mut |frame| {
+        count += 1;
+        let seconds = frame.seconds;
+        let waited = selection.frames.last().map(|last| seconds - last.seconds);
+        if waited.is_none_or(|waited| waited >= SECONDS_TO_NEW_SCENE * selection.stretch) {
+            match frame.into_picture(MIN_SIDE) {
+                Ok(picture) => selection.consider(&picture, seconds, waited),
+                Err(_) => failed = true,
+            }
+        }
+        !failed && !is_cancelled()
+    });
+    let is_animation = visited.is_ok() && count > 1 && !selection.frames.is_empty();
+    is_animation.then_some(selection.frames)
+}
+
+impl Selection {
+    /// Keeps a frame that shows a different scene than the last one, or follows it after a long time.
+    fn consider(&mut self, picture: &RgbImage, seconds: f64, waited: Option<f64>) {
+        let scene = scene(picture);
+        let is_late = waited.is_none_or(|waited| waited >= SECONDS_TO_NEXT * self.stretch);
+        if !is_late && difference(&scene, &self.scene) < SCENE_DIFFERENCE {
+            return;
+        }
+        let Ok(jpeg) = encode_jpeg(picture, JPEG_QUALITY) else { return };
+        self.frames.push(VideoFrame { seconds, jpeg });
+        self.scene = scene;
+        if self.frames.len() > MAX_FRAMES {
+            let mut number = 0;
+            self.frames.retain(|_| {
+                number += 1;
+                number % 2 == 1
+            });
+            self.stretch *= 2.0;
+        }
+    }
+}
+
+fn scene(picture: &RgbImage) -> Vec<u8> {
+    let small = imageops::thumbnail(picture, SCENE_SIDE, SCENE_SIDE);
+    imageops::grayscale(&small).into_raw()
+}
+
+/// Returns the mean difference of two scenes.
+fn difference(a: &[u8], b: &[u8]) -> u32 {
+    let sum: u32 = a.iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(*b))).sum();
+    sum / (SCENE_SIDE * SCENE_SIDE)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Remote(io::Cursor<Vec<u8>>);
+
+    impl io::Read for Remote {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.0.read(buffer)
+        }
+    }
+
+    impl io::Seek for Remote {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.0.seek(to)
+        }
+    }
+
+    impl SourceFile for Remote {
+        fn length(&self) -> io::Result<u64> {
+            Ok(self.0.get_ref().len() as u64)
+        }
+    }
+
+    fn is_streamed(boxes: &[(&[u8; 4], u32)]) -> bool {
+        let mut bytes = Vec::new();
+        for (name, size) in boxes {
+            bytes.extend(size.to_be_bytes());
+            bytes.extend(*name);
+            bytes.resize(bytes.len() + *size as usize - 8, b'-');
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let disk = DiskQuota::with_reserve(0);
+        let video = Box::new(Remote(io::Cursor::new(bytes.clone())));
+        let mut read = Vec::new();
+        let streamed = match VideoInput::new(video, folder.path(), &disk).unwrap() {
+            VideoInput::Stream(mut video) => {
+                video.read_to_end(&mut read).unwrap();
+                true
+            }
+            VideoInput::File(mut file) => {
+                file.read_to_end(&mut read).unwrap();
+                false
+            }
+        };
+        assert_eq!(read, bytes, "from its start");
+        streamed
+    }
+
+    #[test]
+    fn only_a_video_whose_index_is_behind_its_pictures_becomes_a_file() {
+        assert!(is_streamed(&[(b"ftyp", 32), (b"moov", 64), (b"mdat", 400)]));
+        assert!(!is_streamed(&[(b"ftyp", 32), (b"free", 24), (b"mdat", 400), (b"moov", 64)]));
+        assert!(is_streamed(&[(b"FLV\x01", 400)]));
+        assert!(is_streamed(&[(b"ftyp", 32)]), "cut off");
+    }
 }

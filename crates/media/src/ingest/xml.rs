@@ -1,18 +1,18 @@
-//! Parses XML from outside: without DTD, so that custom entities are impossible, and with limits on what takes the
-//! parser much time or memory.
+//! Parses XML from outside. Documents with a DTD are refused, so that custom entities are impossible, and limits apply to
+//! what costs the parser much time or memory.
 
 use roxmltree::{Document, Error};
 
 #[derive(Clone, Copy, Debug)]
-pub struct XmlLimits {
-    /// Attributes of an element: each is compared with all others.
+pub(crate) struct XmlLimits {
+    /// Limit on the attributes of an element, because each is compared with all others.
     pub attributes: usize,
-    /// Namespaces: nested ones need quadratic memory.
+    /// Limit on namespaces, because nested ones need quadratic memory.
     pub namespaces: usize,
 }
 
-/// The error is a reason to show, without the name of the file.
-pub fn parse_xml(text: &str, limits: XmlLimits) -> Result<Document<'_>, String> {
+/// Parses a document. The error is a reason for users, without the name of the file.
+pub(crate) fn parse_xml(text: &str, limits: XmlLimits) -> Result<Document<'_>, String> {
     let namespaces = text.matches("xmlns").count();
     let attributes = text.split('<').map(|tag| tag.matches('=').count()).max();
     if namespaces > limits.namespaces || attributes.is_some_and(|count| count > limits.attributes) {

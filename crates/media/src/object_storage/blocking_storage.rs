@@ -1,6 +1,13 @@
-//! Object storage for code that waits for it.
+//! Runs object storage for code that waits for it, such as scans and readers of files. `LazyStorage` starts it when it is
+//! first needed.
 
-use std::{io, ops::Range, path::PathBuf, sync::mpsc, time::Duration};
+use std::{
+    io,
+    ops::Range,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use tokio::{
@@ -9,12 +16,9 @@ use tokio::{
 };
 
 use super::{ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, StorageError, StorageSettings};
-use crate::{
-    file_stat::FileStat,
-    ingest::{FolderScan, ScannedFile, unavailable},
-};
+use crate::ingest::{FileStat, FolderScan, ScannedFile, unavailable};
 
-/// Object storage for code that waits for it, on any thread.
+/// Object storage for code that waits for responses, on any thread.
 #[derive(Debug)]
 pub struct BlockingStorage {
     storage: ObjectStorage,
@@ -74,7 +78,7 @@ impl BlockingStorage {
         })
     }
 
-    pub(super) fn client(&self) -> ObjectStorage {
+    pub fn client(&self) -> ObjectStorage {
         self.storage.clone()
     }
 
@@ -87,7 +91,7 @@ impl BlockingStorage {
     }
 
     /// Waits on this thread, which may belong to another runtime.
-    pub(super) fn wait<T: Send + 'static>(
+    pub fn wait<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, StorageError> {
@@ -103,7 +107,7 @@ impl BlockingStorage {
 impl Drop for BlockingStorage {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // Waiting is not allowed where another runtime may drop it.
+            // Waiting is not allowed here, because another runtime may drop this value.
             runtime.shutdown_background();
         }
     }
@@ -126,8 +130,29 @@ fn scanned_part(uri: &str, part: &ObjectListing) -> FolderScan {
     scan
 }
 
-/// A manifest contains no sizes and times.
+/// Converts an entry. Entries of a manifest have neither size nor time.
 fn scanned_file(entry: &ObjectEntry) -> ScannedFile {
     let stat = FileStat { size: entry.size.unwrap_or(0), modified: entry.version };
     ScannedFile { path: entry.path(), stat }
+}
+
+#[derive(Debug)]
+pub struct LazyStorage {
+    settings: StorageSettings,
+    started: Mutex<Option<Arc<BlockingStorage>>>,
+}
+
+impl LazyStorage {
+    pub fn new(settings: &StorageSettings) -> Self {
+        Self { settings: settings.clone(), started: Mutex::new(None) }
+    }
+
+    pub fn get(&self) -> io::Result<Arc<BlockingStorage>> {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(storage) = &*started {
+            return Ok(Arc::clone(storage));
+        }
+        let storage = Arc::new(BlockingStorage::new(&self.settings)?);
+        Ok(Arc::clone(started.insert(storage)))
+    }
 }

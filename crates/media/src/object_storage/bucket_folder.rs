@@ -1,6 +1,11 @@
-//! A folder of a bucket that the service writes to: uploads in parts, deletes, and signs links.
+//! Writes to the folder of a bucket that belongs to the deployment: uploads in parts, reads, lists, deletes, and signs links.
 
-use std::{fs::File, io::Read as _, time::Duration};
+use std::{
+    fs::File,
+    io::Read as _,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use bytes::Bytes;
 use object_store::{
@@ -8,18 +13,18 @@ use object_store::{
     multipart::PartId, path::Path,
 };
 use reqwest::{Method, Url};
+use tessera_model::ExportTaskId;
 
 use super::{
-    ObjectStorage, StorageError, StorageSettings,
+    ObjectBody, ObjectEntry, ObjectStorage, PathRoot, StorageError, StorageSettings,
     error::StorageAttemptError,
     object_uri::{CloudService, ObjectUri},
 };
-use tessera_model::ExportTaskId;
 
 /// Smallest size of a part; services accept at most 10,000 of them.
 const PART_BYTES: u64 = 8 << 20;
 const MAX_PARTS: u64 = 10_000;
-/// How long a link can be opened; a download that has begun may take longer.
+/// Time during which a link can be opened. A download that has begun may take longer.
 const LINK_LIFETIME: Duration = Duration::from_mins(15);
 /// The object that is written to check whether the folder can be written.
 const CHECK_NAME: &str = ".tessera-check";
@@ -31,8 +36,8 @@ pub fn archive_name(export: ExportTaskId) -> String {
 
 #[derive(Clone, Debug)]
 pub struct BucketFolder {
-    pub(super) storage: ObjectStorage,
-    pub(super) folder: ObjectUri,
+    pub storage: ObjectStorage,
+    pub folder: ObjectUri,
 }
 
 impl BucketFolder {
@@ -104,7 +109,7 @@ impl BucketFolder {
         if !matches!(end, Ok(true))
             && let Ok(store) = self.storage.bucket(&self.folder.bucket).await
         {
-            // Parts that stay are removed by a rule of the bucket.
+            // If this fails, a rule of the bucket removes the parts.
             let _ = store.abort_multipart(path, &upload).await;
         }
         end
@@ -160,7 +165,7 @@ impl BucketFolder {
         self.storage.retry_policy.run(complete).await
     }
 
-    /// Deletes an object; one that does not exist is deleted already, as S3 says and others do not.
+    /// Deletes an object. If the object does not exist, the result is success, as S3 responds and other services do not.
     pub async fn delete(&self, name: &str) -> Result<(), StorageError> {
         let path = &self.path(name)?;
         let delete = || async {
@@ -173,7 +178,7 @@ impl BucketFolder {
         self.storage.retry_policy.run(delete).await
     }
 
-    /// A link to an object that needs no credentials.
+    /// Returns a link to an object that works without credentials.
     pub async fn signed_link(&self, name: &str) -> Result<Url, StorageError> {
         let path = &self.path(name)?;
         let sign = || async {
@@ -186,12 +191,12 @@ impl BucketFolder {
         self.storage.retry_policy.run(sign).await
     }
 
-    pub(super) fn path(&self, name: &str) -> Result<Path, StorageError> {
+    pub fn path(&self, name: &str) -> Result<Path, StorageError> {
         Path::parse(format!("{}{name}", self.folder.folder_prefix()))
             .map_err(|_| StorageError::object("it is not addressable"))
     }
 
-    /// Azure has no attributes before the end of an upload.
+    /// Returns the attributes of an archive. Azure accepts none at the start of an upload.
     fn multipart_options(&self, disposition: &str) -> PutMultipartOptions {
         if self.folder.bucket.service == CloudService::Azure {
             return PutMultipartOptions::default();
@@ -202,5 +207,88 @@ impl BucketFolder {
             (Attribute::CacheControl, "private, no-store".to_owned()),
         ];
         Attributes::from_iter(attributes).into()
+    }
+}
+
+/// The names of the folders and objects directly below a folder.
+#[derive(Debug, Default)]
+pub struct FolderContent {
+    pub folders: Vec<String>,
+    /// Names with the time of their last change.
+    pub objects: Vec<(String, SystemTime)>,
+}
+
+impl BucketFolder {
+    /// Returns the address of the object with this name.
+    pub fn address(&self, name: &str) -> String {
+        format!("{}/{}{name}", self.folder.bucket, self.folder.folder_prefix())
+    }
+
+    pub fn entry(&self, name: &str) -> ObjectEntry {
+        let prefix = self.folder.folder_prefix();
+        let path_root = PathRoot::ListedFolder(prefix.len());
+        let (bucket, key) = (Arc::new(self.folder.bucket.clone()), format!("{prefix}{name}"));
+        ObjectEntry { bucket, key, size: None, version: 0, path_root }
+    }
+
+    /// Reads a whole object.
+    pub async fn read(&self, name: &str) -> Result<Vec<u8>, StorageError> {
+        let entry = self.entry(name);
+        let mut body = ObjectBody::open(&self.storage, &entry.bucket, &entry.key).await?;
+        let mut bytes = Vec::new();
+        while let Some(chunk) = body.next().await? {
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    }
+
+    /// Whether there is an object of this name. A denied request is an error.
+    pub async fn contains(&self, name: &str) -> Result<bool, StorageError> {
+        let path = self.path(name)?;
+        let bucket = &self.folder.bucket;
+        // In the order of names, the object is the first whose name begins with its own.
+        let page = self.storage.list_page(bucket, path.as_ref(), None, Some("/")).await?;
+        Ok(page.result.objects.iter().any(|object| object.location == path))
+    }
+
+    /// Lists what is directly below a folder in this one.
+    pub async fn children(&self, name: &str) -> Result<FolderContent, StorageError> {
+        self.list(name, Some("/")).await
+    }
+
+    /// Deletes all objects below a folder in this one.
+    pub async fn delete_below(&self, name: &str) -> Result<(), StorageError> {
+        for (object, _) in self.list(name, None).await?.objects {
+            self.delete(&format!("{name}/{object}")).await?;
+        }
+        Ok(())
+    }
+
+    async fn list(
+        &self,
+        name: &str,
+        delimiter: Option<&'static str>,
+    ) -> Result<FolderContent, StorageError> {
+        let prefix = format!("{}{name}/", self.folder.folder_prefix());
+        let below = |path: &str| path.strip_prefix(&prefix).map(str::to_owned);
+        let (mut content, mut token) = (FolderContent::default(), None);
+        loop {
+            let bucket = &self.folder.bucket;
+            let page = self.storage.list_page(bucket, &prefix, token.take(), delimiter).await?;
+            content
+                .folders
+                .extend(page.result.common_prefixes.iter().filter_map(|path| below(path.as_ref())));
+            for object in page.result.objects {
+                let seconds = u64::try_from(object.last_modified.timestamp()).unwrap_or(0);
+                let changed_at = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+                content
+                    .objects
+                    .extend(below(object.location.as_ref()).map(|object| (object, changed_at)));
+            }
+            token = page.page_token.filter(|token| !token.is_empty());
+            if token.is_none() {
+                return Ok(content);
+            }
+        }
     }
 }

@@ -1,23 +1,31 @@
-//! Opens a bucket: the client of its cloud, with credentials of the settings or of the machine.
+//! Opens a bucket: the client of its cloud, with credentials of the settings or of the machine. `Transport` sends the
+//! requests of that client over our own HTTP client, and limits what is read.
 
-use std::{fmt::Debug, net::IpAddr, sync::Arc};
+use std::{fmt::Debug, net::IpAddr, sync::Arc, time::Duration};
 
+use async_trait::async_trait;
+use futures_util::StreamExt as _;
 use object_store::{
-    CredentialProvider, ObjectStore, RetryConfig,
+    ClientConfigKey, ClientOptions, CredentialProvider, ObjectStore, RetryConfig,
     aws::{AmazonS3, AmazonS3Builder},
     azure::{MicrosoftAzure, MicrosoftAzureBuilder},
+    client::{
+        HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody,
+        HttpResponse, HttpResponseBody, HttpService,
+    },
     gcp::{GoogleCloudStorage, GoogleCloudStorageBuilder},
     list::PaginatedListStore,
     multipart::MultipartStore,
     signer::Signer,
 };
-use reqwest::{Client, Url};
+use reqwest::{Client, StatusCode, Url};
+use tokio::time::timeout;
 
 use super::{
-    error::{StorageAttemptError, StorageError},
+    error::{StorageAttemptError, StorageError, not_object_storage, sanitized_token},
+    listing::addressable_page,
     object_uri::{BucketUri, CloudService},
     settings::StorageSettings,
-    transport::Transport,
 };
 
 pub trait BucketStore: ObjectStore + PaginatedListStore + MultipartStore + Signer {}
@@ -82,7 +90,7 @@ async fn open_with<S: BucketStore, C: Debug + Send + Sync + 'static>(
     Ok(Arc::new(build(transport(false)).map_err(unsuitable)?))
 }
 
-/// Attempts are repeated by us, with the body of the response.
+/// Turns retries of the library off, because `RetryPolicy` repeats attempts and knows the body of the response.
 fn no_retries() -> RetryConfig {
     RetryConfig { max_retries: 0, ..RetryConfig::default() }
 }
@@ -101,7 +109,7 @@ fn build_s3(
         .with_config(object_store::aws::AmazonS3ConfigKey::S3Endpoint, endpoint)
         .with_virtual_hosted_style_request(by_host)
         .with_allow_http(true)
-        // Not every service with the API of S3 can delete several objects at a time.
+        // Some services with the API of S3 cannot delete several objects at a time.
         .with_disable_bulk_delete(true)
         .with_skip_signature(!transport.signed())
         .with_retry(no_retries())
@@ -141,14 +149,14 @@ fn build_azure(
         .build()
 }
 
-/// The address of the API, and whether it contains the bucket in its host.
+/// Returns the address of the API, and whether its host contains the bucket.
 fn s3_address(settings: &StorageSettings, bucket: &str) -> (String, bool) {
     if let Some(endpoint) = settings.endpoint() {
         return (endpoint.into(), false);
     }
     let region = settings.region();
     let top = if region.starts_with("cn-") { "com.cn" } else { "com" };
-    // Names that do not match a wildcard certificate or a host name.
+    // Such names do not match a wildcard certificate or a host name.
     let unsuitable = |c: char| c == '.' || c == '_' || c.is_ascii_uppercase();
     if bucket.contains(unsuitable) {
         (format!("https://s3.{region}.amazonaws.{top}"), false)
@@ -161,6 +169,124 @@ pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+}
+
+/// Size limits of a listing page and of an error response, in bytes.
+const MAX_PAGE_BYTES: usize = 16 << 20;
+const MAX_ERROR_BYTES: usize = 64 << 10;
+/// Time limit for the role of the machine. A machine with a role gets an immediate response; other machines may get none.
+const ROLE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Marks the request of a listing page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListingRequest;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Transport {
+    client: Client,
+    service: CloudService,
+    region: String,
+    signed: bool,
+    /// Whether the requests are for the role of the machine.
+    for_role: bool,
+}
+
+impl Transport {
+    pub fn new(client: &Client, service: CloudService, region: &str, signed: bool) -> Self {
+        let (client, region) = (client.clone(), region.to_owned());
+        Self { client, service, region, signed, for_role: false }
+    }
+
+    pub fn signed(&self) -> bool {
+        self.signed
+    }
+
+    /// Requests the text at a signed address.
+    pub async fn get_text(&self, signed: &Url) -> Result<String, StorageAttemptError> {
+        let mut request = HttpRequest::new(HttpRequestBody::empty());
+        *request.uri_mut() = signed.as_str().parse().map_err(|_| not_object_storage())?;
+        let text = async { read_text(self.send(request).await?.into_body(), MAX_PAGE_BYTES).await };
+        Ok(text.await?)
+    }
+
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let lists = request.extensions().get::<ListingRequest>().is_some();
+        let response = if self.for_role {
+            let late = |_| attempt_error(StorageError::service("this machine has no role").into());
+            timeout(ROLE_TIMEOUT, self.client.call(request)).await.map_err(late)??
+        } else {
+            self.client.call(request).await?
+        };
+        if !response.status().is_success() {
+            return Err(attempt_error(self.response_error(response).await));
+        }
+        if !lists {
+            return Ok(response);
+        }
+        let (mut parts, body) = response.into_parts();
+        let text = read_text(body, MAX_PAGE_BYTES).await?;
+        let (page, skipped) =
+            addressable_page(&text).ok_or_else(|| attempt_error(not_object_storage()))?;
+        parts.extensions.insert(skipped);
+        Ok(HttpResponse::from_parts(parts, page.into()))
+    }
+
+    async fn response_error(&self, response: HttpResponse) -> StorageAttemptError {
+        let status = response.status();
+        let region = response.headers().get("x-amz-bucket-region");
+        let region = region.and_then(|region| region.to_str().ok()).map(sanitized_token);
+        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+            let message = format!("the storage is temporarily unavailable ({})", status.as_u16());
+            return StorageAttemptError { error: StorageError::Service(message), retryable: true };
+        }
+        if matches!(status.as_u16(), 301 | 307 | 400)
+            && let Some(region) = region.filter(|region| *region != self.region)
+        {
+            let message = format!("the bucket is in the region {region}; set AWS_REGION to it");
+            return StorageError::Service(message).into();
+        }
+        // If there is no body, the status has to suffice.
+        let description = read_text(response.into_body(), MAX_ERROR_BYTES).await;
+        let keyless = (!self.signed).then_some(self.service);
+        StorageError::from_response(status.as_u16(), &description.unwrap_or_default(), keyless)
+            .into()
+    }
+}
+
+impl HttpConnector for Transport {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        // Only a different limit distinguishes the requests that the library sends for the role.
+        let limit =
+            |options: &ClientOptions| options.get_config_value(&ClientConfigKey::ConnectTimeout);
+        let for_role = limit(options) != limit(&ClientOptions::default());
+        Ok(HttpClient::new(Self { for_role, ..self.clone() }))
+    }
+}
+
+#[async_trait]
+impl HttpService for Transport {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        self.send(request).await
+    }
+}
+
+async fn read_text(body: HttpResponseBody, limit: usize) -> Result<String, HttpError> {
+    let mut chunks = body.bytes_stream();
+    let mut bytes = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        bytes.extend_from_slice(&chunk?);
+        if bytes.len() > limit {
+            return Err(attempt_error(
+                StorageError::service("the storage response is too large").into(),
+            ));
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| attempt_error(not_object_storage()))
+}
+
+/// Wraps an error in a kind after which the library does not repeat the request.
+fn attempt_error(error: StorageAttemptError) -> HttpError {
+    HttpError::new(HttpErrorKind::Unknown, error)
 }
 
 #[cfg(test)]

@@ -1,19 +1,20 @@
-//! Errors of object storage, safe for clients: without signed addresses and secrets.
+//! Defines the errors of object storage. Messages are safe for clients, because they contain neither signed addresses nor
+//! secrets.
 
 use std::{error::Error, fmt, io};
 
 use object_store::client::HttpError;
 use roxmltree::Document;
+use tessera_model::SafeText;
 
 use super::object_uri::CloudService;
 use crate::ingest::unavailable;
-use tessera_model::SafeText;
 
 const MISSING: &str = "it does not exist";
 
 #[derive(Debug)]
 pub enum StorageError {
-    /// This object is not available; others may be.
+    /// This object is not available, though other objects may be.
     Object(String),
     /// There is no such object.
     Missing,
@@ -40,15 +41,15 @@ impl Clone for StorageError {
 }
 
 impl StorageError {
-    pub(super) fn object(message: impl Into<String>) -> Self {
+    pub fn object(message: impl Into<String>) -> Self {
         Self::Object(message.into())
     }
 
-    pub(super) fn service(message: impl Into<String>) -> Self {
+    pub fn service(message: impl Into<String>) -> Self {
         Self::Service(message.into())
     }
 
-    /// As an error of a file.
+    /// Converts the error to that of a file.
     pub(crate) fn into_io(self) -> io::Error {
         match self {
             Self::Object(reason) => io::Error::new(io::ErrorKind::NotFound, reason),
@@ -58,8 +59,9 @@ impl StorageError {
         }
     }
 
-    /// For responses that are not retryable; `unsigned`: the service, if the request was not signed.
-    pub(super) fn from_response(
+    /// Describes a response after which another attempt is useless. `unsigned` is the service if the request was not
+    /// signed.
+    pub(crate) fn from_response(
         status: u16,
         description: &str,
         unsigned: Option<CloudService>,
@@ -136,7 +138,7 @@ impl From<io::Error> for StorageAttemptError {
     }
 }
 
-/// The message of the HTTP library is not used because it contains the signed address.
+/// Replaces the message of the HTTP library, because it contains the signed address.
 impl From<&reqwest::Error> for StorageAttemptError {
     fn from(cause: &reqwest::Error) -> Self {
         let message = if cause.is_timeout() {
@@ -162,8 +164,8 @@ impl From<HttpError> for StorageAttemptError {
     }
 }
 
-/// Finds what happened to the request; everything else is a response that cannot be read. The
-/// messages of the library contain addresses.
+/// Finds the cause inside an error of the library, whose own messages contain addresses. If there is no known cause, the
+/// response could not be read.
 fn cause_in_library(error: &(dyn Error + 'static)) -> StorageAttemptError {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -186,7 +188,7 @@ impl fmt::Display for StorageAttemptError {
 
 impl Error for StorageAttemptError {}
 
-pub fn not_object_storage() -> StorageAttemptError {
+pub(crate) fn not_object_storage() -> StorageAttemptError {
     StorageError::service("the server is not an object storage service").into()
 }
 
@@ -196,17 +198,20 @@ fn error_code(description: &str) -> Option<String> {
     Some(sanitized_token(code.text()?)).filter(|code| !code.is_empty())
 }
 
-pub fn ensure(valid: bool, error: impl FnOnce() -> StorageError) -> Result<(), StorageError> {
+pub(crate) fn ensure(
+    valid: bool,
+    error: impl FnOnce() -> StorageError,
+) -> Result<(), StorageError> {
     if valid { Ok(()) } else { Err(error()) }
 }
 
-/// A word from outside, reduced to safe characters.
-pub fn sanitized_token(word: &str) -> String {
+/// Reduces a word from outside to safe characters.
+pub(crate) fn sanitized_token(word: &str) -> String {
     word.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect()
 }
 
-/// That nothing could be listed, as the interface words it, and why.
-pub(super) fn list_error(uri: &str, reason: &str) -> String {
+/// Returns the message for a listing that failed, in the words of the API, with the reason.
+pub fn list_error(uri: &str, reason: &str) -> String {
     let uri = SafeText::file_name(uri);
     let message = format!("Invalid S3 URI or no media files found at {uri}");
     if reason.is_empty() { message } else { format!("{message} ({reason})") }

@@ -1,5 +1,5 @@
-//! What interrupted uploads leave in a bucket: files that no dataset has, and parts that no listing of objects
-//! contains. Both take up space.
+//! Finds and removes what interrupted uploads leave in a bucket: files that no dataset has, and parts that no listing of
+//! objects contains. Both take up space.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,9 +12,9 @@ use uuid::Uuid;
 
 use super::{BucketFolder, CloudService, StorageError, error::not_object_storage};
 
-/// What began later may be of a process that is still running.
+/// Age from which an upload counts as interrupted. A younger one may belong to a process that is still running.
 pub const INTERRUPTED_AFTER: Duration = Duration::from_hours(24);
-/// The folder of objects that each mark an upload of files that has begun.
+/// The folder of marker objects, one for each upload of files that has begun.
 const BEGUN_UPLOADS: &str = "begun-uploads";
 /// The folders in which objects are written in parts.
 const FOLDERS_OF_PARTS: [&str; 2] = ["exports", "uploads"];
@@ -23,7 +23,7 @@ const REQUEST_LIFETIME: Duration = Duration::from_mins(1);
 /// An upload in parts that did not end.
 #[derive(Clone, Debug)]
 pub struct IncompleteObject {
-    /// Below the folder of the bucket.
+    /// The name below the folder of the bucket.
     name: String,
     id: MultipartId,
     begun_at: SystemTime,
@@ -42,12 +42,12 @@ impl BucketFolder {
         self.delete(&format!("{BEGUN_UPLOADS}/{id}")).await
     }
 
-    /// The identifiers of uploads that did not end, and when they began.
+    /// Returns the identifiers of uploads that did not end, with the time when they began.
     pub async fn begun_uploads(&self) -> Result<Vec<(String, SystemTime)>, StorageError> {
         Ok(self.children(BEGUN_UPLOADS).await?.objects)
     }
 
-    /// The identifiers of uploads that began before `limit` and did not end.
+    /// Returns the identifiers of uploads that began before `limit` and did not end.
     pub async fn interrupted_uploads(
         &self,
         limit: SystemTime,
@@ -56,7 +56,7 @@ impl BucketFolder {
         Ok(begun.filter(|(_, begun_at)| *begun_at < limit).map(|(id, _)| id).collect())
     }
 
-    /// The objects whose parts began to arrive before `limit`, and that are not complete. Azure removes
+    /// Returns the incomplete objects whose parts began to arrive before `limit`. There are none on Azure, which removes
     /// such parts by itself.
     pub async fn incomplete_objects(
         &self,
@@ -91,7 +91,7 @@ impl BucketFolder {
         self.storage.retry_policy.run(abort).await
     }
 
-    /// The library signs this request, but has no function for it.
+    /// Requests a page of incomplete objects. The library signs this request, but has no function for it.
     async fn incomplete_page(
         &self,
         folder: &str,
@@ -115,19 +115,19 @@ impl BucketFolder {
 }
 
 impl IncompleteObject {
-    /// Its name below the folder of the bucket.
+    /// Returns the name below the folder of the bucket.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether this program gives such names: others may write to the bucket, too.
+    /// Whether this program gives such names. Other programs may write to the bucket, too.
     fn is_ours(&self) -> bool {
         let id = self.name.split(['/', '.']).nth(1);
         id.is_some_and(|id| Uuid::try_parse(id).is_ok())
     }
 }
 
-/// `base` precedes the names.
+/// Reads a page. `base` is the prefix of all names.
 fn read_page(xml: &str, base: &str) -> Option<IncompletePage> {
     let document = Document::parse(xml).ok()?;
     let root = document.root_element();

@@ -1,7 +1,137 @@
-//! The content of a folder or manifest.
+//! Lists the media of a folder or manifest in a bucket, page by page. Objects whose keys cannot be addressed are removed from
+//! the XML of a page, because the library would refuse the whole page.
 
-use super::object_entry::ObjectEntry;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use object_store::ObjectMeta;
 use tessera_model::FileKind;
+
+use super::{
+    ObjectStorage, RoleArn, StorageError,
+    error::list_error,
+    object_uri::{BucketUri, ObjectUri, is_addressable_key},
+};
+
+/// Limit on pages: a billion objects in pages of a thousand. It ends a listing that would never end.
+const MAX_PAGES: usize = 1_000_000;
+
+impl ObjectStorage {
+    /// Lists the media at `uri`, a folder or manifest, until `media_limit` media are found. A limit of 1 checks whether
+    /// there are any. Errors are safe to send to clients.
+    pub async fn list(
+        &self,
+        uri: &str,
+        role: Option<&RoleArn>,
+        media_limit: usize,
+    ) -> Result<ObjectListing, String> {
+        let mut parts = self.parts(uri, media_limit)?;
+        if let Some(role) = role {
+            return Err(list_error(
+                uri,
+                &format!(
+                    "the role {role} cannot be assumed: no token service (STS) is reachable from a \
+                     local deployment; start it with a key that may read the bucket"
+                ),
+            ));
+        }
+        let mut listing = ObjectListing::default();
+        while !listing.truncated
+            && let Some(part) = parts.next().await?
+        {
+            listing.append(part, media_limit);
+        }
+        Ok(listing)
+    }
+
+    /// Returns the listing of a folder or manifest in parts, so that its size does not matter. A manifest is read until
+    /// `media_limit` media are found.
+    pub fn parts(&self, uri: &str, media_limit: usize) -> Result<ListingParts, String> {
+        let location = ObjectUri::parse(uri).map_err(|reason| list_error(uri, reason))?;
+        Ok(ListingParts {
+            storage: self.clone(),
+            uri: uri.to_owned(),
+            location,
+            media_limit,
+            token: None,
+            pages: 0,
+            has_more: true,
+            media: 0,
+        })
+    }
+}
+
+#[derive(Debug)]
+pub struct ListingParts {
+    storage: ObjectStorage,
+    uri: String,
+    location: ObjectUri,
+    media_limit: usize,
+    /// Where the next page begins; `None` for the first.
+    token: Option<String>,
+    pages: usize,
+    has_more: bool,
+    media: usize,
+}
+
+impl ListingParts {
+    /// Whether there may be further parts.
+    pub fn has_more(&self) -> bool {
+        self.has_more
+    }
+
+    /// Reads the next part; `None` after the last. A listing without media is an error. Errors are safe
+    /// to send to clients.
+    pub async fn next(&mut self) -> Result<Option<ObjectListing>, String> {
+        if !self.has_more {
+            return if self.media == 0 { Err(list_error(&self.uri, "")) } else { Ok(None) };
+        }
+        let part = match self.location.manifest_format() {
+            None => self.next_page().await.map_err(|error| error.to_string()),
+            Some(format) => {
+                self.has_more = false;
+                self.storage.list_manifest(&self.location, format, self.media_limit).await
+            }
+        };
+        let part = part.map_err(|reason| list_error(&self.uri, &reason))?;
+        self.media += part.media;
+        Ok(Some(part))
+    }
+
+    async fn next_page(&mut self) -> Result<ObjectListing, StorageError> {
+        let folder = self.location.folder_prefix();
+        let bucket = Arc::new(self.location.bucket.clone());
+        let page = self.storage.list_page(&bucket, &folder, self.token.take(), None).await?;
+        let mut part = ObjectListing::default();
+        let skipped = page.result.extensions.get::<SkippedKeys>().copied();
+        part.skipped += skipped.unwrap_or_default().0;
+        for object in page.result.objects {
+            let key = object.location.to_string();
+            if !key.starts_with(&folder) || !is_addressable_key(&key) {
+                part.skipped += 1;
+                continue;
+            }
+            let path_root = PathRoot::ListedFolder(folder.len());
+            let bucket = Arc::clone(&bucket);
+            let (size, version) = (Some(object.size), version(&object));
+            part.add(ObjectEntry { bucket, key, size, version, path_root });
+        }
+        self.pages += 1;
+        self.token = page.page_token.filter(|token| !token.is_empty());
+        self.has_more = self.token.is_some() && self.pages < MAX_PAGES;
+        Ok(part)
+    }
+}
+
+/// Derives a version from the entity tag and the time, because not every service has both.
+fn version(object: &ObjectMeta) -> i64 {
+    let tag = object.e_tag.as_deref().unwrap_or_default();
+    let hash = blake3::hash(format!("{} {tag}", object.last_modified.to_rfc3339()).as_bytes());
+    let (bytes, _) = hash.as_bytes().split_first_chunk().unwrap_or((&[0; 8], &[]));
+    i64::from_le_bytes(*bytes)
+}
 
 /// Limit on the objects of a manifest, which is read as a whole.
 const MAX_MANIFEST_OBJECTS: usize = 1_000_000;
@@ -30,23 +160,175 @@ impl ObjectListing {
         self.entries.push(entry);
     }
 
-    /// Adds a part until `most` media are found.
-    pub(super) fn append(&mut self, part: Self, most: usize) {
+    /// Adds a part until `media_limit` media are found.
+    pub fn append(&mut self, part: Self, media_limit: usize) {
         self.skipped += part.skipped;
         for entry in part.entries {
-            self.truncated = self.media >= most;
+            self.truncated = self.media >= media_limit;
             if self.truncated {
                 return;
             }
             self.add(entry);
         }
-        self.truncated = part.truncated || self.media >= most;
+        self.truncated = part.truncated || self.media >= media_limit;
     }
 
-    /// Whether to read on until `most` media of a manifest are found.
-    pub(super) fn should_continue(&mut self, most: usize) -> bool {
+    /// Whether to read on until `media_limit` media of a manifest are found.
+    pub(crate) fn should_continue(&mut self, media_limit: usize) -> bool {
         self.truncated =
-            self.media >= most || self.entries.len() + self.skipped >= MAX_MANIFEST_OBJECTS;
+            self.media >= media_limit || self.entries.len() + self.skipped >= MAX_MANIFEST_OBJECTS;
         !self.truncated
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectEntry {
+    pub bucket: Arc<BucketUri>,
+    pub key: String,
+    /// Size in bytes, if the listing contains it.
+    pub size: Option<u64>,
+    /// Changes when the object is written again; 0 if the listing does not contain it.
+    pub version: i64,
+    /// The part of the address that becomes the path.
+    pub path_root: PathRoot,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathRoot {
+    /// The key after this many bytes, that is, relative to the listed folder.
+    ListedFolder(usize),
+    /// The whole address, because the object is outside the listed folder.
+    Bucket,
+}
+
+impl ObjectEntry {
+    pub fn file_kind(&self) -> FileKind {
+        FileKind::from_name(&self.key)
+    }
+
+    /// Returns the path of the object in a dataset of the listed folder or manifest.
+    pub fn path(&self) -> PathBuf {
+        match self.path_root {
+            PathRoot::ListedFolder(start) => {
+                PathBuf::from(self.key.get(start..).unwrap_or(&self.key))
+            }
+            PathRoot::Bucket => PathBuf::from(format!("{}/{}", self.bucket, self.key)),
+        }
+    }
+
+    /// Returns the object that has this path in a dataset of a folder or manifest.
+    pub fn at_path(location: &ObjectUri, path: &Path) -> Option<Self> {
+        let path = path.to_str()?;
+        let (bucket, key, path_root) = if let Ok(whole) = ObjectUri::parse(path) {
+            (whole.bucket, whole.key, PathRoot::Bucket)
+        } else {
+            let prefix = location.path_prefix();
+            let key = format!("{prefix}{path}");
+            (location.bucket.clone(), key, PathRoot::ListedFolder(prefix.len()))
+        };
+        Some(Self { bucket: Arc::new(bucket), key, size: None, version: 0, path_root })
+    }
+}
+
+/// The number of objects that were removed from a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SkippedKeys(pub usize);
+
+/// The elements of a listing, an object and its key: for S3 and Google Cloud, and for Azure.
+const ELEMENTS: [(&str, &str, &str); 2] =
+    [("ListBucketResult", "Contents", "Key"), ("EnumerationResults", "Blob", "Name")];
+
+/// Returns the page without objects whose keys cannot be addressed; `None` if the page is not a listing.
+pub(crate) fn addressable_page(page: &str) -> Option<(String, SkippedKeys)> {
+    let (_, object, key) = ELEMENTS.iter().find(|(root, ..)| page.contains(&format!("<{root}")))?;
+    let (start, end) = (format!("<{object}>"), format!("</{object}>"));
+    let mut kept = String::with_capacity(page.len());
+    let mut skipped = SkippedKeys::default();
+    let mut rest = page;
+    while let Some(at) = rest.find(&start) {
+        let (before, from) = rest.split_at(at);
+        let length = from.find(&end).map_or(from.len(), |at| at + end.len());
+        let (element, after) = from.split_at(length);
+        kept.push_str(before);
+        match element_text(element, key) {
+            // Some tools represent a folder like this.
+            Some(key) if key.ends_with('/') => {}
+            Some(key) if !is_addressable_key(&key) => skipped.0 += 1,
+            _ => kept.push_str(element),
+        }
+        rest = after;
+    }
+    kept.push_str(rest);
+    Some((kept, skipped))
+}
+
+fn element_text(element: &str, name: &str) -> Option<String> {
+    let (_, rest) = element.split_once(&format!("<{name}>"))?;
+    let (text, _) = rest.split_once(&format!("</{name}>"))?;
+    Some(unescape(text))
+}
+
+/// Replaces character references. Unknown ones stay as they are, and the library refuses them.
+fn unescape(text: &str) -> String {
+    let mut parts = text.split('&');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let found = part.split_once(';').and_then(|(name, rest)| Some((character(name)?, rest)));
+        if let Some((character, rest)) = found {
+            plain.push(character);
+            plain.push_str(rest);
+        } else {
+            plain.push('&');
+            plain.push_str(part);
+        }
+    }
+    plain
+}
+
+fn character(reference: &str) -> Option<char> {
+    match reference {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        number => {
+            let number = number.strip_prefix('#')?;
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(hex) => u32::from_str_radix(hex, 16),
+                None => number.parse(),
+            };
+            char::from_u32(code.ok()?)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_that_cannot_be_addressed_are_left_out() {
+        let page = |keys: &[&str]| {
+            let objects = keys.iter().map(|key| format!("<Contents><Key>{key}</Key></Contents>"));
+            format!(
+                "<ListBucketResult>{}<KeyCount>9</KeyCount></ListBucketResult>",
+                objects.collect::<String>()
+            )
+        };
+        let all = page(&[
+            "a&amp;b.jpg",
+            "a//b.jpg",
+            "folder/",
+            "a/../b.jpg",
+            "tab&#x9;.jpg",
+            "&#34;c&#34;.jpg",
+        ]);
+        let kept = page(&["a&amp;b.jpg", "&#34;c&#34;.jpg"]);
+        assert_eq!(addressable_page(&all), Some((kept, SkippedKeys(3))));
+        let azure = "<EnumerationResults><Blobs><Blob><Name>a//b</Name></Blob></Blobs></EnumerationResults>";
+        let none = "<EnumerationResults><Blobs></Blobs></EnumerationResults>";
+        assert_eq!(addressable_page(azure), Some((none.to_owned(), SkippedKeys(1))));
+        assert_eq!(addressable_page("<html></html>"), None);
     }
 }

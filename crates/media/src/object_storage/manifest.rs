@@ -1,20 +1,60 @@
-//! Manifests: untrusted files that list media by address, or by key relative to the manifest.
+//! Reads manifests: untrusted files in a bucket that list media by address, or by key relative to the manifest. A manifest is
+//! downloaded first.
 
 use std::{
     collections::HashSet,
     fs::File,
-    io::{BufRead as _, BufReader, Read as _},
+    io::{BufRead as _, BufReader, Read as _, Seek as _},
     sync::Arc,
 };
 
+use tessera_parquet::ParquetFile;
+use tokio::io::AsyncWriteExt as _;
 use uuid::Uuid;
 
 use super::{
-    listing::ObjectListing,
-    object_entry::{ObjectEntry, PathRoot},
+    ObjectListing, ObjectStorage, StorageError,
+    error::ensure,
+    listing::{ObjectEntry, PathRoot},
+    object_reader::ObjectBody,
     object_uri::{BucketUri, ManifestFormat, ObjectUri, is_addressable_key},
 };
-use tessera_parquet::ParquetFile;
+
+/// Size limit of a manifest, in bytes.
+const MAX_MANIFEST_BYTES: u64 = 64 << 20;
+
+impl ObjectStorage {
+    pub(crate) async fn list_manifest(
+        &self,
+        uri: &ObjectUri,
+        format: ManifestFormat,
+        media_limit: usize,
+    ) -> Result<ObjectListing, String> {
+        let file = self.download_manifest(uri).await.map_err(|error| error.to_string())?;
+        let uri = uri.clone();
+        let read = move || read_manifest(file, format, &uri, media_limit);
+        tokio::task::spawn_blocking(read)
+            .await
+            // Parsers of these formats have been observed to panic.
+            .unwrap_or_else(|_| Err("it is damaged".to_owned()))
+    }
+
+    async fn download_manifest(&self, uri: &ObjectUri) -> Result<File, StorageError> {
+        let bucket = Arc::new(uri.bucket.clone());
+        let mut body = ObjectBody::open(self, &bucket, &uri.key).await?;
+        let mib = MAX_MANIFEST_BYTES >> 20;
+        let too_large = || StorageError::object(format!("the manifest is larger than {mib} MiB"));
+        ensure(body.size() <= MAX_MANIFEST_BYTES, too_large)?;
+        let mut file = tokio::fs::File::from_std(tempfile::tempfile()?);
+        while let Some(chunk) = body.next().await? {
+            file.write_all(&chunk).await?;
+        }
+        file.flush().await?;
+        let mut file = file.into_std().await;
+        file.rewind()?;
+        Ok(file)
+    }
+}
 
 /// Length limit of a line, in bytes.
 const MAX_LINE_BYTES: u64 = 4_096;
@@ -43,18 +83,18 @@ impl From<&str> for ReadEnd {
     }
 }
 
-/// Reads until `most` media are found. The error says what is wrong with the manifest.
-pub fn read(
+/// Reads until `media_limit` media are found. The error says what is wrong with the manifest.
+fn read_manifest(
     file: File,
     format: ManifestFormat,
     uri: &ObjectUri,
-    most: usize,
+    media_limit: usize,
 ) -> Result<ObjectListing, String> {
     let mut rows = ManifestReader {
         bucket: Arc::new(uri.bucket.clone()),
         folder: uri.parent_prefix().to_owned(),
         listed_ids: HashSet::new(),
-        media_limit: most,
+        media_limit,
         row: 0,
         listing: ObjectListing::default(),
     };
@@ -134,7 +174,7 @@ impl ManifestReader {
         if self.listing.should_continue(self.media_limit) { Ok(()) } else { Err(ReadEnd::Enough) }
     }
 
-    /// The object that a row refers to; `None` if its key is not addressable.
+    /// Returns the object that a row refers to; `None` if its key is not addressable.
     fn parse_entry(&self, raw: &str) -> Result<Option<ObjectEntry>, ReadEnd> {
         let (bucket, key) = if ["s3://", "gs://", "az://"].iter().any(|it| raw.starts_with(it)) {
             match ObjectUri::parse(raw) {

@@ -1,4 +1,5 @@
-//! `s3://bucket/key` addresses, also with `gs://` and `az://`, and which keys can be addressed at all.
+//! Parses `s3://bucket/key` addresses, also with `gs://` and `az://`, and decides which keys can be addressed at all. The role
+//! that a request can ask to assume is parsed here, too.
 
 use std::fmt;
 
@@ -25,8 +26,8 @@ impl CloudService {
         }
     }
 
-    /// The variables that usually contain credentials.
-    pub(super) fn credential_hint(self) -> &'static str {
+    /// Returns the names of the variables that usually contain credentials.
+    pub(crate) fn credential_hint(self) -> &'static str {
         match self {
             Self::S3 => "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
             Self::GoogleCloud => "GOOGLE_APPLICATION_CREDENTIALS",
@@ -99,28 +100,28 @@ impl ObjectUri {
         }
     }
 
-    /// The key as a folder prefix: empty or with a trailing slash.
+    /// Returns the key as a folder prefix: empty or with a trailing slash.
     pub fn folder_prefix(&self) -> String {
         let key = self.key.trim_end_matches('/');
         if key.is_empty() { String::new() } else { format!("{key}/") }
     }
 
-    /// What precedes the paths of its objects: of a manifest, the folder that it is in.
-    pub fn path_prefix(&self) -> String {
+    /// Returns the prefix of the keys of its objects. The prefix of a manifest is the folder that contains it.
+    pub(crate) fn path_prefix(&self) -> String {
         match self.manifest_format() {
             Some(_) => self.parent_prefix().to_owned(),
             None => self.folder_prefix(),
         }
     }
 
-    pub fn parent_prefix(&self) -> &str {
+    pub(crate) fn parent_prefix(&self) -> &str {
         self.key.rfind('/').map_or("", |end| &self.key[..=end])
     }
 }
 
-/// The bucket becomes part of a host name or path.
+/// Whether a name is safe as part of a host name or path.
 fn is_bucket_name(service: CloudService, name: &str) -> bool {
-    // Google Cloud has buckets that are named like domains.
+    // Buckets of Google Cloud can be named like domains.
     let longest = if service == CloudService::GoogleCloud { 222 } else { 63 };
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
     let ends = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
@@ -131,8 +132,45 @@ fn is_bucket_name(service: CloudService, name: &str) -> bool {
 }
 
 /// Whether an address can contain this key: no empty, `.` and `..` segments, no control characters.
-pub fn is_addressable_key(key: &str) -> bool {
+pub(crate) fn is_addressable_key(key: &str) -> bool {
     !key.is_empty()
         && key.len() <= MAX_KEY_BYTES
         && Path::parse(key).is_ok_and(|path| path.as_ref() == key)
+}
+
+/// Length limit of the path and name of a role, in bytes.
+const MAX_RESOURCE_BYTES: usize = 512;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleArn(String);
+
+impl RoleArn {
+    /// Parses `arn:<partition>:iam::<12-digit account>:role/<path and name>`.
+    pub fn parse(raw: &str) -> Option<Self> {
+        let mut parts = raw.splitn(6, ':');
+        let mut is = |right: fn(&str) -> bool| parts.next().is_some_and(right);
+        let right = is(|arn| arn == "arn")
+            && is(|partition| {
+                let rest = partition.strip_prefix("aws");
+                rest.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_lowercase() || c == '-'))
+            })
+            && is(|service| service == "iam")
+            && is(str::is_empty)
+            && is(|account| account.len() == 12 && account.bytes().all(|b| b.is_ascii_digit()))
+            && is(|resource| resource.strip_prefix("role/").is_some_and(is_role_name));
+        right.then(|| Self(raw.to_owned()))
+    }
+}
+
+fn is_role_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= MAX_RESOURCE_BYTES
+        && !name.ends_with('/')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "_+=,.@-/".contains(c))
+}
+
+impl fmt::Display for RoleArn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }

@@ -1,4 +1,4 @@
-//! Addresses and credentials of object storage, from the variables that the tools of each cloud read.
+//! Reads the addresses and credentials of object storage from the variables that the tools of each cloud read.
 
 use std::{collections::BTreeMap, str::FromStr};
 
@@ -9,15 +9,14 @@ use super::object_uri::CloudService;
 
 const DEFAULT_REGION: &str = "us-east-1";
 
-/// Without variables, the roles of the machine are used, and public buckets need none.
+/// The variables that are set. Without any, the role of the machine is used; public buckets need neither.
 #[derive(Clone, Debug, Default)]
 pub struct StorageSettings {
     variables: BTreeMap<String, SecretString>,
 }
 
 impl StorageSettings {
-    /// Keeps the variables of AWS, Google Cloud and Azure. Empty ones count as unset. Errors do not
-    /// contain their values.
+    /// Keeps the variables of AWS, Google Cloud and Azure. Empty variables count as unset. Errors do not contain values.
     pub fn from_env(variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, String> {
         let of_a_cloud =
             |name: &str| ["AWS_", "GOOGLE_", "AZURE_"].iter().any(|it| name.starts_with(it));
@@ -44,32 +43,32 @@ impl StorageSettings {
         Ok(settings)
     }
 
-    /// The region that requests to S3 are signed for.
+    /// Returns the region that requests to S3 are signed for.
     pub fn region(&self) -> &str {
         self.region_variable().map_or(DEFAULT_REGION, |(_, region)| region)
     }
 
-    /// A service with the API of S3 other than AWS.
+    /// Returns the address of a service other than AWS that has the API of S3.
     pub fn endpoint(&self) -> Option<Url> {
         self.endpoint_variable().and_then(|(_, url)| parse_endpoint(url))
     }
 
-    /// The addresses that are set in the place of those of the clouds.
-    pub(super) fn endpoints(&self) -> impl Iterator<Item = Url> {
+    /// Returns the addresses that replace those of the clouds.
+    pub fn endpoints(&self) -> impl Iterator<Item = Url> {
         let names = ["GOOGLE_BASE_URL", "AZURE_STORAGE_ENDPOINT"];
         let others = names.into_iter().filter_map(|name| parse_endpoint(self.get(name)?));
         self.endpoint().into_iter().chain(others)
     }
 
-    /// The variables of a cloud as options of its client.
-    pub(super) fn options<K: FromStr>(&self, prefix: &str) -> impl Iterator<Item = (K, &str)> {
+    /// Returns the variables of a cloud as options of its client.
+    pub fn options<K: FromStr>(&self, prefix: &str) -> impl Iterator<Item = (K, &str)> {
         self.variables.iter().filter(move |(name, _)| name.starts_with(prefix)).filter_map(
             |(name, value)| Some((name.to_ascii_lowercase().parse().ok()?, value.expose_secret())),
         )
     }
 
-    /// Whether credentials are given, rather than to be found on the machine.
-    pub(super) fn has_credentials(&self, service: CloudService) -> bool {
+    /// Whether the variables contain credentials. If not, the machine may have a role.
+    pub(crate) fn has_credentials(&self, service: CloudService) -> bool {
         let names: &[&str] = match service {
             CloudService::S3 => &[
                 "AWS_ACCESS_KEY_ID",
@@ -98,13 +97,13 @@ impl StorageSettings {
         names.iter().any(|name| self.get(name).is_some())
     }
 
-    pub(super) fn has_azure_account(&self) -> bool {
+    pub(crate) fn has_azure_account(&self) -> bool {
         let names = ["AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_USE_EMULATOR"];
         names.iter().any(|name| self.get(name).is_some())
     }
 
     /// Whether requests must not be signed, as for public buckets.
-    pub(super) fn skips_signature(&self, service: CloudService) -> bool {
+    pub(crate) fn skips_signature(&self, service: CloudService) -> bool {
         let name = match service {
             CloudService::S3 => "AWS_SKIP_SIGNATURE",
             CloudService::GoogleCloud => "GOOGLE_SKIP_SIGNATURE",
@@ -135,7 +134,7 @@ fn parse_endpoint(url: &str) -> Option<Url> {
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 
-/// The region becomes part of a host name.
+/// Whether a region is safe as part of a host name.
 fn is_region(region: &str) -> bool {
     region.len() <= 64 && region.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }

@@ -1,4 +1,4 @@
-//! The client for object storage: requests for pages of listings, manifests and objects.
+//! Requests pages of listings, manifests and objects from object storage, and repeats attempts that failed.
 
 use std::{
     collections::HashMap,
@@ -14,13 +14,13 @@ use object_store::{
     path::Path,
 };
 use reqwest::{Client, Url, redirect, retry};
+use tokio::time::sleep;
 
 use super::{
-    RetryPolicy, StorageError, StorageSettings,
-    bucket_store::{self, BucketStore, is_loopback},
+    StorageError, StorageSettings,
+    bucket_store::{self, BucketStore, ListingRequest, Transport, is_loopback},
     error::StorageAttemptError,
     object_uri::{BucketUri, ObjectUri},
-    transport::{ListingRequest, Transport},
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -29,7 +29,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct ObjectStorage {
     client: Client,
     settings: StorageSettings,
-    pub(super) retry_policy: RetryPolicy,
+    pub(crate) retry_policy: RetryPolicy,
     /// The buckets in use; a client of a bucket keeps its credentials until they expire.
     buckets: Arc<Mutex<HashMap<BucketUri, Arc<dyn BucketStore>>>>,
 }
@@ -48,7 +48,7 @@ impl ObjectStorage {
         Ok(Self { client, settings, retry_policy, buckets: Arc::default() })
     }
 
-    pub(super) async fn list_page(
+    pub(crate) async fn list_page(
         &self,
         bucket: &BucketUri,
         prefix: &str,
@@ -70,7 +70,7 @@ impl ObjectStorage {
     }
 
     /// Requests an object. Returns a successful response whose body has not been read.
-    pub(super) async fn get_object(
+    pub(crate) async fn get_object(
         &self,
         bucket: &BucketUri,
         key: &str,
@@ -82,7 +82,7 @@ impl ObjectStorage {
     }
 
     /// Reads a part of an object.
-    pub(super) async fn read_range(
+    pub async fn read_range(
         &self,
         object: &ObjectUri,
         range: Range<u64>,
@@ -97,7 +97,7 @@ impl ObjectStorage {
     }
 
     /// Requests the text at an address that is signed for a bucket.
-    pub(super) async fn get_text(
+    pub async fn get_text(
         &self,
         bucket: &BucketUri,
         signed: &Url,
@@ -106,7 +106,7 @@ impl ObjectStorage {
         Transport::new(&self.client, bucket.service, region, true).get_text(signed).await
     }
 
-    pub(super) async fn bucket(
+    pub async fn bucket(
         &self,
         bucket: &BucketUri,
     ) -> Result<Arc<dyn BucketStore>, StorageAttemptError> {
@@ -132,10 +132,68 @@ fn http_client(
         .referer(false)
         // Compressed objects are stored as they are.
         .no_gzip()
-        // A signature is valid for one host only.
+        // A signature is valid for a single host.
         .redirect(redirect::Policy::none())
         .retry(retry::never());
     let loopback = settings.endpoints().any(|endpoint| is_loopback(&endpoint));
     let builder = if loopback { builder.no_proxy() } else { builder };
     builder.build()
+}
+
+const MAX_ATTEMPTS: u32 = 4;
+
+#[derive(Clone, Copy, Debug)]
+pub struct RetryPolicy {
+    /// Time limit for the next bytes of a response.
+    pub read_timeout: Duration,
+    /// Delay before the first retry; doubled for each further one.
+    pub initial_backoff: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self { read_timeout: Duration::from_secs(30), initial_backoff: Duration::from_millis(250) }
+    }
+}
+
+impl RetryPolicy {
+    pub async fn run<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, StorageError>
+    where
+        F: Future<Output = Result<T, StorageAttemptError>>,
+    {
+        let mut attempts = self.attempts();
+        loop {
+            match attempt().await {
+                Ok(value) => return Ok(value),
+                Err(failure) => attempts.pause_after(failure).await?,
+            }
+        }
+    }
+
+    pub fn attempts(&self) -> Attempts {
+        Attempts { failed: 0, backoff: self.initial_backoff }
+    }
+}
+
+/// The attempts of one request.
+#[derive(Debug)]
+pub struct Attempts {
+    failed: u32,
+    backoff: Duration,
+}
+
+impl Attempts {
+    /// Waits for the next attempt, or returns why there is none.
+    pub(crate) async fn pause_after(
+        &mut self,
+        failure: StorageAttemptError,
+    ) -> Result<(), StorageError> {
+        self.failed += 1;
+        if !failure.retryable || self.failed == MAX_ATTEMPTS {
+            return Err(failure.error);
+        }
+        sleep(self.backoff).await;
+        self.backoff *= 2;
+        Ok(())
+    }
 }

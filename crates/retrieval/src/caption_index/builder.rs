@@ -1,4 +1,4 @@
-//! Makes the index of captions.
+//! Builds the index of captions.
 
 use std::collections::HashMap;
 
@@ -6,25 +6,26 @@ use super::{byte_lists::ByteLists, columns::CaptionIndex, postings::write_entry}
 use tessera_search::text::{language::Language, words::words};
 use tessera_store::split_words;
 
-/// Words whose stems are kept; a million captions rarely have more.
+/// Limit on the words whose stems are kept. A million captions rarely have more.
 const MAX_STEMMED: usize = 1 << 18;
 
-/// Takes captions in order of row.
+/// Builds the index from captions that arrive in order of row.
 pub struct CaptionIndexBuilder {
     language: Language,
     rows: Vec<i64>,
     lengths: Vec<u32>,
-    /// The numbers of the words of all captions, one after the other. Lists that grow for each word would leave as much
-    /// memory again unused between them.
+    /// The numbers of the words of all captions, one after the other. Lists that grow for each word would leave the same amount
+    /// of memory unused between them.
     sequence: Vec<u32>,
     /// The number of each indexed word.
     numbers: HashMap<String, u32>,
-    /// The numbers of what words of captions became: stemming takes longer than everything else, and words repeat.
+    /// The numbers of the stems of each word. They are kept, because stemming takes longer than everything else and words
+    /// repeat.
     stemmed: HashMap<String, Vec<u32>>,
 }
 
 impl CaptionIndexBuilder {
-    /// For captions that are searched in `language`.
+    /// Creates a builder for captions that are searched in `language`.
     pub fn new(language: Language) -> Self {
         Self {
             language,

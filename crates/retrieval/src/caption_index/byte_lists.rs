@@ -1,12 +1,12 @@
-//! Byte strings of different lengths, all in one allocation.
+//! Keeps byte strings of different lengths in one allocation.
 
 use std::io::{self, ErrorKind, Read, Write};
 
-use crate::column_file::{read_column, write_column};
+use crate::checked_file::{read_column, write_column};
 
 #[derive(Debug)]
 pub struct ByteLists {
-    /// Where each begins, and where the last one ends.
+    /// The start of each byte string, and the end of the last one.
     starts: Vec<u64>,
     bytes: Vec<u8>,
 }
@@ -18,7 +18,7 @@ impl Default for ByteLists {
 }
 
 impl ByteLists {
-    /// Lists of these sizes, which are filled by [`Self::bytes_mut`].
+    /// Creates lists of these sizes, which are filled by [`Self::bytes_mut`].
     pub fn zeros(sizes: impl IntoIterator<Item = usize>) -> Self {
         let mut lists = Self::default();
         let mut end = 0;
@@ -30,7 +30,7 @@ impl ByteLists {
         lists
     }
 
-    /// All lists, one after the other.
+    /// Returns all lists, one after the other.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
@@ -44,14 +44,14 @@ impl ByteLists {
         self.starts.len() - 1
     }
 
-    /// Empty if there is none.
+    /// Returns a list; an empty one if there is none at this position.
     pub fn get(&self, at: usize) -> &[u8] {
         let Some(&[start, end]) = self.starts.get(at..at + 2) else { return &[] };
         let position = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         self.bytes.get(position(start)..position(end)).unwrap_or_default()
     }
 
-    /// The position of `list`, if all are in increasing order.
+    /// Returns the position of `list`, if all lists are in increasing order.
     pub fn binary_search(&self, list: &[u8]) -> Option<usize> {
         let (mut from, mut to) = (0, self.len());
         while from < to {

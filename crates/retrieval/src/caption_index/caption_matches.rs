@@ -1,4 +1,4 @@
-//! The captions that match a part of a query, and how they are combined.
+//! Combines the captions that match the parts of a query.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 pub struct CaptionMatches(pub Vec<(u32, f64)>);
 
 impl CaptionMatches {
-    /// What is in both, with the sum of the scores.
+    /// Returns the captions in both, with the sum of the scores.
     pub fn intersection(mut self, other: &Self) -> Self {
         let mut others = Sorted(&other.0);
         self.0.retain_mut(|(caption, score)| match others.find(*caption) {
@@ -19,7 +19,7 @@ impl CaptionMatches {
         self
     }
 
-    /// What is in one of them, or in both with the sum of the scores.
+    /// Returns the captions in at least one of both, with the sum of the scores.
     pub fn union(self, other: Self) -> Self {
         let (mut one, mut two) = (self.0.into_iter().peekable(), other.0.into_iter().peekable());
         let mut all = Vec::with_capacity(one.len().max(two.len()));
@@ -38,7 +38,7 @@ impl CaptionMatches {
         Self(all)
     }
 
-    /// What is not in the other.
+    /// Returns the captions that are not in the other.
     pub fn difference(mut self, other: &Self) -> Self {
         let mut others = Sorted(&other.0);
         self.0.retain(|(caption, _)| others.find(*caption).is_none());
@@ -46,7 +46,7 @@ impl CaptionMatches {
     }
 }
 
-/// What is searched for increasing captions.
+/// Matches that are searched for increasing captions.
 struct Sorted<'a>(&'a [(u32, f64)]);
 
 impl Sorted<'_> {

@@ -1,14 +1,15 @@
-//! The columns of the index, and their file.
+//! Keeps the columns of the caption index, and writes and reads their file.
 
 use std::io::{self, ErrorKind, Read, Write};
 
-use super::byte_lists::ByteLists;
-use crate::column_file::{read_column, write_column};
 use tessera_search::text::bm25::CaptionTotals;
+
+use super::byte_lists::ByteLists;
+use crate::checked_file::{read_column, write_column};
 
 #[derive(Debug, Default)]
 pub struct CaptionIndex {
-    /// The rows of the media items with a caption, in increasing order. A caption is called by its position here.
+    /// The rows of the media items with a caption, in increasing order. The number of a caption is its position here.
     pub(super) rows: Vec<i64>,
     /// The number of words of each caption.
     pub(super) lengths: Vec<u32>,

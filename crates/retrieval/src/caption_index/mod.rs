@@ -1,4 +1,5 @@
-//! The full-text index of the captions of a dataset: which captions contain a word, and where.
+//! The full-text index of the captions of a dataset: which captions contain a word, and where. Start at
+//! [`CaptionIndex::search`].
 
 mod builder;
 mod byte_lists;

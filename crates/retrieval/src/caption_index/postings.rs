@@ -1,13 +1,14 @@
-//! The captions that contain a word, with its positions in each: as differences, in groups of seven bits.
+//! Encodes the captions that contain a word, with the positions of the word in each, as differences in groups of seven bits.
 //!
-//! An entry begins with the difference from the number of the previous caption, doubled, plus one if the word occurs
-//! there more than once. Then follow the number of its positions, if there are several, and their differences.
+//! An entry begins with the difference from the number of the previous caption, doubled, plus one if the word occurs there
+//! more than once. The number of positions follows if there are several, and then the differences of the positions.
 
 const GROUP_BITS: u32 = 7;
-/// Marks that more groups of the same number follow.
+/// The bit that marks that more groups of the same number follow.
 const MORE: u8 = 1 << GROUP_BITS;
 
-/// Adds an entry with the positions of the word, in increasing order; `difference` is that from the previous caption.
+/// Adds an entry with the positions of the word, in increasing order. `difference` is the difference from the number of the
+/// previous caption.
 pub fn write_entry(
     to: &mut Vec<u8>,
     difference: u32,
@@ -25,12 +26,13 @@ pub fn write_entry(
     }
 }
 
-/// Each caption that contains a word, and each of its positions there, in increasing order. Damaged bytes end it.
+/// Iterates over each caption that contains a word and each position of the word there, in increasing order. Damaged bytes
+/// end the iteration.
 pub struct Postings<'a> {
     rest: &'a [u8],
     caption: u32,
     position: u32,
-    /// How many positions follow in this caption.
+    /// The number of positions that follow in this caption.
     remaining: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Searches of the index.
+//! Searches the index of captions.
 
 use super::{caption_matches::CaptionMatches, columns::CaptionIndex, postings::Postings};
 use tessera_search::text::{
@@ -8,8 +8,8 @@ use tessera_search::text::{
 use tessera_store::split_words;
 
 impl CaptionIndex {
-    /// The rows of the media items whose captions match the expression of a query, in increasing order, with their
-    /// scores; lower is better.
+    /// Returns the rows of the media items whose captions match the expression of a query, in increasing order, with their
+    /// scores. A lower score is better.
     pub fn search(&self, query: &FullTextQuery) -> tessera_store::Result<Vec<(i64, f32)>> {
         let search = CaptionSearch { index: self, query, totals: self.totals() };
         let found = search.matches(&query.expression)?.0.into_iter();
@@ -17,7 +17,7 @@ impl CaptionIndex {
         Ok(found.filter_map(|(caption, score)| Some((row(caption)?, single(-score)))).collect())
     }
 
-    /// How often each caption contains these words one after the other, if at all.
+    /// Returns how often each caption contains these words one after the other, if at all.
     fn count_occurrences(&self, words: &[String]) -> Vec<(u32, u32)> {
         let [first, others @ ..] = words else { return Vec::new() };
         if others.is_empty() {
@@ -69,7 +69,7 @@ impl CaptionSearch<'_> {
         parts.try_fold(first, |joined, part| Ok(join(joined, part?)))
     }
 
-    /// The captions that contain a phrase, whose stems are separated by spaces.
+    /// Returns the captions that contain a phrase, whose stems are separated by spaces.
     fn phrase_matches(&self, phrase: &str) -> tessera_store::Result<CaptionMatches> {
         let counts = self.index.count_occurrences(&split_words(phrase)?);
         let score = PhraseScore::new(self.totals, counts.len() as u64);
@@ -92,7 +92,7 @@ fn count_by_caption(occurrences: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, 
     counts
 }
 
-/// The precision of scores in responses.
+/// Converts a score to the precision of responses.
 #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
 fn single(score: f64) -> f32 {
     score as f32

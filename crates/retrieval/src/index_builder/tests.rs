@@ -4,9 +4,6 @@ use std::{ffi::OsString, fs, os::unix::ffi::OsStringExt as _};
 
 use half::f16;
 use proptest::{collection::vec, option, prelude::*, sample::select};
-
-use super::*;
-use crate::path_order::MemberPaths;
 use tessera_media::ingest::disk_quota::DiskQuota;
 use tessera_model::{MediaId, Region};
 use tessera_search::similarity::VectorMemory;
@@ -14,6 +11,8 @@ use tessera_store::{
     assignment::{ClusterAssignment, IssueScores},
     media::{FramePosition, MediaKind, MediaRecord},
 };
+
+use super::{MemberPaths, *};
 
 const PATHS: [&[u8]; 6] = [b"a", b"a/b", b"b", b"\xff\x00", b"\xc3\xa4.jpg", b"B"];
 const NAMES: [&str; 4] = ["sea", "door", "boat", "red"];

@@ -3,17 +3,16 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use tessera_search::similarity::Vectors;
+use tessera_store::cluster::MemberCounts;
 
 use super::*;
 use crate::{
     caption_index::CaptionIndex,
     dataset_index::IndexVectors,
-    member_columns::MemberColumns,
-    name_table::NameTable,
+    member_columns::{MemberColumns, NameTable},
     vector_source::{PartialVectors, VectorSource},
 };
-use tessera_search::similarity::Vectors;
-use tessera_store::cluster::MemberCounts;
 
 #[derive(Clone, Debug)]
 struct Member {

@@ -11,11 +11,8 @@
     reason = "means over at most a few million members, kept to the precision of the vectors"
 )]
 
-mod group_forest;
 mod hierarchy;
-mod median;
-pub mod mislabels;
-mod outliers;
+pub mod issue_scores;
 
 pub use hierarchy::{Clustering, by_centrality, cluster};
-pub use outliers::{aspect_ratio_scores, outlier_scores, size_scores};
+pub use issue_scores::{aspect_ratio_scores, outlier_scores, size_scores};

@@ -1,15 +1,24 @@
-//! The features of an image or of regions of it.
+//! Extracts the features of an image, or of regions of it, from its bytes. The image is decoded once and scaled to thumbnail
+//! size once. `TurnedViews` are the copies in which turned pictures are recognized.
 
 use half::f16;
 use image::{RgbImage, imageops};
-
-use super::{Keypoints, channel::Channel, descriptor, perceptual_hash, quality, region, thumbnail};
 use tessera_model::Region;
-use tessera_picture::decode::{DecodeError, decode, decode_for};
+use tessera_picture::{
+    decode::{DecodeError, decode, decode_for},
+    fit,
+};
+
+use super::{
+    Keypoints,
+    descriptor::{self, SQUARE_SIDE, perceptual_hash},
+    keypoints::Channel,
+    quality,
+};
 
 #[derive(Clone, Debug)]
 pub struct Features {
-    /// Pixels, upright.
+    /// The width of the upright image in pixels.
     pub width: u32,
     pub height: u32,
     pub descriptor: Vec<f16>,
@@ -17,8 +26,8 @@ pub struct Features {
     pub keypoints: Keypoints,
     /// Perceptual hash (DCT): near-duplicates differ in few bits.
     pub hash: u64,
-    /// 1 / the variance of the width of edges in pixels of a copy of at most 256 pixels per side, 0.0-15.0; low means
-    /// blurred.
+    /// 1 / the variance of the width of edges, in pixels of a copy of at most 256 pixels per side: 0.0-15.0. A low number
+    /// means that the image is blurred.
     pub sharpness: f32,
     /// Mean luma, 0.0 black to 1.0 white.
     pub brightness: f32,
@@ -27,28 +36,28 @@ pub struct Features {
 }
 
 pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
-    let decoded = decode(bytes, thumbnail::THUMBNAIL_SIDE)?;
+    let decoded = decode(bytes, THUMBNAIL_SIDE)?;
     compute_features(&decoded.pixels, decoded.original)
 }
 
 /// Computes the features of regions of one image, which is decoded once, in the order of `regions`.
 pub fn extract_regions(bytes: &[u8], regions: &[Region]) -> Result<Vec<Features>, DecodeError> {
-    let parts = decode_regions(bytes, regions, thumbnail::THUMBNAIL_SIDE)?;
+    let parts = decode_regions(bytes, regions, THUMBNAIL_SIDE)?;
     parts.map(|(pixels, size)| compute_features(&pixels, size)).collect()
 }
 
-/// The pixels of regions of one image, which is decoded once, and their sizes in the original. The shorter side of each
-/// has at least `min_side` pixels, if the image does.
+/// Returns the pixels of regions of one image, which is decoded once, and their sizes in the original. The shorter side of
+/// each region has at least `min_side` pixels, if the image has as many.
 pub fn decode_regions(
     bytes: &[u8],
     regions: &[Region],
     min_side: u32,
 ) -> Result<impl Iterator<Item = (RgbImage, (u32, u32))>, DecodeError> {
-    let decoded = decode_for(bytes, |size| region::min_decode_side(regions, size, min_side))?;
+    let decoded = decode_for(bytes, |size| min_decode_side(regions, size, min_side))?;
     Ok(regions.iter().map(move |&region| {
-        let (x, y, width, height) = region::region_in_pixels(region, decoded.pixels.dimensions());
+        let (x, y, width, height) = region_in_pixels(region, decoded.pixels.dimensions());
         let pixels = imageops::crop_imm(&decoded.pixels, x, y, width, height).to_image();
-        let (.., width, height) = region::region_in_pixels(region, decoded.original);
+        let (.., width, height) = region_in_pixels(region, decoded.original);
         (pixels, (width, height))
     }))
 }
@@ -57,8 +66,8 @@ fn compute_features(
     pixels: &RgbImage,
     (width, height): (u32, u32),
 ) -> Result<Features, DecodeError> {
-    let small = thumbnail::shrink(pixels)?;
-    let square = thumbnail::square(&small)?;
+    let small = shrink_to_thumbnail(pixels)?;
+    let square = square_copy(&small)?;
     let luma = quality::luma(&small);
     let brightness = quality::brightness(&luma);
     let luma = Channel::from_luma(small.width(), luma);
@@ -68,9 +77,125 @@ fn compute_features(
         height,
         descriptor: descriptor::compute_descriptor(&square),
         keypoints: Keypoints::detect(&smoothed),
-        hash: perceptual_hash::compute(&square),
+        hash: perceptual_hash(&square),
         sharpness: quality::sharpness(&luma, &smoothed),
         brightness,
-        thumbnail: thumbnail::encode(&small)?,
+        thumbnail: encode_thumbnail(&small)?,
     })
+}
+
+pub fn region_in_pixels(region: Region, size: (u32, u32)) -> (u32, u32, u32, u32) {
+    let (width, height) = (f64::from(size.0), f64::from(size.1));
+    let Region { x, y, .. } = region;
+    whole_pixels([x * width, y * height, region.width * width, region.height * height], size)
+}
+
+/// Rounds a rectangle (left, top, width, height) to at least one pixel inside the image.
+pub fn whole_pixels(
+    [x, y, wide, high]: [f64; 4],
+    (width, height): (u32, u32),
+) -> (u32, u32, u32, u32) {
+    let span = |from: f64, length: f64, side: u32| {
+        let first = (from as u32).min(side - 1);
+        (first, (length.round() as u32).clamp(1, side - first))
+    };
+    let ((x, wide), (y, high)) = (span(x, wide, width), span(y, high, height));
+    (x, y, wide, high)
+}
+
+/// Returns the minimum shorter side of a scaled decode, such that the shorter side of every region has at least `min_side`
+/// pixels, if the image has as many.
+pub fn min_decode_side(regions: &[Region], size: (u32, u32), min_side: u32) -> u32 {
+    let shortest = |region: &Region| {
+        let (.., width, height) = region_in_pixels(*region, size);
+        width.min(height)
+    };
+    let shortest = regions.iter().map(shortest).min().unwrap_or(1);
+    let scale = f64::from(min_side) / f64::from(shortest);
+    (f64::from(size.0.min(size.1)) * scale).ceil() as u32
+}
+
+/// Longest side of a thumbnail, in pixels.
+pub const THUMBNAIL_SIDE: u32 = 256;
+const JPEG_QUALITY: u8 = 80;
+
+/// Returns a copy of at most [`THUMBNAIL_SIDE`] pixels per side, never enlarged.
+pub fn shrink_to_thumbnail(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
+    let (width, height) = pixels.dimensions();
+    let longest = width.max(height);
+    if longest <= THUMBNAIL_SIDE {
+        return Ok(pixels.clone());
+    }
+    let scaled = |side: u32| (side * THUMBNAIL_SIDE).div_ceil(longest).max(1);
+    fit::resize(pixels, (scaled(width), scaled(height)))
+}
+
+/// Returns a copy of [`SQUARE_SIDE`] x [`SQUARE_SIDE`] pixels, regardless of the aspect ratio.
+pub fn square_copy(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
+    fit::resize(pixels, (SQUARE_SIDE as u32, SQUARE_SIDE as u32))
+}
+
+pub fn encode_thumbnail(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {
+    tessera_picture::encode_jpeg(pixels, JPEG_QUALITY)
+}
+
+/// The views of a picture turned by 90, 180 and 270 degrees.
+pub struct TurnedViews([TurnedView; 3]);
+
+pub struct TurnedView {
+    pixels: RgbImage,
+    /// The perceptual hashes of the view and of its mirror image.
+    pub hashes: [u64; 2],
+}
+
+impl TurnedViews {
+    /// Turns the picture of a thumbnail.
+    pub fn new(jpeg: &[u8]) -> Result<Self, DecodeError> {
+        let upright = decode(jpeg, THUMBNAIL_SIDE)?.pixels;
+        let [quarter, half, three] = [imageops::rotate90, imageops::rotate180, imageops::rotate270]
+            .map(|turn: fn(&RgbImage) -> RgbImage| TurnedView::new(turn(&upright)));
+        Ok(Self([quarter?, half?, three?]))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &TurnedView> {
+        self.0.iter()
+    }
+}
+
+impl TurnedView {
+    fn new(pixels: RgbImage) -> Result<Self, DecodeError> {
+        let square = square_copy(&pixels)?;
+        let mirrored = imageops::flip_horizontal(&square);
+        let hashes = [&square, &mirrored].map(perceptual_hash);
+        Ok(Self { pixels, hashes })
+    }
+
+    pub fn keypoints(&self) -> Keypoints {
+        let luma = quality::luma(&self.pixels);
+        Keypoints::detect(&Channel::from_luma(self.pixels.width(), luma).smooth())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_is_at_least_a_pixel_and_inside() {
+        let of = |x, y, w, h| region_in_pixels(Region::new(x, y, w, h).unwrap(), (100, 50));
+        assert_eq!(of(0.0, 0.0, 1.0, 1.0), (0, 0, 100, 50));
+        assert_eq!(of(0.25, 0.5, 0.5, 0.5), (25, 25, 50, 25));
+        assert_eq!(of(0.999, 0.0, 0.001, 0.0001), (99, 0, 1, 1));
+        assert_eq!(of(1.0, 1.0, 1e-12, 1e-12), (99, 49, 1, 1));
+        assert_eq!(whole_pixels([90.0, 0.0, 2048.0, 1536.0], (100, 50)), (90, 0, 10, 50));
+    }
+
+    #[test]
+    fn large_regions_of_large_pictures_need_few_pixels() {
+        let half = Region::new(0.0, 0.0, 0.5, 0.5).unwrap();
+        let tiny = Region::new(0.0, 0.0, 0.01, 0.01).unwrap();
+        assert_eq!(min_decode_side(&[half], (4000, 3000), 256), 512);
+        assert!(min_decode_side(&[half, tiny], (4000, 3000), 256) > 3000);
+        assert!(min_decode_side(&[half], (300, 200), 256) > 200);
+    }
 }

@@ -1,11 +1,9 @@
-//! Keypoints: corners with binary descriptors (BRIEF).
+//! Detects keypoints: corners with binary descriptors (BRIEF).
 //!
-//! A copy that was rotated, cropped, bleached or written on no longer has the descriptor of its
-//! original, but most of its corners, in consistent positions.
+//! A copy that was rotated, cropped, bleached or written on no longer has the descriptor of its original, but it has most of
+//! its corners, in consistent positions.
 
 use std::{f32::consts::FRAC_1_SQRT_2, sync::LazyLock};
-
-use super::{channel::Channel, corners::detect_corners};
 
 /// Limits per scale, proportional to the area, so that a crop, which appears larger, has the
 /// corners of its original one scale further.
@@ -17,6 +15,7 @@ const DESCRIPTOR_BITS: usize = u128::BITS as usize;
 const PATCH_RADIUS: usize = 11;
 /// Minimum squared distance of two compared points: closer ones hardly differ.
 const MIN_PAIR_DISTANCE_SQUARED: i32 = 9;
+
 /// The encoded keypoints of one image: at most 64, 18 bytes each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keypoints(Box<[u8]>);
@@ -33,7 +32,7 @@ pub struct Keypoint {
 }
 
 impl Keypoint {
-    /// The same corner in the mirrored image.
+    /// Returns the same corner in the mirrored image.
     pub fn mirrored(self) -> Self {
         Self {
             x: u8::MAX - self.x,
@@ -53,13 +52,13 @@ impl Keypoints {
             Vec::with_capacity(MAX_PER_SCALE.iter().sum::<usize>() * Self::ENCODED_SIZE);
         let mut factor = FIRST_SCALE;
         let mut scaled = smoothed.shrink(factor);
-        for (scale, most) in MAX_PER_SCALE.into_iter().enumerate() {
+        for (scale, limit) in MAX_PER_SCALE.into_iter().enumerate() {
             if scale > 0 {
                 scaled = scaled.shrink(FRAC_1_SQRT_2);
                 factor *= FRAC_1_SQRT_2;
             }
             scaled = scaled.smooth();
-            for (x, y) in detect_corners(&scaled, PATCH_RADIUS, most) {
+            for (x, y) in detect_corners(&scaled, PATCH_RADIUS, limit) {
                 packed.extend([x, y].map(|at| ((at as f32 + 0.5) / factor) as u8));
                 packed.extend(binary_descriptor(&scaled, x, y).to_le_bytes());
             }
@@ -67,7 +66,7 @@ impl Keypoints {
         Self(packed.into())
     }
 
-    /// Decodes keypoints; an incomplete one at the end is ignored.
+    /// Decodes keypoints. An incomplete keypoint at the end is ignored.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(bytes[..bytes.len() - bytes.len() % Self::ENCODED_SIZE].into())
     }
@@ -90,7 +89,7 @@ impl Keypoints {
     }
 }
 
-/// Decodes keypoints; an incomplete one at the end is ignored.
+/// Decodes keypoints. An incomplete keypoint at the end is ignored.
 pub fn decode_keypoints(bytes: &[u8]) -> impl ExactSizeIterator<Item = Keypoint> {
     let (packed, _) = bytes.as_chunks::<{ Keypoints::ENCODED_SIZE }>();
     packed.iter().map(|&[x, y, ref word @ ..]| Keypoint {
@@ -130,11 +129,160 @@ static POINT_PAIRS: LazyLock<Vec<PointPair>> = LazyLock::new(|| {
     pairs
 });
 
-/// The descriptor of a corner at least [`PATCH_RADIUS`] from the border.
+/// Computes the descriptor of a corner at least [`PATCH_RADIUS`] from the border.
 fn binary_descriptor(plane: &Channel, x: usize, y: usize) -> u128 {
     let center = (y * plane.width + x) as isize;
     let at = |(right, down): (i32, i32)| {
         plane.values[(center + down as isize * plane.width as isize + right as isize) as usize]
     };
     POINT_PAIRS.iter().fold(0, |word, &[a, b]| word << 1 | u128::from(at(a) < at(b)))
+}
+
+/// Strength below which a point is noise, in luma squared (0 to 255).
+const MIN_CORNER_STRENGTH: f32 = 4.0;
+/// Added to divisors, which are 0 in flat areas.
+const DIVISION_EPSILON: f32 = 1e-6;
+/// A corner is suppressed only by a corner that is stronger by this ratio.
+const SUPPRESSION_RATIO: f32 = 0.9;
+
+/// Returns up to `limit` corners (x, y) at least `margin` from the border: points that are found again in an edited copy,
+/// by their minimum eigenvalue. Corners are ordered by the distance to the nearest stronger one (adaptive non-maximum
+/// suppression), so that they are spread over the image.
+pub fn detect_corners(plane: &Channel, margin: usize, limit: usize) -> Vec<(usize, usize)> {
+    let strengths = corner_strengths(plane);
+    let mut peaks = local_maxima(&strengths, margin);
+    peaks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    peaks.truncate(limit * 8);
+    let mut spread: Vec<(usize, usize)> = (0..peaks.len())
+        .map(|at| {
+            let (strength, (x, y)) = peaks[at];
+            let stronger =
+                peaks[..at].iter().filter(|other| strength < SUPPRESSION_RATIO * other.0);
+            let away = stronger.map(|&(_, (a, b))| a.abs_diff(x).pow(2) + b.abs_diff(y).pow(2));
+            (away.min().unwrap_or(usize::MAX), at)
+        })
+        .collect();
+    spread.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    spread.iter().take(limit).map(|&(_, at)| peaks[at].1).collect()
+}
+
+fn corner_strengths(plane: &Channel) -> Channel {
+    let width = plane.width;
+    let mut products = [(); 3].map(|()| vec![0.0; plane.values.len()]);
+    let inner = width.saturating_sub(2);
+    for y in 1..plane.height().saturating_sub(1) {
+        let first = y * width + 1;
+        let line = |from: usize| &plane.values[from..][..inner];
+        let (left, right) = (line(first - 1), line(first + 1));
+        let (above, below) = (line(first - width), line(first + width));
+        let [across, down, both] = products.each_mut().map(|plane| &mut plane[first..][..inner]);
+        for x in 0..inner {
+            let (dx, dy) = (right[x] - left[x], below[x] - above[x]);
+            (across[x], down[x], both[x]) = (dx * dx, dy * dy, dx * dy);
+        }
+    }
+    let [across, down, both] = products.map(|values| Channel::new(width, values).smooth().values);
+    let sums = across.iter().zip(&down).zip(&both);
+    let least =
+        |((xx, yy), xy): ((&f32, &f32), &f32)| (xx * yy - xy * xy) / (xx + yy + DIVISION_EPSILON);
+    Channel::new(width, sums.map(least).collect())
+}
+
+/// Returns the local maxima in 3 x 3 neighborhoods, with their strength.
+fn local_maxima(strengths: &Channel, margin: usize) -> Vec<(f32, (usize, usize))> {
+    let (width, height) = (strengths.width, strengths.height());
+    let mut peaks = Vec::new();
+    for y in margin.max(1)..height.saturating_sub(margin.max(1)) {
+        let lines = [-1, 0, 1].map(|step| strengths.row(y as isize + step));
+        for x in margin.max(1)..width.saturating_sub(margin.max(1)) {
+            let strength = lines[1][x];
+            if strength > MIN_CORNER_STRENGTH
+                && lines.iter().all(|line| line[x - 1..=x + 1].iter().all(|v| *v <= strength))
+            {
+                peaks.push((strength, (x, y)));
+            }
+        }
+    }
+    peaks
+}
+
+/// Smoothing kernel: a Gaussian of one pixel, two pixels to either side.
+const SMOOTHING_KERNEL: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
+
+#[derive(Clone, Debug)]
+pub struct Channel {
+    /// Numbers per row, at least 1.
+    pub width: usize,
+    pub values: Vec<f32>,
+}
+
+impl Channel {
+    pub fn new(width: usize, values: Vec<f32>) -> Self {
+        Self { width, values }
+    }
+
+    pub fn from_luma(width: u32, luma: Vec<u8>) -> Self {
+        Self::new(width as usize, luma.into_iter().map(f32::from).collect())
+    }
+
+    pub fn height(&self) -> usize {
+        self.values.len() / self.width
+    }
+
+    /// Returns one row. Rows beyond the border repeat the outermost one.
+    pub fn row(&self, y: isize) -> &[f32] {
+        let y = y.clamp(0, self.height() as isize - 1) as usize;
+        &self.values[y * self.width..][..self.width]
+    }
+
+    pub fn smooth(&self) -> Self {
+        let mut values = vec![0.0; self.values.len()];
+        let mut padded = vec![0.0; self.width + 4];
+        for (y, smoothed) in (0..).zip(values.chunks_exact_mut(self.width)) {
+            let lines = [-2, -1, 0, 1, 2].map(|step| self.row(y + step));
+            weighted_sums(lines, &mut padded[2..self.width + 2]);
+            let (first, last) = (padded[2], padded[self.width + 1]);
+            padded[..2].fill(first);
+            padded[self.width + 2..].fill(last);
+            let steps: [&[f32]; 5] = std::array::from_fn(|step| &padded[step..][..self.width]);
+            weighted_sums(steps, smoothed);
+        }
+        Self { width: self.width, values }
+    }
+
+    /// Returns a copy scaled by `factor`, 0.5 to 1.0, with linear interpolation. Smooth first.
+    pub fn shrink(&self, factor: f32) -> Self {
+        let scaled = |side: usize| ((side as f32 * factor).round() as usize).max(1);
+        let (width, height) = (scaled(self.width), scaled(self.height()));
+        let columns: Vec<(usize, f32)> = sample_positions(width, self.width).collect();
+        let mut values = Vec::with_capacity(width * height);
+        for (y, below) in sample_positions(height, self.height()) {
+            let (top, bottom) = (self.row(y as isize), self.row(y as isize + 1));
+            values.extend(columns.iter().map(|&(x, right)| {
+                let next = (x + 1).min(self.width - 1);
+                let upper = top[x] + (top[next] - top[x]) * right;
+                let lower = bottom[x] + (bottom[next] - bottom[x]) * right;
+                upper + (lower - upper) * below
+            }));
+        }
+        Self { width, values }
+    }
+}
+
+/// Writes the sums of five rows, each with its weight of the [`SMOOTHING_KERNEL`].
+fn weighted_sums([first, second, third, fourth, fifth]: [&[f32]; 5], sums: &mut [f32]) {
+    let rows = first.iter().zip(second).zip(third).zip(fourth).zip(fifth);
+    let [outer, inner, middle, ..] = SMOOTHING_KERNEL;
+    for (sum, ((((first, second), third), fourth), fifth)) in sums.iter_mut().zip(rows) {
+        *sum = first * outer + second * inner + third * middle + fourth * inner + fifth * outer;
+    }
+}
+
+/// Returns for each of `to` positions along `from` the preceding position and the fraction to the next.
+fn sample_positions(to: usize, from: usize) -> impl Iterator<Item = (usize, f32)> {
+    let step = from as f32 / to as f32;
+    (0..to).map(move |position| {
+        let exact = ((position as f32 + 0.5) * step - 0.5).clamp(0.0, (from - 1) as f32);
+        (exact as usize, exact.fract())
+    })
 }

@@ -1,47 +1,49 @@
-//! Blur, darkness and brightness scores, from two measurements on the small copy of an image.
+//! Scores blur, darkness and brightness by two measurements on the small copy of an image. Come here for the thresholds of
+//! these issues.
 
 use image::RgbImage;
 
-use super::channel::Channel;
+use super::keypoints::Channel;
 
-/// Between sharp pictures, photographs as well as graphics, and their copies blurred with a Gaussian of 3 of 500 pixels.
+/// Sharpness between that of sharp pictures, photographs as well as graphics, and that of copies blurred with a Gaussian of
+/// 3 of 500 pixels.
 const BLURRED_THRESHOLD: f32 = 1.25;
-/// The sharpness of single pixels, and of pictures without any edge, which are not blurred but plain.
+/// The sharpness of single pixels, and of plain pictures without any edge.
 pub const SHARPEST: f32 = 15.0;
 /// Share of the pixels whose edges count.
 const EDGE_SHARE: f32 = 0.02;
 const MIN_EDGE_PIXELS: usize = 20;
-/// Smaller differences of luma per pixel do not count as edges.
+/// Difference of luma per pixel from which a pixel counts as an edge.
 const MIN_EDGE_GRADIENT: f32 = 1.0;
 /// Bins of a histogram of gradients, which are below 256 / 2 * sqrt(2).
 const BINS: usize = 1_024;
 const BINS_PER_LUMA: f32 = 4.0;
-// About 2 % of the same photographs are darker, all of them night scenes, caves and stages.
+// About 2 % of the photographs are darker, all of them night scenes, caves and stages.
 const DARK_THRESHOLD: f32 = 0.2;
 // About 1 % are brighter, all of them objects on white.
 const BRIGHT_THRESHOLD: f32 = 0.85;
 
-/// Confidence that an image is blurred: 1.0 for infinitely wide edges, 0.5 at the threshold.
+/// Returns the confidence that an image is blurred: 1.0 for infinitely wide edges, 0.5 at the threshold.
 pub fn blur_score(sharpness: f32) -> f32 {
     falloff(sharpness, BLURRED_THRESHOLD)
 }
 
-/// Confidence that an image is dark: 1.0 for black, 0.5 at the threshold.
+/// Returns the confidence that an image is dark: 1.0 for black, 0.5 at the threshold.
 pub fn dark_score(brightness: f32) -> f32 {
     falloff(brightness, DARK_THRESHOLD)
 }
 
-/// Confidence that an image is bright: 1.0 for white, 0.5 at the threshold.
+/// Returns the confidence that an image is bright: 1.0 for white, 0.5 at the threshold.
 pub fn bright_score(brightness: f32) -> f32 {
     falloff(1.0 - brightness, 1.0 - BRIGHT_THRESHOLD)
 }
 
-/// 1.0 for a `value` of 0, 0.5 at the `border`, towards 0.0 beyond.
+/// Returns 1.0 for a `value` of 0, 0.5 at the `border`, towards 0.0 beyond.
 fn falloff(value: f32, border: f32) -> f32 {
     1.0 / (1.0 + (value / border).powi(2))
 }
 
-/// The luma of every pixel, 0 to 255.
+/// Returns the luma of every pixel, 0 to 255.
 pub(super) fn luma(pixels: &RgbImage) -> Vec<u8> {
     pixels
         .pixels()
@@ -53,13 +55,13 @@ pub(super) fn luma(pixels: &RgbImage) -> Vec<u8> {
         .collect()
 }
 
-/// Mean luma, 0.0 black to 1.0 white.
+/// Returns the mean luma, 0.0 black to 1.0 white.
 pub(super) fn brightness(luma: &[u8]) -> f32 {
     let sum: u64 = luma.iter().map(|&value| u64::from(value)).sum();
     sum as f32 / (255 * luma.len().max(1)) as f32
 }
 
-/// How sharp the strongest edges are: 1 / the variance of their width in pixels, 0.0 to [`SHARPEST`]. Smoothing widens
+/// Returns how sharp the strongest edges are: 1 / the variance of their width in pixels, 0.0 to [`SHARPEST`]. Smoothing widens
 /// an edge and so weakens its gradient, a sharp edge more than a blurred one; the method is Zhuo and Sim's, "Defocus
 /// map estimation from a single image" (2011). `smoothed` is `luma` after a Gaussian of one pixel.
 pub(super) fn sharpness(luma: &Channel, smoothed: &Channel) -> f32 {
@@ -72,13 +74,13 @@ pub(super) fn sharpness(luma: &Channel, smoothed: &Channel) -> f32 {
     if ratios.len() < MIN_EDGE_PIXELS {
         return SHARPEST;
     }
-    // The sharpest part counts: a background may be out of focus.
+    // The sharpest part counts, because a background may be out of focus.
     let at = ratios.len() * 9 / 10;
     let (_, ratio, _) = ratios.select_nth_unstable_by(at, f32::total_cmp);
     (*ratio - 1.0).clamp(0.0, SHARPEST)
 }
 
-/// The squares of the gradients of all pixels but those at the border, by central differences.
+/// Returns the squares of the gradients of all pixels but those at the border, by central differences.
 fn squared_gradients(channel: &Channel) -> Vec<f32> {
     let mut squares = Vec::with_capacity(channel.values.len());
     for y in 1..channel.height().max(1) as isize - 1 {
@@ -94,7 +96,7 @@ fn squared_gradients(channel: &Channel) -> Vec<f32> {
     squares
 }
 
-/// The square of the gradient from which a pixel is among the strongest [`EDGE_SHARE`].
+/// Returns the square of the gradient from which a pixel is among the strongest [`EDGE_SHARE`].
 fn weakest_strong_edge(squares: &[f32]) -> f32 {
     let bin = |square: f32| ((square.sqrt() * BINS_PER_LUMA) as usize).min(BINS - 1);
     let mut counts = [0_usize; BINS];

@@ -1,34 +1,34 @@
-//! The neighbor graph of many rows in n log n: a few neighbors are missed, the same ones each time.
+//! Computes the neighbor graph of many rows in n log n. A few neighbors are missed, the same ones each time.
 //!
-//! Rows in the same leaf of any of several projection trees are compared, then each row with the neighbors of its
-//! neighbors (NN-descent: Dong, Charikar, Li, 2011).
+//! Rows in the same leaf of any of several projection trees are compared, then each row with the neighbors of its neighbors
+//! (NN-descent: Dong, Charikar, Li, 2011).
 
-use std::ops::Range;
+use std::{cmp::Ordering, ops::Range};
 
 use rayon::prelude::*;
+use tessera_model::pseudorandom::splitmix64;
 
 use super::{
     Neighbor, NeighborGraph, Vectors, kernel,
     neighbor_graph::GraphPart,
-    neighbor_links::NeighborLinks,
-    projection_tree::{LEAF_ROWS, rows_by_leaf},
     range_step::{
-        LINK_ROUNDS, RangeExecutor, RangeStep, StepInput, Stoppable, row_ranges, rows_of_range,
+        LINK_ROUNDS, RangeExecutor, RangeStep, StepCounter, StepInput, Stoppable, row_ranges,
+        rows_of_range,
     },
-    step_counter::StepCounter,
+    row_lists::RowLists,
 };
 
-/// With 16, a neighbor in a thousand fewer is found among photographs, and each costs as much as two comparisons
-/// with all of 1,000 rows.
+/// Number of trees. With 16, one neighbor in a thousand fewer is found among photographs. Each tree costs as much as two
+/// comparisons of every row with 1,000 rows.
 const TREES: usize = 24;
-/// The neighbors that a range finds are kept for all rows.
+/// Number of trees in a range. The result of a range has neighbors for all rows, so a range takes several trees.
 const TREES_PER_RANGE: usize = 3;
-/// Leaves whose results are kept in addition to the graph.
+/// Number of leaves whose results are in memory in addition to the graph.
 const LEAVES_PER_BATCH: usize = 256;
 const ROWS_PER_STEP: usize = 256;
 
-/// Finds the `k` nearest other rows of every row, nearest first, but for a few. The same rows have the same graph,
-/// whatever the number of threads and workers. For `progress`, see [`neighbor_graph`](super::neighbor_graph()).
+/// Finds the `k` nearest other rows of every row, nearest first; a few are missed. The result does not depend on the number
+/// of threads and workers. For `progress`, see [`neighbor_graph`](super::neighbor_graph()).
 pub fn approximate_neighbor_graph<E, X: RangeExecutor<E>>(
     vectors: &Vectors,
     k: usize,
@@ -78,7 +78,8 @@ pub fn approximate_neighbor_graph<E, X: RangeExecutor<E>>(
     Ok(Some(graph))
 }
 
-/// The nearest rows of every row among those in its leaves of the trees of a range. `None` if `advance` returned false.
+/// Returns the nearest rows of every row among those in its leaves of the trees of a range; `None` if `advance` returned
+/// false.
 pub fn compare_trees(
     vectors: &Vectors,
     k: usize,
@@ -104,7 +105,7 @@ pub fn compare_trees(
     Some(graph)
 }
 
-/// The nearest rows of those of a leaf, among those of `graph` and of the leaf.
+/// Returns the nearest rows of each row of a leaf, among those of `graph` and of the leaf.
 fn compare_leaf(vectors: &Vectors, leaf: &[u32], graph: &NeighborGraph, k: usize) -> NeighborGraph {
     let mut lists = NeighborGraph::new(leaf.len(), k);
     leaf.iter().enumerate().for_each(|(at, &row)| lists.replace(at, &graph[row as usize]));
@@ -127,8 +128,8 @@ fn compare_leaf(vectors: &Vectors, leaf: &[u32], graph: &NeighborGraph, k: usize
     lists
 }
 
-/// The nearest rows of those in a range, among their neighbors and what is two links away. `None` if `advance` returned
-/// false.
+/// Returns the nearest rows of each row of a range, among its neighbors and the rows two links away; `None` if `advance`
+/// returned false.
 pub fn compare_linked(
     vectors: &Vectors,
     graph: &NeighborGraph,
@@ -163,9 +164,127 @@ fn add_candidates(
             continue;
         }
         let distance = kernel::distance(vectors.row(other as usize), &query);
-        // Of many equal rows, the first ones found stay.
+        // If many rows are equally near, the first ones found stay.
         if part.accepts(position, distance) {
             part.insert(position, Neighbor { row: other, distance });
         }
     }
+}
+
+/// The rows that are linked by a neighbor graph, in either direction.
+pub struct NeighborLinks {
+    /// The neighbors of each row, and the nearest rows that it is a neighbor of.
+    all: RowLists<u32>,
+    /// The rows that were not linked before; `None` if there was no graph before.
+    new: Option<RowLists<u32>>,
+}
+
+impl NeighborLinks {
+    /// Returns the links of a graph, all of them new.
+    pub fn of(graph: &NeighborGraph, k: usize) -> Self {
+        Self { all: both_directions(graph, k, |_, _| true), new: None }
+    }
+
+    /// Returns the links of a graph that was made from the `former` one.
+    pub fn since(former: &NeighborGraph, graph: &NeighborGraph, k: usize) -> Self {
+        let is_new = |row: usize, neighbor: &Neighbor| {
+            former[row].iter().all(|known| known.row != neighbor.row)
+        };
+        let new = both_directions(graph, k, is_new);
+        Self { all: both_directions(graph, k, |_, _| true), new: Some(new) }
+    }
+
+    /// Finds the rows that are two links away from `row`, at least one of which is new, and some rows that are nearer.
+    pub fn two_links_away(&self, row: usize, found: &mut Vec<u32>) {
+        found.clear();
+        let all_new = self.new.as_ref().unwrap_or(&self.all);
+        let (all, new) = (&self.all[row], &all_new[row]);
+        found.extend(new);
+        found.extend(new.iter().flat_map(|&other| &self.all[other as usize]));
+        found.extend(all.iter().flat_map(|&other| &all_new[other as usize]));
+        found.sort_unstable();
+        found.dedup();
+    }
+}
+
+/// Lists for every row its neighbors that are `included`, and the nearest rows that it is such a neighbor of. The latter are
+/// limited to half of `k`, because a row can be the neighbor of any number of rows.
+fn both_directions(
+    graph: &NeighborGraph,
+    k: usize,
+    included: impl Fn(usize, &Neighbor) -> bool,
+) -> RowLists<u32> {
+    let mut backward = NeighborGraph::new(graph.len(), k.div_ceil(2));
+    for (row, nearest) in graph.iter().enumerate() {
+        for neighbor in nearest.iter().filter(|neighbor| included(row, neighbor)) {
+            let link = Neighbor { row: row as u32, distance: neighbor.distance };
+            backward.insert(neighbor.row as usize, link);
+        }
+    }
+    let mut links = RowLists::with_capacity(graph.len(), 0);
+    for (row, (nearest, backward)) in graph.iter().zip(backward.iter()).enumerate() {
+        let forward = nearest.iter().filter(|neighbor| included(row, neighbor));
+        links.set(row, forward.chain(backward).map(|neighbor| neighbor.row));
+    }
+    links
+}
+
+/// Number of rows in a leaf. Rows of 256 numbers then fit the second-level cache.
+pub const LEAF_ROWS: usize = 256;
+/// Number of rows that are worth another thread.
+const ROWS_PER_TASK: usize = 4096;
+
+/// Returns the rows in an order in which each [`LEAF_ROWS`] of them are a leaf of the tree with this `seed`.
+pub fn rows_by_leaf(vectors: &Vectors, seed: u64) -> Vec<u32> {
+    let mut rows: Vec<u32> = (0..).take(vectors.len()).collect();
+    divide(vectors, &mut rows, splitmix64(seed));
+    rows
+}
+
+/// Divides rows by a random hyperplane into halves of whole leaves, recursively, so that near rows are often in the same
+/// leaf. The depth is log n for any rows.
+fn divide(vectors: &Vectors, rows: &mut [u32], seed: u64) {
+    if rows.len() <= LEAF_ROWS {
+        return;
+    }
+    let normal = random_normal(vectors, rows, seed);
+    let position = |&row: &u32| RowPosition {
+        side: kernel::product(vectors.row(row as usize), &normal),
+        tie_breaker: splitmix64(seed ^ u64::from(row)),
+        row,
+    };
+    let mut positions: Vec<RowPosition> =
+        rows.par_iter().with_min_len(ROWS_PER_TASK).map(position).collect();
+    let middle = rows.len().div_ceil(LEAF_ROWS).div_ceil(2) * LEAF_ROWS;
+    positions.select_nth_unstable_by(middle, RowPosition::order);
+    rows.iter_mut().zip(positions).for_each(|(row, position)| *row = position.row);
+    let (lower, upper) = rows.split_at_mut(middle);
+    rayon::join(
+        || divide(vectors, lower, splitmix64(seed.wrapping_add(1))),
+        || divide(vectors, upper, splitmix64(seed.wrapping_add(2))),
+    );
+}
+
+/// The position of a row relative to a hyperplane.
+struct RowPosition {
+    side: f32,
+    /// A pseudorandom number, so that each tree divides many equal rows in a different way.
+    tie_breaker: u64,
+    row: u32,
+}
+
+impl RowPosition {
+    fn order(&self, other: &Self) -> Ordering {
+        let ties = || (self.tie_breaker, self.row).cmp(&(other.tie_breaker, other.row));
+        self.side.total_cmp(&other.side).then_with(ties)
+    }
+}
+
+/// Returns the direction from one pseudorandom row to another.
+fn random_normal(vectors: &Vectors, rows: &[u32], seed: u64) -> Vec<f32> {
+    let choose = |number: u64| {
+        let position = splitmix64(seed ^ number) % rows.len() as u64;
+        kernel::prescaled(vectors.row(rows[position as usize] as usize))
+    };
+    choose(1).iter().zip(choose(2)).map(|(from, to)| from - to).collect()
 }

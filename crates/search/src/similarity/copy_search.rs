@@ -1,5 +1,5 @@
-//! Finds the copies of one picture: candidates that are near by their descriptors, or by their perceptual hashes if
-//! they were turned by quarters, with similar corners at consistent positions, mirrored or not.
+//! Finds the copies of one picture. Candidates are near by their descriptors, or by their perceptual hashes if the copy was
+//! turned by quarters. Copies have similar corners at consistent positions, mirrored or not.
 
 use rayon::prelude::*;
 
@@ -9,11 +9,11 @@ use super::{
 };
 use crate::index::{Keypoint, Keypoints, TurnedViews};
 
-/// Candidates of a picture, and of each of its turned views. With these, .98 of the heavily edited copies of 200
-/// photographs among 2,000 media items are in the first five results (bench `quality`).
+/// Limit on the candidates of a picture, and of each of its turned views. With this limit, 98 % of the heavily edited copies
+/// of 200 photographs among 2,000 media items are in the first five results (bench `quality`).
 pub const MAX_COPY_CANDIDATES: usize = 100;
-/// Bits in which the perceptual hash of a turned copy may differ from that of the turned picture. Of 800,000 pairs of
-/// photographs and others, fewer than ten are as close; corners decide.
+/// Number of bits in which the perceptual hash of a turned copy may differ from that of the turned picture. Fewer than ten
+/// of 800,000 pairs of different pictures are as close; their corners decide.
 const MAX_HASH_DISTANCE: u32 = 10;
 
 /// A picture whose copies are searched for.
@@ -26,19 +26,20 @@ pub struct CopySearch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyCandidate {
     pub row: u32,
-    /// 0 for the picture itself, or how often it is turned by a quarter.
+    /// The number of quarter turns; 0 for the picture itself.
     turns: usize,
 }
 
 impl CopyCandidate {
-    /// To compare with the picture itself.
+    /// Creates a candidate to compare with the picture itself.
     pub fn upright(row: u32) -> Self {
         Self { row, turns: 0 }
     }
 }
 
 impl CopySearch {
-    /// `None` if the picture has too few corners to recognize copies. Without a thumbnail, turned ones are not found.
+    /// Prepares a search; `None` if the picture has too few corners to recognize copies. Without a thumbnail, turned copies
+    /// are not found.
     pub fn new(keypoints: &Keypoints, thumbnail: &[u8]) -> Option<Self> {
         (keypoints.len() >= MIN_INLIERS).then(|| Self {
             upright: columns(keypoints.iter()),
@@ -46,7 +47,8 @@ impl CopySearch {
         })
     }
 
-    /// The rows with the smallest distances, and those with nearly the hash of a turned view or of its mirror image.
+    /// Returns the rows with the smallest distances, and the rows whose hash is nearly that of a turned view or of its mirror
+    /// image.
     pub fn candidates(&self, distances: &[f32], hashes: &[u64]) -> Vec<CopyCandidate> {
         let nearest = nearest_rows(distances, MAX_COPY_CANDIDATES).into_iter();
         let mut candidates: Vec<CopyCandidate> =
@@ -58,7 +60,8 @@ impl CopySearch {
         candidates
     }
 
-    /// The candidates that are copies, with their distances, 0 to 0.16. `keypoints` of a row are `None` if it has gone.
+    /// Returns the candidates that are copies, with their distances, 0 to 0.16. `keypoints` returns `None` for a row that is
+    /// gone.
     pub fn copies<'k>(
         &self,
         candidates: &[CopyCandidate],
@@ -93,7 +96,7 @@ fn columns(corners: impl Iterator<Item = Keypoint>) -> CornerColumns {
     columns
 }
 
-/// The rows whose hash nearly equals one of a view: at most [`MAX_COPY_CANDIDATES`], the closest ones.
+/// Returns the rows whose hash nearly equals one of a view: the closest ones, at most [`MAX_COPY_CANDIDATES`].
 fn rows_with_hash(hashes: &[u64], of_view: [u64; 2]) -> Vec<u32> {
     let distance = |hash: u64| {
         let [upright, mirrored] = of_view.map(|of_view| (of_view ^ hash).count_ones());

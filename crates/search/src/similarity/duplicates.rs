@@ -1,43 +1,50 @@
-//! Near-duplicates: pairs of rows that show the same picture, original or edited.
+//! Finds near-duplicates: pairs of rows that show the same picture, original or edited.
 //!
-//! Light edits (size, compression, mirroring, brightness, a trimmed border) hardly change the
-//! descriptor. Heavy edits (rotation, cropping, bleaching, blur, text) preserve corners; candidates
-//! for them come from the keypoint index and from the neighbor graph, and every pair is verified.
+//! Light edits (size, compression, mirroring, brightness, a trimmed border) hardly change the descriptor. Heavy edits
+//! (rotation, cropping, bleaching, blur, text) preserve corners. Their candidates come from the keypoint index and from the
+//! neighbor graph, and every pair is verified.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::{
-    DuplicatePair, Neighbor, NeighborGraph,
+    Neighbor, NeighborGraph,
     geometric_verification::{CornerColumns, copy_similarity, inlier_score},
-    keypoint_index::{KeypointIndex, Votes},
-    keypoint_source::{KeypointSource, for_each_block},
+    keypoint_index::{KeypointIndex, KeypointSource, Votes, for_each_block},
     range_step::{
-        LINK_ROUNDS, RangeExecutor, RangeStep, StepInput, Stoppable, row_ranges, rows_of_range,
+        LINK_ROUNDS, RangeExecutor, RangeStep, StepCounter, StepInput, Stoppable, row_ranges,
+        rows_of_range,
     },
-    row_candidates::RowCandidates,
-    row_lists::RowLists,
-    step_counter::StepCounter,
+    row_lists::{RowCandidates, RowLists},
 };
 use crate::index::{Keypoint, Keypoints, decode_keypoints};
 
-/// Cosine distance up to which pictures are duplicates whatever their corners.
+/// Two rows that show the same picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DuplicatePair {
+    /// The lower row and the higher one.
+    pub rows: (u32, u32),
+    /// 1.0 for identical pictures. Pairs that were matched by corners have at least 0.84.
+    pub similarity: f32,
+}
+
+/// Cosine distance up to which pictures are duplicates without looking at their corners.
 const EQUAL_DISTANCE: f32 = 0.01;
 /// The same for a picture with fewer than [`MIN_CORNERS`] corners.
 const PLAIN_EQUAL_DISTANCE: f32 = 0.04;
-/// Fewest corners that decide.
+/// Minimum number of corners of a picture that decide.
 const MIN_CORNERS: usize = 24;
-/// Most candidates per row besides its neighbors; edits of 200 photographs among 1,600 were all among the first ones.
+/// Limit on the candidates per row besides its neighbors. The edits of 200 photographs among 1,600 were all among them.
 const MAX_CANDIDATES: usize = 32;
-/// Cosine distance up to which a neighbor is compared with its mirror image, too, whose descriptor is nearly the same.
+/// Cosine distance up to which a neighbor is compared mirrored, too, because a mirror image has nearly the same descriptor.
 const MAX_MIRRORED_DISTANCE: f32 = 0.4;
 const ROWS_PER_STEP: usize = 32;
 
 /// Finds all pairs of near-duplicates, each once, ordered by rows. `graph` contains the nearest
 /// neighbors of the rows. For `progress`, see [`neighbor_graph`](super::neighbor_graph()).
 ///
-/// The keypoints are read four times: their index and they themselves are in memory one after the other, each with
+/// The keypoints are read four times, because first their index and then the keypoints themselves are in memory, each with
 /// about 100 MiB for 100,000 rows.
 pub fn near_duplicates<S: KeypointSource + ?Sized, X: RangeExecutor<S::Error>>(
     source: &S,
@@ -85,7 +92,7 @@ pub fn near_duplicates<S: KeypointSource + ?Sized, X: RangeExecutor<S::Error>>(
     Ok(verified.map(|()| pairs))
 }
 
-/// The candidates of the rows at some positions of the source. `None` if `advance` returned false.
+/// Returns the candidates of the rows at some positions of the source; `None` if `advance` returned false.
 pub fn find_candidates<S: KeypointSource + ?Sized>(
     source: &S,
     positions: Range<usize>,
@@ -119,7 +126,7 @@ pub fn find_candidates<S: KeypointSource + ?Sized>(
     Ok(candidates)
 }
 
-/// The encoded keypoints of all rows, by row.
+/// Reads the encoded keypoints of all rows, by row.
 pub fn read_keypoints<S: KeypointSource + ?Sized>(source: &S) -> Result<RowLists<u8>, S::Error> {
     let bytes = source.corners() * Keypoints::ENCODED_SIZE;
     let mut keypoints = RowLists::with_capacity(source.rows(), bytes);
@@ -129,7 +136,7 @@ pub fn read_keypoints<S: KeypointSource + ?Sized>(source: &S) -> Result<RowLists
     Ok(keypoints)
 }
 
-/// The duplicates of rows among their neighbors and candidates. `None` if `advance` returned false.
+/// Returns the duplicates of rows among their neighbors and candidates; `None` if `advance` returned false.
 pub fn verify(
     keypoints: &RowLists<u8>,
     graph: &NeighborGraph,
@@ -158,7 +165,7 @@ struct Verification {
 }
 
 impl Verification {
-    /// Adds the duplicates of a row to `pairs`. A pair that is known from both of its rows is verified from one.
+    /// Adds the duplicates of a row to `pairs`. A pair that is known from both of its rows is verified from only one.
     fn add_duplicates(
         &mut self,
         row: u32,
@@ -181,7 +188,8 @@ impl Verification {
         }
     }
 
-    /// The similarity of the row and a duplicate; `None` for others. An unknown distance is infinite.
+    /// Returns the similarity of the row and a duplicate; `None` if `other` is not a duplicate. An unknown distance is
+    /// infinite.
     fn similarity(&mut self, encoded: &[u8], other: Neighbor, is_lower: bool) -> Option<f32> {
         let distance = other.distance;
         let corners = || decode_keypoints(encoded);

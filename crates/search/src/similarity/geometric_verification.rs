@@ -1,11 +1,10 @@
-//! Verifies that two pictures show the same thing: similar corners at consistent positions.
+//! Verifies that two pictures show the same thing: they have similar corners at consistent positions.
 //!
-//! One [`Transform`] must explain many corners, in each half of the shared area: the same banner or
-//! frame in two pictures is not enough.
+//! One [`Transform`] must explain many corners, in each half of the shared area. The same banner or frame in two pictures is
+//! not enough.
 
 use pulp::Arch;
 
-use super::transform::{Point, Transform};
 use crate::index::Keypoint;
 
 // The limits were chosen on 120 photographs with five heavy edits each and 280 others, where two
@@ -13,21 +12,21 @@ use crate::index::Keypoint;
 // which share whole barns and boats. They were evaluated on other photographs.
 const MAX_DIFFERING_BITS: u32 = 24;
 pub const MIN_INLIERS: usize = 10;
-/// Smallest share of consistent corners in each half.
+/// Minimum share of consistent corners in each half.
 const MIN_INLIER_SHARE: f32 = 0.2;
 /// Share from which the score is 1.0.
 const CERTAIN_INLIER_SHARE: f32 = 0.7;
-/// How far the similarity of a copy that just matches is below that of an equal picture.
+/// Difference between the similarity of an equal picture and that of a copy that just matches.
 const COPY_SIMILARITY_RANGE: f32 = 0.16;
 /// Inconsistent corners added to each half, because a few corners prove little.
 const OUTLIER_PRIOR: f32 = 4.0;
-/// Most corner pairs considered, the most similar ones.
+/// Limit on the corner pairs that are considered, the most similar ones.
 const MAX_CORRESPONDENCES: usize = 40;
 
-/// Bits of the number of a corner; a picture has fewer corners.
+/// Number of bits for the number of a corner, enough for all corners of a picture.
 const NUMBER_BITS: u32 = 16;
 const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
-/// Corners that are compared at once.
+/// Number of corners that are compared at once.
 const LANES: usize = 8;
 
 type Correspondence = (Point, Point);
@@ -73,7 +72,7 @@ impl CornerColumns {
     }
 }
 
-/// How well two pictures match, from 0.0 (just enough) to 1.0; `None` if they do not.
+/// Returns how well two pictures match, from 0.0 (just enough) to 1.0; `None` if they do not match.
 pub fn inlier_score(left: &CornerColumns, right: &CornerColumns) -> Option<f32> {
     let matches = mutual_matches(left, right);
     if matches.len() < MIN_INLIERS {
@@ -88,12 +87,12 @@ pub fn inlier_score(left: &CornerColumns, right: &CornerColumns) -> Option<f32> 
     agree.then(|| ((share - MIN_INLIER_SHARE) / (CERTAIN_INLIER_SHARE - MIN_INLIER_SHARE)).min(1.0))
 }
 
-/// The similarity of a copy by its [`inlier_score`]: 0.84 to 1.0. Of edited photographs, nine of ten have more than 0.95.
+/// Returns the similarity of a copy by its [`inlier_score`]: 0.84 to 1.0. Nine of ten edited photographs have more than 0.95.
 pub fn copy_similarity(inlier_score: f32) -> f32 {
     1.0 - COPY_SIMILARITY_RANGE * (1.0 - inlier_score).powi(2)
 }
 
-/// Pairs of corners that are each other's most similar one, the most similar pairs first.
+/// Returns the pairs of corners that are each other's most similar one, the most similar pairs first.
 fn mutual_matches(left: &CornerColumns, right: &CornerColumns) -> Vec<Correspondence> {
     let mut nearest_right = vec![[u32::MAX; LANES]; left.chunks.len()];
     let mut nearest_left = vec![[u32::MAX; LANES]; right.chunks.len()];
@@ -115,9 +114,9 @@ fn mutual_matches(left: &CornerColumns, right: &CornerColumns) -> Vec<Correspond
     mutual.into_iter().map(|(_, a, b)| (left.positions[a], right.positions[b])).collect()
 }
 
-/// Finds the nearest corner of every corner: its number, below the number of differing bits, so that the least such
-/// value is the nearest corner, and the first of equally near ones. The body of a closure would not be inlined, and
-/// so not be compiled for the processor.
+/// Finds the nearest corner of every corner. A value has the number of differing bits above the number of the corner, so
+/// that the least value is the nearest corner, and the first of equally near ones. This is a type, because the body of a
+/// closure would not be inlined and so not be compiled for the processor.
 struct NearestCorners<'a> {
     left: &'a [CornerChunk],
     right: &'a [CornerChunk],
@@ -168,7 +167,7 @@ fn best_transform(matches: &[Correspondence]) -> Option<Transform> {
     best.1
 }
 
-/// The corners of the left picture that the transform moves to where the right one has corners.
+/// Returns the corners of the left picture that the transform moves into the area of the right picture's corners.
 fn overlapping_corners(
     left: &CornerColumns,
     right: &CornerColumns,
@@ -187,7 +186,7 @@ fn overlapping_corners(
     left.positions.iter().copied().filter(is_shown).collect()
 }
 
-/// The smallest share of `shared` points that are `fitting` in any half: left, right, upper, lower.
+/// Returns the smallest share of `shared` points that are `fitting` in any half: left, right, upper, lower.
 fn lowest_half_share(fitting: &[Point], shared: &[Point]) -> f32 {
     let mut lowest = f32::INFINITY;
     for side in [|point: &Point| point.0, |point: &Point| point.1] {
@@ -204,4 +203,90 @@ fn lowest_half_share(fitting: &[Point], shared: &[Point]) -> f32 {
         }
     }
     lowest
+}
+
+/// Pixel coordinates in the downscaled picture.
+pub type Point = (f32, f32);
+
+/// Largest accepted scaling factor, squared.
+const MAX_SQUARED_SCALE: f32 = 6.25;
+/// Steepest accepted rotation, as tangent; descriptors do not match beyond.
+const MAX_TURN_TANGENT: f32 = 0.5;
+/// Smallest distance of two points that determine a rotation, squared.
+const MIN_SQUARED_BASELINE: f32 = 400.0;
+/// Largest distance of a point from its expected position, squared.
+const SQUARED_TOLERANCE: f32 = 16.0;
+
+/// A rotation and scaling (as complex factor), then a shift.
+#[derive(Clone, Copy, Debug)]
+pub struct Transform {
+    factor: Point,
+    shift: Point,
+}
+
+impl Transform {
+    /// Returns the transform from the points of `from` to those of `to`, if it is plausible for a copy.
+    pub fn between(from: [Point; 2], to: [Point; 2]) -> Option<Self> {
+        let way = |[(ax, ay), (bx, by)]: [Point; 2]| (ax - bx, ay - by);
+        let ((x, y), (u, v)) = (way(from), way(to));
+        let length = x * x + y * y;
+        let factor = ((u * x + v * y) / length, (v * x - u * y) / length);
+        let scaling = squared_norm(factor);
+        let plausible = length >= MIN_SQUARED_BASELINE
+            && (MAX_SQUARED_SCALE.recip()..MAX_SQUARED_SCALE).contains(&scaling)
+            && factor.1.abs() <= MAX_TURN_TANGENT * factor.0;
+        plausible.then(|| {
+            let turned = complex_product(factor, from[0]);
+            Self { factor, shift: (to[0].0 - turned.0, to[0].1 - turned.1) }
+        })
+    }
+
+    pub fn apply(self, point: Point) -> Point {
+        let turned = complex_product(self.factor, point);
+        (turned.0 + self.shift.0, turned.1 + self.shift.1)
+    }
+
+    pub fn fits(self, from: Point, to: Point) -> bool {
+        let (x, y) = self.apply(from);
+        squared_norm((x - to.0, y - to.1)) <= SQUARED_TOLERANCE * squared_norm(self.factor)
+    }
+}
+
+fn complex_product(a: Point, b: Point) -> Point {
+    (a.0 * b.0 - a.1 * b.1, a.1 * b.0 + a.0 * b.1)
+}
+
+fn squared_norm((x, y): Point) -> f32 {
+    x * x + y * y
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_points_determine_rotation_scale_and_shift() {
+        let (sine, cosine) = 10_f32.to_radians().sin_cos();
+        let moved = |(x, y): Point| {
+            (1.4 * (cosine * x - sine * y) + 30.0, 1.4 * (sine * x + cosine * y) - 12.0)
+        };
+        let from = [(20.0, 30.0), (150.0, 90.0)];
+        let found = Transform::between(from, from.map(moved)).unwrap();
+        let (x, y) = found.apply((200.0, 10.0));
+        let (u, v) = moved((200.0, 10.0));
+        assert!((x - u).abs() < 1e-3 && (y - v).abs() < 1e-3);
+        assert!(found.fits((200.0, 10.0), (u + 3.0, v - 3.0)));
+        assert!(!found.fits((200.0, 10.0), (u + 9.0, v)));
+    }
+
+    #[test]
+    fn implausible_transforms_are_rejected() {
+        let from = [(20.0, 30.0), (150.0, 30.0)];
+        let to = |a, b| Transform::between(from, [a, b]);
+        assert!(to((20.0, 30.0), (150.0, 30.0)).is_some());
+        assert!(to((150.0, 30.0), (20.0, 30.0)).is_none(), "upside down");
+        assert!(to((20.0, 30.0), (20.0, 160.0)).is_none(), "a quarter turn");
+        assert!(to((20.0, 30.0), (30.0, 30.0)).is_none(), "a tenth of the size");
+        assert!(Transform::between([(5.0, 5.0); 2], [(5.0, 5.0); 2]).is_none(), "one place");
+    }
 }

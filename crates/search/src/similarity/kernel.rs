@@ -1,8 +1,7 @@
-//! The two inner loops of the search: one query against many rows, and many rows against many.
+//! Has the two inner loops of the search: one query against many rows, and many rows against many.
 //!
-//! Plain loops over fixed-width lanes that the compiler vectorizes; `pulp` selects the widest
-//! instructions of the processor at run time. Lanes are added in a fixed order, so results are the
-//! same on every machine.
+//! These are plain loops over fixed-width lanes that the compiler vectorizes; `pulp` selects the widest instructions of the
+//! processor at run time. Lanes are added in a fixed order, so results are the same on every machine.
 
 #![expect(
     clippy::inline_always,
@@ -13,7 +12,7 @@ use half::f16;
 use pulp::Arch;
 
 const LANES: usize = 16;
-/// The same for one query, where more lanes hide the latency of an addition.
+/// Number of lanes for one query, where more lanes hide the latency of an addition.
 const MORE_LANES: usize = 2 * LANES;
 /// Rows of the left block processed together, so that each number of the right block is read once.
 const QUAD: usize = 4;
@@ -22,8 +21,7 @@ pub const BLOCK: usize = 128;
 /// The factor that [`exponent_kept`] omits: the difference of the exponent biases of both formats.
 const RESCALE: f32 = f32::from_bits((127 + 112) << 23);
 
-/// The number times 2^-112. This only moves bits and is vectorized; the conversion instruction is
-/// not.
+/// Returns the number times 2^-112. This only moves bits and is vectorized, unlike the conversion instruction.
 #[inline(always)]
 fn exponent_kept(value: f16) -> f32 {
     let spread = (u32::from(value.to_bits()) << 16).cast_signed() >> 3;
@@ -31,7 +29,7 @@ fn exponent_kept(value: f16) -> f32 {
     f32::from_bits(spread.cast_unsigned() & 0x8fff_ffff)
 }
 
-/// A query for [`scan`], scaled by 2^112.
+/// Returns a query for [`scan`], scaled by 2^112.
 pub fn prescaled(query: &[f16]) -> Vec<f32> {
     query.iter().map(|value| value.to_f32() * RESCALE).collect()
 }
@@ -41,7 +39,7 @@ pub fn scan(rows: &[f16], query: &[f32], out: &mut [f32]) {
     Arch::new().dispatch(Scan { rows, query, out });
 }
 
-/// The body of a closure would not be inlined, and so not be compiled for the processor.
+/// A call with its arguments, because the body of a closure would not be inlined and so not be compiled for the processor.
 struct Scan<'a> {
     rows: &'a [f16],
     query: &'a [f32],
@@ -59,13 +57,13 @@ impl pulp::NullaryFnOnce for Scan<'_> {
     }
 }
 
-/// The cosine distance of a row from a [`prescaled`] query, as [`scan`] computes it. For rows of half precision it is
-/// the same with both exchanged: their products are exact.
+/// Returns the cosine distance of a row from a [`prescaled`] query, as [`scan`] computes it. The result is the same with both
+/// exchanged, because products of half precision are exact.
 pub fn distance(row: &[f16], query: &[f32]) -> f32 {
     to_distance(product(row, query))
 }
 
-/// The scalar product of a row and a vector that is scaled as a [`prescaled`] query.
+/// Returns the scalar product of a row and a vector that is scaled like a [`prescaled`] query.
 pub fn product(row: &[f16], query: &[f32]) -> f32 {
     Arch::new().dispatch(Product { row, query })
 }
@@ -101,13 +99,13 @@ fn dot(row: &[f16], query: &[f32]) -> f32 {
     sums.iter().sum()
 }
 
-/// Rounding can make the distance of equal vectors slightly negative.
+/// Converts a similarity. Rounding can make the distance of equal vectors slightly negative, which becomes 0.
 #[inline(always)]
 fn to_distance(similarity: f32) -> f32 {
     (1.0 - similarity).max(0.0)
 }
 
-/// Up to [`BLOCK`] rows as 32-bit numbers, padded with 0.
+/// Converts up to [`BLOCK`] rows to 32-bit numbers, padded with 0.
 pub fn widen(rows: &[f16], dimension: usize) -> Vec<f32> {
     let mut wide = vec![0.0; BLOCK * dimension];
     Arch::new().dispatch(|| {

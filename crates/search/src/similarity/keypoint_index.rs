@@ -1,26 +1,25 @@
-//! Finds rows that may show the same thing: those that share parts of keypoint descriptors.
+//! Finds rows that may show the same thing, because they share parts of keypoint descriptors. Keypoints are read from their
+//! source several times, because keeping them beside their index would double the memory.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, convert::Infallible, ops::Range};
 
 use rayon::prelude::*;
 
-use super::{
-    Neighbor,
-    keypoint_source::{KeypointBlock, KeypointSource, for_each_block},
-};
-use crate::index::decode_keypoints;
+use super::Neighbor;
+use crate::index::{Keypoints, decode_keypoints};
 
 /// Tables, each of which indexes one part of a descriptor.
 const TABLES: usize = 3;
 /// Bits of a part; an edited corner keeps some part unchanged more often than not.
 const KEY_BITS: u32 = 40;
-/// Parts that occur more often are ignored.
+/// Limit on the rows of a bucket. Parts that occur more often are ignored.
 const MAX_BUCKET_SIZE: u16 = 256;
-/// Fewest parts that a candidate shares. One is often shared by chance, and a bucket contains other parts, too.
+/// Minimum number of parts that a candidate shares. One part is often shared by chance, and a bucket contains other parts,
+/// too.
 const MIN_SHARED_PARTS: u16 = 2;
-/// Fewest buckets of a table; larger tables have at most two corners per bucket on average.
+/// Minimum number of buckets of a table. Larger tables have at most two corners per bucket on average.
 const MIN_BUCKETS: usize = 1 << 12;
-/// Buckets whose rows are counted from the same one, in 16 bits.
+/// Number of buckets in a group. Ends of buckets are relative to their group, so that 16 bits suffice.
 const GROUP_BUCKETS: usize = 16;
 /// Marks a bucket that is ignored.
 const IGNORED: u16 = 1 << 15;
@@ -32,10 +31,10 @@ pub struct KeypointIndex {
 
 /// The rows by one part of their descriptors, in buckets. A bucket ends where the next one begins.
 struct BucketTable {
-    /// Where each group of buckets begins.
+    /// The start of each group of buckets.
     groups: Vec<u32>,
-    /// While keypoints are counted, how many each bucket has; then where it ends in its group, after the rows that
-    /// have been placed.
+    /// The number of keypoints of each bucket while they are counted. Afterwards, the end of the placed rows of each bucket,
+    /// relative to its group.
     buckets: Vec<u16>,
     rows: Vec<u32>,
 }
@@ -64,13 +63,13 @@ impl KeypointIndex {
         Ok(Self { tables, rows: keypoints.rows() })
     }
 
-    /// Adds to `found` up to `most` rows before `row` that share most parts with its encoded keypoints and are not
-    /// among its `known` neighbors.
+    /// Adds to `found` up to `limit` rows before `row` that share most parts with its encoded keypoints and are not among its
+    /// `known` neighbors.
     pub fn add_candidates(
         &self,
         row: u32,
         keypoints: &[u8],
-        most: usize,
+        limit: usize,
         known: &[Neighbor],
         votes: &mut Votes,
         found: &mut Vec<u32>,
@@ -85,7 +84,7 @@ impl KeypointIndex {
         for known in known {
             votes.counts[known.row as usize] = 0;
         }
-        found.extend(votes.drain_top(most));
+        found.extend(votes.drain_top(limit));
     }
 }
 
@@ -99,15 +98,15 @@ impl Votes {
     }
 
     /// Takes the rows with most votes and resets the counters.
-    fn drain_top(&mut self, most: usize) -> impl Iterator<Item = u32> {
+    fn drain_top(&mut self, limit: usize) -> impl Iterator<Item = u32> {
         let counts = &mut self.counts;
         let mut rows: Vec<(Reverse<u16>, u32)> = (self.rows.drain(..))
             .map(|row| (Reverse(std::mem::take(&mut counts[row as usize])), row))
             .filter(|(count, _)| count.0 >= MIN_SHARED_PARTS)
             .collect();
-        if rows.len() > most {
-            rows.select_nth_unstable(most);
-            rows.truncate(most);
+        if rows.len() > limit {
+            rows.select_nth_unstable(limit);
+            rows.truncate(limit);
         }
         rows.into_iter().map(|(_, row)| row)
     }
@@ -177,6 +176,102 @@ fn table_key(word: u128, part: usize) -> u64 {
     (word >> (part as u32 * KEY_BITS)) as u64 & ((1 << KEY_BITS) - 1)
 }
 
+/// Number of rows in a block.
+const BLOCK_ROWS: usize = 4096;
+
+/// The keypoints of all rows.
+pub trait KeypointSource {
+    type Error;
+
+    /// The number of rows.
+    fn rows(&self) -> usize;
+
+    /// The number of keypoints of all rows.
+    fn corners(&self) -> usize;
+
+    /// Calls `each` with rows and their encoded keypoints, in the order of the source. `positions` is a range of that order.
+    fn for_each(
+        &self,
+        positions: Range<usize>,
+        each: impl FnMut(u32, &[u8]),
+    ) -> Result<(), Self::Error>;
+}
+
+impl KeypointSource for [Keypoints] {
+    type Error = Infallible;
+
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn corners(&self) -> usize {
+        self.iter().map(Keypoints::len).sum()
+    }
+
+    fn for_each(
+        &self,
+        positions: Range<usize>,
+        mut each: impl FnMut(u32, &[u8]),
+    ) -> Result<(), Infallible> {
+        let rows = (0..).zip(self).skip(positions.start).take(positions.len());
+        rows.for_each(|(row, keypoints)| each(row, keypoints.as_bytes()));
+        Ok(())
+    }
+}
+
+/// Some rows with their encoded keypoints.
+#[derive(Default)]
+pub struct KeypointBlock {
+    bytes: Vec<u8>,
+    /// Each row, with the end of its keypoints in `bytes`.
+    rows: Vec<(u32, usize)>,
+}
+
+impl KeypointBlock {
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns the row at a position, and its keypoints.
+    pub fn row(&self, position: usize) -> (u32, &[u8]) {
+        let (row, end) = self.rows[position];
+        let start = position.checked_sub(1).map_or(0, |previous| self.rows[previous].1);
+        (row, &self.bytes[start..end])
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        (0..self.len()).map(|position| self.row(position))
+    }
+
+    fn push(&mut self, row: u32, keypoints: &[u8]) {
+        self.bytes.extend_from_slice(keypoints);
+        self.rows.push((row, self.bytes.len()));
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.rows.clear();
+    }
+}
+
+/// Reads rows in blocks that are worth several threads.
+pub fn for_each_block<S: KeypointSource + ?Sized>(
+    source: &S,
+    positions: Range<usize>,
+    mut each: impl FnMut(&KeypointBlock),
+) -> Result<(), S::Error> {
+    let mut block = KeypointBlock::default();
+    source.for_each(positions, |row, keypoints| {
+        block.push(row, keypoints);
+        if block.len() == BLOCK_ROWS {
+            each(&block);
+            block.clear();
+        }
+    })?;
+    each(&block);
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,11 +285,11 @@ mod tests {
         Keypoints::from_bytes(&packed.collect::<Vec<u8>>())
     }
 
-    fn before(row: u32, rows: &[Keypoints], most: usize, known: &[Neighbor]) -> Vec<u32> {
+    fn candidates(row: u32, rows: &[Keypoints], limit: usize, known: &[Neighbor]) -> Vec<u32> {
         let mut found = Vec::new();
         let Ok(index) = KeypointIndex::new(rows);
-        let own = rows[row as usize].as_bytes();
-        index.add_candidates(row, own, most, known, &mut Votes::default(), &mut found);
+        let keypoints = rows[row as usize].as_bytes();
+        index.add_candidates(row, keypoints, limit, known, &mut Votes::default(), &mut found);
         found
     }
 
@@ -207,12 +302,12 @@ mod tests {
             keypoints((8..10).map(word)),
             keypoints((0..10).map(word)),
         ];
-        assert_eq!(before(3, &rows, 1, &[]), [1]);
-        let mut both = before(3, &rows, 5, &[]);
+        assert_eq!(candidates(3, &rows, 1, &[]), [1]);
+        let mut both = candidates(3, &rows, 5, &[]);
         both.sort_unstable();
         assert_eq!(both, [1, 2]);
-        assert_eq!(before(3, &rows, 5, &[Neighbor { row: 1, distance: 0.2 }]), [2]);
-        assert!(before(1, &rows, 5, &[]).is_empty());
+        assert_eq!(candidates(3, &rows, 5, &[Neighbor { row: 1, distance: 0.2 }]), [2]);
+        assert!(candidates(1, &rows, 5, &[]).is_empty());
     }
 
     #[test]
@@ -222,14 +317,14 @@ mod tests {
             keypoints([6 << 90 | 4 << 45 | 3, 7 << 90 | 4 << 45 | 9]),
             keypoints([6 << 91 | 4 << 46 | 3]),
         ];
-        assert_eq!(before(1, &rows, 5, &[]), [0]);
-        assert!(before(2, &rows, 5, &[]).is_empty(), "one part may be equal by chance");
+        assert_eq!(candidates(1, &rows, 5, &[]), [0]);
+        assert!(candidates(2, &rows, 5, &[]).is_empty(), "one part may be equal by chance");
     }
 
     #[test]
     fn keypoints_shared_by_all_rows_are_ignored() {
         let rows = vec![keypoints([u128::MAX]); usize::from(MAX_BUCKET_SIZE) + 2];
-        assert!(before(9, &rows, 5, &[]).is_empty());
-        assert!(before(0, &[Keypoints::default()], 5, &[]).is_empty());
+        assert!(candidates(9, &rows, 5, &[]).is_empty());
+        assert!(candidates(0, &[Keypoints::default()], 5, &[]).is_empty());
     }
 }

@@ -1,19 +1,35 @@
-//! The neighbor graph in memory: one allocation for the neighbors of all rows, because a vector for each row would take
-//! half as much again.
+//! Keeps the neighbor graph in memory, in one allocation for the neighbors of all rows, because a vector for each row would
+//! take half as much again.
 
-use std::ops::{Index, Range};
+use std::{
+    cmp::Ordering,
+    ops::{Index, Range},
+};
 
 use rayon::prelude::*;
 
-use super::Neighbor;
+/// A row and its cosine distance (0 same to 2 opposite).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Neighbor {
+    pub row: u32,
+    pub distance: f32,
+}
 
-/// Rows that are worth another thread.
+impl Neighbor {
+    /// Orders neighbors nearest first, ties by row.
+    pub fn order(&self, other: &Self) -> Ordering {
+        let rows = || self.row.cmp(&other.row);
+        self.distance.total_cmp(&other.distance).then_with(rows)
+    }
+}
+
+/// Number of rows that are worth another thread.
 const ROWS_PER_TASK: usize = 4096;
 
 /// The nearest neighbors of every row, nearest first, ties by row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NeighborGraph {
-    /// Most neighbors of a row.
+    /// Limit on the neighbors of a row.
     k: usize,
     /// `k` places for each row, of which the first ones are used.
     places: Vec<Neighbor>,
@@ -22,12 +38,12 @@ pub struct NeighborGraph {
 }
 
 impl NeighborGraph {
-    /// Rows without neighbors, with places for `k` each.
+    /// Creates rows without neighbors, with places for `k` each.
     pub fn new(rows: usize, k: usize) -> Self {
         Self { k, places: vec![Neighbor::default(); rows * k], lengths: vec![0; rows] }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.lengths.len()
     }
@@ -36,7 +52,7 @@ impl NeighborGraph {
         self.lengths.is_empty()
     }
 
-    /// The neighbors of each row.
+    /// Iterates over the neighbors of each row.
     pub fn iter(&self) -> impl Iterator<Item = &[Neighbor]> + Clone {
         (0..self.len()).map(|row| &self[row])
     }
@@ -47,16 +63,16 @@ impl NeighborGraph {
         insert_nearest(places, &mut self.lengths[row], newcomer);
     }
 
-    /// Replaces the neighbors of a row by as many or more.
+    /// Replaces the neighbors of a row by at least as many.
     ///
     /// # Panics
-    /// There are more than `k`.
+    /// Panics if there are more than `k`.
     pub fn replace(&mut self, row: usize, nearest: &[Neighbor]) {
         self.places[row * self.k..][..nearest.len()].copy_from_slice(nearest);
         self.lengths[row] = nearest.len() as u32;
     }
 
-    /// Most neighbors of a row.
+    /// Returns the limit on the neighbors of a row.
     pub(super) fn k(&self) -> usize {
         self.k
     }
@@ -69,13 +85,13 @@ impl NeighborGraph {
         self.places.resize(start + self.k, Neighbor::default());
     }
 
-    /// The rows of a range.
+    /// Returns the rows of a range.
     pub(super) fn rows(&self, rows: Range<usize>) -> Self {
         let places = self.places[rows.start * self.k..rows.end * self.k].to_vec();
         Self { k: self.k, places, lengths: self.lengths[rows].to_vec() }
     }
 
-    /// Keeps the nearest of the neighbors of each row in both graphs. `false` if the other one has not as many rows.
+    /// Keeps the nearest of the neighbors of each row in both graphs. Returns `false` if the numbers of rows differ.
     pub(super) fn merge(&mut self, other: &Self) -> bool {
         if other.len() != self.len() {
             return false;
@@ -94,7 +110,7 @@ impl NeighborGraph {
         self.lengths.extend_from_slice(&other.lengths);
     }
 
-    /// Disjoint parts of `rows` rows each, the last one of fewer.
+    /// Divides the graph into disjoint parts of `rows` rows each; the last part may be smaller.
     pub fn par_parts_mut(
         &mut self,
         rows: usize,
@@ -107,7 +123,7 @@ impl NeighborGraph {
     }
 }
 
-/// The `k` rows with the smallest finite distances, nearest first.
+/// Returns the `k` rows with the smallest finite distances, nearest first.
 pub fn nearest_rows(distances: &[f32], k: usize) -> Vec<Neighbor> {
     let mut nearest = NeighborGraph::new(1, k);
     for (row, &distance) in (0..).zip(distances) {
@@ -148,14 +164,14 @@ impl GraphPart<'_> {
         self.first..self.first + self.lengths.len()
     }
 
-    /// Whether a row has less than `k` neighbors or a farther one.
+    /// Whether a row has fewer than `k` neighbors or a farther one.
     pub fn accepts(&self, row: usize, distance: f32) -> bool {
         let row = row - self.first;
         let nearest = &self.places[row * self.k..][..self.lengths[row] as usize];
         nearest.len() < self.k || nearest.last().is_some_and(|last| distance < last.distance)
     }
 
-    /// See [`NeighborGraph::insert`].
+    /// Inserts a neighbor like [`NeighborGraph::insert`].
     pub fn insert(&mut self, row: usize, newcomer: Neighbor) {
         let row = row - self.first;
         let places = &mut self.places[row * self.k..][..self.k];

@@ -1,18 +1,22 @@
-//! The steps in which the neighbor graph and the near-duplicates of many rows are computed. Each has ranges that do not
-//! depend on each other, so that several workers can compute them.
+//! Divides the computation of the neighbor graph and of the near-duplicates into steps of independent ranges. A
+//! `RangeExecutor` runs the ranges: `InProcess` here, or an executor that shares them among several processes, for which
+//! `shared_steps` has the other side.
 
-use std::ops::Range;
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use super::{NeighborGraph, RangeResult, RowCandidates};
 
-/// Rows of a range: one core computes a step of as many in about a second.
+/// Number of rows in a range. One core computes a step of a range in about a second.
 const RANGE_ROWS: usize = 4096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeStep {
     /// Compares the rows that are in the same leaf of a projection tree; a range is several trees.
     Trees,
-    /// Compares rows with the neighbors of their neighbors, from 0 on.
+    /// Compares rows with the neighbors of their neighbors. Rounds count from 0.
     Links { round: usize },
     /// Finds rows that share parts of their keypoints.
     Candidates,
@@ -21,7 +25,7 @@ pub enum RangeStep {
 }
 
 impl RangeStep {
-    /// A name by which other workers know it.
+    /// Returns the name by which other workers know the step.
     pub fn name(self) -> String {
         match self {
             Self::Trees => "trees".to_owned(),
@@ -31,7 +35,7 @@ impl RangeStep {
         }
     }
 
-    /// Reads what [`Self::name`] wrote.
+    /// Parses what [`Self::name`] returned.
     pub fn parse(name: &str) -> Option<Self> {
         let rounds = (0..LINK_ROUNDS).map(|round| Self::Links { round });
         let mut steps =
@@ -40,18 +44,19 @@ impl RangeStep {
     }
 }
 
-/// What later steps work with, beside the rows themselves.
+/// The input of later steps, in addition to the rows themselves.
 pub enum StepInput<'a> {
-    /// The graph before a round; after the last one, that of the other steps.
+    /// The graph before a round. The graph after the last round is the input of the other steps.
     Graph { round: usize, graph: &'a NeighborGraph },
-    /// What the verification of a range compares.
+    /// The candidates that the verification of a range compares.
     Candidates { range: usize, candidates: &'a RowCandidates },
 }
 
-/// Rounds in which rows are compared with the neighbors of their neighbors. The third one finds a neighbor in a thousand.
+/// Number of rounds in which rows are compared with the neighbors of their neighbors. The third round finds one neighbor in a
+/// thousand.
 pub const LINK_ROUNDS: usize = 3;
 
-/// `None` if it was stopped.
+/// A result that is `None` if the computation was stopped.
 pub type Stoppable<T, E> = Result<Option<T>, E>;
 
 /// Computes the ranges of steps: in this process, or together with other workers.
@@ -59,8 +64,8 @@ pub trait RangeExecutor<E> {
     /// Makes the input of a later step known to other workers.
     fn publish(&self, input: StepInput) -> Result<(), E>;
 
-    /// Calls `merge` with the result of each range, in any order. It returns `false` for a result that is not complete,
-    /// which another worker may have sent; the range is then computed here.
+    /// Calls `merge` with the result of each range, in any order. `merge` returns `false` for an incomplete result, which
+    /// another worker may have sent; the range is then computed here.
     fn run<R: RangeResult>(
         &self,
         step: RangeStep,
@@ -70,7 +75,7 @@ pub trait RangeExecutor<E> {
     ) -> Stoppable<(), E>;
 }
 
-/// Computes one range after the other; each with all cores.
+/// Computes one range after the other, each with all cores.
 #[derive(Clone, Copy, Debug)]
 pub struct InProcess;
 
@@ -94,13 +99,41 @@ impl<E> RangeExecutor<E> for InProcess {
     }
 }
 
-/// The number of ranges of this number of rows.
+/// Returns the number of ranges of this number of rows.
 pub fn row_ranges(rows: usize) -> usize {
     rows.div_ceil(RANGE_ROWS)
 }
 
-/// The rows of a range.
+/// Returns the rows of a range.
 pub fn rows_of_range(rows: usize, range: usize) -> Range<usize> {
     let first = range * RANGE_ROWS;
     first.min(rows)..(first + RANGE_ROWS).min(rows)
+}
+
+pub struct StepCounter<'a, P> {
+    total: usize,
+    /// Steps of the ranges that have ended.
+    done: AtomicUsize,
+    /// Steps of the range that is being computed here.
+    in_range: AtomicUsize,
+    progress: &'a P,
+}
+
+impl<'a, P: Fn(f32) -> bool> StepCounter<'a, P> {
+    pub fn new(total: usize, progress: &'a P) -> Self {
+        Self { total, done: AtomicUsize::new(0), in_range: AtomicUsize::new(0), progress }
+    }
+
+    /// Counts a step. Returns whether to continue.
+    pub fn advance(&self) -> bool {
+        let done =
+            self.done.load(Ordering::Relaxed) + self.in_range.fetch_add(1, Ordering::Relaxed) + 1;
+        (self.progress)(done as f32 / self.total as f32)
+    }
+
+    /// Counts the steps of a range that has ended, here or elsewhere.
+    pub fn end_range(&self, steps: usize) {
+        self.in_range.store(0, Ordering::Relaxed);
+        self.done.fetch_add(steps, Ordering::Relaxed);
+    }
 }

@@ -1,21 +1,21 @@
-//! Lists of values, one for each row, in one allocation.
+//! Keeps lists of values, one for each row, in one allocation, such as the candidates of rows that may show the same picture.
 
 use std::ops::Index;
 
 #[derive(Debug, Default)]
 pub struct RowLists<T> {
     values: Vec<T>,
-    /// Where the list of each row begins in `values`, and its length.
+    /// The start of the list of each row in `values`, and its length.
     ranges: Vec<(usize, u32)>,
 }
 
 impl<T> RowLists<T> {
-    /// Empty lists of `rows` rows, with room for `values` in all of them.
+    /// Creates empty lists of `rows` rows, with room for `values` in all of them together.
     pub fn with_capacity(rows: usize, values: usize) -> Self {
         Self { values: Vec::with_capacity(values), ranges: vec![(0, 0); rows] }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.ranges.len()
     }
@@ -24,7 +24,7 @@ impl<T> RowLists<T> {
         self.ranges.is_empty()
     }
 
-    /// The list of each row.
+    /// Iterates over the lists of all rows.
     pub fn iter(&self) -> impl Iterator<Item = &[T]> {
         (0..self.len()).map(|row| &self[row])
     }
@@ -49,5 +49,29 @@ impl<T> Index<usize> for RowLists<T> {
     fn index(&self, row: usize) -> &[T] {
         let (start, length) = self.ranges[row];
         &self.values[start..][..length as usize]
+    }
+}
+
+/// The candidates of some rows besides their neighbors.
+#[derive(Default)]
+pub struct RowCandidates {
+    rows: Vec<u32>,
+    /// The candidates of each of these rows. Each pair is with only one of its rows.
+    candidates: RowLists<u32>,
+}
+
+impl RowCandidates {
+    pub fn push(&mut self, row: u32, candidates: impl IntoIterator<Item = u32>) {
+        self.rows.push(row);
+        self.candidates.push(candidates);
+    }
+
+    /// Returns the number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &[u32])> {
+        self.rows.iter().copied().zip(self.candidates.iter())
     }
 }

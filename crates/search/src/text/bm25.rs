@@ -1,15 +1,15 @@
-//! How well captions match, as `SQLite`'s full-text index computes it.
+//! Scores how well captions match a query (BM25), as `SQLite`'s full-text index computes it.
 
 const TERM_SATURATION: f64 = 1.2;
 const LENGTH_WEIGHT: f64 = 0.75;
-/// What a phrase counts that is in more than half of all captions.
+/// The weight of a phrase that is in more than half of all captions.
 const MIN_PHRASE_WEIGHT: f64 = 1e-6;
 
-/// The captions that are compared.
+/// The number of captions that are compared, and of their words.
 #[derive(Clone, Copy, Debug)]
 pub struct CaptionTotals {
     pub captions: u64,
-    /// In all of them.
+    /// The number of words in all captions.
     pub words: u64,
 }
 
@@ -22,7 +22,7 @@ pub struct PhraseScore {
 }
 
 impl PhraseScore {
-    /// Of a phrase that this many captions contain.
+    /// Creates the score of a phrase that `containing` captions contain.
     #[expect(clippy::cast_precision_loss, reason = "as SQLite computes it")]
     pub fn new(totals: CaptionTotals, containing: u64) -> Self {
         let (captions, containing) = (totals.captions as f64, containing as f64);
@@ -33,7 +33,7 @@ impl PhraseScore {
         }
     }
 
-    /// For a caption of `length` words that contains the phrase `count` times.
+    /// Returns the score of a caption of `length` words that contains the phrase `count` times.
     pub fn of(self, count: u32, length: u32) -> f64 {
         let (count, length) = (f64::from(count), f64::from(length));
         let norm = 1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / self.mean_length;

@@ -5,11 +5,11 @@ use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
 use super::language::{Language, is_stop_word};
 
-/// Length limit of a content word, in characters: longer ones are rarely words.
+/// Length limit of a content word, in characters, because longer ones are rarely words.
 const MAX_WORD_CHARS: usize = 64;
 
-/// Returns the words of a text in lower case. Combining marks belong to them: in Devanagari and Tamil, they are
-/// vowels and the joints of consonants.
+/// Returns the words of a text in lower case. Combining marks belong to words, because they are vowels and the joints of
+/// consonants in Devanagari and Tamil.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     let text = normalized(text);
     let words = text
@@ -32,13 +32,13 @@ pub fn stemmed_text(text: &str, language: Language) -> String {
     stems.join(" ")
 }
 
-/// Single Latin letters are articles or remains of an apostrophe.
+/// Whether a word describes a picture. Single Latin letters are articles or remains of an apostrophe.
 fn is_content_word(word: &str, language: Language) -> bool {
     let letter = word.len() == 1 && word.bytes().all(|b| b.is_ascii_alphabetic());
     !letter && word.chars().count() <= MAX_WORD_CHARS && !is_stop_word(word, language)
 }
 
-/// The text in lower case and composed characters, without what the same word is written with or without.
+/// Returns a text in lower case and composed characters, without optional characters.
 fn normalized(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -57,6 +57,7 @@ fn normalized(text: &str) -> String {
     composed.to_lowercase().replace("i\u{307}", "i")
 }
 
+/// Whether the same word is written with or without a character.
 fn is_optional(c: char) -> bool {
     matches!(c,
         // Soft hyphens and joiners: Persian writes می‌رود also as میرود.
@@ -64,7 +65,7 @@ fn is_optional(c: char) -> bool {
         // The points of the Hebrew script, and the vowels of the Arabic one.
         | '\u{591}'..='\u{5BD}' | '\u{5BF}' | '\u{5C1}' | '\u{5C2}' | '\u{5C4}' | '\u{5C5}' | '\u{5C7}'
         | '\u{610}'..='\u{61A}' | '\u{64B}'..='\u{65F}' | '\u{670}'
-        // How emoji are drawn.
+        // Variants in which emoji are drawn.
         | '\u{20E3}' | '\u{FE00}'..='\u{FE0F}')
 }
 

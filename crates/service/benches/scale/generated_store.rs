@@ -8,7 +8,7 @@ use std::{
 };
 
 use half::f16;
-use tessera_media::file_stat::FileStat;
+use tessera_media::ingest::FileStat;
 use tessera_model::{DatasetId, EntityType, Granularity, Status};
 use tessera_search::{
     index::{DIMENSION, Features, Keypoints},

@@ -7,10 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tessera_media::{
-    file_stat::FileStat,
-    ingest::{FileToExtract, ScannedFile},
-};
+use tessera_media::ingest::{FileStat, FileToExtract, ScannedFile};
 use tessera_model::DatasetId;
 use tessera_search::index::Features;
 use tessera_service::EXTRACTOR_VERSION;

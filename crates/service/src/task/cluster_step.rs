@@ -16,7 +16,7 @@ use crate::task_error::TaskError;
 use tessera_model::{DatasetId, EntityType, Granularity};
 use tessera_search::{
     cluster::{
-        Clustering, aspect_ratio_scores, by_centrality, cluster, mislabels, outlier_scores,
+        Clustering, aspect_ratio_scores, by_centrality, cluster, issue_scores, outlier_scores,
         size_scores,
     },
     similarity::{DuplicatePair, NeighborGraph, RowLists, Vectors},
@@ -171,8 +171,9 @@ fn assignments(
 fn issue_scores(members: &ClusteredMedia, graph: &NeighborGraph) -> Vec<IssueScores> {
     let labels = members.labels.without_metadata();
     let labels: Vec<&[u32]> = labels.iter().collect();
-    let (outliers, mislabels) = (outlier_scores(graph), mislabels::mislabel_scores(&labels, graph));
-    let class_outliers = mislabels::class_outlier_scores(&labels, graph);
+    let (outliers, mislabels) =
+        (outlier_scores(graph), issue_scores::mislabel_scores(&labels, graph));
+    let class_outliers = issue_scores::class_outlier_scores(&labels, graph);
     let (odd_aspects, odd_sizes) =
         (aspect_ratio_scores(&members.sizes), size_scores(&members.sizes));
     let scores = |row: usize| IssueScores {

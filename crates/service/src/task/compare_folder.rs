@@ -9,10 +9,7 @@ use std::{
 
 use super::WorkerContext;
 use crate::task_error::TaskError;
-use tessera_media::{
-    file_stat::KnownFile,
-    ingest::{ListingComparison, diff},
-};
+use tessera_media::ingest::{KnownFile, ListingComparison, diff};
 use tessera_model::{DatasetId, Status};
 use tessera_store::{
     Store, dataset, indexed_files, lock,

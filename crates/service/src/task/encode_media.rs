@@ -8,7 +8,7 @@ use super::{
     progress::{ProgressRange, fraction},
 };
 use crate::task_error::TaskError;
-use tessera_encoder::{HashedFile, LearnedModel};
+use tessera_encoder::{Encoder, HashedFile};
 use tessera_media::ingest::sidecar::push_name;
 use tessera_model::DatasetId;
 use tessera_store::{
@@ -27,7 +27,7 @@ pub fn encode_media(
     progress: &ProgressRange,
 ) -> Result<(), TaskError> {
     let model = context.settings.model.as_deref();
-    let fingerprint = model.map(LearnedModel::fingerprint);
+    let fingerprint = model.map(Encoder::fingerprint);
     if context.store.read(|c| applied_model::fingerprint(c, dataset))? != fingerprint {
         let applied = model.map(applied);
         context.write(|tx| applied_model::replace(tx, dataset, applied.as_ref()))?;
@@ -56,7 +56,7 @@ pub fn encode_media(
     Ok(())
 }
 
-fn applied(model: &LearnedModel) -> AppliedModel {
+fn applied(model: &Encoder) -> AppliedModel {
     let file = |HashedFile { path, sha256 }: &HashedFile| ModelFile {
         path: path.clone(),
         sha256: sha256.clone(),

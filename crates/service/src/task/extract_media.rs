@@ -16,17 +16,13 @@ use std::{
 
 use super::TaskContext;
 use crate::task_error::TaskError;
-use tessera_media::{
-    file_stat::FileStat,
-    ingest::{
-        FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput,
-        animation::sample_animation,
-        embedded_text::{self, EmbeddedText},
-        is_unavailable,
-        parquet_images::is_parquet,
-        read_first_bytes,
-        video::{FFMPEG_MISSING, VideoContainer, VideoError, VideoFrame},
-    },
+use tessera_media::ingest::{
+    FileStat, FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput,
+    embedded_text::{self, EmbeddedText},
+    is_unavailable,
+    parquet_images::is_parquet,
+    read_first_bytes,
+    video::{FFMPEG_MISSING, VideoContainer, VideoError, VideoFrame, sample_animation},
 };
 use tessera_model::FileKind;
 use tessera_picture::PictureFormat;

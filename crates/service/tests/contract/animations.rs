@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use tessera_media::ingest::animation::sample_animation;
+use tessera_media::ingest::video::sample_animation;
 use tessera_service::DeploymentSettings;
 
 use crate::support::{Place, Service};

@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::json;
-use tessera_encoder::LearnedModel;
+use tessera_encoder::Encoder;
 use tessera_media::object_storage::ObjectUri;
 use tessera_service::DeploymentSettings;
 use tessera_store::{postgres, query};
@@ -132,7 +132,7 @@ async fn a_model_gets_the_same_pictures_by_few_requests() {
     let (storage, tools) = (storage().await, tempfile::tempdir().unwrap());
     // Thumbnails, or the pictures of frames.
     for folder in [ModelFolder::clip(), ModelFolder::brightest(384)] {
-        let model = Arc::new(LearnedModel::load(folder.path()).unwrap());
+        let model = Arc::new(Encoder::load(folder.path()).unwrap());
         let with_model = || DeploymentSettings {
             model: Some(model.clone()),
             ..with_ffmpeg(tools.path(), &[2, 3, 1])

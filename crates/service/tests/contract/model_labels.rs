@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
-use tessera_encoder::LearnedModel;
+use tessera_encoder::Encoder;
 use tessera_service::{DeploymentSettings, ServerOptions};
 use tessera_store::postgres;
 use tessera_testing::tiny_model::ModelFolder;
@@ -184,7 +184,7 @@ async fn the_enrichment_context_names_the_model_and_the_hashes_of_its_files() {
     let path = format!("/api/v1/enrichment/{}/context", service.dataset);
     let context = service.good(&path).await;
     let models = &context["dataset_enrichment_models"]["enrichment_models"];
-    let hashes = LearnedModel::load(folder.path()).unwrap();
+    let hashes = Encoder::load(folder.path()).unwrap();
     for kind in ["IMAGE_TAGGING", "MULTIMODEL_IMAGE_ENCODING"] {
         let metadata = &models[kind]["metadata"];
         assert_eq!(models[kind]["id"], "own-model", "{models}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
-use tessera_encoder::LearnedModel;
+use tessera_encoder::Encoder;
 use tessera_service::DeploymentSettings;
 use tessera_testing::tiny_model::{ModelFolder, OPPOSITE_COLORS};
 
@@ -16,7 +16,7 @@ use crate::{
 };
 
 pub fn with_model(folder: &ModelFolder) -> DeploymentSettings {
-    let model = LearnedModel::load(folder.path()).unwrap();
+    let model = Encoder::load(folder.path()).unwrap();
     DeploymentSettings { model: Some(Arc::new(model)), ..DeploymentSettings::default() }
 }
 
@@ -160,7 +160,7 @@ async fn scores(service: &Service, query: &str) -> Vec<(String, f64)> {
 #[tokio::test]
 async fn look_alikes_are_ranked_by_the_model_and_by_our_descriptor() {
     let folder = ModelFolder::tokens();
-    let model = LearnedModel::load(folder.path()).unwrap();
+    let model = Encoder::load(folder.path()).unwrap();
     let pixels = |name: &str, place: &Place| image::open(place.picture(name)).unwrap().to_rgb8();
     let service = Service::at_with(scenes(), DeploymentSettings::default()).await;
     let duplicates = vql(&json!([{"duplicates": {"op": "duplicates", "value": 0.9}}]));

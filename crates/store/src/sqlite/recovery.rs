@@ -11,7 +11,7 @@ use rusqlite::{Connection, Result, Transaction};
 use super::integrity::check_table;
 use crate::{now_micros, upload};
 use tessera_files::{create_private_dir, staging::staging_dirs};
-use tessera_media::path_display::printable_path;
+use tessera_media::ingest::file_names::printable_path;
 
 /// The database and its log files.
 pub(super) const DATABASE_FILES: [&str; 3] = ["tessera.db", "tessera.db-wal", "tessera.db-shm"];

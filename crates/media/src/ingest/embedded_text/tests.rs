@@ -1,6 +1,6 @@
 //! Blocks of metadata, put together by hand.
 
-use super::{block_text::BlockText, *};
+use super::{BlockText, *};
 
 /// A field of Exif: tag, type, number of values, and the values, big-endian.
 type Field = (u16, u16, u32, Vec<u8>);
@@ -79,7 +79,7 @@ fn exif_gives_a_caption_and_labels_of_the_camera_the_date_and_the_place() {
             fractions(4, &[(151, 1), (12, 1), (3, 1)]),
         ],
     );
-    let read = exif_fields::read(&structure);
+    let read = read_exif(&structure);
     assert_eq!(read.caption.as_deref(), Some("Two boats"));
     let expected = [
         "camera:NIKON D90",
@@ -103,7 +103,7 @@ fn blank_camera_fields_are_ignored() {
         &[fractions(0x829A, &[(0, 0)]), ascii(0x9003, "0000:00:00 00:00:00")],
         &[fractions(2, &[(33, 1)])],
     );
-    assert_eq!(exif_fields::read(&structure), BlockText::default());
+    assert_eq!(read_exif(&structure), BlockText::default());
 }
 
 #[test]
@@ -114,11 +114,11 @@ fn every_damaged_exif_is_read_without_a_panic() {
         &[ascii(1, "N"), fractions(2, &[(33, 1), (51, 1), (0, 1)])],
     );
     for length in 0..whole.len() {
-        exif_fields::read(&whole[..length]);
+        read_exif(&whole[..length]);
         for byte in [0, 1, 0x7F, 0xFF] {
             let mut damaged = whole.clone();
             damaged[length] = byte;
-            exif_fields::read(&damaged);
+            read_exif(&damaged);
         }
     }
 }
@@ -143,7 +143,7 @@ const PACKET: &str = r#"<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>
 #[test]
 fn xmp_gives_caption_keywords_persons_rating_and_date() {
     let padded = format!("{PACKET}\n      \0\0");
-    let read = xmp_packet::read(padded.as_bytes());
+    let read = read_xmp(padded.as_bytes());
     assert_eq!(read.caption.as_deref(), Some("Harbor Two boats in the evening"));
     assert_eq!(read.keywords, ["boat", "sea"]);
     let expected = ["year:2023", "date:2023-12-31", "rating:4", "person:Ada", "person:Grace"];
@@ -157,7 +157,7 @@ fn xmp_over_the_limits_is_ignored() {
         (0..100).map(|number| format!(" xmlns:n{number}=\"u\"")).collect();
     let namespaces = namespaces.concat();
     for packet in [entities, format!("<x{namespaces}/>"), "<x".to_owned()] {
-        assert_eq!(xmp_packet::read(packet.as_bytes()), BlockText::default());
+        assert_eq!(read_xmp(packet.as_bytes()), BlockText::default());
     }
 }
 
@@ -187,10 +187,10 @@ fn iptc_is_found_among_the_resources_of_photoshop() {
         keywords: vec!["boat".to_owned(), "caf\u{e9}".to_owned()],
         metadata_labels: vec!["year:2023".to_owned(), "date:2023-12-31".to_owned()],
     };
-    assert_eq!(iptc_records::read(&resources), expected);
-    assert_eq!(iptc_records::read(&records), expected);
+    assert_eq!(read_iptc(&resources), expected);
+    assert_eq!(read_iptc(&records), expected);
     for length in 0..resources.len() {
-        iptc_records::read(&resources[..length]);
+        read_iptc(&resources[..length]);
     }
 }
 
@@ -200,16 +200,16 @@ fn texts_of_a_png_give_a_caption_or_the_prompt_of_a_generator() {
         texts.iter().map(|&(keyword, text)| (keyword.to_owned(), text.to_owned())).collect()
     };
     let described = texts(&[("Title", "Harbor"), ("Description", "boats"), ("Software", "x")]);
-    assert_eq!(png_texts::read(&described).caption.as_deref(), Some("Harbor boats"));
+    assert_eq!(read_png_texts(&described).caption.as_deref(), Some("Harbor boats"));
     let generated = "a boat, oil\nNegative prompt: people\nSteps: 20";
-    let read = png_texts::read(&texts(&[("parameters", generated)]));
+    let read = read_png_texts(&texts(&[("parameters", generated)]));
     assert_eq!(read.caption.as_deref(), Some("a boat, oil"));
 }
 
 #[test]
 fn dates_that_do_not_exist_give_no_labels() {
     for text in ["0000:00:00", "2024:02:30", "2024-13-01", "2024", "yesterday", ""] {
-        assert!(metadata_label::date_labels_of_text(text).is_empty(), "{text}");
+        assert!(date_labels_of_text(text).is_empty(), "{text}");
     }
 }
 

@@ -1,4 +1,5 @@
-//! COCO: JSON with `images`, `categories` and `annotations` (captions, or boxes or segmentations in pixels).
+//! Reads COCO files: JSON with `images`, `categories` and `annotations`, which are captions, boxes in pixels, polygons or
+//! masks.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -9,13 +10,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    candidates::may_be_coco,
-    coco_mask,
     description::{BoundingBox, MediaDescription, normalized_name},
-    diagnostics::SidecarDiagnostics,
-    file_index::FileIndex,
+    file_index::{FileIndex, may_be_coco},
     json,
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader},
 };
 
 #[derive(Deserialize)]
@@ -196,7 +194,7 @@ fn add_annotation(
     }
 }
 
-/// The box of an annotation, or that around its segmentation.
+/// Returns the box of an annotation, or the box around its segmentation.
 fn annotation_extent(annotation: &CocoAnnotation<'_>) -> Result<Option<BoundingBox>, &'static str> {
     if let Some(bbox) = annotation.bbox {
         let sides = json::parse_box(bbox).ok_or("its bbox is not a list of four numbers")?;
@@ -204,7 +202,95 @@ fn annotation_extent(annotation: &CocoAnnotation<'_>) -> Result<Option<BoundingB
         return extent.map(Some).ok_or("its bbox is empty or outside the picture");
     }
     let extent = annotation.segmentation.map(|segmentation| {
-        coco_mask::extent(segmentation).ok_or("its segmentation is neither polygons nor a mask")
+        segmentation_extent(segmentation).ok_or("its segmentation is neither polygons nor a mask")
     });
     extent.transpose()
+}
+
+/// Runs of pixels, column by column. The first run is outside the object.
+#[derive(Deserialize)]
+struct RunLengthMask {
+    /// Height and width of the picture.
+    size: [u64; 2],
+    counts: RunLengths,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RunLengths {
+    Plain(Vec<u64>),
+    /// The form in which the COCO API writes run lengths.
+    Compressed(String),
+}
+
+/// Returns the box around a segmentation; `None` if the segmentation is neither polygons nor a mask, or is empty.
+fn segmentation_extent(segmentation: &RawValue) -> Option<BoundingBox> {
+    if let Some(mask) = json::parse_object::<RunLengthMask>(segmentation.get()) {
+        let runs = match mask.counts {
+            RunLengths::Plain(runs) => runs,
+            RunLengths::Compressed(text) => decompress(&text)?,
+        };
+        return around_runs(mask.size[0], &runs);
+    }
+    let polygons: Vec<Vec<f64>> = serde_json::from_str(segmentation.get()).ok()?;
+    let points: Vec<[f64; 2]> =
+        polygons.iter().flat_map(|polygon| polygon.as_chunks().0).copied().collect();
+    BoundingBox::around(&points)
+}
+
+/// Returns the box around the pixels of every second run, which are those of the object.
+fn around_runs(height: u64, runs: &[u64]) -> Option<BoundingBox> {
+    let (mut left, mut right, mut top, mut bottom) = (u64::MAX, 0, u64::MAX, 0);
+    let mut end = 0_u64;
+    for (number, &length) in runs.iter().enumerate() {
+        let start = end;
+        end = start.checked_add(length)?;
+        if number % 2 == 0 || length == 0 {
+            continue;
+        }
+        let (first, last) = (start.checked_div(height)?, (end - 1) / height);
+        (left, right) = (left.min(first), right.max(last + 1));
+        // A run over several columns touches both borders.
+        let rows =
+            if first == last { (start % height, (end - 1) % height + 1) } else { (0, height) };
+        (top, bottom) = (top.min(rows.0), bottom.max(rows.1));
+    }
+    if right == 0 {
+        return None;
+    }
+    let number = |count: u64| u32::try_from(count).ok().map(f64::from);
+    let (x, y) = (number(left)?, number(top)?);
+    BoundingBox::pixels([x, y, number(right)? - x, number(bottom)? - y])
+}
+
+/// Decodes run lengths. A length is written in groups of five bits, the lowest first, each in a character from 48 on. From
+/// the third length on, the number is the difference from the length two before.
+fn decompress(text: &str) -> Option<Vec<u64>> {
+    let mut lengths: Vec<i64> = Vec::new();
+    let mut bytes = text.bytes().map(|byte| byte.wrapping_sub(48)).peekable();
+    while bytes.peek().is_some() {
+        let (mut number, mut shift) = (0_i64, 0);
+        loop {
+            let group = bytes.next().filter(|&group| group < 64)?;
+            // No picture has a run of this length.
+            if shift > 50 {
+                return None;
+            }
+            number |= i64::from(group & 0x1F) << shift;
+            shift += 5;
+            if group & 0x20 == 0 {
+                if group & 0x10 != 0 {
+                    number |= -1 << shift;
+                }
+                break;
+            }
+        }
+        if let [.., before, _] = lengths[..]
+            && lengths.len() > 2
+        {
+            number = number.checked_add(before)?;
+        }
+        lengths.push(number);
+    }
+    lengths.into_iter().map(|length| u64::try_from(length).ok()).collect()
 }

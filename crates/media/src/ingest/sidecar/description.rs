@@ -1,15 +1,16 @@
-//! What sidecars say about a media item: trimmed and bounded texts, unique names, and boxes.
+//! Defines what sidecars say about a media item: trimmed and bounded texts, unique names, and boxes. All limits on them are
+//! here.
 
 use tessera_model::{Region, is_metadata_label};
 
 /// Length limit of a caption, in characters.
-pub const MAX_CAPTION_CHARS: usize = 2_048;
+const MAX_CAPTION_CHARS: usize = 2_048;
 /// Length limit of a label or tag, in characters.
 const MAX_NAME_CHARS: usize = 128;
 /// Limit on labels, on metadata labels, and on tags, per media item.
 const MAX_NAMES: usize = 32;
 /// Limit on objects per media item.
-pub const MAX_OBJECTS: usize = 256;
+pub(crate) const MAX_OBJECTS: usize = 256;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MediaDescription {
@@ -39,7 +40,7 @@ pub enum BoundingBox {
 }
 
 impl MediaDescription {
-    /// Adds everything from `lower` that is missing here; tags are merged.
+    /// Adds everything from a description of lower precedence that is missing here; tags are merged.
     pub fn merge_missing(&mut self, lower: Self) {
         self.caption = self.caption.take().or(lower.caption);
         if self.labels.is_empty() {
@@ -57,18 +58,18 @@ impl MediaDescription {
         }
     }
 
-    pub fn push_caption(&mut self, text: &str) {
+    pub(crate) fn push_caption(&mut self, text: &str) {
         push_caption(&mut self.caption, text);
     }
 }
 
 impl BoundingBox {
-    /// A box `[x, y, width, height]` in fractions, clipped to the image. `None` if nothing is left.
+    /// Returns the box `[x, y, width, height]` in fractions, clipped to the image; `None` if nothing is left.
     pub fn normalized(sides: [f64; 4]) -> Option<Self> {
         clip_to_image(sides).map(Self::Normalized)
     }
 
-    /// A box `[x, y, width, height]` in pixels. `None` if it is empty or outside the image.
+    /// Returns the box `[x, y, width, height]` in pixels; `None` if it is empty or outside the image.
     pub fn pixels([x, y, width, height]: [f64; 4]) -> Option<Self> {
         let finite = [x, y, width, height].iter().all(|side| side.is_finite());
         let area = width > 0.0 && height > 0.0;
@@ -76,7 +77,7 @@ impl BoundingBox {
         (finite && area && reaches).then_some(Self::Pixels { x, y, width, height })
     }
 
-    /// The box around points in pixels. `None` if it is empty or outside the image.
+    /// Returns the box around points in pixels; `None` if it is empty or outside the image.
     pub fn around(points: &[[f64; 2]]) -> Option<Self> {
         let span = |axis: usize| {
             let along = || points.iter().map(|point| point[axis]);
@@ -87,7 +88,7 @@ impl BoundingBox {
         Self::pixels([x, y, width, height])
     }
 
-    /// The part of the box inside an image of this size. `None` if nothing is left.
+    /// Returns the part of the box inside an image of this size; `None` if nothing is left.
     pub fn to_region(&self, width: u32, height: u32) -> Option<Region> {
         let (across, down) = (f64::from(width), f64::from(height));
         match *self {
@@ -109,8 +110,8 @@ fn clip_to_image([x, y, width, height]: [f64; 4]) -> Option<Region> {
 }
 
 /// Adds a text to a caption, with a space between them.
-pub fn push_caption(caption: &mut Option<String>, text: &str) {
-    // Room for a single space is not enough.
+pub(crate) fn push_caption(caption: &mut Option<String>, text: &str) {
+    // A caption with room for only a separating space is full.
     let full = |caption: &String| {
         caption.len() + 1 >= MAX_CAPTION_CHARS && caption.chars().count() + 1 >= MAX_CAPTION_CHARS
     };
@@ -125,17 +126,17 @@ pub fn push_caption(caption: &mut Option<String>, text: &str) {
 }
 
 /// Normalizes a caption; `None` if it is blank.
-pub fn normalized_caption(text: &str) -> Option<String> {
+pub(crate) fn normalized_caption(text: &str) -> Option<String> {
     trimmed_to(text, MAX_CAPTION_CHARS)
 }
 
 /// Normalizes a label or tag; `None` if it is blank.
-pub fn normalized_name(text: &str) -> Option<String> {
+pub(crate) fn normalized_name(text: &str) -> Option<String> {
     trimmed_to(text, MAX_NAME_CHARS)
 }
 
-/// Adds a label or tag, unless it is blank, a duplicate or over the limit. Metadata labels are counted apart, so that
-/// pictures with many keywords have them, too.
+/// Adds a label or tag, unless it is blank, a duplicate or over the limit. Metadata labels have a limit of their own, so
+/// that many keywords do not displace them.
 pub fn push_name(names: &mut Vec<String>, text: &str) {
     let Some(name) = normalized_name(text) else { return };
     let is_metadata = is_metadata_label(&name);

@@ -1,4 +1,4 @@
-//! Folder names as labels, if no sidecar has labels and the name is not a generic one.
+//! Takes the name of a folder as the label of its media, if no sidecar has labels and the name is not a generic one.
 
 use std::{ffi::OsStr, path::Path};
 

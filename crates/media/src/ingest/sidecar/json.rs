@@ -1,4 +1,4 @@
-//! Lenient JSON parsing, value by value; nothing is allocated for ignored values.
+//! Parses the JSON of sidecars leniently, value by value. Nothing is allocated for ignored values.
 
 use std::{borrow::Cow, fmt};
 
@@ -11,43 +11,33 @@ use serde_json::value::RawValue;
 use super::description::push_name;
 
 /// Parses an object. `None` if `text` is anything else.
-pub fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+pub(crate) fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     // Serde would also deserialize a struct from a list.
     text.trim_start().starts_with('{').then(|| serde_json::from_str(text).ok()).flatten()
 }
 
-pub fn parse_string(value: &RawValue) -> Option<String> {
+pub(crate) fn parse_string(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
 /// Parses a box `[x, y, width, height]`. `None` if `value` is anything else.
-pub fn parse_box(value: &RawValue) -> Option<[f64; 4]> {
+pub(crate) fn parse_box(value: &RawValue) -> Option<[f64; 4]> {
     serde_json::from_str(value.get()).ok()
 }
 
 /// Calls `take` with each element of a list. `None` if `list` is not a list.
-pub fn for_each_element<'a>(list: &'a str, take: impl FnMut(&'a RawValue)) -> Option<()> {
+pub(crate) fn for_each_element<'a>(list: &'a str, take: impl FnMut(&'a RawValue)) -> Option<()> {
     serde_json::Deserializer::from_str(list).deserialize_seq(ElementVisitor(take)).ok()
 }
 
 /// Adds the strings of a list to `names`. `None` if other values are in it, or it is not a list.
-pub fn collect_names(list: &str, names: &mut Vec<String>) -> Option<()> {
+pub(crate) fn collect_names(list: &str, names: &mut Vec<String>) -> Option<()> {
     let mut texts_only = true;
     for_each_element(list, |value| match serde_json::from_str::<Cow<'_, str>>(value.get()) {
         Ok(text) => push_name(names, &text),
         Err(_) => texts_only = false,
     })?;
     texts_only.then_some(())
-}
-
-/// Adds the names of a cell to `names`: a JSON list, or names separated by `|` or `;`. `None` if the cell
-/// starts like a JSON list but is not a valid one.
-pub fn parse_names(cell: &str, names: &mut Vec<String>) -> Option<()> {
-    if cell.trim_start().starts_with('[') {
-        return collect_names(cell, names);
-    }
-    cell.split(['|', ';']).for_each(|name| push_name(names, name));
-    Some(())
 }
 
 struct ElementVisitor<F>(F);

@@ -1,38 +1,49 @@
-//! Sidecars: captions, labels, tags and object boxes in files next to images, in the common dataset
-//! formats; one module per format.
+//! Reads sidecars: files next to images with captions, labels, tags and object boxes, in the common dataset formats. `read`
+//! lists the formats in the order of their precedence; a new format is a module here and a line there.
 //!
-//! Sidecars are untrusted: sizes and texts are bounded, every row is validated on its own, and
-//! problems are reported per file. Nothing outside the folder is opened.
+//! Sidecars are untrusted. Sizes and texts are bounded, every row is validated on its own, problems are reported per file,
+//! and nothing outside the folder is opened.
 
-mod candidates;
-mod class_file;
-mod class_names;
 mod coco;
-mod coco_mask;
 mod cvat;
-mod cvat_shapes;
-mod cvat_tracks;
 mod description;
-mod diagnostics;
 mod file_index;
 mod folder_name;
+mod image_annotations;
 mod json;
-mod json_file;
-mod kitti;
-mod labelme;
-mod metadata_csv;
-mod metadata_jsonl;
-mod metadata_parquet;
-mod objects;
+mod metadata_row;
+mod metadata_tables;
 mod open_images;
-mod parquet_images;
-mod read_folder;
 mod sidecar_reader;
-mod sidecar_row;
 mod text_file;
-mod voc;
-mod yolo;
 
-pub use description::{BoundingBox, LabeledBox, MediaDescription, push_caption, push_name};
-pub use read_folder::read;
+pub(crate) use description::push_caption;
+pub use description::{BoundingBox, LabeledBox, MediaDescription, push_name};
 pub use sidecar_reader::SidecarData;
+
+use super::{FolderScan, OriginalFiles};
+use file_index::FileIndex;
+use image_annotations::{read_json, read_voc};
+use metadata_tables::{read_csv, read_image_tables, read_jsonl, read_parquet};
+use sidecar_reader::SidecarReader;
+use text_file::{ClassNames, read_class_files};
+
+/// Reads all sidecars of a folder. If several describe the same file, the first in the order below wins, separately for
+/// caption, labels and objects; tags are merged.
+pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
+    let mut reader = SidecarReader::new(folder, FileIndex::new(scan));
+    let mut names = ClassNames::default();
+    read_jsonl(&mut reader);
+    read_parquet(&mut reader);
+    read_image_tables(&mut reader);
+    read_csv(&mut reader);
+    coco::read(&mut reader);
+    cvat::read(&mut reader);
+    open_images::read(&mut reader);
+    read_json(&mut reader);
+    read_voc(&mut reader);
+    text_file::read(&mut reader, &mut names);
+    read_class_files(&mut reader, &mut names);
+    folder_name::read(&mut reader);
+    reader.data
+}

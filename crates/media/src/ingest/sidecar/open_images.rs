@@ -1,5 +1,5 @@
-//! Open Images: CSV tables of boxes in fractions and of labels, which name images by their file name
-//! without extension, and classes by identifiers that another table names.
+//! Reads the CSV tables of Open Images: boxes in fractions, and labels. Rows name an image by its file name without
+//! extension, and a class by an identifier that another table translates.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -8,13 +8,12 @@ use std::{
 };
 
 use super::{
-    candidates::{OpenImagesTable, open_images_table},
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
-    diagnostics::SidecarDiagnostics,
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
+    file_index::{OpenImagesTable, open_images_table},
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader},
 };
 
-/// Size limit of a table of boxes or labels: that of all training images has 2.1 GiB. It is read in parts.
+/// Size limit of a table of boxes or labels, which is read in parts. The table of all training images has 2.1 GiB.
 const MAX_TABLE_BYTES: u64 = 8 << 30;
 /// Length limit of a line.
 const MAX_LINE_BYTES: u64 = 4_096;
@@ -118,7 +117,7 @@ fn for_each_line(
     }
 }
 
-/// Where each of [`COLUMNS`] is in a line.
+/// The position of each of [`COLUMNS`] in a line.
 struct ColumnOrder([Option<usize>; COLUMNS.len()]);
 
 impl ColumnOrder {
@@ -139,7 +138,8 @@ struct OpenImagesRow<'a> {
     class_names: &'a HashMap<String, String>,
 }
 
-/// Rows of images that are not in the folder are ignored: the tables describe all of Open Images.
+/// Adds the object or label of a row. Rows of images outside the folder are ignored, because the tables describe all of
+/// Open Images.
 fn add_row<'f>(
     row: &OpenImagesRow<'_>,
     table: OpenImagesTable,
@@ -156,7 +156,7 @@ fn add_row<'f>(
     } else if row.number(2)? > 0.0 {
         push_name(&mut descriptions.entry(media).or_default().labels, &label);
     } else {
-        // People checked that it is not in the image.
+        // People checked that the class is not in the image.
         descriptions.entry(media).or_default();
     }
     Ok(())

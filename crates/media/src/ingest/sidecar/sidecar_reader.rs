@@ -1,4 +1,5 @@
-//! Shared state of the sidecar formats: the file index, bounded reading, and the result.
+//! Reads the files of sidecars within limits, and collects what the formats find in them. Each format gets the same
+//! `SidecarReader`; start here to see what a format may do, and how problems become one sentence per file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,18 +9,16 @@ use std::{
 
 use tessera_parquet::Source;
 
-use super::{
-    description::MediaDescription, diagnostics::SidecarDiagnostics, file_index::FileIndex,
-};
+use super::{description::MediaDescription, file_index::FileIndex};
 use crate::ingest::{
     OriginalFiles, SourceFile,
     parquet_images::{ReadFailure, parquet_source},
 };
 
 /// Size limit of a sidecar that describes many images, in bytes.
-pub const MAX_SHARED_SIDECAR_BYTES: u64 = 64 << 20;
+pub(crate) const MAX_SHARED_SIDECAR_BYTES: u64 = 64 << 20;
 /// Size limit of a sidecar of one image, and of a list of class names, in bytes.
-pub const MAX_PER_IMAGE_SIDECAR_BYTES: u64 = 1 << 20;
+pub(crate) const MAX_PER_IMAGE_SIDECAR_BYTES: u64 = 1 << 20;
 
 /// The content of all sidecars of a folder. All paths are relative to the folder.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,7 +31,7 @@ pub struct SidecarData {
     pub problems: BTreeMap<PathBuf, String>,
 }
 
-pub struct SidecarReader<'a> {
+pub(crate) struct SidecarReader<'a> {
     folder: &'a dyn OriginalFiles,
     pub files: FileIndex<'a>,
     pub data: SidecarData,
@@ -43,8 +42,8 @@ impl<'a> SidecarReader<'a> {
         Self { folder, files, data: SidecarData::default() }
     }
 
-    /// Strips a byte order mark. A file that is unreadable or larger than `limit` is a problem.
-    pub fn read_bytes(&mut self, path: &Path, limit: u64) -> Option<Vec<u8>> {
+    /// Reads a file without its byte order mark. A file that is unreadable or larger than `limit` is a problem.
+    pub(crate) fn read_bytes(&mut self, path: &Path, limit: u64) -> Option<Vec<u8>> {
         let mut bytes =
             self.read_limited(path, limit).map_err(|why| self.report_problem(path, why)).ok()?;
         if bytes.starts_with(b"\xEF\xBB\xBF") {
@@ -60,7 +59,7 @@ impl<'a> SidecarReader<'a> {
             .ok()
     }
 
-    /// Opens a file that is read in parts. One that is unreadable or larger than `limit` is a problem.
+    /// Opens a file that is read in parts. A file that is unreadable or larger than `limit` is a problem.
     pub fn open(
         &mut self,
         path: &Path,
@@ -78,8 +77,8 @@ impl<'a> SidecarReader<'a> {
         open().map_err(|why| self.report_problem(path, why)).ok()
     }
 
-    /// Opens a Parquet file, which is read in parts without a limit on its size. One that is unreadable is a problem.
-    pub fn open_parquet(&mut self, path: &Path) -> Option<Source> {
+    /// Opens a Parquet file, which is read in parts without a limit on its size. An unreadable file is a problem.
+    pub(crate) fn open_parquet(&mut self, path: &Path) -> Option<Source> {
         let open = || {
             let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
             let source = parquet_source(file, &ReadFailure::default());
@@ -98,20 +97,20 @@ impl<'a> SidecarReader<'a> {
         Ok(bytes)
     }
 
-    /// Adds what a sidecar says about a media file; earlier sidecars take precedence.
-    pub fn add_description(&mut self, media: &Path, description: MediaDescription) {
+    /// Adds the description of a media file. Earlier sidecars take precedence.
+    pub(crate) fn add_description(&mut self, media: &Path, description: MediaDescription) {
         if description == MediaDescription::default() {
             return;
         }
         self.data.descriptions.entry(media.to_owned()).or_default().merge_missing(description);
     }
 
-    pub fn mark_used(&mut self, path: &Path) {
+    pub(crate) fn mark_used(&mut self, path: &Path) {
         self.data.sidecars.insert(path.to_owned());
     }
 
     /// Records a problem of a sidecar; only the first one is kept.
-    pub fn report_problem(&mut self, path: &Path, why: String) {
+    pub(crate) fn report_problem(&mut self, path: &Path, why: String) {
         self.mark_used(path);
         self.data.problems.entry(path.to_owned()).or_insert(why);
     }
@@ -129,4 +128,55 @@ fn unreadable(cause: &io::Error) -> String {
 
 fn too_large(limit: u64) -> String {
     format!("it is larger than {} MiB", limit >> 20)
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct SidecarDiagnostics {
+    /// The word for a position, such as a line, in singular and plural.
+    nouns: [&'static str; 2],
+    /// The current position, from 1.
+    position: usize,
+    last_reported: usize,
+    first_message: Option<String>,
+    further_positions: usize,
+}
+
+impl SidecarDiagnostics {
+    pub fn new(noun: &'static str, plural: &'static str) -> Self {
+        Self { nouns: [noun, plural], ..Self::default() }
+    }
+
+    /// Moves to a position, numbered from 1.
+    pub(crate) fn set_position(&mut self, position: usize) {
+        self.position = position;
+    }
+
+    pub fn next_position(&mut self) {
+        self.position += 1;
+    }
+
+    pub fn check(&mut self, result: Result<(), &str>) {
+        if let Err(why) = result {
+            self.report(why);
+        }
+    }
+
+    /// Reports a problem at the current position. Each position counts once.
+    pub fn report(&mut self, why: &str) {
+        if self.first_message.is_none() {
+            self.first_message = Some(format!("{} {}: {why}", self.nouns[0], self.position));
+        } else if self.position != self.last_reported {
+            self.further_positions += 1;
+        }
+        self.last_reported = self.position;
+    }
+
+    pub fn summary(self) -> Option<String> {
+        let (first, [noun, plural]) = (self.first_message?, self.nouns);
+        Some(match self.further_positions {
+            0 => first,
+            1 => format!("{first}; 1 more {noun}"),
+            more => format!("{first}; {more} more {plural}"),
+        })
+    }
 }

@@ -1,17 +1,21 @@
-//! Text files of single images: boxes of YOLO or KITTI in a folder parallel to the images; next to the image, boxes
-//! if every line is one, else a caption.
+//! Reads the text files of single images. A file in a folder parallel to the images contains boxes of YOLO or KITTI. A file
+//! next to the image contains boxes if every line is one, and a caption if not. A `.cls` file contains a class.
 
-use std::path::Path;
-
-use super::{
-    class_names::ClassNames,
-    description::{MediaDescription, normalized_caption},
-    kitti,
-    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
-    yolo,
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::{Path, PathBuf},
+    rc::Rc,
 };
 
-/// Folders of boxes, parallel to the image folder: of YOLO, and of KITTI.
+use saphyr_parser::{Event, Parser};
+
+use super::{
+    description::{BoundingBox, MediaDescription, normalized_caption, normalized_name, push_name},
+    file_index::CLASS_NAME_FILES,
+    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader},
+};
+
+/// The folders of boxes that YOLO and KITTI have beside the image folder.
 const LABEL_FOLDERS: [&str; 2] = ["labels", "label_2"];
 
 pub fn read(reader: &mut SidecarReader<'_>, names: &mut ClassNames) {
@@ -25,7 +29,7 @@ pub fn read(reader: &mut SidecarReader<'_>, names: &mut ClassNames) {
         }
         let Some(sidecar) = reader.files.sidecar_beside(media, "txt") else { continue };
         match read_text(reader, sidecar) {
-            Some(text) if yolo::is_yolo(&text) || kitti::is_kitti(&text) => {
+            Some(text) if is_yolo(&text) || is_kitti(&text) => {
                 add_boxes(reader, media, sidecar, &text, names);
             }
             Some(text) => {
@@ -50,11 +54,256 @@ fn add_boxes(
     text: &str,
     names: &mut ClassNames,
 ) {
-    let (description, diagnostics) = if kitti::is_kitti(text) {
-        kitti::parse(text)
+    let (description, diagnostics) = if is_kitti(text) {
+        parse_kitti(text)
     } else {
-        yolo::parse(text, &names.for_sidecar(reader, sidecar))
+        parse_yolo(text, &names.for_sidecar(reader, sidecar))
     };
     reader.add_description(media, description);
     reader.report_problems(sidecar, diagnostics);
+}
+
+/// Whether the text is not blank and every line is a class and a box.
+fn is_yolo(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    lines.peek().is_some() && lines.all(|line| parse_yolo_line(line).is_some())
+}
+
+fn parse_yolo(text: &str, names: &ClassMap) -> (MediaDescription, SidecarDiagnostics) {
+    let mut description = MediaDescription::default();
+    let mut diagnostics = SidecarDiagnostics::new("line", "lines");
+    for line in text.lines() {
+        diagnostics.next_position();
+        match parse_yolo_line(line).map(|(class, sides)| (class, BoundingBox::normalized(sides))) {
+            Some((class, Some(extent))) => {
+                let label = names.get(&class).cloned();
+                description.push_object(label.unwrap_or_else(|| format!("class {class}")), extent);
+            }
+            Some((_, None)) => diagnostics.report("its box is empty or outside the picture"),
+            None if line.trim().is_empty() => {}
+            None => diagnostics.report("it is not a class and a box in numbers"),
+        }
+    }
+    (description, diagnostics)
+}
+
+/// Parses the class and `[x, y, width, height]` of a line.
+fn parse_yolo_line(line: &str) -> Option<(u64, [f64; 4])> {
+    let mut columns = line.split_ascii_whitespace();
+    // Some tools write the class with a decimal point, too.
+    let class = columns.next()?.trim_end_matches(".0").parse().ok()?;
+    let numbers = columns
+        .map(|column| column.parse().ok().filter(|number: &f64| number.is_finite()))
+        .collect::<Option<Vec<_>>>()?;
+    match numbers[..] {
+        [x, y, width, height] | [x, y, width, height, _] => {
+            Some((class, [x - width / 2.0, y - height / 2.0, width, height]))
+        }
+        [_, _, _, _, _, _, ..] if numbers.len().is_multiple_of(2) => {
+            let span = |first: usize| {
+                let along = || numbers.iter().skip(first).step_by(2).copied();
+                let (low, high) = (along().reduce(f64::min)?, along().reduce(f64::max)?);
+                Some((low, high - low))
+            };
+            let ((x, width), (y, height)) = (span(0)?, span(1)?);
+            Some((class, [x, y, width, height]))
+        }
+        _ => None,
+    }
+}
+
+/// The type of a part of the picture in which objects were not labeled.
+const UNLABELED: &str = "DontCare";
+
+/// Whether the text is not blank and every line is an object.
+fn is_kitti(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    lines.peek().is_some() && lines.all(|line| parse_kitti_line(line).is_some())
+}
+
+fn parse_kitti(text: &str) -> (MediaDescription, SidecarDiagnostics) {
+    let mut description = MediaDescription::default();
+    let mut diagnostics = SidecarDiagnostics::new("line", "lines");
+    for line in text.lines() {
+        diagnostics.next_position();
+        let Some((kind, [left, top, right, bottom])) = parse_kitti_line(line) else { continue };
+        if kind == UNLABELED {
+            continue;
+        }
+        let extent = BoundingBox::pixels([left, top, right - left, bottom - top]);
+        match (normalized_name(kind), extent) {
+            (Some(label), Some(extent)) => description.push_object(label, extent),
+            _ => diagnostics.report("its box is empty or outside the picture"),
+        }
+    }
+    (description, diagnostics)
+}
+
+/// Parses the type and the box of a line.
+fn parse_kitti_line(line: &str) -> Option<(&str, [f64; 4])> {
+    let (kind, rest) = line.trim().split_once(' ')?;
+    let numbers: Vec<f64> =
+        rest.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
+    let is_word = kind.parse::<f64>().is_err();
+    let [_, _, _, left, top, right, bottom, ..] = numbers[..] else { return None };
+    (is_word && matches!(numbers.len(), 14 | 15)).then_some((kind, [left, top, right, bottom]))
+}
+
+pub(crate) fn read_class_files(reader: &mut SidecarReader<'_>, names: &mut ClassNames) {
+    for media in reader.files.media() {
+        let Some(sidecar) = reader.files.sidecar_beside(media, "cls") else { continue };
+        reader.mark_used(sidecar);
+        let Some(text) = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES) else { continue };
+        let label = match text.trim().parse::<u64>() {
+            Ok(class) => {
+                let name = names.for_sidecar(reader, sidecar).get(&class).cloned();
+                name.unwrap_or_else(|| format!("class {class}"))
+            }
+            Err(_) if text.trim().is_empty() || text.trim().contains('\n') => {
+                reader.report_problem(sidecar, "it is neither a number nor a name".to_owned());
+                continue;
+            }
+            Err(_) => text,
+        };
+        let mut description = MediaDescription::default();
+        push_name(&mut description.labels, &label);
+        reader.add_description(media, description);
+    }
+}
+
+type ClassMap = BTreeMap<u64, String>;
+
+#[derive(Default)]
+pub(crate) struct ClassNames(HashMap<PathBuf, Rc<ClassMap>>);
+
+impl ClassNames {
+    fn for_sidecar(&mut self, reader: &mut SidecarReader<'_>, sidecar: &Path) -> Rc<ClassMap> {
+        let folder = sidecar.parent().unwrap_or(Path::new(""));
+        if let Some(names) = self.0.get(folder) {
+            return Rc::clone(names);
+        }
+        let nearest = folder.ancestors().find_map(|folder| read_class_names(reader, folder));
+        let names = Rc::new(nearest.unwrap_or_default());
+        self.0.insert(folder.to_owned(), Rc::clone(&names));
+        names
+    }
+}
+
+fn read_class_names(reader: &mut SidecarReader<'_>, folder: &Path) -> Option<ClassMap> {
+    CLASS_NAME_FILES.iter().find_map(|file| {
+        let path = reader.files.get(&folder.join(file))?;
+        let text = reader.read_text(path, MAX_PER_IMAGE_SIDECAR_BYTES)?;
+        let is_yaml = path.extension().is_some_and(|end| end == "yaml" || end == "yml");
+        let names = if is_yaml { parse_yaml(&text) } else { parse_name_lines(&text) };
+        if let Some(why) = yaml_error(&text).filter(|_| is_yaml) {
+            reader.report_problem(path, why);
+        }
+        if names.is_empty() {
+            return None;
+        }
+        reader.mark_used(path);
+        Some(names)
+    })
+}
+
+fn parse_name_lines(text: &str) -> ClassMap {
+    (0..)
+        .zip(text.trim_end().lines())
+        .filter_map(|(class, line)| Some((class, normalized_name(line)?)))
+        .collect()
+}
+
+/// Parses the key `names` of the top-level map from events, which keep scalars as text and do not expand aliases. An
+/// alias for all names is looked up.
+fn parse_yaml(text: &str) -> ClassMap {
+    let events = || Parser::new_from_str(text).map_while(Result::ok).map(|(event, _)| event);
+    let mut value = skip_to_names(events());
+    match value.next() {
+        Some(Event::Alias(anchor)) => {
+            let mut events = events().skip_while(|event| anchor_of(event) != Some(anchor));
+            events.next().map(|start| yaml_entries(&start, events)).unwrap_or_default()
+        }
+        Some(start) => yaml_entries(&start, value),
+        None => ClassMap::new(),
+    }
+}
+
+/// Returns where a text stops being YAML. The part before that is read.
+fn yaml_error(text: &str) -> Option<String> {
+    let cause = Parser::new_from_str(text).find_map(Result::err)?;
+    Some(format!("line {}: invalid YAML", cause.marker().line()))
+}
+
+/// Skips to the value of the key `names` in the top-level map.
+fn skip_to_names<'a>(
+    mut events: impl Iterator<Item = Event<'a>>,
+) -> impl Iterator<Item = Event<'a>> {
+    let (mut depth, mut is_key) = (0_usize, true);
+    for event in events.by_ref() {
+        match event {
+            Event::Scalar(key, ..) if depth == 1 && is_key && key == "names" => break,
+            // A text instead of a map has no keys.
+            Event::Scalar(..) | Event::Alias(_) => {}
+            Event::MappingStart(..) | Event::SequenceStart(..) => {
+                depth += 1;
+                continue;
+            }
+            Event::MappingEnd | Event::SequenceEnd => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        if depth == 1 {
+            is_key = !is_key;
+        }
+    }
+    events
+}
+
+fn anchor_of(event: &Event<'_>) -> Option<usize> {
+    match event {
+        Event::SequenceStart(anchor, ..) | Event::MappingStart(anchor, ..) => Some(*anchor),
+        _ => None,
+    }
+}
+
+/// Reads the list or map that begins with `start`.
+fn yaml_entries<'a>(start: &Event<'a>, rest: impl Iterator<Item = Event<'a>>) -> ClassMap {
+    match start {
+        Event::SequenceStart(..) => yaml_list_entries(rest),
+        Event::MappingStart(..) => yaml_map_entries(rest),
+        _ => ClassMap::new(),
+    }
+}
+
+/// Reads a list up to its end. An entry that is not a scalar has a number but no name.
+fn yaml_list_entries<'a>(events: impl Iterator<Item = Event<'a>>) -> ClassMap {
+    let (mut names, mut class, mut depth) = (ClassMap::new(), 0, 0_usize);
+    for event in events {
+        match event {
+            Event::Scalar(text, ..) if depth == 0 => {
+                names.extend(normalized_name(&text).map(|name| (class, name)));
+                class += 1;
+            }
+            Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
+            Event::SequenceEnd | Event::MappingEnd if depth == 0 => break,
+            Event::SequenceEnd | Event::MappingEnd => {
+                depth -= 1;
+                class += u64::from(depth == 0);
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Reads the pairs of a map up to the first one that is not a pair of scalars.
+fn yaml_map_entries<'a>(mut events: impl Iterator<Item = Event<'a>>) -> ClassMap {
+    let mut names = ClassMap::new();
+    while let (Some(Event::Scalar(class, ..)), Some(Event::Scalar(name, ..))) =
+        (events.next(), events.next())
+    {
+        if let (Ok(class), Some(name)) = (class.trim().parse(), normalized_name(&name)) {
+            names.insert(class, name);
+        }
+    }
+    names
 }

@@ -1,13 +1,322 @@
-//! The languages of captions: their stems, their stop words, and which one captions are in.
+//! The languages of captions: their stems, the letters that they are written in, and which language captions are in. Come here
+//! to add a language; its stop words are in `stop_words`.
 
-mod alphabets;
-mod choice;
-mod detection;
-mod language_set;
 mod stop_words;
-mod supported;
 
-pub use choice::LanguageChoice;
-pub use detection::detect_language;
+use std::{borrow::Cow, collections::HashMap, ops::RangeInclusive, str::FromStr, sync::LazyLock};
+
+use snowball_stemmers_rs::{Algorithm, Stemmer};
+
+use super::words::words;
+
 pub use stop_words::is_stop_word;
-pub use supported::Language;
+
+/// A language that has a Snowball stemmer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Language {
+    #[default]
+    English,
+    Arabic,
+    Armenian,
+    Basque,
+    Catalan,
+    Czech,
+    Danish,
+    Dutch,
+    Esperanto,
+    Estonian,
+    Finnish,
+    French,
+    German,
+    Greek,
+    Hindi,
+    Hungarian,
+    Indonesian,
+    Irish,
+    Italian,
+    Lithuanian,
+    Nepali,
+    Norwegian,
+    Persian,
+    Polish,
+    Portuguese,
+    Romanian,
+    Russian,
+    Serbian,
+    Sesotho,
+    Spanish,
+    Swedish,
+    Tamil,
+    Turkish,
+    Ukrainian,
+    Yiddish,
+}
+
+pub(super) const LANGUAGE_COUNT: usize = LANGUAGES.len();
+
+/// Each language with its code (ISO 639-1), its name and its stemmer.
+const LANGUAGES: [(Language, &str, &str, Algorithm); 35] = [
+    (Language::English, "en", "English", Algorithm::English),
+    (Language::Arabic, "ar", "Arabic", Algorithm::Arabic),
+    (Language::Armenian, "hy", "Armenian", Algorithm::Armenian),
+    (Language::Basque, "eu", "Basque", Algorithm::Basque),
+    (Language::Catalan, "ca", "Catalan", Algorithm::Catalan),
+    (Language::Czech, "cs", "Czech", Algorithm::Czech),
+    (Language::Danish, "da", "Danish", Algorithm::Danish),
+    (Language::Dutch, "nl", "Dutch", Algorithm::Dutch),
+    (Language::Esperanto, "eo", "Esperanto", Algorithm::Esperanto),
+    (Language::Estonian, "et", "Estonian", Algorithm::Estonian),
+    (Language::Finnish, "fi", "Finnish", Algorithm::Finnish),
+    (Language::French, "fr", "French", Algorithm::French),
+    (Language::German, "de", "German", Algorithm::German),
+    (Language::Greek, "el", "Greek", Algorithm::Greek),
+    (Language::Hindi, "hi", "Hindi", Algorithm::Hindi),
+    (Language::Hungarian, "hu", "Hungarian", Algorithm::Hungarian),
+    (Language::Indonesian, "id", "Indonesian", Algorithm::Indonesian),
+    (Language::Irish, "ga", "Irish", Algorithm::Irish),
+    (Language::Italian, "it", "Italian", Algorithm::Italian),
+    (Language::Lithuanian, "lt", "Lithuanian", Algorithm::Lithuanian),
+    (Language::Nepali, "ne", "Nepali", Algorithm::Nepali),
+    (Language::Norwegian, "no", "Norwegian", Algorithm::Norwegian),
+    (Language::Persian, "fa", "Persian", Algorithm::Persian),
+    (Language::Polish, "pl", "Polish", Algorithm::Polish),
+    (Language::Portuguese, "pt", "Portuguese", Algorithm::Portuguese),
+    (Language::Romanian, "ro", "Romanian", Algorithm::Romanian),
+    (Language::Russian, "ru", "Russian", Algorithm::Russian),
+    (Language::Serbian, "sr", "Serbian", Algorithm::Serbian),
+    (Language::Sesotho, "st", "Sesotho", Algorithm::Sesotho),
+    (Language::Spanish, "es", "Spanish", Algorithm::Spanish),
+    (Language::Swedish, "sv", "Swedish", Algorithm::Swedish),
+    (Language::Tamil, "ta", "Tamil", Algorithm::Tamil),
+    (Language::Turkish, "tr", "Turkish", Algorithm::Turkish),
+    (Language::Ukrainian, "uk", "Ukrainian", Algorithm::Ukrainian),
+    (Language::Yiddish, "yi", "Yiddish", Algorithm::Yiddish),
+];
+
+impl Language {
+    /// Iterates over all languages, the default first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        LANGUAGES.into_iter().map(|(language, ..)| language)
+    }
+
+    pub fn from_code(code: &str) -> Option<Self> {
+        Self::all().find(|language| language.code() == code)
+    }
+
+    pub fn code(self) -> &'static str {
+        LANGUAGES[self as usize].1
+    }
+
+    pub fn name(self) -> &'static str {
+        LANGUAGES[self as usize].2
+    }
+
+    /// Returns the stem of a word in lower case. Some stemmers mistake a whole word for an ending, as the Greek one does with
+    /// `ιστός`; its stem is the word.
+    pub fn stem(self, word: &str) -> Cow<'_, str> {
+        let stem = Stemmer::create(LANGUAGES[self as usize].3).stem(word);
+        if stem.is_empty() { Cow::Borrowed(word) } else { stem }
+    }
+}
+
+/// The choice for a dataset: a language, or that it is detected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LanguageChoice {
+    Detected,
+    Language(Language),
+}
+
+impl LanguageChoice {
+    pub const DETECTED: &str = "auto";
+
+    pub fn language(self) -> Option<Language> {
+        match self {
+            Self::Detected => None,
+            Self::Language(language) => Some(language),
+        }
+    }
+}
+
+impl FromStr for LanguageChoice {
+    type Err = String;
+
+    fn from_str(raw: &str) -> Result<Self, String> {
+        if raw == Self::DETECTED {
+            return Ok(Self::Detected);
+        }
+        Language::from_code(raw).map(Self::Language).ok_or_else(|| {
+            let codes: Vec<&str> = Language::all().map(Language::code).collect();
+            format!("expected {} or one of {}", Self::DETECTED, codes.join(", "))
+        })
+    }
+}
+
+/// Frequent words of captions in languages with nearly the same stop words.
+const CAPTION_WORDS: [(Language, &str); 4] = [
+    (Language::Danish, "dreng gade hvid hvide hvidt kvinde kvinder mand pige sidder vand"),
+    (Language::Norwegian, "gutt hvit hvite hvitt jente kvinne kvinner løper sitter vann"),
+    (Language::Estonian, "istub istuvad kass koer laps lapsed mees naine poiss tüdruk valge vesi"),
+    (
+        Language::Finnish,
+        "istuu istuvat kissa koira lapsi lapset mies nainen poika tyttö valkoinen vettä",
+    ),
+];
+
+/// The weight of a word of a language, compared with the weight of a word in its letters.
+const WORD_WEIGHT: u64 = 2;
+
+/// Returns the language with the highest score; `None` if the captions show no language. If several languages have the same
+/// score, the first in the order of [`Language::all`] is returned.
+///
+/// A stop word shows its languages, and a letter beyond a to z shows those whose alphabet contains it. The weight of both is
+/// the number of languages that they exclude, so `the` weighs more than `a`, which twelve languages have. In 8,000 groups of
+/// four sentences of eight words in 33 languages, the language was right in 98.7 %, and in 97.5 % if each stop word counted
+/// one. For single sentences, these are 89 % and 78 %.
+pub fn detect_language<T: AsRef<str>>(captions: impl IntoIterator<Item = T>) -> Option<Language> {
+    let mut scores = [0_u64; LANGUAGE_COUNT];
+    let mut add = |languages: LanguageSet, weight: u64| {
+        for language in languages.iter() {
+            scores[language as usize] += weight * u64::from(languages.excluded());
+        }
+    };
+    for caption in captions {
+        for word in words(caption.as_ref()) {
+            add(stop_words::languages_of(&word), WORD_WEIGHT);
+            add(languages_of_caption_word(&word), WORD_WEIGHT);
+            add(languages_of_letters(&word), 1);
+        }
+    }
+    let best = scores.into_iter().max().filter(|&score| score > 0)?;
+    Language::all().find(|&language| scores[language as usize] == best)
+}
+
+fn languages_of_caption_word(word: &str) -> LanguageSet {
+    static WORDS: LazyLock<WordTable> = LazyLock::new(|| WordTable::new(CAPTION_WORDS));
+    WORDS.languages(word)
+}
+
+/// Scripts whose letters are all of the same languages. The script of Yiddish is not here, because Hebrew captions have it,
+/// too.
+const SCRIPTS: [(RangeInclusive<char>, &[Language]); 4] = [
+    ('\u{370}'..='\u{3FF}', &[Language::Greek]),
+    ('\u{530}'..='\u{58F}', &[Language::Armenian]),
+    ('\u{900}'..='\u{97F}', &[Language::Hindi, Language::Nepali]),
+    ('\u{B80}'..='\u{BFF}', &[Language::Tamil]),
+];
+
+const ALPHABETS: [(Language, &str); 25] = [
+    (Language::Arabic, "ءآأؤإئابةتثجحخدذرزسشصضطظعغفقكلمنهوىي"),
+    (Language::Catalan, "àçèéíïòóúü"),
+    (Language::Czech, "áčďéěíňóřšťúůýž"),
+    (Language::Danish, "æøåé"),
+    (Language::Dutch, "éëï"),
+    (Language::Esperanto, "ĉĝĥĵŝŭ"),
+    (Language::Estonian, "äöõüšž"),
+    (Language::Finnish, "äö"),
+    (Language::French, "àâæçèéêëîïôœùûü"),
+    (Language::German, "äöüß"),
+    (Language::Hungarian, "áéíóöőúüű"),
+    (Language::Irish, "áéíóú"),
+    (Language::Italian, "àèéìòù"),
+    (Language::Lithuanian, "ąčęėįšųūž"),
+    (Language::Norwegian, "æøåé"),
+    (Language::Persian, "ءآئابپتثجچحخدذرزژسشصضطظعغفقلمنهوکگی"),
+    (Language::Polish, "ąćęłńóśźż"),
+    (Language::Portuguese, "áâãàçéêíóôõú"),
+    (Language::Romanian, "ăâîșşțţ"),
+    (Language::Russian, "абвгдежзийклмнопрстуфхцчшщъыьэюяё"),
+    (Language::Serbian, "ćčđšžабвгдђежзијклљмнњопрстћуфхцчџш"),
+    (Language::Spanish, "áéíñóúü"),
+    (Language::Swedish, "åäöé"),
+    (Language::Turkish, "âçğıöşü"),
+    (Language::Ukrainian, "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя"),
+];
+
+/// Returns the languages whose alphabet contains all letters of a word beyond a to z; none if it contains no such
+/// letter.
+pub(super) fn languages_of_letters(word: &str) -> LanguageSet {
+    let letters = word.chars().filter(|c| !c.is_ascii() && c.is_alphabetic());
+    letters.map(languages_of_letter).reduce(LanguageSet::intersection).unwrap_or_default()
+}
+
+fn languages_of_letter(letter: char) -> LanguageSet {
+    static LANGUAGES: LazyLock<HashMap<char, LanguageSet>> = LazyLock::new(|| {
+        let scripts = SCRIPTS.into_iter().flat_map(|(letters, languages)| {
+            letters.flat_map(|letter| languages.iter().map(move |&language| (language, letter)))
+        });
+        let alphabets = ALPHABETS.into_iter();
+        let alphabets = alphabets
+            .flat_map(|(language, letters)| letters.chars().map(move |letter| (language, letter)));
+        let mut languages: HashMap<char, LanguageSet> = HashMap::new();
+        for (language, letter) in scripts.chain(alphabets) {
+            languages.entry(letter).or_default().insert(language);
+        }
+        languages
+    });
+    LANGUAGES.get(&letter).copied().unwrap_or_default()
+}
+
+/// A set of languages, with one bit per language.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LanguageSet(u64);
+
+const _: () = assert!(LANGUAGE_COUNT <= 64);
+
+impl LanguageSet {
+    pub(super) const ALL: Self = Self(u64::MAX >> (64 - LANGUAGE_COUNT));
+
+    pub fn insert(&mut self, language: Language) {
+        self.0 |= 1 << language as u32;
+    }
+
+    pub(super) fn contains(self, language: Language) -> bool {
+        self.0 >> language as u32 & 1 == 1
+    }
+
+    pub(super) fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Returns the number of languages that are not in the set.
+    pub(super) fn excluded(self) -> u32 {
+        Self::ALL.0.count_ones() - self.0.count_ones()
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = Language> {
+        Language::all().filter(move |&language| self.contains(language))
+    }
+}
+
+/// The languages that have each word.
+pub(super) struct WordTable(HashMap<&'static str, LanguageSet>);
+
+impl WordTable {
+    /// Creates a table from the words of languages, separated by spaces.
+    pub fn new(lists: impl IntoIterator<Item = (Language, &'static str)>) -> Self {
+        let mut table: HashMap<&str, LanguageSet> = HashMap::new();
+        for (language, words) in lists {
+            for word in words.split_whitespace() {
+                table.entry(word).or_default().insert(language);
+            }
+        }
+        Self(table)
+    }
+
+    pub(super) fn languages(&self, word: &str) -> LanguageSet {
+        self.0.get(word).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_is_in_the_table_at_its_place() {
+        for (number, (language, code, ..)) in LANGUAGES.into_iter().enumerate() {
+            assert_eq!(language as usize, number, "{code}");
+            assert_eq!(Language::from_code(code), Some(language));
+        }
+        assert_eq!(Language::all().next(), Some(Language::default()));
+    }
+}

@@ -1,4 +1,4 @@
-//! Truncated singular value decomposition, using only products with the sparse matrix.
+//! Computes a truncated singular value decomposition for the text space, using only products with the sparse matrix.
 
 /// Additional directions per iteration, for faster convergence.
 const OVERSAMPLING: usize = 16;
@@ -17,7 +17,7 @@ pub struct TextMatrix {
 }
 
 impl TextMatrix {
-    /// An empty matrix; `weights` has one number per word.
+    /// Creates an empty matrix; `weights` has one number per word.
     pub fn new(weights: Vec<f32>) -> Self {
         Self { weights, words: Vec::new(), ends: Vec::new() }
     }
@@ -34,7 +34,7 @@ impl TextMatrix {
         self.weights[word]
     }
 
-    /// `A' A x` for each of the vectors, where `A` is this matrix.
+    /// Returns `A' A x` for each of the vectors, where `A` is this matrix.
     fn multiply_gram(&self, vectors: &[Vec<f32>]) -> Vec<Vec<f32>> {
         let width = vectors.len();
         let from = transposed(vectors, self.weights.len());
@@ -59,8 +59,8 @@ impl TextMatrix {
     }
 }
 
-/// Up to `limit` right singular vectors with their singular values, largest first. `start`
-/// contains at least `limit` + 16 pseudorandom numbers per word; the result is deterministic.
+/// Returns up to `limit` right singular vectors with their singular values, largest first. `start` contains at least `limit` +
+/// 16 pseudorandom numbers per word; the result is deterministic.
 pub fn truncated_svd(texts: &TextMatrix, start: &[Vec<f32>], limit: usize) -> Vec<(f32, Vec<f32>)> {
     let count = (limit + OVERSAMPLING).min(start.len());
     let column = |at: usize| start.iter().map(|numbers| numbers[at]).collect();
@@ -140,7 +140,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + rest
 }
 
-/// Eigenvalues and unit eigenvectors of a symmetric matrix, largest first (Jacobi).
+/// Returns the eigenvalues and unit eigenvectors of a symmetric matrix, largest first (Jacobi).
 fn symmetric_eigen(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
     let size = matrix.len();
     let unit = |at: usize| (0..size).map(|other| f64::from(u8::from(at == other))).collect();

@@ -2,10 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tessera_media::{
-    file_stat::FileStat,
-    ingest::{FileToExtract, ScannedFile},
-};
+use tessera_media::ingest::{FileStat, FileToExtract, ScannedFile};
 use tessera_model::DatasetId;
 use tessera_store::{
     QueryError, Store, StoreError, Transaction,

@@ -7,9 +7,9 @@ use std::{
 };
 
 use rustix::fs::Mode;
-use tessera_media::{
-    file_stat::{FileStat, KnownFile},
-    ingest::{FolderScan, OriginalFiles as _, SandboxedDir, ScannedFile, diff, scan_folder},
+use tessera_media::ingest::{
+    FileStat, FolderScan, KnownFile, OriginalFiles as _, SandboxedDir, ScannedFile, diff,
+    scan_folder,
 };
 
 #[test]

@@ -3,7 +3,7 @@
 use tessera_search::{
     cluster::{
         aspect_ratio_scores,
-        mislabels::{class_outlier_scores, mislabel_scores},
+        issue_scores::{class_outlier_scores, mislabel_scores},
         outlier_scores, size_scores,
     },
     similarity::{Neighbor, NeighborGraph},

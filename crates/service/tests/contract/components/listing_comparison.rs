@@ -2,10 +2,7 @@
 
 use std::{convert::Infallible, fs, path::PathBuf, process::Command};
 
-use tessera_media::{
-    file_stat::{FileStat, KnownFile},
-    ingest::{ListingComparison, ScannedFile, compare_listing},
-};
+use tessera_media::ingest::{FileStat, KnownFile, ListingComparison, ScannedFile, compare_listing};
 
 const NAMES: u32 = 1_000_000;
 const PART: u32 = 1_000;

@@ -3,13 +3,13 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tessera_encoder::LearnedModel;
+use tessera_encoder::Encoder;
 use tessera_testing::tiny_model::{
     ModelFolder, OWN_COLORS, byte_pair_tokenizer, image_model, masked_text_model, unigram_tokenizer,
 };
 
 fn refused(folder: &ModelFolder) -> String {
-    let Err(cause) = LearnedModel::load(folder.path()) else { return String::new() };
+    let Err(cause) = Encoder::load(folder.path()) else { return String::new() };
     let text = cause.to_string();
     let name = folder.path().file_name().unwrap().to_str().unwrap();
     assert!(text.contains(name), "{text} names no file");
@@ -51,10 +51,10 @@ fn each_unusable_file_is_named_with_what_to_do() {
         assert!(found.contains(words), "{found:?} does not contain {words}");
     }
     assert!(refused(&ModelFolder::empty().with("onnx/other.onnx", "")).contains("has neither"));
-    let missing = LearnedModel::load(&ModelFolder::empty().path().join("none")).unwrap_err();
+    let missing = Encoder::load(&ModelFolder::empty().path().join("none")).unwrap_err();
     assert!(missing.to_string().contains("does not exist; check the path"), "{missing}");
     let file = clip();
-    let file = LearnedModel::load(&file.path().join("config.json")).unwrap_err();
+    let file = Encoder::load(&file.path().join("config.json")).unwrap_err();
     assert!(file.to_string().contains("is a file; give the folder"), "{file}");
 }
 
@@ -74,14 +74,14 @@ fn damaged_models_are_refused_or_change_the_fingerprint() {
     let folder = ModelFolder::clip();
     let path = folder.path().join("onnx/vision_model.onnx");
     let whole = fs::read(&path).unwrap();
-    let first = LearnedModel::load(folder.path()).unwrap().fingerprint();
+    let first = Encoder::load(folder.path()).unwrap().fingerprint();
     for offset in 0..whole.len() {
         let mut flipped = whole.clone();
         flipped[offset] ^= 0x11;
         for bytes in [&whole[..offset], &flipped] {
             fs::write(&path, bytes).unwrap();
             // Not every byte of the model affects the result.
-            if let Ok(other) = LearnedModel::load(folder.path()) {
+            if let Ok(other) = Encoder::load(folder.path()) {
                 assert_ne!(other.fingerprint(), first);
             }
         }

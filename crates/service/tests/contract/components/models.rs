@@ -3,14 +3,14 @@
 use half::f16;
 use image::{Rgb, RgbImage};
 use serde_json::json;
-use tessera_encoder::{LearnedModel, ModelKind, SelfTest};
+use tessera_encoder::{Encoder, ModelKind, SelfTest};
 use tessera_testing::tiny_model::{
     COLORS, DIMENSION, ModelFolder, OPPOSITE_COLORS, OWN_COLORS, byte_pair_tokenizer, image_model,
     preprocessor,
 };
 
-fn load(folder: &ModelFolder) -> LearnedModel {
-    LearnedModel::load(folder.path()).unwrap()
+fn load(folder: &ModelFolder) -> Encoder {
+    Encoder::load(folder.path()).unwrap()
 }
 
 fn distance(a: &[f16], b: &[f16]) -> f32 {
@@ -21,7 +21,7 @@ fn plain(color: [u8; 3]) -> RgbImage {
     RgbImage::from_pixel(60, 40, Rgb(color))
 }
 
-fn vector(model: &LearnedModel, picture: &RgbImage) -> Vec<f16> {
+fn vector(model: &Encoder, picture: &RgbImage) -> Vec<f16> {
     model.encode_image(picture).unwrap().vector
 }
 
@@ -163,5 +163,5 @@ fn every_file_that_changes_vectors_changes_the_fingerprint() {
 #[test]
 fn models_are_send_and_sync() {
     fn shared<T: Send + Sync>() {}
-    shared::<LearnedModel>();
+    shared::<Encoder>();
 }

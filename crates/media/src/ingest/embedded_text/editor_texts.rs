@@ -1,0 +1,178 @@
+//! Reads the texts that people and programs add to a picture: XMP and IPTC of photo editors and news agencies, and the texts
+//! of PNG, which contain the prompts of generated pictures.
+
+use roxmltree::{Document, Node};
+
+use super::{BlockText, PERSON, date_labels_of_text, decode_text, joined_caption, metadata_label};
+use crate::ingest::xml::{XmlLimits, parse_xml};
+
+const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+const DUBLIN_CORE: &str = "http://purl.org/dc/elements/1.1/";
+const XMP: &str = "http://ns.adobe.com/xap/1.0/";
+const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
+const IPTC_EXTENSION: &str = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/";
+const REGIONS: &str = "http://www.metadataworkinggroup.com/schemas/regions/";
+
+/// Editors declare dozens of namespaces.
+const LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 64 };
+
+/// Returns nothing for a packet that is not XML or exceeds the limits.
+pub(crate) fn read_xmp(packet: &[u8]) -> BlockText {
+    let Ok(text) = str::from_utf8(packet) else { return BlockText::default() };
+    // Editors pad a packet with blanks, and sometimes with zeros, so that they can change it in place.
+    let text = text.trim_matches(['\0', '\u{feff}', ' ', '\n', '\r', '\t']);
+    parse_xml(text, LIMITS).map(|document| read_document(&document)).unwrap_or_default()
+}
+
+fn read_document(document: &Document) -> BlockText {
+    let first = |namespace, name| values(document, namespace, name).into_iter().next();
+    let dates = [first(PHOTOSHOP, "DateCreated"), first(XMP, "CreateDate")];
+    let mut labels = dates
+        .into_iter()
+        .flatten()
+        .map(|date| date_labels_of_text(&date))
+        .find(|labels| !labels.is_empty())
+        .unwrap_or_default();
+    // A rating of 0 stands for none, and -1 for rejected.
+    let rating = first(XMP, "Rating").and_then(|text| text.trim().parse::<f64>().ok());
+    let rating = rating.filter(|stars| (1.0..=5.0).contains(stars));
+    labels.extend(rating.map(|stars| metadata_label("rating", stars.round())));
+    let persons = values(document, IPTC_EXTENSION, "PersonInImage");
+    labels.extend(
+        persons.iter().chain(&face_names(document)).map(|name| metadata_label(PERSON, name.trim())),
+    );
+    BlockText {
+        caption: joined_caption(first(DUBLIN_CORE, "title"), first(DUBLIN_CORE, "description")),
+        keywords: values(document, DUBLIN_CORE, "subject"),
+        metadata_labels: labels,
+    }
+}
+
+/// Returns the values of a property, which is an attribute, a text, or a list. If a text has several languages, the first
+/// counts.
+fn values(document: &Document, namespace: &str, name: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    for description in document.descendants().filter(|node| node.has_tag_name((RDF, "Description")))
+    {
+        values.extend(description.attribute((namespace, name)).map(str::to_owned));
+        for property in description.children().filter(|node| node.has_tag_name((namespace, name))) {
+            let items = |list: Node| -> Vec<String> {
+                let items = list.descendants().filter(|node| node.has_tag_name((RDF, "li")));
+                items.filter_map(|item| item.text()).map(str::to_owned).collect()
+            };
+            let list = property.children().find(Node::is_element);
+            match list {
+                None => values.extend(property.text().map(str::to_owned)),
+                Some(list) if list.has_tag_name((RDF, "Alt")) => {
+                    values.extend(items(list).into_iter().next());
+                }
+                Some(list) => values.extend(items(list)),
+            }
+        }
+    }
+    values
+}
+
+/// Returns the names of the faces that were marked in the picture.
+fn face_names(document: &Document) -> Vec<String> {
+    let value = |node: &Node, name: &str| {
+        let child = || node.children().find(|child| child.has_tag_name((REGIONS, name)));
+        let child = || child().and_then(|child| child.text().map(str::to_owned));
+        node.attribute((REGIONS, name)).map(str::to_owned).or_else(child)
+    };
+    let face = |node: Node| {
+        let kind = value(&node, "Type")?;
+        if kind == "Face" { value(&node, "Name") } else { None }
+    };
+    document.descendants().filter(Node::is_element).filter_map(face).collect()
+}
+
+/// The Photoshop resource that contains the records.
+const IPTC_RESOURCE: u16 = 0x0404;
+/// The record of descriptions; its data sets follow.
+const DESCRIPTION_RECORD: u8 = 2;
+const TITLE: u8 = 5;
+const KEYWORD: u8 = 25;
+const DATE_CREATED: u8 = 55;
+const HEADLINE: u8 = 105;
+const CAPTION: u8 = 120;
+
+/// Reads records, or the Photoshop resources that contain them, up to the first damaged one.
+pub(crate) fn read_iptc(block: &[u8]) -> BlockText {
+    let records = if block.starts_with(b"8BIM") { iptc_resource(block) } else { Some(block) };
+    let mut rest = records.unwrap_or_default();
+    let (mut title, mut headline, mut caption) = (None, None, None);
+    let mut text = BlockText::default();
+    while let Some((data_set, after)) = split_data_set(rest) {
+        rest = after;
+        if data_set.record != DESCRIPTION_RECORD {
+            continue;
+        }
+        let value = decode_text(data_set.body);
+        match data_set.number {
+            TITLE => title = Some(value),
+            HEADLINE => headline = Some(value),
+            CAPTION => caption = Some(value),
+            KEYWORD => text.keywords.push(value),
+            DATE_CREATED => text.metadata_labels = date_labels_of_text(&value),
+            _ => {}
+        }
+    }
+    text.caption = joined_caption(headline.or(title), caption);
+    text
+}
+
+/// A text in a record.
+struct DataSet<'a> {
+    record: u8,
+    number: u8,
+    body: &'a [u8],
+}
+
+/// Splits off the first data set.
+fn split_data_set(bytes: &[u8]) -> Option<(DataSet<'_>, &[u8])> {
+    let (&[0x1C, record, number, high, low], after) = bytes.split_first_chunk()? else {
+        return None;
+    };
+    // A data set whose length has its highest bit set is not text.
+    let (body, after) = after.split_at_checked(u16::from_be_bytes([high, low]).into())?;
+    Some((DataSet { record, number, body }, after))
+}
+
+/// Finds the resource of IPTC among the resources of Photoshop.
+fn iptc_resource(mut bytes: &[u8]) -> Option<&[u8]> {
+    loop {
+        let after = bytes.strip_prefix(b"8BIM")?;
+        let (id, after) = after.split_first_chunk()?;
+        // The name follows its length. Name and body are padded to an even number of bytes.
+        let name = usize::from(*after.first()?) + 1;
+        let after = after.get(name.next_multiple_of(2)..)?;
+        let (length, after) = after.split_first_chunk()?;
+        let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
+        let body = after.get(..length)?;
+        if u16::from_be_bytes(*id) == IPTC_RESOURCE {
+            return Some(body);
+        }
+        bytes = after.get(length.next_multiple_of(2)..)?;
+    }
+}
+
+/// Lines that follow the prompt of a generated picture.
+const AFTER_PROMPT: [&str; 2] = ["\nNegative prompt:", "\nSteps:"];
+
+pub(crate) fn read_png_texts(texts: &[(String, String)]) -> BlockText {
+    let find = |name: &str| {
+        let found = texts.iter().find(|(keyword, _)| keyword.eq_ignore_ascii_case(name));
+        found.map(|(_, text)| text.clone())
+    };
+    let prompt = find("parameters").map(|text| {
+        let ends = AFTER_PROMPT.iter().filter_map(|line| text.find(line));
+        text[..ends.min().unwrap_or(text.len())].to_owned()
+    });
+    let dates = find("Creation Time").map(|text| date_labels_of_text(&text));
+    BlockText {
+        caption: joined_caption(find("Title"), find("Description").or(prompt)),
+        keywords: Vec::new(),
+        metadata_labels: dates.unwrap_or_default(),
+    }
+}

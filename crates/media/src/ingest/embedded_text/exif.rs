@@ -1,0 +1,147 @@
+//! Reads Exif: a description, and labels of what the camera recorded, such as its model, the exposure and the place.
+
+use tessera_picture::{TiffDirectory, TiffStructure};
+
+use super::{BlockText, date_labels_of_text, decode_text, joined_caption, metadata_label};
+
+// Tags of Exif 2.32, in the first directory, the directory of Exif, and the directory of GPS.
+const IMAGE_DESCRIPTION: u16 = 0x010E;
+const MAKE: u16 = 0x010F;
+const MODEL: u16 = 0x0110;
+const DATE_TIME: u16 = 0x0132;
+const EXIF_DIRECTORY: u16 = 0x8769;
+const GPS_DIRECTORY: u16 = 0x8825;
+const EXPOSURE_TIME: u16 = 0x829A;
+const F_NUMBER: u16 = 0x829D;
+const PHOTOGRAPHIC_SENSITIVITY: u16 = 0x8827;
+const DATE_TIME_ORIGINAL: u16 = 0x9003;
+const DATE_TIME_DIGITIZED: u16 = 0x9004;
+const FOCAL_LENGTH: u16 = 0x920A;
+const LENS_MODEL: u16 = 0xA434;
+const GPS_LATITUDE_REF: u16 = 1;
+const GPS_LATITUDE: u16 = 2;
+const GPS_LONGITUDE_REF: u16 = 3;
+const GPS_LONGITUDE: u16 = 4;
+
+/// Texts that cameras write instead of a description.
+const CAMERA_DESCRIPTIONS: [&str; 6] = [
+    "OLYMPUS DIGITAL CAMERA",
+    "SONY DSC",
+    "MINOLTA DIGITAL CAMERA",
+    "KODAK Digital Still Camera",
+    "SAMSUNG",
+    "SAMSUNG CAMERA PICTURES",
+];
+
+pub(crate) fn read_exif(bytes: &[u8]) -> BlockText {
+    let Some((structure, first)) = TiffStructure::open(bytes) else { return BlockText::default() };
+    let fields = |directory| Fields { structure: &structure, directory };
+    let picture = fields(first);
+    let mut labels = Vec::new();
+    let mut add = |kind, value: Option<String>| {
+        labels.extend(value.map(|value| metadata_label(kind, value)));
+    };
+    add("camera", camera(&picture));
+    let taken = structure.subdirectory(first, EXIF_DIRECTORY).map(fields);
+    if let Some(taken) = &taken {
+        add("lens", taken.text(LENS_MODEL));
+        add("exposure", taken.fraction(EXPOSURE_TIME).and_then(exposure));
+        add("aperture", taken.fraction(F_NUMBER).map(|number| format!("f/{}", rounded(number))));
+        add("iso", taken.integer(PHOTOGRAPHIC_SENSITIVITY));
+        let focal_length = taken.fraction(FOCAL_LENGTH);
+        add("focal-length", focal_length.map(|length| format!("{} mm", rounded(length))));
+    }
+    let gps = structure.subdirectory(first, GPS_DIRECTORY).map(fields);
+    add("gps", gps.and_then(|gps| position(&gps)));
+    let taken_at = taken.iter().flat_map(|taken| {
+        [DATE_TIME_ORIGINAL, DATE_TIME_DIGITIZED].into_iter().filter_map(|tag| taken.text(tag))
+    });
+    let dates = taken_at.chain(picture.text(DATE_TIME)).map(|date| date_labels_of_text(&date));
+    labels.extend(dates.into_iter().find(|labels| !labels.is_empty()).unwrap_or_default());
+    let is_written = |text: &String| !CAMERA_DESCRIPTIONS.contains(&&**text);
+    BlockText {
+        caption: joined_caption(None, picture.text(IMAGE_DESCRIPTION).filter(is_written)),
+        keywords: Vec::new(),
+        metadata_labels: labels,
+    }
+}
+
+struct Fields<'a> {
+    structure: &'a TiffStructure<'a>,
+    directory: TiffDirectory<'a>,
+}
+
+impl Fields<'_> {
+    /// Returns a trimmed text; `None` if it is blank.
+    fn text(&self, tag: u16) -> Option<String> {
+        let text = decode_text(self.structure.text(self.directory, tag)?);
+        let text = text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// Returns a number; `None` if it is not positive.
+    fn integer(&self, tag: u16) -> Option<String> {
+        let number = self.structure.integer(self.directory, tag)?;
+        (number > 0).then(|| number.to_string())
+    }
+
+    /// Returns a number; `None` if it is not positive.
+    fn fraction(&self, tag: u16) -> Option<f64> {
+        let [fraction] = self.structure.fractions(self.directory, tag)?;
+        (fraction.0 > 0).then(|| quotient(fraction))
+    }
+}
+
+fn quotient((numerator, denominator): (u32, u32)) -> f64 {
+    f64::from(numerator) / f64::from(denominator)
+}
+
+/// Rounds a number to one decimal.
+fn rounded(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
+}
+
+/// Returns the model of the camera, after its maker unless both begin with the same word.
+fn camera(fields: &Fields) -> Option<String> {
+    let model = fields.text(MODEL)?;
+    let first_word = |text: &str| text.split_whitespace().next().map(str::to_lowercase);
+    match fields.text(MAKE) {
+        Some(make) if first_word(&make) != first_word(&model) => Some(format!("{make} {model}")),
+        _ => Some(model),
+    }
+}
+
+/// Formats a time as `1/250 s`, or as `2.5 s` from 0.3 seconds on.
+fn exposure(seconds: f64) -> Option<String> {
+    if seconds >= 0.3 {
+        return Some(format!("{} s", rounded(seconds)));
+    }
+    let fraction = (1.0 / seconds).round();
+    (fraction < 1e6).then(|| format!("1/{fraction} s"))
+}
+
+/// Formats latitude and longitude in tenths of a degree (about 11 km), so that pictures of one place have the same label.
+fn position(fields: &Fields) -> Option<String> {
+    let latitude = degrees(fields, GPS_LATITUDE, &SOUTH, 90.0)?;
+    let longitude = degrees(fields, GPS_LONGITUDE, &WEST, 180.0)?;
+    Some(format!("{latitude:.1},{longitude:.1}"))
+}
+
+/// A direction whose degrees are negative, and the field that contains the direction.
+struct NegativeDirection {
+    field: u16,
+    letter: &'static str,
+}
+
+const SOUTH: NegativeDirection = NegativeDirection { field: GPS_LATITUDE_REF, letter: "S" };
+const WEST: NegativeDirection = NegativeDirection { field: GPS_LONGITUDE_REF, letter: "W" };
+
+/// Reads degrees from three fractions; `None` if they exceed the limit.
+fn degrees(fields: &Fields, tag: u16, negative: &NegativeDirection, limit: f64) -> Option<f64> {
+    let [degrees, minutes, seconds] =
+        fields.structure.fractions(fields.directory, tag)?.map(quotient);
+    let degrees = degrees + minutes / 60.0 + seconds / 3600.0;
+    let sign = if fields.text(negative.field)? == negative.letter { -1.0 } else { 1.0 };
+    // Adding zero leaves no negative zero.
+    (degrees <= limit).then(|| rounded(sign * degrees) + 0.0)
+}

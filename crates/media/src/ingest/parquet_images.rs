@@ -1,0 +1,296 @@
+//! Shows the images inside Parquet files as files: each row is a file below its Parquet file, as if that were a folder.
+
+use std::{
+    io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use tessera_parquet::{Error, FileColumn, ParquetFile, Source};
+use tessera_picture::PictureFormat;
+
+use super::{
+    FolderScan, OriginalFiles, ScannedFile, SourceFile,
+    file_names::sanitized_path,
+    is_unavailable,
+    scan::{FileStat, METADATA_PARQUET},
+    unavailable,
+};
+
+/// Limit on the rows of a Parquet file that become files. An archive has the same limit.
+pub(crate) const MAX_ROWS: usize = 200_000;
+
+/// Adds the rows of all Parquet files that have a column of images. Damaged files and files without such a column add
+/// nothing. Fails if object storage does.
+pub fn list_images(files: &dyn OriginalFiles, scan: &mut FolderScan) -> io::Result<()> {
+    let candidates = scan.files.iter().filter(|file| {
+        is_parquet(&file.path) && file.path.file_name().is_some_and(|name| name != METADATA_PARQUET)
+    });
+    let candidates: Vec<ScannedFile> = candidates.cloned().collect();
+    for file in &candidates {
+        let rows = match ImageTable::open(files, &file.path).and_then(|table| row_names(&table)) {
+            Ok(rows) => rows,
+            Err(cause) if is_unavailable(&cause) => return Err(cause),
+            Err(_) => continue,
+        };
+        let stat = row_stat(file.stat);
+        let row = |name| ScannedFile { path: file.path.join(name), stat };
+        scan.files.extend(rows.into_iter().map(row));
+    }
+    scan.files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(())
+}
+
+/// Whether an indexed file can be a row of a Parquet file that a scan found, and the Parquet file has not changed since.
+pub(crate) fn is_row_of(parquet: FileStat, indexed: FileStat) -> bool {
+    indexed.is_unchanged_in(row_stat(parquet))
+}
+
+/// Derives the stat of a row from its Parquet file. The size of a row is unknown until it is read, so a change of the
+/// Parquet file counts as a change of all its rows.
+fn row_stat(file: FileStat) -> FileStat {
+    FileStat { size: 0, modified: file.modified.wrapping_add(file.size.cast_signed()) }
+}
+
+fn row_names(table: &ImageTable) -> io::Result<Vec<String>> {
+    let rows = usize::try_from(table.count_rows()?).unwrap_or(MAX_ROWS).min(MAX_ROWS);
+    if rows == 0 {
+        return Ok(Vec::new());
+    }
+    let paths = table.paths(rows)?;
+    let extension = if paths.iter().any(Option::is_none) {
+        let first = table.images(0, 1)?.into_iter().flatten().next().unwrap_or_default();
+        PictureFormat::detect(&first).map_or("jpg", PictureFormat::extension)
+    } else {
+        "jpg"
+    };
+    let paths = paths.iter().map(Option::as_deref);
+    Ok((1..).zip(paths).map(|(row, path)| row_name(row, path, extension)).collect())
+}
+
+/// Names of columns with images.
+const IMAGE_COLUMNS: [&str; 9] =
+    ["image", "img", "picture", "photo", "jpg", "jpeg", "png", "webp", "image_bytes"];
+
+fn is_image_column(name: &str) -> bool {
+    IMAGE_COLUMNS.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// Whether a file is a Parquet file, by its name.
+pub fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
+}
+
+/// Returns the name of a row, numbered from 1: `000012-cat.jpg`, or `000012.jpg` if the row has no path.
+fn row_name(row: u64, path: Option<&[u8]>, extension: &str) -> String {
+    let path = path.map(String::from_utf8_lossy).unwrap_or_default();
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    if name.is_empty() {
+        return format!("{row:06}.{extension}");
+    }
+    format!("{row:06}-{}", sanitized_path(name).display())
+}
+
+/// Returns the row that a name refers to; `None` if it is not the name of a row.
+pub(crate) fn row_of(path: &Path) -> Option<u64> {
+    let name = path.file_name()?.to_str()?;
+    let digits = name.split(['-', '.']).next()?;
+    digits.parse().ok().filter(|&row| row > 0)
+}
+
+/// Number of rows that are read ahead when rows are opened in order, because a whole page is unpacked for each read.
+const ROWS_AHEAD: usize = 64;
+
+pub struct ParquetOriginals {
+    /// The files of the dataset, including the Parquet files.
+    files: Box<dyn OriginalFiles>,
+    /// The Parquet file from which an image was opened last.
+    current: Mutex<Option<OpenParquet>>,
+}
+
+struct OpenParquet {
+    path: PathBuf,
+    table: ImageTable,
+    /// The row of the first of `images`, from 0.
+    first: u64,
+    images: Vec<Option<Vec<u8>>>,
+}
+
+impl ParquetOriginals {
+    pub fn new(files: Box<dyn OriginalFiles>) -> Self {
+        Self { files, current: Mutex::new(None) }
+    }
+
+    fn open_row(&self, parquet: &Path, row: u64) -> io::Result<Box<dyn SourceFile>> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = match current.take().filter(|open| open.path == parquet) {
+            Some(open) => current.insert(open),
+            None => current.insert(OpenParquet::open(&*self.files, parquet)?),
+        };
+        let image = open.image(row - 1)?.ok_or_else(|| io::Error::other("the row has no image"))?;
+        Ok(Box::new(RowFile(Cursor::new(image))))
+    }
+}
+
+impl OriginalFiles for ParquetOriginals {
+    fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>> {
+        let row = relative.parent().filter(|parent| is_parquet(parent)).zip(row_of(relative));
+        let Some((parquet, row)) = row else { return self.files.open_file(relative) };
+        if self.is_remote() {
+            // The row is tried first, because the parent is hardly ever a folder and each failed attempt is a request.
+            return match self.open_row(parquet, row) {
+                Err(cause) if cause.kind() == ErrorKind::NotFound => self.files.open_file(relative),
+                opened => opened,
+            };
+        }
+        match self.files.open_file(relative) {
+            // The parent is a Parquet file, not a folder.
+            Err(cause) if cause.kind() == ErrorKind::NotADirectory => self.open_row(parquet, row),
+            opened => opened,
+        }
+    }
+
+    fn is_remote(&self) -> bool {
+        self.files.is_remote()
+    }
+}
+
+impl OpenParquet {
+    fn open(files: &dyn OriginalFiles, path: &Path) -> io::Result<Self> {
+        let table = ImageTable::open(files, path)?;
+        Ok(Self { path: path.to_owned(), table, first: 0, images: Vec::new() })
+    }
+
+    fn image(&mut self, row: u64) -> io::Result<Option<Vec<u8>>> {
+        let position = |first: u64| usize::try_from(row.checked_sub(first)?).ok();
+        let known = position(self.first).and_then(|at| self.images.get(at));
+        if let Some(image) = known {
+            return Ok(image.clone());
+        }
+        // Several threads that share the rows open them only roughly in order.
+        let next = self.first + self.images.len() as u64;
+        let is_next = match self.images.len() {
+            0 => row == next,
+            _ => (next..next + ROWS_AHEAD as u64 / 2).contains(&row),
+        };
+        // The former images are dropped first, so that memory does not contain both.
+        self.images = Vec::new();
+        let (first, count) = if is_next { (next, ROWS_AHEAD) } else { (row, 1) };
+        self.images = self.table.images(first, count)?;
+        self.first = first;
+        match position(first).and_then(|at| self.images.get(at)) {
+            Some(image) => Ok(image.clone()),
+            // Fewer rows are read ahead if the images are large.
+            None => Ok(self.table.images(row, 1)?.remove(0)),
+        }
+    }
+}
+
+/// An image in memory.
+struct RowFile(Cursor<Vec<u8>>);
+
+impl io::Read for RowFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl io::Seek for RowFile {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+impl SourceFile for RowFile {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.0.get_ref().len() as u64)
+    }
+}
+
+struct ImageTable {
+    file: ParquetFile,
+    column: FileColumn,
+    failure: ReadFailure,
+}
+
+impl ImageTable {
+    pub fn open(folder: &dyn OriginalFiles, path: &Path) -> io::Result<Self> {
+        let failure = ReadFailure::default();
+        let source = parquet_source(folder.open_file(path)?, &failure)?;
+        let open = || {
+            let file = ParquetFile::open(source)?;
+            let column = file.file_column(is_image_column).ok_or("it has no column of images")?;
+            Ok((file, column))
+        };
+        let (file, column) = open().map_err(|cause| failure.described(cause))?;
+        Ok(Self { file, column, failure })
+    }
+
+    pub fn count_rows(&self) -> io::Result<u64> {
+        self.described(self.file.count_rows())
+    }
+
+    /// Returns the paths of the first `count` rows; `None` for a row without a path.
+    pub fn paths(&self, count: usize) -> io::Result<Vec<Option<Vec<u8>>>> {
+        self.described(self.file.file_paths(self.column, count))
+    }
+
+    /// Returns the images of up to `count` rows, at least one, from row `first` on. Rows count from 0.
+    pub fn images(&self, first: u64, count: usize) -> io::Result<Vec<Option<Vec<u8>>>> {
+        self.described(self.file.files(self.column, first, count))
+    }
+
+    fn described<T>(&self, read: Result<T, Error>) -> io::Result<T> {
+        read.map_err(|cause| self.failure.described(cause))
+    }
+}
+
+/// Keeps why object storage could not be read, because errors of the Parquet library do not say it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReadFailure(Arc<OnceLock<String>>);
+
+impl ReadFailure {
+    pub fn described(&self, cause: Error) -> io::Error {
+        match self.0.get() {
+            Some(reason) => unavailable(reason.clone()),
+            None => io::Error::other(cause),
+        }
+    }
+}
+
+/// Makes a file the source of a Parquet file. If the file becomes unavailable, `failure` keeps the reason.
+pub(crate) fn parquet_source(
+    file: Box<dyn SourceFile>,
+    failure: &ReadFailure,
+) -> io::Result<Source> {
+    if let Some(file) = file.on_this_machine() {
+        return Ok(file?.into());
+    }
+    let length = file.length()?;
+    let reader = RemoteReader { file, failure: failure.clone() };
+    Ok(Source::remote(Box::new(reader), length))
+}
+
+struct RemoteReader {
+    file: Box<dyn SourceFile>,
+    failure: ReadFailure,
+}
+
+impl Read for RemoteReader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(out);
+        if let Err(cause) = &read
+            && is_unavailable(cause)
+        {
+            // Only the first reason is kept.
+            let _ = self.failure.0.set(cause.to_string());
+        }
+        read
+    }
+}
+
+impl Seek for RemoteReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}

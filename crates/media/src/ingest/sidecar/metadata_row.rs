@@ -1,0 +1,183 @@
+//! Converts one row of a metadata table, as in image folder datasets, to a description. A row has the columns `file_name`,
+//! `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    description::{BoundingBox, MAX_OBJECTS, MediaDescription, normalized_name, push_name},
+    json,
+    sidecar_reader::{SidecarDiagnostics, SidecarReader},
+};
+
+/// The columns that are read.
+pub(crate) const COLUMNS: [&str; 8] =
+    ["file_name", "caption", "text", "label", "labels", "tags", "user_tags", "objects"];
+
+#[derive(Deserialize)]
+pub(crate) struct SidecarRow<'a> {
+    #[serde(borrow)]
+    file_name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    caption: Option<&'a RawValue>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    labels: Option<&'a RawValue>,
+    #[serde(borrow)]
+    label: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tags: Option<&'a RawValue>,
+    #[serde(borrow)]
+    user_tags: Option<&'a RawValue>,
+    #[serde(borrow)]
+    objects: Option<&'a RawValue>,
+}
+
+impl SidecarRow<'_> {
+    /// Whether the row has a column other than `file_name`.
+    pub fn describes(&self) -> bool {
+        let texts = [self.caption, self.text, self.label, self.labels];
+        texts.iter().chain(&[self.tags, self.user_tags, self.objects]).any(Option::is_some)
+    }
+}
+
+/// Adds the description of the file that a row names. The error says why that is impossible.
+pub(crate) fn read_row(
+    reader: &mut SidecarReader<'_>,
+    sidecar: &Path,
+    row: &SidecarRow<'_>,
+    diagnostics: &mut SidecarDiagnostics,
+) -> Result<(), &'static str> {
+    let name = row.file_name.ok_or("it has no file_name")?;
+    let name = json::parse_string(name).ok_or("its file_name is not a string")?;
+    let media = reader.files.resolve(&name, sidecar)?;
+    reader.add_description(media, describe_row(row, diagnostics));
+    Ok(())
+}
+
+/// Converts a row. A column of the wrong type does not affect the others.
+pub(crate) fn describe_row(
+    row: &SidecarRow<'_>,
+    diagnostics: &mut SidecarDiagnostics,
+) -> MediaDescription {
+    let mut description = MediaDescription::default();
+    match row.caption.or(row.text).map(json::parse_string) {
+        Some(Some(caption)) => description.push_caption(&caption),
+        Some(None) => diagnostics.report("its caption is not a string"),
+        None => {}
+    }
+    match row.label.map(json::parse_string) {
+        Some(Some(label)) => push_name(&mut description.labels, &label),
+        Some(None) => diagnostics.report("its label is not a string"),
+        None => {}
+    }
+    let mut add_names = |names: &mut Vec<String>, list: Option<&RawValue>, why| {
+        if list.is_some_and(|list| json::collect_names(list.get(), names).is_none()) {
+            diagnostics.report(why);
+        }
+    };
+    add_names(&mut description.labels, row.labels, "its labels are not a list of strings");
+    add_names(&mut description.tags, row.tags, "its tags are not a list of strings");
+    add_names(&mut description.tags, row.user_tags, "its tags are not a list of strings");
+    if let Some(value) = row.objects {
+        read_objects(value.get(), &mut description, diagnostics);
+    }
+    description
+}
+
+#[derive(Deserialize)]
+struct ObjectRow<'a> {
+    #[serde(borrow)]
+    label: Option<&'a RawValue>,
+    #[serde(borrow)]
+    bbox: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct ObjectColumns<'a> {
+    #[serde(borrow)]
+    bbox: Option<&'a RawValue>,
+    #[serde(borrow)]
+    categories: Option<&'a RawValue>,
+    #[serde(borrow)]
+    category: Option<&'a RawValue>,
+    #[serde(borrow)]
+    labels: Option<&'a RawValue>,
+}
+
+pub(crate) fn read_objects(
+    value: &str,
+    description: &mut MediaDescription,
+    diagnostics: &mut SidecarDiagnostics,
+) {
+    let parsed = match json::parse_object::<ObjectColumns<'_>>(value) {
+        Some(columns) => read_columns(&columns, description, diagnostics),
+        None => json::for_each_element(value, |value| {
+            diagnostics.check(read_object(value, description));
+        }),
+    };
+    if parsed.is_none() {
+        diagnostics.report("its objects are neither a list nor lists of boxes and names");
+    }
+}
+
+fn read_object(value: &RawValue, description: &mut MediaDescription) -> Result<(), &'static str> {
+    let object = json::parse_object::<ObjectRow<'_>>(value.get())
+        .ok_or("one of its objects is not a JSON object")?;
+    let bbox = object.bbox.ok_or("one of its objects has no bbox")?;
+    let label = object.label.and_then(parse_label);
+    add_object(label, json::parse_box(bbox), BoundingBox::normalized, description)
+}
+
+fn read_columns(
+    columns: &ObjectColumns<'_>,
+    description: &mut MediaDescription,
+    diagnostics: &mut SidecarDiagnostics,
+) -> Option<()> {
+    let names = columns.categories.or(columns.category).or(columns.labels);
+    let (mut boxes, mut labels) = (Vec::new(), Vec::new());
+    let (mut box_count, mut name_count) = (0_usize, 0_usize);
+    json::for_each_element(columns.bbox?.get(), |value| {
+        box_count += 1;
+        if boxes.len() < MAX_OBJECTS {
+            boxes.push(json::parse_box(value));
+        }
+    })?;
+    json::for_each_element(names?.get(), |value| {
+        name_count += 1;
+        if labels.len() < MAX_OBJECTS {
+            labels.push(parse_label(value));
+        }
+    })?;
+    if box_count != name_count {
+        diagnostics.report("its objects have different numbers of boxes and names");
+    }
+    for (label, sides) in labels.into_iter().zip(boxes) {
+        diagnostics.check(add_object(label, sides, BoundingBox::pixels, description));
+    }
+    Some(())
+}
+
+/// Parses a label; numbers become `class <n>`.
+fn parse_label(value: &RawValue) -> Option<String> {
+    match serde_json::from_str::<u64>(value.get()) {
+        Ok(class) => Some(format!("class {class}")),
+        Err(_) => json::parse_string(value).and_then(|text| normalized_name(&text)),
+    }
+}
+
+fn add_object(
+    label: Option<String>,
+    sides: Option<[f64; 4]>,
+    unit: fn([f64; 4]) -> Option<BoundingBox>,
+    description: &mut MediaDescription,
+) -> Result<(), &'static str> {
+    let label = label.ok_or("one of its objects has no name")?;
+    let sides = sides.ok_or("the bbox of an object is not a list of four numbers")?;
+    let extent = unit(sides).ok_or("the bbox of an object is empty or outside the picture")?;
+    description.push_object(label, extent);
+    Ok(())
+}

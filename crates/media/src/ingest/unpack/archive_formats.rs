@@ -1,0 +1,215 @@
+//! Reads the members of tar and ZIP archives, and passes them to the `Unpacker`. The central directory of a ZIP archive is
+//! streamed, so that memory does not grow with it.
+
+use std::{
+    borrow::Cow,
+    cell::Cell,
+    io::{self, BufReader, Read},
+    rc::Rc,
+};
+
+use tar::{Archive, Entry, EntryType, Header};
+use tessera_compression::Compression;
+use zip::{
+    ZipReadOptions,
+    read::{Config, ZipFileEntry, read_zipfile_from_stream},
+    result::ZipError,
+    unstable::read::ZipIterable,
+};
+
+use super::{MemberError, Unpacker, damage_reason};
+use crate::ingest::SourceFile;
+
+/// Size limit of the headers of a member: its name can have any length.
+const MAX_HEADER_BYTES: u64 = 1 << 20;
+
+pub(crate) fn unpack_tar(
+    file: Box<dyn SourceFile>,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let (file, meter) = MeteredReader::new(BufReader::new(file));
+    unpack_tar_members(file, &meter, unpacker)
+}
+
+pub(crate) fn unpack_compressed_tar(
+    compression: Compression,
+    file: Box<dyn SourceFile>,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let (file, meter) = MeteredReader::new(file);
+    unpack_tar_members(compression.reader(BufReader::new(file)), &meter, unpacker)
+}
+
+/// Whether a file that starts with `head` has a valid tar header checksum.
+pub(crate) fn is_tar_header(head: &[u8]) -> bool {
+    let Some(block) = head.first_chunk::<512>() else { return false };
+    let header = Header::from_byte_slice(block);
+    // The checksum field itself counts as spaces.
+    let sum = |bytes: &[u8]| bytes.iter().copied().map(u32::from).sum::<u32>();
+    let expected = sum(&block[..148]) + 8 * u32::from(b' ') + sum(&block[156..]);
+    block.iter().all(|&byte| byte == 0) || header.cksum().is_ok_and(|stored| stored == expected)
+}
+
+fn unpack_tar_members(
+    content: impl Read,
+    meter: &ReadMeter,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let damaged = |cause: io::Error| MemberError::StopArchive(damage_reason(&cause));
+    let (content, bound) = MeteredReader::new(content);
+    let mut archive = Archive::new(content);
+    let mut entries = archive.entries().map_err(damaged)?;
+    loop {
+        // The limit applies to names, which are read into memory as a whole.
+        bound.bytes_allowed.set(MAX_HEADER_BYTES);
+        let Some(entry) = entries.next() else { return Ok(()) };
+        let mut entry = entry.map_err(damaged)?;
+        bound.bytes_allowed.set(u64::MAX);
+        unpacker.begin_member(meter.bytes_read.get())?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let end = unpack_tar_member(&mut entry, &name, meter, unpacker);
+        unpacker.record_member(&name, end)?;
+        // Skipped content is read here, where the limits apply.
+        let rest =
+            unpacker.copy_limited(&mut entry, &mut io::sink(), u64::MAX, || meter.bytes_read.get());
+        rest.map_err(|error| match error {
+            MemberError::SkipMember(why) => MemberError::StopArchive(why),
+            error => error,
+        })?;
+    }
+}
+
+fn unpack_tar_member(
+    entry: &mut Entry<impl Read>,
+    name: &str,
+    meter: &ReadMeter,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    match entry.header().entry_type() {
+        EntryType::Directory | EntryType::XGlobalHeader => return Ok(()),
+        EntryType::Symlink | EntryType::Link => return Err(MemberError::SkipMember("a link")),
+        EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {}
+        _ => return Err(MemberError::SkipMember("not a regular file")),
+    }
+    if std::str::from_utf8(&entry.path_bytes()).is_err() {
+        return Err(MemberError::SkipMember("its name is not UTF-8"));
+    }
+    let size = entry.size();
+    unpacker.write_member(name, size, entry, || meter.bytes_read.get())
+}
+
+pub(crate) fn unpack_zip(
+    directory: Box<dyn SourceFile>,
+    file: Box<dyn SourceFile>,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let size = file.length()?;
+    let directory = BufReader::new(directory);
+    let Ok(mut directory) = ZipIterable::try_new(directory, Config::default()) else {
+        return unpack_without_directory(file, unpacker);
+    };
+    let mut contents = BufReader::new(file);
+    let damaged = |_| MemberError::StopArchive("its directory is damaged");
+    let mut packed = 0_u64;
+    for entry in directory.files().map_err(damaged)? {
+        unpacker.begin_member(packed)?;
+        let entry = entry.map_err(damaged)?;
+        packed = packed.saturating_add(entry.compressed_size());
+        if packed > size {
+            // Overlapping members add up to more than the file.
+            return Err(MemberError::StopArchive("its members overlap (decompression bomb)"));
+        }
+        let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
+        let end = unpack_zip_member(entry, packed, &mut contents, unpacker);
+        unpacker.record_member(&name, end)?;
+    }
+    Ok(())
+}
+
+fn unpack_zip_member(
+    entry: ZipFileEntry<'static>,
+    packed: u64,
+    contents: &mut BufReader<Box<dyn SourceFile>>,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let Ok(name) = entry.name().map(Cow::into_owned) else {
+        return Err(MemberError::SkipMember("its name cannot be read"));
+    };
+    if entry.is_dir() {
+        return Ok(());
+    }
+    if entry.is_symlink() {
+        return Err(MemberError::SkipMember("a link"));
+    }
+    // Devices, FIFOs and sockets are skipped, too.
+    if entry.unix_mode().is_some_and(|mode| !matches!(mode & 0o170_000, 0 | 0o100_000)) {
+        return Err(MemberError::SkipMember("not a regular file"));
+    }
+    if entry.encrypted() {
+        return Err(MemberError::SkipMember("it is encrypted"));
+    }
+    let mut content = entry.with_reader(contents, ZipReadOptions::default()).map_err(|cause| {
+        MemberError::SkipMember(match cause {
+            ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
+                "unsupported compression method (deflate is supported)"
+            }
+            _ => "it is damaged",
+        })
+    })?;
+    let size = content.size();
+    unpacker.write_member(&name, size, &mut content, || packed)
+}
+
+/// Unpacks members sequentially: a truncated archive has no central directory.
+fn unpack_without_directory(
+    file: Box<dyn SourceFile>,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let (mut file, meter) = MeteredReader::new(BufReader::new(file));
+    while let Ok(Some(mut content)) = read_zipfile_from_stream(&mut file) {
+        unpacker.begin_member(meter.bytes_read.get())?;
+        let name = String::from_utf8_lossy(content.name_raw()).into_owned();
+        if content.is_dir() {
+            continue;
+        }
+        let size = content.size();
+        let end = unpacker.write_member(&name, size, &mut content, || meter.bytes_read.get());
+        unpacker.record_member(&name, end)?;
+    }
+    Err(MemberError::StopArchive("it is truncated"))
+}
+
+#[derive(Debug)]
+struct ReadMeter {
+    bytes_read: Cell<u64>,
+    /// Bytes that may still be read.
+    bytes_allowed: Cell<u64>,
+}
+
+struct MeteredReader<R> {
+    inner: R,
+    meter: Rc<ReadMeter>,
+}
+
+impl<R> MeteredReader<R> {
+    /// Returns a reader without a limit, and its counter.
+    pub fn new(inner: R) -> (Self, Rc<ReadMeter>) {
+        let meter =
+            Rc::new(ReadMeter { bytes_read: Cell::new(0), bytes_allowed: Cell::new(u64::MAX) });
+        (Self { inner, meter: meter.clone() }, meter)
+    }
+}
+
+impl<R: Read> Read for MeteredReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.meter.bytes_allowed.get()).unwrap_or(usize::MAX);
+        if left == 0 && !buffer.is_empty() {
+            return Err(io::Error::other("read limit exceeded"));
+        }
+        let limit = buffer.len().min(left);
+        let length = self.inner.read(&mut buffer[..limit])?;
+        self.meter.bytes_read.set(self.meter.bytes_read.get() + length as u64);
+        self.meter.bytes_allowed.set(self.meter.bytes_allowed.get() - length as u64);
+        Ok(length)
+    }
+}

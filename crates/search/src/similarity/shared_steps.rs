@@ -1,0 +1,273 @@
+//! Serves several processes that compute the steps of one dataset together: results of ranges as bytes, and a worker that
+//! computes ranges of steps that another process has begun. A deployment of one process needs nothing from here.
+
+use super::{
+    DuplicatePair, KeypointSource, Neighbor, NeighborGraph, RowCandidates, RowLists, Stoppable,
+    Vectors,
+    approximate_graph::{NeighborLinks, compare_linked, compare_trees},
+    duplicates::{find_candidates, read_keypoints, verify},
+    keypoint_index::KeypointIndex,
+    range_step::rows_of_range,
+};
+
+/// Approximate limit on the bytes of a part.
+const PART_BYTES: usize = 1 << 20;
+/// Marks a place without a neighbor.
+const NO_ROW: u32 = u32::MAX;
+
+/// A result that can be sent to other workers, in parts of about a megabyte.
+pub trait RangeResult: Default {
+    fn parts(&self) -> impl Iterator<Item = Vec<u8>>;
+
+    /// Adds the next part. Returns `None` if the bytes are not part of such a result.
+    fn add_part(&mut self, part: &[u8]) -> Option<()>;
+}
+
+/// A part is the number of places of each row, then their rows and distances.
+impl RangeResult for NeighborGraph {
+    fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
+        let rows_of_part = (PART_BYTES / (8 * self.k()).max(1)).max(1);
+        (0..self.len()).step_by(rows_of_part).map(move |first| {
+            let mut part = (self.k() as u32).to_le_bytes().to_vec();
+            for row in first..(first + rows_of_part).min(self.len()) {
+                let nearest = &self[row];
+                for place in 0..self.k() {
+                    let missing = Neighbor { row: NO_ROW, distance: 0.0 };
+                    let Neighbor { row, distance } = nearest.get(place).copied().unwrap_or(missing);
+                    part.extend(row.to_le_bytes());
+                    part.extend(distance.to_le_bytes());
+                }
+            }
+            part
+        })
+    }
+
+    fn add_part(&mut self, part: &[u8]) -> Option<()> {
+        let (k, places) = part.split_first_chunk()?;
+        let k = u32::from_le_bytes(*k) as usize;
+        if self.is_empty() {
+            *self = Self::new(0, k);
+        }
+        let (rows, rest) = places.as_chunks::<8>();
+        if k == 0 || k != self.k() || !rest.is_empty() || !rows.len().is_multiple_of(k) {
+            return None;
+        }
+        for places in rows.chunks_exact(k) {
+            let nearest = places.iter().map(|[a, b, c, d, distance @ ..]| Neighbor {
+                row: u32::from_le_bytes([*a, *b, *c, *d]),
+                distance: f32::from_le_bytes(*distance),
+            });
+            self.push(nearest.take_while(|neighbor| neighbor.row != NO_ROW));
+        }
+        Some(())
+    }
+}
+
+/// A part is each row, the number of its candidates, and the candidates.
+impl RangeResult for RowCandidates {
+    fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
+        let mut rows = self.iter();
+        std::iter::from_fn(move || {
+            let mut part = Vec::new();
+            for (row, candidates) in rows.by_ref() {
+                let count = candidates.len() as u32;
+                let numbers = [row, count].into_iter().chain(candidates.iter().copied());
+                part.extend(numbers.flat_map(u32::to_le_bytes));
+                if part.len() >= PART_BYTES {
+                    break;
+                }
+            }
+            (!part.is_empty()).then_some(part)
+        })
+    }
+
+    fn add_part(&mut self, part: &[u8]) -> Option<()> {
+        let (numbers, rest) = part.as_chunks::<4>();
+        let numbers: Vec<u32> = numbers.iter().copied().map(u32::from_le_bytes).collect();
+        let mut left = &numbers[..];
+        while let [row, count, following @ ..] = left {
+            let (candidates, others) = following.split_at_checked(*count as usize)?;
+            self.push(*row, candidates.iter().copied());
+            left = others;
+        }
+        (left.is_empty() && rest.is_empty()).then_some(())
+    }
+}
+
+/// A part is both rows and the similarity of each pair.
+impl RangeResult for Vec<DuplicatePair> {
+    fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.chunks(PART_BYTES / 12).map(|pairs| {
+            let encode = |pair: &DuplicatePair| {
+                let (one, other) = pair.rows;
+                [one.to_le_bytes(), other.to_le_bytes(), pair.similarity.to_le_bytes()].concat()
+            };
+            pairs.iter().flat_map(encode).collect()
+        })
+    }
+
+    fn add_part(&mut self, part: &[u8]) -> Option<()> {
+        let (numbers, rest) = part.as_chunks::<4>();
+        let (pairs, incomplete) = numbers.as_chunks::<3>();
+        self.extend(pairs.iter().map(|&[one, other, similarity]| DuplicatePair {
+            rows: (u32::from_le_bytes(one), u32::from_le_bytes(other)),
+            similarity: f32::from_le_bytes(similarity),
+        }));
+        (incomplete.is_empty() && rest.is_empty()).then_some(())
+    }
+}
+
+/// Computes ranges with inputs that are kept from one range to the next, because reading them takes longer than most ranges.
+pub struct StepWorker {
+    vectors: Vectors,
+    k: usize,
+    /// The round before which the latest graph was made, and that graph.
+    graph: Option<(usize, NeighborGraph)>,
+    /// The graph of the round before.
+    former: Option<NeighborGraph>,
+    /// The structure that was derived from the graphs or the source for the current step.
+    derived: Derived,
+}
+
+enum Derived {
+    Nothing,
+    Links(NeighborLinks),
+    Index(KeypointIndex),
+    Keypoints(RowLists<u8>),
+}
+
+impl StepWorker {
+    pub fn new(vectors: Vectors, k: usize) -> Self {
+        Self { vectors, k, graph: None, former: None, derived: Derived::Nothing }
+    }
+
+    /// Returns the number of rows.
+    pub fn rows(&self) -> usize {
+        self.vectors.len()
+    }
+
+    /// Returns the round before which the latest known graph was made.
+    pub fn known_round(&self) -> Option<usize> {
+        self.graph.as_ref().map(|(round, _)| *round)
+    }
+
+    /// Adds the graph before a round. Returns `false` if it has a wrong number of rows.
+    pub fn add_graph(&mut self, round: usize, graph: NeighborGraph) -> bool {
+        if graph.len() != self.rows() {
+            return false;
+        }
+        self.derived = Derived::Nothing;
+        let latest = self.graph.replace((round, graph));
+        self.former = latest.filter(|(known, _)| known + 1 == round).map(|(_, graph)| graph);
+        true
+    }
+
+    pub fn compare_trees(
+        &self,
+        range: usize,
+        advance: impl Fn() -> bool + Sync,
+    ) -> Option<NeighborGraph> {
+        compare_trees(&self.vectors, self.k, range, advance)
+    }
+
+    /// Computes a range; `None` if it was stopped, or there is no graph.
+    pub fn compare_linked(
+        &mut self,
+        range: usize,
+        advance: impl Fn() -> bool + Sync,
+    ) -> Option<NeighborGraph> {
+        let (_, graph) = self.graph.as_ref()?;
+        if !matches!(self.derived, Derived::Links(_)) {
+            self.derived = Derived::Links(match &self.former {
+                None => NeighborLinks::of(graph, self.k),
+                Some(former) => NeighborLinks::since(former, graph, self.k),
+            });
+        }
+        let Derived::Links(links) = &self.derived else { return None };
+        let rows = rows_of_range(self.vectors.len(), range);
+        compare_linked(&self.vectors, graph, links, rows, advance)
+    }
+
+    /// Computes a range; `None` if it was stopped, or there is no graph.
+    pub fn find_candidates<S: KeypointSource + ?Sized>(
+        &mut self,
+        source: &S,
+        range: usize,
+        advance: impl Fn() -> bool + Sync,
+    ) -> Stoppable<RowCandidates, S::Error> {
+        self.former = None;
+        let Some((_, graph)) = &self.graph else { return Ok(None) };
+        if !matches!(self.derived, Derived::Index(_)) {
+            self.derived = Derived::Nothing;
+            self.derived = Derived::Index(KeypointIndex::new(source)?);
+        }
+        let Derived::Index(index) = &self.derived else { return Ok(None) };
+        let positions = rows_of_range(self.vectors.len(), range);
+        find_candidates(source, positions, index, graph, advance)
+    }
+
+    /// Computes a range; `None` if it was stopped, there is no graph, or the candidates are not those of the range.
+    pub fn verify<S: KeypointSource + ?Sized>(
+        &mut self,
+        source: &S,
+        range: usize,
+        candidates: &RowCandidates,
+        advance: impl Fn() -> bool + Sync,
+    ) -> Stoppable<Vec<DuplicatePair>, S::Error> {
+        self.former = None;
+        let Some((_, graph)) = &self.graph else { return Ok(None) };
+        if !matches!(self.derived, Derived::Keypoints(_)) {
+            self.derived = Derived::Nothing;
+            self.derived = Derived::Keypoints(read_keypoints(source)?);
+        }
+        let Derived::Keypoints(keypoints) = &self.derived else { return Ok(None) };
+        if candidates.rows() != rows_of_range(self.rows(), range).len() {
+            return Ok(None);
+        }
+        Ok(verify(keypoints, graph, candidates, advance))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent<R: RangeResult>(result: &R) -> R {
+        let mut received = R::default();
+        result.parts().for_each(|part| received.add_part(&part).unwrap());
+        received
+    }
+
+    #[test]
+    fn results_are_received_as_they_were_sent() {
+        let list = |count: u32| (0..count).map(|row| Neighbor { row, distance: row as f32 });
+        let graph: NeighborGraph =
+            (0..100_000).map(|row| list(row % 4).collect::<Vec<_>>()).collect();
+        assert!(graph.parts().count() > 1);
+        assert_eq!(sent(&graph), graph);
+
+        let mut candidates = RowCandidates::default();
+        (0..200_000).for_each(|row| candidates.push(row, row..row + row % 3));
+        assert!(candidates.parts().count() > 1);
+        assert!(sent(&candidates).iter().eq(candidates.iter()));
+
+        let pair = |row| DuplicatePair { rows: (row, row + 1), similarity: 0.9 };
+        let pairs: Vec<_> = (0..100_000).map(pair).collect();
+        assert!(pairs.parts().count() > 1);
+        assert_eq!(sent(&pairs), pairs);
+    }
+
+    fn cut<R: RangeResult>(result: &R) -> Option<()> {
+        let part = result.parts().next().unwrap();
+        R::default().add_part(&part[..part.len() - 1])
+    }
+
+    #[test]
+    fn incomplete_parts_are_refused() {
+        let graph: NeighborGraph = [vec![Neighbor { row: 1, distance: 0.5 }]].into_iter().collect();
+        let mut candidates = RowCandidates::default();
+        candidates.push(7, [1, 2]);
+        let pairs = vec![DuplicatePair { rows: (1, 2), similarity: 1.0 }];
+        assert_eq!((cut(&graph), cut(&candidates), cut(&pairs)), (None, None, None));
+    }
+}

@@ -1,0 +1,324 @@
+//! Parses the boolean full-text query language: words (all required), `AND`, `OR`, `-without`, `"exact phrase"` and
+//! parentheses. The result is an expression over the stems of the words, independent of what searches.
+
+use std::fmt;
+
+use super::{language::Language, words::stemmed_text};
+
+/// A parsed query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FullTextQuery {
+    /// The stems of each word or phrase, separated by spaces.
+    pub phrases: Vec<String>,
+    pub expression: TextExpression,
+    /// Whether the query finds captions that do not match, and media without a caption.
+    pub is_negated: bool,
+}
+
+/// An expression over phrases, by their number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextExpression {
+    Phrase(usize),
+    /// The parts, at least one.
+    And(Vec<Self>),
+    /// The parts, at least one.
+    Or(Vec<Self>),
+    /// The first expression without the second.
+    Without(Box<Self>, Box<Self>),
+}
+
+const MAX_DEPTH: usize = 16;
+
+/// Parses a query whose words are in `language`.
+pub fn parse(text: &str, language: Language) -> Result<FullTextQuery, SyntaxError> {
+    let tokens = tokenize(text)?;
+    let mut parser = Parser { tokens: &tokens, end: text.chars().count() + 1, depth: 0 };
+    let whole = parser.parse_or()?;
+    match parser.tokens.first() {
+        None => Ok(whole.into_query(language)),
+        Some(&(at, _)) => Err(SyntaxError { at, reason: "this parenthesis was never opened" }),
+    }
+}
+
+enum Expression {
+    Term(String),
+    Not(Box<Expression>),
+    /// The parts, at least one.
+    And(Vec<Expression>),
+    /// The parts, at least one.
+    Or(Vec<Expression>),
+}
+
+/// Recursive descent, in order of precedence: `OR`, then (implicit) `AND`, then minus.
+struct Parser<'a> {
+    tokens: &'a [PositionedToken],
+    /// The position after the last character.
+    end: usize,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn parse_or(&mut self) -> Result<Expression, SyntaxError> {
+        let mut choices = vec![self.parse_and()?];
+        while self.consume(&QueryToken::Or) {
+            choices.push(self.parse_and()?);
+        }
+        Ok(Expression::Or(choices))
+    }
+
+    fn parse_and(&mut self) -> Result<Expression, SyntaxError> {
+        let mut parts = vec![self.parse_operand()?];
+        while self.consume(&QueryToken::And) || self.at_operand() {
+            parts.push(self.parse_operand()?);
+        }
+        Ok(Expression::And(parts))
+    }
+
+    fn parse_operand(&mut self) -> Result<Expression, SyntaxError> {
+        let Some(((at, token), rest)) = self.tokens.split_first() else {
+            return Err(SyntaxError { at: self.end, reason: "a word is missing here" });
+        };
+        let at = *at;
+        self.tokens = rest;
+        match token {
+            QueryToken::Term(term) => Ok(Expression::Term(term.clone())),
+            QueryToken::Minus => {
+                Ok(Expression::Not(Box::new(self.parse_nested(at, Self::parse_operand)?)))
+            }
+            QueryToken::Open => {
+                let inner = self.parse_nested(at, Self::parse_or)?;
+                if self.consume(&QueryToken::Close) {
+                    return Ok(inner);
+                }
+                Err(SyntaxError { at, reason: "this parenthesis is never closed" })
+            }
+            QueryToken::And | QueryToken::Or | QueryToken::Close => {
+                Err(SyntaxError { at, reason: "a word is missing before this" })
+            }
+        }
+    }
+
+    fn parse_nested(
+        &mut self,
+        at: usize,
+        read: fn(&mut Self) -> Result<Expression, SyntaxError>,
+    ) -> Result<Expression, SyntaxError> {
+        if self.depth == MAX_DEPTH {
+            return Err(SyntaxError { at, reason: "more than 16 levels deep" });
+        }
+        self.depth += 1;
+        let inner = read(self)?;
+        self.depth -= 1;
+        Ok(inner)
+    }
+
+    fn consume(&mut self, expected: &QueryToken) -> bool {
+        match self.tokens.split_first() {
+            Some(((_, token), rest)) if token == expected => {
+                self.tokens = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn at_operand(&self) -> bool {
+        let token = self.tokens.first().map(|(_, token)| token);
+        matches!(token, Some(QueryToken::Term(_) | QueryToken::Minus | QueryToken::Open))
+    }
+}
+
+impl Expression {
+    fn into_query(self, language: Language) -> FullTextQuery {
+        let mut phrases = Vec::new();
+        let Signed { expression, is_negated } = self.signed(language, &mut phrases);
+        FullTextQuery { phrases, expression, is_negated }
+    }
+
+    /// Moves negations to the top, so that no part of the expression matches captions without any of its words.
+    fn signed(self, language: Language, phrases: &mut Vec<String>) -> Signed {
+        match self {
+            Self::Term(term) => {
+                phrases.push(stemmed_text(&term, language));
+                Signed::positive(TextExpression::Phrase(phrases.len() - 1))
+            }
+            Self::Not(inner) => {
+                let Signed { expression, is_negated } = inner.signed(language, phrases);
+                Signed { expression, is_negated: !is_negated }
+            }
+            // p AND q AND -r AND -s = (p AND q) without (r OR s)
+            Self::And(parts) => {
+                let (positive, negated) = split_by_sign(parts, language, phrases);
+                if positive.is_empty() {
+                    return Signed::negative(joined(negated, TextExpression::Or));
+                }
+                Signed::positive(excluding(joined(positive, TextExpression::And), negated))
+            }
+            // p OR q OR -r OR -s = not ((r AND s) without (p OR q))
+            Self::Or(parts) => {
+                let (positive, negated) = split_by_sign(parts, language, phrases);
+                if negated.is_empty() {
+                    return Signed::positive(joined(positive, TextExpression::Or));
+                }
+                Signed::negative(excluding(joined(negated, TextExpression::And), positive))
+            }
+        }
+    }
+}
+
+/// An expression, possibly negated as a whole.
+struct Signed {
+    expression: TextExpression,
+    is_negated: bool,
+}
+
+impl Signed {
+    fn positive(expression: TextExpression) -> Self {
+        Self { expression, is_negated: false }
+    }
+
+    fn negative(expression: TextExpression) -> Self {
+        Self { expression, is_negated: true }
+    }
+}
+
+/// Splits the parts into those that are not negated, and those that are.
+fn split_by_sign(
+    parts: Vec<Expression>,
+    language: Language,
+    phrases: &mut Vec<String>,
+) -> (Vec<TextExpression>, Vec<TextExpression>) {
+    let (mut positive, mut negated) = (Vec::new(), Vec::new());
+    for part in parts {
+        let part = part.signed(language, phrases);
+        if part.is_negated { &mut negated } else { &mut positive }.push(part.expression);
+    }
+    (positive, negated)
+}
+
+/// Returns `base` without any of the others.
+fn excluding(base: TextExpression, others: Vec<TextExpression>) -> TextExpression {
+    if others.is_empty() {
+        return base;
+    }
+    TextExpression::Without(Box::new(base), Box::new(joined(others, TextExpression::Or)))
+}
+
+fn joined(
+    mut parts: Vec<TextExpression>,
+    join: fn(Vec<TextExpression>) -> TextExpression,
+) -> TextExpression {
+    match parts.pop() {
+        Some(only) if parts.is_empty() => only,
+        last => {
+            parts.extend(last);
+            join(parts)
+        }
+    }
+}
+
+const MAX_TERMS: usize = 64;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Character position, from 1.
+    pub at: usize,
+    pub reason: &'static str,
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at character {}: {}", self.at, self.reason)
+    }
+}
+
+impl std::error::Error for SyntaxError {}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueryToken {
+    /// A word or phrase with at least one letter or digit.
+    Term(String),
+    And,
+    Or,
+    /// A minus directly before a word, phrase or parenthesis.
+    Minus,
+    Open,
+    Close,
+}
+
+/// A token and its character position, from 1.
+pub type PositionedToken = (usize, QueryToken);
+
+/// Splits a query into tokens. Fails if a quote is not closed, a minus stands alone, a term has no
+/// letter or digit, or there are too many terms.
+pub fn tokenize(text: &str) -> Result<Vec<PositionedToken>, SyntaxError> {
+    let text: Vec<char> = text.chars().collect();
+    let mut tokens = Vec::new();
+    let mut terms = 0;
+    let mut at = 0;
+    while let Some(&first) = text.get(at) {
+        if is_separator(first) {
+            at += 1;
+            continue;
+        }
+        let (token, length) = next_token(&text[at..], first, at + 1)?;
+        if let QueryToken::Term(term) = &token {
+            terms += 1;
+            check_term(term, terms).map_err(|reason| SyntaxError { at: at + 1, reason })?;
+        }
+        tokens.push((at + 1, token));
+        at += length;
+    }
+    Ok(tokens)
+}
+
+/// Returns the token at the start of `rest`, and its length in characters.
+fn next_token(rest: &[char], first: char, at: usize) -> Result<(QueryToken, usize), SyntaxError> {
+    let refuse = |reason| Err(SyntaxError { at, reason });
+    match first {
+        '(' => Ok((QueryToken::Open, 1)),
+        ')' => Ok((QueryToken::Close, 1)),
+        '-' if rest.get(1).is_none_or(|&c| is_separator(c)) => {
+            refuse("a minus belongs directly before a word")
+        }
+        '-' => Ok((QueryToken::Minus, 1)),
+        _ if is_quote(first) => match rest[1..].iter().position(|&c| is_quote(c)) {
+            Some(length) => Ok((QueryToken::Term(phrase_text(&rest[1..=length])), length + 2)),
+            None => refuse("this quote is never closed"),
+        },
+        _ => {
+            let length = rest.iter().position(|&c| ends_word(c)).unwrap_or(rest.len());
+            let word: String = rest[..length].iter().collect();
+            match word.as_str() {
+                "AND" => Ok((QueryToken::And, length)),
+                "OR" => Ok((QueryToken::Or, length)),
+                "NOT" => refuse("NOT is written as a minus: -word"),
+                _ => Ok((QueryToken::Term(word), length)),
+            }
+        }
+    }
+}
+
+fn check_term(term: &str, count: usize) -> Result<(), &'static str> {
+    if !term.contains(char::is_alphanumeric) {
+        return Err("no letter or digit to search for");
+    }
+    if count > MAX_TERMS { Err("more than 64 words") } else { Ok(()) }
+}
+
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || c.is_control()
+}
+
+/// Whether a character is a straight quote, or one that phones and word processors insert.
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '“' | '”' | '„')
+}
+
+fn ends_word(c: char) -> bool {
+    is_separator(c) || is_quote(c) || c == '(' || c == ')'
+}
+
+fn phrase_text(inside: &[char]) -> String {
+    inside.iter().map(|&c| if is_separator(c) { ' ' } else { c }).collect()
+}
