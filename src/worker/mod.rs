@@ -23,11 +23,11 @@ use std::{
 use tokio::sync::mpsc;
 
 pub use disk_cache::DiskCacheOptions;
-pub use login::LoginStorage;
 
 use crate::{
     message::{Lane, Request, RequestProgress, Response, Ticket},
     state::StateStore,
+    usecase::KeyPairOwner,
     worker::{
         login::LoginRequests,
         worker_loop::{WorkerCommand, WorkerLoop},
@@ -62,7 +62,7 @@ pub struct WorkerOptions {
     /// Where thumbnails are stored; `None` stores none.
     pub disk_cache: Option<DiskCacheOptions>,
     /// How another login is stored; `None` if the login cannot be replaced.
-    pub login_storage: Option<Arc<dyn LoginStorage>>,
+    pub key_pair_owner: Option<Arc<KeyPairOwner>>,
     pub later_warning: Option<LaterWarning>,
 }
 
@@ -88,7 +88,7 @@ pub fn spawn(
             }
         });
     }
-    let login = LoginRequests { client: client.clone(), storage: options.login_storage };
+    let login = LoginRequests { client: client.clone(), owner: options.key_pair_owner };
     let worker_loop = WorkerLoop::new((client, login), state, options.disk_cache, events);
     tokio::spawn(worker_loop.run(command_receiver));
     (Worker { commands }, event_receiver)

@@ -22,6 +22,7 @@ mod jpeg;
 mod jpeg_xl;
 mod jpeg_xl_container;
 mod orientation;
+mod palette;
 mod png_colors;
 mod raster;
 mod resample;
@@ -42,7 +43,10 @@ pub use embedded_metadata::EmbeddedMetadata;
 pub use encode_jpeg::encode_jpeg;
 pub use format::PictureFormat;
 pub use orientation::to_common_jpeg;
+pub use palette::{nearest_of_256, squared_distance};
 pub use resample::{PicturePart, ResampleFilter, resample};
-pub use thumbnail::{Encoded, FittedPicture, Thumbnail, fit_picture, thumbnail, thumbnail_of};
+pub use thumbnail::{
+    Encoded, FittedPicture, Thumbnail, encode, fit_picture, thumbnail, thumbnail_of,
+};
 pub use tiff_structure::{TiffDirectory, TiffStructure};
 pub use view::{Crop, PictureSubject, PictureView};
