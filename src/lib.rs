@@ -13,8 +13,10 @@
 //!           credentials
 //! layer 1   config -> input                 subprocess -> credentials
 //! layer 2   state -> config                 drawing -> config
-//! layer 3   worker -> message, state        app -> job, message, input, config, drawing
-//!           cli -> config, credentials, state, job
+//!           usecase -> config, credentials
+//! layer 3   worker -> message, state, usecase
+//!           app -> job, message, input, config, drawing
+//!           cli -> config, credentials, state, job, usecase
 //! layer 4   ui -> input, config, drawing, app
 //! layer 5   runtime -> app, ui, worker
 //! layer 6   accessible -> app, ui, worker, runtime
@@ -37,4 +39,5 @@ pub mod runtime;
 pub mod state;
 mod subprocess;
 pub mod ui;
+pub mod usecase;
 pub mod worker;

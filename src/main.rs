@@ -12,7 +12,6 @@ use tessera::{
     },
 };
 
-mod launch_target;
 mod launcher;
 
 #[tokio::main]
@@ -95,9 +94,8 @@ fn describe_screen() -> TerminalInfo {
             size,
             cell: capabilities.cell,
             answered: capabilities.has_replied,
-            background: capabilities.background,
             truecolor: capabilities.color_depth == ColorDepth::TrueColor,
-            protocols: capabilities.viuer_protocols(),
+            protocols: capabilities.cursor_protocols(),
         },
         // The terminal is gone, and the first output will report it.
         Err(_) => TerminalInfo { name, size, ..TerminalInfo::default() },

@@ -8,10 +8,7 @@ use tui_input::Input;
 
 use crate::{
     app::overlay::fields::{edit, expand_path, paste},
-    config::{
-        DeploymentConfig, Destination, Profile,
-        profile::{check_name, suggested_name},
-    },
+    config::{DeploymentConfig, Destination, Profile, profile::check_name},
     input::{Chord, Key},
 };
 
@@ -269,12 +266,8 @@ impl Welcome {
                 pipeline_url: Some(typed(WelcomeField::PipelineUrl)).filter(|url| !url.is_empty()),
             },
         };
-        let name = match typed(WelcomeField::Name) {
-            name if name.is_empty() => suggested_name(&deployment),
-            name => name,
-        };
-        check_name(&name).map_err(|reason| (WelcomeField::Name, reason))?;
-        let profile = Profile::new(name, deployment);
+        let profile = Profile::named(Some(typed(WelcomeField::Name)), deployment);
+        check_name(&profile.name).map_err(|reason| (WelcomeField::Name, reason))?;
         Ok(CandidateProfile { profile, secret, store_secret: self.store })
     }
 

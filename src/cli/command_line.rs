@@ -1,24 +1,28 @@
-//! The commands and options of the program, as `clap` parses them.
+//! The commands and options of the program, as `clap` parses them, and the dispatch of the commands that
+//! need no interface.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf, pin::pin, time::Duration};
 
 use clap::{
     Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
 };
+use tokio::time::timeout;
 
-use super::{
-    CliError, DoctorOptions, Exit, GlobalOptions, InfoCommand, ModelOptions, api, auth, config,
-    dataset, enrichment, export,
-    global_options::hide_rare_option,
-    image, init, jobs,
-    local::{ServeOptions, WorkOptions},
-    media,
-    messages::write_stderr,
-    model_command::ModelCommand,
-    profile, query, reindex, search, selection, set_algebra,
-    store_options::StoreCommand,
+use crate::{
+    cli::{
+        CliError, CliResult, Context, DoctorOptions, Exit, GlobalOptions, InfoCommand,
+        ModelOptions, api, auth, config, dataset, enrichment, export,
+        global_options::hide_rare_option,
+        image, jobs,
+        local::{ServeOptions, WorkOptions},
+        media,
+        messages::write_stderr,
+        profile, query, reindex, search, selection,
+        service_options::{ModelCommand, StoreCommand},
+        set_algebra,
+    },
+    printable_text::PrintableText,
 };
-use crate::printable_text::PrintableText;
 
 /// See, search and curate image and video datasets from a terminal.
 #[derive(Debug, Parser)]
@@ -96,7 +100,7 @@ pub enum InterfaceCommand {
     /// Open the interface at a dataset, pane or view.
     Tui(TuiOptions),
     /// Create the first profile, interactively or from the environment.
-    Init(init::InitOptions),
+    Init(profile::InitOptions),
 }
 
 /// The commands that need no interface.
@@ -220,10 +224,45 @@ pub enum StartPane {
     Basket,
 }
 
+const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
+
+pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
+    let work = async {
+        match command {
+            HeadlessCommand::Api(command) => api::run(context, command).await,
+            HeadlessCommand::Auth(command) => auth::run(context, command).await,
+            HeadlessCommand::Dataset(command) => dataset::run(context, command).await,
+            HeadlessCommand::Enrichment(command) => enrichment::run(context, command).await,
+            HeadlessCommand::Export(command) => export::run(context, command).await,
+            HeadlessCommand::Image(command) => image::run(context, command).await,
+            HeadlessCommand::Jobs(command) => jobs::run(context, command).await,
+            HeadlessCommand::Media(command) => media::run(context, command).await,
+            HeadlessCommand::Profile(command) => profile::run(context, command),
+            HeadlessCommand::Query(command) => query::run(context, command).await,
+            HeadlessCommand::Reindex(options) => reindex::run(context, options).await,
+            HeadlessCommand::Search(command) => search::run(context, command).await,
+            HeadlessCommand::Selection(command) => selection::run(context, command).await,
+            HeadlessCommand::Set(command) => set_algebra::run(context, &command),
+        }
+    };
+    let mut work = pin!(work);
+    tokio::select! {
+        // The handler of the signal comes first, so that it is installed before anything is printed.
+        biased;
+        interrupted = tokio::signal::ctrl_c() => {
+            interrupted.map_err(|error| CliError::io("wait for a signal", &error))?;
+            if context.notify_interrupt() && let Ok(outcome) = timeout(INTERRUPT_GRACE, work).await {
+                return outcome;
+            }
+            // The second interrupt ends the program at once.
+            Err(CliError::interrupted())
+        }
+        outcome = &mut work => outcome,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -16,7 +16,7 @@ use tokio::{runtime::Handle, task::block_in_place, time::timeout};
 use crate::{
     cli::{
         CliError, CliResult, GlobalOptions, ServiceTarget, command_line::definition,
-        connection::target_journal, deployment, output::write_candidates,
+        connection::target_state, deployment, output::write_candidates,
     },
     config::{DeploymentConfig, Profile, Settings},
 };
@@ -129,20 +129,20 @@ async fn find_names(thing: NamedThing, words: &[OsString]) -> CliResult<Names> {
         let selected = deployment::select_target(&global, &settings)?;
         selected.ok_or_else(|| CliError::usage("no deployment is selected"))
     };
-    let journal = || target().map(|target| target_journal(&target));
+    let state = || target().map(|target| target_state(&target));
     Ok(match thing {
         NamedThing::Profile => {
             settings.profiles.iter().map(|profile| plain(&profile.name)).collect()
         }
         NamedThing::Dataset => datasets(&target()?).await?,
         NamedThing::Selection => {
-            journal()?.selection_names()?.iter().map(|name| plain(name)).collect()
+            state()?.selection_names()?.iter().map(|name| plain(name)).collect()
         }
         NamedThing::View => {
-            journal()?.views()?.iter().map(|view| plain(view.name.as_str())).collect()
+            state()?.views()?.iter().map(|view| plain(view.name.as_str())).collect()
         }
         NamedThing::Export => {
-            let jobs = journal()?.jobs()?.into_iter().map(|stored| stored.job);
+            let jobs = state()?.jobs()?.into_iter().map(|stored| stored.job);
             let exports = jobs.filter_map(|job| Some((job.state.export()?, job.dataset_name)));
             exports.map(|(id, dataset)| (id.to_string(), Some(dataset))).collect()
         }

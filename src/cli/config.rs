@@ -10,14 +10,13 @@ use serde_json::{Value, json};
 use crate::{
     cli::{CliError, Column, Context, Document, Exit},
     config::{
-        self, Layers, ThemeChoice, edit,
+        self, Layers, edit,
         key::{self, SettingKey},
-        schema,
         settings_file::{ConfigError, Setting},
     },
     subprocess::editor_command,
+    usecase::check_value,
 };
-use tessera_client::{ApiPrefix, BaseUrl, CertificateAuthorities, TextSearchPath};
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
@@ -91,7 +90,7 @@ pub fn run(
             report_errors(context, &errors)
         }
         ConfigCommand::Schema => {
-            let schema = schema::schema();
+            let schema = key::schema();
             context.out.print_text(&format!("{schema:#}\n"))?;
             Ok(Exit::Done)
         }
@@ -159,7 +158,7 @@ fn show_settings(context: &Context) -> Result<Exit, CliError> {
     let set = layers.all().filter_map(|(name, settings)| setting_row(name, settings));
     let rows: Vec<Value> = set.chain(unset).collect();
     let answer = json!({ "settings": rows });
-    context.print(&Document::list("tessera.config/1", answer, "settings", SETTING_COLUMNS))
+    context.print(&Document::list("tessera.settings/1", answer, "settings", SETTING_COLUMNS))
 }
 
 fn setting_row(name: &str, settings: &[Setting]) -> Option<Value> {
@@ -325,22 +324,4 @@ fn user_themes() -> Vec<PathBuf> {
         paths.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
     files.sort();
     files
-}
-
-/// Checks values that only the client can validate, and names of files.
-pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
-    let reason = |failure: tessera_model::Failure| format!("`{key}`: {failure}");
-    match key {
-        "base_url" | "pipeline_url" => BaseUrl::parse(value).map(drop).map_err(reason),
-        "api_prefix" => ApiPrefix::parse(value).map(drop).map_err(reason),
-        "text_search_path" => TextSearchPath::parse(value).map(drop).map_err(reason),
-        "ca_file" => CertificateAuthorities::read(&config::expand_home(value.into()))
-            .map(drop)
-            .map_err(reason),
-        "theme" => {
-            let file = value.parse::<ThemeChoice>().and_then(|theme| theme.file());
-            file.map(drop).map_err(|why| format!("`{key}`: {why}"))
-        }
-        _ => Ok(()),
-    }
 }

@@ -1,4 +1,4 @@
-//! The context of a command: settings, options, output, and prompts.
+//! The context of a command: settings, options, output, prompts, and what the terminal can draw.
 
 use std::{
     fmt::Display,
@@ -13,16 +13,16 @@ use tokio::sync::Notify;
 
 use crate::{
     cli::{
-        CliError, CliResult, Exit, GlobalOptions, ServiceTarget, TerminalInfo, deployment,
+        CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment,
         messages::{Messages, write_stderr},
         output::{Document, Output},
     },
-    config::{Settings, Sources},
+    config::{Settings, Sources, is_storage_uri},
     printable_text::PrintableText,
 };
-use tessera_client::DryRunRequest;
-use tessera_client::trace::Trace;
+use tessera_client::{DryRunRequest, trace::Trace};
 use tessera_model::SafeText;
+use tessera_picture::Protocol;
 
 /// Time limit for checking the service after the user interrupted a command.
 pub const INTERRUPT_CHECK_TIMEOUT: Duration = Duration::from_millis(200);
@@ -185,12 +185,6 @@ pub fn absolute_path(path: &Path) -> CliResult<PathBuf> {
     absolute.map_err(|error| CliError::io(format_args!("resolve {}", path.display()), &error))
 }
 
-/// Whether a folder is an address of object storage rather than a path.
-pub fn is_storage_uri(folder: &Path) -> bool {
-    let schemes = ["s3://", "gs://", "az://"];
-    folder.to_str().is_some_and(|uri| schemes.iter().any(|scheme| uri.starts_with(scheme)))
-}
-
 /// Reads a path from the command line, where `-` is standard input.
 pub fn read_file_or_stdin(path: &Path) -> CliResult<String> {
     if path.as_os_str() == "-" {
@@ -208,4 +202,18 @@ pub fn read_bytes_or_stdin(path: &Path) -> CliResult<Vec<u8>> {
         fs::read(path)
     };
     read.map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct TerminalInfo {
+    pub name: String,
+    /// Columns and rows.
+    pub size: (u16, u16),
+    /// Size of a cell in pixels.
+    pub cell: (u16, u16),
+    /// Whether the terminal responded to queries.
+    pub answered: bool,
+    pub truecolor: bool,
+    /// The protocols that draw at the cursor, best first; half-blocks always work.
+    pub protocols: Vec<Protocol>,
 }

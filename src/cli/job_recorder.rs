@@ -1,4 +1,4 @@
-//! Saves a job of the command line before its request is sent and after each change of its state, so
+//! Jobs of the command line: each is saved before its request is sent and after each change of its state, so
 //! that a crash leaves a trace, and the interface can take the job over.
 
 use std::{
@@ -6,13 +6,15 @@ use std::{
     time::Duration,
 };
 
+use serde_json::json;
+
 use crate::{
-    cli::{CliResult, Connection, timestamps::timestamp_now},
-    job::{Job, JobId},
+    cli::{CliError, CliResult, Connection, Exit, polling::Poller, values::timestamp_now},
+    job::{Job, JobId, JobState},
 };
 use tessera_model::{
     Archive, Dataset, ExportTask, ExportTaskId, Failure, JobKind, JobRecord, SafeText,
-    SavedJobState, StateKey, StateValue, job,
+    SavedJobState, StateKey, StateValue, job, polling::PollTarget,
 };
 
 pub struct JobRecorder<'a> {
@@ -74,7 +76,7 @@ impl<'a> JobRecorder<'a> {
         let mut jobs = self.connection.lock_jobs();
         jobs.retain(|job| job.started_at != self.job.started_at);
         jobs.extend(self.job.record());
-        if let Err(failure) = self.connection.journal.replace_jobs(jobs.clone()) {
+        if let Err(failure) = self.connection.state.replace_jobs(jobs.clone()) {
             context.messages.warn(format!("the job was not saved: {failure}"));
         }
     }
@@ -91,28 +93,82 @@ impl Connection<'_> {
         if jobs.is_empty() {
             return Ok(());
         }
-        if let Some(StateValue::Jobs { own, .. }) = self.journal.load(&StateKey::Jobs)? {
+        if let Some(StateValue::Jobs { own, .. }) = self.state.load(&StateKey::Jobs)? {
             jobs.extend(own);
         }
         jobs.sort_by_key(|job| job.started_at);
         job::drop_oldest_finished(&mut jobs);
-        self.journal.replace_jobs(jobs)
+        self.state.replace_jobs(jobs)
     }
 
     /// Records that the archive was downloaded, so that nothing downloads it again.
     pub fn record_download(&self, task: ExportTaskId, archive: &Archive) {
         let write = || -> Result<(), Failure> {
-            if let Some(StateValue::Jobs { mut own, .. }) = self.journal.load(&StateKey::Jobs)?
+            if let Some(StateValue::Jobs { mut own, .. }) = self.state.load(&StateKey::Jobs)?
                 && let Some(job) = own.iter_mut().find(|job| job.state.export() == Some(task))
             {
                 job.ended_at = Some(timestamp_now());
                 job.state = SavedJobState::Downloaded(archive.clone(), Some(task));
-                self.journal.replace_jobs(own)?;
+                self.state.replace_jobs(own)?;
             }
             Ok(())
         };
         if let Err(failure) = write() {
             self.context.messages.warn(format!("the download was not recorded: {failure}"));
+        }
+    }
+}
+
+impl Connection<'_> {
+    /// Returns the export of a job when it has ended, even if it has no archive.
+    pub async fn follow_export(
+        &self,
+        job: &mut Job,
+        interval: Option<Duration>,
+    ) -> CliResult<ExportTask> {
+        let JobState::ExportRunning(task, _) = *job.state() else {
+            return Err(CliError::failed("the service has not accepted the job yet"));
+        };
+        let mut poller = Poller::new(self.context, interval);
+        let mut last = String::new();
+        loop {
+            let request = self.client.export_status(job.dataset, task);
+            let response = poller.time_limit().apply(request).await?;
+            let elapsed = poller.elapsed();
+            if let Err(failure) = &response {
+                job.poll_failed(elapsed, failure.clone())?;
+            }
+            if let Some(export) = poller.tolerate_outage(response)? {
+                let state = export.state.as_str();
+                if state != last {
+                    state.clone_into(&mut last);
+                    let fields =
+                        json!({ "dataset_id": job.dataset, "export_task_id": task, "to": state });
+                    poller.emit("export", fields, &format!("export {state}"))?;
+                }
+                job.export_reported(elapsed, export.clone())?;
+                if !job.is_active() {
+                    return Ok(export);
+                }
+            }
+            poller.wait(PollTarget::Export(elapsed)).await?;
+        }
+    }
+
+    /// Returns the final status of the dataset of an addition or a reindex.
+    pub async fn follow_operation(&self, job: &mut Job) -> CliResult<SafeText> {
+        let mut poller = Poller::new(self.context, None);
+        loop {
+            let dataset = poller.fetch_dataset(self, job.dataset).await?;
+            poller.observe(&dataset)?;
+            job.dataset_observed(timestamp_now(), &dataset);
+            match job.state() {
+                JobState::DatasetDone(status) => return Ok(status.clone()),
+                JobState::Failed(failure, _) => {
+                    return Err(CliError::new(Exit::Remote, failure.to_string()));
+                }
+                _ => poller.wait_for_dataset().await?,
+            }
         }
     }
 }

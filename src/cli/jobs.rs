@@ -11,7 +11,7 @@ use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document, Exit, ServiceTarget,
         deployment,
-        timestamps::{format_timestamp, timestamp_now},
+        values::{format_timestamp, timestamp_now},
     },
     config::{self, Profile},
     job::{Job, JobId},
@@ -88,7 +88,7 @@ const RECENT_AGE: Timestamp = Timestamp::from_hours(7 * 24);
 struct DeploymentJobs {
     deployment_name: String,
     profile: Option<Profile>,
-    journal: StateStore,
+    state: StateStore,
     jobs: Vec<StoredJob>,
 }
 
@@ -123,12 +123,12 @@ fn load_deployment_jobs(context: &Context) -> CliResult<Vec<DeploymentJobs>> {
         let profile_name = profile.as_ref().map(|profile| profile.name.clone());
         let folder_name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let target_name = target.as_ref().map(ServiceTarget::name);
-        let journal = StateStore::in_dir(folder);
+        let state = StateStore::in_dir(folder);
         Ok(DeploymentJobs {
             deployment_name: target_name.or(profile_name).unwrap_or(folder_name),
             profile,
-            jobs: journal.jobs()?,
-            journal,
+            jobs: state.jobs()?,
+            state,
         })
     };
     folders.into_iter().map(load).collect()
@@ -160,7 +160,7 @@ fn list(context: &Context, deployments: &[DeploymentJobs], all: bool, running: b
         context.messages.info(format!("{older} older jobs are not listed; use --all"));
     }
     let answer = json!({ "jobs": rows, "truncated": older > 0 });
-    context.print(&Document::list("tessera.job_list/1", answer, "jobs", LIST_COLUMNS))
+    context.print(&Document::list("tessera.jobs/1", answer, "jobs", LIST_COLUMNS))
 }
 
 fn find_job<'a>(
@@ -255,7 +255,7 @@ async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<SafeT
             connection.follow_operation(&mut job).await
         }
         state => {
-            // The service tells what became of the export since the state was saved.
+            // The service reports what became of the export since the state was saved.
             let state = state.export().map_or(SavedJobState::Sent, SavedJobState::Running);
             let mut job = Job::resume(JobId::default(), JobRecord { state, ..job.clone() });
             let export = connection.follow_export(&mut job, None).await?;
@@ -290,8 +290,8 @@ fn forget(
             })
         };
         let forgets = |job: &JobRecord| (ended && job.state.is_over()) || is_named(job);
-        forgotten += deployment.journal.forget_jobs(forgets)?;
+        forgotten += deployment.state.forget_jobs(forgets)?;
     }
     let fields = json!({ "forgotten": forgotten });
-    context.print(&Document::one("tessera.forgotten/1", fields, FORGOTTEN_COLUMNS))
+    context.print(&Document::one("tessera.removal/1", fields, FORGOTTEN_COLUMNS))
 }

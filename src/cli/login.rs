@@ -7,11 +7,12 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{
     cli::{CliError, CliResult, Exit},
-    config,
-    credentials::{self, EnvironmentLogin, SecretOwner, SecretStore, SecretStores},
+    credentials::{self, EnvironmentLogin, SecretOwner, SecretStores},
+    usecase::{self, SecretSource, find_secret},
 };
 use tessera_client::{AuthMethod, BaseUrl, Credentials, SecretReloader};
 use tessera_model::ShellCommand;
+use tessera_wire::credentials::secret_value;
 
 /// The variable with the API key, if the profile has none.
 pub const API_KEY_VARIABLE: &str = "TESSERA_API_KEY";
@@ -23,27 +24,8 @@ pub struct ServiceLogin {
     pub reload: Option<SecretReloader>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SecretSource {
-    Typed,
-    Variable(&'static str),
-    Stored(SecretStore),
-}
-
-impl SecretSource {
-    pub fn description(self, secrets: &SecretStores) -> String {
-        match self {
-            Self::Typed => "typed".to_owned(),
-            Self::Variable(name) => format!("{name}, in the environment"),
-            Self::Stored(store) => secrets.describe(store),
-        }
-    }
-}
-
 pub fn open_secrets() -> CliResult<SecretStores> {
-    config::config_dir()
-        .map(|folder| SecretStores::in_dir(&folder))
-        .ok_or_else(|| CliError::usage("the home folder is unknown, so secrets cannot be stored"))
+    usecase::open_secrets().map_err(CliError::usage)
 }
 
 impl ServiceLogin {
@@ -63,7 +45,8 @@ impl ServiceLogin {
         let holder = SecretOwner { api_key: &api_key, ..holder };
         let (secret, source) = match typed {
             Some(secret) => (secret, SecretSource::Typed),
-            None => find_secret(holder, secrets)?
+            None => find_secret(holder, secrets)
+                .map_err(CliError::usage)?
                 .ok_or_else(|| missing_in_profile(holder, "secret here"))?,
         };
         let (profile, origin) = (holder.profile.to_owned(), holder.origin.to_owned());
@@ -131,30 +114,13 @@ fn missing_in_profile(holder: SecretOwner, what: &str) -> CliError {
         .with_remedy(ShellCommand::new("tessera auth import").option("--profile", name))
 }
 
-/// A secret in the environment takes precedence, if it belongs to the profile.
-pub fn find_secret(
-    holder: SecretOwner,
-    secrets: Option<&SecretStores>,
-) -> CliResult<Option<(SecretString, SecretSource)>> {
-    if let Ok(environment) = EnvironmentLogin::for_profile(holder)
-        && let Some((secret, name)) = environment.secret().map_err(CliError::usage)?
-    {
-        return Ok(Some((secret, SecretSource::Variable(name))));
-    }
-    let stored =
-        secrets.map_or(Ok(None), |secrets| secrets.find(holder)).map_err(CliError::usage)?;
-    Ok(stored.map(|(secret, store)| (secret, SecretSource::Stored(store))))
-}
-
 /// Trims and validates a secret that was entered as text.
 pub fn validate_secret(text: &SecretString, what: &str) -> CliResult<SecretString> {
-    let text = text.expose_secret().trim();
-    if text.is_empty() || !text.chars().all(|c| c.is_ascii_graphic()) {
-        return Err(CliError::usage(format!(
+    secret_value(text.expose_secret()).map(SecretString::from).ok_or_else(|| {
+        CliError::usage(format!(
             "this is not a {what}; expected one word of printable ASCII characters"
-        )));
-    }
-    Ok(SecretString::from(text))
+        ))
+    })
 }
 
 pub fn nonempty_variable(name: &str) -> Option<String> {

@@ -4,7 +4,6 @@
 
 mod api;
 mod auth;
-mod check_result;
 mod command_line;
 mod completion;
 mod config;
@@ -17,38 +16,27 @@ mod enrichment;
 mod exit;
 mod export;
 mod global_options;
-mod headless;
 mod image;
 mod info;
-mod init;
-mod item_options;
+mod input_options;
 mod job_recorder;
 mod jobs;
 mod local;
 mod login;
 mod media;
 mod messages;
-mod model_command;
-mod model_options;
 mod output;
-mod plot;
 mod polling;
 mod profile;
 mod query;
-mod query_source;
 mod reindex;
-mod saved_search;
 mod search;
 mod selection;
-mod session_cookie;
+mod service_options;
 mod set_algebra;
-mod short_id;
-mod store_options;
-mod target_dataset;
-mod terminal_info;
-mod timestamps;
-mod value_parsers;
+mod values;
 
+pub use command_line::run;
 pub use command_line::{
     Cli, CliCommand, HeadlessCommand, InterfaceCommand, StartPane, TuiOptions, definition,
     parse_args, print_help,
@@ -56,7 +44,8 @@ pub use command_line::{
 pub use completion::print_candidates;
 pub use config::run as configure;
 pub use connection::Connection;
-pub use context::{Context, absolute_path, is_storage_uri, read_file_or_stdin};
+pub use context::TerminalInfo;
+pub use context::{Context, absolute_path, read_file_or_stdin};
 pub use deployment::{
     ServiceAddress, ServiceTarget, address_client, profile_by_name, profile_client,
     profile_client_without_secret, select_target,
@@ -64,16 +53,12 @@ pub use deployment::{
 pub use doctor::{DoctorOptions, run_doctor};
 pub use exit::{CliError, CliResult, Exit};
 pub use global_options::{GlobalOptions, PrintFormat};
-pub use headless::run;
-pub use image::{NamedPicture, draw_pictures};
+pub use image::{DrawOptions, NamedPicture, draw_pictures};
 pub use info::{InfoCommand, run_info};
 pub use job_recorder::JobRecorder;
 pub use local::{
     LocalService, LocalSettings, ServeOptions, WorkOptions, check_storage_folder, local_settings,
     model_folder, run_model, run_store, run_text_tour, serve, start_demo, work,
 };
-pub use login::open_secrets;
-pub use model_options::ModelOptions;
 pub use output::{Column, Document, Output};
-pub use profile::secret_location;
-pub use terminal_info::TerminalInfo;
+pub use service_options::ModelOptions;

@@ -1,20 +1,20 @@
-//! `tessera profile`: named deployments. A profile never contains a secret.
+//! `tessera profile` and `tessera init`: named deployments. A profile never contains a secret.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::{Args, Subcommand};
+use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use super::config::{check_value, report_dry_run, user_file};
 use crate::{
     cli::{
-        CliError, Column, Context, Document, Exit, absolute_path, deployment, is_storage_uri,
-        login, model_folder,
+        CliError, CliResult, Column, Context, Document, Exit, absolute_path,
+        config::{report_dry_run, user_file},
+        deployment, login, model_folder,
     },
-    config::{
-        DeploymentConfig, DeploymentKind, Profile, ProfileOptions, edit, profile::suggested_name,
-    },
-    credentials::SecretOwner,
+    config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, edit},
+    credentials::EnvironmentLogin,
+    usecase::{NewProfile, create_profile, secret_location},
 };
 use tessera_client::BaseUrl;
 
@@ -100,7 +100,7 @@ pub fn run(context: &Context, command: ProfileCommand) -> Result<Exit, CliError>
         ProfileCommand::Add(add) => {
             let make_default = add.make_default;
             let profile = add.into_profile(context)?;
-            save_profile(context, &profile, make_default)
+            save_profile(context, &NewProfile { profile: &profile, make_default, secret: None })
         }
         ProfileCommand::Use { name } => {
             deployment::profile_by_name(&context.settings, &name)?;
@@ -161,23 +161,8 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
         },
     };
     let mut row = profile_document(context, &profile);
-    row["secret"] = secret_location(&profile)?.into();
+    row["secret"] = secret_location(&profile, &login::open_secrets()?)?.into();
     context.print(&Document::one("tessera.profile/1", row, PROFILE_COLUMNS))
-}
-
-/// Where the secret of a profile is stored; `None` if it needs none.
-pub fn secret_location(profile: &Profile) -> Result<Option<String>, CliError> {
-    let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
-        return Ok(None);
-    };
-    let origin = BaseUrl::parse(base_url)?.to_string();
-    let owner = SecretOwner { profile: &profile.name, origin: &origin, api_key };
-    let secrets = login::open_secrets()?;
-    Ok(Some(match login::find_secret(owner, Some(&secrets)) {
-        Ok(Some((_, source))) => source.description(&secrets),
-        Ok(None) => "none yet: `tessera auth import`".to_owned(),
-        Err(error) => error.message,
-    }))
 }
 
 impl ProfileAddOptions {
@@ -221,40 +206,21 @@ impl ProfileAddOptions {
     }
 }
 
-pub(super) fn save_profile(
-    context: &Context,
-    profile: &Profile,
-    make_default: bool,
-) -> Result<Exit, CliError> {
-    check_profile(profile)?;
+/// Creates a profile, and prints it.
+pub(super) fn save_profile(context: &Context, new: &NewProfile<'_>) -> Result<Exit, CliError> {
+    let profile = new.profile;
+    new.check().map_err(CliError::usage)?;
     let file = user_file(context)?;
     if report_dry_run(context, &format!("the profile {}", profile.name), &file) {
         return Ok(Exit::Done);
     }
-    edit::add_profile(&file, profile).map_err(CliError::usage)?;
-    if make_default {
-        edit::set(&file, "default_profile", &profile.name.clone().into())
-            .map_err(CliError::usage)?;
-    }
+    create_profile(&file, new).map_err(CliError::usage)?;
     context.messages.info(format!("{} is in {}", profile.name, file.display()));
-    if let Some(location) = secret_location(profile)? {
+    if let Some(location) = secret_location(profile, &login::open_secrets()?)? {
         context.messages.info(format!("its secret: {location}"));
     }
     let fields = json!({ "profiles": [profile_document(context, profile)] });
     context.print(&Document::list("tessera.profiles/1", fields, "profiles", LIST_COLUMNS))
-}
-
-fn check_profile(profile: &Profile) -> Result<(), CliError> {
-    if let DeploymentConfig::Local { folder, .. } = &profile.deployment
-        && !is_storage_uri(folder)
-        && !folder.is_dir()
-    {
-        return Err(CliError::usage(format!("{} is not a folder", folder.display())));
-    }
-    for (key, value) in profile.settings() {
-        check_value(key, value.as_str().unwrap_or_default()).map_err(CliError::usage)?;
-    }
-    Ok(())
 }
 
 fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
@@ -283,6 +249,79 @@ fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-pub(super) fn named_profile(deployment: DeploymentConfig, name: Option<String>) -> Profile {
-    Profile::new(name.unwrap_or_else(|| suggested_name(&deployment)), deployment)
+#[derive(Debug, Args)]
+pub struct InitOptions {
+    /// Create a profile from `TESSERA_BASE_URL`, `TESSERA_KIND`, `TESSERA_API_KEY` and
+    /// `TESSERA_PIPELINE_URL`.
+    #[arg(long, conflicts_with = "local")]
+    pub from_env: bool,
+    /// Create a profile for a folder of images.
+    #[arg(long, value_name = "DIR")]
+    pub local: Option<PathBuf>,
+    /// Name of the profile [default: derived from its address].
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Also store the secret from `TESSERA_API_SECRET`; otherwise it stays in the environment.
+    #[arg(long, requires = "from_env")]
+    store: bool,
+}
+
+impl InitOptions {
+    pub fn is_interactive(&self) -> bool {
+        !self.from_env && self.local.is_none()
+    }
+
+    pub fn run(self, context: &Context) -> CliResult {
+        let deployment = match self.local {
+            Some(folder) => {
+                DeploymentConfig::Local { folder: absolute_path(&folder)?, model: None }
+            }
+            None if self.from_env => deployment_from_environment(context)?,
+            None => {
+                return Err(CliError::usage(
+                    "without a terminal, use `tessera init --local DIR` for a folder of pictures, \
+                     `tessera init --from-env` for a service of the environment, or `tessera \
+                     profile add`",
+                ));
+            }
+        };
+        let profile = Profile::named(self.name, deployment);
+        let secret = self.store.then(|| secret_to_store(context, &profile)).transpose()?.flatten();
+        let new = NewProfile { profile: &profile, make_default: false, secret: secret.as_ref() };
+        save_profile(context, &new)
+    }
+}
+
+fn deployment_from_environment(context: &Context) -> CliResult<DeploymentConfig> {
+    let missing = |name: &str| CliError::usage(format!("--from-env needs {name} to be set"));
+    let global = &context.global;
+    let base_url = global.base_url.clone().ok_or_else(|| missing("TESSERA_BASE_URL"))?;
+    match global.kind.ok_or_else(|| missing("TESSERA_KIND"))? {
+        DeploymentKind::Hosted => {
+            let api_key = login::nonempty_variable(login::API_KEY_VARIABLE);
+            let api_key = api_key.ok_or_else(|| missing(login::API_KEY_VARIABLE))?;
+            Ok(DeploymentConfig::Hosted { base_url, api_key })
+        }
+        DeploymentKind::Onprem => {
+            Ok(DeploymentConfig::OnPrem { base_url, pipeline_url: global.pipeline_url.clone() })
+        }
+        DeploymentKind::Local => {
+            Err(CliError::usage("use `tessera init --local DIR` for a folder"))
+        }
+    }
+}
+
+/// The secret in the environment, for a hosted profile. Reports where the secret will be stored, before
+/// anything is written.
+fn secret_to_store(context: &Context, profile: &Profile) -> CliResult<Option<SecretString>> {
+    let DeploymentConfig::Hosted { base_url, .. } = &profile.deployment else { return Ok(None) };
+    let origin = BaseUrl::parse(base_url)?.to_string();
+    let (secret, _) = EnvironmentLogin::for_address(&origin)
+        .and_then(EnvironmentLogin::secret)
+        .map_err(CliError::usage)?
+        .ok_or_else(|| CliError::usage("--store needs TESSERA_API_SECRET to be set"))?;
+    let secrets = login::open_secrets()?;
+    let place = secrets.describe(secrets.preferred_store());
+    context.messages.info(format!("the secret will be stored in {place}"));
+    Ok(Some(secret))
 }

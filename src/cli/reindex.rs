@@ -7,8 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::{
-    CliError, CliResult, Column, Connection, Context, Document, JobRecorder,
-    timestamps::timestamp_now,
+    CliError, CliResult, Column, Connection, Context, Document, JobRecorder, values::timestamp_now,
 };
 use crate::command_lines::{ProfilerCommand, profiler_command_line};
 use tessera_client::ApiOperation;

@@ -1,18 +1,19 @@
-//! `tessera set`: set operations on the loaded pages of saved results; the API has no OR and NOT.
+//! `tessera set`: combines search results that were saved as documents.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::cli::{
-    CliError, CliResult, Column, Context, Document, Exit, read_file_or_stdin,
-    saved_search::SavedSearch,
-};
+use crate::cli::{CliError, CliResult, Column, Context, Document, Exit, read_file_or_stdin};
 use tessera_model::{
-    Cluster, SafeText,
+    Cluster, ClusterId, SafeText,
     set_algebra::{SetOperator, combine},
 };
+use tessera_wire::explore::read_page;
 
 #[derive(Debug, Subcommand)]
 pub enum SetCommand {
@@ -71,7 +72,7 @@ pub fn run(context: &Context, command: &SetCommand) -> CliResult {
         "_of_loaded_pages": true,
         "clusters": rows,
     });
-    context.print(&Document::list("tessera.search/1", answer, "clusters", SET_COLUMNS))?;
+    context.print(&Document::list("tessera.clusters/1", answer, "clusters", SET_COLUMNS))?;
     context.messages.info("only loaded pages and their previews were compared");
     if complete {
         return Ok(Exit::Done);
@@ -104,4 +105,44 @@ fn combined_row(cluster: &Cluster, a: &SavedSearch, b: &SavedSearch) -> Option<V
     }
     row["_left_out"] = removed.into();
     Some(row)
+}
+
+pub struct SavedSearch {
+    pub document: Value,
+    /// Without those that cannot be read.
+    pub clusters: Vec<Cluster>,
+    /// Whether it contains every page of the search, and all of it could be read.
+    pub complete: bool,
+    row_indexes: HashMap<ClusterId, usize>,
+}
+
+impl SavedSearch {
+    /// Parses a document; the error is a phrase without a subject.
+    pub fn parse(source: &str) -> Result<Self, String> {
+        let document: Value =
+            serde_json::from_str(source).map_err(|error| format!("is not JSON: {error}"))?;
+        if document["schema"] != "tessera.clusters/1" {
+            return Err("is not a search result (tessera.clusters/1)".to_owned());
+        }
+        let page = read_page(&document).ok_or("has no `clusters`")?;
+        let complete = document["truncated"] == false
+            && document["last_page"] == true
+            && document["page_number"] == 0
+            && page.skipped == 0;
+        let rows = document["clusters"].as_array().into_iter().flatten().enumerate();
+        let row_indexes = rows
+            .filter_map(|(index, row)| Some((row["cluster_id"].as_str()?.parse().ok()?, index)))
+            .collect();
+        Ok(Self { clusters: page.clusters, complete, row_indexes, document })
+    }
+
+    pub fn row(&self, id: ClusterId) -> Option<&Value> {
+        self.document["clusters"].get(*self.row_indexes.get(&id)?)
+    }
+
+    /// The search that found a cluster: its own after a set operation, else that of the document.
+    pub fn query(&self, id: ClusterId) -> &Value {
+        let own = self.row(id).map(|row| &row["_query"]).filter(|own| !own.is_null());
+        own.unwrap_or(&self.document["query"])
+    }
 }

@@ -20,14 +20,14 @@ pub fn set(file: &Path, name: &str, value: &Value) -> Result<(), String> {
 /// Removes a key, so that the next layer applies. Returns whether it was set.
 pub fn unset(file: &Path, name: &str) -> Result<bool, String> {
     edit_file(file, |document| {
-        let (before, own) = name.rsplit_once('.').unwrap_or(("", name));
+        let (parents, key) = name.rsplit_once('.').unwrap_or(("", name));
         let mut table: Option<&mut dyn TableLike> = Some(document.as_table_mut());
-        for part in before.split('.').filter(|part| !part.is_empty()) {
+        for part in parents.split('.').filter(|part| !part.is_empty()) {
             table = table
                 .and_then(|table| table.get_mut(part))
                 .and_then(|item| item.as_table_like_mut());
         }
-        Ok(table.is_some_and(|table| table.remove(own).is_some()))
+        Ok(table.is_some_and(|table| table.remove(key).is_some()))
     })
 }
 
@@ -57,10 +57,10 @@ pub fn remove_profile(file: &Path, name: &str) -> Result<bool, String> {
 }
 
 fn insert_value(document: &mut DocumentMut, name: &str, value: &Value) -> Result<(), String> {
-    let (before, own) = name.rsplit_once('.').unwrap_or(("", name));
+    let (parents, key) = name.rsplit_once('.').unwrap_or(("", name));
     let separate = !document.is_empty();
     let mut table: &mut dyn TableLike = document.as_table_mut();
-    for part in before.split('.').filter(|part| !part.is_empty()) {
+    for part in parents.split('.').filter(|part| !part.is_empty()) {
         let item = table.entry(part).or_insert_with(|| {
             let mut section = Table::new();
             // The heading appears with its first key.
@@ -74,10 +74,10 @@ fn insert_value(document: &mut DocumentMut, name: &str, value: &Value) -> Result
     }
     let mut new: toml_edit::Value =
         value.to_string().parse().map_err(|error| format!("`{name}`: {error}"))?;
-    if let Some(old) = table.get(own).and_then(Item::as_value) {
+    if let Some(old) = table.get(key).and_then(Item::as_value) {
         *new.decor_mut() = old.decor().clone();
     }
-    table.insert(own, Item::Value(new));
+    table.insert(key, Item::Value(new));
     Ok(())
 }
 

@@ -1,11 +1,8 @@
-//! Every key of a settings file: its name, its values, and its environment variable. Reading,
-//! `config show`, validation and the schema use this table; descriptions and defaults are in
-//! `assets/config.toml`.
+//! The table of all settings: the name, type, default and scope of each, and the JSON Schema made from it.
 
-use serde_json::json;
-use toml::Value;
+use serde_json::{Map, Value, json};
 
-use super::ThemeChoice;
+use crate::config::{DEFAULT_CONFIG, ThemeChoice};
 use tessera_model::DatasetId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +136,7 @@ impl ValueType {
         }
     }
 
-    pub fn accepts(self, value: &Value) -> bool {
+    pub fn accepts(self, value: &toml::Value) -> bool {
         match self {
             Self::Boolean => value.is_bool(),
             Self::Choice(words) => value.as_str().is_some_and(|word| words.contains(&word)),
@@ -163,19 +160,19 @@ impl ValueType {
     }
 
     /// Parses a word of the command line or the environment.
-    pub fn parse(self, word: &str) -> Option<Value> {
+    pub fn parse(self, word: &str) -> Option<toml::Value> {
         let list = || word.split(',').map(str::trim).filter(|word| !word.is_empty());
         let value = match self {
-            Self::Boolean => Value::Boolean(parse_boolean(word)?),
-            Self::Integer(..) => Value::Integer(word.trim().parse().ok()?),
+            Self::Boolean => toml::Value::Boolean(parse_boolean(word)?),
+            Self::Integer(..) => toml::Value::Integer(word.trim().parse().ok()?),
             Self::ChoiceList(_) | Self::DatasetIds => {
-                list().map(|word| Value::from(word.to_owned())).collect::<Vec<_>>().into()
+                list().map(|word| toml::Value::from(word.to_owned())).collect::<Vec<_>>().into()
             }
             Self::Choice(words) => {
                 let known = words.iter().find(|known| known.eq_ignore_ascii_case(word.trim()));
-                Value::from(known.map_or(word, |known| *known).to_owned())
+                toml::Value::from(known.map_or(word, |known| *known).to_owned())
             }
-            Self::Theme | Self::Text | Self::Duration => Value::from(word.to_owned()),
+            Self::Theme | Self::Text | Self::Duration => toml::Value::from(word.to_owned()),
         };
         self.accepts(&value).then_some(value)
     }
@@ -207,4 +204,108 @@ fn parse_boolean(word: &str) -> Option<bool> {
         "false" | "0" | "no" | "off" => Some(false),
         _ => None,
     }
+}
+
+struct CommentReader {
+    /// `profiles` for the section of any profile.
+    section: String,
+    /// The comment above the next key.
+    pending_comment: Vec<&'static str>,
+}
+
+/// The comment about a setting in the default file: the lines above its key, or the text beside it.
+pub fn comment_of_setting(key: &SettingKey) -> String {
+    let (section, name) = match key.name.rsplit_once('.') {
+        _ if !key.profile_kinds.is_empty() => ("profiles", key.name),
+        Some(parts) => parts,
+        None => ("", key.name),
+    };
+    let mut reader = CommentReader { section: String::new(), pending_comment: Vec::new() };
+    DEFAULT_CONFIG
+        .lines()
+        .find_map(|line| reader.read_line(line, section, name))
+        .unwrap_or_default()
+}
+
+impl CommentReader {
+    /// Returns the comment if this line defines the key `name` of `section`.
+    fn read_line(&mut self, line: &'static str, section: &str, name: &str) -> Option<String> {
+        let bare = line.trim_start_matches('#').trim();
+        if let Some(heading) = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            heading.split('.').next().unwrap_or_default().clone_into(&mut self.section);
+            self.pending_comment.clear();
+            return None;
+        }
+        let assigned = bare.split_once(" = ").filter(|(key, _)| !key.contains(' '));
+        let Some((key, value)) = assigned else {
+            match line.strip_prefix('#') {
+                Some(comment) => self.pending_comment.push(comment.trim()),
+                None => self.pending_comment.clear(),
+            }
+            return None;
+        };
+        let above = std::mem::take(&mut self.pending_comment).join(" ");
+        if (self.section.as_str(), key) != (section, name) {
+            return None;
+        }
+        let beside = value.split_once(" # ").map(|(_, beside)| beside.trim().to_owned());
+        if section == "profiles" { beside } else { Some(above) }
+    }
+}
+
+pub fn schema() -> Value {
+    let shipped: toml::Table = toml::from_str(DEFAULT_CONFIG).unwrap_or_default();
+    let mut whole = Map::new();
+    let mut sections: Map<String, Value> = Map::new();
+    for key in KEYS {
+        let described = key_schema(key, default_value(&shipped, key.name));
+        match key.name.split_once('.') {
+            Some((section, own)) => {
+                let section = sections.entry(section).or_insert_with(|| json!({}));
+                section[own] = described;
+            }
+            None => {
+                whole.insert(key.name.to_owned(), described);
+            }
+        }
+    }
+    for (name, keys) in sections {
+        whole.insert(name, object_schema(&keys));
+    }
+    let keys: Map<String, Value> =
+        PROFILE_KEYS.iter().map(|key| (key.name.to_owned(), key_schema(key, None))).collect();
+    let mut profile = object_schema(&Value::Object(keys));
+    profile["required"] = json!(["kind"]);
+    whole.insert(
+        "profiles".to_owned(),
+        json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^[A-Za-z0-9_-]{1,40}$" },
+            "additionalProperties": profile,
+        }),
+    );
+    let mut schema = object_schema(&Value::Object(whole));
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("tessera config.toml");
+    schema
+}
+
+fn object_schema(keys: &Value) -> Value {
+    json!({ "type": "object", "properties": keys, "additionalProperties": false })
+}
+
+fn key_schema(key: &SettingKey, default: Option<Value>) -> Value {
+    let mut shape = key.value_type.json_schema();
+    shape["description"] = json!(comment_of_setting(key));
+    if let Some(default) = default {
+        shape["default"] = default;
+    }
+    shape
+}
+
+fn default_value(shipped: &toml::Table, name: &str) -> Option<Value> {
+    let mut parts = name.split('.');
+    let first = shipped.get(parts.next()?)?;
+    let value = parts.try_fold(first, |value, part| value.get(part))?;
+    serde_json::to_value(value).ok()
 }

@@ -1,8 +1,13 @@
 //! The paths of this user's files: settings, secrets, keys, themes, state, and the local index.
 
-use std::{fs, io, path::PathBuf};
+use std::{
+    fmt, fs, io,
+    path::{Path, PathBuf},
+};
 
 use directories::ProjectDirs;
+
+use crate::input::Keymap;
 
 fn project_dirs() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "tessera")
@@ -84,4 +89,19 @@ pub fn expand_home(path: PathBuf) -> PathBuf {
         (Ok(rest), Some(home)) => home.join(rest),
         _ => path,
     }
+}
+
+/// The default keymap with the user's keys over it, and a warning for each action without keys.
+pub fn load_keymap(path: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
+    let shipped = Keymap::built_in()?;
+    let Some(path) = path else { return Ok((shipped, Vec::new())) };
+    let describe = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
+    let source =
+        tessera_files::if_exists(fs::read_to_string(path)).map_err(|error| describe(&error))?;
+    let Some(source) = source else { return Ok((shipped, Vec::new())) };
+    let (keymap, keyless) = shipped.with_overrides(&source).map_err(|error| describe(&error))?;
+    let warnings = keyless.iter().map(|action| {
+        describe(&format_args!("`{}` has no key; press : to find it by name", action.name()))
+    });
+    Ok((keymap, warnings.collect()))
 }

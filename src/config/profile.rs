@@ -69,6 +69,12 @@ pub struct ProfileOptions {
     pub ca_file: Option<PathBuf>,
 }
 
+/// Whether a folder is an address of object storage rather than a path.
+pub fn is_storage_uri(folder: &Path) -> bool {
+    let schemes = ["s3://", "gs://", "az://"];
+    folder.to_str().is_some_and(|uri| schemes.iter().any(|scheme| uri.starts_with(scheme)))
+}
+
 pub(super) fn deserialize_duration<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Duration, D::Error> {
@@ -92,6 +98,12 @@ pub enum Destination {
 impl Profile {
     pub fn new(name: impl Into<String>, deployment: DeploymentConfig) -> Self {
         Self { name: name.into(), deployment, options: ProfileOptions::default() }
+    }
+
+    /// A profile with the name that the user chose, or one that is derived from the deployment.
+    pub fn named(name: Option<String>, deployment: DeploymentConfig) -> Self {
+        let name = name.filter(|name| !name.is_empty());
+        Self::new(name.unwrap_or_else(|| suggested_name(&deployment)), deployment)
     }
 
     /// The keys of its table that differ from their defaults.

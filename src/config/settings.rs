@@ -1,15 +1,15 @@
-//! The effective settings, parsed from the layers.
+//! The settings as values, and the types of those that are not numbers or texts.
 
-use std::{collections::BTreeMap, mem, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, mem, path::PathBuf, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use toml::Value;
 
-use super::{
-    DeploymentConfig, Layers, NotificationMethod, Profile, SettingOrigin, Sources, ThemeChoice,
-    TileSize, expand_home, profile::deserialize_duration,
+use crate::config::{
+    DeploymentConfig, Layers, Profile, SettingOrigin, Sources, expand_home, paths::theme_file,
+    profile::deserialize_duration,
 };
-use tessera_model::{EntityType, ExportFormat, Granularity, polling::PollingIntervals};
+use tessera_model::{EntityType, ExportFormat, Granularity, SafeText, polling::PollingIntervals};
 use tessera_picture::Protocol;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -165,5 +165,179 @@ fn accessible_reason(layers: &Layers, accessible_variable: bool) -> Option<&'sta
         }),
         None if accessible_variable => Some("ACCESSIBLE is set"),
         _ => None,
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NotificationMethod {
+    Toast,
+    Bell,
+    /// A desktop notification, through the terminal.
+    Desktop,
+    /// Progress in the terminal's tab and title.
+    Progress,
+}
+
+impl NotificationMethod {
+    pub const ALL: [Self; 4] = [Self::Toast, Self::Bell, Self::Desktop, Self::Progress];
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DesktopProtocol {
+    /// One text.
+    Osc9,
+    /// A title and a text.
+    Osc777,
+}
+
+impl DesktopProtocol {
+    /// By the environment variables of a terminal. `None` for terminals that could interpret the
+    /// sequence differently, and inside multiplexers, which do not pass it on.
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+        if ["TMUX", "STY", "ZELLIJ"].into_iter().any(set) {
+            return None;
+        }
+        let (term, program) =
+            (variable("TERM").unwrap_or_default(), variable("TERM_PROGRAM").unwrap_or_default());
+        let named =
+            |names: &[&str]| names.iter().any(|name| program.contains(name) || term.contains(name));
+        if matches!(term.as_str(), "" | "dumb" | "linux") {
+            None
+        } else if named(&["iTerm", "WezTerm", "wezterm", "ghostty", "kitty"]) {
+            Some(Self::Osc9)
+        } else if named(&["foot", "rxvt"]) || set("VTE_VERSION") {
+            Some(Self::Osc777)
+        } else {
+            None
+        }
+    }
+
+    pub fn sequence(self, text: &SafeText) -> String {
+        match self {
+            Self::Osc9 => format!("\x1b]9;tessera: {text}\x1b\\"),
+            Self::Osc777 => {
+                format!("\x1b]777;notify;tessera;{}\x1b\\", text.as_str().replace(';', ","))
+            }
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum ThemeChoice {
+    /// By `NO_COLOR` and the terminal's background.
+    Auto,
+    Dark,
+    Light,
+    /// Without color.
+    Plain,
+    /// `themes/NAME.toml` in the configuration folder.
+    Named(String),
+}
+
+impl ThemeChoice {
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Auto => "auto",
+            Self::Dark => "dark",
+            Self::Light => "light",
+            Self::Plain => "plain",
+            Self::Named(name) => name,
+        }
+    }
+
+    /// The file of a named theme.
+    ///
+    /// # Errors
+    /// The home folder is unknown, or there is no such file.
+    pub fn file(&self) -> Result<Option<PathBuf>, String> {
+        let Self::Named(name) = self else { return Ok(None) };
+        let path = theme_file(name).ok_or("the home folder is unknown, which contains themes")?;
+        if path.exists() {
+            return Ok(Some(path));
+        }
+        let path = path.display();
+        Err(format!("there is no theme {path}; write it, or choose auto, dark, light or plain"))
+    }
+
+    /// The next theme in the cycle; includes `configured` if that is a named theme.
+    pub fn next(&self, configured: &Self) -> Self {
+        match (self, configured) {
+            (Self::Auto, _) => Self::Dark,
+            (Self::Dark, _) => Self::Light,
+            (Self::Light, _) => Self::Plain,
+            (Self::Plain, Self::Named(name)) => Self::Named(name.clone()),
+            (Self::Plain | Self::Named(_), _) => Self::Auto,
+        }
+    }
+}
+
+impl FromStr for ThemeChoice {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        match word {
+            "auto" => Ok(Self::Auto),
+            "dark" => Ok(Self::Dark),
+            "light" => Ok(Self::Light),
+            "plain" => Ok(Self::Plain),
+            name if !name.is_empty() && name.chars().all(is_name) => Ok(Self::Named(name.into())),
+            _ => Err("a theme is auto, dark, light, plain or the NAME of themes/NAME.toml".into()),
+        }
+    }
+}
+
+impl TryFrom<String> for ThemeChoice {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        word.parse()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TileSize {
+    Small,
+    #[default]
+    Medium,
+    Large,
+}
+
+impl TileSize {
+    pub const ALL: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Small => "small",
+            Self::Medium => "medium",
+            Self::Large => "large",
+        }
+    }
+
+    /// Width of the picture in columns.
+    pub fn columns(self) -> u16 {
+        match self {
+            Self::Small => 12,
+            Self::Medium => 18,
+            Self::Large => 28,
+        }
+    }
+
+    pub fn larger(self) -> Self {
+        match self {
+            Self::Small => Self::Medium,
+            Self::Medium | Self::Large => Self::Large,
+        }
+    }
+
+    pub fn smaller(self) -> Self {
+        match self {
+            Self::Large => Self::Medium,
+            Self::Medium | Self::Small => Self::Small,
+        }
     }
 }

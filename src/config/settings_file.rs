@@ -140,21 +140,21 @@ impl LayerReader<'_> {
         self.layer.errors.push(error);
     }
 
-    fn read_table(&mut self, before: &str, spanned_keys: &DeTable, values: &Table) {
+    fn read_table(&mut self, parent: &str, spanned_keys: &DeTable, values: &Table) {
         for (spanned_key, inner) in spanned_keys {
-            let (own, byte) = (spanned_key.get_ref().as_ref(), spanned_key.span().start);
-            let name = if before.is_empty() { own.to_owned() } else { format!("{before}.{own}") };
-            let Some(value) = values.get(own) else { continue };
+            let (key, byte) = (spanned_key.get_ref().as_ref(), spanned_key.span().start);
+            let name = if parent.is_empty() { key.to_owned() } else { format!("{parent}.{key}") };
+            let Some(value) = values.get(key) else { continue };
             let section = is_section(&name);
             match (inner.get_ref().as_table(), value.as_table()) {
                 (Some(_), Some(_)) if name == "profiles" && self.owner == FileOwner::Project => {
-                    self.push_error(byte, "a project's file cannot define profiles; define them in your own settings file");
+                    self.push_error(byte, "a project's file cannot define profiles; define them in your key settings file");
                 }
                 (Some(spanned_keys), Some(values)) if section => {
-                    if before == "profiles"
-                        && let Err(reason) = profile::check_name(own)
+                    if parent == "profiles"
+                        && let Err(reason) = profile::check_name(key)
                     {
-                        self.push_error(byte, format!("`{own}`: {reason}"));
+                        self.push_error(byte, format!("`{key}`: {reason}"));
                         continue;
                     }
                     self.read_table(&name, spanned_keys, values);

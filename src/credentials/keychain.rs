@@ -3,7 +3,7 @@
 use keyring::{Entry, Error};
 use secrecy::zeroize::Zeroizing;
 
-use super::keyring_backend::KeyringBackend;
+use crate::credentials::keyring::KeyringBackend;
 
 const SERVICE: &str = "tessera";
 

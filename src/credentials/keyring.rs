@@ -1,4 +1,4 @@
-//! The system keyring, with a timeout: a hanging bus or a locked keyring must not block.
+//! The system keyring, with a timeout, because a bus may hang and a keyring may be locked.
 
 use std::{
     fmt, process,
@@ -10,10 +10,10 @@ use std::{
 use secrecy::zeroize::Zeroizing;
 
 #[cfg(target_os = "macos")]
-use super::keychain::Keychain as SystemKeyring;
+use crate::credentials::keychain::Keychain as SystemKeyring;
 #[cfg(not(target_os = "macos"))]
-use super::secret_service::SecretServiceKeyring as SystemKeyring;
-use super::{keyring_backend::KeyringBackend, stored_secret::StoredSecret};
+use crate::credentials::secret_service::SecretServiceKeyring as SystemKeyring;
+use crate::credentials::secret_stores::StoredSecret;
 
 const KEYRING_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -85,6 +85,16 @@ impl fmt::Debug for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Keyring")
     }
+}
+
+/// Stores texts by name. Methods may block.
+pub(super) trait KeyringBackend: Send + Sync {
+    /// Whether a keyring exists.
+    fn check(&self) -> Result<(), String>;
+    fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String>;
+    fn write(&self, name: &str, text: &str) -> Result<(), String>;
+    /// Returns whether there was an entry.
+    fn remove(&self, name: &str) -> Result<bool, String>;
 }
 
 #[cfg(test)]

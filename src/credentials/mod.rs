@@ -3,22 +3,33 @@
 //! A stored secret is bound to its origin and key, and one in the environment to the service that the
 //! environment names, so that no profile sends it to another host.
 
-mod core_dumps;
 mod environment;
 mod file;
 #[cfg(target_os = "macos")]
 mod keychain;
 mod keyring;
-mod keyring_backend;
 #[cfg(not(target_os = "macos"))]
 mod secret_service;
 mod secret_stores;
-mod stored_secret;
 
-pub use core_dumps::forbid_core_dumps;
+use std::io;
+
 pub use environment::{
     EnvironmentLogin, LOGIN_VARIABLES, SECRET_FILE_VARIABLE, SECRET_VARIABLE, TOKEN_VARIABLE,
     login_variables,
 };
-pub use secret_stores::{SecretStore, SecretStores};
-pub use stored_secret::SecretOwner;
+use rustix::process::{Resource, Rlimit, setrlimit};
+#[cfg(test)]
+pub(crate) use secret_stores::stores_with_keyring;
+pub use secret_stores::{SecretOwner, SecretStore, SecretStores};
+
+/// On Linux, other processes of the same user cannot read the memory either.
+pub fn forbid_core_dumps() -> io::Result<()> {
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    }
+    Ok(())
+}

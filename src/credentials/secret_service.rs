@@ -8,7 +8,7 @@ use ::secret_service::{
 };
 use secrecy::zeroize::Zeroizing;
 
-use super::keyring_backend::KeyringBackend;
+use crate::credentials::keyring::KeyringBackend;
 
 const APPLICATION: &str = "tessera";
 
@@ -63,7 +63,7 @@ fn with_items<T>(
 ) -> Result<T, String> {
     let service = match connect() {
         Ok(service) => service,
-        // Also without a bus: a server or a container has neither.
+        // A server or a container has no bus, and without a bus there are no secrets either.
         Err(Error::Unavailable | Error::Zbus(_)) => {
             return act(&[]).map_err(|error| describe_error(&error));
         }

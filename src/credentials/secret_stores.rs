@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::{ExposeSecret as _, SecretString, zeroize::Zeroize as _};
+use serde::{Deserialize, Serialize};
 
-use super::{SecretOwner, file::SecretsFile, keyring::Keyring, stored_secret::StoredSecret};
+use crate::credentials::{file::SecretsFile, keyring::Keyring};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretStore {
@@ -102,6 +103,47 @@ impl SecretStores {
             Err(reason) => return Err(reason),
         }
         Ok(stores)
+    }
+}
+
+/// Stores with a keyring that is only in memory.
+#[cfg(test)]
+pub(crate) fn stores_with_keyring(folder: &Path) -> SecretStores {
+    let keyring = super::keyring::fake::keyring(super::keyring::fake::Behavior::Stores);
+    SecretStores { keyring, file: SecretsFile::in_dir(folder) }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct SecretOwner<'a> {
+    pub profile: &'a str,
+    /// Scheme, host and port of the service.
+    pub origin: &'a str,
+    pub api_key: &'a str,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StoredSecret {
+    pub(super) origin: String,
+    pub(super) api_key: String,
+    pub(super) api_secret: String,
+}
+
+impl StoredSecret {
+    pub(super) fn into_secret_for(mut self, owner: SecretOwner) -> Result<SecretString, String> {
+        if self.origin != owner.origin || self.api_key != owner.api_key {
+            return Err(format!(
+                "the secret stored for `{}` belongs to {} with another key or address; enter it again",
+                owner.profile, self.origin
+            ));
+        }
+        Ok(SecretString::from(std::mem::take(&mut self.api_secret)))
+    }
+}
+
+impl Drop for StoredSecret {
+    fn drop(&mut self) {
+        self.api_secret.zeroize();
     }
 }
 

@@ -1,86 +1,26 @@
-//! The login of a hosted profile: whose it is, and where the interface stores another one.
+//! What the interface shows of the login of a deployment, and where another key pair is stored.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{path::PathBuf, sync::Arc};
 
 use tessera::{
     app::LoginSetup,
-    cli,
-    config::{DeploymentConfig, Profile, edit},
-    credentials::{self, EnvironmentLogin, SecretOwner, SecretStore, TOKEN_VARIABLE},
-    message::LoginPlaces,
-    worker::LoginStorage,
+    config::{DeploymentConfig, Profile},
+    credentials::{self, EnvironmentLogin, SecretOwner, TOKEN_VARIABLE},
+    usecase::{KeyPairOwner, open_secrets},
 };
 use tessera_client::{AuthMethod, Client, Credentials};
-use tessera_model::{Failure, SafeText};
+use tessera_model::SafeText;
 
-/// Stores key pairs of a profile: the secret in the keyring or the private file, the key in the
-/// settings.
-#[derive(Debug)]
-pub(super) struct ProfileLogin {
-    profile: Mutex<Profile>,
-    origin: String,
+/// Where key pairs of a profile are stored; `None` for a profile without login.
+pub(super) fn key_pair_owner(
+    profile: &Profile,
+    client: &Client,
     settings_file: Option<PathBuf>,
-}
-
-impl ProfileLogin {
-    /// `None` for a profile without login.
-    pub(super) fn new(
-        profile: &Profile,
-        client: &Client,
-        settings_file: Option<PathBuf>,
-    ) -> Option<Arc<Self>> {
-        let DeploymentConfig::Hosted { .. } = profile.deployment else { return None };
-        Some(Arc::new(Self {
-            profile: Mutex::new(profile.clone()),
-            origin: client.endpoint().base_url().to_string(),
-            settings_file,
-        }))
-    }
-
-    /// The profile with the key that was stored last.
-    pub(super) fn profile(&self) -> Profile {
-        self.profile.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl LoginStorage for ProfileLogin {
-    fn places(&self) -> LoginPlaces {
-        let current = match cli::secret_location(&self.profile()) {
-            Ok(place) => place.unwrap_or_default(),
-            Err(error) => error.message,
-        };
-        let (new, needs_consent) = match cli::open_secrets() {
-            Ok(secrets) => {
-                let store = secrets.preferred_store();
-                (secrets.describe(store), store == SecretStore::File)
-            }
-            Err(error) => (error.message, true),
-        };
-        let (current, new) = (SafeText::detail(&current), SafeText::detail(&new));
-        LoginPlaces { current, new, needs_consent }
-    }
-
-    fn save(&self, credentials: &Credentials) -> Result<SafeText, Failure> {
-        let secrets = cli::open_secrets().map_err(|error| Failure::local(error.message))?;
-        let Credentials { api_key, api_secret } = credentials;
-        let mut profile = self.profile.lock().unwrap_or_else(PoisonError::into_inner);
-        let owner = SecretOwner { profile: &profile.name, origin: &self.origin, api_key };
-        let store = secrets.preferred_store();
-        secrets.save(owner, api_secret, store).map_err(Failure::local)?;
-        let place = secrets.describe(store);
-        let saved = edit::set_api_key(self.settings_file.as_deref(), &profile.name, api_key);
-        saved.map_err(|reason| {
-            let sentence = format!("the secret is in {place}, but its key could not be saved");
-            Failure::local(sentence).with_detail(Some(SafeText::detail(&reason)))
-        })?;
-        if let DeploymentConfig::Hosted { api_key: known, .. } = &mut profile.deployment {
-            known.clone_from(api_key);
-        }
-        Ok(SafeText::detail(&place))
-    }
+) -> Option<Arc<KeyPairOwner>> {
+    let DeploymentConfig::Hosted { .. } = profile.deployment else { return None };
+    let origin = client.endpoint().base_url().to_string();
+    let owner = KeyPairOwner::new(profile.clone(), origin, settings_file, open_secrets());
+    Some(Arc::new(owner))
 }
 
 /// What the interface shows of the login of `client`; `None` without login.

@@ -1,16 +1,15 @@
 //! The welcome screen, and the profile that is made there.
 
-use super::{Launcher, terminal_error, watch_once};
-use crate::launch_target::LaunchTarget;
+use super::{Launcher, target::LaunchTarget, terminal_error, watch_once};
 use tessera::{
     app::welcome::CandidateProfile,
     cli::{self, CliError},
     config::{self, DeploymentConfig},
-    credentials::SecretOwner,
     runtime::{
         self, RunOutcome,
         welcome::{WelcomeDecision, WelcomeOptions},
     },
+    usecase::{self, NewProfile, create_profile},
 };
 
 impl Launcher {
@@ -24,7 +23,7 @@ impl Launcher {
                            FOLDER`, or select a profile";
             return Err(CliError::usage(error.unwrap_or_else(|| nothing.to_owned())));
         }
-        let secret_store = cli::open_secrets().map_or_else(
+        let secret_store = usecase::open_secrets().map_or_else(
             |_| "no folder available: secrets cannot be stored".to_owned(),
             |secrets| secrets.describe(secrets.preferred_store()),
         );
@@ -48,24 +47,17 @@ impl Launcher {
         let CandidateProfile { profile, secret, store_secret } = candidate;
         let file = self.settings_file.as_deref();
         let file = file.ok_or_else(|| CliError::usage(config::UNKNOWN_CONFIG_FILE))?;
-        config::edit::add_profile(file, &profile).map_err(CliError::usage)?;
+        let secret_to_store = secret.as_ref().filter(|_| store_secret);
+        let new = NewProfile { profile: &profile, make_default: false, secret: secret_to_store };
+        create_profile(file, &new).map_err(CliError::usage)?;
         self.settings.profiles.push(profile.clone());
-        if store_secret
-            && let Some(secret) = &secret
-            && let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment
-            && let Ok(secrets) = cli::open_secrets()
-        {
-            let origin = tessera_client::BaseUrl::parse(base_url)?.to_string();
-            let owner = SecretOwner { profile: &profile.name, origin: &origin, api_key };
-            secrets.save(owner, secret, secrets.preferred_store()).map_err(CliError::usage)?;
-        }
         Box::pin(self.open(LaunchTarget::of_profile(profile, secret)?)).await
     }
 }
 
 async fn test_connection(candidate: CandidateProfile) -> Result<(), String> {
     if let DeploymentConfig::Local { folder, .. } = &candidate.profile.deployment {
-        if cli::is_storage_uri(folder) {
+        if config::is_storage_uri(folder) {
             return cli::check_storage_folder(folder).await.map_err(|error| error.message);
         }
         return match tokio::fs::metadata(folder).await {

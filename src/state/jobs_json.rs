@@ -9,7 +9,7 @@ use tessera_model::{
     JobRecord, SafeText, SavedJobState, Timestamp,
 };
 
-const SCHEMA: &str = "tessera.jobs/1";
+const SCHEMA: &str = "tessera.saved_jobs/1";
 
 pub(super) fn write(records: &[JobRecord]) -> Value {
     json!({ "schema": SCHEMA, "jobs": records.iter().map(job_to_json).collect::<Vec<_>>() })

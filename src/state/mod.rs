@@ -1,21 +1,14 @@
 //! The state folder: values that outlive the program, a JSON file per [`tessera_model::StateKey`].
 
-mod history_json;
-mod instance_files;
+mod job_files;
 mod jobs_json;
-mod query_json;
-mod selection_files;
-mod selection_json;
-mod session_json;
-mod state_files;
+mod searches_json;
+mod selections;
 mod store;
-mod stored_jobs;
-mod typed;
-mod views_json;
 
+pub use job_files::StoredJob;
 pub use jobs_json::job_to_json;
-pub use selection_files::{open_selection, read_selection, save_selection};
-pub use selection_json::write as write_selection;
+pub use searches_json::write_views;
+pub use selections::write_selection;
+pub use selections::{open_selection, read_selection, save_selection};
 pub use store::StateStore;
-pub use stored_jobs::StoredJob;
-pub use views_json::write as write_views;

@@ -1,16 +1,20 @@
-//! The saved state of one deployment. Values are numbered: a late older one replaces none.
+//! The saved state of one deployment: a JSON file per value. Saved values are numbered, so that a late older
+//! value replaces no newer one.
 
 use std::{
     collections::HashMap,
+    fmt, fs,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
-use super::{
-    instance_files::InstanceFiles,
-    state_files::{self, file_failure, read_jobs},
+use serde_json::Value;
+
+use crate::state::{job_files::InstanceFiles, jobs_json, searches_json, selections};
+use tessera_model::{
+    DatasetId, Failure, HistoryEntry, JobRecord, SavedSession, SavedView, Selection, StateKey,
+    StateValue,
 };
-use tessera_model::{Failure, JobRecord, StateKey, StateValue};
 
 /// Without a folder, nothing is saved.
 #[derive(Debug, Default)]
@@ -34,8 +38,8 @@ impl StateStore {
             return Ok(());
         }
         *latest = number;
-        match state_files::file_name(&entry.key()) {
-            Some(name) => state_files::write(&folder.join(name), entry),
+        match file_name(&entry.key()) {
+            Some(name) => write(&folder.join(name), entry),
             None => self.save_jobs(folder, entry),
         }
     }
@@ -44,14 +48,14 @@ impl StateStore {
     fn save_jobs(&self, folder: &Path, entry: &StateValue) -> Result<(), Failure> {
         let mut files = self.instance_files.lock().unwrap_or_else(PoisonError::into_inner);
         let path = files.claim_own_file(folder).map_err(file_failure(folder, "written"))?;
-        state_files::write(&path, entry)?;
+        write(&path, entry)?;
         files.remove_adopted().map_err(file_failure(&path, "written"))
     }
 
     pub fn load(&self, key: &StateKey) -> Result<Option<StateValue>, Failure> {
         let Some(folder) = &self.dir else { return Ok(None) };
-        match state_files::file_name(key) {
-            Some(name) => state_files::read(&folder.join(name), key),
+        match file_name(key) {
+            Some(name) => read(&folder.join(name), key),
             None if folder.exists() => self.load_jobs(folder).map(Some),
             None => Ok(None),
         }
@@ -76,4 +80,106 @@ fn read_all_jobs(paths: &[PathBuf]) -> Result<Vec<JobRecord>, Failure> {
     jobs.sort_by_key(|job| job.started_at);
     jobs.dedup_by_key(|job| job.started_at);
     Ok(jobs)
+}
+
+/// `None` for jobs, which have a file for each instance.
+pub(super) fn file_name(key: &StateKey) -> Option<String> {
+    match key {
+        StateKey::Basket(dataset) => Some(format!("basket-{dataset}.json")),
+        StateKey::Views => Some("views.json".to_owned()),
+        StateKey::Jobs => None,
+        StateKey::History => Some("history.json".to_owned()),
+        StateKey::Session => Some("session.json".to_owned()),
+    }
+}
+
+pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
+    let document = match entry {
+        StateValue::Basket(dataset, selection) => selections::write_selection(*dataset, selection),
+        StateValue::Jobs { own, .. } => jobs_json::write(own),
+        StateValue::Views(list) => searches_json::write_views(list),
+        StateValue::History(searches) => searches_json::write_history(searches),
+        StateValue::Session(session) => searches_json::write_session(session),
+    };
+    tessera_files::write_user_file(path, format!("{document:#}\n"))
+        .and_then(|()| path.parent().map_or(Ok(()), tessera_files::close_to_others))
+        .map_err(file_failure(path, "written"))
+}
+
+pub(super) fn read(path: &Path, key: &StateKey) -> Result<Option<StateValue>, Failure> {
+    let source =
+        tessera_files::if_exists(fs::read_to_string(path)).map_err(file_failure(path, "read"))?;
+    let value = source.map(|source| parse(key, &source)).transpose();
+    value.map_err(file_failure(path, "parsed"))
+}
+
+fn parse(key: &StateKey, source: &str) -> Result<StateValue, String> {
+    let document: Value = serde_json::from_str(source).map_err(|error| error.to_string())?;
+    Ok(match key {
+        StateKey::Basket(dataset) => {
+            StateValue::Basket(*dataset, selections::parse_selection(*dataset, &document)?)
+        }
+        StateKey::Jobs => {
+            StateValue::Jobs { own: jobs_json::read(&document)?, other_instances: Vec::new() }
+        }
+        StateKey::Views => StateValue::Views(searches_json::read_views(&document)?),
+        StateKey::History => StateValue::History(searches_json::read_history(&document)?),
+        StateKey::Session => StateValue::Session(searches_json::read_session(&document)?),
+    })
+}
+
+pub(super) fn read_jobs(path: &Path) -> Result<Vec<JobRecord>, Failure> {
+    Ok(match read(path, &StateKey::Jobs)? {
+        Some(StateValue::Jobs { own, .. }) => own,
+        _ => Vec::new(),
+    })
+}
+
+/// Makes failures of a file that cannot be `participle`.
+pub(super) fn file_failure<E: fmt::Display>(
+    path: &Path,
+    participle: &str,
+) -> impl Fn(E) -> Failure {
+    move |reason| {
+        Failure::local(format!("{} cannot be {participle}: {reason}", path.display()))
+            .with_remedy("Move the file away to start over")
+    }
+}
+
+impl StateStore {
+    pub fn replace(&self, entry: &StateValue) -> Result<(), Failure> {
+        self.save(1, entry)
+    }
+
+    pub fn replace_jobs(&self, jobs: Vec<JobRecord>) -> Result<(), Failure> {
+        self.replace(&StateValue::Jobs { own: jobs, other_instances: Vec::new() })
+    }
+
+    pub fn views(&self) -> Result<Vec<SavedView>, Failure> {
+        match self.load(&StateKey::Views)? {
+            Some(StateValue::Views(views)) => Ok(views),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    pub fn history(&self) -> Result<Vec<HistoryEntry>, Failure> {
+        match self.load(&StateKey::History)? {
+            Some(StateValue::History(searches)) => Ok(searches),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    pub fn session(&self) -> Result<Option<SavedSession>, Failure> {
+        match self.load(&StateKey::Session)? {
+            Some(StateValue::Session(session)) => Ok(Some(session)),
+            _ => Ok(None),
+        }
+    }
+
+    pub fn basket(&self, dataset: DatasetId) -> Result<Selection, Failure> {
+        match self.load(&StateKey::Basket(dataset))? {
+            Some(StateValue::Basket(_, selection)) => Ok(selection),
+            _ => Ok(Selection::default()),
+        }
+    }
 }

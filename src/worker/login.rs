@@ -1,37 +1,34 @@
-//! Checks and replaces the login of the deployment.
+//! Checks and replaces the login of the deployment, as the login dialog requests.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use super::blocking::run_blocking;
-use crate::message::{ImportedLogin, LoginImport, LoginPlaces};
+use crate::{
+    message::{ImportedLogin, LoginImport, LoginPlaces},
+    usecase::{IssuedKeyPair, KeyPairOwner, issue_key_pair},
+};
 use tessera_client::{AuthMethod, Client, Credentials};
 use tessera_model::{DatasetId, Failure, FailureKind, SafeText};
-
-/// Where the login of the deployment is stored. All methods block.
-pub trait LoginStorage: Send + Sync + fmt::Debug {
-    fn places(&self) -> LoginPlaces;
-
-    /// Stores a key pair, and returns where its secret is.
-    ///
-    /// # Errors
-    /// It could not be stored, or only its secret was, which the failure says.
-    fn save(&self, credentials: &Credentials) -> Result<SafeText, Failure>;
-}
 
 pub(super) struct LoginRequests {
     pub client: Client,
     /// `None` if the login cannot be replaced.
-    pub storage: Option<Arc<dyn LoginStorage>>,
+    pub owner: Option<Arc<KeyPairOwner>>,
 }
 
 impl LoginRequests {
-    fn storage(&self) -> Result<Arc<dyn LoginStorage>, Failure> {
-        self.storage.clone().ok_or_else(|| Failure::local("this login cannot be replaced here"))
+    fn owner(&self) -> Result<Arc<KeyPairOwner>, Failure> {
+        self.owner.clone().ok_or_else(|| Failure::local("this login cannot be replaced here"))
     }
 
     pub async fn places(&self) -> Result<LoginPlaces, Failure> {
-        let storage = self.storage()?;
-        run_blocking(move || Ok(storage.places())).await
+        let owner = self.owner()?;
+        run_blocking(move || {
+            let (new, needs_consent) = owner.preferred_place();
+            let (current, new) = (SafeText::detail(&owner.current_place()), SafeText::detail(&new));
+            Ok(LoginPlaces { current, new, needs_consent })
+        })
+        .await
     }
 
     pub async fn check(&self, dataset: Option<DatasetId>) -> Result<(), Failure> {
@@ -70,40 +67,38 @@ impl LoginRequests {
             // The check of the login comes before all other errors.
             Ok(_) | Err(_) => {}
         }
-        let stored_in = if store { Some(self.save(&credentials).await?) } else { None };
+        let stored_in = if store { Some(save(self.owner()?, &credentials).await?) } else { None };
         let api_key = SafeText::name(&credentials.api_key);
         self.client.replace_key_pair(credentials)?;
         Ok(ImportedLogin { api_key, stored_in, message: None })
     }
 
-    /// Receives a key pair, whose secret the service shows only this once: it is stored before
+    /// Receives a key pair, whose secret the service shows only this once. The secret is stored before
     /// anything else, and used even if it cannot be stored.
     async fn use_session(&self, session_client: &Client) -> Result<ImportedLogin, Failure> {
-        let storage = self.storage()?;
-        let issued = session_client.create_credentials().await?;
-        let api_key = SafeText::name(&issued.api_key);
-        let Some(api_secret) = issued.api_secret else {
-            let sentence = format!(
-                "the service returned the key {api_key} without its secret, which it shows only when \
-                 it creates the pair; nothing was changed"
-            );
-            let failure = Failure::new(FailureKind::Unexpected, sentence);
-            return Err(failure.with_detail(issued.message));
-        };
-        let credentials = Credentials { api_key: issued.api_key, api_secret };
-        let kept = credentials.clone();
-        let saved = run_blocking(move || storage.save(&kept)).await;
+        let owner = self.owner()?;
+        let issued = issue_key_pair(session_client).await.map_err(Failure::from)?;
+        let IssuedKeyPair { credentials, message } = issued;
+        let api_key = SafeText::name(&credentials.api_key);
+        let saved = save(owner, &credentials).await;
         self.client.replace_key_pair(credentials)?;
         let stored_in = saved.map_err(|failure| {
             let sentence =
                 format!("the new key {api_key} is used until the program ends, but not stored");
             Failure::local(sentence).with_detail(Some(failure.message))
         })?;
-        Ok(ImportedLogin { api_key, stored_in: Some(stored_in), message: issued.message })
-    }
-
-    async fn save(&self, credentials: &Credentials) -> Result<SafeText, Failure> {
-        let (storage, credentials) = (self.storage()?, credentials.clone());
-        run_blocking(move || storage.save(&credentials)).await
+        Ok(ImportedLogin { api_key, stored_in: Some(stored_in), message })
     }
 }
+
+async fn save(owner: Arc<KeyPairOwner>, credentials: &Credentials) -> Result<SafeText, Failure> {
+    let credentials = credentials.clone();
+    run_blocking(move || {
+        let place = owner.save_in_preferred_store(&credentials)?;
+        Ok(SafeText::detail(&place))
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests;

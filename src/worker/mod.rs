@@ -28,11 +28,11 @@ use std::{
 use tokio::sync::mpsc;
 
 pub use disk_cache::DiskCacheOptions;
-pub use login::LoginStorage;
 
 use crate::{
     message::{Lane, Request, RequestProgress, Response, Ticket},
     state::StateStore,
+    usecase::KeyPairOwner,
     worker::{
         login::LoginRequests,
         worker_loop::{WorkerCommand, WorkerLoop},
@@ -67,7 +67,7 @@ pub struct WorkerOptions {
     /// Without one, thumbnails are not stored.
     pub disk_cache: Option<DiskCacheOptions>,
     /// Without one, the login cannot be replaced.
-    pub login_storage: Option<Arc<dyn LoginStorage>>,
+    pub key_pair_owner: Option<Arc<KeyPairOwner>>,
     pub later_warning: Option<LaterWarning>,
 }
 
@@ -93,7 +93,7 @@ pub fn spawn(
             }
         });
     }
-    let login = LoginRequests { client: client.clone(), storage: options.login_storage };
+    let login = LoginRequests { client: client.clone(), owner: options.key_pair_owner };
     let worker_loop = WorkerLoop::new((client, login), state, options.disk_cache, events);
     tokio::spawn(worker_loop.run(command_receiver));
     (Worker { commands }, event_receiver)

@@ -61,7 +61,7 @@ fn a_session_is_imported_checked_and_logged_out() {
     let (code, out, err) = piped(home, IMPORT, &session);
     assert_eq!(code, 0, "{err}");
     let answer: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(answer["schema"], "tessera.credentials/1");
+    assert_eq!(answer["schema"], "tessera.key_pair/1");
     assert_eq!(answer["secret_in"], "file");
     assert!(text(&answer, "message").contains("only this once"), "the words of the service");
     assert!(err.contains("secrets.toml"), "the place is reported before: {err}");

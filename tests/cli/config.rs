@@ -43,7 +43,7 @@ fn every_setting_is_shown_with_its_origin_and_overridden_values() {
     let (code, out, err) = outcome(&mut command);
     assert_eq!(code, 0, "{err}");
     let shown = document(&out);
-    assert_eq!(shown["schema"], "tessera.config/1");
+    assert_eq!(shown["schema"], "tessera.settings/1");
     let graphics = row(&shown, "ui.graphics");
     assert_eq!((&graphics["value"], &graphics["origin"]), (&"half".into(), &"--graphics".into()));
     assert_eq!(graphics["hides"][0], "auto (shipped)");

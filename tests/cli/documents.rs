@@ -93,11 +93,11 @@ fn remaining_documents_match_their_schemas() {
                 "--vql",
                 r#"[{"issues":{"op":"issue","value":"dark","mode":"in"}}]"#,
             ],
-            "explanation",
+            "query_explanation",
         ),
-        (&["dataset", "show", "birds", "--raw"], "record"),
+        (&["dataset", "show", "birds", "--raw"], "fields"),
         (&["dataset", "pin", "birds"], "pins"),
-        (&["search", "browse", "-d", "birds", "--mark", "m"], "search"),
+        (&["search", "browse", "-d", "birds", "--mark", "m"], "clusters"),
         (&["search", "browse", "-d", "birds", "--flat"], "previews"),
         (&["selection", "list", "-d", "birds"], "selections"),
     ] {
@@ -105,6 +105,37 @@ fn remaining_documents_match_their_schemas() {
         assert_eq!(code, 0, "{arguments:?}: {err}");
         let document: Value = serde_json::from_str(&out).unwrap();
         assert_eq!(document["schema"], format!("tessera.{name}/1"));
+    }
+}
+
+/// A list is named by the plural noun of its rows, a single document by a singular noun.
+#[test]
+fn schemas_are_named_by_one_rule() {
+    for (name, schema) in SCHEMAS.iter() {
+        let noun = name.strip_prefix("tessera.").and_then(|rest| rest.strip_suffix("/1"));
+        let noun = noun.unwrap_or_else(|| panic!("{name}"));
+        assert!(noun.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{name}");
+        let fields = schema["properties"].as_object().unwrap();
+        assert_eq!(&fields["schema"]["const"], name.as_str());
+        let has_rows = fields.values().any(|field| field["type"] == "array");
+        assert!(has_rows || !noun.ends_with('s'), "{name} is not a list");
+    }
+}
+
+#[test]
+fn the_documentation_names_only_existing_schemas() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let pages = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    for page in pages.chain([root.join("README.md"), root.join("CHANGELOG.md")]) {
+        let Ok(text) = fs::read_to_string(&page) else { continue };
+        for (at, _) in text.match_indices("tessera.") {
+            let word = |c: char| c.is_ascii_lowercase() || "._/".contains(c) || c.is_ascii_digit();
+            let name: String = text[at..].chars().take_while(|c| word(*c)).collect();
+            let name = name.trim_end_matches('.');
+            if name.contains('/') {
+                assert!(SCHEMAS.contains_key(name), "{} names {name}", page.display());
+            }
+        }
     }
 }
 

@@ -162,7 +162,7 @@ fn the_documented_split_example_works() {
     assert_eq!(code, 9, "one file is skipped: {err}");
     assert!(err.contains("skipped ./broken.jpg"), "{err}");
     let reported = document(&out);
-    assert_eq!(reported["schema"], "tessera.media_add/1");
+    assert_eq!(reported["schema"], "tessera.addition/1");
     assert_eq!((&reported["_parts_accepted"], &reported["_files"]), (&json!(2), &json!(5)));
     assert_eq!(
         (&reported["status_new"], &reported["_reindex_accepted"]),

@@ -251,7 +251,7 @@ fn serve_prints_one_json_line_and_answers() {
     let (home, folder) = home();
     let serving = serve(home.path(), &[folder.to_str().unwrap()]);
     let reported = &serving.1;
-    assert_eq!(reported["schema"], "tessera.serve/1");
+    assert_eq!(reported["schema"], "tessera.service/1");
     assert!(reported["base_url"].as_str().unwrap().starts_with("http://127.0.0.1:"));
     assert!(reported["api_key"].is_string() && reported["api_secret"].is_string());
     assert_eq!(reported["datasets"][0]["display_name"], "pictures");

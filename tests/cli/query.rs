@@ -98,7 +98,7 @@ fn check_reports_every_error_with_line_and_column() {
     let answer: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
         (code, &answer["schema"], &answer["valid"]),
-        (8, &json!("tessera.check/1"), &json!(false))
+        (8, &json!("tessera.query_check/1"), &json!(false))
     );
     assert_eq!(answer["remarks"][0]["field"], "labels.value");
     assert_eq!(

@@ -49,7 +49,7 @@ fn pictures_media_and_anchors() {
 
     let (code, out, err) = ask(&["image", "van.png", "--box-px", "8,6,16,12", "--json"]);
     let reported = document(&out);
-    assert_eq!((code, &reported["schema"]), (0, &"tessera.search/1".into()), "{err}");
+    assert_eq!((code, &reported["schema"]), (0, &"tessera.clusters/1".into()), "{err}");
     let query = &reported["query"];
     assert_eq!(query["bounding_box"], json!({"x": 0.25, "y": 0.25, "width": 0.5, "height": 0.5}));
     assert_eq!(query["anchor_type"], "UPLOAD");

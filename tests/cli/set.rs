@@ -26,7 +26,7 @@ fn answer(clusters: &[(u32, &[u32])], last: bool, vql: &Value) -> Value {
                     "previews": previews })
         })
         .collect();
-    json!({ "schema": "tessera.search/1", "kind": "vql", "dataset_id": DATASET,
+    json!({ "schema": "tessera.clusters/1", "kind": "vql", "dataset_id": DATASET,
             "query": { "entity_type": "IMAGES", "granularity": 1, "vql": vql },
             "page_number": 0, "last_page": last, "truncated": !last, "clusters": rows })
 }

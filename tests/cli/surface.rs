@@ -422,7 +422,7 @@ async fn the_doctor_names_what_is_wrong_and_no_secret() {
         rows.iter().find(|row| row["subject"] == subject).cloned().unwrap()
     };
     assert_eq!(code, 0, "{reported:#}");
-    assert_eq!(reported["schema"], "tessera.doctor/1");
+    assert_eq!(reported["schema"], "tessera.findings/1");
     assert_eq!(row(&reported, "deployment lab")["state"], "ok");
     assert_eq!(row(&reported, "terminal")["state"], "warning");
     fs::write(&settings, profile.replace(&server.url(), "http://127.0.0.1:9")).unwrap();

@@ -1,12 +1,11 @@
 //! Tests of `tessera::config`: schema.
 
-use tessera::config::key::{KEYS, PROFILE_KEYS};
-use tessera::config::schema::{schema, setting_description};
+use tessera::config::key::{KEYS, PROFILE_KEYS, comment_of_setting, schema};
 
 #[test]
 fn every_key_has_a_description_and_every_default_a_key() {
     for key in KEYS.iter().chain(PROFILE_KEYS) {
-        let sentence = setting_description(key);
+        let sentence = comment_of_setting(key);
         assert!(sentence.len() > 10 && !sentence.contains('#'), "{}: {sentence}", key.name);
     }
     let schema = schema();

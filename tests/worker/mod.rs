@@ -1,8 +1,6 @@
 //! The worker: every request gets one response, cancelled and superseded ones get none, and
 //! pictures queue. The server holds its responses behind gates, so nothing depends on timing.
 
-mod login;
-
 use std::{
     fs,
     os::unix::fs::PermissionsExt as _,

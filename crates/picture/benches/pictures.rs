@@ -134,7 +134,7 @@ fn encoders(criterion: &mut Criterion) {
             });
         });
     }
-    // As `viuer` calls it.
+    // As `viuer` calls it with its feature of that name.
     group.bench_function("sixel, icy_sixel", |bencher| {
         bencher.iter(|| {
             let tile = canvas(LARGE_TILE, Protocol::Sixel);

@@ -31,8 +31,6 @@ const MAX_ENLARGEMENT: f64 = 4.0;
 /// The largest side of a sixel picture where the terminal does not report it, in pixels: by default xterm
 /// does not show larger ones (`maxGraphicSize`).
 pub const DEFAULT_SIXEL_SIDE: u16 = 1000;
-/// The cell size (width, height) that `viuer` assumes for sixels.
-const VIUER_CELL: (u32, u32) = (6, 12);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fit {
@@ -104,17 +102,6 @@ pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
 /// The largest number of cells of `cell` pixels along a sixel picture of at most `side` pixels.
 pub fn max_sixel_cells(side: u16, cell: u16) -> u16 {
     side / cell.max(1)
-}
-
-/// The size of a sixel picture of about `pixels` in the cells that `viuer` assumes, and in pixels.
-pub fn viuer_sixel_size(pixels: (u32, u32)) -> ((u32, u32), (u32, u32)) {
-    let width = pixels.0.min(DEFAULT_SIXEL_SIDE.into());
-    let height = u64::from(pixels.1) * u64::from(width) / u64::from(pixels.0.max(1));
-    let cells = (
-        (width / VIUER_CELL.0).max(1),
-        (u32::try_from(height).unwrap_or(u32::MAX) / VIUER_CELL.1).max(1),
-    );
-    (cells, (cells.0 * VIUER_CELL.0, cells.1 * VIUER_CELL.1))
 }
 
 fn whole_cells(exact: f64, limit: u16) -> u16 {

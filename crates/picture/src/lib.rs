@@ -13,6 +13,7 @@ mod iso_boxes;
 mod jpeg;
 mod jpeg_xl;
 mod limits;
+mod palette;
 mod raster;
 mod resample;
 mod sixel;
@@ -29,9 +30,10 @@ pub use embedded_metadata::EmbeddedMetadata;
 pub use encode_jpeg::{encode_jpeg, to_common_jpeg};
 pub use fit::{Canvas, Protocol};
 pub use format::PictureFormat;
+pub use palette::{nearest_of_256, squared_distance};
 pub use resample::{PicturePart, ResampleFilter, resample, resize};
 pub use thumbnail::{
-    Encoded, FittedPicture, Thumbnail, difference, fit_picture, thumbnail, thumbnail_of,
+    Encoded, FittedPicture, Thumbnail, difference, encode, fit_picture, thumbnail, thumbnail_of,
 };
 pub use tiff_structure::{TiffDirectory, TiffStructure};
 pub use view::{Crop, PictureSubject, PictureView};

@@ -84,7 +84,7 @@ pub fn thumbnail_of(
 }
 
 /// Encodes a fitted picture for the canvas's protocol.
-fn encode(fitted: FittedPicture, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
+pub fn encode(fitted: FittedPicture, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
     let FittedPicture { fit: Fit { cells, pixels }, original, picture } = fitted;
     let encoded = match canvas.protocol {
         Protocol::None | Protocol::HalfBlock => Encoded::Pixels(picture.as_chunks::<3>().0.into()),

@@ -20,6 +20,12 @@ pub fn session_value(typed: &str) -> Option<&str> {
     (!value.is_empty() && value.chars().all(plain)).then_some(value)
 }
 
+/// A secret that was typed or piped: one word of printable ASCII. `None` if it is not one.
+pub fn secret_value(typed: &str) -> Option<&str> {
+    let value = typed.trim();
+    (!value.is_empty() && value.chars().all(|c| c.is_ascii_graphic())).then_some(value)
+}
+
 /// A key pair as the service returned it. `Debug` does not print the secret.
 #[derive(Clone, Debug)]
 pub struct IssuedCredentials {

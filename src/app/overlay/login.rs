@@ -10,7 +10,7 @@ use ratatui::{
 };
 use secrecy::SecretString;
 use tessera_model::{Failure, NO_SECRET, SafeText, login_check_text};
-use tessera_wire::credentials::session_value;
+use tessera_wire::credentials::{secret_value, session_value};
 use tui_input::Input;
 
 use crate::{
@@ -139,10 +139,8 @@ impl LoginForm {
         if api_key.is_empty() {
             return Err((LoginField::ApiKey, "enter the API key"));
         }
-        let secret = self.api_secret.0.value().trim();
-        if secret.is_empty() || !secret.chars().all(|c| c.is_ascii_graphic()) {
-            return Err((LoginField::ApiSecret, "enter the API secret, without spaces"));
-        }
+        let secret = secret_value(self.api_secret.0.value())
+            .ok_or((LoginField::ApiSecret, "enter the API secret, without spaces"))?;
         Ok(LoginImport::KeyPair {
             api_key: api_key.to_owned(),
             api_secret: TypedSecret(SecretString::from(secret)),

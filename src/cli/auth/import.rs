@@ -1,31 +1,34 @@
-//! `tessera auth import`: turns a browser session into a stored key pair. The service shows a
-//! secret only once, so the order is fixed: choose the store, send the one request, store the
-//! secret, read it back, then report.
+//! `tessera auth import`: turns a browser session into a stored key pair. The service shows a secret only
+//! once, so the order is fixed: choose the store, send the one request, store the secret, read it back,
+//! then report.
+
+use std::io::{self, IsTerminal as _};
 
 use clap::Args;
+use rustix::{
+    stdio::stdin,
+    termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr},
+};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 
-use super::{
-    hosted_profile::{HostedProfile, source_word},
-    secret_screen,
-};
 use crate::{
     cli::{
         CliError, Column, Context, Document, Exit,
+        auth::{HostedProfile, secret_screen},
         context::read_stdin,
         deployment::{configured_client, endpoint_with_login},
-        login::{SecretSource, open_secrets, validate_secret},
+        login::{open_secrets, validate_secret},
         output::write_stdout,
-        session_cookie::read_session_cookie,
     },
-    config::{edit, user_config_file},
+    config::user_config_file,
     credentials::{SecretOwner, SecretStore, SecretStores},
     printable_text::PrintableText,
+    usecase::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, SecretSource, issue_key_pair},
 };
-use tessera_client::{ApiOperation, AuthMethod, Client, DryRun};
-use tessera_model::{FailureKind, SafeText, ShellCommand};
-use tessera_wire::credentials::IssuedCredentials;
+use tessera_client::{ApiOperation, AuthMethod, Client, Credentials, DryRun};
+use tessera_model::{Failure, SafeText, ShellCommand};
+use tessera_wire::credentials::session_value;
 
 #[derive(Debug, Args)]
 pub struct ImportOptions {
@@ -81,12 +84,12 @@ pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exi
     ));
     let issued = if let Some(api_key) = options.api_key {
         let secret = validate_secret(&SecretString::from(read_stdin()?), "secret")?;
-        IssuedCredentials { api_key, api_secret: Some(secret), message: None }
+        IssuedKeyPair { credentials: Credentials { api_key, api_secret: secret }, message: None }
     } else {
         let session = read_session_cookie(options.cookie_stdin, context.global.no_input).await?;
-        import.fetch_credentials(session).await?
+        import.fetch_key_pair(session).await?
     };
-    import.store_credentials(issued).await
+    import.store_key_pair(issued).await
 }
 
 /// Where nothing can be asked, names all options at once that a question would replace.
@@ -164,63 +167,57 @@ impl CredentialImport<'_> {
         Err(CliError::usage("the secret was not changed"))
     }
 
-    async fn fetch_credentials(
-        &self,
-        session: SecretString,
-    ) -> Result<IssuedCredentials, CliError> {
+    async fn fetch_key_pair(&self, session: SecretString) -> Result<IssuedKeyPair, CliError> {
         let client = self.context.with_listeners(session_client(&self.hosted, session)?);
-        client.create_credentials().await.map_err(|failure| {
-            let none_was_made = matches!(failure.status, Some(300..=499))
-                || matches!(
-                    failure.kind,
-                    FailureKind::Unreachable | FailureKind::Local | FailureKind::Rejected
-                );
-            if !none_was_made {
+        issue_key_pair(&client).await.map_err(|error| {
+            if error.may_have_lost_a_pair() {
                 self.context.messages.warn(
                     "the service may have created a key pair whose secret was lost; check your keys \
                      before you ask again",
                 );
             }
-            failure.into()
+            match &error {
+                IssueError::Request(_) => Failure::from(error).into(),
+                IssueError::WithoutSecret { api_key, .. } => {
+                    let owner = SecretOwner { api_key, ..self.hosted.owner() };
+                    import_error(owner, Failure::from(error.clone()).to_string())
+                }
+            }
         })
     }
 
-    async fn store_credentials(&self, issued: IssuedCredentials) -> Result<Exit, CliError> {
-        let IssuedCredentials { api_key, api_secret, message } = issued;
-        let name = &self.hosted.profile.name;
-        let message = message.as_ref().map(SafeText::as_str);
-        let location = self.secrets.describe(self.store);
-        let owner = SecretOwner { api_key: &api_key, ..self.hosted.owner() };
-        let Some(secret) = api_secret else {
-            let message = message.map(|text| format!(" (it says: {text})")).unwrap_or_default();
-            let sentence = format!(
-                "the service returned the key {api_key} without its secret, which it shows only when it \
-                 creates the pair{message}; nothing was stored"
-            );
-            return Err(import_error(owner, sentence));
-        };
-        if let Err(reason) = self.secrets.save(owner, &secret, self.store) {
-            return Err(self.reveal_unstored_secret(owner, &secret, &reason).await?);
-        }
+    async fn store_key_pair(&self, issued: IssuedKeyPair) -> Result<Exit, CliError> {
+        let IssuedKeyPair { credentials, message } = issued;
+        let (name, api_key) = (&self.hosted.profile.name, &credentials.api_key);
         let file = self.context.global.config.clone().or_else(user_config_file);
-        edit::set_api_key(file.as_deref(), name, &api_key).map_err(|reason| {
-            let remedy = ShellCommand::new("tessera config set")
-                .word(format!("profiles.{name}.api_key"))
-                .word(&api_key);
-            CliError::failed(format!(
-                "the secret is in {location}, but its key could not be saved in the profile: {reason}"
-            ))
-            .with_remedy(remedy)
-        })?;
+        let (profile, origin) = (self.hosted.profile.clone(), self.hosted.origin.clone());
+        let owner = KeyPairOwner::new(profile, origin, file, Ok(self.secrets.clone()));
+        let location = match owner.save(&credentials, self.store) {
+            Ok(location) => location,
+            Err(SaveError::Secret(reason)) => {
+                let owner = SecretOwner { api_key, ..self.hosted.owner() };
+                let secret = &credentials.api_secret;
+                return Err(self.reveal_unstored_secret(owner, secret, &reason).await?);
+            }
+            Err(SaveError::Key { place, reason }) => {
+                let remedy = ShellCommand::new("tessera config set")
+                    .word(format!("profiles.{name}.api_key"))
+                    .word(api_key);
+                let message = format!(
+                    "the secret is in {place}, but its key could not be saved in the profile: {reason}"
+                );
+                return Err(CliError::failed(message).with_remedy(remedy));
+            }
+        };
         let answer = json!({
             "profile": name,
             "base_url": self.hosted.origin,
             "api_key": api_key,
-            "secret_in": source_word(SecretSource::Stored(self.store)),
+            "secret_in": SecretSource::Stored(self.store).label(),
             "secret_place": location,
-            "message": message,
+            "message": message.as_ref().map(SafeText::as_str),
         });
-        self.context.print(&Document::one("tessera.credentials/1", answer, IMPORT_COLUMNS))?;
+        self.context.print(&Document::one("tessera.key_pair/1", answer, IMPORT_COLUMNS))?;
         self.context.messages.info(format!("check it with: tessera auth status --profile {name}"));
         Ok(Exit::Done)
     }
@@ -274,4 +271,51 @@ fn import_error(owner: SecretOwner, message: String) -> CliError {
             .option("--profile", name)
             .option("--secret-stdin --api-key", key),
     )
+}
+
+/// Restores the terminal's echo setting on drop, also when the prompt is interrupted.
+struct EchoGuard(Option<Termios>);
+
+impl EchoGuard {
+    /// Disables echo before the prompt appears: `rpassword` prints the prompt first, and a cookie
+    /// pasted immediately would be echoed.
+    fn off() -> Self {
+        let before = tcgetattr(stdin()).ok();
+        if let Some(mut now) = before.clone() {
+            now.local_modes.remove(LocalModes::ECHO);
+            // If the terminal rejects the settings, `rpassword` reports it.
+            let _ = tcsetattr(stdin(), OptionalActions::Now, &now);
+        }
+        Self(before)
+    }
+}
+
+impl Drop for EchoGuard {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            // The terminal may be gone by now.
+            let _ = tcsetattr(stdin(), OptionalActions::Now, before);
+        }
+    }
+}
+
+/// Reads the value of the cookie from standard input if it is `piped`, otherwise from a prompt.
+pub async fn read_session_cookie(piped: bool, no_input: bool) -> Result<SecretString, CliError> {
+    let text = if piped {
+        SecretString::from(read_stdin()?)
+    } else if no_input || !io::stdin().is_terminal() {
+        let message =
+            "cannot prompt for the cookie without a terminal; pipe it with --cookie-stdin";
+        return Err(CliError::usage(message));
+    } else {
+        let _echo = EchoGuard::off();
+        let prompt = tokio::task::spawn_blocking(|| {
+            rpassword::prompt_password("tessera: SESSION cookie of your browser (not shown): ")
+        });
+        let typed = prompt.await.map_err(|error| CliError::failed(error.to_string()))?;
+        SecretString::from(typed.map_err(|error| CliError::io("read the terminal", &error))?)
+    };
+    let value = session_value(text.expose_secret());
+    let error = || CliError::usage("this is not a cookie; copy only the value of SESSION");
+    value.map(SecretString::from).ok_or_else(error)
 }

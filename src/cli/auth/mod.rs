@@ -1,17 +1,26 @@
-//! `tessera auth`: imports, checks and removes the key pair of a profile, and prints tokens.
+//! `tessera auth`: where the login of a profile is and whether it works, tokens for other programs, and the
+//! removal of a secret. The import of a key pair has a file of its own.
 
-mod hosted_profile;
-mod import;
-mod logout;
+pub(super) mod import;
 mod secret_screen;
-mod status;
-mod token;
 
 use std::time::Duration;
 
 use clap::Subcommand;
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
 
-use crate::cli::{CliError, Context, Exit};
+use crate::{
+    cli::{
+        CliError, Column, Context, Document, Exit, ServiceAddress, ServiceTarget,
+        login::{ServiceLogin, open_secrets},
+    },
+    config::{DeploymentConfig, DeploymentKind, Profile},
+    credentials::{self, SecretOwner},
+    usecase::SecretSource,
+};
+use tessera_client::{ApiOperation, AuthMethod, BaseUrl, TOKEN_LIFETIME};
+use tessera_model::{ShellCommand, login_check_text};
 
 #[derive(Debug, Subcommand)]
 pub enum AuthCommand {
@@ -23,7 +32,7 @@ pub enum AuthCommand {
     /// Print a token for other programs, dated by this machine's clock.
     Token {
         /// Lifetime of the token: 30s to 24h. Default: the profile's setting, or 10m.
-        #[arg(long, value_name = "DURATION", value_parser = token::parse_ttl)]
+        #[arg(long, value_name = "DURATION", value_parser = parse_ttl)]
         ttl: Option<Duration>,
         /// Print the whole header: `Authorization: Bearer ...`.
         #[arg(long)]
@@ -36,8 +45,196 @@ pub enum AuthCommand {
 pub async fn run(context: &Context, command: AuthCommand) -> Result<Exit, CliError> {
     match command {
         AuthCommand::Import(import) => import::run(context, import).await,
-        AuthCommand::Status => status::run(context).await,
-        AuthCommand::Token { ttl, as_header } => token::print(context, ttl, as_header),
-        AuthCommand::Logout => logout::run(context),
+        AuthCommand::Status => show_status(context).await,
+        AuthCommand::Token { ttl, as_header } => print(context, ttl, as_header),
+        AuthCommand::Logout => logout(context),
     }
+}
+
+struct HostedProfile {
+    pub profile: Profile,
+    pub base_url: BaseUrl,
+    pub origin: String,
+    pub api_key: String,
+}
+
+impl HostedProfile {
+    pub fn owner(&self) -> SecretOwner<'_> {
+        SecretOwner { profile: &self.profile.name, origin: &self.origin, api_key: &self.api_key }
+    }
+
+    pub fn selected(context: &Context) -> Result<Self, CliError> {
+        match context.target()? {
+            ServiceTarget::Profile(profile) => Self::from_profile(profile),
+            ServiceTarget::Address(ServiceAddress { base_url, .. }) => {
+                let message =
+                    "secrets are stored per profile; add a profile for this address first";
+                let remedy = ShellCommand::new("tessera profile add NAME --kind hosted")
+                    .option("--base-url", base_url);
+                Err(CliError::usage(message).with_remedy(remedy))
+            }
+        }
+    }
+
+    fn from_profile(profile: Profile) -> Result<Self, CliError> {
+        let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
+            let (name, kind) = (&profile.name, profile.deployment.kind());
+            let message = format!("the profile `{name}` is {kind}: it needs no login");
+            return Err(CliError::usage(message));
+        };
+        let base_url = BaseUrl::parse(base_url)?;
+        let (origin, api_key) = (base_url.to_string(), api_key.clone());
+        Ok(Self { profile, base_url, origin, api_key })
+    }
+}
+
+fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError> {
+    match context.target()? {
+        ServiceTarget::Profile(profile) => {
+            let life = profile.options.token_ttl.unwrap_or(TOKEN_LIFETIME);
+            let hosted = HostedProfile::from_profile(profile)?;
+            Ok((ServiceLogin::for_profile(hosted.owner(), None, Some(&open_secrets()?))?, life))
+        }
+        ServiceTarget::Address(ServiceAddress {
+            kind: DeploymentKind::Hosted, base_url, ..
+        }) => Ok((ServiceLogin::for_address(&BaseUrl::parse(&base_url)?)?, TOKEN_LIFETIME)),
+        ServiceTarget::Address(ServiceAddress {
+            kind: DeploymentKind::Onprem | DeploymentKind::Local,
+            ..
+        }) => Err(CliError::usage("this deployment needs no login")),
+    }
+}
+
+const STATUS_COLUMNS: &[Column] = &[
+    Column::new("profile", "profile"),
+    Column::new("kind", "kind"),
+    Column::new("service", "base_url"),
+    Column::new("key", "api_key"),
+    Column::new("secret in", "secret_place"),
+    Column::new("check", "check.words"),
+];
+
+/// The exit code is that of the check: 0, 4 without login or permission, 5 without the dataset.
+async fn show_status(context: &Context) -> Result<Exit, CliError> {
+    let mut answer = secret_status(context)?;
+    let by_dataset = context.global.dataset.is_some();
+    let about: &[ApiOperation] =
+        if by_dataset { &[ApiOperation::Dataset] } else { &[ApiOperation::Datasets] };
+    let connection = context.connect(about).await?;
+    let checked = if by_dataset {
+        connection.dataset(None).await.map(drop)
+    } else {
+        connection.client.list_datasets().await.map(drop).map_err(CliError::from)
+    };
+    if context.is_dry_run() {
+        return connection.close(checked.map(|()| Exit::Done)).await;
+    }
+    let (exit, http_status, message) = check_outcome(&checked, by_dataset);
+    answer["check"] = json!({ "http_status": http_status, "words": message });
+    answer["_clock_skew_s"] = json!(connection.client.clock_skew());
+    let printed = context.print(&Document::one("tessera.login/1", answer, STATUS_COLUMNS));
+    connection.close(printed.map(|_| exit)).await
+}
+
+fn secret_status(context: &Context) -> Result<Value, CliError> {
+    let (profile, kind, base_url) = match context.target()? {
+        ServiceTarget::Profile(Profile { name, deployment, .. }) => {
+            (Some(name), deployment.kind(), deployment.address())
+        }
+        ServiceTarget::Address(ServiceAddress { kind, base_url, .. }) => {
+            let kind = match kind {
+                DeploymentKind::Hosted => "hosted",
+                DeploymentKind::Onprem => "onprem",
+                DeploymentKind::Local => "local",
+            };
+            (None, kind, base_url)
+        }
+    };
+    let (api_key, source) = if kind == "hosted" {
+        let (login, _) = command_login(context)?;
+        (login.api_key().map(str::to_owned), Some(login.source))
+    } else {
+        (None, None)
+    };
+    let location = match source {
+        None => "not needed".to_owned(),
+        Some(source) => source.description(&open_secrets()?),
+    };
+    Ok(json!({
+        "profile": profile,
+        "kind": kind,
+        "base_url": base_url,
+        "api_key": api_key,
+        "secret_in": source.map(SecretSource::label),
+        "secret_place": location,
+    }))
+}
+
+/// Exit code, HTTP status and message of a check.
+fn check_outcome(checked: &Result<(), CliError>, by_dataset: bool) -> (Exit, Option<u16>, String) {
+    let Err(error) = checked else {
+        let message = if by_dataset { "accepted for this dataset" } else { "accepted" };
+        return (Exit::Done, Some(200), message.to_owned());
+    };
+    let status = error.http_status();
+    let known = status.and_then(|status| login_check_text(status, by_dataset));
+    let message = known.unwrap_or(error.message.as_str());
+    (error.exit, status, message.to_owned())
+}
+
+/// Limits of a printed token's lifetime. The API states no maximum; similar services accept a day.
+const TTL_RANGE: [Duration; 2] = [Duration::from_secs(30), Duration::from_hours(24)];
+
+fn parse_ttl(raw: &str) -> Result<Duration, String> {
+    let life = humantime::parse_duration(raw).map_err(|error| error.to_string())?;
+    let [shortest, longest] = TTL_RANGE;
+    if life < shortest || life > longest {
+        return Err("the lifetime must be between 30s and 24h".to_owned());
+    }
+    Ok(life)
+}
+
+fn print(context: &Context, ttl: Option<Duration>, as_header: bool) -> Result<Exit, CliError> {
+    let (login, life) = command_login(context)?;
+    let life = ttl.unwrap_or(life);
+    let token = match login.access {
+        AuthMethod::Hosted(pair) => pair.sign_token(life)?,
+        AuthMethod::Token(_) if ttl.is_some() => {
+            let message =
+                format!("the token in {} has a fixed lifetime", credentials::TOKEN_VARIABLE);
+            return Err(CliError::usage(message).with_remedy("tessera auth token"));
+        }
+        AuthMethod::Token(token) => token,
+        AuthMethod::Session(_) | AuthMethod::OnPremises => {
+            return Err(CliError::usage("this deployment needs no login, so it has no token"));
+        }
+    };
+    if context.out.is_terminal() {
+        let life = humantime::format_duration(life);
+        context.messages.warn(format!("anyone who has this token can do what you can, for {life}"));
+    }
+    let before = if as_header { "Authorization: Bearer " } else { "" };
+    context.out.print_text(&format!("{before}{}\n", token.expose_secret()))?;
+    Ok(Exit::Done)
+}
+
+const LOGOUT_COLUMNS: &[Column] =
+    &[Column::new("profile", "profile"), Column::new("removed from", "removed_from")];
+
+fn logout(context: &Context) -> Result<Exit, CliError> {
+    let hosted = HostedProfile::selected(context)?;
+    let secrets = open_secrets()?;
+    let name = &hosted.profile.name;
+    let failed = |error| CliError::failed(format!("not everything was removed: {error}"));
+    let stores = secrets.remove(name).map_err(failed)?;
+    if stores.is_empty() {
+        context.messages.info(format!("no secret of `{name}` is stored"));
+    }
+    for variable in credentials::login_variables() {
+        context.messages.info(format!("{variable} is still set in this shell"));
+    }
+    let locations: Vec<_> =
+        stores.iter().map(|store| SecretSource::Stored(*store).label()).collect();
+    let answer = json!({ "profile": name, "removed_from": locations });
+    context.print(&Document::one("tessera.logout/1", answer, LOGOUT_COLUMNS))
 }

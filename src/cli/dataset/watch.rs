@@ -1,15 +1,24 @@
-//! `tessera dataset wait` and `tessera dataset watch`: polls a dataset until it reaches a status.
+//! `tessera dataset wait` and `tessera dataset watch`: polls a dataset until it reaches a status, and reacts
+//! to each change with a command, the bell or a notification.
 
-use std::time::Duration;
+use std::{
+    io,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use clap::Args;
 
-use super::{document::dataset_document, reaction::ChangeReaction, wait_goal::WaitGoal};
-use crate::cli::{
-    CliError, CliResult, Column, Connection, Document, Exit, polling::Poller,
-    timestamps::timestamp_now, value_parsers::parse_interval,
+use crate::{
+    cli::{
+        CliError, CliResult, Column, Connection, Context, Document, Exit,
+        dataset::dataset_document,
+        polling::{Poller, StatusChange},
+        values::{parse_interval, timestamp_now},
+    },
+    subprocess,
 };
-use tessera_model::{Dataset, DatasetId, JobKind, SavedJobState};
+use tessera_model::{Dataset, DatasetId, JobKind, SafeText, SavedJobState, ShellCommand, Status};
 
 /// For this long after an addition was accepted, the service may still report the previous status.
 const SETTLING_TIME: Duration = Duration::from_mins(1);
@@ -116,7 +125,7 @@ async fn poll_until(
 
 /// How long an idle status may still be the one from before an addition of ours.
 fn remaining_settling(connection: &Connection<'_>, dataset: DatasetId) -> Duration {
-    let stored = connection.journal.jobs().unwrap_or_else(|failure| {
+    let stored = connection.state.jobs().unwrap_or_else(|failure| {
         connection.context.messages.warn(failure.to_string());
         Vec::new()
     });
@@ -129,4 +138,148 @@ fn remaining_settling(connection: &Connection<'_>, dataset: DatasetId) -> Durati
     newest.map_or(Duration::ZERO, |started| {
         SETTLING_TIME.saturating_sub(timestamp_now().saturating_sub(started))
     })
+}
+
+pub(super) enum WaitGoal {
+    /// Polls until interrupted.
+    Never,
+    /// Any status without a running operation.
+    Rest,
+    AnyOf(Vec<Status>),
+}
+
+impl WaitGoal {
+    /// The goal of `--until`; without any status, that no operation is running.
+    pub(super) fn parse(context: &Context, statuses: &[String]) -> Self {
+        let statuses: Vec<Status> = statuses.iter().map(|status| Status::parse(status)).collect();
+        for status in &statuses {
+            if let Status::Other(unknown) = status {
+                context.messages.warn(format!("{unknown} is not a known status"));
+            }
+        }
+        if statuses.is_empty() { Self::Rest } else { Self::AnyOf(statuses) }
+    }
+
+    /// Whether the goal is reached, or unreachable because the dataset is in ERROR.
+    pub(super) fn reached(&self, dataset: &Dataset) -> Option<CliResult<()>> {
+        let reached = match self {
+            Self::Never => return None,
+            Self::Rest => !dataset.status.is_busy() && dataset.status != Status::Error,
+            Self::AnyOf(statuses) => statuses.contains(&dataset.status),
+        };
+        match dataset.status {
+            _ if reached => Some(Ok(())),
+            Status::Error => {
+                let error = dataset.error.as_ref().map(|error| format!(": {error}"));
+                let message = format!("{} is in ERROR{}", dataset.name, error.unwrap_or_default());
+                let remedy =
+                    ShellCommand::new("tessera dataset show --raw").word(dataset.id.to_string());
+                Some(Err(CliError::new(Exit::Remote, message).with_remedy(remedy)))
+            }
+            _ => None,
+        }
+    }
+
+    /// What has to happen first when the dataset stays in another status.
+    pub(super) fn hint(&self, dataset: &Dataset) -> Option<String> {
+        let Self::AnyOf(statuses) = self else { return None };
+        let (name, id) = (&dataset.name, dataset.id);
+        match dataset.status {
+            Status::PartialIndex if statuses.contains(&Status::Ready) => Some(format!(
+                "{name} stays in PARTIAL INDEX: its new media are visible, and it becomes READY after \
+                 a reindex: tessera reindex {id}"
+            )),
+            Status::Ready | Status::PartialIndex => Some(format!(
+                "{name} stays in {} until media are added or it is reindexed",
+                dataset.status.as_str()
+            )),
+            Status::ReadOnly | Status::Indexing | Status::Error | Status::Other(_) => None,
+        }
+    }
+}
+
+pub(super) struct ChangeReaction<'a> {
+    context: &'a Context,
+    /// A command line for `sh`.
+    command: Option<&'a str>,
+    notify: bool,
+}
+
+impl<'a> ChangeReaction<'a> {
+    pub(super) fn new(context: &'a Context, command: Option<&'a str>, notify: bool) -> Self {
+        if notify && !context.messages.is_terminal() {
+            context.messages.warn("--notify has no effect: standard error is not a terminal");
+        }
+        Self { context, command, notify }
+    }
+
+    /// Reacts to a change. The initial status is not a change.
+    pub(super) async fn react(&self, dataset: &Dataset, change: &StatusChange) -> CliResult<()> {
+        let Some(from) = &change.from else { return Ok(()) };
+        if self.notify {
+            let text = SafeText::detail(&format!("{}: {}", dataset.name, change.to.as_str()));
+            self.context.messages.notify(&text);
+        }
+        let Some(command) = self.command else { return Ok(()) };
+        let mut command = change_command(command, dataset, from, &change.to);
+        let run = tokio::task::spawn_blocking(move || command.status()).await;
+        let status = run.map_err(|error| CliError::failed(error.to_string()))?;
+        let status = status.map_err(|error| CliError::io("run the --on-change command", &error))?;
+        if !status.success() {
+            self.context.messages.warn(format!("the --on-change command failed: {status}"));
+        }
+        Ok(())
+    }
+}
+
+/// The event is in the environment, so that text from the service never becomes part of the shell
+/// command line. The output goes to standard error, because standard output is for the events.
+fn change_command(line: &str, dataset: &Dataset, from: &Status, to: &Status) -> Command {
+    let mut command = subprocess::command("sh");
+    command.args(["-c", line]);
+    command.env("TESSERA_EVENT", "status");
+    command.env("TESSERA_DATASET", dataset.id.to_string());
+    command.env("TESSERA_DATASET_NAME", dataset.name.as_str());
+    command.env("TESSERA_FROM", from.as_str()).env("TESSERA_TO", to.as_str());
+    let progress = dataset.progress.map(|progress| progress.to_string());
+    command.env("TESSERA_PROGRESS", progress.unwrap_or_default());
+    command.stdin(Stdio::null()).stdout(io::stderr());
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use tessera_wire::dataset::read_dataset;
+
+    fn dataset(status: &str) -> Dataset {
+        let id = "ad48d250-0000-11f1-bfca-000000000001";
+        let record = json!({ "id": id, "display_name": "x", "status_new": status });
+        read_dataset(&record).unwrap()
+    }
+
+    #[test]
+    fn a_goal_is_reached_or_unreachable_or_needs_a_hint() {
+        let ready = WaitGoal::AnyOf(vec![Status::Ready]);
+        let code = |goal: &WaitGoal, status: &str| {
+            let reached = goal.reached(&dataset(status));
+            reached.map(|reached| reached.err().map_or(Exit::Done, |error| error.exit))
+        };
+        for (status, until_ready, until_rest) in [
+            ("READY", Some(Exit::Done), Some(Exit::Done)),
+            ("PARTIAL INDEX", None, Some(Exit::Done)),
+            ("READ ONLY", None, None),
+            ("INDEXING", None, None),
+            ("ERROR", Some(Exit::Remote), Some(Exit::Remote)),
+            ("UPLOADING", None, None),
+        ] {
+            assert_eq!(code(&ready, status), until_ready, "{status}");
+            assert_eq!(code(&WaitGoal::Rest, status), until_rest, "{status}");
+            assert_eq!(code(&WaitGoal::Never, status), None, "{status}");
+        }
+        assert_eq!(code(&WaitGoal::AnyOf(vec![Status::Error]), "ERROR"), Some(Exit::Done));
+        assert!(ready.hint(&dataset("PARTIAL INDEX")).unwrap().contains("tessera reindex"));
+        assert!(ready.hint(&dataset("INDEXING")).is_none());
+    }
 }

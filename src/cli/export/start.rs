@@ -1,18 +1,24 @@
-//! `tessera export start`: sends the request once, then waits and downloads as requested.
+//! `tessera export start`: sends the request once, for a dataset or a selection in it, then waits and
+//! downloads as requested.
 
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
-use super::{
-    archive::{ArchiveOptions, DownloadTarget},
-    content::ExportContentOptions,
-    lookup::FoundExport,
-    report::export_document,
-};
 use crate::{
-    cli::{CliError, CliResult, Connection, Context, JobRecorder, value_parsers::parse_interval},
+    cli::{
+        CliError, CliResult, Connection, Context, JobRecorder,
+        export::{
+            FoundExport,
+            archive::{ArchiveOptions, DownloadTarget},
+            export_document,
+        },
+        input_options::ItemOptions,
+        read_file_or_stdin,
+        values::parse_interval,
+    },
     config::{ExportDefaults, expand_home},
+    state,
 };
 use tessera_model::{
     ArchiveName, Dataset, ExportFormat, ExportJob, ExportSpec, ExportTask, Failure, JobKind,
@@ -143,4 +149,55 @@ fn print_export(context: &Context, export: &FoundExport, task: &ExportTask) -> C
         return context.print_line(export.task);
     }
     context.print(&export_document(export, task, None))
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What to export [default: the whole dataset]")]
+pub struct ExportContentOptions {
+    /// The saved selection of this name.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["media", "cluster", "selection_file"])]
+    selection: Option<String>,
+    /// A selection file; `-` for standard input.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["media", "cluster"])]
+    selection_file: Option<PathBuf>,
+    #[command(flatten)]
+    items: ItemOptions,
+}
+
+impl ExportContentOptions {
+    pub(super) fn name(&self) -> Option<&str> {
+        self.selection.as_deref()
+    }
+
+    /// The selection to export; `None` for the whole dataset.
+    pub(super) fn selection(
+        &self,
+        connection: &Connection<'_>,
+        dataset: &Dataset,
+    ) -> CliResult<Option<Selection>> {
+        let selection = if let Some(name) = &self.selection {
+            connection.state.load_named_selection(name, dataset.id)?.ok_or_else(|| {
+                let message = format!("unknown selection `{name}`");
+                CliError::not_found(message).with_remedy("tessera selection list")
+            })?
+        } else if let Some(path) = &self.selection_file {
+            let source = read_file_or_stdin(path)?;
+            state::read_selection(&source, dataset.id)
+                .map_err(|reason| CliError::usage(format!("{}: {reason}", path.display())))?
+        } else if self.items.is_empty() {
+            return Ok(None);
+        } else {
+            self.items.entries().collect()
+        };
+        if selection.is_empty() {
+            return Err(CliError::usage("this selection is empty"));
+        }
+        let stale = selection.totals().stale;
+        if stale > 0 {
+            connection.context.messages.warn(format!(
+                "{stale} clusters were selected before the last reindex and may no longer exist"
+            ));
+        }
+        Ok(Some(selection))
+    }
 }

@@ -1,15 +1,17 @@
-//! Draws pictures at the cursor with `viuer`: one image per row of pictures, with the names below.
-//!
-//! `viuer` queries the terminal again before it uses a protocol, and waits for the response without
-//! a deadline. It therefore only gets protocols that our own probe has confirmed.
+//! Draws pictures at the cursor, in rows with the names below. The encoders are those of the interface;
+//! `by_viuer` draws with the library of that name instead.
 
-use image::{DynamicImage, RgbImage, Rgba, RgbaImage, imageops};
+use std::fmt::Write as _;
+
 use unicode_width::UnicodeWidthStr as _;
-use viuer::Config;
 
-use crate::cli::{CliError, Context, Exit, TerminalInfo};
+use super::by_viuer;
+use crate::cli::{CliError, Context, Exit, TerminalInfo, output::write_picture};
 use tessera_model::{SafeText, text::truncate};
-use tessera_picture::{Canvas, Crop, Protocol, fit, fit_picture};
+use tessera_picture::{
+    Canvas, Crop, Encoded, FittedPicture, Protocol, Thumbnail, encode, fit, fit_picture,
+    nearest_of_256,
+};
 
 #[derive(Clone, Debug)]
 pub struct NamedPicture {
@@ -18,9 +20,21 @@ pub struct NamedPicture {
     pub name: SafeText,
 }
 
+#[derive(Clone, Copy, Debug)]
+pub struct DrawOptions {
+    /// Pictures per row.
+    pub across: u16,
+    /// Maximum width in columns.
+    pub width: Option<u16>,
+    pub by_viuer: bool,
+}
+
 /// Height and width of a picture in a grid, as a ratio.
 const TILE_SHAPE: (u32, u32) = (3, 4);
-const TILE_GAP: u16 = 1;
+pub(super) const TILE_GAP: u16 = 1;
+/// Base64 characters of one chunk, as limited by the kitty graphics protocol.
+const KITTY_CHUNK_SIZE: usize = 4096;
+
 /// The terminal of this process. Fails if there is none, unless half-blocks are requested.
 pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
     let protocol = context.settings.ui.graphics.protocol();
@@ -55,23 +69,29 @@ pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
     Ok(screen)
 }
 
-/// Draws pictures, `across` per row. Returns the error of the first that cannot be decoded.
+/// Draws pictures row by row. Returns the error of the first that cannot be decoded.
 pub fn draw_pictures(
     context: &Context,
     screen: &TerminalInfo,
     tiles: &[NamedPicture],
-    across: u16,
-    width: Option<u16>,
+    options: DrawOptions,
 ) -> Result<Option<CliError>, CliError> {
-    let columns = width.unwrap_or(screen.size.0).max(1);
-    let across = across.clamp(1, columns.div_ceil(2));
-    let canvas = tile_canvas(screen, across, columns);
+    let columns = options.width.unwrap_or(screen.size.0).max(1);
+    let across = options.across.clamp(1, columns.div_ceil(2));
+    let mut canvas = tile_canvas(screen, across, columns);
+    if options.by_viuer && canvas.protocol == Protocol::Sixel {
+        canvas.protocol = Protocol::HalfBlock;
+    }
     let mut first_error = None;
     for row in tiles.chunks(usize::from(across)) {
         let mut pictures = Vec::new();
+        let mut names = Vec::new();
         for tile in row {
             match fit_picture(&tile.bytes, &tile.crop, canvas) {
-                Ok(picture) => pictures.push((picture, &tile.name)),
+                Ok(picture) => {
+                    pictures.push(picture);
+                    names.push(tile.name.as_str());
+                }
                 Err(error) => {
                     let message = format!("{}: {error}", tile.name);
                     context.messages.warn(&message);
@@ -79,94 +99,123 @@ pub fn draw_pictures(
                 }
             }
         }
-        if !pictures.is_empty() {
-            let strip: Vec<_> =
-                pictures.iter().map(|(fitted, _)| (fitted.fit, &fitted.picture)).collect();
-            let gap = gap_color(screen, canvas, context.out.is_terminal());
-            print_row(&strip, canvas, screen.truecolor, gap)?;
-            if canvas.protocol == Protocol::Sixel {
-                // After sixels, the cursor is in the last row they cover.
-                context.out.print_text("\n")?;
-            }
-            let names: Vec<&str> = pictures.iter().map(|(_, name)| name.as_str()).collect();
-            context.out.print_text(&caption_line(&names, usize::from(canvas.columns)))?;
+        if pictures.is_empty() {
+            continue;
         }
+        if options.by_viuer {
+            by_viuer::print_row(context, screen, &pictures, canvas)?;
+        } else {
+            write_picture(&encode_row(pictures, canvas, screen.truecolor)?)?;
+        }
+        context.out.print_text(&caption_line(&names, usize::from(canvas.columns)))?;
     }
     Ok(first_error)
 }
 
 fn tile_canvas(screen: &TerminalInfo, across: u16, columns: u16) -> Canvas {
     let protocol = screen.protocols.first().copied().unwrap_or_default();
-    // A wider row would be scaled down, and the names would no longer match.
-    let columns = match protocol {
-        Protocol::Sixel => columns.min(max_sixel_cells(screen.cell.0)).max(across * 2),
-        _ => columns,
-    };
     let wide = ((columns - TILE_GAP * (across - 1)) / across).max(1);
     let most = screen.size.1.saturating_sub(3).max(1);
     let (cell_width, cell_height) = (u32::from(screen.cell.0), u32::from(screen.cell.1).max(1));
     let high = u32::from(wide) * cell_width * TILE_SHAPE.0 / (TILE_SHAPE.1 * cell_height);
     let high = if across == 1 { most } else { u16::try_from(high).unwrap_or(most).min(most) };
-    let high = match protocol {
-        Protocol::Sixel => high.min(max_sixel_cells(screen.cell.1)),
-        _ => high,
+    let (wide, high) = match protocol {
+        Protocol::Sixel => {
+            let limit = |cell| fit::max_sixel_cells(fit::DEFAULT_SIXEL_SIDE, cell).max(1);
+            (wide.min(limit(screen.cell.0)), high.min(limit(screen.cell.1)))
+        }
+        _ => (wide, high),
     };
     Canvas { columns: wide, rows: high.max(1), cell: screen.cell, protocol }
 }
 
-/// `viuer` draws sixels of the size that every terminal shows.
-fn max_sixel_cells(cell: u16) -> u16 {
-    fit::max_sixel_cells(fit::DEFAULT_SIXEL_SIDE, cell)
-}
-
-/// The color between pictures: transparent; black in a pipe, where nothing moves a cursor; the
-/// background color for sixels, which cover the gap.
-fn gap_color(screen: &TerminalInfo, canvas: Canvas, is_terminal: bool) -> Rgba<u8> {
-    match (canvas.protocol, screen.background) {
-        (Protocol::Sixel, Some([red, green, blue])) => Rgba([red, green, blue, u8::MAX]),
-        _ if is_terminal => Rgba([0; 4]),
-        _ => Rgba([0, 0, 0, u8::MAX]),
-    }
-}
-
-fn print_row(
-    pictures: &[(fit::Fit, &RgbImage)],
+/// The characters and control sequences that draw pictures side by side, and leave the cursor below.
+fn encode_row(
+    pictures: Vec<FittedPicture>,
     canvas: Canvas,
     truecolor: bool,
-    gap: Rgba<u8>,
-) -> Result<(), CliError> {
-    let count = u16::try_from(pictures.len()).unwrap_or(u16::MAX);
-    let rows = pictures.iter().map(|(fit, _)| fit.cells.1).max().unwrap_or(1);
-    let last = pictures.last().map_or(1, |(fit, _)| fit.cells.0);
-    let columns = (canvas.columns + TILE_GAP) * (count - 1) + last;
-    let per_cell = fit::pixels_per_cell(canvas);
-    let size = (u32::from(columns) * per_cell.0, u32::from(rows) * per_cell.1);
-    let mut strip = RgbaImage::from_pixel(size.0, size.1, gap);
-    let step = i64::from(canvas.columns + TILE_GAP) * i64::from(per_cell.0);
-    for (position, (_, picture)) in (0_i64..).zip(pictures) {
-        let picture = DynamicImage::ImageRgb8((*picture).clone()).into_rgba8();
-        imageops::replace(&mut strip, &picture, position * step, 0);
+) -> Result<String, CliError> {
+    let encoded: Result<Vec<Thumbnail>, _> =
+        pictures.into_iter().map(|picture| encode(picture, canvas)).collect();
+    let pictures = encoded.map_err(|error| CliError::failed(error.to_string()))?;
+    let rows = pictures.iter().map(|picture| picture.cells.1).max().unwrap_or(1);
+    if matches!(canvas.protocol, Protocol::None | Protocol::HalfBlock) {
+        return Ok((0..rows)
+            .map(|row| half_block_line(&pictures, canvas, row, truecolor))
+            .collect());
     }
-    let cells = match canvas.protocol {
-        Protocol::Sixel => fit::viuer_sixel_size(size).0,
-        _ => (u32::from(columns), u32::from(rows)),
-    };
-    let config = Config {
-        transparent: true,
-        absolute_offset: false,
-        width: Some(cells.0),
-        height: Some(cells.1),
-        truecolor,
-        use_kitty: canvas.protocol == Protocol::Kitty,
-        use_iterm: canvas.protocol == Protocol::Iterm,
-        use_sixel: canvas.protocol == Protocol::Sixel,
-        ..Config::default()
-    };
-    match viuer::print(&DynamicImage::ImageRgba8(strip), &config) {
-        Ok(_) => Ok(()),
-        Err(viuer::ViuError::Io(error)) => Err(CliError::output(&error)),
-        Err(error) => Err(CliError::failed(error.to_string())),
+    // The lines exist before anything is drawn, so that no picture scrolls the one beside it.
+    let mut out = "\n".repeat(usize::from(rows));
+    // Writing into a string cannot fail.
+    let _ = write!(out, "\x1b[{rows}A");
+    let step = canvas.columns + TILE_GAP;
+    for (column, picture) in (0..).step_by(usize::from(step)).zip(&pictures) {
+        // Protocols leave the cursor in different places, so that the cursor is saved and restored.
+        out.push_str("\x1b7");
+        if column > 0 {
+            let _ = write!(out, "\x1b[{column}C");
+        }
+        push_picture(&mut out, picture);
+        out.push_str("\x1b8");
     }
+    let _ = write!(out, "\x1b[{rows}B");
+    Ok(out)
+}
+
+fn push_picture(out: &mut String, picture: &Thumbnail) {
+    match &picture.encoded {
+        // Half-blocks are written line by line.
+        Encoded::Pixels(_) => {}
+        Encoded::Sequence(sequence) => out.push_str(sequence),
+        Encoded::Kitty { payload, size } => {
+            let (columns, rows) = picture.cells;
+            let mut keys =
+                format!("a=T,f=24,s={},v={},c={columns},r={rows},C=1,q=2,", size.0, size.1);
+            let mut rest: &str = payload;
+            while !rest.is_empty() {
+                let (chunk, after) = rest.split_at(rest.len().min(KITTY_CHUNK_SIZE));
+                let more = u8::from(!after.is_empty());
+                let _ = write!(out, "\x1b_G{keys}m={more};{chunk}\x1b\\");
+                keys.clear();
+                rest = after;
+            }
+        }
+    }
+}
+
+/// One line of half-blocks: the upper pixel is the background, the lower one the foreground.
+fn half_block_line(pictures: &[Thumbnail], canvas: Canvas, row: u16, truecolor: bool) -> String {
+    let color = |[red, green, blue]: [u8; 3]| {
+        if truecolor {
+            format!("2;{red};{green};{blue}")
+        } else {
+            format!("5;{}", nearest_of_256([red, green, blue]))
+        }
+    };
+    let mut line = String::new();
+    let mut gap = 0;
+    for picture in pictures {
+        line.extend(std::iter::repeat_n(' ', gap));
+        let width = usize::from(picture.cells.0);
+        gap = usize::from(canvas.columns + TILE_GAP) - width;
+        let Encoded::Pixels(pixels) = &picture.encoded else { continue };
+        let Some(two_rows) = pixels.chunks_exact(2 * width).nth(usize::from(row)) else {
+            gap += width;
+            continue;
+        };
+        let (upper, lower) = two_rows.split_at(width);
+        let mut last = None;
+        for (top, bottom) in upper.iter().zip(lower) {
+            if last != Some((top, bottom)) {
+                let _ = write!(line, "\x1b[48;{};38;{}m", color(*top), color(*bottom));
+                last = Some((top, bottom));
+            }
+            line.push('▄');
+        }
+        line.push_str("\x1b[0m");
+    }
+    line.push('\n');
+    line
 }
 
 /// A line of names, each as wide as its picture.
@@ -190,16 +239,11 @@ mod tests {
         TerminalInfo { size, cell, protocols: vec![protocol], ..TerminalInfo::default() }
     }
 
-    #[test]
-    fn gaps_between_sixels_have_the_background_color() {
-        let of = |protocol, background, is_terminal| {
-            let screen = TerminalInfo { background, ..screen(protocol) };
-            gap_color(&screen, tile_canvas(&screen, 2, 80), is_terminal).0
-        };
-        assert_eq!(of(Protocol::Sixel, Some([250, 240, 230]), true), [250, 240, 230, 255]);
-        assert_eq!(of(Protocol::Sixel, None, true), [0; 4]);
-        assert_eq!(of(Protocol::Kitty, Some([250, 240, 230]), true), [0; 4]);
-        assert_eq!(of(Protocol::HalfBlock, None, false), [0, 0, 0, 255]);
+    fn picture(color: [u8; 3], canvas: Canvas) -> FittedPicture {
+        let mut png = std::io::Cursor::new(Vec::new());
+        let image = image::RgbImage::from_pixel(8, 8, image::Rgb(color));
+        image.write_to(&mut png, image::ImageFormat::Png).unwrap();
+        fit_picture(png.get_ref(), &Crop::Full, canvas).unwrap()
     }
 
     #[test]
@@ -216,5 +260,35 @@ mod tests {
     fn names_are_truncated_to_their_tiles() {
         assert_eq!(caption_line(&["a.jpg", "long-name.jpg", "c"], 6), "a.jpg  long-… c\n");
         assert_eq!(caption_line(&["日本語.jpg"], 5), "日本…\n");
+    }
+
+    #[test]
+    fn half_blocks_are_lines_of_cells_with_a_gap_between_pictures() {
+        let canvas = Canvas { columns: 2, rows: 1, cell: (10, 20), protocol: Protocol::HalfBlock };
+        let row = |truecolor| {
+            let pictures = vec![picture([255, 0, 0], canvas), picture([0, 0, 255], canvas)];
+            encode_row(pictures, canvas, truecolor).unwrap()
+        };
+        assert_eq!(
+            row(true),
+            "\x1b[48;2;255;0;0;38;2;255;0;0m▄▄\x1b[0m \x1b[48;2;0;0;255;38;2;0;0;255m▄▄\x1b[0m\n"
+        );
+        assert_eq!(row(false), "\x1b[48;5;196;38;5;196m▄▄\x1b[0m \x1b[48;5;21;38;5;21m▄▄\x1b[0m\n");
+    }
+
+    #[test]
+    fn graphics_are_drawn_side_by_side_from_a_saved_cursor() {
+        for (protocol, start) in [
+            (Protocol::Kitty, "\x1b_Ga=T,"),
+            (Protocol::Sixel, "\x1bP"),
+            (Protocol::Iterm, "\x1b]1337;"),
+        ] {
+            let canvas = Canvas { columns: 4, rows: 2, cell: (10, 20), protocol };
+            let pictures = vec![picture([255, 0, 0], canvas), picture([0, 0, 255], canvas)];
+            let row = encode_row(pictures, canvas, true).unwrap();
+            assert!(row.starts_with(&format!("\n\n\x1b[2A\x1b7{start}")), "{protocol:?}: {row:?}");
+            assert!(row.contains(&format!("\x1b8\x1b7\x1b[5C{start}")), "{protocol:?}: {row:?}");
+            assert!(row.ends_with("\x1b8\x1b[2B"), "{protocol:?}: {row:?}");
+        }
     }
 }

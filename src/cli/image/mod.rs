@@ -1,17 +1,21 @@
-//! `tessera image`: draws pictures in the terminal's scrollback.
+//! `tessera image`: draws pictures in the terminal's scrollback, from a file, standard input, a URL, or a
+//! dataset.
 
+mod by_viuer;
 mod draw;
-mod loader;
+
+use std::{
+    fs,
+    io::{self, Read as _},
+    path::Path,
+};
 
 use clap::Subcommand;
+pub use draw::{DrawOptions, NamedPicture, draw_pictures, terminal_info};
 
-pub use draw::{NamedPicture, draw_pictures, terminal_info};
-
-use loader::PictureLoader;
-
-use crate::cli::value_parsers::parse_region;
-use crate::cli::{CliError, Context, Exit};
-use tessera_model::Region;
+use crate::cli::{CliError, Connection, Context, Exit, values::parse_region};
+use tessera_client::{ApiOperation, AuthMethod, BaseUrl, Client, Endpoint};
+use tessera_model::{Anchor, AnchorKind, Link, MediaId, Query, Region, SafeText, Search};
 use tessera_picture::Crop;
 
 #[derive(Debug, Subcommand)]
@@ -31,6 +35,9 @@ pub enum ImageCommand {
         /// Region to outline: x,y,width,height as fractions of the picture.
         #[arg(long = "box", value_name = "X,Y,W,H", value_parser = parse_region)]
         region: Option<Region>,
+        /// Draw with the library viuer, for terminals that misdraw the encoding of tessera.
+        #[arg(long)]
+        viuer: bool,
     },
 }
 
@@ -43,7 +50,7 @@ Examples:
 const DEFAULT_GRID: u16 = 4;
 
 pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliError> {
-    let ImageCommand::Show { pictures, grid, width, region } = command;
+    let ImageCommand::Show { pictures, grid, width, region, viuer } = command;
     if context.out.is_machine() {
         let message = "this command draws pictures; remove --json, --jsonl and --jq";
         return Err(CliError::usage(message));
@@ -64,10 +71,110 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
     }
     loader.close().await?;
     let across = grid.unwrap_or(if pictures.len() > 1 { DEFAULT_GRID } else { 1 });
-    let undecodable = draw_pictures(context, &screen, &tiles, across, width)?;
+    let options = DrawOptions { across, width, by_viuer: viuer };
+    let undecodable = draw_pictures(context, &screen, &tiles, options)?;
     match first.or(undecodable) {
         None => Ok(Exit::Done),
         Some(error) if pictures.len() == 1 => Err(error),
         Some(_) => Ok(Exit::Incomplete),
+    }
+}
+
+const MAX_PICTURE_BYTES: usize = 64 << 20;
+
+#[derive(Default)]
+pub struct PictureLoader<'a> {
+    connection: Option<Connection<'a>>,
+}
+
+impl<'a> PictureLoader<'a> {
+    pub async fn load(
+        &mut self,
+        context: &'a Context,
+        argument: &str,
+        crop: Crop,
+    ) -> Result<NamedPicture, CliError> {
+        let picture = |bytes: Vec<u8>, name: &str| NamedPicture {
+            bytes,
+            crop: crop.clone(),
+            name: SafeText::file_name(name),
+        };
+        if argument == "-" {
+            let bytes = read_bounded(io::stdin().lock(), "standard input")?;
+            return Ok(picture(bytes, "standard input"));
+        }
+        if argument.starts_with("http://") || argument.starts_with("https://") {
+            let link = Link::new(argument);
+            let bytes = anonymous_client(argument)?.fetch_picture(&link, MAX_PICTURE_BYTES).await?;
+            let name = link.resource().rsplit('/').next().unwrap_or_default().to_owned();
+            return Ok(picture(bytes.into(), &name));
+        }
+        match fs::File::open(argument) {
+            Ok(file) => {
+                let name = Path::new(argument).file_name().unwrap_or_default();
+                Ok(picture(read_bounded(file, argument)?, &name.to_string_lossy()))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match argument.parse() {
+                Ok(media) => self.load_media(context, media, crop).await,
+                Err(_) => Err(CliError::not_found(format!("{argument}: the file does not exist"))),
+            },
+            Err(error) => Err(CliError::failed(format!("{argument}: {error}"))),
+        }
+    }
+
+    /// The API has no path for a media item, so it is found as the one most similar to itself.
+    async fn load_media(
+        &mut self,
+        context: &'a Context,
+        media: MediaId,
+        crop: Crop,
+    ) -> Result<NamedPicture, CliError> {
+        let connection = match &mut self.connection {
+            Some(connection) => connection,
+            none => none.insert(context.connect(&[ApiOperation::Picture]).await?),
+        };
+        let dataset = connection.dataset(None).await?.id;
+        let query = Query::Similar(Anchor { media, kind: AnchorKind::Media });
+        let page = connection.client.explore(&Search { query, ..Search::browse(dataset) }).await?;
+        let mut previews = page.clusters.iter().flat_map(|cluster| &cluster.previews);
+        let Some(preview) = previews.find(|preview| preview.media == media) else {
+            let message = format!("{media}: the dataset has no such media item");
+            return Err(CliError::not_found(message));
+        };
+        let Some(link) = preview.original.as_ref().or(preview.thumbnail.as_ref()) else {
+            let message = format!("{media}: the service gives no link to the picture");
+            return Err(CliError::not_found(message));
+        };
+        let bytes = connection.client.fetch_picture(link, MAX_PICTURE_BYTES).await?;
+        Ok(NamedPicture { bytes: bytes.into(), crop, name: preview.title() })
+    }
+
+    pub async fn close(self) -> Result<(), CliError> {
+        match self.connection {
+            Some(connection) => connection.close(Ok(Exit::Done)).await.map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A client without login for the host of a URL, with the usual limits for pictures.
+fn anonymous_client(address: &str) -> Result<Client, CliError> {
+    let origin = reqwest::Url::parse(address)
+        .map(|url| url.origin().ascii_serialization())
+        .map_err(|error| CliError::usage(format!("{}: {error}", Link::new(address))))?;
+    Ok(Client::new(Endpoint::new(BaseUrl::parse(&origin)?, AuthMethod::OnPremises)?)?)
+}
+
+fn read_bounded(from: impl io::Read, name: &str) -> Result<Vec<u8>, CliError> {
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(MAX_PICTURE_BYTES).unwrap_or(u64::MAX);
+    let read = from.take(limit + 1).read_to_end(&mut bytes);
+    match read {
+        Ok(_) if bytes.len() <= MAX_PICTURE_BYTES => Ok(bytes),
+        Ok(_) => Err(CliError::new(
+            Exit::Invalid,
+            format!("{name}: larger than {} MiB", MAX_PICTURE_BYTES >> 20),
+        )),
+        Err(error) => Err(CliError::failed(format!("{name}: {error}"))),
     }
 }

@@ -63,7 +63,7 @@ pub fn open_access_log(path: &Path) -> CliResult<(AccessLog, AccessLogThread)> {
     let (end, ended) = channel();
     let body = move || {
         write_records(destination, &records, &lost);
-        // It fails if nothing waits for the end.
+        // Sending fails if nothing waits for the end.
         let _ = end.send(());
     };
     thread::Builder::new()

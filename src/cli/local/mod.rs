@@ -4,50 +4,37 @@
 #[cfg(feature = "local")]
 mod access_log;
 #[cfg(feature = "local")]
-mod added_models;
-#[cfg(feature = "local")]
 mod demo;
 #[cfg(feature = "local")]
 mod explanation;
 #[cfg(feature = "local")]
 mod model;
 #[cfg(feature = "local")]
-mod model_folder;
-#[cfg(feature = "local")]
 mod serve;
-mod serve_options;
 #[cfg(feature = "local")]
 mod service;
 #[cfg(feature = "local")]
-mod settings;
-#[cfg(feature = "local")]
-mod stop_signals;
-#[cfg(feature = "local")]
 mod store;
-#[cfg(feature = "local")]
-mod store_check;
 #[cfg(not(feature = "local"))]
 mod unavailable;
-#[cfg(feature = "local")]
-mod work;
-mod work_options;
 
-pub use serve_options::ServeOptions;
+pub use crate::cli::service_options::ServeOptions;
+pub use crate::cli::service_options::WorkOptions;
+#[cfg(feature = "local")]
+pub use demo::{run_text_tour, start_demo};
+#[cfg(feature = "local")]
+pub use model::{model_folder, run_model};
+#[cfg(feature = "local")]
+pub use serve::{serve, work};
+#[cfg(feature = "local")]
+pub use service::{LocalService, LocalSettings, check_storage_folder, local_settings};
+#[cfg(feature = "local")]
+pub use store::{check_store, run_store};
+#[cfg(feature = "local")]
+pub use tessera_search::text::language::LanguageChoice;
+#[cfg(feature = "local")]
+pub use tessera_service::InjectedFailure;
+#[cfg(feature = "local")]
+pub use tessera_store::lock_holder;
 #[cfg(not(feature = "local"))]
 pub use unavailable::*;
-pub use work_options::WorkOptions;
-#[cfg(feature = "local")]
-pub use {
-    demo::{run_text_tour, start_demo},
-    model::run_model,
-    model_folder::model_folder,
-    serve::serve,
-    service::LocalService,
-    settings::{LocalSettings, check_storage_folder, local_settings},
-    store::run_store,
-    store_check::check_store,
-    tessera_search::text::language::LanguageChoice,
-    tessera_service::InjectedFailure,
-    tessera_store::lock_holder,
-    work::work,
-};

@@ -1,22 +1,23 @@
-//! `tessera model`: checks the folder of a model, and runs the other commands for models.
+//! `tessera model`: checks the folder of a model, and keeps models by name.
 
 use std::{
-    iter,
+    fs, io, iter,
     path::{Path, PathBuf},
 };
 
 use serde_json::{Value, json};
 
-use super::{
-    added_models,
-    model_folder::{load_model, model_folder, test_model},
-};
-use crate::cli::{
-    CliError, CliResult, Column, Document, Exit, Output,
-    context::{absolute_path, read_bytes_or_stdin},
-    model_command::ModelCommand,
+use crate::{
+    cli::{
+        CliError, CliResult, Column, Document, Exit, Output,
+        context::{absolute_path, read_bytes_or_stdin},
+        messages::write_message,
+        service_options::ModelCommand,
+    },
+    config,
 };
 use tessera_encoder::{Encoder, ModelDescription, SelfTest};
+use tessera_model::ShellCommand;
 use tessera_picture::decode::decode;
 
 const CHECK_COLUMNS: &[Column] =
@@ -24,9 +25,9 @@ const CHECK_COLUMNS: &[Column] =
 
 pub fn run_model(out: &Output, command: &ModelCommand) -> CliResult {
     match command {
-        ModelCommand::Add { folder, name } => added_models::add(folder, name.as_deref()),
-        ModelCommand::List => added_models::list(out),
-        ModelCommand::Remove { name } => added_models::remove(name),
+        ModelCommand::Add { folder, name } => add(folder, name.as_deref()),
+        ModelCommand::List => list(out),
+        ModelCommand::Remove { name } => remove(name),
         ModelCommand::Check { folder, pictures } => check(out, folder, pictures),
     }
 }
@@ -114,4 +115,121 @@ fn picture_text(picture: &Value) -> String {
         }
         _ => format!("{file}: encoded; no label is certain"),
     }
+}
+
+const COLUMNS: &[Column] =
+    &[Column::new("NAME", "name"), Column::new("BYTES", "bytes"), Column::new("FOLDER", "folder")];
+
+/// Checks a model and copies its files. After a crash, it is there completely or not at all.
+pub(super) fn add(folder: &Path, name: Option<&str>) -> CliResult {
+    let absolute = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let own_name = absolute.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.unwrap_or(&own_name);
+    check_name(name)?;
+    let models = models_dir()?;
+    let target = models.join(name);
+    if target.exists() {
+        let message = format!("a model with the name {name} exists; choose another with --name");
+        let remedy = ShellCommand::new("tessera model remove").word(name);
+        return Err(CliError::usage(message).with_remedy(remedy));
+    }
+    let model = load_model(&absolute)?;
+    test_model(&absolute, &model)?;
+    copy(&absolute, &model.files(), &models, &target)
+        .map_err(|error| CliError::io(format_args!("add the model {name}"), &error))?;
+    write_message(&format!("added the model {name}; use it with --model {name}."));
+    Ok(Exit::Done)
+}
+
+fn copy(from: &Path, files: &[PathBuf], models: &Path, target: &Path) -> io::Result<()> {
+    tessera_files::create_private_dir_durably(models)?;
+    // What a crash left is replaced.
+    let partial = target.with_extension("partial");
+    tessera_files::if_exists(fs::remove_dir_all(&partial))?;
+    for file in files {
+        let copied = partial.join(file.strip_prefix(from).map_err(io::Error::other)?);
+        tessera_files::create_private_dir(tessera_files::parent_dir(&copied))?;
+        fs::copy(file, &copied)?;
+    }
+    tessera_files::sync_tree(&partial)?;
+    fs::rename(&partial, target)?;
+    tessera_files::sync_dir(models)
+}
+
+pub(super) fn list(out: &Output) -> CliResult {
+    let models = models_dir()?;
+    let unreadable = |error| CliError::io(format_args!("list {}", models.display()), &error);
+    let entries = tessera_files::if_exists(fs::read_dir(&models)).map_err(unreadable)?;
+    let mut rows = Vec::new();
+    for entry in entries.into_iter().flatten() {
+        let entry = entry.map_err(unreadable)?;
+        // Entries with other names are parts of copies that were interrupted.
+        if let Some(name) = entry.file_name().to_str().filter(|name| check_name(name).is_ok()) {
+            let bytes = size(&entry.path()).map_err(unreadable)?;
+            let folder = entry.path().display().to_string();
+            rows.push(json!({ "name": name, "bytes": bytes, "folder": folder }));
+        }
+    }
+    rows.sort_by_key(|row| row["name"].to_string());
+    let fields = json!({ "models": Value::Array(rows) });
+    out.print(&Document::list("tessera.models/1", fields, "models", COLUMNS))?;
+    Ok(Exit::Done)
+}
+
+/// The bytes of the files in a folder and below.
+fn size(folder: &Path) -> io::Result<u64> {
+    fs::read_dir(folder)?.try_fold(0, |sum, entry| {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        Ok(sum + if metadata.is_dir() { size(&entry.path())? } else { metadata.len() })
+    })
+}
+
+pub(super) fn remove(name: &str) -> CliResult {
+    check_name(name)?;
+    let removed = fs::remove_dir_all(models_dir()?.join(name));
+    match tessera_files::if_exists(removed) {
+        Ok(Some(())) => {
+            write_message(&format!("removed the model {name}."));
+            Ok(Exit::Done)
+        }
+        Ok(None) => Err(CliError::not_found(format!("unknown model `{name}`"))
+            .with_remedy("tessera model list")),
+        Err(error) => Err(CliError::io(format_args!("remove the model {name}"), &error)),
+    }
+}
+
+fn models_dir() -> CliResult<PathBuf> {
+    config::models_dir().ok_or_else(|| {
+        CliError::usage("the home folder is unknown, where models are added; set HOME")
+    })
+}
+
+/// The folder of an added model if a path is only its name, and the path otherwise.
+pub fn model_folder(given: &Path) -> PathBuf {
+    let name = given.to_str().filter(|name| check_name(name).is_ok() && !given.exists());
+    let added = name.and_then(|name| Some(config::models_dir()?.join(name)));
+    added.filter(|folder| folder.is_dir()).unwrap_or_else(|| given.to_owned())
+}
+
+/// Loads the model of a folder, or the one that was added under this name.
+pub(super) fn load_model(folder: &Path) -> CliResult<Encoder> {
+    let folder = model_folder(folder);
+    Encoder::load(&folder).map_err(|cause| CliError::usage(cause.to_string()))
+}
+
+/// Fails if a model cannot be used.
+pub(super) fn test_model(folder: &Path, model: &Encoder) -> CliResult<SelfTest> {
+    SelfTest::run(model)
+        .map_err(|reason| CliError::failed(format!("the model {}: {reason}", folder.display())))
+}
+
+/// A name becomes that of a folder, and is not a path.
+pub(super) fn check_name(name: &str) -> CliResult<()> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if name.is_empty() || name.len() > 40 || !name.chars().all(fits) {
+        let message = "a model name has 1 to 40 letters, digits, - and _; give one with --name";
+        return Err(CliError::usage(message));
+    }
+    Ok(())
 }

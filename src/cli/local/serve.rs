@@ -1,4 +1,4 @@
-//! `tessera serve`: runs the local deployment for other programs.
+//! `tessera serve` and `tessera work`: run the service for other programs until a signal stops it.
 
 use std::{
     mem,
@@ -9,24 +9,29 @@ use std::{
 
 use secrecy::ExposeSecret;
 use serde_json::json;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{
-    access_log::open_access_log,
-    explanation::explanation_text,
-    local_settings,
-    service::{LocalService, RequiredLogin, bind, report_skipped},
-    stop_signals::StopSignals,
-    store::store_address,
-};
 use crate::{
     cli::{
-        CliError, CliResult, GlobalOptions, ServeOptions, messages::write_message,
+        CliError, CliResult, GlobalOptions, ServeOptions,
+        local::{
+            access_log::open_access_log,
+            explanation::explanation_text,
+            local_settings,
+            service::{LocalService, RequiredLogin, bind, index_dir, report_skipped},
+            store::{require_store, store_address},
+        },
+        messages::write_message,
         output::write_stdout,
+        service_options::WorkOptions,
     },
     printable_text::PrintableText,
 };
 use tessera_media::object_storage;
-use tessera_service::{AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions};
+use tessera_model::Failure;
+use tessera_service::{
+    AllowedHost, Deployment, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions,
+};
 
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
     unencrypted. Put a proxy with TLS in front of it and name it with --allow-host https://NAME, or use an \
@@ -133,7 +138,7 @@ fn print_announcement(local: &LocalService, metrics: Option<SocketAddr>) -> CliR
         }));
     }
     let line = json!({
-        "schema": "tessera.serve/1",
+        "schema": "tessera.service/1",
         "base_url": local.base_url(),
         "openapi": format!("{}{OPENAPI_PATH}", local.base_url()),
         "api_key": login.map(|login| login.api_key.clone()),
@@ -143,4 +148,70 @@ fn print_announcement(local: &LocalService, metrics: Option<SocketAddr>) -> CliR
         "datasets": datasets,
     });
     write_stdout(&PrintableText::compact_json(&line))
+}
+
+/// Runs tasks until a signal ends it, or none waits; returns the exit code.
+pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32> {
+    let address = require_store(&options.shared.store)?;
+    let model = options.model.or_of_settings(global)?;
+    let settings = DeploymentSettings {
+        store: Some(address.clone()),
+        bucket: options.shared.bucket.as_deref().map(parse_bucket).transpose()?,
+        jobs: options.jobs.into(),
+        // Services write those that they search.
+        prepare_indexes: false,
+        ..local_settings(model.as_deref())?
+    };
+    let deployment = Deployment::open(&index_dir(options.data)?, settings)?;
+    deployment.check_settings().await?;
+    let mut signals = StopSignals::listen()?;
+    write_message(&format!("runs tasks of {address}; Ctrl-C gives back what is not finished"));
+    let finished = async {
+        if options.once { deployment.wait_until_idle().await } else { std::future::pending().await }
+    };
+    let ended = tokio::select! {
+        biased;
+        error = deployment.wait_until_outdated() => Err(error.into()),
+        () = finished => Ok(0),
+        code = signals.next() => Ok(code),
+    };
+    tokio::select! {
+        // Tasks stop at the next file.
+        stopped = tokio::task::spawn_blocking(move || drop(deployment)) => {
+            stopped.map_err(|_| Failure::internal_error())?;
+        }
+        // A second signal ends the wait; the leases end by themselves.
+        _ = signals.next() => {}
+    }
+    ended
+}
+
+/// Receives signals from its creation on, so that it is created before the service is announced: a signal
+/// that came earlier would end the process at once.
+#[derive(Debug)]
+pub(super) struct StopSignals {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl StopSignals {
+    pub(super) fn listen() -> CliResult<Self> {
+        let listen =
+            |kind| signal(kind).map_err(|error| CliError::io("listen for signals", &error));
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            hang_up: listen(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next signal, and returns its exit code. Ctrl-C and SIGTERM are the normal ways to stop.
+    pub(super) async fn next(&mut self) -> i32 {
+        tokio::select! {
+            _ = self.interrupt.recv() => 130,
+            _ = self.terminate.recv() => 0,
+            _ = self.hang_up.recv() => 129,
+        }
+    }
 }

@@ -1,8 +1,10 @@
-//! A local deployment that runs in this process.
+//! The local service in this process, and the settings that it is opened with.
 
 use std::{
+    env,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
-    path::PathBuf,
+    path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use tokio::{
@@ -14,16 +16,19 @@ use tokio::{
 use crate::{
     cli::{
         CliError, CliResult, Exit,
+        local::model::load_model,
         messages::{write_message, write_stderr},
     },
     config,
     printable_text::PrintableText,
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint};
+use tessera_media::object_storage::{ObjectStorage, StorageSettings};
 use tessera_model::{
     DatasetId, Failure, SafeText,
     text::{count_with_noun, grouped_with_noun},
 };
+pub use tessera_service::DeploymentSettings as LocalSettings;
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, LocalError, ServerOptions, ServiceCredentials,
     SkippedFile,
@@ -252,6 +257,35 @@ impl From<LocalError> for CliError {
         let exit = if error.is_usage_error() { Exit::Usage } else { Exit::Failed };
         Self::new(exit, error.to_string())
     }
+}
+
+/// With the model of a folder, if one is given.
+pub fn local_settings(model: Option<&Path>) -> CliResult<LocalSettings> {
+    let mut settings = LocalSettings { storage: storage_settings()?, ..LocalSettings::detect() };
+    if let Some(folder) = model {
+        let model = load_model(folder)?;
+        for default in model.defaults() {
+            write_message(&format!("model: {default}."));
+        }
+        settings.model = Some(Arc::new(model));
+    }
+    Ok(settings)
+}
+
+/// Checks that a folder in object storage can be listed and has media.
+pub async fn check_storage_folder(folder: &Path) -> CliResult<()> {
+    let unusable = |reason: String| CliError::usage(reason);
+    let storage = ObjectStorage::new(storage_settings()?);
+    let storage = storage.map_err(|error| unusable(error.to_string()))?;
+    storage.list(&folder.to_string_lossy(), None, 1).await.map(drop).map_err(unusable)
+}
+
+/// The settings of object storage, from the environment.
+fn storage_settings() -> CliResult<StorageSettings> {
+    let variables = env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    StorageSettings::from_env(variables)
+        .map_err(|why| CliError::usage(format!("object storage: {why}")))
 }
 
 #[cfg(test)]

@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::{
     CliError, CliResult, GlobalOptions, Output, ServeOptions, WorkOptions,
-    check_result::CheckResult,
-    model_command::ModelCommand,
-    store_options::{SharedStorage, StoreCommand},
+    doctor::CheckResult,
+    service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
 use tessera_client::Client;
 use tessera_model::{DatasetId, SafeText};

@@ -9,15 +9,13 @@ use std::{
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::{
-    options::MediaAddOptions,
-    plan::{AdditionPart, AdditionPlan, unreadable_json, warn_of_unreadable},
-};
+use super::plan::{AdditionPart, AdditionPlan, unreadable_json, warn_of_unreadable};
+use crate::cli::media::MediaAddOptions;
 use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document, Exit, JobRecorder,
         context::INTERRUPT_CHECK_TIMEOUT, messages::format_bytes, polling::Poller, reindex,
-        timestamps::timestamp_now,
+        values::timestamp_now,
     },
     config,
 };
@@ -317,6 +315,6 @@ impl<'a> AdditionRun<'a> {
             "_left_out": unreadable_json(unreadable),
             "_n_left_out": self.skipped_count(),
         });
-        Document::one("tessera.media_add/1", summary, SUMMARY_COLUMNS)
+        Document::one("tessera.addition/1", summary, SUMMARY_COLUMNS)
     }
 }

@@ -1,9 +1,18 @@
-//! Plans an addition: its media, parts and skipped files. `--dry-run` prints the plan.
+//! The sources of an addition, and the requests that send them.
 
+use std::{
+    ffi::OsString,
+    os::unix::ffi::OsStringExt as _,
+    path::{Path, PathBuf},
+};
+
+use glob::Pattern;
 use serde_json::{Value, json};
 
-use super::{options::MediaAddOptions, source::ResolvedSource};
-use crate::cli::{CliError, CliResult, Column, Context, Document, messages::format_bytes};
+use crate::cli::{
+    CliError, CliResult, Column, Context, Document, context::read_bytes_or_stdin,
+    media::MediaAddOptions, messages::format_bytes,
+};
 use tessera_client::{DryRunRequest, files_to_send};
 use tessera_model::{
     Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight, ShellCommand,
@@ -142,7 +151,7 @@ impl AdditionPlan {
             "_refused": refusal,
             "_request": { "method": request.method, "url": request.url },
         });
-        Document::list("tessera.media_plan/1", plan, "_parts", PART_COLUMNS)
+        Document::list("tessera.addition_plan/1", plan, "_parts", PART_COLUMNS)
     }
 
     pub fn summary(&self, dataset: &Dataset) -> String {
@@ -171,4 +180,154 @@ pub fn unreadable_json<'a>(files: impl IntoIterator<Item = &'a UnreadableFile>) 
         .into_iter()
         .map(|file| json!({ "name": file.name.as_str(), "reason": file.reason.as_str() }))
         .collect()
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Sources (one of these kinds)")]
+pub struct SourceOptions {
+    /// A folder or a manifest (.csv, .parquet, .txt) in object storage: <s3://bucket/path>. A
+    /// local service reads gs:// and az://, too.
+    #[arg(long, value_name = "URI")]
+    s3: Option<String>,
+    /// One or more files; repeatable.
+    #[arg(long = "file", short = 'f', value_name = "FILE", num_args = 1..)]
+    files: Vec<PathBuf>,
+    /// A folder with its subfolders, without hidden files and links; repeatable.
+    #[arg(long = "dir", value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    /// Only files in the folders whose names match; a pattern with a slash matches relative paths.
+    #[arg(long, value_name = "PATTERN", requires = "folders")]
+    glob: Option<Pattern>,
+    /// A list of files, separated by NUL bytes or newlines; `-` for standard input.
+    #[arg(long, value_name = "LIST")]
+    files_from: Option<PathBuf>,
+    /// An archive: .zip, .tar or .tar.gz; the local service also unpacks .tar.xz and .tar.zst.
+    #[arg(long, value_name = "FILE")]
+    archive: Option<PathBuf>,
+    /// A folder as seen by the pipeline of an on-premises deployment; not checked from here.
+    #[arg(long, value_name = "PATH")]
+    server_path: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct ResolvedSource {
+    pub media: MediaSource,
+    pub glob: Option<Pattern>,
+    pub description: String,
+    /// The same as options of this command.
+    pub option: ShellCommand,
+}
+
+impl SourceOptions {
+    pub fn resolve(&self) -> CliResult<ResolvedSource> {
+        let local = !self.files.is_empty() || !self.folders.is_empty() || self.files_from.is_some();
+        let source = |media, description: String, option| ResolvedSource {
+            option,
+            media,
+            glob: None,
+            description,
+        };
+        match (&self.s3, local, &self.archive, &self.server_path) {
+            (Some(uri), false, None, None) => {
+                let option = ShellCommand::default().option("--s3", uri);
+                Ok(source(MediaSource::Storage(uri.clone()), uri.clone(), option))
+            }
+            (None, true, None, None) => self.resolve_files(),
+            (None, false, Some(path), None) => {
+                let option = ShellCommand::default().option("--archive", path);
+                Ok(source(MediaSource::Archive(path.clone()), path_text(path), option))
+            }
+            (None, false, None, Some(path)) => {
+                let option = ShellCommand::default().option("--server-path", path);
+                Ok(source(MediaSource::ServerPath(path.clone()), path.clone(), option))
+            }
+            _ => Err(self.source_count_error(local)),
+        }
+    }
+
+    fn source_count_error(&self, local: bool) -> CliError {
+        let sources = [
+            (self.s3.is_some(), "--s3"),
+            (local, "files"),
+            (self.archive.is_some(), "--archive"),
+            (self.server_path.is_some(), "--server-path"),
+        ];
+        let given: Vec<&str> =
+            sources.into_iter().filter_map(|(is, name)| is.then_some(name)).collect();
+        let given = if given.is_empty() { "none".to_owned() } else { given.join(" and ") };
+        let message = format!(
+            "Exactly one media source must be provided: files[], s3_uri, or archive (given: \
+             {given}). Give --file, --dir or --files-from; or --s3; or --archive; or --server-path"
+        );
+        CliError::usage(message).with_code("media_source_count")
+    }
+
+    fn resolve_files(&self) -> CliResult<ResolvedSource> {
+        let mut paths = self.files.clone();
+        let mut option = self
+            .files
+            .iter()
+            .fold(ShellCommand::default(), |option, path| option.option("--file", path));
+        for folder in &self.folders {
+            if !folder.is_dir() {
+                let message = format!("--dir {}: not a folder", folder.display());
+                return Err(CliError::usage(message));
+            }
+            option = option.option("--dir", folder);
+        }
+        if let Some(glob) = &self.glob {
+            option = option.option("--glob", glob.as_str());
+        }
+        paths.extend(self.folders.iter().cloned());
+        if let Some(list) = &self.files_from {
+            let bytes = read_bytes_or_stdin(list).map_err(|error| {
+                let message = format!("--files-from {}", error.message);
+                error.with_message(message)
+            })?;
+            let listed = split_file_list(&bytes);
+            if listed.is_empty() && paths.is_empty() {
+                let message = format!("--files-from {}: the list is empty", list.display());
+                return Err(CliError::usage(message));
+            }
+            paths.extend(listed);
+            option = option.option("--files-from", list);
+        }
+        let description = match paths.as_slice() {
+            [only] => path_text(only),
+            many => format!("{} files and folders", many.len()),
+        };
+        let (media, glob) = (MediaSource::Files(paths), self.glob.clone());
+        Ok(ResolvedSource { media, glob, description, option })
+    }
+}
+
+/// Splits at NUL bytes, or at newlines if there are none. Any other byte is part of a name.
+fn split_file_list(bytes: &[u8]) -> Vec<PathBuf> {
+    let lines = !bytes.contains(&0);
+    bytes
+        .split(|byte| *byte == if lines { b'\n' } else { 0 })
+        .map(|name| name.strip_suffix(b"\r").filter(|_| lines).unwrap_or(name))
+        .filter(|name| !name.is_empty())
+        .map(|name| PathBuf::from(OsString::from_vec(name.to_vec())))
+        .collect()
+}
+
+fn path_text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_separated_by_nul_or_else_by_line() {
+        let names = |bytes: &[u8]| -> Vec<String> {
+            split_file_list(bytes).iter().map(|path| path_text(path)).collect()
+        };
+        assert_eq!(names(b"./a.jpg\0./b\nc.jpg\0"), ["./a.jpg", "./b\nc.jpg"]);
+        assert_eq!(names(b"a b.jpg\r\n\nc.jpg"), ["a b.jpg", "c.jpg"]);
+        assert!(names(b"\n").is_empty());
+        assert_eq!(split_file_list(b"\xff.jpg").len(), 1, "names need not be text");
+    }
 }

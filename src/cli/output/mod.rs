@@ -1,9 +1,300 @@
-//! Standard output: a table in a terminal, tab-separated in a pipe, or a JSON or CSV document.
+//! Standard output: a document with a schema, printed as a table in a terminal, tab-separated in a pipe, or as
+//! JSON or CSV.
 
-mod document;
 pub(super) mod jq;
-mod table;
-mod writer;
+pub(super) mod table;
 
-pub use document::{Column, Document};
-pub use writer::{Output, write_candidates, write_stdout};
+use std::{
+    env,
+    io::{self, IsTerminal as _, Write as _},
+};
+
+use clap::ColorChoice;
+use serde_json::{Map, Value};
+use table::TableStyle;
+
+use crate::{
+    cli::{CliError, GlobalOptions},
+    printable_text::PrintableText,
+};
+
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    pub title: &'static str,
+    /// The field of a row; nested fields are separated by dots, and numbers are list indexes.
+    pub field: &'static str,
+    /// Whether commands accept the beginning of its IDs, so that tables need not show more.
+    has_short_ids: bool,
+}
+
+impl Column {
+    pub const fn new(title: &'static str, field: &'static str) -> Self {
+        Self { title, field, has_short_ids: false }
+    }
+
+    /// A column of IDs whose beginnings commands accept.
+    pub const fn short_id(title: &'static str, field: &'static str) -> Self {
+        Self { title, field, has_short_ids: true }
+    }
+
+    pub fn has_short_ids(&self) -> bool {
+        self.has_short_ids
+    }
+
+    /// Whether the column contains IDs, which must not be truncated.
+    pub fn is_id(&self) -> bool {
+        self.field == "id" || self.field.ends_with("_id")
+    }
+
+    pub fn value<'a>(&self, row: &'a Value) -> &'a Value {
+        self.field.split('.').fold(row, |value, part| {
+            let item = part.parse::<usize>().ok().and_then(|index| value.get(index));
+            item.or_else(|| value.get(part)).unwrap_or(&Value::Null)
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Document {
+    root: Value,
+    list: Option<&'static str>,
+    columns: &'static [Column],
+}
+
+impl Document {
+    /// A single object. Its table has one line per column.
+    pub fn one(schema: &str, fields: Value, columns: &'static [Column]) -> Self {
+        Self { root: with_schema(schema, fields), list: None, columns }
+    }
+
+    /// A list: the array `list` of the object `fields` contains the rows.
+    pub fn list(
+        schema: &str,
+        fields: Value,
+        list: &'static str,
+        columns: &'static [Column],
+    ) -> Self {
+        Self { root: with_schema(schema, fields), list: Some(list), columns }
+    }
+
+    pub fn root(&self) -> &Value {
+        &self.root
+    }
+
+    pub fn is_list(&self) -> bool {
+        self.list.is_some()
+    }
+
+    /// The rows; a single object is its only row.
+    pub fn rows(&self) -> impl Iterator<Item = &Value> {
+        let listed = self.list.and_then(|list| self.root.get(list)).and_then(Value::as_array);
+        let single = self.list.is_none().then_some(&self.root);
+        listed.into_iter().flatten().chain(single)
+    }
+
+    pub fn columns(&self) -> &'static [Column] {
+        self.columns
+    }
+
+    pub fn fields(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in self.rows().filter_map(Value::as_object).flat_map(Map::keys) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+/// Puts the schema name first.
+fn with_schema(schema: &str, fields: Value) -> Value {
+    let mut whole = Map::new();
+    whole.insert("schema".to_owned(), schema.into());
+    if let Value::Object(fields) = fields {
+        whole.extend(fields);
+    }
+    Value::Object(whole)
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum OutputFormat {
+    Table,
+    /// Tab-separated values without a header.
+    Tsv,
+    /// Comma-separated values with a header.
+    Csv,
+    /// One document, or these fields of its rows.
+    Json(Vec<String>),
+    /// One row per line.
+    Jsonl,
+    Jq(String),
+}
+
+#[derive(Clone, Debug)]
+pub struct Output {
+    format: OutputFormat,
+    /// How a table looks.
+    style: TableStyle,
+}
+
+impl Output {
+    pub fn new(global: &GlobalOptions) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let format = match &global.json {
+            _ if let Some(expression) = &global.jq => OutputFormat::Jq(expression.clone()),
+            Some(fields) => OutputFormat::Json(
+                fields.iter().filter(|field| !field.is_empty()).cloned().collect(),
+            ),
+            None if global.jsonl => OutputFormat::Jsonl,
+            None if global.csv => OutputFormat::Csv,
+            None if terminal => OutputFormat::Table,
+            None => OutputFormat::Tsv,
+        };
+        let style = TableStyle {
+            color: use_color(global, terminal),
+            width: terminal.then(table::terminal_width),
+            full: global.full,
+        };
+        Self { format, style }
+    }
+
+    pub fn is_machine(&self) -> bool {
+        matches!(self.format, OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_))
+    }
+
+    /// Fails if programs read the output, which an option draws.
+    pub fn require_text(&self, option: &str) -> Result<(), CliError> {
+        if !self.is_machine() && self.format != OutputFormat::Csv {
+            return Ok(());
+        }
+        let formats = "remove --json, --jsonl, --csv and --jq";
+        Err(CliError::usage(format!("{option} draws; {formats}")))
+    }
+
+    pub fn is_table(&self) -> bool {
+        self.format == OutputFormat::Table
+    }
+
+    pub fn is_jsonl(&self) -> bool {
+        self.format == OutputFormat::Jsonl
+    }
+
+    pub fn is_terminal(&self) -> bool {
+        self.style.width.is_some()
+    }
+
+    pub fn print(&self, document: &Document) -> Result<(), CliError> {
+        let text = match &self.format {
+            OutputFormat::Table => table::aligned_table(document, self.style),
+            OutputFormat::Tsv => table::tab_separated(document),
+            OutputFormat::Csv => table::csv(document),
+            OutputFormat::Json(fields) if fields.is_empty() => {
+                PrintableText::pretty_json(document.root())
+            }
+            OutputFormat::Json(fields) => {
+                PrintableText::pretty_json(&select_fields(document, fields)?)
+            }
+            OutputFormat::Jq(expression) => jq::apply(expression, document.root())?,
+            OutputFormat::Jsonl => document.rows().map(PrintableText::compact_json).collect(),
+        };
+        write_stdout(&text)
+    }
+
+    /// Prints a document for programs: pretty-printed by default.
+    pub fn print_whole(&self, document: &Document) -> Result<(), CliError> {
+        match &self.format {
+            OutputFormat::Table | OutputFormat::Tsv | OutputFormat::Csv => {
+                write_stdout(&PrintableText::pretty_json(document.root()))
+            }
+            OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_) => {
+                self.print(document)
+            }
+        }
+    }
+
+    /// Prints an event: an object on one line for programs, otherwise a sentence.
+    pub fn print_event(&self, event: &Value, sentence: &str) -> Result<(), CliError> {
+        match &self.format {
+            OutputFormat::Jq(expression) => write_stdout(&jq::apply(expression, event)?),
+            _ if self.is_machine() => write_stdout(&PrintableText::compact_json(event)),
+            _ => self.print_text(&format!("{sentence}\n")),
+        }
+    }
+
+    /// Prints JSON that is itself the output, such as a response of the service.
+    pub fn print_json(&self, value: &Value) -> Result<(), CliError> {
+        match &self.format {
+            OutputFormat::Jq(expression) => write_stdout(&jq::apply(expression, value)?),
+            _ => write_stdout(&PrintableText::pretty_json(value)),
+        }
+    }
+
+    /// Prints lines, made printable, whatever the format.
+    pub fn print_text(&self, text: &str) -> Result<(), CliError> {
+        write_stdout(&PrintableText::lines(text))
+    }
+
+    /// Writes bytes as they are to a pipe or a file. A terminal gets nothing: returns `false`.
+    pub fn write_raw(&self, bytes: &[u8]) -> Result<bool, CliError> {
+        if self.is_terminal() {
+            return Ok(false);
+        }
+        write_bytes(bytes)?;
+        Ok(true)
+    }
+}
+
+/// Writes text to standard output; nothing else does.
+pub fn write_stdout(text: &PrintableText) -> Result<(), CliError> {
+    write_bytes(text.as_str().as_bytes())
+}
+
+/// Writes the candidates that a shell asked for, in its format: names are plain words, what is said about them is
+/// [`tessera_model::SafeText`].
+pub fn write_candidates(candidates: &[u8]) -> Result<(), CliError> {
+    write_bytes(candidates)
+}
+
+/// Writes what draws pictures: characters and control sequences of our encoders, which contain no text
+/// from outside.
+pub fn write_picture(encoded: &str) -> Result<(), CliError> {
+    write_bytes(encoded.as_bytes())
+}
+
+fn write_bytes(bytes: &[u8]) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    written.map_err(|error| CliError::output(&error))
+}
+
+fn select_fields(document: &Document, fields: &[String]) -> Result<Value, CliError> {
+    let known = document.fields();
+    if let Some(unknown) = fields.iter().find(|field| !known.contains(&field.as_str()))
+        && document.rows().next().is_some()
+    {
+        let message = format!("--json: unknown field `{unknown}`; available: {}", known.join(", "));
+        return Err(CliError::usage(message));
+    }
+    let pick = |row: &Value| {
+        let value = |field: &String| row.get(field).cloned().unwrap_or_default();
+        Value::Object(
+            fields.iter().map(|field| (field.clone(), value(field))).collect::<Map<_, _>>(),
+        )
+    };
+    let mut rows = document.rows().map(pick);
+    Ok(if document.is_list() { rows.collect() } else { rows.next().unwrap_or_default() })
+}
+
+fn use_color(global: &GlobalOptions, terminal: bool) -> bool {
+    let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    let forced = |name| env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    match global.color {
+        _ if global.no_color => false,
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if set("NO_COLOR") => false,
+        ColorChoice::Auto if forced("FORCE_COLOR") || forced("CLICOLOR_FORCE") => true,
+        ColorChoice::Auto => terminal && env::var_os("TERM").is_some_and(|term| term != "dumb"),
+    }
+}

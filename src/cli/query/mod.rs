@@ -1,21 +1,27 @@
-//! `tessera query`: queries as text (`vql`), and saved views. Few commands need the service.
+//! `tessera query`: explains, saves, lists and runs queries.
 
-mod add;
-mod check;
-mod print;
-mod views;
+mod edit;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
 
-use self::print::{explain, print_query};
-use crate::cli::{CliResult, Context, query_source::QuerySource};
+use crate::{
+    cli::{
+        CliError, CliResult, Column, Context, Document, Exit, input_options::QuerySource, search,
+    },
+    state::write_views,
+};
+use tessera_model::{
+    DatasetId, EntityType, Filter, Granularity, Query, SafeText, SavedView, StateValue,
+};
+use tessera_wire::vql;
 
 #[derive(Debug, Subcommand)]
 pub enum QueryCommand {
     /// Print an empty query, to add filters to.
     New,
     /// Print a query with one more filter; all filters must match (AND).
-    Add(add::QueryAddOptions),
+    Add(edit::QueryAddOptions),
     /// Check a query without sending it, and report every error with its line and column. With
     /// --dataset, also check that the dataset has the required enrichment.
     Check(QuerySource),
@@ -24,16 +30,162 @@ pub enum QueryCommand {
     /// Explain a query in sentences.
     Explain(QuerySource),
     #[command(flatten)]
-    Views(views::ViewCommand),
+    Views(ViewCommand),
 }
 
 pub async fn run(context: &Context, command: QueryCommand) -> CliResult {
     match command {
         QueryCommand::New => print_query(context, &[]),
         QueryCommand::Add(options) => print_query(context, &options.extended_query()?),
-        QueryCommand::Check(source) => check::run(context, &source).await,
+        QueryCommand::Check(source) => edit::run(context, &source).await,
         QueryCommand::Fmt(source) => print_query(context, &source.filters()?),
         QueryCommand::Explain(source) => explain(context, &source.filters()?),
-        QueryCommand::Views(command) => views::run(context, command).await,
+        QueryCommand::Views(command) => run_views(context, command).await,
     }
+}
+
+fn print_query(context: &Context, filters: &[Filter]) -> CliResult {
+    context.out.print_json(&query_json(filters)).map(|()| Exit::Done)
+}
+
+fn query_json(filters: &[Filter]) -> Value {
+    // The text was just serialized, so it is JSON.
+    serde_json::from_str(&vql::write(filters)).unwrap_or_default()
+}
+
+fn explain(context: &Context, filters: &[Filter]) -> CliResult {
+    let sentences: Vec<String> = filters.iter().map(Filter::to_string).collect();
+    if context.out.is_machine() {
+        let as_sent = query_json(filters);
+        let rows: Vec<Value> = sentences
+            .iter()
+            .enumerate()
+            .map(|(index, sentence)| json!({ "filter": as_sent[index], "_means": sentence }))
+            .collect();
+        let fields = json!({ "filters": rows });
+        return context.print(&Document::list(
+            "tessera.query_explanation/1",
+            fields,
+            "filters",
+            &[],
+        ));
+    }
+    context.print_line(match sentences.as_slice() {
+        [] => "matches every media item, because it has no filters".to_owned(),
+        [only] => format!("matches media items if {only}"),
+        several => format!("matches media items if\n  {}", several.join(", and\n  ")),
+    })
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ViewCommand {
+    /// Save a query as a view; replaces a view of the same name.
+    Save {
+        /// Name of the view.
+        name: String,
+        #[command(flatten)]
+        source: QuerySource,
+        /// What to search for: images or objects.
+        #[arg(long, default_value = "images")]
+        entity: EntityType,
+        /// Granularity of the clusters: 0 (finest) to 4.
+        #[arg(long, value_name = "0-4")]
+        granularity: Option<Granularity>,
+    },
+    /// List the saved views.
+    List,
+    /// Run a saved view in its dataset; options override the saved values.
+    Run(Box<ViewRunOptions>),
+    /// Remove a saved view.
+    Remove {
+        /// Name of the view.
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct ViewRunOptions {
+    /// Name of the view.
+    name: String,
+    #[command(flatten)]
+    options: search::SearchOptions,
+}
+
+const VIEW_COLUMNS: &[Column] = &[
+    Column::new("NAME", "name"),
+    Column::short_id("DATASET", "dataset_id"),
+    Column::new("ENTITY", "entity_type"),
+    Column::new("GRANULARITY", "granularity"),
+    Column::new("QUERY", "query"),
+    Column::new("FILTERS", "vql"),
+];
+
+async fn run_views(context: &Context, command: ViewCommand) -> CliResult {
+    match command {
+        ViewCommand::Save { name, source, entity, granularity } => {
+            let view = SavedView {
+                name: view_name(&name)?,
+                dataset: view_dataset(context).await?,
+                query: Query::Browse,
+                filters: source.filters()?,
+                disabled_filters: Vec::new(),
+                entity,
+                granularity: granularity.unwrap_or_default(),
+                similar_to: None,
+                query_image: None,
+            };
+            save_view(context, view)
+        }
+        ViewCommand::List => {
+            let views = write_views(&context.state()?.views()?);
+            context.print(&Document::list("tessera.views/1", views, "views", VIEW_COLUMNS))
+        }
+        ViewCommand::Run(run) => {
+            let ViewRunOptions { name, options } = *run;
+            let views = context.state()?.views()?;
+            let view = views.into_iter().find(|view| view.name.as_str() == name.trim());
+            search::run_view(context, view.ok_or_else(|| unknown_view(&name))?, options).await
+        }
+        ViewCommand::Remove { name } => remove_view(context, &name),
+    }
+}
+
+fn view_name(name: &str) -> CliResult<SafeText> {
+    let name = SafeText::name(name.trim());
+    if name.is_empty() { Err(CliError::usage("give the view a name")) } else { Ok(name) }
+}
+
+/// The dataset of the view; `None` for any.
+async fn view_dataset(context: &Context) -> CliResult<Option<DatasetId>> {
+    match &context.global.dataset {
+        Some(_) => context.dataset_id(None).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+fn save_view(context: &Context, view: SavedView) -> CliResult {
+    let state = context.state()?;
+    let mut views = state.views()?;
+    let message = format!("saved as `{}`; run_views it with `tessera query run`", view.name);
+    view.insert_into(&mut views);
+    state.replace(&StateValue::Views(views))?;
+    context.messages.info(message);
+    Ok(Exit::Done)
+}
+
+fn remove_view(context: &Context, name: &str) -> CliResult {
+    let state = context.state()?;
+    let mut views = state.views()?;
+    let before = views.len();
+    views.retain(|view| view.name.as_str() != name.trim());
+    if views.len() == before {
+        return Err(unknown_view(name));
+    }
+    state.replace(&StateValue::Views(views))?;
+    context.messages.info(format!("removed `{}`", SafeText::name(name)));
+    Ok(Exit::Done)
+}
+
+fn unknown_view(name: &str) -> CliError {
+    CliError::not_found(format!("unknown view `{name}`")).with_remedy("tessera query list")
 }

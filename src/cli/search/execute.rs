@@ -1,22 +1,21 @@
-//! Runs a search: status check, anchor, pages, output.
+//! Runs a search page by page, and resumes it at a cursor.
+
+use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{
-    anchor,
-    contact_sheet::ContactSheet,
-    document,
-    options::{CutOptions, SearchOptions},
-    page_cursor::PageCursor,
-    query_image,
-    request::{RankingSource, SearchRequest},
-    results::SearchResults,
-    save,
+use crate::cli::{
+    CliError, CliResult, Connection, Exit,
+    output::table::plot_clusters,
+    search::{
+        self, ContactSheet,
+        document::{self, SearchResults},
+        request::{self, CutOptions, PageOptions, RankingSource, SearchOptions, SearchRequest},
+    },
 };
-use crate::cli::{CliError, CliResult, Connection, Exit, plot::plot_clusters};
 use tessera_model::{
-    Dataset, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Search,
-    basket::cluster_entry,
+    Cluster, ClusterId, Dataset, EnrichmentModel, Filter, Fraction, HistoryEntry, ModelStatus,
+    Operation, Page, Query, ScoreKind, Search, basket::cluster_entry,
 };
 
 /// A search whose anchor is registered.
@@ -39,24 +38,24 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
     let dataset_of_view = dataset.map(|id| id.to_string());
     let dataset = connection.dataset(dataset_of_view.as_deref()).await?;
     let replaced_count = match &options.mark {
-        Some(name) => save::selection_size(connection, name, &dataset)?,
+        Some(name) => search::selection_size(connection, name, &dataset)?,
         None => None,
     };
     let only_anchor = matches!(ranking, RankingSource::Picture(_, true));
     let entry = prepare_ranking(connection, &dataset, ranking, filters, &options).await?;
     context.require_allowed(&dataset, entry.search.required_operation(), options.force)?;
-    save::add_to_history(connection, &entry);
+    search::add_to_history(connection, &entry);
     if only_anchor {
         return context.print(&document::anchor_document(&entry));
     }
     let search = PreparedSearch { connection, kind, dataset, entry, cut, options };
     let mut results = search.fetch_pages(sheet).await?;
     if let Some(name) = &search.options.save {
-        save::save_view(connection, name, &search.entry)?;
+        search::save_view(connection, name, &search.entry)?;
     }
     if let Some(name) = &search.options.mark {
         let entries = std::mem::take(&mut results.selected);
-        save::save_selection(connection, name, &search.dataset, entries, replaced_count)?;
+        search::save_selection(connection, name, &search.dataset, entries, replaced_count)?;
     }
     let sheet = results.contact_sheet.take();
     let exit = search.print(results).await?;
@@ -82,7 +81,7 @@ async fn prepare_ranking(
             Ok(HistoryEntry::new(search))
         }
         RankingSource::Anchor(anchor) => {
-            anchor::search_by_anchor(connection, anchor, search, options)
+            search::search_by_anchor(connection, anchor, search, options)
         }
         RankingSource::Picture(picture, _) => {
             context.require_allowed(dataset, Operation::VisualSearch, options.force)?;
@@ -105,7 +104,7 @@ impl PreparedSearch<'_> {
                 Ok(page) => page,
                 Err(failure) if results.pages.fetched == 0 => {
                     return Err(match search.required_operation() {
-                        Operation::VisualSearch => query_image::refused(&self.dataset, failure),
+                        Operation::VisualSearch => request::refused(&self.dataset, failure),
                         _ => failure.into(),
                     });
                 }
@@ -175,5 +174,186 @@ impl PreparedSearch<'_> {
         {
             messages.info("the dataset has no captions: CAPTION_IMAGES was not applied");
         }
+    }
+}
+
+/// A limit for services that never send a last page.
+const MAX_PAGES: u32 = 10_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageState {
+    Next,
+    Last,
+    /// Everything requested was received; more may exist.
+    LimitReached,
+    /// More pages exist than are fetched.
+    PageLimitReached,
+}
+
+#[derive(Debug)]
+pub struct PageCursor {
+    next: Search,
+    fetches_more: bool,
+    remaining: Option<usize>,
+    max_score: Option<Fraction>,
+    known_clusters: HashSet<ClusterId>,
+    pub state: PageState,
+    pub fetched: u32,
+    /// Clusters dropped because an earlier page contained them.
+    pub repeated: usize,
+    /// Clusters dropped because they could not be read.
+    pub skipped: usize,
+}
+
+impl PageCursor {
+    pub fn new(search: Search, extent: PageOptions, cut: CutOptions) -> Self {
+        Self {
+            next: search,
+            fetches_more: extent.all || extent.limit.is_some(),
+            remaining: extent.limit.map(Into::into),
+            max_score: cut.max_score,
+            known_clusters: HashSet::new(),
+            state: PageState::Next,
+            fetched: 0,
+            repeated: 0,
+            skipped: 0,
+        }
+    }
+
+    pub fn next(&self) -> Option<&Search> {
+        (self.state == PageState::Next).then_some(&self.next)
+    }
+
+    /// Accepts a page, and returns its new clusters up to the limit and the maximum score. A service ranks by score,
+    /// so nothing closer follows after a cluster beyond it.
+    pub fn accept(&mut self, mut page: Page) -> Vec<Cluster> {
+        page.drop_repeated(&mut self.known_clusters);
+        self.fetched += 1;
+        self.repeated += page.repeated;
+        self.skipped += page.skipped;
+        let may_have_next = page.may_have_next() && !page.clusters.is_empty();
+        let mut clusters = page.clusters;
+        let is_last_beyond = clusters.last().is_some_and(|cluster| self.is_beyond(cluster));
+        clusters.retain(|cluster| !self.is_beyond(cluster));
+        let last = !may_have_next || is_last_beyond;
+        let cut = self.remaining.is_some_and(|remaining| clusters.len() > remaining);
+        if let Some(remaining) = &mut self.remaining {
+            clusters.truncate(*remaining);
+            *remaining -= clusters.len();
+        }
+        self.state = match last {
+            _ if cut => PageState::LimitReached,
+            true => PageState::Last,
+            false if !self.fetches_more || self.remaining == Some(0) => PageState::LimitReached,
+            false if self.fetched >= MAX_PAGES => PageState::PageLimitReached,
+            false => PageState::Next,
+        };
+        self.next.page = self.next.page.saturating_add(1);
+        clusters
+    }
+
+    /// Whether the score of a cluster is not below the maximum. A score of an unknown kind has no direction.
+    fn is_beyond(&self, cluster: &Cluster) -> bool {
+        let known =
+            cluster.relevance.as_ref().filter(|score| score.kind == ScoreKind::CosineDistance);
+        self.max_score.zip(known).is_some_and(|(max, known)| known.score >= max.value())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tessera_model::{DatasetId, EntityType, Relevance, SafeText};
+    use uuid::Uuid;
+
+    fn page(ids: impl IntoIterator<Item = u128>) -> Page {
+        let cluster = |id| Cluster {
+            id: ClusterId(Uuid::from_u128(id)),
+            entity: EntityType::Images,
+            n_images: None,
+            n_objects: None,
+            n_videos: None,
+            n_frames: None,
+            similarity_threshold: None,
+            relevance: None,
+            previews: Vec::new(),
+            labels: Vec::new(),
+            tags: Vec::new(),
+            captions: Vec::new(),
+        };
+        Page { clusters: ids.into_iter().map(cluster).collect(), ..Page::default() }
+    }
+
+    fn pages(all: bool, limit: Option<usize>) -> PageCursor {
+        let limit = limit.map(|limit| limit.try_into().unwrap());
+        let extent = PageOptions { page: 0, all, limit };
+        PageCursor::new(Search::browse(DatasetId(Uuid::nil())), extent, CutOptions::default())
+    }
+
+    /// Fetches all pages from a service that responds with `at`: requests, clusters, final state.
+    fn walk(mut pages: PageCursor, at: impl Fn(u32) -> Page) -> (u32, usize, PageState) {
+        let mut found = 0;
+        while let Some(search) = pages.next() {
+            let page = at(search.page);
+            found += pages.accept(page).len();
+        }
+        (pages.fetched, found, pages.state)
+    }
+
+    #[test]
+    fn one_page_unless_more_are_asked_for() {
+        let endless = |number: u32| page((0..100).map(|id| u128::from(number) * 100 + id));
+        assert_eq!(walk(pages(false, None), endless), (1, 100, PageState::LimitReached));
+        assert_eq!(walk(pages(false, Some(30)), endless), (1, 30, PageState::LimitReached));
+        assert_eq!(walk(pages(false, Some(250)), endless), (3, 250, PageState::LimitReached));
+        assert_eq!(walk(pages(false, Some(100)), endless), (1, 100, PageState::LimitReached));
+        assert_eq!(walk(pages(false, Some(7)), |_| page(0..7)), (1, 7, PageState::Last));
+        assert_eq!(walk(pages(true, None), |_| page([])), (1, 0, PageState::Last));
+        assert_eq!(
+            walk(pages(true, None), endless),
+            (MAX_PAGES, 1_000_000, PageState::PageLimitReached)
+        );
+    }
+
+    #[test]
+    fn the_walk_ends_at_the_maximum_score() {
+        let ranked = |number: u32, kind: ScoreKind| {
+            let mut page = page(number_of(number, 100));
+            for (index, cluster) in (0_u32..).zip(&mut page.clusters) {
+                let score = f64::from(number * 100 + index) / 1_000.0;
+                cluster.relevance = Some(Relevance { score, kind: kind.clone() });
+            }
+            page
+        };
+        let cut = |max| {
+            let mut pages = pages(true, None);
+            pages.max_score = Fraction::new(max);
+            pages
+        };
+        let near = |number| ranked(number, ScoreKind::CosineDistance);
+        assert_eq!(walk(cut(0.25), near), (3, 250, PageState::Last));
+        assert_eq!(walk(cut(0.0), near), (1, 0, PageState::Last));
+        let similarity = ScoreKind::Other(SafeText::name("similarity"));
+        let unknown =
+            |number| if number < 4 { ranked(number, similarity.clone()) } else { page([]) };
+        assert_eq!(walk(cut(0.25), unknown), (5, 400, PageState::Last));
+    }
+
+    #[test]
+    fn repeated_empty_overfull_and_moving_pages_end_the_walk() {
+        let same = |_| page(0..100);
+        assert_eq!(walk(pages(true, None), same), (2, 100, PageState::Last));
+        let empty_end = |number| if number < 2 { page(number_of(number, 100)) } else { page([]) };
+        assert_eq!(walk(pages(true, None), empty_end), (3, 200, PageState::Last));
+        let overfull = |number| page(number_of(number, if number == 0 { 150 } else { 20 }));
+        assert_eq!(walk(pages(true, None), overfull), (2, 170, PageState::Last));
+        let moved = |number: u32| page((0..100).map(|id| u128::from(number) * 99 + id));
+        let mut walked = pages(false, Some(1_000));
+        assert_eq!(walked.accept(moved(0)).len() + walked.accept(moved(1)).len(), 199);
+        assert_eq!((walked.repeated, walked.state), (1, PageState::Next));
+    }
+
+    fn number_of(page: u32, count: u128) -> impl Iterator<Item = u128> {
+        (0..count).map(move |id| u128::from(page) * 1_000 + id)
     }
 }

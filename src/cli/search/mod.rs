@@ -1,22 +1,26 @@
-//! `tessera search`: ranks clusters by text, image, media item or anchor, filters and lists them.
+//! `tessera search`: searches a dataset, saves what was found, and draws the first pictures.
 
-mod anchor;
-mod command;
-mod contact_sheet;
 mod document;
 mod execute;
-mod options;
-mod page_cursor;
-mod query_image;
 mod request;
-mod results;
-mod save;
 
-use self::request::{RankingSource, SearchRequest};
-pub use self::{command::SearchCommand, options::SearchOptions};
-use crate::cli::{CliResult, Context};
-use tessera_client::ApiOperation;
-use tessera_model::SavedView;
+use clap::Subcommand;
+use document::count_clusters;
+use futures_util::{StreamExt as _, stream};
+pub use request::SearchOptions;
+use request::{CaptionOptions, CutOptions, ImageOptions, RankingSource, SearchRequest, parse_path};
+
+use crate::cli::{
+    CliError, CliResult, Connection, Context, TerminalInfo,
+    image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
+    values::timestamp_now,
+};
+use tessera_client::{ApiOperation, TextSearchPath};
+use tessera_model::{
+    Anchor, AnchorKind, Cluster, Dataset, HistoryEntry, Link, MediaId, Query, SafeText, SavedView,
+    Search, Selection, SelectionEntry, ShellCommand, StateValue, text::count_with_noun,
+};
+use tessera_picture::Crop;
 
 pub async fn run(context: &Context, command: SearchCommand) -> CliResult {
     connect_and_execute(context, SearchRequest::from_command(command).await?).await
@@ -40,4 +44,222 @@ async fn connect_and_execute(context: &Context, request: SearchRequest) -> CliRe
     }
     let outcome = execute::execute(&connection, request).await;
     connection.close(outcome).await
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SearchCommand {
+    /// Search captions by meaning, closest first.
+    Caption(CaptionOptions),
+    /// Search by an image file, or a region of it.
+    Image(ImageOptions),
+    /// Search by a media item of the dataset.
+    Media {
+        /// ID of the media item.
+        media: MediaId,
+        #[command(flatten)]
+        cut: CutOptions,
+        #[command(flatten)]
+        options: SearchOptions,
+    },
+    /// Search by an existing anchor, for example from `search image --anchor-only`.
+    Anchor {
+        /// ID of the anchor.
+        anchor: MediaId,
+        /// UPLOAD for an uploaded image, MEDIA for a media item of the dataset.
+        #[arg(long = "type", value_name = "TYPE")]
+        anchor_type: AnchorKind,
+        #[command(flatten)]
+        cut: CutOptions,
+        #[command(flatten)]
+        options: SearchOptions,
+    },
+    /// Search with filters of the query language.
+    Vql {
+        /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
+        #[arg(long, value_name = "PATH", value_parser = parse_path)]
+        path: Option<TextSearchPath>,
+        #[command(flatten)]
+        options: SearchOptions,
+    },
+    /// List the clusters without ranking, largest first.
+    Browse {
+        #[command(flatten)]
+        options: SearchOptions,
+    },
+}
+
+/// Searches by `anchor`. The options may not contradict its registration.
+pub fn search_by_anchor(
+    connection: &Connection<'_>,
+    anchor: Anchor,
+    search: Search,
+    options: &SearchOptions,
+) -> CliResult<HistoryEntry> {
+    let search = Search { query: Query::Similar(anchor), ..search };
+    if anchor.kind == AnchorKind::Media {
+        let similar_to = Some(SafeText::name(&format!("media {}", anchor.media.short())));
+        return Ok(HistoryEntry { similar_to, ..HistoryEntry::new(search) });
+    }
+    let Some(known) = find_registered(connection, &search)? else {
+        let level = search.granularity.level();
+        connection.context.messages.warn(format!(
+            "this anchor was not registered from this machine; assuming {} at granularity {level}",
+            search.entity.as_str()
+        ));
+        return Ok(HistoryEntry::new(search));
+    };
+    let (entity, granularity) = (known.search.entity, known.search.granularity);
+    if options.entity.is_none_or(|chosen| chosen == entity)
+        && options.granularity.is_none_or(|chosen| chosen == granularity)
+    {
+        return Ok(HistoryEntry { search: Search { entity, granularity, ..search }, ..known });
+    }
+    let (level, entity) = (granularity.level(), entity.as_str());
+    let error =
+        CliError::usage(format!("this anchor is valid only for {entity} at granularity {level}"));
+    Err(match &known.file {
+        Some(file) => error.with_remedy(
+            ShellCommand::new("tessera search image")
+                .word(file)
+                .option("--entity", search.entity.as_str().to_lowercase())
+                .option("--granularity", search.granularity.level().to_string()),
+        ),
+        None => error,
+    })
+}
+
+/// The search that the uploaded anchor was registered for, if the history contains it.
+fn find_registered(
+    connection: &Connection<'_>,
+    search: &Search,
+) -> CliResult<Option<HistoryEntry>> {
+    let is_same = |entry: &HistoryEntry| {
+        entry.search.query == search.query && entry.search.dataset == search.dataset
+    };
+    Ok(connection.state.history()?.into_iter().rev().find(is_same))
+}
+
+/// Adds the search to the history. Failing to save it is only a warning.
+pub fn add_to_history(connection: &Connection<'_>, entry: &HistoryEntry) {
+    let Search { query, filters, .. } = &entry.search;
+    let is_unfiltered_browse = *query == Query::Browse && filters.is_empty();
+    if connection.context.is_dry_run() || is_unfiltered_browse {
+        return;
+    }
+    let write = || {
+        let mut searches = connection.state.history()?;
+        let first_page = Search { page: 0, ..entry.search.clone() };
+        let searched_at = Some(timestamp_now());
+        HistoryEntry { search: first_page, searched_at, ..entry.clone() }.append_to(&mut searches);
+        connection.state.replace(&StateValue::History(searches))
+    };
+    if let Err(failure) = write() {
+        let messages = connection.context.messages;
+        messages.warn(format!("the search was not saved in the history: {failure}"));
+    }
+}
+
+pub fn save_view(connection: &Connection<'_>, name: &str, entry: &HistoryEntry) -> CliResult<()> {
+    let mut views = connection.state.views()?;
+    let name = SafeText::name(name.trim());
+    let replaced = views.iter().any(|view| view.name == name);
+    let view = SavedView {
+        name: name.clone(),
+        dataset: Some(entry.search.dataset),
+        query: entry.search.query.clone(),
+        filters: entry.search.filters.clone(),
+        disabled_filters: Vec::new(),
+        entity: entry.search.entity,
+        granularity: entry.search.granularity,
+        similar_to: entry.similar_to.clone(),
+        query_image: entry.file.clone().map(|file| (file, entry.region)),
+    };
+    view.insert_into(&mut views);
+    connection.state.replace(&StateValue::Views(views))?;
+    let older = if replaced { ", replacing an existing one" } else { "" };
+    connection.context.messages.info(format!("saved as the view `{name}`{older}"));
+    Ok(())
+}
+
+/// Size of the existing selection, read before the search that replaces it.
+pub fn selection_size(
+    connection: &Connection<'_>,
+    name: &str,
+    dataset: &Dataset,
+) -> CliResult<Option<usize>> {
+    let before = connection.state.load_named_selection(name, dataset.id);
+    let before = before.map_err(|failure| CliError::usage(failure.to_string()))?;
+    Ok(before.map(|selection| selection.len()))
+}
+
+/// Empty results save an empty selection: the next command would otherwise use an outdated one.
+pub fn save_selection(
+    connection: &Connection<'_>,
+    name: &str,
+    dataset: &Dataset,
+    entries: Vec<SelectionEntry>,
+    replaced_count: Option<usize>,
+) -> CliResult<()> {
+    let selection: Selection = entries.into_iter().collect();
+    connection.state.save_named_selection(name, dataset.id, &selection)?;
+    let clusters = count_clusters(selection.len());
+    let older = replaced_count
+        .map(|count| format!(", replacing one with {}", count_with_noun(count, "entry", "entries")))
+        .unwrap_or_default();
+    connection.context.messages.info(format!("saved {clusters} as the selection `{name}`{older}"));
+    Ok(())
+}
+
+const MAX_PICTURES: usize = 24;
+const PICTURES_PER_ROW: u16 = 4;
+const CONCURRENT_DOWNLOADS: usize = 6;
+const MAX_THUMBNAIL_BYTES: usize = 16 << 20;
+
+pub struct ContactSheet {
+    terminal: TerminalInfo,
+    pictures: Vec<(SafeText, Link)>,
+}
+
+impl ContactSheet {
+    /// Fails early if there is nothing to draw on, or programs read the output.
+    pub fn new(context: &Context) -> CliResult<Self> {
+        if context.out.is_machine() {
+            return Err(CliError::usage("--show draws pictures; remove --json, --jsonl and --jq"));
+        }
+        Ok(Self { terminal: terminal_info(context)?, pictures: Vec::new() })
+    }
+
+    pub fn add_clusters(&mut self, clusters: &[Cluster]) {
+        let first = |cluster: &Cluster| {
+            let preview = cluster.previews.first()?;
+            Some((preview.title(), preview.thumbnail.clone()?))
+        };
+        let room = MAX_PICTURES.saturating_sub(self.pictures.len());
+        self.pictures.extend(clusters.iter().filter_map(first).take(room));
+    }
+
+    /// Downloads and draws the pictures. Failed downloads are reported and skipped.
+    pub async fn draw(self, connection: &Connection<'_>) -> CliResult<()> {
+        let context = connection.context;
+        let fetch = async |(name, link): (SafeText, Link)| {
+            let fetched = connection.client.fetch_picture(&link, MAX_THUMBNAIL_BYTES).await;
+            fetched.map(|bytes| NamedPicture { bytes: bytes.into(), crop: Crop::Full, name })
+        };
+        let fetched = stream::iter(self.pictures).map(fetch).buffered(CONCURRENT_DOWNLOADS);
+        let (mut tiles, mut missing) = (Vec::new(), None);
+        for tile in fetched.collect::<Vec<_>>().await {
+            match tile {
+                Ok(tile) => tiles.push(tile),
+                Err(failure) => missing = missing.or(Some(failure)),
+            }
+        }
+        if let Some(failure) = missing {
+            context.messages.warn(format!("some pictures are missing: {failure}"));
+        }
+        let options = DrawOptions { across: PICTURES_PER_ROW, width: None, by_viuer: false };
+        if let Some(damaged) = draw_pictures(context, &self.terminal, &tiles, options)? {
+            context.messages.warn(&damaged.message);
+        }
+        Ok(())
+    }
 }

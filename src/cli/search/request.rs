@@ -1,13 +1,197 @@
-//! A search command with validated options.
+//! What a search asks for: the options of the command line, the request they make, and the query image.
 
-use super::{
-    command::SearchCommand,
-    options::{CaptionOptions, CutOptions, ImageOptions, SearchOptions},
-    query_image::{PreparedQueryImage, QueryImageOptions},
+use std::{num::NonZeroUsize, path::PathBuf};
+
+use clap::{Args, builder::NonEmptyStringValueParser};
+
+use crate::{
+    cli::{
+        CliError, CliResult, Exit, absolute_path,
+        input_options::parse_filters,
+        read_file_or_stdin,
+        search::SearchCommand,
+        values::{parse_four, parse_region},
+    },
+    config::SearchDefaults,
 };
-use crate::cli::{CliError, CliResult};
-use tessera_client::TextSearchPath;
-use tessera_model::{Anchor, AnchorKind, DatasetId, Filter, Query, SavedView};
+use tessera_client::{Client, QueryImageUpload, TextSearchPath};
+use tessera_model::{
+    Anchor, AnchorKind, Dataset, DatasetId, EntityType, Failure, FailureKind, Filter, Fraction,
+    Granularity, HistoryEntry, Query, QueryText, Region, SafeText, SavedView, Search, ShellCommand,
+    Status, TagId,
+    vql::{InvalidField, LabelRule},
+};
+
+#[derive(Debug, Args)]
+pub struct CaptionOptions {
+    /// What to search for.
+    #[arg(value_parser = parse_text)]
+    pub text: QueryText,
+    /// Keep only scores below this, 0.0 to 1.0: lower is stricter.
+    #[arg(long, value_name = "SCORE", value_parser = parse_fraction)]
+    pub max_score: Option<Fraction>,
+    // The API does not specify the path of text searches.
+    /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
+    #[arg(long, value_name = "PATH", value_parser = parse_path)]
+    pub path: Option<TextSearchPath>,
+    #[command(flatten)]
+    pub options: SearchOptions,
+}
+
+#[derive(Debug, Args)]
+pub struct ImageOptions {
+    #[command(flatten)]
+    pub picture: QueryImageOptions,
+    /// Register the image and print its anchor, without searching.
+    #[arg(long)]
+    pub anchor_only: bool,
+    #[command(flatten)]
+    pub cut: CutOptions,
+    #[command(flatten)]
+    pub options: SearchOptions,
+}
+
+/// Searches by image have no maximum score in the interface: the program omits what is beyond it.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct CutOptions {
+    /// Keep only clusters with scores below this, 0.0 to 1.0: lower is stricter.
+    #[arg(long, value_name = "SCORE", value_parser = parse_fraction)]
+    pub max_score: Option<Fraction>,
+}
+
+#[derive(Debug, Args)]
+pub struct SearchOptions {
+    /// Members of the clusters: images or objects.
+    #[arg(long, value_name = "KIND")]
+    pub entity: Option<EntityType>,
+    /// Granularity of the clusters: 0 (finest) to 4.
+    #[arg(long, value_name = "0-4")]
+    pub granularity: Option<Granularity>,
+    #[command(flatten)]
+    pub filters: FilterOptions,
+    #[command(flatten)]
+    pub pages: PageOptions,
+    #[command(flatten)]
+    pub display: DisplayOptions,
+    /// Save the search as a view; replaces a view of the same name.
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub save: Option<String>,
+    /// Save all clusters of the results as a selection, for `export start --selection NAME`;
+    /// replaces a selection of the same name.
+    #[arg(long, value_name = "NAME")]
+    pub mark: Option<String>,
+    /// Exit with code 10 if nothing is found.
+    #[arg(long)]
+    pub fail_empty: bool,
+    /// Send even if the status of the dataset forbids it.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Filters; all of them must match.
+///
+/// Labels and tags are sent in `vql` rather than in the equivalent parameters `labels` and `tags`:
+/// saved views, the history and selected clusters then store all filters the same way.
+#[derive(Debug, Args)]
+pub struct FilterOptions {
+    /// A label; media items must have at least one of several; repeatable.
+    #[arg(long = "label", value_name = "LABEL")]
+    labels: Vec<String>,
+    /// The UUID of a user tag; media items must have all of several; repeatable.
+    #[arg(long = "tag", value_name = "UUID")]
+    tags: Vec<TagId>,
+    /// Filters of the query language, as a JSON array.
+    #[arg(long, value_name = "JSON", conflicts_with = "file")]
+    vql: Option<String>,
+    /// File with filters; - for standard input.
+    #[arg(long = "file", short = 'f', value_name = "FILE", id = "file")]
+    file: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub struct PageOptions {
+    /// First page, from 0; a page has up to 100 clusters.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub page: u32,
+    /// Fetch all further pages.
+    #[arg(long)]
+    pub all: bool,
+    /// Maximum number of clusters; fetches as many pages as needed.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<NonZeroUsize>,
+}
+
+#[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
+#[derive(Clone, Copy, Debug, Args)]
+pub struct DisplayOptions {
+    /// Print a row per preview instead of per cluster.
+    #[arg(long)]
+    pub flat: bool,
+    /// Print clusters with every field as the service sent it.
+    #[arg(long, conflicts_with = "flat")]
+    pub raw: bool,
+    /// Draw the first picture of each cluster below the results, at most 24.
+    #[arg(long)]
+    pub show: bool,
+    /// Print the scores, labels, tags and caption words of the results as bars instead of rows.
+    #[arg(long, conflicts_with_all = ["flat", "raw"])]
+    pub plot: bool,
+}
+
+impl SearchOptions {
+    pub fn search(
+        &self,
+        dataset: DatasetId,
+        filters: Vec<Filter>,
+        defaults: &SearchDefaults,
+    ) -> Search {
+        Search {
+            filters,
+            entity: self.entity.unwrap_or(defaults.entity),
+            granularity: self.granularity.unwrap_or(defaults.granularity),
+            page: self.pages.page,
+            ..Search::browse(dataset)
+        }
+    }
+}
+
+impl FilterOptions {
+    pub fn read(&self) -> CliResult<Vec<Filter>> {
+        let mut filters = match (&self.vql, &self.file) {
+            (Some(text), _) => parse_filters("--vql", text.clone())?,
+            (None, Some(path)) => {
+                parse_filters(&path.display().to_string(), read_file_or_stdin(path)?)?
+            }
+            (None, None) => Vec::new(),
+        };
+        let error = |flag: &str, invalid: InvalidField| {
+            CliError::new(Exit::Invalid, format!("{flag}: {}", invalid.reason))
+        };
+        if !self.labels.is_empty() {
+            let labels = self.labels.iter().map(String::as_str);
+            let filter = Filter::labels(LabelRule::OneOf, labels);
+            filters.push(filter.map_err(|invalid| error("--label", invalid))?);
+        }
+        if !self.tags.is_empty() {
+            let filter = Filter::tags(self.tags.clone());
+            filters.push(filter.map_err(|invalid| error("--tag", invalid))?);
+        }
+        Ok(filters)
+    }
+}
+
+fn parse_text(raw: &str) -> Result<QueryText, String> {
+    QueryText::new(raw).map_err(|invalid| invalid.reason)
+}
+
+fn parse_fraction(raw: &str) -> Result<Fraction, String> {
+    let number = raw.trim().parse().ok().and_then(Fraction::new);
+    number.ok_or_else(|| "expected a number from 0.0 to 1.0".to_owned())
+}
+
+pub fn parse_path(raw: &str) -> Result<TextSearchPath, String> {
+    TextSearchPath::parse(raw).map_err(|failure| failure.to_string())
+}
 
 pub enum RankingSource {
     Query(Query),
@@ -88,4 +272,85 @@ impl SearchRequest {
         let cut = CutOptions::default();
         Ok(Self { kind, ranking, filters, path: None, cut, dataset, options })
     }
+}
+
+#[derive(Debug, Args)]
+pub struct QueryImageOptions {
+    /// A picture file of at most 32 MiB.
+    #[arg(value_name = "FILE", id = "picture")]
+    pub file: PathBuf,
+
+    /// Region to search by: x,y,width,height as fractions of the image.
+    #[arg(long = "box", value_name = "X,Y,W,H", value_parser = parse_region,
+          allow_hyphen_values = true, conflicts_with = "pixels")]
+    pub region: Option<Region>,
+
+    /// The same in pixels of the upright image.
+    #[arg(long = "box-px", value_name = "X,Y,W,H", value_parser = parse_four::<u32>, id = "pixels",
+          allow_hyphen_values = true)]
+    pub pixels: Option<[u32; 4]>,
+}
+
+#[derive(Debug)]
+pub struct PreparedQueryImage {
+    image: QueryImageUpload,
+    /// An absolute path: the file is read again when the search is repeated.
+    file: PathBuf,
+    region: Option<Region>,
+}
+
+impl PreparedQueryImage {
+    /// Reads the file. Nothing is sent yet.
+    pub async fn open(options: QueryImageOptions) -> CliResult<Self> {
+        let QueryImageOptions { file, region, pixels } = options;
+        let image = QueryImageUpload::read(&file).await;
+        let image = image.map_err(|failure| CliError::usage(failure.to_string()))?;
+        let region = match (pixels, image.size()) {
+            (None, Some(_)) => region,
+            (None, None) if region.is_none() => None,
+            (_, None) => {
+                let message = "cannot be decoded, so no region of it can be used";
+                return Err(CliError::usage(format!("{}: {message}", file.display())));
+            }
+            (Some(pixels), Some((width, height))) => {
+                let region = Region::from_pixels(pixels, (width, height));
+                Some(region.ok_or_else(|| {
+                    CliError::usage(format!(
+                        "--box-px is not inside the image of {width}x{height} pixels"
+                    ))
+                })?)
+            }
+        };
+        Ok(Self { image, file: absolute_path(&file)?, region })
+    }
+
+    pub async fn register(
+        self,
+        client: &Client,
+        dataset: &Dataset,
+        search: Search,
+    ) -> CliResult<HistoryEntry> {
+        let Self { image, file, region } = self;
+        let registered =
+            client.register_anchor(dataset.id, image, search.entity, search.granularity, region);
+        let anchor = registered.await.map_err(|failure| refused(dataset, failure))?;
+        let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+        let part = region.map_or_else(String::new, |region| format!(", {}", region.description()));
+        Ok(HistoryEntry {
+            similar_to: Some(SafeText::file_name(&format!("{name}{part}"))),
+            file: Some(file),
+            region,
+            ..HistoryEntry::new(Search { query: Query::Similar(anchor), ..search })
+        })
+    }
+}
+
+/// A visual search that is rejected while the dataset is READY most likely lacks a model.
+pub fn refused(dataset: &Dataset, failure: Failure) -> CliError {
+    if failure.kind != FailureKind::Conflict || dataset.status != Status::Ready {
+        return failure.into();
+    }
+    let cause = "The dataset is READY: most likely it has no visual embedding model";
+    CliError::from(failure.with_remedy(cause))
+        .with_remedy(ShellCommand::new("tessera enrichment show").word(dataset.id.to_string()))
 }

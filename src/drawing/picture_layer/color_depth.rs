@@ -1,6 +1,7 @@
 //! The colors of a terminal, and the nearest one to a pixel.
 
 use ratatui::style::Color;
+use tessera_picture::{nearest_of_256, squared_distance};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorDepth {
@@ -36,39 +37,15 @@ impl ColorDepth {
     pub fn nearest(self, pixel: [u8; 3]) -> Color {
         match self {
             Self::TrueColor => Color::Rgb(pixel[0], pixel[1], pixel[2]),
-            Self::Palette256 => nearest_of_256(pixel),
+            Self::Palette256 => Color::Indexed(nearest_of_256(pixel)),
             Self::Palette16 => nearest_of_16(pixel),
         }
     }
 }
 
-/// The nearest color of the 6x6x6 cube or the gray ramp of the 256-color palette.
-fn nearest_of_256(pixel: [u8; 3]) -> Color {
-    const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
-    let level = |sample: u8| match sample {
-        0..48 => 0,
-        48..115 => 1,
-        _ => (sample - 35) / 40,
-    };
-    let levels = pixel.map(level);
-    let cube = levels.map(|level| CUBE[usize::from(level)]);
-    let mean = pixel.map(u16::from).iter().sum::<u16>() / 3;
-    let step = (mean.saturating_sub(3) / 10).min(23) as u8;
-    let gray = [8 + 10 * step; 3];
-    if distance(pixel, gray) < distance(pixel, cube) {
-        Color::Indexed(232 + step)
-    } else {
-        Color::Indexed(16 + 36 * levels[0] + 6 * levels[1] + levels[2])
-    }
-}
-
 fn nearest_of_16(pixel: [u8; 3]) -> Color {
-    let nearest = XTERM_COLORS.iter().min_by_key(|(_, value)| distance(pixel, *value));
+    let nearest = XTERM_COLORS.iter().min_by_key(|(_, value)| squared_distance(pixel, *value));
     nearest.map_or(Color::Reset, |(color, _)| *color)
-}
-
-fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
-    a.into_iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
 }
 
 #[cfg(test)]

@@ -16,8 +16,6 @@ pub struct Capabilities {
     pub color_depth: ColorDepth,
     /// The theme for `auto`.
     pub theme: ThemeName,
-    /// The background color (red, green, blue), if reported.
-    pub background: Option<[u8; 3]>,
     /// Whether the environment claims a terminal that draws the protocol, and the terminal itself does
     /// not confirm it.
     pub is_contradictory: bool,
@@ -34,9 +32,9 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// The protocols that `viuer` may use, best first. `viuer` queries again without a timeout, so
-    /// only protocols that were confirmed here, and only without a multiplexer.
-    pub fn viuer_protocols(&self) -> Vec<Protocol> {
+    /// The protocols that draw a picture at the cursor, best first: those that the terminal has confirmed
+    /// here, because `viuer` queries again without a timeout, and none through a multiplexer.
+    pub fn cursor_protocols(&self) -> Vec<Protocol> {
         let may_ask = self.has_replied && !self.in_tmux;
         let draws = [
             (may_ask && self.kitty, Protocol::Kitty),
@@ -76,7 +74,6 @@ pub(super) fn decide_capabilities(
         in_tmux: environment.in_tmux,
         color_depth: color_depth(environment, version, attributes),
         theme: environment.theme(replies.background),
-        background: replies.background,
         has_replied: replies.attributes.is_some(),
         kitty: replies.kitty,
         iterm,

@@ -1,0 +1,259 @@
+//! `tessera completion`, `man`, `spec` and `version`, derived from the definition of the command line.
+
+use std::{
+    any::TypeId,
+    fs, io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use clap::{Arg, ArgAction, Command, Subcommand};
+use clap_complete::Shell;
+use clap_mangen::{
+    Man,
+    roff::{Roff, bold, roman},
+};
+use serde_json::{Map, Value, json};
+
+use crate::cli::{CliError, CliResult, Column, Document, Exit, Output, completion::shell_script};
+
+#[derive(Debug, Subcommand)]
+pub enum InfoCommand {
+    /// Print the script that lets a shell complete commands, options and names.
+    #[command(after_help = COMPLETION_EXAMPLES)]
+    Completion {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Print the manual in the format that `man -l -` reads.
+    Man {
+        /// Write the manual to this directory instead, one page per command.
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// Describe every command, option, exit code and document as JSON.
+    Spec,
+    /// Show version information.
+    Version,
+}
+
+const COMPLETION_EXAMPLES: &str = "\
+Examples:
+  tessera completion bash > ~/.local/share/bash-completion/completions/tessera
+  tessera completion zsh  > ~/.zfunc/_tessera
+  tessera completion fish > ~/.config/fish/completions/tessera.fish";
+
+/// Environment variables that do not correspond to an option.
+const ENVIRONMENT_VARIABLES: [(&str, &str); 18] = [
+    (
+        "TESSERA_API_KEY",
+        "API key of the hosted deployment in TESSERA_BASE_URL or TESSERA_PROFILE; it and its secret \
+         are sent to no other",
+    ),
+    ("TESSERA_API_SECRET_FILE", "file with the secret of the key; safer than the next one"),
+    ("TESSERA_API_SECRET", "secret of the key"),
+    ("TESSERA_COMPLETE", "set by scripts of `tessera completion`: the shell that asks for names"),
+    ("NO_COLOR", "no color, if set and not empty"),
+    ("FORCE_COLOR, CLICOLOR_FORCE", "color without a terminal too, if neither empty nor 0"),
+    ("TERM", "dumb: no color, no redrawing"),
+    ("COLORTERM", "truecolor or 24bit: exact colors"),
+    ("COLUMNS", "width of tables in columns"),
+    ("ACCESSIBLE", "the same as --accessible, if neither empty nor 0"),
+    ("VISUAL, EDITOR", "editor for multi-line text"),
+    ("HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY", "proxies for services and pictures"),
+    ("XDG_CONFIG_HOME", "settings, keys and themes, below tessera/"),
+    ("XDG_STATE_HOME", "jobs, selections and history, below tessera/"),
+    ("XDG_DATA_HOME", "index of local deployments, below tessera/"),
+    ("TMUX, STY, ZELLIJ", "inside these, pictures are drawn with half-blocks by default"),
+    ("SSH_CONNECTION", "longer timeout for terminal queries"),
+    ("TMPDIR", "temporary files of uploads to a local deployment"),
+];
+
+const VERSION_COLUMNS: &[Column] = &[
+    Column::new("tessera", "version"),
+    Column::new("interface", "interface"),
+    Column::new("platform", "platform"),
+];
+
+/// `root` is the definition of the command line.
+pub fn run_info(out: &Output, command: InfoCommand, root: Command) -> CliResult {
+    match command {
+        InfoCommand::Completion { shell } => {
+            out.print_text(&shell_script(&shell.to_string())?)?;
+        }
+        InfoCommand::Man { dir: None } => {
+            out.print_text(&render_page(&root).map_err(|error| unwritten(&error))?)?;
+        }
+        InfoCommand::Man { dir: Some(folder) } => write_pages(out, &folder, root)?,
+        InfoCommand::Spec => {
+            out.print_whole(&spec_document(root).map_err(|error| unwritten(&error))?)?;
+        }
+        InfoCommand::Version => {
+            let version = json!({
+                "version": env!("CARGO_PKG_VERSION"),
+                "interface": tessera_wire::endpoints::API_PREFIX,
+                "platform": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+            });
+            out.print(&Document::one("tessera.version/1", version, VERSION_COLUMNS))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn write_pages(out: &Output, folder: &Path, root: Command) -> CliResult<()> {
+    let refused =
+        |error: std::io::Error| CliError::usage(format!("--dir {}: {error}", folder.display()));
+    fs::create_dir_all(folder).map_err(refused)?;
+    for (name, page) in render_all(root).map_err(|error| unwritten(&error))? {
+        let path = folder.join(name);
+        fs::write(&path, page).map_err(refused)?;
+        out.print_text(&format!("{}\n", path.display()))?;
+    }
+    Ok(())
+}
+
+fn unwritten(error: &std::io::Error) -> CliError {
+    CliError::io("describe the commands", error)
+}
+
+const FILE_DESCRIPTIONS: [(&str, &str); 4] = [
+    ("~/.config/tessera/config.toml", "settings and profiles of the user; no secrets"),
+    ("~/.config/tessera/keys.toml, themes/", "custom keys and themes"),
+    ("~/.local/state/tessera/", "jobs, selections, saved views and history, by deployment"),
+    ("~/.local/share/tessera/", "index and login of local deployments"),
+];
+
+pub(super) fn render_page(command: &Command) -> io::Result<String> {
+    // Exit codes have a section of their own.
+    let man = Man::new(command.clone().after_help("")).manual("User Commands");
+    let mut bytes = Vec::new();
+    man.render(&mut bytes)?;
+    let mut page = String::from_utf8_lossy(&bytes).into_owned();
+    if command.get_name() == "tessera" {
+        page += &table("EXIT STATUS", Exit::ALL.map(|exit| (exit as i32, exit.meaning())));
+        page += &table("ENVIRONMENT", ENVIRONMENT_VARIABLES);
+        page += &table("FILES", FILE_DESCRIPTIONS);
+    }
+    Ok(page)
+}
+
+pub(super) fn render_all(mut root: Command) -> io::Result<Vec<(String, String)>> {
+    root.build();
+    let mut pages = Vec::new();
+    collect_pages(&root, &mut pages)?;
+    Ok(pages)
+}
+
+fn collect_pages(command: &Command, pages: &mut Vec<(String, String)>) -> io::Result<()> {
+    pages.push((Man::new(command.clone()).get_filename(), render_page(command)?));
+    command
+        .get_subcommands()
+        .filter(|each| each.get_name() != "help")
+        .try_for_each(|each| collect_pages(each, pages))
+}
+
+fn table(title: &str, rows: impl IntoIterator<Item = (impl ToString, &'static str)>) -> String {
+    let mut roff = Roff::new();
+    roff.control("SH", [title]);
+    for (name, meaning) in rows {
+        roff.control("TP", []);
+        roff.text([bold(name.to_string())]);
+        roff.text([roman(meaning)]);
+    }
+    roff.render()
+}
+
+const SPEC_COLUMNS: &[Column] = &[Column::new("COMMAND", "command"), Column::new("DOES", "about")];
+
+/// JSON Schemas of the output documents, by name. The version increases when a field is removed or
+/// changes its meaning, not when one is added.
+const DOCUMENT_SCHEMAS: &str = include_str!("../../assets/documents.json");
+
+fn document_schemas() -> serde_json::Result<Vec<Value>> {
+    let known: Map<String, Value> = serde_json::from_str(DOCUMENT_SCHEMAS)?;
+    let described = |(name, schema): (String, Value)| json!({ "schema": name, "meaning": schema["description"], "json_schema": schema });
+    Ok(known.into_iter().map(described).collect())
+}
+
+pub(super) fn spec_document(mut root: Command) -> io::Result<Document> {
+    root.build();
+    let mut commands = Vec::new();
+    collect_commands(&root, &mut Vec::new(), &mut commands);
+    let global: Vec<Value> =
+        root.get_arguments().filter(|each| each.is_global_set()).map(argument_json).collect();
+    let codes = Exit::ALL.map(
+        |exit| json!({ "exit_code": exit as i32, "code": exit.code(), "meaning": exit.meaning() }),
+    );
+    let variables =
+        ENVIRONMENT_VARIABLES.map(|(name, meaning)| json!({ "name": name, "meaning": meaning }));
+    let answer = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "commands": commands,
+        "options": global,
+        "exit_codes": codes,
+        "environment": variables,
+        "documents": document_schemas()?,
+    });
+    Ok(Document::list("tessera.spec/1", answer, "commands", SPEC_COLUMNS))
+}
+
+/// Collects a command and its subcommands; commands that only group others are omitted.
+fn collect_commands(command: &Command, path: &mut Vec<String>, commands: &mut Vec<Value>) {
+    path.push(command.get_name().to_owned());
+    if !command.is_subcommand_required_set() {
+        let arguments: Vec<Value> = command
+            .get_arguments()
+            .filter(|each| !each.is_global_set() && each.get_id() != "help")
+            .map(argument_json)
+            .collect();
+        let about = command.get_about().map(ToString::to_string);
+        commands.push(json!({ "command": path.join(" "), "about": about, "arguments": arguments }));
+    }
+    for each in command.get_subcommands().filter(|each| each.get_name() != "help") {
+        collect_commands(each, path, commands);
+    }
+    path.pop();
+}
+
+fn argument_json(each: &Arg) -> Value {
+    let action = each.get_action();
+    let choices: Vec<String> = each
+        .get_possible_values()
+        .iter()
+        .filter(|_| action.takes_values())
+        .map(|value| value.get_name().to_owned())
+        .collect();
+    let default = each.get_default_values().first().map(|value| value.to_string_lossy());
+    let several = each.get_num_args().is_some_and(|range| range.max_values() > 1);
+    json!({
+        "name": each.get_id().as_str(),
+        "long": each.get_long().map(|long| format!("--{long}")),
+        "short": each.get_short().map(|short| format!("-{short}")),
+        "type": if choices.is_empty() { value_type(each) } else { "choice" },
+        "choices": choices,
+        "default": default,
+        "required": each.is_required_set(),
+        "repeatable": matches!(action, ArgAction::Append | ArgAction::Count) || several,
+        "environment": each.get_env().map(|name| name.to_string_lossy()),
+        "about": each.get_help().map(ToString::to_string),
+    })
+}
+
+fn value_type(each: &Arg) -> &'static str {
+    if !each.get_action().takes_values() {
+        return "flag";
+    }
+    let parsed = each.get_value_parser().type_id();
+    let names = [
+        (TypeId::of::<u16>(), "integer"),
+        (TypeId::of::<u32>(), "integer"),
+        (TypeId::of::<u64>(), "integer"),
+        (TypeId::of::<f64>(), "number"),
+        (TypeId::of::<bool>(), "boolean"),
+        (TypeId::of::<PathBuf>(), "path"),
+        (TypeId::of::<Duration>(), "duration"),
+        (TypeId::of::<SocketAddr>(), "address"),
+    ];
+    names.iter().find(|(known, _)| parsed == *known).map_or("text", |(_, name)| *name)
+}

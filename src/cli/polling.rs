@@ -1,0 +1,299 @@
+//! Waits between polls, within the time limit and through connection losses, and reports changes: as events
+//! for programs, as messages for people.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::cli::{
+    CliError, CliResult, Connection, Context, Exit,
+    messages::ProgressBar,
+    values::{now_rfc3339, timestamp_now},
+};
+use tessera_model::{Dataset, DatasetId, Failure, Status, polling::PollTarget};
+
+/// Maximum time without output.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
+const DEFAULT_TIMEOUT: Duration = Duration::from_hours(24);
+/// Minimum time for the last request.
+const MIN_REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
+/// Sleep in steps and compare the wall clock, so that time asleep counts after a suspend.
+const SLEEP_STEP: Duration = Duration::from_secs(1);
+
+pub struct Poller<'a> {
+    pub(super) context: &'a Context,
+    started: Instant,
+    pub(super) last_output: Instant,
+    interval: Option<Duration>,
+    limit: Option<Duration>,
+    /// Whether the events are the command's output rather than status messages.
+    pub(super) is_primary_output: bool,
+    consecutive_failures: u32,
+    /// The last reported status, percentage, and counts of images and videos.
+    pub(super) last_reported: Option<(Status, Option<u8>, [Option<u64>; 2])>,
+    pub(super) last_change: Instant,
+    pub(super) progress_bar: Option<ProgressBar>,
+}
+
+impl<'a> Poller<'a> {
+    /// Starts now, and ends after `--timeout` or a day.
+    pub fn new(context: &'a Context, interval: Option<Duration>) -> Self {
+        let now = Instant::now();
+        Self {
+            context,
+            started: now,
+            last_output: now,
+            interval,
+            limit: Some(context.global.timeout.unwrap_or(DEFAULT_TIMEOUT)),
+            is_primary_output: false,
+            consecutive_failures: 0,
+            last_reported: None,
+            last_change: now,
+            progress_bar: None,
+        }
+    }
+
+    /// Starts now. The events are the command's output, and only `--timeout` ends them.
+    pub fn stream(context: &'a Context, interval: Option<Duration>) -> Self {
+        let limit = context.global.timeout;
+        Self { limit, is_primary_output: true, ..Self::new(context, interval) }
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub async fn wait_for_dataset(&mut self) -> CliResult<()> {
+        self.wait(PollTarget::Dataset(self.last_change.elapsed())).await
+    }
+
+    pub async fn wait(&mut self, target: PollTarget) -> CliResult<()> {
+        let mut wait = match self.interval {
+            Some(chosen) if self.consecutive_failures == 0 => chosen,
+            _ => {
+                let regular =
+                    self.context.settings.poll.interval(target, self.consecutive_failures);
+                regular.mul_f64(1.0 - 0.2 * jitter())
+            }
+        };
+        if let Some(limit) = self.limit {
+            let left = limit.checked_sub(self.elapsed()).ok_or_else(|| timeout_error(limit))?;
+            wait = wait.min(left);
+        }
+        if self.last_output.elapsed() + wait > HEARTBEAT_INTERVAL {
+            self.emit_heartbeat(wait)?;
+        }
+        let (steady, clock) = (Instant::now(), SystemTime::now());
+        // If the wall clock was set back, the monotonic clock counts.
+        while let Some(left) =
+            remaining(wait, steady.elapsed(), clock.elapsed().unwrap_or_default())
+        {
+            tokio::time::sleep(left.min(SLEEP_STEP)).await;
+        }
+        Ok(())
+    }
+
+    pub(super) fn time_limit(&self) -> TimeLimit {
+        let left = |limit: Duration| limit.saturating_sub(self.elapsed()).max(MIN_REQUEST_TIMEOUT);
+        TimeLimit(self.limit.map(|limit| (limit, left(limit))))
+    }
+
+    /// Fetches a dataset, retrying while the connection is lost.
+    pub async fn fetch_dataset(
+        &mut self,
+        connection: &Connection<'_>,
+        dataset: DatasetId,
+    ) -> CliResult<Dataset> {
+        loop {
+            let response = self.time_limit().apply(connection.client.dataset(dataset)).await?;
+            if let Some(dataset) = self.tolerate_outage(response)? {
+                return Ok(dataset);
+            }
+            self.wait_for_dataset().await?;
+        }
+    }
+
+    /// Turns a connection loss into `None`; any other failure ends polling.
+    pub fn tolerate_outage<T>(&mut self, response: Result<T, Failure>) -> CliResult<Option<T>> {
+        match response {
+            Ok(value) => {
+                self.report_recovery()?;
+                Ok(Some(value))
+            }
+            Err(failure) if failure.is_connection_failure() => {
+                self.consecutive_failures += 1;
+                if self.consecutive_failures == 1 {
+                    let fields = json!({ "message": failure.message.as_str() });
+                    self.emit("lost", fields, &format!("no response, retrying: {failure}"))?;
+                }
+                Ok(None)
+            }
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    pub(super) fn report_recovery(&mut self) -> CliResult<()> {
+        if std::mem::take(&mut self.consecutive_failures) == 0 {
+            return Ok(());
+        }
+        self.emit("back", json!({}), "the service responds again")
+    }
+}
+
+/// The total time limit, if there is one, and what is left of it.
+pub(super) struct TimeLimit(Option<(Duration, Duration)>);
+
+impl TimeLimit {
+    pub(super) async fn apply<T>(self, work: impl Future<Output = T>) -> CliResult<T> {
+        match self.0 {
+            None => Ok(work.await),
+            Some((limit, left)) => timeout(left, work).await.map_err(|_| timeout_error(limit)),
+        }
+    }
+}
+
+/// The rest of a pause. Both clocks count: the monotonic one may stop during a suspend.
+fn remaining(wait: Duration, steady: Duration, clock: Duration) -> Option<Duration> {
+    wait.checked_sub(steady.max(clock)).filter(|left| !left.is_zero())
+}
+
+fn timeout_error(limit: Duration) -> CliError {
+    let limit = humantime::format_duration(limit);
+    let message = format!("timed out after {limit}; the operation continues at the service");
+    CliError::new(Exit::TimedOut, message)
+}
+
+/// A number in [0, 1) that varies, so that many clients started together do not poll together.
+fn jitter() -> f64 {
+    f64::from(timestamp_now().subsec_micros() % 1000) / 1000.0
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusChange {
+    /// `None` at the first observation.
+    pub from: Option<Status>,
+    pub to: Status,
+}
+
+impl Poller<'_> {
+    fn is_machine(&self) -> bool {
+        let out = &self.context.out;
+        out.is_jsonl() || (self.is_primary_output && out.is_machine())
+    }
+
+    /// Reports on standard error, unless the events are the command's output.
+    pub fn emit(&mut self, event: &str, fields: Value, message: &str) -> CliResult<()> {
+        self.last_output = Instant::now();
+        let out = &self.context.out;
+        if self.is_machine() {
+            return out.print_event(&event_document(event, fields), message);
+        }
+        if self.is_primary_output {
+            let gap = if out.is_terminal() { "  " } else { "\t" };
+            return out.print_text(&format!("{}{gap}{event}{gap}{message}\n", now_rfc3339()));
+        }
+        self.context.messages.info(message);
+        Ok(())
+    }
+
+    /// Emits the last event: why polling ended, and the exit code.
+    pub fn emit_end<T>(&mut self, outcome: &CliResult<T>) -> CliResult<()> {
+        let (reason, exit) = match outcome.as_ref().map_err(|error| error.exit) {
+            Ok(_) => ("until", Exit::Done),
+            Err(Exit::Remote) => ("error", Exit::Remote),
+            Err(Exit::TimedOut) => ("timeout", Exit::TimedOut),
+            Err(other) => (other.code(), other),
+        };
+        self.emit("end", json!({ "reason": reason, "exit_code": exit as i32 }), reason)
+    }
+
+    /// Reports what is new in a dataset. Returns a change of its status.
+    pub fn observe(&mut self, dataset: &Dataset) -> CliResult<Option<StatusChange>> {
+        let to = dataset.status.clone();
+        let reported = (to.clone(), dataset.progress, [dataset.n_images, dataset.n_videos]);
+        let before = self.last_reported.replace(reported.clone());
+        if before.as_ref() == Some(&reported) {
+            return Ok(None);
+        }
+        self.last_change = Instant::now();
+        let from = before.map(|(status, ..)| status);
+        if from.as_ref() == Some(&to) {
+            return self.emit_progress(dataset).map(|()| None);
+        }
+        // A progress bar belongs to one status.
+        self.progress_bar = None;
+        let arrow = from.as_ref().map_or_else(String::new, |from| format!("{} -> ", from.as_str()));
+        let fields = json!({
+            "dataset_id": dataset.id,
+            "from": from.as_ref().map(Status::as_str),
+            "to": to.as_str(),
+            "progress": dataset.progress,
+            "n_images": dataset.n_images,
+            "n_videos": dataset.n_videos,
+        });
+        self.emit("status", fields, &format!("{}: {arrow}{}", dataset.name, to.as_str()))?;
+        Ok(Some(StatusChange { from, to }))
+    }
+
+    fn emit_progress(&mut self, dataset: &Dataset) -> CliResult<()> {
+        let status = dataset.status.as_str();
+        if self.is_machine() {
+            let fields = json!({
+                "dataset_id": dataset.id,
+                "status_new": status,
+                "progress": dataset.progress,
+                "n_images": dataset.n_images,
+                "n_videos": dataset.n_videos,
+            });
+            return self.emit("progress", fields, "");
+        }
+        if let Some(percent) = dataset.progress.filter(|_| dataset.status.is_busy()) {
+            let messages = self.context.messages;
+            let bar = self
+                .progress_bar
+                .get_or_insert_with(|| messages.progress_bar(dataset.name.as_str()));
+            bar.set_percent(Some(percent), &format!("{status} {percent}%"));
+        }
+        Ok(())
+    }
+
+    /// Reports that polling continues, although nothing has changed for a while.
+    pub(super) fn emit_heartbeat(&mut self, wait: Duration) -> CliResult<()> {
+        self.last_output = Instant::now();
+        let context = self.context;
+        if self.is_machine() {
+            let seconds = (wait.as_secs_f64() * 10.0).round() / 10.0;
+            let event = event_document("heartbeat", json!({ "next_poll_s": seconds }));
+            return context.out.print_event(&event, "");
+        }
+        // In a terminal, the progress bar or the last message is visible.
+        if !context.messages.is_terminal() {
+            let age = humantime::format_duration(Duration::from_secs(self.elapsed().as_secs()));
+            context.messages.info(format!("still waiting after {age}"));
+        }
+        Ok(())
+    }
+}
+
+fn event_document(event: &str, fields: Value) -> Value {
+    let mut whole = json!({ "schema": "tessera.event/1", "at": now_rfc3339(), "event": event });
+    if let (Some(whole), Value::Object(fields)) = (whole.as_object_mut(), fields) {
+        whole.extend(fields);
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_that_slept_polls_once_and_at_once() {
+        let [second, minute] = [Duration::from_secs(1), Duration::from_mins(1)];
+        assert_eq!(remaining(minute, second, second), Some(minute.checked_sub(second).unwrap()));
+        assert_eq!(remaining(minute, second, Duration::from_hours(10)), None, "it slept");
+        assert_eq!(remaining(minute, minute, Duration::ZERO), None, "its clock was set back");
+        assert!(jitter() < 1.0);
+    }
+}

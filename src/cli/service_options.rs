@@ -1,0 +1,191 @@
+//! Options of the commands that serve datasets from this machine: models, the store on a server, and the
+//! address. These options exist without the local service, too, so that a client reports what it lacks.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Subcommand};
+use secrecy::SecretString;
+
+use crate::{
+    cli::{
+        CliError, CliResult, GlobalOptions,
+        local::{InjectedFailure, LanguageChoice},
+    },
+    config::Settings,
+};
+
+#[derive(Debug, Args)]
+pub struct StoreOptions {
+    /// Store on a PostgreSQL server rather than in the index folder.
+    #[arg(
+        long,
+        value_name = "postgres://USER@HOST/DATABASE",
+        env = "TESSERA_STORE",
+        hide_env_values = true
+    )]
+    pub store: Option<SecretString>,
+}
+
+/// What the processes of one service share.
+#[derive(Debug, Args)]
+pub struct SharedStorage {
+    #[command(flatten)]
+    pub store: StoreOptions,
+    /// Keep uploads, thumbnails and the archives of exports in object storage (S3, Google Cloud or Azure).
+    #[arg(long, env = "TESSERA_BUCKET", value_name = "URI")]
+    pub bucket: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct StoreInitOptions {
+    #[command(flatten)]
+    pub store: StoreOptions,
+    /// Let the next process choose the bucket and the model that all processes of the store must have.
+    #[arg(long)]
+    pub reset_settings: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum StoreCommand {
+    /// Create the tables of a store, or update them to this version.
+    Init(StoreInitOptions),
+    /// Show the versions and the size of a store.
+    Status(StoreOptions),
+}
+
+#[derive(Debug, Default, Args)]
+pub struct ModelOptions {
+    /// Folder of your own model, in the layout of a model hub, or the name of an added one. Similar images are ranked by
+    /// it, and a model that takes texts also finds images without captions. Default: the setting `model`.
+    #[arg(long, value_name = "DIR")]
+    pub model: Option<PathBuf>,
+}
+
+impl ModelOptions {
+    /// The folder that was given, or else the one of the settings.
+    pub fn or_of(self, settings: &Settings) -> Option<PathBuf> {
+        self.model.or_else(|| settings.model.clone())
+    }
+
+    /// Reads the settings only if no folder was given.
+    pub fn or_of_settings(self, global: &GlobalOptions) -> CliResult<Option<PathBuf>> {
+        if self.model.is_some() {
+            return Ok(self.model);
+        }
+        let settings = Settings::load(&global.sources())
+            .map_err(|error| CliError::usage(error).with_remedy("tessera config validate"))?;
+        Ok(self.or_of(&settings))
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ModelCommand {
+    /// Check a model, and copy its files to the data folder, so that --model takes its name.
+    Add {
+        /// The folder, in the layout of a model hub.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// Default: the name of the folder.
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+    },
+    /// Load a model and run it with generated pictures. Show its kind, its preprocessing, the defaults that were taken,
+    /// and its speed.
+    Check {
+        /// The folder, in the layout of a model hub, with onnx/model.onnx.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// Pictures to encode as well; `-` for standard input. A classifier shows the label that it is confident of.
+        #[arg(value_name = "PICTURE")]
+        pictures: Vec<PathBuf>,
+    },
+    /// List the models that were added.
+    List,
+    /// Remove a model that was added. Its original stays.
+    Remove {
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
+pub struct ServeOptions {
+    /// Folders to serve; one dataset each. A folder may be in object storage: <s3://bucket/folder>.
+    /// With a store on a server, none are needed: all its datasets are served.
+    #[arg(required_unless_present_any = ["explain", "store"])]
+    pub folders: Vec<PathBuf>,
+    /// Language of the captions in the folders, as a code such as de; auto detects it in them. Kept for later
+    /// starts. Default: auto.
+    #[arg(long, value_name = "CODE")]
+    pub caption_language: Option<LanguageChoice>,
+    /// Address and port; port 0 picks a free one.
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
+    pub listen: SocketAddr,
+    /// Another name of this service, with its scheme if a proxy terminates TLS; repeatable.
+    #[arg(long, value_name = "[https://]NAME[:PORT]")]
+    pub allow_host: Vec<String>,
+    /// Write a line of JSON for each request to a file, or to standard output with -.
+    #[arg(long, value_name = "FILE")]
+    pub access_log: Option<PathBuf>,
+    /// Serve metrics for Prometheus at another address, without login.
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub metrics: Option<SocketAddr>,
+    /// After a stop signal, report not ready and keep serving for this time, for load balancers.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0,
+          value_parser = clap::value_parser!(u64).range(0..=3600))]
+    pub drain: u64,
+    /// Folder for the index.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub shared: SharedStorage,
+    /// Leave operations and exports to `tessera work`; needs a store on a server.
+    #[arg(long, requires = "store")]
+    pub no_work: bool,
+    /// Serve without login, like an on-premises deployment; this machine only.
+    #[arg(long)]
+    pub no_auth: bool,
+    /// Accept what public clients send beyond the API; --explain lists it.
+    #[arg(long)]
+    pub compat: bool,
+    /// Reject changes: adding media and reindexing respond with 403.
+    #[arg(long)]
+    pub read_only: bool,
+    /// Disable adding media.
+    #[arg(long)]
+    pub no_add_media: bool,
+    /// A folder that `process/add_media` may read, in addition to the served ones; repeatable.
+    #[arg(long, value_name = "DIR")]
+    pub allow_path: Vec<PathBuf>,
+    /// Minimum duration of operations and exports, to test intermediate states.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0,
+          value_parser = clap::value_parser!(u64).range(0..=3600))]
+    pub slow_progress: u64,
+    /// Make a component fail, to test error states; repeatable.
+    #[arg(long, value_name = "WHAT")]
+    pub fail: Vec<InjectedFailure>,
+    #[command(flatten)]
+    pub model: ModelOptions,
+    /// Explain what the API leaves open and what this service does, and exit.
+    #[arg(long)]
+    pub explain: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct WorkOptions {
+    #[command(flatten)]
+    pub shared: SharedStorage,
+    /// Operations that run at a time, beside one export.
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub jobs: u16,
+    /// Exit when no task waits for a worker.
+    #[arg(long)]
+    pub once: bool,
+    /// Folder for files in progress; workers and services of one machine share it.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub model: ModelOptions,
+}

@@ -1,0 +1,152 @@
+//! Values of the command line that several commands parse or print: IDs and their beginnings, intervals,
+//! regions and times.
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    str::FromStr,
+    time::{Duration, SystemTime},
+};
+
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+
+use tessera_model::{Region, Timestamp};
+
+/// Parses a polling interval. Too short an interval would burden the service.
+pub fn parse_interval(raw: &str) -> Result<Duration, String> {
+    let interval = humantime::parse_duration(raw).map_err(|error| error.to_string())?;
+    if interval < Duration::from_millis(100) {
+        return Err("the interval must be at least 100ms".to_owned());
+    }
+    Ok(interval)
+}
+
+pub fn parse_region(raw: &str) -> Result<Region, String> {
+    let [x, y, width, height] = parse_four(raw)?;
+    Region::new(x, y, width, height).ok_or_else(|| {
+        "expected a non-empty area inside the picture: fractions from 0 to 1, with x + width and \
+         y + height at most 1"
+            .to_owned()
+    })
+}
+
+pub fn parse_four<T: FromStr>(raw: &str) -> Result<[T; 4], String> {
+    let numbers: Result<Vec<T>, _> = raw.split(',').map(|number| number.trim().parse()).collect();
+    let four = numbers.ok().and_then(|numbers| numbers.try_into().ok());
+    four.ok_or_else(|| "expected four comma-separated numbers: x,y,width,height".to_owned())
+}
+
+/// Characters of a short ID, unless IDs of the same table have more in common.
+const MIN_LENGTH: usize = 8;
+
+/// The beginning of an ID, or a whole one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdPrefix(String);
+
+impl IdPrefix {
+    pub fn matches(&self, id: impl fmt::Display) -> bool {
+        id.to_string().starts_with(&self.0)
+    }
+}
+
+impl fmt::Display for IdPrefix {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl FromStr for IdPrefix {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.to_ascii_lowercase();
+        let is_id = text.chars().all(|character| character.is_ascii_hexdigit() || character == '-');
+        if is_id && text.len() >= MIN_LENGTH {
+            Ok(Self(text))
+        } else {
+            Err(format!("expected an ID, or at least the first {MIN_LENGTH} characters of one"))
+        }
+    }
+}
+
+/// With how many characters these IDs differ, at least [`MIN_LENGTH`].
+pub fn distinct_length<'a>(ids: impl IntoIterator<Item = &'a str>) -> usize {
+    let ids: BTreeSet<&str> = ids.into_iter().collect();
+    // Among sorted texts, neighbors have the longest common beginnings.
+    let common = |(one, other): (&&str, &&str)| {
+        one.bytes().zip(other.bytes()).take_while(|(left, right)| left == right).count()
+    };
+    let longest = ids.iter().zip(ids.iter().skip(1)).map(common).max();
+    longest.map_or(MIN_LENGTH, |longest| MIN_LENGTH.max(longest + 1))
+}
+
+/// The current time, as RFC 3339 in UTC to the second.
+pub fn now_rfc3339() -> String {
+    // Only years beyond 9999 cannot be formatted.
+    format_timestamp(timestamp_now()).unwrap_or_default()
+}
+
+/// A timestamp, as RFC 3339 in UTC to the second; `None` beyond the year 9999.
+pub fn format_timestamp(stamp: Timestamp) -> Option<String> {
+    let seconds = i64::try_from(stamp.as_secs()).ok()?;
+    OffsetDateTime::from_unix_timestamp(seconds).ok()?.format(&Rfc3339).ok()
+}
+
+pub fn timestamp_now() -> Timestamp {
+    // A clock before 1970 counts as 1970.
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_a_duration_of_at_least_100_ms() {
+        assert_eq!(parse_interval("2s"), Ok(Duration::from_secs(2)));
+        assert!(parse_interval("1ms").unwrap_err().contains("100ms"));
+        assert!(parse_interval("soon").is_err());
+    }
+
+    #[test]
+    fn invalid_regions_are_rejected_with_the_expected_format() {
+        assert_eq!(parse_region("0.1, 0.2,0.5,0.6"), Ok(Region::new(0.1, 0.2, 0.5, 0.6).unwrap()));
+        for bad in ["NaN,0,1,1", "inf,0,1,1", "-0.1,0,1,1", "0.5,0,0.6,1", "0,0,0,1", "0,0,1,1.1"] {
+            assert!(parse_region(bad).unwrap_err().contains("x + width"), "{bad}");
+        }
+        for bad in ["", "0,0,1", "0,0,1,1,1", "a,b,c,d", "0;0;1;1"] {
+            assert!(parse_region(bad).unwrap_err().contains("x,y,width,height"), "{bad}");
+        }
+        assert_eq!(parse_four("120,80,640,480"), Ok([120, 80, 640, 480]));
+        assert!(parse_four::<u32>("1.5,0,2,2").is_err() && parse_four::<u32>("-1,0,2,2").is_err());
+    }
+
+    #[test]
+    fn a_short_id_is_as_long_as_it_has_to_be() {
+        let ids = ["0a1b2c3d-0000", "1a1b2c3d-0000", "0a1b2c3d-0000"];
+        assert_eq!(distinct_length(ids), 8);
+        assert_eq!(distinct_length(["0a1b2c3d-0000", "0a1b2c3d-0100"]), 11);
+        assert_eq!(distinct_length([]), 8);
+    }
+
+    #[test]
+    fn the_beginning_of_an_id_is_accepted() {
+        let prefix: IdPrefix = "0A1B2C3D-00".parse().unwrap();
+        assert!(prefix.matches("0a1b2c3d-0000") && !prefix.matches("0a1b2c3d-0100"));
+        assert!(
+            "0a1b2c3".parse::<IdPrefix>().is_err() && "my-dataset".parse::<IdPrefix>().is_err()
+        );
+    }
+
+    #[test]
+    fn times_beyond_the_calendar_are_not_formatted() {
+        assert_eq!(format_timestamp(Timestamp::ZERO).as_deref(), Some("1970-01-01T00:00:00Z"));
+        assert_eq!(
+            format_timestamp(Timestamp::from_secs(253_402_300_799)).as_deref(),
+            Some("9999-12-31T23:59:59Z")
+        );
+        for seconds in [253_402_300_800, u64::from(u32::MAX) << 20, u64::MAX] {
+            assert_eq!(format_timestamp(Timestamp::from_secs(seconds)), None);
+        }
+    }
+}

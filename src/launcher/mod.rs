@@ -1,0 +1,351 @@
+//! Opens deployments in the interface, one after the other when the user switches.
+
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+    sync::Arc,
+    time::SystemTime,
+};
+
+mod profile_login;
+mod target;
+mod welcome;
+
+use profile_login::{key_pair_owner, login_setup};
+use target::LaunchTarget;
+use tessera::{
+    accessible::{self, AccessibleOptions, Announcer},
+    app::{self, LoginSetup, Pane, ReopenCommand},
+    cli::{self, CliError, Context, Exit, InterfaceCommand, LocalService, StartPane, TuiOptions},
+    config::{self, DeploymentKind, Destination, Profile, Settings},
+    runtime::{self, RunOutcome, SignalReceiver},
+    state::StateStore,
+    usecase::{KeyPairOwner, open_secrets},
+    worker::{self, DiskCacheOptions, WorkerOptions},
+};
+use tessera_client::{Client, trace::Trace};
+use tessera_model::{DatasetId, SafeText, SavedSession};
+
+const DEFAULT_SAMPLE_IMAGES: u32 = 240;
+
+pub fn has_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal() && is_terminal_known()
+}
+
+/// Whether `TERM` names a terminal whose control sequences are known.
+fn is_terminal_known() -> bool {
+    std::env::var("TERM").is_ok_and(|term| !matches!(term.as_str(), "" | "dumb"))
+}
+
+fn no_terminal() -> CliError {
+    CliError::usage(if is_terminal_known() {
+        "the interface needs a terminal; without one, use --accessible for line-based prompts, \
+         `tessera demo` for a text tour, or `tessera serve DIR` for HTTP"
+    } else {
+        "the interface needs a terminal, and the variable TERM names none; set it, for example to \
+         xterm-256color, or use --accessible for line-based prompts"
+    })
+}
+
+pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<i32, CliError> {
+    let bare = command.is_none();
+    let start = match &command {
+        Some(InterfaceCommand::Tui(tui)) => StartView::from_command(tui),
+        _ => StartView::default(),
+    };
+    let mut target = LaunchTarget::initial(&context, command)?;
+    let Context { global, mut settings, .. } = context;
+    let (trace, read_only, fresh) = (global.trace, global.read_only, global.fresh);
+    let settings_file = global.config.or_else(config::user_config_file);
+    let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
+    if !has_terminal() && settings.accessible.is_none() {
+        if bare {
+            cli::print_help();
+        }
+        return Err(no_terminal());
+    }
+    let (mut options, warning) =
+        runtime::RuntimeOptions::new(&settings).map_err(CliError::usage)?;
+    settings.warnings.extend(warning);
+    if let Some(path) = trace {
+        options.trace = Trace::create(&path)
+            .map_err(|error| CliError::usage(format!("--trace {}: {error}", path.display())))?;
+    }
+    let trace = options.trace.clone();
+    let mut launcher = Launcher {
+        settings,
+        settings_file,
+        options,
+        read_only,
+        fresh,
+        start,
+        signals: None,
+        reopen_command: ReopenCommand::default(),
+    };
+    loop {
+        match launcher.open(target).await? {
+            RunOutcome::Exit(code) => {
+                trace.finish().map_err(|error| CliError::io("write the trace", &error))?;
+                return Ok(code);
+            }
+            RunOutcome::Switch(destination) => target = launcher.target(destination)?,
+        }
+    }
+}
+
+#[derive(Default)]
+struct StartView {
+    /// An id or a name.
+    dataset: Option<String>,
+    pane: Option<Pane>,
+    view: Option<SafeText>,
+}
+
+impl StartView {
+    fn from_command(tui: &TuiOptions) -> Self {
+        let pane = tui.tab.map(|tab| match tab {
+            StartPane::Datasets => Pane::Datasets,
+            StartPane::Results => Pane::Results,
+            StartPane::Detail => Pane::Detail,
+            StartPane::Query => Pane::Query,
+            StartPane::Jobs => Pane::Jobs,
+            StartPane::Basket => Pane::Basket,
+        });
+        let view = tui.view.as_deref().map(SafeText::name);
+        Self { dataset: tui.at.clone(), pane, view }
+    }
+}
+
+/// A deployment that the interface shows.
+struct LaunchedDeployment {
+    client: Client,
+    /// What is shown of its login.
+    login: Option<LoginSetup>,
+    deployment: DeploymentKind,
+    /// The dataset to open first.
+    dataset: Option<DatasetId>,
+    worker_options: WorkerOptions,
+}
+
+struct Launcher {
+    settings: Settings,
+    settings_file: Option<PathBuf>,
+    options: runtime::RuntimeOptions,
+    read_only: bool,
+    /// Whether the last session is not continued.
+    fresh: bool,
+    /// For the first deployment only.
+    start: StartView,
+    /// Watched since the first screen.
+    signals: Option<SignalReceiver>,
+    reopen_command: ReopenCommand,
+}
+
+impl Launcher {
+    fn target(&self, destination: Destination) -> Result<LaunchTarget, CliError> {
+        Ok(match destination {
+            Destination::Profile(name) => LaunchTarget::named(&self.settings, &name)?,
+            Destination::Sample => {
+                LaunchTarget::Sample { images: DEFAULT_SAMPLE_IMAGES, data: None }
+            }
+            Destination::Welcome => LaunchTarget::Welcome(None),
+        })
+    }
+
+    /// Opens a target and runs the interface. On failure it shows the welcome screen.
+    async fn open(&mut self, target: LaunchTarget) -> Result<RunOutcome, CliError> {
+        self.reopen_command = target.reopen_command();
+        match target {
+            LaunchTarget::Sample { images, data } => {
+                let local = cli::start_demo(images, data).await?;
+                self.run_local(local, "sample", None).await
+            }
+            LaunchTarget::Folder { folder, data, settings, profile } => {
+                let local = LocalService::open_folder(folder, data, settings).await?;
+                let name = profile.clone().unwrap_or_else(|| "local".to_owned());
+                self.run_local(local, &name, profile).await
+            }
+            LaunchTarget::Remote(profile, secret) => {
+                let secrets = open_secrets().ok();
+                let client = cli::profile_client(&profile, secret, secrets.as_ref());
+                // The interface opens the form for the missing login.
+                let client = client.or_else(|error| match error.exit {
+                    Exit::Login if self.settings.accessible.is_none() => {
+                        cli::profile_client_without_secret(&profile)
+                    }
+                    _ => Err(error),
+                });
+                match client {
+                    Ok(client) => self.run_profile(client, &profile).await,
+                    Err(error) => self.run_welcome(Some(error.message)).await,
+                }
+            }
+            LaunchTarget::Address(client, name) => {
+                let login = login_setup(&client, None);
+                let launched = self.remote_deployment(client, login, None);
+                self.run_interface(launched, &name, None).await
+            }
+            LaunchTarget::Welcome(error) => self.run_welcome(error).await,
+        }
+    }
+
+    /// Runs a remote profile, whose key may be replaced meanwhile.
+    async fn run_profile(
+        &mut self,
+        client: Client,
+        profile: &Profile,
+    ) -> Result<RunOutcome, CliError> {
+        let owner = key_pair_owner(profile, &client, self.settings_file.clone());
+        let login = login_setup(&client, Some(profile));
+        let name = profile.name.clone();
+        let launched = self.remote_deployment(client, login, owner.clone());
+        let outcome = self.run_interface(launched, &name, Some(name.clone())).await;
+        let known = self.settings.profiles.iter_mut().find(|known| known.name == name);
+        if let (Some(known), Some(owner)) = (known, owner) {
+            known.deployment = owner.profile().deployment;
+        }
+        outcome
+    }
+
+    async fn run_local(
+        &mut self,
+        local: LocalService,
+        name: &str,
+        profile: Option<String>,
+    ) -> Result<RunOutcome, CliError> {
+        let launched = LaunchedDeployment {
+            client: local.client()?,
+            login: None,
+            deployment: DeploymentKind::Local,
+            dataset: local.first_dataset(),
+            // Without a disk cache: the pictures are on this machine already.
+            worker_options: WorkerOptions {
+                later_warning: Some(Box::pin(local.skipped_warning())),
+                ..WorkerOptions::default()
+            },
+        };
+        let outcome = self.run_interface(launched, name, profile).await;
+        // Printed after the screen was restored, so that the whole list is not lost.
+        local.report_skipped();
+        local.stop().await?;
+        outcome
+    }
+
+    fn remote_deployment(
+        &self,
+        client: Client,
+        login: Option<LoginSetup>,
+        key_pair_owner: Option<Arc<KeyPairOwner>>,
+    ) -> LaunchedDeployment {
+        let is_on_premises = client.endpoint().is_on_premises();
+        let deployment =
+            if is_on_premises { DeploymentKind::Onprem } else { DeploymentKind::Hosted };
+        let disk_cache = self.disk_cache();
+        let worker_options = WorkerOptions { disk_cache, key_pair_owner, later_warning: None };
+        LaunchedDeployment { client, login, deployment, dataset: None, worker_options }
+    }
+
+    async fn run_interface(
+        &mut self,
+        launched: LaunchedDeployment,
+        name: &str,
+        profile: Option<String>,
+    ) -> Result<RunOutcome, CliError> {
+        let state = config::state_dir(name).map(StateStore::in_dir).unwrap_or_default();
+        let setup = self.setup(&launched, name, profile, &state)?;
+        let worker = worker::spawn(launched.client, state, launched.worker_options);
+        if let Some(reason) = self.settings.accessible {
+            let announcer = Announcer::new(io::BufReader::new(io::stdin()), io::stdout());
+            let options = AccessibleOptions { reason, trace: self.options.trace.clone() };
+            // Signals keep their default effect: the terminal needs no restoring.
+            let running = accessible::run(setup, options, worker, announcer);
+            return Box::pin(running).await.map_err(|error| CliError::output(&error));
+        }
+        let options = self.options.clone();
+        let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
+        // The future is large: on the heap it does not grow all its callers.
+        Box::pin(running).await.map_err(|error| terminal_error(&error))
+    }
+
+    fn setup(
+        &mut self,
+        launched: &LaunchedDeployment,
+        name: &str,
+        profile: Option<String>,
+        state: &StateStore,
+    ) -> Result<app::Setup, CliError> {
+        let (session, session_warning) = self.last_session(state);
+        let known = profile
+            .as_ref()
+            .and_then(|name| self.settings.profiles.iter().find(|each| each.name == *name));
+        let kind = known.map(|known| known.deployment.kind());
+        let profile_options = known.map(|known| known.options.clone()).unwrap_or_default();
+        let start = std::mem::take(&mut self.start);
+        // The state is stored under the name; the header also shows the kind.
+        let name = kind.map_or_else(|| name.to_owned(), |kind| format!("{name}·{kind}"));
+        let (keymap, key_warnings) =
+            config::load_keymap(config::keymap_file().as_deref()).map_err(CliError::usage)?;
+        // With a clock before 1970, ages count from the start of the program.
+        let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Ok(app::Setup {
+            profile,
+            login: launched.login.clone(),
+            read_only: self.read_only || profile_options.read_only,
+            initial_pane: start.pane,
+            initial_view: start.view,
+            pinned: profile_options.pinned.iter().filter_map(|id| id.parse().ok()).collect(),
+            search_defaults: self.settings.search.clone(),
+            export_defaults: self.settings.export.clone(),
+            session,
+            warnings: [self.settings.warnings.clone(), key_warnings, session_warning].concat(),
+            profiles: self.settings.profiles.clone(),
+            deployment: launched.deployment,
+            initial_dataset: start.dataset.or(launched.dataset.map(|id| id.to_string())),
+            reopen_command: self.reopen_command.clone(),
+            download_dir: SafeText::file_name(&self.settings.export.download_dir),
+            home_dir: std::env::home_dir(),
+            started_at: clock,
+            protocol: self.options.initial_protocol(),
+            theme: self.settings.ui.theme.clone(),
+            tile_size: self.settings.ui.tile,
+            capture_mouse: self.settings.ui.mouse,
+            polling: self.settings.poll,
+            notify: self.settings.ui.notify.clone(),
+            ..app::Setup::new(SafeText::name(&name), keymap)
+        })
+    }
+
+    /// Where the interface was when it ended; or why that cannot be read.
+    fn last_session(&self, state: &StateStore) -> (Option<SavedSession>, Vec<String>) {
+        if self.fresh {
+            return (None, Vec::new());
+        }
+        match state.session() {
+            Ok(session) => (session, Vec::new()),
+            Err(failure) => (None, vec![failure.to_string()]),
+        }
+    }
+
+    /// The disk cache for thumbnails of a remote service, unless it is turned off.
+    fn disk_cache(&self) -> Option<DiskCacheOptions> {
+        let max_bytes = self.settings.cache.max_mib << 20;
+        let folder = config::thumbnails_dir().filter(|_| max_bytes > 0)?;
+        Some(DiskCacheOptions { folder, max_bytes })
+    }
+}
+
+/// Returns the signals, which are watched from the first call on.
+fn watch_once(signals: &mut Option<SignalReceiver>) -> Result<&mut SignalReceiver, CliError> {
+    match signals {
+        Some(signals) => Ok(signals),
+        none => {
+            let watched = runtime::watch_signals();
+            let watched = watched.map_err(|error| CliError::io("wait for signals", &error))?;
+            Ok(none.insert(watched))
+        }
+    }
+}
+
+fn terminal_error(error: &io::Error) -> CliError {
+    CliError::io("use the terminal", error)
+}

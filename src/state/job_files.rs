@@ -1,0 +1,143 @@
+//! Job files of concurrent instances. Each instance writes its jobs to its own file and locks the file while
+//! it runs, so that only one instance follows a job. Files of exited instances are adopted by the next
+//! instance that looks for them.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use crate::state::{
+    StateStore,
+    store::{self, file_failure, read_jobs},
+};
+use tessera_model::{Failure, JobRecord, StateValue};
+
+/// Files of running instances, and of exited ones that left jobs.
+const MAX_INSTANCES: usize = 64;
+
+#[derive(Debug, Default)]
+pub(super) struct InstanceFiles {
+    own_file: Option<(PathBuf, File)>,
+    /// Adopted files, until our own file contains their jobs.
+    adopted: Vec<(PathBuf, File)>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct OtherInstances {
+    /// The files of exited instances, which this instance adopts.
+    pub orphaned: Vec<PathBuf>,
+    pub running: Vec<PathBuf>,
+}
+
+impl InstanceFiles {
+    /// Our own file; created by the first write.
+    pub(super) fn claim_own_file(&mut self, folder: &Path) -> io::Result<PathBuf> {
+        if let Some((path, _)) = &self.own_file {
+            return Ok(path.clone());
+        }
+        tessera_files::create_private_dir_durably(folder)?;
+        for number in 0..MAX_INSTANCES {
+            let path = entry_path(folder, number);
+            if !path.exists()
+                && let Some(lock) = try_lock(&path)?
+            {
+                self.own_file = Some((path.clone(), lock));
+                return Ok(path);
+            }
+        }
+        Err(io::Error::other(format!("{MAX_INSTANCES} instances of the program have jobs here")))
+    }
+
+    pub(super) fn adopt_orphaned(&mut self, folder: &Path) -> io::Result<OtherInstances> {
+        self.adopted.clear();
+        let mut others = OtherInstances::default();
+        let own = self.own_file.as_ref().map(|(path, _)| path);
+        for path in list_files(folder).filter(|path| own != Some(path)) {
+            match try_lock(&path)? {
+                Some(lock) => {
+                    others.orphaned.push(path.clone());
+                    self.adopted.push((path, lock));
+                }
+                None => others.running.push(path),
+            }
+        }
+        Ok(others)
+    }
+
+    /// Removes the adopted files; our own file contains their jobs now.
+    pub(super) fn remove_adopted(&mut self) -> io::Result<()> {
+        for (path, _lock) in self.adopted.drain(..) {
+            fs::remove_file(path)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn release_adopted(&mut self) {
+        self.adopted.clear();
+    }
+}
+
+/// The files of all instances, running or exited.
+pub(super) fn list_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    (0..MAX_INSTANCES).map(move |number| entry_path(folder, number)).filter(|path| path.exists())
+}
+
+/// Whether a running instance owns this file. Does not adopt it.
+pub(super) fn is_locked(path: &Path) -> io::Result<bool> {
+    tessera_files::is_locked(&path.with_extension("lock"))
+}
+
+fn entry_path(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("jobs-{number}.json"))
+}
+
+/// Locks a file unless a running instance owns it. The lock ends with the process.
+pub(super) fn try_lock(path: &Path) -> io::Result<Option<File>> {
+    tessera_files::open_locked(&path.with_extension("lock"))
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredJob {
+    pub job: JobRecord,
+    pub is_followed: bool,
+}
+
+impl StateStore {
+    /// All jobs, oldest first.
+    pub fn jobs(&self) -> Result<Vec<StoredJob>, Failure> {
+        let mut all = BTreeMap::<_, StoredJob>::new();
+        for path in self.job_files() {
+            let is_locked = is_locked(&path).map_err(file_failure(&path, "read"))?;
+            for job in read_jobs(&path)? {
+                // A crash between writing and removing leaves a job in two files.
+                let known = all.get(&job.started_at).is_some_and(|known| known.is_followed);
+                all.insert(job.started_at, StoredJob { job, is_followed: is_locked || known });
+            }
+        }
+        Ok(all.into_values().collect())
+    }
+
+    /// Removes the matching jobs that no running instance follows, and returns their number.
+    pub fn forget_jobs(&self, forgets: impl Fn(&JobRecord) -> bool) -> Result<usize, Failure> {
+        let mut forgotten = 0;
+        for path in self.job_files() {
+            let lock = try_lock(&path).map_err(file_failure(&path, "read"))?;
+            let Some(_lock) = lock else { continue };
+            let (removed, own): (Vec<_>, Vec<_>) =
+                read_jobs(&path)?.into_iter().partition(&forgets);
+            if !removed.is_empty() {
+                let remaining = StateValue::Jobs { own, other_instances: Vec::new() };
+                store::write(&path, &remaining)?;
+                forgotten += removed.len();
+            }
+        }
+        Ok(forgotten)
+    }
+
+    fn job_files(&self) -> impl Iterator<Item = PathBuf> {
+        self.dir.iter().flat_map(|folder| list_files(folder))
+    }
+}

@@ -1,0 +1,81 @@
+//! Creates a profile: checks its values, adds it to the settings of the user, and stores its secret.
+
+use std::path::Path;
+
+use secrecy::SecretString;
+use tessera_client::{ApiPrefix, BaseUrl, CertificateAuthorities, TextSearchPath};
+use tessera_model::Failure;
+
+use super::open_secrets;
+use crate::{
+    config::{self, DeploymentConfig, Profile, ThemeChoice, edit, is_storage_uri},
+    credentials::SecretOwner,
+};
+
+/// A profile that does not exist yet, with what the user decided about it.
+#[derive(Clone, Copy, Debug)]
+pub struct NewProfile<'a> {
+    pub profile: &'a Profile,
+    pub make_default: bool,
+    /// The secret to store, for a hosted profile.
+    pub secret: Option<&'a SecretString>,
+}
+
+impl NewProfile<'_> {
+    /// Checks the profile before anything is written.
+    ///
+    /// # Errors
+    /// The folder does not exist, or a value is not valid.
+    pub fn check(&self) -> Result<(), String> {
+        if let DeploymentConfig::Local { folder, .. } = &self.profile.deployment
+            && !is_storage_uri(folder)
+            && !folder.is_dir()
+        {
+            return Err(format!("{} is not a folder", folder.display()));
+        }
+        self.profile
+            .settings()
+            .try_for_each(|(key, value)| check_value(key, value.as_str().unwrap_or_default()))
+    }
+}
+
+/// Adds a profile to the settings file, and stores its secret in the preferred store.
+///
+/// # Errors
+/// The profile is not valid or exists already, or the file or the secret cannot be written.
+pub fn create_profile(file: &Path, new: &NewProfile<'_>) -> Result<(), String> {
+    new.check()?;
+    edit::add_profile(file, new.profile)?;
+    if new.make_default {
+        edit::set(file, "default_profile", &new.profile.name.clone().into())?;
+    }
+    let DeploymentConfig::Hosted { base_url, api_key } = &new.profile.deployment else {
+        return Ok(());
+    };
+    let Some(secret) = new.secret else { return Ok(()) };
+    let origin = BaseUrl::parse(base_url).map_err(|failure| failure.to_string())?.to_string();
+    let owner = SecretOwner { profile: &new.profile.name, origin: &origin, api_key };
+    let secrets = open_secrets()?;
+    secrets.save(owner, secret, secrets.preferred_store())
+}
+
+/// Checks the values of settings that only the client can validate, and names of files.
+///
+/// # Errors
+/// The value is not one of the setting.
+pub fn check_value(key: &str, value: &str) -> Result<(), String> {
+    let reason = |failure: Failure| format!("`{key}`: {failure}");
+    match key {
+        "base_url" | "pipeline_url" => BaseUrl::parse(value).map(drop).map_err(reason),
+        "api_prefix" => ApiPrefix::parse(value).map(drop).map_err(reason),
+        "text_search_path" => TextSearchPath::parse(value).map(drop).map_err(reason),
+        "ca_file" => CertificateAuthorities::read(&config::expand_home(value.into()))
+            .map(drop)
+            .map_err(reason),
+        "theme" => {
+            let file = value.parse::<ThemeChoice>().and_then(|theme| theme.file());
+            file.map(drop).map_err(|why| format!("`{key}`: {why}"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,10 @@
+//! What the commands and the interface both do with profiles and their logins, without a terminal and
+//! without a command line: the caller asks the user, and presents the outcome.
+
+mod create_profile;
+mod import_key_pair;
+mod stored_login;
+
+pub use create_profile::{NewProfile, check_value, create_profile};
+pub use import_key_pair::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, issue_key_pair};
+pub use stored_login::{SecretSource, find_secret, open_secrets, secret_location};

@@ -1,0 +1,78 @@
+//! Finds the secret of a profile: in the environment, the keyring or the file of secrets.
+
+use secrecy::SecretString;
+use tessera_client::BaseUrl;
+use tessera_model::Failure;
+
+use crate::{
+    config::{self, DeploymentConfig, Profile},
+    credentials::{EnvironmentLogin, SecretOwner, SecretStore, SecretStores},
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretSource {
+    Typed,
+    Variable(&'static str),
+    Stored(SecretStore),
+}
+
+impl SecretSource {
+    /// One word for documents.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Typed => "typed",
+            Self::Variable(name) => name,
+            Self::Stored(SecretStore::Keyring) => "keyring",
+            Self::Stored(SecretStore::File) => "file",
+        }
+    }
+
+    pub fn description(self, secrets: &SecretStores) -> String {
+        match self {
+            Self::Typed => "typed".to_owned(),
+            Self::Variable(name) => format!("{name}, in the environment"),
+            Self::Stored(store) => secrets.describe(store),
+        }
+    }
+}
+
+pub fn open_secrets() -> Result<SecretStores, String> {
+    let folder = config::config_dir();
+    folder
+        .map(|folder| SecretStores::in_dir(&folder))
+        .ok_or_else(|| "the home folder is unknown, so secrets cannot be stored".to_owned())
+}
+
+/// Finds a secret. One in the environment takes precedence, if it belongs to the profile.
+pub fn find_secret(
+    owner: SecretOwner,
+    secrets: Option<&SecretStores>,
+) -> Result<Option<(SecretString, SecretSource)>, String> {
+    if let Ok(environment) = EnvironmentLogin::for_profile(owner)
+        && let Some((secret, name)) = environment.secret()?
+    {
+        return Ok(Some((secret, SecretSource::Variable(name))));
+    }
+    let stored = secrets.map_or(Ok(None), |secrets| secrets.find(owner))?;
+    Ok(stored.map(|(secret, store)| (secret, SecretSource::Stored(store))))
+}
+
+/// Where the secret of a profile is; `None` if the profile needs none.
+///
+/// # Errors
+/// The address of the profile is not valid.
+pub fn secret_location(
+    profile: &Profile,
+    secrets: &SecretStores,
+) -> Result<Option<String>, Failure> {
+    let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
+        return Ok(None);
+    };
+    let origin = BaseUrl::parse(base_url)?.to_string();
+    let owner = SecretOwner { profile: &profile.name, origin: &origin, api_key };
+    Ok(Some(match find_secret(owner, Some(secrets)) {
+        Ok(Some((_, source))) => source.description(secrets),
+        Ok(None) => "none yet: `tessera auth import`".to_owned(),
+        Err(reason) => reason,
+    }))
+}

@@ -1,0 +1,105 @@
+//! Tests that the login is replaced only by one that the service accepts, and that an issued secret is
+//! never lost.
+
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use tessera_testing::{
+    clients::{hosted, without_pauses},
+    scripted::{ReceivedRequest, Reply, ScriptedServer},
+};
+
+use super::*;
+use crate::{
+    config::{DeploymentConfig, Profile, edit},
+    credentials::stores_with_keyring,
+    message::TypedSecret,
+};
+
+const KEYRING: &str = "the keyring of this system";
+
+/// The requests of a login whose key pairs are stored in `folder`, unless the storage refuses them.
+fn login_of(server: &ScriptedServer, folder: &std::path::Path, refuses: bool) -> LoginRequests {
+    let client = hosted(&server.url(), without_pauses());
+    let origin = client.endpoint().base_url().to_string();
+    let deployment =
+        DeploymentConfig::Hosted { base_url: origin.clone(), api_key: "ak_1".to_owned() };
+    let (profile, file) = (Profile::new("prod", deployment), folder.join("config.toml"));
+    edit::add_profile(&file, &profile).unwrap();
+    let secrets = if refuses {
+        Err("the keyring is locked".to_owned())
+    } else {
+        Ok(stores_with_keyring(folder))
+    };
+    let owner = KeyPairOwner::new(profile, origin, Some(file), secrets);
+    LoginRequests { client, owner: Some(Arc::new(owner)) }
+}
+
+/// A service that accepts the key `ak_2`, issues it for a session, and lists no datasets.
+async fn login_service(issues_secret: bool) -> ScriptedServer {
+    ScriptedServer::start(move |seen: &ReceivedRequest| {
+        if seen.path().ends_with("api_credentials") {
+            let secret = if issues_secret { r#","api_secret":"canary-secret""# } else { "" };
+            return Reply::json(format!(r#"{{"api_key":"ak_2","message":"Keep it"{secret}}}"#));
+        }
+        let token = seen.header("authorization").unwrap().trim_start_matches("Bearer ");
+        let head = BASE64_URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
+        if String::from_utf8(head).unwrap().contains("ak_2") {
+            return Reply::json("[]");
+        }
+        Reply::new(401, &[], r#"{"detail":"expired"}"#)
+    })
+    .await
+}
+
+fn key_pair(api_key: &str, store: bool) -> LoginImport {
+    let api_secret = TypedSecret("canary-secret".into());
+    LoginImport::KeyPair { api_key: api_key.to_owned(), api_secret, store }
+}
+
+fn session() -> LoginImport {
+    LoginImport::Session(TypedSecret("canary-session".into()))
+}
+
+#[tokio::test]
+async fn a_login_is_replaced_only_by_one_that_the_service_accepts() {
+    for (import, issues_secret, refuses, is_kept, expected) in [
+        (key_pair("ak_3", true), true, false, false, Err("the credentials were rejected")),
+        (key_pair("ak_2", false), true, false, false, Ok(None)),
+        (key_pair("ak_2", true), true, false, true, Ok(Some(KEYRING))),
+        (key_pair("ak_2", true), true, true, false, Err("the keyring is locked")),
+        (session(), true, false, true, Ok(Some(KEYRING))),
+        (session(), false, false, false, Err("without its secret")),
+    ] {
+        let server = login_service(issues_secret).await;
+        let folder = tempfile::tempdir().unwrap();
+        let login = login_of(&server, folder.path(), refuses);
+        let result = login.import(import).await;
+        match (result.map(|login| login.stored_in), expected) {
+            (Ok(place), Ok(expected)) => assert_eq!(place.as_ref().map(SafeText::as_str), expected),
+            (Err(failure), Err(words)) => {
+                let text = failure.to_string();
+                assert!(text.contains(words) && !text.contains("canary"), "{text}");
+            }
+            (result, expected) => panic!("{result:?} instead of {expected:?}"),
+        }
+        let settings = std::fs::read_to_string(folder.path().join("config.toml")).unwrap();
+        assert_eq!(settings.contains("ak_2"), is_kept, "{settings}");
+        let accepted = login.check(None).await.is_ok();
+        assert_eq!(accepted, expected.is_ok(), "the former login stays if the import failed");
+        let requests = server.requests();
+        let both = |seen: &&ReceivedRequest| {
+            seen.header("cookie").is_some() && seen.header("authorization").is_some()
+        };
+        assert_eq!(requests.iter().find(both).map(ReceivedRequest::path), None);
+    }
+}
+
+/// The service shows an issued secret only once, so the secret is used even if it cannot be stored.
+#[tokio::test]
+async fn an_issued_key_pair_that_cannot_be_stored_is_used() {
+    let server = login_service(true).await;
+    let folder = tempfile::tempdir().unwrap();
+    let login = login_of(&server, folder.path(), true);
+    let text = login.import(session()).await.unwrap_err().to_string();
+    assert!(text.contains("not stored") && text.contains("the keyring is locked"), "{text}");
+    assert_eq!(login.check(None).await, Ok(()));
+}
