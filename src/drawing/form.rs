@@ -10,7 +10,7 @@ use tessera_model::SafeText;
 use tui_input::Input;
 
 use super::{
-    DrawContext, HoverTexts, display_width, field_area, line, rows_of_line, text_cells, wrap_words,
+    HoverTexts, Painter, display_width, field_area, line, rows_of_line, text_cells, wrap_words,
 };
 
 /// The rows of the canvas that a form is drawn on.
@@ -51,7 +51,7 @@ pub(crate) struct FormOptions<'l> {
 
 /// Draws the rows of a form from the top, on a canvas that is as high as the rows need. Texts are wrapped in full.
 pub(crate) struct FormRows<'a, S> {
-    pub ctx: DrawContext<'a, S>,
+    pub ctx: Painter<'a, S>,
     inside: Rect,
     column: u16,
     row: u16,
@@ -140,7 +140,7 @@ impl<S> FormRows<'_, S> {
     }
 }
 
-impl<S> DrawContext<'_, S> {
+impl<S> Painter<'_, S> {
     /// Draws a form and its footer. If the form does not fit, its blank rows are left out first. If it still does not
     /// fit, it is scrolled to the focused field.
     pub(crate) fn form(
@@ -196,7 +196,7 @@ impl<S> DrawContext<'_, S> {
         let (app, theme, layer) = (self.app, self.theme, &mut *self.layer);
         // Texts under the mouse are dropped, because rows get their places only when they are scrolled.
         let hover = &mut HoverTexts::default();
-        let ctx = DrawContext { app, theme, buf: canvas, layer, hover };
+        let ctx = Painter { app, theme, buf: canvas, layer, hover };
         let column = options.column;
         let mut rows = FormRows { ctx, inside, column, row: 0, is_spaced, focus_end: 0 };
         draw(&mut rows);
@@ -207,8 +207,8 @@ impl<S> DrawContext<'_, S> {
     pub(crate) fn text_field(&mut self, area: Rect, input: &Input, focused: bool) {
         let cells = usize::from(area.width).max(1);
         let shown = SafeText::file_name(input.value());
-        let before: String = input.value().chars().take(input.cursor()).collect();
-        let cursor = display_width(SafeText::file_name(&before).as_str());
+        let typed: String = input.value().chars().take(input.cursor()).collect();
+        let cursor = display_width(SafeText::file_name(&typed).as_str());
         let skip = (cursor + 1).saturating_sub(cells);
         self.put(area, 0, &[(skip_columns(shown.as_str(), skip), self.theme.text)]);
         if focused && let Ok(at) = u16::try_from(cursor - skip.min(cursor)) {

@@ -8,10 +8,10 @@ use ratatui::{
     },
 };
 
-use super::{DrawContext, text_cells};
+use super::{Painter, text_cells};
 use tessera_model::text::truncate;
 
-impl<S> DrawContext<'_, S> {
+impl<S> Painter<'_, S> {
     /// Marks on the right border which rows of a list are visible, unless all rows are.
     pub(crate) fn scroll_mark(&mut self, area: Rect, top: usize, visible: usize, rows: usize) {
         if rows <= visible || area.height <= 2 {

@@ -6,17 +6,19 @@
 
 mod form;
 mod frame;
-mod hover;
 mod picture;
 pub mod picture_layer;
 mod text;
 pub mod theme;
 
-use ratatui::buffer::Buffer;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+use tessera_model::SafeText;
 
 pub(crate) use form::{FormOptions, FormRows, ScrollState, choice_text};
 pub(crate) use frame::{below, field_area, line, split_columns, split_end};
-pub use hover::HoverTexts;
 pub use picture_layer::PictureLayer;
 pub(crate) use text::{
     display_width, first_fitting, fitting_items, format_score, gauge, rows_of_line, text_cells,
@@ -24,11 +26,45 @@ pub(crate) use text::{
 };
 pub use theme::Theme;
 
-/// What every drawing function needs. Widgets are methods of it that work for any state `S`.
-pub struct DrawContext<'a, S> {
+/// What every drawing function needs: the cells, the theme and the state `S`, which widgets never read.
+pub struct Painter<'a, S> {
     pub app: &'a S,
     pub theme: &'a Theme,
     pub buf: &'a mut Buffer,
     pub layer: &'a mut PictureLayer,
     pub hover: &'a mut HoverTexts,
+}
+
+/// The texts of a frame for the areas under the mouse: what the screen cuts, and what its marks and keys stand for. The
+/// runtime looks for the text of a cell when the mouse is moved.
+#[derive(Debug, Default)]
+pub struct HoverTexts(Vec<(Rect, SafeText)>);
+
+impl HoverTexts {
+    pub(crate) fn text_at(&self, position: Position) -> Option<&SafeText> {
+        let mut texts = self.0.iter().rev();
+        texts.find(|(area, _)| area.contains(position)).map(|(_, text)| text)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl<S> Painter<'_, S> {
+    /// Adds the text that is shown with the mouse over an area, above those added before.
+    pub(crate) fn explain(&mut self, area: Rect, text: impl AsRef<str>) {
+        self.hover.0.push((area, SafeText::detail(text.as_ref().trim())));
+    }
+
+    /// The row of an area that begins with a text.
+    pub(crate) fn row_of(&self, area: Rect, text: &str) -> Option<u16> {
+        let mut rows = area.intersection(self.buf.area).rows();
+        let begins = |row: &Rect| {
+            let cells: String =
+                row.positions().map(|position| self.buf[position].symbol()).collect();
+            cells.starts_with(text)
+        };
+        rows.position(|row| begins(&row)).and_then(|row| u16::try_from(row).ok())
+    }
 }

@@ -7,11 +7,11 @@ use ratatui::{
     widgets::{Paragraph, Widget, Wrap},
 };
 
-use super::{DrawContext, below, text_cells, wrap_words};
+use super::{Painter, below, text_cells, wrap_words};
 use tessera_model::Region;
 use tessera_picture::Protocol;
 
-impl<S> DrawContext<'_, S> {
+impl<S> Painter<'_, S> {
     /// Draws a few lines in the middle of an area. The style applies to the first line.
     pub(crate) fn centered_message<T: AsRef<str>>(
         &mut self,

@@ -7,7 +7,7 @@ use ratatui::{
 };
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::{DrawContext, ScrollState, line};
+use super::{Painter, ScrollState, line};
 use tessera_model::text::truncate;
 
 pub(crate) fn display_width(text: &str) -> usize {
@@ -19,7 +19,7 @@ pub(crate) fn text_cells(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
-impl<S> DrawContext<'_, S> {
+impl<S> Painter<'_, S> {
     /// Writes a row of `area`, truncated to its width.
     pub(crate) fn put<T: AsRef<str>>(&mut self, area: Rect, row: u16, parts: &[(T, Style)]) {
         // The area may have been laid out for a larger screen.

@@ -33,7 +33,7 @@ pub enum ThemeName {
     #[default]
     Dark,
     Light,
-    /// Without color.
+    /// A theme that has no colors.
     Plain,
 }
 

@@ -65,7 +65,7 @@ fn activity_text(app: &App) -> String {
     let mut parts = Vec::new();
     parts.extend(app.outage().map(|outage| outage_text(outage, app.screen().size.0)));
     match app.tickets().outstanding() {
-        // Without login, they are only polls.
+        // While the login is rejected, the only requests are polls, which are not counted.
         _ if app.login().rejection.is_some() => {}
         0 => {}
         1 => parts.push("1 request".to_owned()),

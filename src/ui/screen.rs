@@ -16,7 +16,7 @@ pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer
     draw_with_texts(app, theme, buf, layer, &mut HoverTexts::default());
 }
 
-/// As [`draw`], with the texts for the cell under the mouse.
+/// Draws the screen and collects the texts for the cell under the mouse.
 pub fn draw_with_texts(
     app: &App,
     theme: &Theme,
@@ -31,7 +31,7 @@ pub fn draw_with_texts(
         None => (app.areas().notification, app.areas().hints),
     };
     let notification = hints::notification_area(app, line);
-    // Beside a notification of several lines, pictures are not drawn under it.
+    // Pictures are not drawn under a notification of several lines.
     let above = (notification.height > 1).then_some(notification);
     let hints = hints::hints_area(app, line_of_hints);
     let explained = (hints.height > 1).then_some(hints);
@@ -47,7 +47,7 @@ pub fn draw_with_texts(
         draw_panes(&mut ctx);
     }
     if let (Some(dialog), Some(area)) = (app.overlay(), overlay) {
-        // The mouse does not reach what is below.
+        // The mouse does not reach the panes below the dialog.
         ctx.hover.clear();
         ctx.layer.allow_on_overlays();
         Clear.render(area, ctx.buf);

@@ -20,13 +20,13 @@ use crate::{
     app::{
         App, Store,
         overlay::{
-            Dialog, DrawContext, FormRows, KeyResult,
+            Dialog, DrawContext, KeyResult,
             fields::{self, edit, expand_path, split_words},
         },
         pane::cycle,
     },
     config::DeploymentKind,
-    drawing::{FormOptions, ScrollState, display_width},
+    drawing::{FormOptions, FormRows, ScrollState, display_width},
     input::{Chord, Key},
     message::{JobId, Lane, Request},
 };
@@ -369,11 +369,11 @@ const NUMBER_COLUMNS: u16 = 24;
 const NOTE_COLUMN: u16 = 40;
 
 /// Draws a label. Returns the area of its field.
-fn draw_label(rows: &mut FormRows, form: &AddMediaForm, name: AddMediaField) -> Rect {
+fn draw_label(rows: &mut FormRows<App>, form: &AddMediaForm, name: AddMediaField) -> Rect {
     rows.field(&label(rows, form, name), form.field == name)
 }
 
-fn label(rows: &FormRows, form: &AddMediaForm, name: AddMediaField) -> Span<'static> {
+fn label(rows: &FormRows<App>, form: &AddMediaForm, name: AddMediaField) -> Span<'static> {
     let applies = form.fields().contains(&name);
     let style = if applies { rows.ctx.theme.text } else { rows.ctx.theme.dim };
     Span::styled(label_text(form, name), style)
@@ -404,7 +404,7 @@ fn tab_name(tab: SourceTab) -> &'static str {
     }
 }
 
-fn draw_source(rows: &mut FormRows, form: &AddMediaForm) {
+fn draw_source(rows: &mut FormRows<App>, form: &AddMediaForm) {
     let theme = rows.ctx.theme;
     let field = draw_label(rows, form, AddMediaField::Source);
     let tabs = |is_shown: fn(bool) -> bool| -> Vec<(String, Style)> {
@@ -430,7 +430,7 @@ fn draw_source(rows: &mut FormRows, form: &AddMediaForm) {
 
 /// Returns the error of a field, or the hint if the field has no error.
 fn error_or_hint(
-    rows: &FormRows,
+    rows: &FormRows<App>,
     form: &AddMediaForm,
     name: AddMediaField,
     hint: &str,
@@ -460,7 +460,7 @@ fn location_hint(form: &AddMediaForm) -> &'static str {
     }
 }
 
-fn draw_reindex_choice(rows: &mut FormRows, form: &AddMediaForm) {
+fn draw_reindex_choice(rows: &mut FormRows<App>, form: &AddMediaForm) {
     let theme = rows.ctx.theme;
     let choices = [
         (false, "READY → READ ONLY → PARTIAL INDEX", "no exports until a reindex (R)"),
@@ -476,7 +476,7 @@ fn draw_reindex_choice(rows: &mut FormRows, form: &AddMediaForm) {
     }
 }
 
-fn draw_options(rows: &mut FormRows, form: &AddMediaForm) {
+fn draw_options(rows: &mut FormRows<App>, form: &AddMediaForm) {
     let account = "arn:…:role/…, for storage in another account";
     draw_optional_field(rows, form, AddMediaField::Role, &form.role, account);
     if form.deployment == DeploymentKind::Local {
@@ -503,7 +503,7 @@ fn draw_options(rows: &mut FormRows, form: &AddMediaForm) {
 }
 
 fn draw_optional_field(
-    rows: &mut FormRows,
+    rows: &mut FormRows<App>,
     form: &AddMediaForm,
     name: AddMediaField,
     input: &Input,

@@ -18,10 +18,10 @@ use crate::{
     app::{
         App, JobState, Jobs, Remote,
         areas::inner_area,
-        overlay::{Dialog, DrawContext, FormRows, KeyResult},
+        overlay::{Dialog, DrawContext, KeyResult},
         view::visible_pictures::VisiblePicture,
     },
-    drawing::{FormOptions, ScrollState, below, gauge, split_columns, wrapped_rows},
+    drawing::{FormOptions, FormRows, ScrollState, below, gauge, split_columns, wrapped_rows},
     input::{Chord, Key},
     message::{Lane, Request},
 };
@@ -199,7 +199,7 @@ const FACT_WIDTH: u16 = 44;
 const BAR_WIDTH: usize = 20;
 
 impl ArchiveInspector {
-    fn draw_columns(&self, rows: &mut FormRows) {
+    fn draw_columns(&self, rows: &mut FormRows<App>) {
         let theme = rows.ctx.theme;
         let row = rows.reserve(1);
         rows.ctx.put(row, 0, &[(" columns", theme.dim)]);

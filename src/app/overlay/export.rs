@@ -17,14 +17,14 @@ use crate::{
         App, Level, Setup, availability,
         basket::cluster_count,
         overlay::{
-            Dialog, DrawContext, FormRows, KeyResult,
+            Dialog, DrawContext, KeyResult,
             fields::{self, edit, expand_path},
             selection_rows::{draw_entry, previews_seen_text, totals_text},
         },
         pane::cycle,
     },
     command_lines::export_options,
-    drawing::{FormOptions, ScrollState, choice_text},
+    drawing::{FormOptions, FormRows, ScrollState, choice_text},
     input::{Action, Chord, Key},
     message::Request,
 };
@@ -257,7 +257,7 @@ const FIELD_COLUMN: u16 = 14;
 /// The entries that are listed, at most.
 const MAX_ENTRIES: usize = 150;
 
-fn draw_dataset(rows: &mut FormRows, form: &ExportForm) {
+fn draw_dataset(rows: &mut FormRows<App>, form: &ExportForm) {
     let dataset = rows.ctx.app.store.dataset(form.dataset);
     let count = dataset.and_then(|dataset| dataset.n_images);
     let count = count.map(|count| grouped_with_noun(count, "image", "images"));
@@ -265,7 +265,7 @@ fn draw_dataset(rows: &mut FormRows, form: &ExportForm) {
     rows.text(&count, rows.ctx.theme.dim);
 }
 
-fn draw_totals(rows: &mut FormRows, selection: &Selection) {
+fn draw_totals(rows: &mut FormRows<App>, selection: &Selection) {
     let theme = rows.ctx.theme;
     let totals = selection.totals();
     let (here, hidden) = rows.ctx.app.baskets().visible_and_hidden_selected(rows.ctx.app.results());
@@ -281,7 +281,7 @@ fn draw_totals(rows: &mut FormRows, selection: &Selection) {
 }
 
 /// Draws the entries that are stale or not on the page, so that the user does not export a forgotten entry.
-fn draw_hidden_entries(rows: &mut FormRows, selection: &Selection) {
+fn draw_hidden_entries(rows: &mut FormRows<App>, selection: &Selection) {
     let app = rows.ctx.app;
     let stale = |entry: &SelectionEntry| entry.cluster().is_some_and(|cluster| cluster.stale);
     let mut entries = selection.ordered_entries();
@@ -301,7 +301,7 @@ fn draw_hidden_entries(rows: &mut FormRows, selection: &Selection) {
     }
 }
 
-fn draw_field(rows: &mut FormRows, form: &ExportForm, field: ExportField) {
+fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
     let focused = form.field == field;
     let theme = rows.ctx.theme;
     let label = Span::styled(label(field), theme.text);

@@ -17,7 +17,7 @@ use crate::{
     app::{
         App, Level,
         overlay::{
-            Dialog, DrawContext, FormRows, KeyResult,
+            Dialog, DrawContext, KeyResult,
             command_list::{CommandList, ListKind},
             fields::{self, edit},
             pick_list::{Command, PickItem},
@@ -26,7 +26,7 @@ use crate::{
         welcome::RedactedInput,
     },
     config::Destination,
-    drawing::{FormOptions, ScrollState, choice_text, wrapped_rows},
+    drawing::{FormOptions, FormRows, ScrollState, choice_text, wrapped_rows},
     input::{Chord, Key},
     message::{Lane, LoginImport, LoginPlaces, Payload, Request, TypedSecret},
 };
@@ -370,7 +370,7 @@ pub(crate) fn token_text(left: Duration) -> String {
     }
 }
 
-fn draw_field(rows: &mut FormRows, form: &LoginForm, field: LoginField) {
+fn draw_field(rows: &mut FormRows<App>, form: &LoginForm, field: LoginField) {
     let focused = form.field == field;
     let name = match field {
         LoginField::Task => "action",
@@ -407,7 +407,7 @@ fn store_text(form: &LoginForm) -> String {
 }
 
 /// Draws a dot for each typed character.
-fn masked_field(rows: &mut FormRows, label: &Span, input: &Input, focused: bool) {
+fn masked_field(rows: &mut FormRows<App>, label: &Span, input: &Input, focused: bool) {
     let value = rows.field(label, focused);
     let dots = Input::new("•".repeat(input.value().chars().count()));
     rows.ctx.text_field(value, &dots.with_cursor(input.cursor()), focused);

@@ -38,13 +38,12 @@ use tui_input::Input;
 
 use crate::{
     app::{App, Level, Mouse, availability, view::visible_pictures::VisiblePicture},
-    drawing,
+    drawing::Painter,
     input::Chord,
 };
 
 /// What dialogs and panes draw with: the state of the program, which drawing only reads, and the cells.
-pub type DrawContext<'a> = drawing::DrawContext<'a, App>;
-type FormRows<'a> = drawing::FormRows<'a, App>;
+pub type DrawContext<'a> = Painter<'a, App>;
 
 /// What a dialog wants after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,7 +279,7 @@ impl DrawContext<'_> {
         match self.app.store.pictures.get(&view, canvas) {
             Some(Ok(thumbnail)) => {
                 let covered = self.layer.place(self.buf, area, (view, canvas), thumbnail);
-                // Without covered cells, the picture cannot be drawn beside a dialog.
+                // A picture that covers no cells cannot be drawn beside a dialog.
                 if covered.is_some() {
                     return covered;
                 }
