@@ -93,7 +93,7 @@ impl QueryRun<'_> {
 
     fn apply_full_text(&mut self, text: &QueryText) -> Result<Option<Scores>, RetrievalError> {
         let query = self.context.full_text_query(text)?;
-        let found = self.index.captions.search(&query).map_err(StoreError::from)?;
+        let found = self.index.captions.search(&query);
         let matching = !query.is_negated;
         let members = self.index.members.len();
         let mut flags = vec![!matching; members];

@@ -29,9 +29,8 @@ pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32
     };
     let ended = tokio::select! {
         biased;
-        error = deployment.wait_until_outdated() => Err(error.into()),
-        () = finished => Ok(0),
-        code = signals.next() => Ok(code),
+        () = finished => 0,
+        code = signals.next() => code,
     };
     tokio::select! {
         // Tasks stop at the next file.
@@ -41,5 +40,5 @@ pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32
         // A second signal ends the wait; the leases end by themselves.
         _ = signals.next() => {}
     }
-    ended
+    Ok(ended)
 }

@@ -6,11 +6,23 @@ use super::{
 };
 use crate::{
     engine::{Connection, QueryError, Result, StatementBatch, params},
-    query, split_words,
+    query,
 };
 use tessera_search::text::{
-    full_text_query::FullTextQuery, language::Language, words::stemmed_text,
+    full_text_query::FullTextQuery,
+    language::Language,
+    words::{indexed_words, stemmed_text},
 };
+
+/// The words of the captions, in order and separated by spaces.
+pub(super) const TABLES: &str = "
+CREATE TABLE words (
+  media bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  words text NOT NULL,
+  count integer NOT NULL
+);
+CREATE INDEX words_contained ON words USING gin (array_to_tsvector(string_to_array(words, ' ')));
+";
 
 /// Longer words are represented by their hash, because the index refuses those of 2 KiB.
 const MAX_WORD_BYTES: usize = 500;
@@ -31,7 +43,7 @@ pub(crate) fn index_captions<'a>(
     let mut deletes = StatementBatch::new(connection, "DELETE FROM words WHERE media = ?1");
     for (media, caption) in captions {
         if let Some(caption) = caption {
-            let words = words_of(&stemmed_text(caption, language))?;
+            let words = words_of(&stemmed_text(caption, language));
             upserts.add(params![media, words.join(" "), words.len()])?;
         } else {
             deletes.add(params![media])?;
@@ -43,7 +55,7 @@ pub(crate) fn index_captions<'a>(
 
 /// Returns the media whose captions match, with their bm25 score unless the query is negated.
 pub fn search(connection: &Connection, query: &FullTextQuery) -> Result<Vec<(i64, f32)>> {
-    let text_query = TextQuery::new(query, words_of)?;
+    let text_query = TextQuery::new(query, words_of);
     let Some(condition) = text_query.condition() else { return Ok(Vec::new()) };
     let statistics =
         (!query.is_negated).then(|| statistics(connection, &text_query.phrases)).transpose()?;
@@ -85,12 +97,12 @@ fn count_containing(connection: &Connection, phrase: &[String]) -> Result<u64> {
 }
 
 /// The words of a stemmed text.
-fn words_of(text: &str) -> Result<Vec<String>> {
-    let mut words = split_words(text)?;
+fn words_of(text: &str) -> Vec<String> {
+    let mut words = indexed_words(text);
     for word in words.iter_mut().filter(|word| word.len() > MAX_WORD_BYTES) {
         *word = blake3::hash(word.as_bytes()).to_string();
     }
-    Ok(words)
+    words
 }
 
 /// The precision in which both engines return scores.

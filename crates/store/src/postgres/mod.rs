@@ -1,13 +1,11 @@
 //! The engine of several machines: a schema of a PostgreSQL server that the user operates.
 
-mod added_tables;
 mod address;
 mod full_text;
 mod health;
 mod listener;
 mod schema;
 mod server;
-mod tables;
 mod text_match;
 mod tls_options;
 mod word_counts;

@@ -7,7 +7,7 @@ use crate::{
 };
 use tessera_search::text::bm25::CaptionTotals;
 
-/// Written once: changes are migrations. Removed media take their captions along one by one, so a difference
+/// Removed media take their captions along one by one, so a difference
 /// must not update a row: each of a million updates would read all versions of it.
 pub(super) const TABLES: &str = "
 CREATE TABLE caption_total (
@@ -19,12 +19,6 @@ CREATE TABLE word_count (
   captions bigint NOT NULL
 );
 CREATE INDEX word_count_word ON word_count (word) INCLUDE (captions);
-
-INSERT INTO caption_total SELECT count(*), coalesce(sum(count), 0) FROM words;
-INSERT INTO word_count
-SELECT word, count(*)
-FROM (SELECT DISTINCT media, unnest(string_to_array(words, ' ')) AS word FROM words) AS contained
-WHERE word <> '' GROUP BY word;
 
 CREATE FUNCTION count_words() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

@@ -12,6 +12,7 @@ use super::{checksum, clean_shutdown, integrity, open_mark, recovery, schema};
 use crate::{
     StoreError,
     engine::{Connection, QueryError},
+    table_definitions::VERSION,
 };
 use tessera_media::ingest::staging::{private_file, restrict, sync_dir};
 
@@ -86,21 +87,24 @@ impl DatabaseFile {
         self.network
     }
 
-    /// Opens the database, and checks it unless it is known to be intact. `None` if it is missing,
-    /// has never had tables, or is of a version that cannot be migrated.
+    /// Opens the database, and checks it unless it is known to be intact. `None` if it is missing or
+    /// has never had tables.
     fn open_existing(&self, is_intact: bool) -> Result<Option<SqliteConnection>, StoreError> {
         // SQLite would delete the log of an empty file.
         if fs::metadata(self.path()).map_or(0, |file| file.len()) == 0 {
             return Ok(None);
         }
-        let mut existing = self.open_connection()?;
-        if !schema::is_migratable(&existing)? {
-            return Ok(None);
+        let existing = self.open_connection()?;
+        match schema::version(&existing)? {
+            0 => return Ok(None),
+            VERSION => {}
+            found_version => {
+                return Err(StoreError::FileVersion { data: self.data.clone(), found_version });
+            }
         }
-        if !is_intact && schema::version(&existing)? <= schema::VERSION {
+        if !is_intact {
             integrity::check(&existing)?;
         }
-        self.migrate(&mut existing)?;
         Ok(Some(existing))
     }
 
@@ -110,21 +114,10 @@ impl DatabaseFile {
         let remains = recovery::set_aside(&self.data).map_err(disk)?;
         self.restrict().map_err(disk)?;
         let mut writer = self.open_connection()?;
-        self.migrate(&mut writer)?;
+        schema::create(&mut writer)?;
         let Some(remains) = remains else { return Ok((writer, None)) };
         let is_restored = remains.restore_datasets(self.open_connection()?).is_ok();
         Ok((writer, Some(remains.notice(is_restored))))
-    }
-
-    fn migrate(&self, writer: &mut SqliteConnection) -> Result<(), StoreError> {
-        if let Some(found_version) = schema::migrate(writer)? {
-            return Err(StoreError::NewerSchema {
-                data: self.data.clone(),
-                found_version,
-                known_version: schema::VERSION,
-            });
-        }
-        Ok(())
     }
 
     /// Makes the database readable by its owner only; creates an empty file if there is none.
@@ -166,6 +159,6 @@ impl From<rusqlite::Error> for StoreError {
 pub fn open_in_memory() -> Result<Connection, QueryError> {
     let mut connection = SqliteConnection::open_in_memory()?;
     checksum::register_functions(&connection)?;
-    schema::migrate(&mut connection)?;
+    schema::create(&mut connection)?;
     Ok(Connection::Sqlite(connection))
 }
