@@ -11,7 +11,7 @@ use tessera_model::{
     SelectionItem, ShellCommand, StateKey, StateValue,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
-use tessera_wire::acceptance::Accepted;
+use tessera_wire::add_media::Accepted;
 
 pub use crate::job::JobId;
 

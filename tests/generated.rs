@@ -1,13 +1,11 @@
-//! Holds the generated parts of the documentation against their sources: keys, settings, exit codes, the
-//! choices of the local service, and the coverage of the interface document.
-//! `TESSERA_WRITE=1 cargo test --test tests generated` rewrites them.
+//! Compares the generated parts of the documentation with their sources: keys, settings, exit codes, and the coverage of
+//! the interface document. `TESSERA_WRITE=1 cargo test --test tests generated` rewrites these parts.
 
 use std::{fmt::Write as _, fs, path::Path};
 
 use tessera::cli::Exit;
 use tessera::config::key::KEYS;
 use tessera::input::{Action, KeyContext, Keymap, action::ActionGroup};
-use tessera_service::explanation_tables;
 
 fn key_table() -> String {
     let keymap = Keymap::built_in().unwrap();
@@ -49,18 +47,13 @@ fn exit_code_table() -> String {
 #[test]
 fn the_documentation_lists_the_keys_settings_and_exit_codes_of_the_program() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
-    let mut blocks = vec![
+    let blocks = [
         ("keys.md", "keys", key_table()),
         ("settings.md", "config", config_block()),
         ("settings.md", "project keys", project_key_list()),
         ("scripting.md", "exit codes", exit_code_table()),
         ("coverage.md", "coverage", crate::coverage::table()),
     ];
-    blocks.extend(explanation_tables().iter().map(|table| {
-        let of_choices = ["choices", "text search", "limits"].contains(&table.name);
-        let page = if of_choices { "choices.md" } else { "compatibility.md" };
-        (page, table.name, table.markdown())
-    }));
     for (page, name, block) in blocks {
         let path = docs.join(page);
         let text = fs::read_to_string(&path).unwrap();

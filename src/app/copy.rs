@@ -17,11 +17,7 @@ use tessera_model::{
     Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, ShellCommand, Status,
     text::format_bytes,
 };
-use tessera_wire::{
-    dataset::write_dataset,
-    explore::{write_cluster, write_preview},
-    selection,
-};
+use tessera_wire::{dataset::DatasetBody, explore::ClusterBody, preview::PreviewBody, selection};
 
 /// Longest part of the copied text that the notification repeats.
 const MAX_SHOWN_CHARS: usize = 60;
@@ -203,9 +199,9 @@ fn file_name(job: &Job) -> Option<&str> {
 /// The facts on screen as JSON in the format of the service; links without signatures.
 fn facts(subject: Subject) -> Value {
     match subject {
-        Subject::Dataset(dataset) => write_dataset(dataset),
-        Subject::Cluster(cluster) => write_cluster(cluster, Link::to_string),
-        Subject::Preview(preview) => write_preview(preview, Link::to_string),
+        Subject::Dataset(dataset) => json!(DatasetBody::new(dataset)),
+        Subject::Cluster(cluster) => json!(ClusterBody::new(cluster, Link::to_string)),
+        Subject::Preview(preview) => json!(PreviewBody::new(preview, Link::to_string)),
         Subject::Job(job) => json!({
             "dataset_id": job.dataset,
             "export_task_id": task(job).ok(),

@@ -13,7 +13,7 @@ use crate::cli::{
 use crate::command_lines::{ProfilerCommand, profiler_command_line};
 use tessera_client::ApiOperation;
 use tessera_model::{Dataset, Failure, FailureKind, JobKind, Operation, SafeText, ShellCommand};
-use tessera_wire::acceptance::{Accepted, accepted_since};
+use tessera_wire::add_media::{Accepted, accepted_since};
 
 /// Delays between checks of the dataset after a lost response: three within ten seconds.
 const STATUS_CHECK_DELAYS: [Duration; 3] =

@@ -16,7 +16,7 @@ use tessera_model::{
     operation_tracker::{OperationStatus, OperationTracker},
     text::count_with_noun,
 };
-use tessera_wire::acceptance::Accepted;
+use tessera_wire::add_media::Accepted;
 
 use super::{Job, JobHistory, JobId, JobState};
 use crate::remote::{Remote, Uptime};
@@ -289,7 +289,7 @@ mod tests {
         let failure = job.start_download().unwrap_err();
         assert!(failure.to_string().contains("cannot take \"start of the download\""), "{failure}");
         assert_eq!(job.state(), &JobState::Starting);
-        let accepted = tessera_wire::acceptance::read_accepted(202).unwrap();
+        let accepted = tessera_wire::add_media::read_accepted(202).unwrap();
         job.operation_accepted(Timestamp::ZERO, accepted).unwrap();
         assert!(job.queue(MediaAddition::new(tessera_model::MediaSource::Files(vec![]))).is_err());
         assert_eq!(job.state(), &JobState::DatasetRunning);

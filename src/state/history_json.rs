@@ -6,7 +6,7 @@ use super::query_json::{
     read_entity, read_filters, read_granularity, read_query, write_filters, write_query,
 };
 use tessera_model::{HistoryEntry, ResultCount, SafeText, Search, Timestamp};
-use tessera_wire::explore::{read_region, write_region};
+use tessera_wire::preview::{read_region, write_region};
 
 pub(super) fn write(searches: &[HistoryEntry]) -> Value {
     let searches: Vec<Value> = searches.iter().map(write_entry).collect();

@@ -6,7 +6,7 @@ use super::query_json::{
     read_entity, read_filters, read_granularity, read_query, write_filters, write_query,
 };
 use tessera_model::{SafeText, SavedView};
-use tessera_wire::explore::{read_region, write_region};
+use tessera_wire::preview::{read_region, write_region};
 
 const SCHEMA: &str = "tessera.views/1";
 

@@ -1,4 +1,4 @@
-//! Replays the commands of the first hour in docs/scale.md, where `TESSERA_TEST_STORE` names a server.
+//! Replays the commands of the first hour in docs/several-machines.md, where `TESSERA_TEST_STORE` names a server.
 //! `TESSERA_WRITE=1 cargo test --test tests first_hour` rewrites what they print.
 
 use std::{
@@ -17,7 +17,7 @@ use tessera_testing::{
 use super::{Serving, outcome, started, tessera, world::picture};
 use crate::test_store;
 
-const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/scale.md");
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/several-machines.md");
 const HEADING: &str = "## The first hour\n";
 
 /// The bucket `team`: twelve pictures, and four more.

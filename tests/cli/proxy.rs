@@ -1,4 +1,4 @@
-//! The proxies of `docs/scale.md` in front of the service, with their settings from there: TLS, links, uploads and
+//! The proxies of `docs/serve.md` in front of the service, with their settings from there: TLS, links, uploads and
 //! downloads. Skipped where they are not installed.
 
 use std::{
@@ -43,7 +43,7 @@ fn is_installed(program: &str, argument: &str) -> bool {
 
 /// The settings of a proxy as they are documented.
 fn documented(language: &str) -> String {
-    let page = include_str!("../../docs/scale.md");
+    let page = include_str!("../../docs/serve.md");
     let block = page.split(&format!("```{language}\n")).nth(1).unwrap();
     block.split("```").next().unwrap().to_owned()
 }

@@ -296,6 +296,35 @@ fn completions_manual_and_spec_contain_every_command_and_exit_code() {
 }
 
 #[test]
+fn the_documentation_lists_every_command_and_every_option_of_serve() {
+    let home = tempfile::tempdir().unwrap();
+    let (_, spec, _) = run(home.path(), &["spec"]);
+    let spec: Value = serde_json::from_str(&spec).unwrap();
+    let scripting = include_str!("../../docs/scripting.md");
+    let names = scripting.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    let names: BTreeSet<&str> = names.collect();
+    for command in spec["commands"].as_array().unwrap() {
+        let Some(noun) = command["command"].as_str().unwrap().split(' ').nth(1) else { continue };
+        assert!(names.contains(noun), "docs/scripting.md does not name {noun}");
+    }
+    let commands = spec["commands"].as_array().unwrap();
+    let serve = commands.iter().find(|command| command["command"] == "tessera serve").unwrap();
+    let page = include_str!("../../docs/serve.md");
+    for option in serve["arguments"].as_array().unwrap() {
+        let Some(long) = option["long"].as_str() else { continue };
+        let is_named = |code: &&str| code.split(' ').next() == Some(long);
+        let row = page
+            .lines()
+            .find(|line| line.starts_with("| `--") && line.split('`').any(|code| is_named(&code)));
+        let row = row.unwrap_or_else(|| panic!("docs/serve.md does not list {long}"));
+        if let Some(default) = option["default"].as_str().filter(|_| option["type"] != "flag") {
+            let row = row.replace('`', "");
+            assert!(row.contains(&format!("[default: {default}]")), "{long}: {row}");
+        }
+    }
+}
+
+#[test]
 fn every_document_is_in_the_description() {
     let home = tempfile::tempdir().unwrap();
     let described =

@@ -1,4 +1,4 @@
-//! Runs the tour of docs/local-service.md as it is printed.
+//! Runs the tour of docs/scripting.md as it is printed.
 
 use std::{
     fs::{self, File},
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 /// How long the tour may take.
 const PATIENCE: Duration = Duration::from_mins(3);
-const PAGE: &str = include_str!("../../docs/local-service.md");
+const PAGE: &str = include_str!("../../docs/scripting.md");
 
 /// The script between the markers.
 fn tour() -> &'static str {
@@ -31,17 +31,17 @@ fn is_there(program: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// A script and all that it started; they end with the test.
+/// A script and all that it started, which end with the test.
 struct Group(Pid);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // All of it may have ended already.
+        // The whole group may have ended already.
         let _ = kill_process_group(self.0, Signal::KILL);
     }
 }
 
-/// Runs a script in a folder: whether it succeeded, and what it reported.
+/// Runs a script in a folder. Returns whether it succeeded, its output, and its errors.
 fn run(script: &str, folder: &Path) -> (bool, String, String) {
     let programs = Path::new(env!("CARGO_BIN_EXE_tessera")).parent().unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
@@ -49,7 +49,7 @@ fn run(script: &str, folder: &Path) -> (bool, String, String) {
     command.args(["-euo", "pipefail", "-c", script]).current_dir(folder).env("PATH", path);
     command.env("HOME", folder).env("XDG_DATA_HOME", folder).env("XDG_CONFIG_HOME", folder);
     command.env("NO_PROXY", "*").stdin(Stdio::null());
-    // Not pipes: what the script leaves running would keep them open.
+    // Files instead of pipes, because programs that the script leaves running would keep pipes open.
     let (out, err) = (folder.join("out"), folder.join("err"));
     command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
     let mut child = command.process_group(0).spawn().unwrap();
@@ -63,7 +63,7 @@ fn run(script: &str, folder: &Path) -> (bool, String, String) {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "who runs the tests should know what was not tested")]
-fn the_tour_of_the_readme_runs_as_printed() {
+fn the_tour_with_curl_runs_as_printed() {
     if let Some(missing) = ["bash", "curl", "openssl"].into_iter().find(|name| !is_there(name)) {
         eprintln!("the tour was not run: {missing} is not installed");
         return;

@@ -5,9 +5,12 @@ use serde_json::{Value, json};
 use tessera_model::{Dataset, QueryText};
 use tessera_search::text::{full_text_query, language::Language};
 use tessera_wire::{
-    acceptance, bounded_json, credentials, dataset, enrichment,
+    add_media, bounded_json, credentials,
+    dataset::{self, DatasetBody},
+    enrichment,
     error_body::{self, StatusField},
-    explore, export, selection, vql,
+    explore::{self, ClusterBody},
+    export, preview, selection, vql,
 };
 
 use super::{documents::edited, fuzz, mutation::mutated};
@@ -65,14 +68,14 @@ fn read_with_everything(document: &Value) {
     dataset::read_fields(document);
     if let Some(page) = explore::read_page(document) {
         for cluster in &page.clusters {
-            explore::write_cluster(cluster, |link| link.expose().to_owned());
+            drop(json!(ClusterBody::new(cluster, |link| link.expose().to_owned())));
         }
     }
-    explore::read_region(document);
+    preview::read_region(document);
     explore::read_anchor(document);
     export::read_started(document);
     export::read_status(document, ID.parse().expect("an identifier"));
-    acceptance::read_processing(document);
+    add_media::read_processing(document);
     for meaning in [StatusField::Outcome, StatusField::State] {
         error_body::read_reported_error(document, meaning);
     }
@@ -82,7 +85,7 @@ fn read_with_everything(document: &Value) {
 }
 
 fn written_dataset_is_read_back(dataset: &Dataset) {
-    let again = dataset::read_dataset(&dataset::write_dataset(dataset)).expect("our own record");
+    let again = dataset::read_dataset(&json!(DatasetBody::new(dataset))).expect("our own record");
     assert_eq!((again.id, again.name.as_str()), (dataset.id, dataset.name.as_str()));
 }
 

@@ -9,7 +9,7 @@ use tessera::{
     message::{Lane, Payload, Request},
 };
 use tessera_model::{Dataset, FailureKind, MediaAddition, MediaSource, Preflight, Status};
-use tessera_wire::acceptance::read_accepted;
+use tessera_wire::add_media::read_accepted;
 
 use super::jobs::JOB;
 use crate::support::desk::{Desk, dataset, page};

@@ -19,7 +19,7 @@ use tessera_model::{
     dataset::Operation,
 };
 use tessera_wire::{
-    acceptance::{Accepted, accepted_since, read_processing},
+    add_media::{Accepted, accepted_since, read_processing},
     paths::{self, Parameters, query},
 };
 

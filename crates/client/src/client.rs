@@ -28,14 +28,15 @@ use tessera_model::{
     SafeText, Search, SelectionItem, ShellCommand, Timestamp,
 };
 use tessera_wire::{
-    acceptance::Accepted,
+    add_media::Accepted,
     credentials::{IssuedCredentials, read_issued_credentials},
     dataset::{read_dataset, read_datasets, read_fields},
     enrichment::read_enrichment,
-    explore::{read_anchor, read_page, write_region},
+    explore::{read_anchor, read_page},
     export::{read_started, read_status},
     fields::Fields,
     paths::{self, Parameters, query},
+    preview::write_region,
     selection,
 };
 

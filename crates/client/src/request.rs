@@ -14,7 +14,7 @@ use crate::{
     upload::MediaForm,
 };
 use tessera_model::{Failure, FailureKind, SafeText};
-use tessera_wire::paths;
+use tessera_wire::explore::FILE_FIELD;
 
 const MAX_JSON_BYTES: usize = 32 << 20;
 pub(super) const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
@@ -122,7 +122,7 @@ impl QueryImageUpload {
     pub(super) fn multipart_body(&self) -> MultipartBody {
         let name = self.name();
         let file = Some((name.as_str(), self.format.media_type()));
-        let head = PartHeader { field: paths::FILE_FIELD, file };
+        let head = PartHeader { field: FILE_FIELD, file };
         multipart::in_memory([(head, self.bytes.clone())])
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 use tessera_model::{Failure, FailureKind, SafeText};
 use tessera_wire::{
-    acceptance::{ACCEPTED_STATUS, Accepted, read_accepted},
+    add_media::{ACCEPTED_STATUS, Accepted, read_accepted},
     bounded_json,
     error_body::{read_error_message, read_reported_error},
     fields::{Fields, UnreadableFields},

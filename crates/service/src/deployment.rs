@@ -1,4 +1,4 @@
-//! An open deployment: opening a index folder, adding folders, and waiting for the work they cause.
+//! An open deployment: opening an index folder, adding folders, and waiting for the work they cause.
 
 use std::{
     fs,

@@ -9,7 +9,6 @@ mod common_settings;
 mod content_disposition;
 mod deployment;
 mod error;
-mod explanation;
 mod http;
 mod originals;
 mod settings;
@@ -21,7 +20,6 @@ mod usecase;
 
 pub use deployment::{Deployment, SkippedFile};
 pub use error::LocalError;
-pub use explanation::{ExplanationTable, explanation_tables, serve_explanation};
 pub use http::{
     AccessLog, AccessMode, AccessRecord, AllowedHost, OPENAPI_PATH, ServerLimits, ServerOptions,
     ServiceCredentials,

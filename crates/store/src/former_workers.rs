@@ -1,4 +1,4 @@
-//! The workers that ran tasks from a index folder. When no process uses it any more, they have ended, and
+//! The workers that ran tasks from an index folder. When no process uses it any more, they have ended, and
 //! their tasks need not wait for the end of their leases.
 
 use std::{

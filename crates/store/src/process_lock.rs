@@ -1,4 +1,4 @@
-//! Which processes use a index folder: an advisory lock on a file that contains a process id. It ends with
+//! Which processes use an index folder: an advisory lock on a file that contains a process id. It ends with
 //! the process. A store in a file has one process; processes with a store on a server share their directory.
 
 use std::{
@@ -35,7 +35,7 @@ pub fn lock_holder(data: &Path) -> std::io::Result<Option<String>> {
     }
 }
 
-/// The lock of a index folder. It is released when it is dropped.
+/// The lock of an index folder. It is released when it is dropped.
 pub(super) struct FolderLock {
     path: PathBuf,
     file: File,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use tessera_model::{ClusterId, MediaId};
+use tessera_model::ClusterId;
 
 /// `GET healthcheck`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -113,31 +113,4 @@ pub struct ListedModelBody {
     pub description: &'static str,
     /// Models that it needs; null for none.
     pub dependencies: Option<Vec<String>>,
-}
-
-/// `GET image/{media_id}`.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct ImageBody {
-    /// Media identifier.
-    #[schema(value_type = Uuid)]
-    pub image_id: MediaId,
-    /// The same.
-    #[schema(value_type = Uuid)]
-    pub media_id: MediaId,
-    /// URL of the original.
-    pub image_uri: String,
-    /// URL of the thumbnail.
-    pub media_thumb_uri: String,
-    /// File name, raw.
-    pub file_name: String,
-    /// Caption.
-    pub caption: Option<String>,
-    /// Labels.
-    pub labels: Vec<String>,
-    /// User tags, by name.
-    pub user_tags: Vec<String>,
-    /// Pixels.
-    pub width: u32,
-    /// Pixels.
-    pub height: u32,
 }

@@ -4,7 +4,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{fields::Fields, lenient::text};
+use crate::fields::{Fields, text};
 use tessera_model::SafeText;
 
 /// The cookie of a browser session, which identifies the user to the service.

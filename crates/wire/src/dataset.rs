@@ -1,17 +1,15 @@
-//! `GET dataset` and `GET datasets`: the record, and the list, whose shape the document leaves open.
+//! The record of a dataset (`GET dataset`) and the list of records (`GET datasets`), whose shape the document leaves open.
+//! [`DatasetBody`] is what the service sends and what commands print; the readers beside it accept every observed shape.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::{
-    fields::Fields,
-    lenient::{count, first_text, percent, required, text},
-};
+use crate::fields::{Fields, count, first_text, percent, required, text};
 use tessera_model::{Dataset, DatasetId, Link, RecordField, SafeText, Status};
 
-/// The record as a service writes it.
+/// The record of a dataset.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct DatasetBody {
     /// Dataset identifier.
@@ -20,27 +18,34 @@ pub struct DatasetBody {
     /// Name for people, raw.
     pub display_name: String,
     /// Legacy field, being retired: UPDATING while `status_new` is READ ONLY.
-    pub status: String,
+    #[schema(value_type = String)]
+    pub status: Option<String>,
     /// The current status word.
     pub status_new: String,
     /// Percent, 0-100.
-    #[schema(maximum = 100)]
-    pub progress: u8,
+    #[schema(value_type = u8, maximum = 100)]
+    pub progress: Option<u8>,
     /// Owner.
-    pub owned_by: String,
+    #[schema(value_type = String)]
+    pub owned_by: Option<String>,
     /// ISO 8601 without zone, microseconds.
-    pub created_at: String,
+    #[schema(value_type = String)]
+    pub created_at: Option<String>,
     /// Number of images.
-    pub n_images: u64,
+    #[schema(value_type = u64)]
+    pub n_images: Option<u64>,
     /// Number of videos.
-    pub n_videos: u64,
+    #[schema(value_type = u64)]
+    pub n_videos: Option<u64>,
     /// Number of objects (additive, as observed).
-    pub n_objects: u64,
+    #[schema(value_type = u64)]
+    pub n_objects: Option<u64>,
     /// Why it is in ERROR (additive, as observed).
     pub fatal_error_msg: Option<String>,
     /// Further fields that clients read.
     #[serde(flatten)]
-    pub extras: DatasetExtras,
+    #[schema(value_type = DatasetExtras)]
+    pub extras: Option<DatasetExtras>,
 }
 
 /// Fields beyond the document (as observed). The defaults are those of a local folder, whose path is
@@ -53,7 +58,7 @@ pub struct DatasetExtras {
     pub source_type: String,
     /// The source, unless it is confidential.
     pub source_uri: String,
-    /// The dataset it is a copy of.
+    /// The dataset that it is a copy of.
     pub source_dataset_id: Option<Uuid>,
     /// The user that created it.
     pub created_by: Uuid,
@@ -61,7 +66,7 @@ pub struct DatasetExtras {
     pub updated_at: Option<String>,
     /// A picture of it.
     pub preview_uri: String,
-    /// The archive it was created from.
+    /// The archive that it was created from.
     pub filename: Option<String>,
     /// Whether it is a sample.
     pub sample: Option<bool>,
@@ -83,6 +88,7 @@ impl Default for DatasetExtras {
     }
 }
 
+/// The word of the legacy field `status` for a current status.
 pub fn legacy_status(status: &Status) -> &str {
     match status {
         Status::ReadOnly => "UPDATING",
@@ -92,21 +98,25 @@ pub fn legacy_status(status: &Status) -> &str {
     }
 }
 
-/// Writes a record in the format of the service, as far as it was read.
-pub fn write_dataset(dataset: &Dataset) -> Value {
-    json!({
-        "id": dataset.id,
-        "display_name": dataset.name,
-        "status_new": dataset.status.as_str(),
-        "status": dataset.legacy_status,
-        "progress": dataset.progress,
-        "owned_by": dataset.owner,
-        "created_at": dataset.created_at,
-        "n_images": dataset.n_images,
-        "n_videos": dataset.n_videos,
-        "n_objects": dataset.n_objects,
-        "error": dataset.error,
-    })
+impl DatasetBody {
+    /// The record as far as a client has read it.
+    pub fn new(dataset: &Dataset) -> Self {
+        let text = |text: &Option<SafeText>| text.as_ref().map(ToString::to_string);
+        Self {
+            id: dataset.id,
+            display_name: dataset.name.to_string(),
+            status: text(&dataset.legacy_status),
+            status_new: dataset.status.as_str().to_owned(),
+            progress: dataset.progress,
+            owned_by: text(&dataset.owner),
+            created_at: text(&dataset.created_at),
+            n_images: dataset.n_images,
+            n_videos: dataset.n_videos,
+            n_objects: dataset.n_objects,
+            fatal_error_msg: text(&dataset.error),
+            extras: None,
+        }
+    }
 }
 
 /// The identifier of a record, by the document and as observed.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::lenient::{first_text, text};
+use crate::fields::{first_text, text};
 use tessera_model::{AppliedModel, Enrichment, EnrichmentModel, ModelStatus, SafeText};
 
 /// The context as a service writes it.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::lenient::first_text;
+use crate::fields::first_text;
 use tessera_model::{ExportState, SafeText};
 
 /// The error body as a service writes it.

@@ -1,22 +1,22 @@
-//! `GET explore` and `POST search-image-similarity`: clusters, previews and anchors.
+//! Pages of clusters (`GET explore`) and search anchors (`POST search-image-similarity`). [`ClusterBody`] is what the service
+//! sends and what commands print; the readers beside it accept every observed shape. Previews have a file of their own.
 
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::{
-    fields::Fields,
-    lenient::{count, first_text, names, number, parsed, required, text},
-    video::{read_frame, read_original_uri},
+    fields::{Fields, count, first_text, names, parsed, required, text},
+    paths::query,
+    preview::{PreviewBody, read_preview, read_relevance, score_type},
 };
 use tessera_model::{
-    Anchor, AnchorKind, Cluster, ClusterId, Link, MediaId, Page, Preview, Region, Relevance,
-    SafeText, ScoreKind, Tag, TagId,
+    Anchor, AnchorKind, Cluster, ClusterId, Link, MediaId, Page, Preview, SafeText, Tag, TagId,
 };
 
-/// The Explore response as a service writes it.
+/// A page of clusters.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ExploreBody {
     /// At most 100 clusters.
@@ -37,7 +37,7 @@ pub struct MetadataBody {
     pub bounded: bool,
 }
 
-/// One cluster as a service writes it.
+/// A cluster.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ClusterBody {
     /// Cluster identifier.
@@ -46,19 +46,25 @@ pub struct ClusterBody {
     /// `IMAGES` or `OBJECTS`.
     pub r#type: &'static str,
     /// Number of images.
-    pub n_images: u64,
+    #[schema(value_type = u64)]
+    pub n_images: Option<u64>,
     /// Number of objects.
-    pub n_objects: u64,
+    #[schema(value_type = u64)]
+    pub n_objects: Option<u64>,
     /// Number of videos that frames are from.
-    pub n_videos: u64,
+    #[schema(value_type = u64)]
+    pub n_videos: Option<u64>,
     /// Number of frames of videos.
-    pub n_frames: u64,
+    #[schema(value_type = u64)]
+    pub n_frames: Option<u64>,
     /// The clustering threshold as text.
-    pub similarity_threshold: String,
+    #[schema(value_type = String)]
+    pub similarity_threshold: Option<String>,
     /// Score of the best member; null when nothing ranks.
     pub relevance_score: Option<f64>,
     /// What the score measures.
-    pub relevance_score_type: Option<&'static str>,
+    #[schema(value_type = Option<String>)]
+    pub relevance_score_type: Option<Cow<'static, str>>,
     /// Previews of members, best first.
     pub previews: Vec<PreviewBody>,
     /// Labels of the members.
@@ -69,136 +75,74 @@ pub struct ClusterBody {
     pub captions: Option<Vec<String>>,
 }
 
-/// A user tag as a service writes it.
+/// A user tag.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TagBody {
     /// The identifier used in filters.
     #[schema(value_type = Uuid)]
-    pub id: TagId,
+    pub id: Option<TagId>,
     /// The name, raw.
     pub name: String,
 }
 
-/// One preview as a service writes it.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct PreviewBody {
-    /// `IMAGE`, `VIDEO` (a frame of a video) or `OBJECT`.
-    pub r#type: &'static str,
-    /// Media identifier.
-    #[schema(value_type = Uuid)]
-    pub media_id: MediaId,
-    /// The same, from a lenient service.
-    #[schema(value_type = Option<Uuid>)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub image_id: Option<MediaId>,
-    /// As `media_uri`, from a lenient service.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub image_uri: Option<String>,
-    /// URL of the original.
-    pub media_uri: String,
-    /// URL of the thumbnail.
-    pub media_thumb_uri: String,
-    /// Caption.
-    pub caption: Option<String>,
-    /// File name, raw.
-    pub file_name: String,
-    /// Path of the original file in the dataset, raw; of a frame, that of its video.
-    pub original_uri: String,
-    /// URL of the video that a frame is from; empty for a picture.
-    pub video_uri: String,
-    /// Where a frame is in its video, in seconds; null for a picture.
-    pub frame_timestamp: Option<f64>,
-    /// Part of the picture, in fractions.
-    pub bounding_box: Option<BoundingBoxBody>,
-    /// Score; null when nothing ranks.
-    pub relevance_score: Option<f64>,
-    /// What the score measures.
-    pub relevance_score_type: Option<&'static str>,
-    /// Pixels.
-    pub width: u32,
-    /// Pixels.
-    pub height: u32,
-}
-
-/// A bounding box as the interface spells it: fractions of the image.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-pub struct BoundingBoxBody {
-    /// Left edge.
-    pub x: f64,
-    /// Top edge.
-    pub y: f64,
-    /// Width.
-    pub width: f64,
-    /// Height.
-    pub height: f64,
-}
-
-/// The response of `search-image-similarity`.
+/// A search anchor.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct AnchorBody {
-    /// The registered query image.
+    /// A registered query image, or a media item of the dataset.
     #[schema(value_type = Uuid)]
     pub anchor_media_id: MediaId,
-    /// Always `UPLOAD`.
+    /// `UPLOAD` for a registered query image, `MEDIA` for a media item.
     pub anchor_type: &'static str,
 }
 
-/// Writes a cluster in the format of the service. `link` decides whether links keep their signature.
-pub fn write_cluster(cluster: &Cluster, link: fn(&Link) -> String) -> Value {
-    let tags: Vec<Value> =
-        cluster.tags.iter().map(|tag| json!({ "id": tag.id, "name": tag.name })).collect();
-    let previews = cluster.previews.iter().map(|preview| write_preview(preview, link));
-    let mut value = json!({
-        "cluster_id": cluster.id,
-        "type": cluster.entity.as_str(),
-        "n_images": cluster.n_images,
-        "n_objects": cluster.n_objects,
-        "n_videos": cluster.n_videos,
-        "n_frames": cluster.n_frames,
-        "similarity_threshold": cluster.similarity_threshold,
-    });
-    write_relevance(&mut value, cluster.relevance.as_ref());
-    value["labels"] = list_or_null(&cluster.labels);
-    value["user_tags"] = list_or_null(&tags);
-    value["captions"] = list_or_null(&cluster.captions);
-    value["previews"] = previews.collect();
-    value
+/// The field of a query image in the form of `search-image-similarity`.
+pub const FILE_FIELD: &str = "file";
+
+/// The JSON schema of that form.
+pub fn query_image_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": [FILE_FIELD],
+        "properties": {
+            FILE_FIELD: {"type": "string", "format": "binary"},
+            query::BOUNDING_BOX: {"type": "string",
+                "description": "As the parameter, if that is missing"},
+        },
+    })
 }
 
-/// Writes a preview in the format of the service, with the same choice of links.
-pub fn write_preview(preview: &Preview, link: fn(&Link) -> String) -> Value {
-    let region = preview.region.map(write_region);
-    let region = region.and_then(|region| serde_json::from_str::<Value>(&region).ok());
-    let mut value = json!({
-        "media_id": preview.media,
-        "type": preview.kind,
-        "file_name": preview.file_name,
-        "original_uri": preview.original_uri,
-        "video_uri": preview.frame.as_ref().and_then(|frame| frame.link.as_ref()).map(link),
-        "frame_timestamp": preview.frame.as_ref().and_then(|frame| frame.seconds),
-        "media_uri": preview.original.as_ref().map(link),
-        "media_thumb_uri": preview.thumbnail.as_ref().map(link),
-        "caption": preview.caption,
-        "bounding_box": region,
-    });
-    write_relevance(&mut value, preview.relevance.as_ref());
-    let (width, height) = preview.dimensions.unzip();
-    value["width"] = json!(width);
-    value["height"] = json!(height);
-    value
+impl ClusterBody {
+    /// The cluster as far as a client has read it. `link` decides whether links keep their signature.
+    pub fn new(cluster: &Cluster, link: fn(&Link) -> String) -> Self {
+        let relevance = cluster.relevance.as_ref();
+        let tag = |tag: &Tag| TagBody { id: tag.id, name: tag.name.to_string() };
+        Self {
+            cluster_id: cluster.id,
+            r#type: cluster.entity.as_str(),
+            n_images: cluster.n_images,
+            n_objects: cluster.n_objects,
+            n_videos: cluster.n_videos,
+            n_frames: cluster.n_frames,
+            similarity_threshold: cluster.similarity_threshold.as_ref().map(ToString::to_string),
+            relevance_score: relevance.map(|relevance| relevance.score),
+            relevance_score_type: relevance.map(score_type),
+            previews: cluster.previews.iter().map(|it| PreviewBody::new(it, link)).collect(),
+            labels: list_or_null(&cluster.labels, SafeText::to_string),
+            user_tags: list_or_null(&cluster.tags, tag),
+            captions: list_or_null(&cluster.captions, SafeText::to_string),
+        }
+    }
 }
 
-fn write_relevance(value: &mut Value, relevance: Option<&Relevance>) {
-    value["relevance_score"] = json!(relevance.map(|relevance| relevance.score));
-    value["relevance_score_type"] = json!(relevance.map(|relevance| match &relevance.kind {
-        ScoreKind::CosineDistance => "cosine_distance",
-        ScoreKind::Other(kind) => kind.as_str(),
-    }));
+impl From<Anchor> for AnchorBody {
+    fn from(anchor: Anchor) -> Self {
+        Self { anchor_media_id: anchor.media, anchor_type: anchor.kind.as_str() }
+    }
 }
 
-/// A list, or null where the service sent none.
-fn list_or_null<T: Serialize>(items: &[T]) -> Value {
-    if items.is_empty() { Value::Null } else { json!(items) }
+/// A list, or null in place of an empty one, as the service sends it.
+fn list_or_null<T, U>(items: &[T], write: impl Fn(&T) -> U) -> Option<Vec<U>> {
+    (!items.is_empty()).then(|| items.iter().map(write).collect())
 }
 
 /// Reads a page. Clusters without a usable identifier or picture, and repeated ones, are skipped and
@@ -273,68 +217,6 @@ fn read_tags(value: Fields<'_>) -> Vec<Tag> {
             names.map(|name| Tag { id: None, name }).collect()
         }
     }
-}
-
-fn read_preview(value: Fields<'_>) -> Option<Preview> {
-    let media = required(value, &["media_id", "image_id"])?;
-    let link = |keys: &[&str]| first_text(value, keys).map(Link::new);
-    let side = |key| count(value, key).and_then(|side| u32::try_from(side).ok());
-    Some(Preview {
-        media,
-        kind: SafeText::name(&text(value, "type").unwrap_or_default()),
-        original: link(&["media_uri", "image_uri"]),
-        thumbnail: link(&["media_thumb_uri", "media_uri", "image_uri"]),
-        caption: first_text(value, &["caption"]).map(|raw| SafeText::caption(&raw)),
-        file_name: SafeText::file_name(&text(value, "file_name").unwrap_or_default()),
-        original_uri: read_original_uri(value),
-        frame: read_frame(value),
-        region: value.read("bounding_box", read_region),
-        relevance: read_relevance(value),
-        dimensions: side("width").zip(side("height")),
-    })
-}
-
-fn read_relevance(value: Fields<'_>) -> Option<Relevance> {
-    let score = number(value, "relevance_score")?;
-    let kind = match text(value, "relevance_score_type") {
-        Some(kind) if kind.eq_ignore_ascii_case("cosine_distance") => ScoreKind::CosineDistance,
-        kind => ScoreKind::Other(SafeText::name(&kind.unwrap_or_default())),
-    };
-    Some(Relevance { score, kind })
-}
-
-/// Reads a bounding box: an object, an array of four, or either as JSON text.
-pub fn read_region(value: &Value) -> Option<Region> {
-    match value {
-        Value::Object(_) => {
-            let side = |key| number(value, key);
-            Region::new(side("x")?, side("y")?, side("width")?, side("height")?)
-        }
-        Value::Array(sides) => {
-            let sides: Option<Vec<f64>> = sides.iter().map(Value::as_f64).collect();
-            let [x, y, width, height] = sides?.try_into().ok()?;
-            Region::new(x, y, width, height)
-        }
-        // One level only: text inside text is not a bounding box.
-        Value::String(raw) => serde_json::from_str(raw)
-            .ok()
-            .filter(|inner: &Value| !inner.is_string())
-            .and_then(|inner| read_region(&inner)),
-        _ => None,
-    }
-}
-
-/// Writes a bounding box as the JSON text of a query: at most six decimals, no exponent, never beyond
-/// the image after rounding.
-pub fn write_region(region: Region) -> String {
-    const STEPS: f64 = 1e6;
-    let span = |start: f64, length: f64| {
-        let from = (start * STEPS).round().min(STEPS - 1.0);
-        let to = ((start + length) * STEPS).round().clamp(from + 1.0, STEPS);
-        (from / STEPS, (to - from) / STEPS)
-    };
-    let ((x, width), (y, height)) = (span(region.x, region.width), span(region.y, region.height));
-    format!(r#"{{"x":{x},"y":{y},"width":{width},"height":{height}}}"#)
 }
 
 /// Reads a search anchor. `None` without a usable `anchor_media_id`.

@@ -3,10 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{
-    fields::Fields,
-    lenient::{first_text, number, parsed, required, text},
-};
+use crate::fields::{Fields, first_text, number, parsed, required, text};
 use tessera_model::{DatasetId, ExportState, ExportTask, ExportTaskId, Link, SafeText};
 
 /// The export task as a service writes it. The document guarantees `id` at the start, and `status` and

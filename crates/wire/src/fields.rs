@@ -1,9 +1,12 @@
-//! The fields of a response, as its reader takes them. One that is needed and cannot be read is
-//! noted, so that the client can name it.
+//! The values of a body, one function per type. They are read leniently: numbers as text, -1 for "not counted", null for
+//! anything. A field that is needed and cannot be read is noted, so that the client can name it.
 
-use std::{cell::RefCell, fmt};
+use std::{cell::RefCell, fmt, str::FromStr};
 
 use serde_json::Value;
+use time::{OffsetDateTime, macros::format_description};
+
+use tessera_model::SafeText;
 
 /// An object of a response.
 #[derive(Clone, Copy, Debug)]
@@ -99,4 +102,121 @@ impl fmt::Display for UnreadableField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} is {}", self.name, self.found)
     }
+}
+
+/// A field as text. Numbers and booleans are formatted; null is `None`.
+pub fn text<'a>(object: impl Into<Fields<'a>>, key: &str) -> Option<String> {
+    object.into().read(key, as_text)
+}
+
+fn as_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        _ => None,
+    }
+}
+
+/// The first of several keys with non-empty text.
+pub fn first_text<'a>(object: impl Into<Fields<'a>>, keys: &[&str]) -> Option<String> {
+    let object = object.into();
+    keys.iter().find_map(|key| text(object, key).filter(|text| !text.is_empty()))
+}
+
+/// A word of a list, or a value that is written as text.
+pub fn parsed<'a, T: FromStr>(object: impl Into<Fields<'a>>, key: &str) -> Option<T> {
+    object.into().read(key, |value| as_text(value)?.parse().ok())
+}
+
+/// The first of several keys with text, parsed. Without it, the object is useless, so it is noted
+/// also when it is missing.
+pub fn required<'a, T: FromStr>(object: impl Into<Fields<'a>>, keys: &[&str]) -> Option<T> {
+    let object = object.into();
+    let value = first_text(object, keys).and_then(|text| text.parse().ok());
+    if let (None, Some(key)) = (&value, keys.first()) {
+        object.note(key);
+    }
+    value
+}
+
+/// A finite number, also when it is sent as text.
+pub fn number<'a>(object: impl Into<Fields<'a>>, key: &str) -> Option<f64> {
+    object.into().read(key, |value| {
+        let number = match value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        number.filter(|number: &f64| number.is_finite())
+    })
+}
+
+/// A count: -1 and other negative numbers mean "not counted".
+pub fn count<'a>(object: impl Into<Fields<'a>>, key: &str) -> Option<u64> {
+    let value = number(object, key)?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked bounds")]
+    (0.0..=9e15).contains(&value).then_some(value as u64)
+}
+
+/// A percentage, clamped to 0-100.
+pub fn percent<'a>(object: impl Into<Fields<'a>>, key: &str) -> Option<u8> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    number(object, key).map(|value| value.clamp(0.0, 100.0) as u8)
+}
+
+/// Names in any shape: a string, a list of strings or of objects with `name`, `text`, `caption` or
+/// `id`, or an object whose keys are the names.
+pub fn names<'a>(object: impl Into<Fields<'a>>, key: &str, limit: usize) -> Vec<SafeText> {
+    let object = object.into();
+    let clean = |raw: &str| SafeText::new(raw, limit);
+    let unreadable = UnreadableFields::default();
+    let list_name = |item: &Value| match item {
+        Value::String(name) => Some(clean(name)),
+        Value::Null => None,
+        _ => {
+            let item = Fields::noting(item, &unreadable);
+            let name = first_text(item, &["name", "text", "caption", "id"]);
+            if name.is_none() {
+                item.note("name");
+            }
+            name.map(|name| clean(&name))
+        }
+    };
+    let names = match object.get(key) {
+        None => Vec::new(),
+        Some(Value::String(one)) if one.is_empty() => Vec::new(),
+        Some(Value::String(one)) => vec![clean(one)],
+        Some(Value::Array(items)) => items.iter().filter_map(list_name).collect(),
+        Some(Value::Object(map)) => {
+            let is_id = |key: &str| uuid::Uuid::try_parse(key).is_ok();
+            let name = |(key, value): (&String, &Value)| match value {
+                // An id that maps to a name.
+                Value::String(name) if is_id(key) => clean(name),
+                _ => clean(key),
+            };
+            if map.iter().any(|(key, value)| is_id(key) && !value.is_string()) {
+                object.note(key);
+            }
+            map.iter().map(name).collect()
+        }
+        Some(_) => {
+            object.note(key);
+            Vec::new()
+        }
+    };
+    if !unreadable.is_empty() {
+        object.note(key);
+    }
+    names
+}
+
+/// Formats microseconds since the epoch: `2025-04-24T07:44:46.136915`.
+pub fn format_iso8601(microseconds: i64) -> String {
+    let format =
+        format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]");
+    OffsetDateTime::from_unix_timestamp_nanos(i128::from(microseconds) * 1_000)
+        .ok()
+        .and_then(|time| time.format(format).ok())
+        .unwrap_or_else(|| "1970-01-01T00:00:00.000000".to_owned())
 }

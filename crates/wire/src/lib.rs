@@ -1,10 +1,12 @@
-//! Reads and writes the values of the HTTP interface.
+//! The bodies of the API, each described once: one file per body with the struct that is sent, the lenient reader of what
+//! other services send, and the JSON schema of input.
 //!
-//! The client reads with the `read_*` functions, which are lenient where the interface is vague. The
-//! local deployment writes the `*Body` types, which follow the interface document exactly.
-//! The contract tests verify both against hand-written bytes, so that a mistake in both ends shows.
+//! The service sends the `*Body` types, which follow the interface document exactly, and commands print the same types. Some
+//! fields that the service always sends are optional in them, because a command prints null for what it did not receive. The
+//! client reads with the `read_*` functions beside them, which are lenient where the document is vague. The contract tests
+//! compare both with hand-written bytes, so that a mistake in both directions shows.
 
-pub mod acceptance;
+pub mod add_media;
 pub mod bounded_json;
 pub mod compat;
 pub mod credentials;
@@ -14,10 +16,7 @@ pub mod error_body;
 pub mod explore;
 pub mod export;
 pub mod fields;
-pub mod lenient;
 pub mod paths;
-pub mod pipeline;
+pub mod preview;
 pub mod selection;
-pub mod timestamp;
-pub mod video;
 pub mod vql;

@@ -54,23 +54,6 @@ pub const DATASET_ID: &str = "dataset_id";
 /// The path parameter that names a media item.
 pub const MEDIA_ID: &str = "media_id";
 
-/// The multipart field of a query image.
-pub const FILE_FIELD: &str = "file";
-
-/// The form fields of `add_media`, spelled as in the document.
-pub mod field {
-    pub const S3_URI: &str = "s3_uri";
-    /// Repeatable; not `files[]`.
-    pub const FILES: &str = "files";
-    pub const ARCHIVE: &str = "archive";
-    pub const AUTO_REINDEX: &str = "auto_reindex";
-    pub const ASSUME_ROLE: &str = "assume_role";
-    pub const BATCH_N_VIDEOS: &str = "batch_n_videos";
-    pub const BATCH_N_IMAGES: &str = "batch_n_images";
-    pub const BATCH_N_OBJECTS: &str = "batch_n_objects";
-    pub const USE_SPOT: &str = "use_spot";
-}
-
 /// Query parameters in sending order.
 pub type Parameters = Vec<(&'static str, String)>;
 

@@ -61,6 +61,52 @@ fn write_item(item: &SelectionItem) -> Value {
     }
 }
 
+/// The JSON schema of the body.
+pub fn schema() -> Value {
+    let ids = |min_items: usize| {
+        json!({
+            "type": "array", "items": {"type": "string", "format": "uuid"},
+            "minItems": min_items, "maxItems": MAX_IDS,
+        })
+    };
+    let item = |kind: &str, payload: Value| {
+        json!({
+            "type": "object",
+            "required": ["type", "payload"],
+            "properties": {"type": {"const": kind}, "payload": payload},
+        })
+    };
+    let media = json!({
+        "type": "object", "required": ["media_ids"], "properties": {"media_ids": ids(1)},
+    });
+    let cluster = json!({
+        "type": "object",
+        "required": ["cluster_id", "cluster_filters"],
+        "properties": {
+            "cluster_id": {"type": "string", "format": "uuid"},
+            "cluster_filters": {
+                "type": "object",
+                "required": ["entity_type"],
+                "additionalProperties": false,
+                "properties": {
+                    "entity_type": {"enum": ["IMAGES", "OBJECTS"]},
+                    "vql": {"$ref": "#/components/schemas/Vql"},
+                    "labels": vql::label_list_schema(),
+                },
+            },
+            "exclude_media_ids": ids(0),
+        },
+    });
+    json!({
+        "type": "object",
+        "required": ["media_selection"],
+        "properties": {"media_selection": {
+            "type": "array", "minItems": 1, "maxItems": MAX_ITEMS,
+            "items": {"oneOf": [item("media", media), item("cluster", cluster)]},
+        }},
+    })
+}
+
 /// Reads the body of a selective export. One item at a time is read into memory, so that a service
 /// needs little more than the body itself.
 pub fn items(

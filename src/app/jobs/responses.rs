@@ -1,7 +1,7 @@
 //! What the responses of the service change in jobs, and what follows from each change.
 
 use tessera_model::{Archive, ExportTask, Failure, FailureKind, SafeText, text::count_with_noun};
-use tessera_wire::acceptance::Accepted;
+use tessera_wire::add_media::Accepted;
 
 use crate::{
     app::{App, Level},

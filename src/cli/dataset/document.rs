@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cli::timestamps::now_rfc3339;
 use tessera_model::{Dataset, Operation, Permission};
-use tessera_wire::dataset::write_dataset;
+use tessera_wire::dataset::DatasetBody;
 
 pub(super) fn dataset_document(dataset: &Dataset) -> Value {
     let permissions = [
@@ -27,7 +27,7 @@ pub(super) fn dataset_document(dataset: &Dataset) -> Value {
             reasons[name] = reason.into();
         }
     }
-    let mut document = write_dataset(dataset);
+    let mut document = json!(DatasetBody::new(dataset));
     document["_status_is_legacy"] = dataset.status_is_legacy.into();
     document["_allowed"] = allowed;
     document["_reasons"] = reasons;

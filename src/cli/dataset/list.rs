@@ -24,7 +24,7 @@ const RECORD_COLUMNS: &[Column] = &[
     Column::new("videos", "n_videos"),
     Column::new("owner", "owned_by"),
     Column::new("created", "created_at"),
-    Column::new("error", "error"),
+    Column::new("error", "fatal_error_msg"),
 ];
 
 const FIELD_COLUMNS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];

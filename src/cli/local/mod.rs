@@ -8,6 +8,8 @@ mod added_models;
 #[cfg(feature = "local")]
 mod demo;
 #[cfg(feature = "local")]
+mod explanation;
+#[cfg(feature = "local")]
 mod model;
 #[cfg(feature = "local")]
 mod model_folder;

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::{
     access_log::open_access_log,
+    explanation::explanation_text,
     local_settings,
     service::{LocalService, RequiredLogin, bind, report_skipped},
     stop_signals::StopSignals,
@@ -25,9 +26,7 @@ use crate::{
     printable_text::PrintableText,
 };
 use tessera_media::object_storage;
-use tessera_service::{
-    AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions, serve_explanation,
-};
+use tessera_service::{AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions};
 
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
     unencrypted. Put a proxy with TLS in front of it and name it with --allow-host https://NAME, or use an \
@@ -36,7 +35,7 @@ const UNENCRYPTED: &str = "other machines can reach this service, and logins and
 /// Serves until a signal ends it; returns the exit code.
 pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResult<i32> {
     if options.explain {
-        write_stdout(&PrintableText::lines(&serve_explanation()))?;
+        write_stdout(&PrintableText::lines(&explanation_text()))?;
         return Ok(0);
     }
     let model = mem::take(&mut options.model).or_of_settings(global)?;

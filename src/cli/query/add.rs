@@ -67,7 +67,7 @@ enum FilterCommand {
         #[arg(value_name = "0-1")]
         similarity: f64,
     },
-    /// Media items that are at least this unique.
+    /// Media items with a uniqueness score above this.
     Uniqueness {
         /// The score, 0 to 1.
         #[arg(value_name = "0-1")]
@@ -89,7 +89,7 @@ enum FilterCommand {
 
 #[derive(Debug, Subcommand)]
 enum TextFilterCommand {
-    /// Captions that match words, with AND, OR, NOT and "phrases".
+    /// Captions that match words, with AND, OR, -without and "phrases".
     Fts {
         /// The words.
         text: String,

@@ -9,7 +9,8 @@ use tessera_model::{
     Cluster, Fraction, HistoryEntry, Link, Preview, Query, Relevance, RelevanceBand, ScoreScale,
 };
 use tessera_wire::{
-    explore::{write_cluster, write_preview, write_region},
+    explore::{AnchorBody, ClusterBody},
+    preview::{BoundingBoxBody, PreviewBody},
     vql,
 };
 
@@ -131,7 +132,7 @@ impl RowFormat {
     ) -> Vec<Value> {
         let rows = |cluster: &Cluster| {
             let fields = match self {
-                Self::Clusters => write_cluster(cluster, full_link),
+                Self::Clusters => json!(ClusterBody::new(cluster, full_link)),
                 Self::Raw => cluster_as_sent(cluster, body),
                 Self::Previews => {
                     let row = |preview| preview_row(preview, cluster, scale, page);
@@ -150,12 +151,12 @@ fn query_json(entry: &HistoryEntry) -> Value {
     let search = &entry.search;
     let mut query = match &search.query {
         Query::Browse => json!({}),
-        Query::Similar(anchor) => json!({
-            "anchor_media_id": anchor.media,
-            "anchor_type": anchor.kind.as_str(),
-            "bounding_box": entry.region.map(|region| parse_own_json(&write_region(region))),
-            "file": entry.file,
-        }),
+        Query::Similar(anchor) => {
+            let mut query = json!(AnchorBody::from(*anchor));
+            query["bounding_box"] = json!(entry.region.map(BoundingBoxBody::new));
+            query["file"] = json!(entry.file);
+            query
+        }
         Query::Caption { text, max_score } => json!({
             "caption": text.as_str(),
             "max_score": max_score.map(Fraction::value),
@@ -176,7 +177,7 @@ fn cluster_as_sent(cluster: &Cluster, body: &Value) -> Value {
     let has_id =
         |row: &&Value| row["cluster_id"].as_str().is_some_and(|id| id.parse() == Ok(cluster.id));
     let row = body["clusters"].as_array().into_iter().flatten().find(has_id);
-    row.cloned().unwrap_or_else(|| write_cluster(cluster, full_link))
+    row.cloned().unwrap_or_else(|| json!(ClusterBody::new(cluster, full_link)))
 }
 
 fn with_own_fields(mut fields: Value, cluster: &Cluster, scale: ScoreScale, page: u32) -> Value {
@@ -192,7 +193,7 @@ fn full_link(link: &Link) -> String {
 }
 
 fn preview_row(preview: &Preview, cluster: &Cluster, scale: ScoreScale, page: u32) -> Value {
-    let mut row = write_preview(preview, full_link);
+    let mut row = json!(PreviewBody::new(preview, full_link));
     row["_band"] = band(preview.relevance.as_ref(), scale);
     row["_cluster_id"] = json!(cluster.id);
     row["_page"] = page.into();

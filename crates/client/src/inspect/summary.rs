@@ -8,7 +8,7 @@ use super::{
 };
 use crate::archive::{ArchiveError, IMAGES_PREFIX, for_each_entry, into_failure};
 use tessera_model::{Failure, Inspection, PictureSource, SafeText};
-use tessera_wire::{lenient::number, video::read_row_frame};
+use tessera_wire::{fields::number, preview::read_row_frame};
 
 /// Inspects an archive. Blocks on the disk.
 pub fn inspect_archive(path: &Path) -> Result<Inspection, Failure> {

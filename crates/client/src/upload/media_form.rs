@@ -21,7 +21,7 @@ use super::{
 use crate::form_field::FormField;
 use crate::multipart::{Boundary, MultipartBody, OCTET_STREAM, PART_END, PartHeader};
 use tessera_model::{Failure, MediaAddition, MediaSource, Preflight, SafeText};
-use tessera_wire::paths::field;
+use tessera_wire::add_media::field;
 
 const CHUNK_BYTES: usize = 128 << 10;
 

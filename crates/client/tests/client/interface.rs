@@ -9,11 +9,9 @@ use tessera_model::{AnchorKind, EntityType, ExportState, ScoreKind, Status};
 use tessera_wire::{
     dataset::{DatasetBody, DatasetExtras, legacy_status, read_dataset, read_datasets},
     error_body::{ProblemBody, read_error_message},
-    explore::{
-        AnchorBody, BoundingBoxBody, ClusterBody, ExploreBody, MetadataBody, PreviewBody,
-        read_anchor, read_page,
-    },
+    explore::{AnchorBody, ClusterBody, ExploreBody, MetadataBody, read_anchor, read_page},
     export::{ExportTaskBody, read_started, read_status},
+    preview::{BoundingBoxBody, PreviewBody},
 };
 
 use tessera_testing::clients::{dataset, task};
@@ -75,16 +73,16 @@ fn dataset_records_are_written() {
     let body = DatasetBody {
         id: dataset(),
         display_name: "demo".into(),
-        status: legacy_status(&Status::ReadOnly).into(),
+        status: Some(legacy_status(&Status::ReadOnly).into()),
         status_new: Status::ReadOnly.as_str().into(),
-        progress: 40,
-        owned_by: "local".into(),
-        created_at: "2026-01-02T03:04:05.000006".into(),
-        n_images: 17,
-        n_videos: 31,
-        n_objects: 0,
+        progress: Some(40),
+        owned_by: Some("local".into()),
+        created_at: Some("2026-01-02T03:04:05.000006".into()),
+        n_images: Some(17),
+        n_videos: Some(31),
+        n_objects: Some(0),
         fatal_error_msg: None,
-        extras: DatasetExtras::default(),
+        extras: Some(DatasetExtras::default()),
     };
     let expected = json!({
         "id": "ad48d250-0000-11f1-bfca-000000000001", "display_name": "demo",
@@ -118,22 +116,22 @@ fn a_recorded_page_is_read() {
 
 fn preview_body() -> PreviewBody {
     PreviewBody {
-        r#type: "IMAGE",
+        r#type: "IMAGE".into(),
         media_id: "31ae21e5-0000-46f6-85a3-000000000001".parse().unwrap(),
         image_id: None,
         image_uri: None,
-        media_uri: "/media/1".into(),
-        media_thumb_uri: "/thumb/1".into(),
+        media_uri: Some("/media/1".into()),
+        media_thumb_uri: Some("/thumb/1".into()),
         caption: None,
         file_name: "a.jpg".into(),
-        original_uri: "p/a.jpg".into(),
-        video_uri: String::new(),
+        original_uri: Some("p/a.jpg".into()),
+        video_uri: Some(String::new()),
         frame_timestamp: None,
         bounding_box: Some(BoundingBoxBody { x: 0.5, y: 0.25, width: 0.5, height: 0.75 }),
         relevance_score: Some(0.25),
-        relevance_score_type: Some("cosine_distance"),
-        width: 640,
-        height: 480,
+        relevance_score_type: Some("cosine_distance".into()),
+        width: Some(640),
+        height: Some(480),
     }
 }
 
@@ -142,11 +140,11 @@ fn a_page_is_written_as_the_document_says() {
     let cluster = ClusterBody {
         cluster_id: "9a205a5e-0000-46be-83a3-000000000001".parse().unwrap(),
         r#type: "IMAGES",
-        n_images: 85,
-        n_objects: 0,
-        n_videos: 0,
-        n_frames: 0,
-        similarity_threshold: "0".into(),
+        n_images: Some(85),
+        n_objects: Some(0),
+        n_videos: Some(0),
+        n_frames: Some(0),
+        similarity_threshold: Some("0".into()),
         relevance_score: None,
         relevance_score_type: None,
         previews: vec![preview_body()],

@@ -100,7 +100,7 @@ fn preview_line(preview: &Preview) -> String {
         shown(preview.original.as_ref().map(Link::expose)),
         shown(preview.thumbnail.as_ref().map(Link::expose)),
         shown(preview.caption.as_ref()),
-        shown(preview.region.map(tessera_wire::explore::write_region)),
+        shown(preview.region.map(tessera_wire::preview::write_region)),
         score(preview.relevance.as_ref()),
         shown(preview.dimensions.map(|(width, height)| format!("{width}x{height}"))),
     )

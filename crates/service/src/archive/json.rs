@@ -14,7 +14,7 @@ use tessera_store::{
     media::{MediaKind, MediaRecord},
     now_micros,
 };
-use tessera_wire::timestamp::format_iso8601;
+use tessera_wire::fields::format_iso8601;
 
 pub fn write(
     content: &ArchiveContent,

@@ -28,7 +28,7 @@ use tessera_media::{
     object_storage::RoleArn,
 };
 use tessera_model::{FileKind, text::parse_boolean};
-use tessera_wire::paths::field;
+use tessera_wire::add_media::field;
 
 /// The field name that the error text of the interface suggests, but that is not accepted.
 const LIST_FIELD: &str = "files[]";

@@ -5,7 +5,10 @@ use crate::usecase::ScoredCluster;
 use tessera_model::DatasetId;
 use tessera_retrieval::tag_id;
 use tessera_store::{cluster::ClusterRecord, preview::StoredPreview};
-use tessera_wire::explore::{BoundingBoxBody, ClusterBody, PreviewBody, TagBody};
+use tessera_wire::{
+    explore::{ClusterBody, TagBody},
+    preview::{BoundingBoxBody, PreviewBody},
+};
 
 pub fn cluster_body(
     dataset: DatasetId,
@@ -18,20 +21,20 @@ pub fn cluster_body(
     let captions = previews.first().and_then(|preview| preview.caption.clone());
     let previews = previews.into_iter().enumerate().map(|(at, preview)| PreviewBody {
         relevance_score: score(at),
-        relevance_score_type: kind,
+        relevance_score_type: kind.map(Into::into),
         ..preview_body(preview, links)
     });
-    let tag = |name: String| TagBody { id: tag_id(dataset, &name), name };
+    let tag = |name: String| TagBody { id: Some(tag_id(dataset, &name)), name };
     ClusterBody {
         cluster_id: id,
         r#type: entity.as_str(),
-        n_images: counts.images,
-        n_objects: counts.objects,
-        n_videos: counts.videos,
-        n_frames: counts.frames,
-        similarity_threshold: level.level().to_string(),
+        n_images: Some(counts.images),
+        n_objects: Some(counts.objects),
+        n_videos: Some(counts.videos),
+        n_frames: Some(counts.frames),
+        similarity_threshold: Some(level.level().to_string()),
         relevance_score: score(0),
-        relevance_score_type: kind,
+        relevance_score_type: kind.map(Into::into),
         previews: previews.collect(),
         labels: (!labels.is_empty()).then_some(labels),
         user_tags: (!tags.is_empty()).then(|| tags.into_iter().map(tag).collect()),
@@ -47,21 +50,22 @@ pub fn preview_body(preview: StoredPreview, links: &SignedLinks) -> PreviewBody 
             (Some(_), _) => "OBJECT",
             (None, Some(_)) => "VIDEO",
             (None, None) => "IMAGE",
-        },
+        }
+        .into(),
         media_id: preview.media,
         image_id: links.with_image_names.then_some(preview.media),
         image_uri: links.with_image_names.then(|| media_uri.clone()),
-        media_uri,
-        media_thumb_uri,
+        media_uri: Some(media_uri),
+        media_thumb_uri: Some(media_thumb_uri),
         file_name: preview.name(),
-        original_uri: preview.path,
-        video_uri: video_uri.unwrap_or_default(),
+        original_uri: Some(preview.path),
+        video_uri: Some(video_uri.unwrap_or_default()),
         frame_timestamp: preview.frame.map(|frame| frame.seconds),
         caption: preview.caption,
         bounding_box: region.map(|[x, y, width, height]| BoundingBoxBody { x, y, width, height }),
         relevance_score: None,
         relevance_score_type: None,
-        width: preview.width,
-        height: preview.height,
+        width: Some(preview.width),
+        height: Some(preview.height),
     }
 }

@@ -4,14 +4,10 @@ use utoipa::openapi::{Paths, RefOr, Required};
 
 use tessera_wire::paths::query;
 
-/// Query parameters that a lenient service accepts without effect on any operation, with the reason why
-/// they cannot change the result.
-pub const HARMLESS_PARAMETERS: &[(&str, &str)] = &[
-    ("verbose", "responses are always complete"),
-    ("allow_deleted", "deleted media are not kept"),
-    ("include_hidden", "no dataset is hidden"),
-    (query::DATASET_ID, "the path names the dataset"),
-];
+/// Query parameters that a lenient service accepts on every operation. They have no effect; `docs/compatibility.md` gives
+/// the reason why none of them can change the result.
+pub const HARMLESS_PARAMETERS: [&str; 4] =
+    ["verbose", "allow_deleted", "include_hidden", query::DATASET_ID];
 
 /// Parameters that only a strict service requires.
 const OPTIONAL_IN_COMPAT: [&str; 2] = [query::ENTITY_TYPE, query::FILE_NAME];
@@ -32,5 +28,19 @@ pub fn adapt_parameters(paths: &mut Paths, compat: bool) {
             }
             compat || !ONLY_IN_COMPAT.contains(&parameter.name.as_str())
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HARMLESS_PARAMETERS;
+
+    #[test]
+    fn the_harmless_parameters_are_the_documented_ones() {
+        let page = include_str!("../../../../docs/compatibility.md");
+        let (_, section) = page.split_once("## Parameters without effect").unwrap();
+        let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+        let documented = rows.filter_map(|row| row.split('`').next());
+        assert!(documented.eq(HARMLESS_PARAMETERS));
     }
 }

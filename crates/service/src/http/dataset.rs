@@ -17,7 +17,7 @@ use tessera_store::dataset::DatasetRecord;
 use tessera_wire::{
     dataset::{DatasetBody, DatasetExtras, legacy_status},
     enrichment::{EnrichmentBody, ModelBody, ModelsBody},
-    timestamp::format_iso8601,
+    fields::format_iso8601,
 };
 
 /// Returns the datasets, oldest first, as a bare array.
@@ -50,16 +50,16 @@ fn dataset_body(record: DatasetRecord) -> DatasetBody {
     DatasetBody {
         id: record.id,
         display_name: record.name,
-        status: legacy_status(&record.status).to_owned(),
+        status: Some(legacy_status(&record.status).to_owned()),
         status_new: record.status.as_str().to_owned(),
-        progress: record.progress,
-        owned_by: "local".to_owned(),
-        created_at: format_iso8601(record.created_at),
-        n_images: record.n_images,
-        n_videos: record.n_videos,
-        n_objects: record.n_objects,
+        progress: Some(record.progress),
+        owned_by: Some("local".to_owned()),
+        created_at: Some(format_iso8601(record.created_at)),
+        n_images: Some(record.n_images),
+        n_videos: Some(record.n_videos),
+        n_objects: Some(record.n_objects),
         fatal_error_msg: record.fatal_error,
-        extras: DatasetExtras::default(),
+        extras: Some(DatasetExtras::default()),
     }
 }
 

@@ -17,7 +17,7 @@ use super::{
     query_params::QueryParams,
 };
 use tessera_model::DatasetId;
-use tessera_wire::{error_body::ProblemBody, paths::query, pipeline::ProcessBody};
+use tessera_wire::{add_media::ProcessBody, error_body::ProblemBody, paths::query};
 
 /// Clusters the dataset again, with all media added since.
 #[utoipa::path(

@@ -25,7 +25,7 @@ use crate::usecase::{ExportArchive, ExportScope, ServiceError};
 use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportSpec, ExportTaskId};
 use tessera_store::export::{ExportRecord, ExportTaskState};
 use tessera_wire::{
-    error_body::ProblemBody, export::ExportTaskBody, paths::query, timestamp::format_iso8601,
+    error_body::ProblemBody, export::ExportTaskBody, fields::format_iso8601, paths::query,
 };
 
 /// Starts an export of the dataset, or of what the parameters of `explore` select from it. A GET,

@@ -46,6 +46,5 @@ mod timed_body;
 pub use access_log::{AccessLog, AccessRecord};
 pub use allowed_host::AllowedHost;
 use app_state::{AppState, RequestCost};
-pub use compat_parameters::HARMLESS_PARAMETERS;
 pub use openapi::OPENAPI_PATH;
 pub use options::{AccessMode, ServerLimits, ServerOptions, ServiceCredentials};

@@ -16,10 +16,11 @@ use super::{
     query_params::QueryParams,
 };
 use crate::{Deployment, usecase::QueryRegion};
-use tessera_model::{AnchorKind, DatasetId, EntityType, Granularity, Operation};
+use tessera_model::{Anchor, AnchorKind, DatasetId, EntityType, Granularity, Operation};
 use tessera_wire::{
-    explore::{AnchorBody, read_region},
-    paths::{FILE_FIELD, query},
+    explore::{AnchorBody, FILE_FIELD},
+    paths::query,
+    preview::read_region,
 };
 
 const MAX_IMAGE_BYTES: u64 = 32 << 20;
@@ -61,12 +62,12 @@ pub async fn search_image_similarity(
     let file = memory.attach(file);
     let region = params.text(query::BOUNDING_BOX).or(region.as_deref());
     let region = region.map(|raw| parse_region(raw, state.compat)).transpose()?;
-    let anchor = state
+    let media = state
         .run_blocking(RequestCost::Expensive, move |deployment| {
             deployment.register_query_image(id, entity, level, &file, region)
         })
         .await?;
-    Ok(Json(AnchorBody { anchor_media_id: anchor, anchor_type: AnchorKind::Upload.as_str() }))
+    Ok(Json(Anchor { media, kind: AnchorKind::Upload }.into()))
 }
 
 /// What a search with the anchor must repeat if it was given here.

@@ -14,7 +14,7 @@ use super::{
     metrics::RequestMetrics,
 };
 use tessera_store::now_micros;
-use tessera_wire::timestamp::format_iso8601;
+use tessera_wire::fields::format_iso8601;
 
 /// Where observations go; clones share it.
 #[derive(Clone)]

@@ -32,7 +32,7 @@ use crate::{Deployment, LocalError};
 const MAX_SCRAPERS: usize = 16;
 
 impl Deployment {
-    /// Serves the HTTP interface until `shutdown` completes. Then it is not ready, refuses further
+    /// Serves the HTTP API until `shutdown` completes. Then it is not ready, refuses further
     /// requests after [`ServerLimits::drain`], and finishes open responses for at most
     /// [`ServerLimits::shutdown_grace`]. Refuses [`AccessMode::Open`] at an address that is not loopback.
     pub async fn serve(

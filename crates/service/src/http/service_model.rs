@@ -4,7 +4,7 @@ use crate::{Deployment, usecase::Enrichments};
 use tessera_store::caption_language::CaptionLanguage;
 use tessera_wire::{
     enrichment::{ModelFileBody, ModelMetadataBody},
-    timestamp::format_iso8601,
+    fields::format_iso8601,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tessera_service::OPENAPI_PATH;
+use tessera_client::QueryImageUpload;
+use tessera_model::vql::{IssueKind, MAX_FILTERS};
+use tessera_service::{OPENAPI_PATH, ServerLimits};
+use tessera_wire::vql;
 
 use crate::{
     compat,
@@ -59,6 +62,17 @@ const EXTRA: [(&str, &str); 11] = [
     ("get", "/api/v1/enrichment/{dataset_id}/list_models"),
     ("post", "/api/v1/process/add_media"),
 ];
+
+/// What the service does where the interface document is silent.
+const CHOICES: &str = include_str!("../../../../docs/choices.md");
+/// How a lenient service differs.
+const COMPATIBILITY: &str = include_str!("../../../../docs/compatibility.md");
+
+/// Returns the section of a page with this heading.
+fn section<'a>(page: &'a str, heading: &str) -> &'a str {
+    let (_, rest) = page.split_once(&format!("## {heading}\n")).unwrap();
+    rest.split("\n## ").next().unwrap()
+}
 
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
 
@@ -163,13 +177,12 @@ async fn further_calls_are_described_only_where_they_are_served() {
     let more: BTreeSet<_> = lenient.keys().filter(|call| !strict.contains_key(*call)).collect();
     let extra = EXTRA.map(|(method, path)| (method.to_owned(), path.to_owned()));
     assert_eq!(more, extra.iter().collect());
-    let explanation = tessera_service::serve_explanation();
+    let documented = section(COMPATIBILITY, "Further operations with --compat");
     for (method, path) in EXTRA {
-        let line = explanation.lines().find(|line| {
-            line.split_whitespace().take(2).eq([method.to_uppercase().as_str(), path])
-        });
-        assert!(line.is_some(), "--explain does not mention {method} {path}");
+        let row = format!("| `{} {path}` |", method.to_uppercase());
+        assert!(documented.contains(&row), "{row} is not documented");
     }
+    assert_eq!(documented.matches("\n| `").count(), EXTRA.len(), "one row each");
     for (call, name) in [("explore", "entity_type"), ("export_context_async", "file_name")] {
         let needed = |calls: &BTreeMap<_, Value>| {
             let call = calls.values().find(|one| one["operationId"] == call).unwrap();
@@ -181,9 +194,7 @@ async fn further_calls_are_described_only_where_they_are_served() {
 
 #[tokio::test]
 async fn every_difference_of_the_descriptions_is_documented() {
-    let tables = tessera_service::explanation_tables();
-    let table = |name: &str| tables.iter().find(|table| table.name == name).unwrap().markdown();
-    assert_eq!(table("operations").lines().count(), EXTRA.len() + 2, "one row each, and a head");
+    let documented = section(COMPATIBILITY, "What differs with --compat");
     let (strict, lenient) = (calls(&served(false).await.1), calls(&served(true).await.1));
     let mut different = BTreeSet::new();
     for (call, strict) in &strict {
@@ -198,7 +209,75 @@ async fn every_difference_of_the_descriptions_is_documented() {
     }
     assert!(different.contains("caption_only_filter"), "{different:?}");
     for name in different {
-        assert!(table("differences").contains(&format!("`{name}`")), "{name} is not documented");
+        assert!(documented.contains(&format!("`{name}`")), "{name} is not documented");
+    }
+}
+
+/// A status that a page names, such as "422 with the name".
+fn named_statuses(page: &str) -> BTreeSet<&str> {
+    let words = page.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    let is_status = |word: &&str| {
+        word.len() == 3 && word.parse().is_ok_and(|status: u16| (400..=503).contains(&status))
+    };
+    words.filter(is_status).collect()
+}
+
+#[tokio::test]
+async fn every_status_that_the_pages_name_is_described() {
+    // Routing and shutting down are not part of an operation.
+    let mut described = BTreeSet::from(["404".to_owned(), "405".to_owned(), "503".to_owned()]);
+    for compat in [false, true] {
+        let (_, description) = served(compat).await;
+        for call in calls(&description).values() {
+            described.extend(call["responses"].as_object().unwrap().keys().cloned());
+        }
+    }
+    for status in named_statuses(CHOICES).union(&named_statuses(COMPATIBILITY)) {
+        assert!(described.contains(*status), "{status} is not described: {described:?}");
+    }
+}
+
+#[test]
+fn the_documented_limits_are_those_of_the_service() {
+    let limits = ServerLimits::default();
+    let seconds = |time: std::time::Duration| format!("{} s", time.as_secs());
+    let documented = section(CHOICES, "Limits");
+    for (subject, limits) in [
+        (
+            "connections",
+            vec![
+                limits.max_connections.to_string(),
+                format!("{} until the first byte", seconds(limits.head_timeout)),
+                format!("{} between requests", seconds(limits.idle_timeout)),
+                format!("{} for the next part of a body", seconds(limits.body_timeout)),
+            ],
+        ),
+        (
+            "expensive requests",
+            vec![
+                format!("{} at a time", limits.max_expensive),
+                format!("{} of waiting", seconds(limits.queue_timeout)),
+            ],
+        ),
+        ("vql", vec![format!("{} KiB", vql::MAX_BYTES >> 10), format!("{MAX_FILTERS} filters")]),
+        ("query image", vec![format!("{} MiB", QueryImageUpload::MAX_BYTES >> 20)]),
+    ] {
+        let row = documented.lines().find(|line| line.starts_with(&format!("| {subject} |")));
+        for limit in limits {
+            assert!(row.unwrap().contains(&limit), "{subject}: {limit} is not documented");
+        }
+    }
+}
+
+#[test]
+fn every_issue_is_documented() {
+    let row = CHOICES.lines().find(|line| line.starts_with("| issue values |")).unwrap();
+    let searching = include_str!("../../../../docs/searching.md");
+    for kind in IssueKind::ALL.map(|kind| format!("`{}`", kind.as_str())) {
+        assert!(
+            row.contains(&kind) && section(searching, "The query language").contains(&kind),
+            "{kind}"
+        );
     }
 }
 

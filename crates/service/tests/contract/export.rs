@@ -189,6 +189,11 @@ async fn the_parquet_archive_contains_its_images() {
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let place =
         |name: &str| (0..schema.num_columns()).find(|&n| schema.column(n).name() == name).unwrap();
+    let documentation = include_str!("../../../../docs/exports.md");
+    for column in schema.columns() {
+        let cell = format!("`{}`", column.name());
+        assert!(documentation.contains(&cell), "{cell} is not documented");
+    }
     let mut expected = vec!["metadata.parquet".to_owned()];
     for row in reader.get_row_iter(None).unwrap() {
         let row = row.unwrap();

@@ -19,7 +19,7 @@ use tessera_media::ingest::staging::{private_file, restrict, sync_dir};
 /// First `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
-/// The database of a index folder.
+/// The database of an index folder.
 pub(crate) struct DatabaseFile {
     data: PathBuf,
     /// The network file system that it is on.

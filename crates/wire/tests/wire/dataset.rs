@@ -79,11 +79,14 @@ fn a_record_is_written_as_it_was_read() {
     let record = json!({"id": ID, "display_name": "demo", "status_new": "READ ONLY",
         "status": "UPDATING", "progress": 40, "owned_by": "me",
         "created_at": "2025-04-24T07:44:46.136915", "n_images": 3, "n_videos": 2, "n_objects": 1,
-        "error": null});
-    assert_eq!(write_dataset(&read_dataset(&record).unwrap()), record);
+        "fatal_error_msg": null});
+    assert_eq!(json!(DatasetBody::new(&read_dataset(&record).unwrap())), record);
     let failed = json!({"id": ID, "display_name": "demo", "status_new": "ERROR",
                         "fatal_error_msg": "disk full"});
-    assert_eq!(write_dataset(&read_dataset(&failed).unwrap())["error"], "disk full");
+    assert_eq!(
+        json!(DatasetBody::new(&read_dataset(&failed).unwrap()))["fatal_error_msg"],
+        "disk full"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use tessera_model::*;
-use tessera_wire::explore::*;
+use tessera_wire::{explore::*, preview::*};
 
 #[test]
 fn repeated_and_unreadable_clusters_are_counted() {
@@ -141,8 +141,8 @@ fn a_cluster_is_written_as_it_was_read() {
         (Some((640, 480)), Region::new(0.25, 0.5, 0.5, 0.25))
     );
     // A box is written as integers where it can be; as numbers they are equal.
-    assert_eq!(write_cluster(cluster, |link| link.expose().to_owned()), whole_cluster());
-    let shown = write_preview(preview, Link::to_string);
+    assert_eq!(json!(ClusterBody::new(cluster, |link| link.expose().to_owned())), whole_cluster());
+    let shown = json!(PreviewBody::new(preview, Link::to_string));
     assert_eq!(shown["media_uri"], "https://cdn.example/1.jpg");
     assert_eq!(shown["media_thumb_uri"], "https://cdn.example/1t.jpg");
 }
@@ -153,7 +153,7 @@ fn what_a_service_did_not_send_is_written_as_null() {
     let page = read_page(&json!({"clusters": [
         {"cluster_id": id, "previews": [{"media_id": id}], "labels": [], "n_images": -1}]}))
     .unwrap();
-    let written = write_cluster(&page.clusters[0], Link::to_string);
+    let written = json!(ClusterBody::new(&page.clusters[0], Link::to_string));
     for field in [
         "n_images",
         "n_objects",

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use tessera_wire::{
-    acceptance::read_processing,
+    add_media::read_processing,
     dataset::{read_dataset, read_datasets},
     explore::{read_anchor, read_page},
     export::read_status,

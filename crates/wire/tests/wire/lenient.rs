@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use tessera_wire::lenient::*;
+use tessera_wire::fields::*;
 
 #[test]
 fn numbers_may_be_text_negative_or_null() {
@@ -96,7 +96,6 @@ fn a_word_is_parsed_and_an_id_found_under_either_name() {
 
 #[test]
 fn names_that_cannot_be_read_are_noted_and_the_others_kept() {
-    use tessera_wire::fields::{Fields, UnreadableFields};
     let id = "95233006-eddc-11ef-b303-76dbc3993eb2";
     for (sent, read, unreadable) in [
         (json!(["cat", null, "dog"]), "cat,dog", false),

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-mod acceptance;
+mod add_media;
 mod bounded_json;
 mod credentials;
 mod dataset;

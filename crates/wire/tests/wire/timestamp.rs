@@ -1,4 +1,4 @@
-use tessera_wire::timestamp::*;
+use tessera_wire::fields::format_iso8601;
 
 #[test]
 fn times_have_microseconds_and_no_zone() {

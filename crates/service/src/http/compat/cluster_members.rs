@@ -13,7 +13,7 @@ use crate::http::{
     signed_links::SignedLinks,
 };
 use tessera_store::preview::StoredPreview;
-use tessera_wire::{compat::ImageBody, explore::ClusterBody};
+use tessera_wire::{explore::ClusterBody, preview::ImageBody};
 
 /// One page of the members of a cluster, as previews; `null` past the end.
 #[utoipa::path(
@@ -56,16 +56,6 @@ pub async fn image(
 ) -> Result<Json<ImageBody>, Problem> {
     let media = state.spawn_blocking(move |deployment| deployment.media_item(id)).await?;
     let preview = preview_body(StoredPreview::from(&media), &links);
-    Ok(Json(ImageBody {
-        image_id: id,
-        media_id: id,
-        image_uri: preview.media_uri,
-        media_thumb_uri: preview.media_thumb_uri,
-        file_name: preview.file_name,
-        caption: preview.caption,
-        labels: media.all_labels().cloned().collect(),
-        user_tags: media.tags,
-        width: preview.width,
-        height: preview.height,
-    }))
+    let labels = media.all_labels().cloned().collect();
+    Ok(Json(ImageBody::new(preview, labels, media.tags)))
 }

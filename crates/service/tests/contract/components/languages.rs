@@ -96,7 +96,7 @@ fn words_of_other_scripts_show_no_language() {
 
 #[test]
 fn the_documentation_names_every_language() {
-    let documentation = include_str!("../../../../../docs/local-service.md");
+    let documentation = include_str!("../../../../../docs/searching.md");
     for language in Language::all() {
         assert!(documentation.contains(language.name()), "{language:?}");
     }

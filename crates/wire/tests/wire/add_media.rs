@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use tessera_model::Dataset;
-use tessera_wire::{acceptance::*, dataset::read_dataset};
+use tessera_wire::{add_media::*, dataset::read_dataset};
 
 fn dataset(status: &str, images: u64) -> Dataset {
     let id = "ad48d250-0000-11f1-bfca-000000000001";

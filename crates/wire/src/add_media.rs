@@ -1,0 +1,92 @@
+//! Adding media and reindexing: the form of `add_media`, the response of `process/add_media`, and the evidence that the service
+//! has accepted a change of a dataset.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::fields::{Fields, text};
+use tessera_model::{Dataset, DatasetId, Status};
+
+/// The form fields of `add_media`, spelled as in the document.
+pub mod field {
+    pub const S3_URI: &str = "s3_uri";
+    /// Repeatable; not `files[]`.
+    pub const FILES: &str = "files";
+    pub const ARCHIVE: &str = "archive";
+    pub const AUTO_REINDEX: &str = "auto_reindex";
+    pub const ASSUME_ROLE: &str = "assume_role";
+    pub const BATCH_N_VIDEOS: &str = "batch_n_videos";
+    pub const BATCH_N_IMAGES: &str = "batch_n_images";
+    pub const BATCH_N_OBJECTS: &str = "batch_n_objects";
+    pub const USE_SPOT: &str = "use_spot";
+}
+
+/// The JSON schema of the form.
+pub fn form_schema() -> Value {
+    let file = json!({"type": "string", "format": "binary"});
+    let count = json!({"type": "integer", "minimum": 0, "maximum": u32::MAX});
+    json!({
+        "type": "object",
+        "description": "Exactly one source: s3_uri, files or archive",
+        "properties": {
+            field::S3_URI: {"type": "string", "maxLength": 4096,
+                "description": "Folder in object storage, or a .csv, .parquet or .txt manifest"},
+            field::FILES: {"type": "array", "items": file},
+            field::ARCHIVE: {"type": "string", "format": "binary",
+                "description": "A .zip, .tar, .tar.gz, .tar.xz or .tar.zst file"},
+            field::AUTO_REINDEX: {"type": "boolean", "default": false},
+            field::ASSUME_ROLE: {"type": "string", "maxLength": 512, "description": "ARN of a role",
+                "pattern": "^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@-]+$"},
+            field::BATCH_N_VIDEOS: count, field::BATCH_N_IMAGES: count, field::BATCH_N_OBJECTS: count,
+            field::USE_SPOT: {"type": "boolean"},
+        },
+        // A field that is present and empty was not filled in.
+        "oneOf": [
+            {"required": [field::S3_URI], "properties": {field::S3_URI: {"pattern": r"\S"}}},
+            {"required": [field::FILES], "properties": {field::FILES: {"minItems": 1}}},
+            {"required": [field::ARCHIVE]},
+        ],
+    })
+}
+
+/// The response of `process/add_media`, in the observed shape.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ProcessBody {
+    /// Always `success`.
+    pub status: &'static str,
+    /// A message.
+    pub message: &'static str,
+    /// The dataset that receives the media.
+    #[schema(value_type = Uuid)]
+    pub dataset_id: DatasetId,
+}
+
+/// Evidence that a change was accepted. Only the readers of this module create it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepted(());
+
+/// The status of a response that accepts a change.
+pub const ACCEPTED_STATUS: u16 = 202;
+
+/// `POST add_media` and `POST reindex`: the status 202. The document shows no body.
+pub fn read_accepted(http_status: u16) -> Option<Accepted> {
+    (http_status == ACCEPTED_STATUS).then_some(Accepted(()))
+}
+
+/// `GET process/add_media`: the observed `status` is `success`.
+pub fn read_processing<'a>(object: impl Into<Fields<'a>>) -> Option<Accepted> {
+    let object = object.into();
+    let succeeded = text(object, "status").is_some_and(|it| it.eq_ignore_ascii_case("success"));
+    if !succeeded {
+        object.note("status");
+    }
+    succeeded.then_some(Accepted(()))
+}
+
+/// Evidence from the dataset when the response was lost: the record differs from the one before the request, and is not in ERROR.
+pub fn accepted_since(previous: &Dataset, now: &Dataset) -> Option<Accepted> {
+    let counts = |dataset: &Dataset| (dataset.n_images, dataset.n_videos);
+    let changed = now.status != previous.status || counts(now) != counts(previous);
+    (changed && now.status != Status::Error).then_some(Accepted(()))
+}

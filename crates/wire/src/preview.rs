@@ -1,0 +1,316 @@
+//! A preview, which is what a page of clusters shows of a media item: a picture, an object in a picture, or a frame of a
+//! video. [`PreviewBody`] is what the service sends and what commands print; the readers beside it accept every observed shape.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::fields::{Fields, count, first_text, number, required, text};
+use tessera_model::{Link, MediaId, Preview, Region, Relevance, SafeText, ScoreKind, VideoFrame};
+
+/// The score type of distances, of which lower ones are closer.
+pub const COSINE_DISTANCE: &str = "cosine_distance";
+
+/// A preview.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct PreviewBody {
+    /// `IMAGE`, `VIDEO` (a frame of a video) or `OBJECT`.
+    #[schema(value_type = String)]
+    pub r#type: Cow<'static, str>,
+    /// Media identifier.
+    #[schema(value_type = Uuid)]
+    pub media_id: MediaId,
+    /// The same identifier, from a lenient service.
+    #[schema(value_type = Option<Uuid>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image_id: Option<MediaId>,
+    /// The same as `media_uri`, from a lenient service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image_uri: Option<String>,
+    /// URL of the original.
+    #[schema(value_type = String)]
+    pub media_uri: Option<String>,
+    /// URL of the thumbnail.
+    #[schema(value_type = String)]
+    pub media_thumb_uri: Option<String>,
+    /// Caption.
+    pub caption: Option<String>,
+    /// File name, raw.
+    pub file_name: String,
+    /// Path of the original file in the dataset, raw; of a frame, that of its video.
+    #[schema(value_type = String)]
+    pub original_uri: Option<String>,
+    /// URL of the video that a frame is from; empty for a picture.
+    #[schema(value_type = String)]
+    pub video_uri: Option<String>,
+    /// Position of a frame in its video, in seconds; null for a picture.
+    pub frame_timestamp: Option<f64>,
+    /// Part of the picture, in fractions.
+    pub bounding_box: Option<BoundingBoxBody>,
+    /// Score; null when nothing ranks.
+    pub relevance_score: Option<f64>,
+    /// What the score measures.
+    #[schema(value_type = Option<String>)]
+    pub relevance_score_type: Option<Cow<'static, str>>,
+    /// Pixels.
+    #[schema(value_type = u32)]
+    pub width: Option<u32>,
+    /// Pixels.
+    #[schema(value_type = u32)]
+    pub height: Option<u32>,
+}
+
+/// A bounding box as the interface spells it: fractions of the image.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct BoundingBoxBody {
+    /// Left edge.
+    pub x: f64,
+    /// Top edge.
+    pub y: f64,
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+}
+
+/// The response of `GET image/{media_id}`: a preview with labels and tags, for public clients.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ImageBody {
+    /// Media identifier.
+    #[schema(value_type = Uuid)]
+    pub image_id: MediaId,
+    /// The same identifier.
+    #[schema(value_type = Uuid)]
+    pub media_id: MediaId,
+    /// URL of the original.
+    #[schema(value_type = String)]
+    pub image_uri: Option<String>,
+    /// URL of the thumbnail.
+    #[schema(value_type = String)]
+    pub media_thumb_uri: Option<String>,
+    /// File name, raw.
+    pub file_name: String,
+    /// Caption.
+    pub caption: Option<String>,
+    /// Labels.
+    pub labels: Vec<String>,
+    /// User tags, by name.
+    pub user_tags: Vec<String>,
+    /// Pixels.
+    #[schema(value_type = u32)]
+    pub width: Option<u32>,
+    /// Pixels.
+    #[schema(value_type = u32)]
+    pub height: Option<u32>,
+}
+
+impl PreviewBody {
+    /// The preview as far as a client has read it. `link` decides whether links keep their signature.
+    pub fn new(preview: &Preview, link: fn(&Link) -> String) -> Self {
+        let frame = preview.frame.as_ref();
+        let relevance = preview.relevance.as_ref();
+        let (width, height) = preview.dimensions.unzip();
+        Self {
+            r#type: preview.kind.to_string().into(),
+            media_id: preview.media,
+            image_id: None,
+            image_uri: None,
+            media_uri: preview.original.as_ref().map(link),
+            media_thumb_uri: preview.thumbnail.as_ref().map(link),
+            caption: preview.caption.as_ref().map(ToString::to_string),
+            file_name: preview.file_name.to_string(),
+            original_uri: preview.original_uri.as_ref().map(ToString::to_string),
+            video_uri: frame.and_then(|frame| frame.link.as_ref()).map(link),
+            frame_timestamp: frame.and_then(|frame| frame.seconds),
+            bounding_box: preview.region.map(BoundingBoxBody::new),
+            relevance_score: relevance.map(|relevance| relevance.score),
+            relevance_score_type: relevance.map(score_type),
+            width,
+            height,
+        }
+    }
+}
+
+impl ImageBody {
+    pub fn new(preview: PreviewBody, labels: Vec<String>, user_tags: Vec<String>) -> Self {
+        Self {
+            image_id: preview.media_id,
+            media_id: preview.media_id,
+            image_uri: preview.media_uri,
+            media_thumb_uri: preview.media_thumb_uri,
+            file_name: preview.file_name,
+            caption: preview.caption,
+            labels,
+            user_tags,
+            width: preview.width,
+            height: preview.height,
+        }
+    }
+}
+
+impl BoundingBoxBody {
+    /// Rounds a region to six decimals, so that it is not beyond the image after rounding.
+    pub fn new(region: Region) -> Self {
+        const STEPS: f64 = 1e6;
+        let span = |start: f64, length: f64| {
+            let from = (start * STEPS).round().min(STEPS - 1.0);
+            let to = ((start + length) * STEPS).round().clamp(from + 1.0, STEPS);
+            (from / STEPS, (to - from) / STEPS)
+        };
+        let (x, width) = span(region.x, region.width);
+        let (y, height) = span(region.y, region.height);
+        Self { x, y, width, height }
+    }
+}
+
+/// Writes a bounding box as the JSON text of a query, without exponents.
+pub fn write_region(region: Region) -> String {
+    let BoundingBoxBody { x, y, width, height } = BoundingBoxBody::new(region);
+    format!(r#"{{"x":{x},"y":{y},"width":{width},"height":{height}}}"#)
+}
+
+/// The JSON schema of a bounding box that a client sends.
+pub fn region_schema() -> Value {
+    let fraction = json!({"type": "number", "minimum": 0.0, "maximum": 1.0});
+    let side = json!({"type": "number", "exclusiveMinimum": 0.0, "maximum": 1.0});
+    json!({
+        "type": "object",
+        "description": "Part of an image, in fractions of it",
+        "required": ["x", "y", "width", "height"],
+        "properties": {"x": fraction, "y": fraction, "width": side, "height": side},
+    })
+}
+
+/// Writes what a score measures.
+pub(crate) fn score_type(relevance: &Relevance) -> Cow<'static, str> {
+    match &relevance.kind {
+        ScoreKind::CosineDistance => COSINE_DISTANCE.into(),
+        ScoreKind::Other(kind) => kind.to_string().into(),
+    }
+}
+
+/// Reads a preview. `None` without a usable identifier.
+pub(crate) fn read_preview(value: Fields<'_>) -> Option<Preview> {
+    let media = required(value, &["media_id", "image_id"])?;
+    let link = |keys: &[&str]| first_text(value, keys).map(Link::new);
+    let side = |key| count(value, key).and_then(|side| u32::try_from(side).ok());
+    Some(Preview {
+        media,
+        kind: SafeText::name(&text(value, "type").unwrap_or_default()),
+        original: link(&["media_uri", "image_uri"]),
+        thumbnail: link(&["media_thumb_uri", "media_uri", "image_uri"]),
+        caption: first_text(value, &["caption"]).map(|raw| SafeText::caption(&raw)),
+        file_name: SafeText::file_name(&text(value, "file_name").unwrap_or_default()),
+        original_uri: read_original_uri(value),
+        frame: read_frame(value),
+        region: value.read("bounding_box", read_region),
+        relevance: read_relevance(value),
+        dimensions: side("width").zip(side("height")),
+    })
+}
+
+/// Reads a score and what it measures. `None` without a score.
+pub(crate) fn read_relevance(value: Fields<'_>) -> Option<Relevance> {
+    let score = number(value, "relevance_score")?;
+    let kind = match text(value, "relevance_score_type") {
+        Some(kind) if kind.eq_ignore_ascii_case(COSINE_DISTANCE) => ScoreKind::CosineDistance,
+        kind => ScoreKind::Other(SafeText::name(&kind.unwrap_or_default())),
+    };
+    Some(Relevance { score, kind })
+}
+
+/// Reads a bounding box: an object, an array of four, or either as JSON text.
+pub fn read_region(value: &Value) -> Option<Region> {
+    match value {
+        Value::Object(_) => {
+            let side = |key| number(value, key);
+            Region::new(side("x")?, side("y")?, side("width")?, side("height")?)
+        }
+        Value::Array(sides) => {
+            let sides: Option<Vec<f64>> = sides.iter().map(Value::as_f64).collect();
+            let [x, y, width, height] = sides?.try_into().ok()?;
+            Region::new(x, y, width, height)
+        }
+        // One level only: text inside text is not a bounding box.
+        Value::String(raw) => serde_json::from_str(raw)
+            .ok()
+            .filter(|inner: &Value| !inner.is_string())
+            .and_then(|inner| read_region(&inner)),
+        _ => None,
+    }
+}
+
+/// Reads where a preview is in a video. `None` if it is not a frame of one.
+pub fn read_frame<'a>(preview: impl Into<Fields<'a>>) -> Option<VideoFrame> {
+    let preview = preview.into();
+    let seconds = seconds(preview, "frame_timestamp");
+    let link = first_text(preview, &["video_uri"]).map(Link::new);
+    if seconds.is_none() && link.is_none() && !is_frame_type(preview, "type") {
+        return None;
+    }
+    let video = read_original_uri(preview)
+        .and_then(|path| video_path(path.as_str(), first_text(preview, &["file_name"]).as_deref()))
+        .or_else(|| link.as_ref().map(ToString::to_string))
+        .or_else(|| first_text(preview, &["file_name"]))
+        .unwrap_or_default();
+    Some(VideoFrame { video: SafeText::file_name(&video), seconds, link })
+}
+
+/// Reads the path or URI of the original; of a URI, without the query, which may contain a signature.
+pub fn read_original_uri<'a>(preview: impl Into<Fields<'a>>) -> Option<SafeText> {
+    let raw = first_text(preview, &["original_uri"])?;
+    let is_url = raw.contains("://");
+    Some(SafeText::file_name(&if is_url { Link::new(raw).to_string() } else { raw }))
+}
+
+/// Reads the video and time of a row of metadata that is a frame: from its columns, or from its
+/// `video_info`.
+pub fn read_row_frame(row: &Value) -> Option<VideoFrame> {
+    let items = row.get("metadata_items").and_then(Value::as_array);
+    let info = items.into_iter().flatten().find(|item| item["type"] == "video_info");
+    // The fields are in `properties`, or in the item itself.
+    let info = info.map_or(row, |item| item.get("properties").unwrap_or(item));
+    let name = first_text(info, &["video_name", "video_id"]);
+    let time = || seconds(info, "frame_timestamp").or_else(|| seconds(info, "timestamp"));
+    if name.is_none() && !is_frame_type(row, "media_type") {
+        return None;
+    }
+    let video = first_text(row, &["file_path"])
+        .and_then(|path| video_path(&path, first_text(row, &["file_name"]).as_deref()))
+        .or(name)
+        .unwrap_or_default();
+    Some(VideoFrame { video: SafeText::file_name(&video), seconds: time(), link: None })
+}
+
+/// The path of the video in the path of a frame, which may be as if in a folder of its name.
+fn video_path(path: &str, frame_name: Option<&str>) -> Option<String> {
+    let name = frame_name.unwrap_or_default();
+    let video = path.strip_suffix(name).filter(|_| !name.is_empty()).unwrap_or(path);
+    let video = video.trim_end_matches('/');
+    (!video.is_empty()).then(|| video.to_owned())
+}
+
+fn is_frame_type<'a>(object: impl Into<Fields<'a>>, key: &str) -> bool {
+    let kind = text(object, key).unwrap_or_default();
+    ["VIDEO", "VIDEO_FRAME"].iter().any(|frame| kind.eq_ignore_ascii_case(frame))
+}
+
+fn seconds<'a>(object: impl Into<Fields<'a>>, key: &str) -> Option<f64> {
+    object.into().read(key, as_seconds).filter(|seconds| *seconds >= 0.0)
+}
+
+/// A time in seconds: a number, or text such as `7.5` or `00:00:07.500`.
+fn as_seconds(value: &Value) -> Option<f64> {
+    let seconds = match value {
+        Value::Number(number) => number.as_f64()?,
+        Value::String(text) => {
+            let parts: Option<Vec<f64>> =
+                text.split(':').map(|part| part.trim().parse().ok()).collect();
+            parts?.into_iter().fold(0.0, |seconds, part| seconds * 60.0 + part)
+        }
+        _ => return None,
+    };
+    seconds.is_finite().then_some(seconds)
+}
