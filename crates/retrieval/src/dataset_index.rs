@@ -11,7 +11,7 @@ use super::{
     vector_source::{PartialVectors, VectorSource},
 };
 use tessera_model::{DatasetId, Granularity, TagId};
-use tessera_store::search_table::{DistanceQuery, MemberVector, VectorQuery};
+use tessera_search::member_search::{DistanceQuery, MemberVector, VectorQuery};
 
 pub struct DatasetIndex {
     pub(super) generation: i64,

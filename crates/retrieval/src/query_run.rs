@@ -12,7 +12,8 @@ use tessera_model::{
     Anchor, Filter,
     vql::{Fraction, QueryText},
 };
-use tessera_store::{StoreError, search_table::DistanceQuery};
+use tessera_search::member_search::DistanceQuery;
+use tessera_store::StoreError;
 
 /// Searches the index of the current generation.
 pub fn rank_in_memory(

@@ -4,14 +4,17 @@ use super::{IndexCache, RetrievalError};
 use crate::stored_pictures::PictureStore;
 use tessera_encoder::LearnedModel;
 use tessera_model::{Anchor, AnchorKind, vql::QueryText};
-use tessera_search::text::full_text_query::{FullTextQuery, parse};
+use tessera_search::{
+    member_search::{DistanceQuery, MemberVector, MergeRule, VectorQuery},
+    text::full_text_query::{FullTextQuery, parse},
+};
 use tessera_store::{
     Store, applied_model,
     dataset::DatasetRecord,
     picture_features::{self, PictureFeatures},
     picture_table::StoredPicture,
     query_image,
-    search_table::{DistanceQuery, MemberVector, MergeRule, SearchTableLimits, VectorQuery},
+    search_table::SearchTableLimits,
 };
 
 pub struct SearchContext<'a> {

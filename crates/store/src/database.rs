@@ -14,10 +14,10 @@ use super::{
     StoreError,
     connection_pool::ConnectionPool,
     engine::{Connection, QueryError, Result, Transaction},
-    former_workers, lease,
-    postgres::{PostgresServer, StoreAddress, TaskListener},
+    postgres::{PostgresServer, StoreAddress},
     process_lock::FolderLock,
     setting,
+    several_processes::{former_workers, lease, task_listener::TaskListener},
     sqlite::{DatabaseFile, OpenedDatabase},
 };
 use tessera_media::{

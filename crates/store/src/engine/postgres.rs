@@ -26,8 +26,9 @@ use tokio_postgres::{
 };
 
 use super::{
-    QueryError, Result, column_types::Parameter, encryption::Encryption,
-    server_certificate::ServerVerification,
+    QueryError, Result,
+    column_types::Parameter,
+    tls::{Encryption, ServerVerification},
 };
 
 /// Rows that are in memory at a time while a large result is read.

@@ -1,10 +1,11 @@
 //! Creates the tables of a schema on a server and reads their version. One comes here for what only PostgreSQL has: its
 //! triggers, functions and indexes. Pages have checksums of the server, so its rows need none.
 
-use super::{full_text, listener, word_counts};
+use super::full_text;
 use crate::{
     engine::{Connection, Result, params},
-    query, search_table, similarity_range,
+    query,
+    several_processes::{search_table, similarity_range, task_listener},
     table_definitions::{ALLOWED_TRANSITIONS, TABLES, VERSION},
 };
 
@@ -75,10 +76,10 @@ pub(super) fn create(connection: &Connection) -> Result<usize> {
         MEDIA_COUNTS,
         &transitions,
         full_text::TABLES,
-        word_counts::TABLES,
+        full_text::WORD_COUNTS,
         search_table::TABLES,
         similarity_range::TABLES,
-        listener::ANNOUNCEMENTS,
+        task_listener::ANNOUNCEMENTS,
     ] {
         transaction.execute_batch(sql)?;
     }

@@ -1,13 +1,18 @@
-//! Opening a store on a server, creating its tables, and describing it.
+//! Opens a store on a server, creates its tables, and describes it to its operator: its version and sizes, its clock, its
+//! extensions and its workers.
 
 use super::{StoreAddress, schema};
 use crate::{
     StoreError,
     engine::{Connection, PostgresConnection, Result, params},
-    query,
-    search_table::{self, VectorSupport},
-    setting,
+    now_micros, query, setting,
+    several_processes::{
+        lease,
+        search_table::{self, VectorSupport},
+    },
+    store_now,
     table_definitions::VERSION,
+    workload::{self, UnfinishedTasks},
 };
 
 /// A schema of a server with the tables of this version.
@@ -120,4 +125,42 @@ fn require_known(address: &StoreAddress, found_version: usize) -> Result<(), Sto
         return Ok(());
     }
     Err(StoreError::ServerVersion { address: address.clone(), found_version })
+}
+
+/// How a store on a server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreHealth {
+    /// How far the clock of the server is ahead of that of this machine, in microseconds.
+    pub clock_ahead: i64,
+    /// Whether the server has pgvector.
+    pub vectors: VectorSupport,
+    /// Workers that are alive.
+    pub workers: u64,
+    /// Operations and exports that wait for a worker.
+    pub waiting: u64,
+    /// How long the oldest of them has waited, in seconds.
+    pub longest_wait: u64,
+}
+
+/// Examines a store whose tables exist.
+///
+/// # Errors
+/// The server cannot be reached or refuses.
+pub fn health(address: &StoreAddress) -> Result<StoreHealth, StoreError> {
+    let connection = connect(address)?;
+    let sent = now_micros();
+    let now = store_now(&connection)?;
+    // The server read its clock about in the middle.
+    let here = sent + (now_micros() - sent) / 2;
+    let vectors = search_table::support(&connection)?;
+    let tasks = workload::unfinished_tasks(&connection)?;
+    let waited = |since: i64| (now - since).max(0).unsigned_abs() / 1_000_000;
+    let waits = tasks.iter().filter_map(|tasks: &UnfinishedTasks| tasks.oldest_queued).map(waited);
+    Ok(StoreHealth {
+        clock_ahead: now - here,
+        vectors,
+        workers: lease::counts(&connection)?.workers,
+        waiting: tasks.iter().map(|tasks| tasks.queued).sum(),
+        longest_wait: waits.max().unwrap_or_default(),
+    })
 }

@@ -4,7 +4,6 @@ use half::f16;
 
 use super::{
     match_conditions::{issue_column, json_names},
-    member_search::MemberVector,
     registry::{SearchTable, table_name},
 };
 use crate::{
@@ -15,7 +14,7 @@ use crate::{
     query,
 };
 use tessera_model::{DatasetId, EntityType, Granularity, TagId, vql::IssueKind};
-use tessera_search::index::DIMENSION;
+use tessera_search::{index::DIMENSION, member_search::MemberVector};
 
 /// pgvector indexes halves of up to this dimension.
 const MAX_INDEXED_DIMENSION: usize = 4_000;

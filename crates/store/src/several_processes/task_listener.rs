@@ -1,11 +1,10 @@
 //! Notifications of a server that a task may be waiting, or that clusters have changed, whose index files are then
 //! written. The channel of a schema is named by a hash, because names of channels are shorter than those of schemas.
 
-use super::PostgresServer;
-use crate::{StoreError, engine::Connection};
+use crate::{StoreError, engine::Connection, postgres::PostgresServer};
 
 /// The triggers that notify workers.
-pub(super) const ANNOUNCEMENTS: &str = "
+pub(crate) const ANNOUNCEMENTS: &str = "
 CREATE FUNCTION announce_task() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_notify('tessera_' || md5(TG_TABLE_SCHEMA), '');
@@ -44,7 +43,7 @@ impl TaskListener {
         Ok(Self(connection))
     }
 
-    /// Whether it has to be started again.
+    /// Whether the listener has to be started again.
     pub fn is_closed(&self) -> bool {
         self.0.is_closed()
     }
