@@ -189,7 +189,7 @@ impl<'a> MatchConditions<'a> {
     pub fn product(&mut self, query: &VectorQuery) -> String {
         let vector = self.value(encode_f16(&query.vector));
         let schema = &self.table.vector_schema;
-        format!("t.{} OPERATOR({schema}.<#>) {vector}", column(query.of))
+        format!("t.{} OPERATOR({schema}.<#>) {vector}", column_of(query.of))
     }
 
     /// Rounding can make the distance of equal vectors slightly negative.
@@ -249,7 +249,7 @@ impl<'a> MatchConditions<'a> {
 }
 
 pub(super) fn has_vector(query: &VectorQuery) -> String {
-    format!("t.{} IS NOT NULL", column(query.of))
+    format!("t.{} IS NOT NULL", column_of(query.of))
 }
 
 /// [`MergeRule::score`] of two SQL expressions, which are null where vectors are missing.
@@ -268,7 +268,7 @@ fn merged_score(rule: MergeRule, own: &str, model: &str) -> String {
 }
 
 /// The name of the column of a vector.
-fn column(vector: MemberVector) -> &'static str {
+pub(super) fn column_of(vector: MemberVector) -> &'static str {
     match vector {
         MemberVector::Descriptor => "descriptor",
         MemberVector::Embedding => "embedding",

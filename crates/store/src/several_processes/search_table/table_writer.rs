@@ -3,7 +3,7 @@
 use half::f16;
 
 use super::{
-    match_conditions::{issue_column, json_names},
+    match_conditions::{column_of, issue_column, json_names},
     registry::{SearchTable, table_name},
 };
 use crate::{
@@ -142,7 +142,7 @@ impl WriteTarget {
         ] {
             vectors.extend(is_indexed(dimension).then_some(vector));
         }
-        for column in vectors.into_iter().map(MemberVector::column) {
+        for column in vectors.into_iter().map(column_of) {
             indexes.push(format!(
                 "CREATE INDEX ON {table} USING hnsw ({column} {schema}.halfvec_ip_ops)"
             ));
