@@ -15,14 +15,15 @@ use ratatui::{
 };
 use tessera::{
     app::{App, Effect, Event, Setup},
-    input::Keymap,
-    message::{Lane, Payload, Response, Ticket},
-    runtime::frames::FrameWriter,
-    ui::{
-        self, PictureLayer, Theme,
+    drawing::{
+        PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
+    input::Keymap,
+    message::{Lane, Payload, Response, Ticket},
+    runtime::frames::FrameWriter,
+    ui,
 };
 use tessera_model::{
     Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportState, ExportTask, ExportTaskId,

@@ -9,15 +9,16 @@
 //! crate may import which:
 //!
 //! ```text
-//! layer 0   input   job -> remote   message -> job   command_lines   printable_text   user_files
-//! layer 1   config -> input, user_files     credentials -> user_files
-//!           subprocess -> credentials
-//! layer 2   state -> config                 app -> job, message, input, config
-//! layer 3   worker -> message, state        ui -> input, config, app
+//! layer 0   input   job -> remote   message -> job   command_lines   printable_text
+//!           credentials
+//! layer 1   config -> input                 subprocess -> credentials
+//! layer 2   state -> config                 drawing -> config
+//! layer 3   worker -> message, state        app -> job, message, input, config, drawing
 //!           cli -> config, credentials, state, job
-//! layer 4   runtime -> app, ui, worker
-//! layer 5   accessible -> app, ui, worker, runtime
-//! layer 6   main, launcher -> everything
+//! layer 4   ui -> input, config, drawing, app
+//! layer 5   runtime -> app, ui, worker
+//! layer 6   accessible -> app, ui, worker, runtime
+//! layer 7   main, launcher -> everything
 //! ```
 
 pub mod accessible;
@@ -26,6 +27,7 @@ pub mod cli;
 mod command_lines;
 pub mod config;
 pub mod credentials;
+pub mod drawing;
 pub mod input;
 pub mod job;
 pub mod message;
@@ -35,5 +37,4 @@ pub mod runtime;
 pub mod state;
 mod subprocess;
 pub mod ui;
-pub mod user_files;
 pub mod worker;

@@ -5,11 +5,11 @@ use std::process;
 use tessera::{
     cli::{self, Cli, CliCommand, CliError, Context, InterfaceCommand, Output, TerminalInfo},
     credentials,
+    drawing::{picture_layer::ColorDepth, theme::Theme},
     runtime::{
         self,
         probe::{Environment, probe_for_command},
     },
-    ui::{picture_layer::ColorDepth, theme::Theme},
 };
 
 mod launch_target;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Reading;
-use crate::app::{App, Level, Overlay};
+use crate::app::{App, Dialog, Level};
 
 /// A line to print, by its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl Announcements {
 }
 
 /// The keys of a dialog, with words for arrows.
-fn hints(overlay: &Overlay) -> String {
+fn hints(overlay: &dyn Dialog) -> String {
     let words = [("↑", "up"), ("↓", "down"), ("←", "left"), ("→", "right")];
     let hints = words
         .iter()

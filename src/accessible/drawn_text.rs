@@ -8,11 +8,12 @@ use ratatui::{
 
 use crate::{
     app::App,
-    ui::{
-        self, PictureLayer, Theme,
+    drawing::{
+        PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
+    ui,
 };
 
 /// A line of text, and whether the cursor is on it.

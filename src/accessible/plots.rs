@@ -1,14 +1,18 @@
 //! The plots in words: the histogram of scores as counts per range, and facets as a list with counts.
 
+use tessera_model::{Cluster, Histogram, text::count_with_noun};
+
 use super::{
     Reading,
     sentences::{join_phrases, score},
 };
 use crate::app::{
     App,
-    overlay::{FacetSection, Facets, ScoreHistogram},
+    overlay::{
+        facets::{FacetSection, Facets},
+        score_histogram::ScoreHistogram,
+    },
 };
-use tessera_model::{Cluster, Histogram, text::count_with_noun};
 
 /// Ranges of the histogram.
 const RANGES: usize = 10;

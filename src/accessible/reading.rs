@@ -8,8 +8,14 @@ use super::{
 };
 use crate::{
     app::{
-        App, Overlay, Pane, Remote,
-        overlay::{Command, PickList},
+        App, Pane, Remote,
+        overlay::{
+            command_list::CommandList,
+            facets::Facets,
+            palette::Palette,
+            pick_list::{Command, PickList},
+            score_histogram::ScoreHistogram,
+        },
         query::chips,
     },
     ui,
@@ -30,7 +36,7 @@ pub struct Reading {
 impl Reading {
     pub fn of(app: &App) -> Self {
         match app.overlay() {
-            Some(overlay) => Self { is_dialog: true, ..dialog(app, overlay) },
+            Some(_) => Self { is_dialog: true, ..dialog(app) },
             None if app.comparison().is_some() => pictures::compared(app),
             None if app.viewer().is_some() => pictures::viewed(app),
             None => pane(app),
@@ -55,17 +61,18 @@ impl Reading {
     }
 }
 
-fn dialog(app: &App, overlay: &Overlay) -> Reading {
-    let area = app.overlay_area().unwrap_or_default();
-    match overlay {
-        Overlay::List(list) => pick_list(list.title.as_str(), &list.list),
-        Overlay::Palette(palette) => pick_list("Command", &palette.list),
-        Overlay::Facets(facets) => plots::facets(app, *facets),
-        Overlay::ScoreHistogram(plot) => plots::score_histogram(app, plot),
-        _ => {
-            let (title, lines) = drawn_text::read(app, area);
-            Reading::drawn(title, lines)
-        }
+fn dialog(app: &App) -> Reading {
+    if let Some(list) = app.dialog::<CommandList>() {
+        pick_list(list.title.as_str(), &list.list)
+    } else if let Some(palette) = app.dialog::<Palette>() {
+        pick_list("Command", &palette.list)
+    } else if let Some(facets) = app.dialog::<Facets>() {
+        plots::facets(app, *facets)
+    } else if let Some(histogram) = app.dialog::<ScoreHistogram>() {
+        plots::score_histogram(app, histogram)
+    } else {
+        let (title, lines) = drawn_text::read(app, app.overlay_area().unwrap_or_default());
+        Reading::drawn(title, lines)
     }
 }
 

@@ -1,7 +1,10 @@
 //! What a typed line is: an action by its name or key, the number of an item, or text for a dialog.
 
 use crate::{
-    app::{App, Event, Overlay},
+    app::{
+        App, Dialog, Event,
+        overlay::{command_list::CommandList, palette::Palette},
+    },
     input::{Action, Chord, Key, KeyContext, KeyMatch},
 };
 
@@ -53,8 +56,8 @@ impl TypedLine {
 
     fn in_dialog(app: &App, line: &str) -> Self {
         let overlay = app.overlay();
-        let is_list = matches!(overlay, Some(Overlay::List(_) | Overlay::Palette(_)));
-        let takes_text = overlay.map_or_else(|| app.is_editing_query(), Overlay::takes_text);
+        let is_list = app.dialog::<CommandList>().is_some() || app.dialog::<Palette>().is_some();
+        let takes_text = overlay.map_or_else(|| app.is_editing_query(), <dyn Dialog>::takes_text);
         let key = |key| Event::Key(Chord::plain(key));
         let events = match (line, line.strip_prefix("text ")) {
             ("", _) => vec![key(Key::Enter)],

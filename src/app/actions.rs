@@ -1,15 +1,16 @@
 //! What each action does: one line per action, in the order of `input/action.rs`.
 
+use tessera_model::Basket;
+
 use crate::{
     app::{
-        App, Effect, Level, Overlay, Pane, Tabs, availability,
-        overlay::{Help, PromptPurpose},
+        App, Effect, Level, Pane, Tabs, availability,
+        overlay::{help::Help, prompt::PromptPurpose},
         pane::cycle,
         query::QueryDraft,
     },
     input::Action,
 };
-use tessera_model::Basket;
 
 impl App {
     #[expect(clippy::too_many_lines, reason = "a table: one line per action")]
@@ -137,7 +138,7 @@ impl App {
             Action::Zoom => self.panes.zoomed = !self.panes.zoomed,
             Action::Menu => self.open_action_menu(),
             Action::Palette => self.open_palette(),
-            Action::Help => self.overlays.open(Overlay::Help(Help::default())),
+            Action::Help => self.overlays.open(Help::default()),
             Action::Jump => self.input.jump_mode = true,
             Action::OpenById => self.open_prompt(PromptPurpose::OpenDataset),
             Action::Log => self.open_log(),

@@ -23,8 +23,8 @@ impl App {
         // Ctrl-C stops or quits from anywhere, also from a text field.
         if self.overlays.is_open() && chord.ctrl && chord.key == Key::Char('c') {
             self.stop_or_quit();
-        } else if let Some(overlay) = self.overlays.take() {
-            self.overlay_key(overlay, chord);
+        } else if self.overlay_key(chord) {
+            // The open dialog has handled the key.
         } else if self.input.jump_mode {
             self.jump(chord);
         } else if !(self.is_editing_query() && self.handle_query_key(chord)) {

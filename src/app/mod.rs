@@ -16,7 +16,6 @@ mod dataset_list;
 pub mod detail_layout;
 mod display_options;
 mod event;
-mod freshness_check;
 mod fuzzy;
 pub mod jobs;
 mod jump;
@@ -40,13 +39,13 @@ mod selected;
 mod session;
 mod setup;
 mod store;
+pub(crate) mod suggested_actions;
 mod tile_arrangement;
 pub mod tile_grid;
 mod update;
 pub mod view;
 pub mod viewer;
 pub mod welcome;
-pub mod wrapping;
 
 pub use activity::{Activity, JobAlert};
 pub use basket::Baskets;
@@ -57,7 +56,7 @@ pub use login::LoginState;
 pub use notifications::{Level, Notification, Notifications};
 pub use outage::Outage;
 pub use outbox::{Effect, Tickets};
-pub use overlay::{Overlay, Overlays};
+pub use overlay::{Dialog, Overlays};
 pub use pane::{Datasets, Pane, Panes, QueryBuilder, Results};
 use responses::LoadedState;
 pub use screen::Screen;
@@ -167,8 +166,13 @@ impl App {
         &self.overlays
     }
 
-    pub fn overlay(&self) -> Option<&Overlay> {
+    pub fn overlay(&self) -> Option<&dyn Dialog> {
         self.overlays.current()
+    }
+
+    /// The open dialog, if it is one of this type.
+    pub fn dialog<D: Dialog>(&self) -> Option<&D> {
+        self.overlays.dialog()
     }
 
     pub fn viewer(&self) -> Option<&Viewer> {

@@ -16,8 +16,8 @@ const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
 impl App {
     pub(super) fn handle_mouse(&mut self, mouse: Mouse) {
-        if let Some(overlay) = self.overlays.take() {
-            return self.overlay_mouse(overlay, mouse);
+        if self.overlay_mouse(mouse) {
+            return;
         }
         if self.viewer.is_some() {
             return self.viewer_mouse(mouse);

@@ -3,7 +3,10 @@
 use ratatui::layout::Rect;
 use tessera_model::text::format_duration;
 
-use crate::app::{App, Remote, wrapping::wrapped_rows};
+use crate::{
+    app::{App, Remote},
+    drawing::wrapped_rows,
+};
 
 impl App {
     pub fn results_notice(&self) -> Option<String> {

@@ -1,10 +1,10 @@
 //! What the results are ranked by, and the legend of the scores, which may need a line of its own.
 
 use ratatui::layout::Rect;
+use tessera_model::Query;
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::{App, wrapping::wrapped_rows};
-use tessera_model::Query;
+use crate::{app::App, drawing::wrapped_rows};
 
 /// Rows of the results from which on the legend may have a line of its own, and from which on several.
 const MIN_ROWS: (u16, u16) = (16, 24);

@@ -1,18 +1,19 @@
 //! The grid of the results pane: the size of its tiles, how many fit, and where each is.
 
 use ratatui::layout::Rect;
+use tessera_model::{Page, Preview};
+use tessera_picture::Protocol;
 
 use crate::app::{
-    App, Overlay, Tile,
+    App, Tile,
     areas::inner_area,
     collage::collage_areas,
+    overlay::sort_filter::FilterInput,
     pane::scroll_top,
     tile_arrangement::{
         CAPTION_LINES, TileArrangement, TileSpace, rows_of_picture, tile_length, tile_start,
     },
 };
-use tessera_model::{Page, Preview};
-use tessera_picture::Protocol;
 
 /// The tiles of the results. A tile is a picture with lines of text below it, in a margin of one cell,
 /// which carries the frame of the cursor.
@@ -159,9 +160,7 @@ impl App {
         match self.page() {
             None => Page::SIZE,
             Some(_) if self.shows_members() => self.tiles().len(),
-            Some(page) if matches!(self.overlays.current(), Some(Overlay::Filter(_))) => {
-                page.clusters.len()
-            }
+            Some(page) if self.overlays.dialog::<FilterInput>().is_some() => page.clusters.len(),
             Some(_) => self.visible_clusters().len(),
         }
     }

@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use tui_input::Input;
 
 use crate::{
-    app::overlay::text_field::{edit, expand_path, paste},
+    app::overlay::fields::{edit, expand_path, paste},
     config::{
         DeploymentConfig, Destination, Profile,
         profile::{check_name, suggested_name},

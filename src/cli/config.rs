@@ -16,7 +16,6 @@ use crate::{
         settings_file::{ConfigError, Setting},
     },
     subprocess::editor_command,
-    user_files,
 };
 use tessera_client::{ApiPrefix, BaseUrl, CertificateAuthorities, TextSearchPath};
 
@@ -255,7 +254,7 @@ fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliEr
     let file = user_file(context)?;
     if !file.exists() {
         let begin = "# Settings of tessera: `tessera config show` lists them all.\n";
-        let written = user_files::write_atomically(&file, begin);
+        let written = tessera_files::write_user_file(&file, begin);
         written.map_err(|error| CliError::io(format_args!("write {}", file.display()), &error))?;
     }
     let (editor, mut command) = editor_command(&file);

@@ -6,7 +6,6 @@ use toml::Value;
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
 use super::{Profile, layers::Layers, paths::UNKNOWN_CONFIG_FILE, profile::check_name};
-use crate::user_files;
 
 /// Saves the API key of a profile in the user's file.
 pub fn set_api_key(file: Option<&Path>, profile: &str, api_key: &str) -> Result<(), String> {
@@ -88,7 +87,7 @@ fn edit_file<T>(
 ) -> Result<T, String> {
     let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let source =
-        user_files::if_exists(fs::read_to_string(path)).map_err(|error| describe(&error))?;
+        tessera_files::if_exists(fs::read_to_string(path)).map_err(|error| describe(&error))?;
     let source = source.unwrap_or_default();
     validate(path, &source)?;
     let mut document: DocumentMut =
@@ -96,7 +95,7 @@ fn edit_file<T>(
     let result = change(&mut document).map_err(|reason| describe(&reason))?;
     let changed = document.to_string();
     validate(path, &changed)?;
-    user_files::write_atomically(path, &changed).map_err(|error| describe(&error))?;
+    tessera_files::write_user_file(path, &changed).map_err(|error| describe(&error))?;
     Ok(result)
 }
 

@@ -3,7 +3,6 @@
 use std::{fmt, fs, path::Path};
 
 use crate::input::Keymap;
-use crate::user_files;
 
 /// The default keymap with the user's keys over it, and a warning for each action without keys.
 pub fn load_keymap(path: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
@@ -11,7 +10,7 @@ pub fn load_keymap(path: Option<&Path>) -> Result<(Keymap, Vec<String>), String>
     let Some(path) = path else { return Ok((shipped, Vec::new())) };
     let describe = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
     let source =
-        user_files::if_exists(fs::read_to_string(path)).map_err(|error| describe(&error))?;
+        tessera_files::if_exists(fs::read_to_string(path)).map_err(|error| describe(&error))?;
     let Some(source) = source else { return Ok((shipped, Vec::new())) };
     let (keymap, keyless) = shipped.with_overrides(&source).map_err(|error| describe(&error))?;
     let warnings = keyless.iter().map(|action| {

@@ -14,7 +14,6 @@ use super::{
     key::{KEYS, PROFILE_KEYS},
     settings_file::{ConfigError, FileOwner, Layer, Setting, SettingOrigin},
 };
-use crate::user_files;
 
 pub const PROJECT_FILE: &str = ".tessera.toml";
 
@@ -83,7 +82,7 @@ impl Layers {
             }
         }
         if let Some(path) = &sources.project {
-            match user_files::read_if_own(path) {
+            match tessera_files::read_if_own(path) {
                 Ok(Some(source)) => {
                     layers.add_layer(Layer::read(path, &source, FileOwner::Project), &mut errors);
                     layers.project = Some(path.clone());
@@ -96,7 +95,7 @@ impl Layers {
             }
         }
         if let Some(path) = &sources.user {
-            match user_files::if_exists(fs::read_to_string(path)) {
+            match tessera_files::if_exists(fs::read_to_string(path)) {
                 Ok(source) => {
                     let source = source.unwrap_or_default();
                     layers.add_layer(Layer::read(path, &source, FileOwner::User), &mut errors);

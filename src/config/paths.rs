@@ -4,8 +4,6 @@ use std::{fs, io, path::PathBuf};
 
 use directories::ProjectDirs;
 
-use crate::user_files;
-
 fn project_dirs() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "tessera")
 }
@@ -72,7 +70,7 @@ fn state_root_dir() -> Option<PathBuf> {
 /// The state folders of all deployments, sorted.
 pub fn state_dirs() -> io::Result<Vec<PathBuf>> {
     let Some(root) = state_root_dir() else { return Ok(Vec::new()) };
-    let entries = user_files::if_exists(fs::read_dir(root))?;
+    let entries = tessera_files::if_exists(fs::read_dir(root))?;
     let paths = entries.into_iter().flatten().map(|entry| entry.map(|entry| entry.path()));
     let mut folders = paths.collect::<io::Result<Vec<PathBuf>>>()?;
     folders.retain(|path| path.is_dir());

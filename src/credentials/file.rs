@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs::{self, OpenOptions},
-    io::{self, Read as _, Write as _},
+    io::{self, Read as _},
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
@@ -12,7 +12,6 @@ use rustix::{fs::OFlags, io::Errno, process::geteuid};
 use secrecy::zeroize::Zeroizing;
 
 use super::stored_secret::StoredSecret;
-use crate::user_files;
 
 /// Permissions that the file must not have.
 const OTHERS_PERMISSIONS: u32 = 0o077;
@@ -64,7 +63,7 @@ impl SecretsFile {
             }
             Err(error) => return Err(self.error(error)),
         };
-        // Of the open file: the path may refer to another file by now.
+        // The open file decides, because the path may refer to another file by now.
         let metadata = file.metadata().map_err(|error| self.error(error))?;
         if metadata.uid() != geteuid().as_raw() {
             let reason = "belongs to another user; remove it and enter the secrets again";
@@ -86,24 +85,15 @@ impl SecretsFile {
     fn replace(&self, all: &BTreeMap<String, StoredSecret>) -> Result<(), String> {
         let source = toml::to_string(all).map(Zeroizing::new);
         let source = source.map_err(|_| self.error("cannot be written as TOML"))?;
-        let folder = self.path.parent().unwrap_or_else(|| Path::new("."));
-        user_files::create_private_dir(folder).map_err(|error| self.error(error))?;
+        let folder = tessera_files::parent_dir(&self.path);
+        tessera_files::create_private_dir_durably(folder).map_err(|error| self.error(error))?;
         let metadata = fs::metadata(folder).map_err(|error| self.error(error))?;
         if metadata.mode() & OTHERS_WRITE_PERMISSION != 0 {
             let folder = folder.display();
             return Err(self
                 .error(format_args!("its folder is writable by others; run chmod 700 {folder}")));
         }
-        self.persist(folder, &source).map_err(|error| self.error(error))
-    }
-
-    fn persist(&self, folder: &Path, source: &str) -> io::Result<()> {
-        // Created with mode 0600 regardless of the umask, under a new name.
-        let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-        temporary.write_all(source.as_bytes())?;
-        temporary.as_file().sync_all()?;
-        temporary.persist(&self.path)?;
-        user_files::sync_names(folder)
+        tessera_files::write_durably(&self.path, &*source).map_err(|error| self.error(error))
     }
 
     fn error(&self, reason: impl std::fmt::Display) -> String {

@@ -6,11 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tessera_picture::Protocol;
 use tokio::sync::mpsc;
 
 use crate::{
     app::{App, Effect, Event, Setup},
     config::Destination,
+    drawing::{HoverTexts, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
     runtime::{
         RuntimeOptions, Session, graphics_results,
         input::InputReader,
@@ -18,10 +20,9 @@ use crate::{
         signals::{Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
     },
-    ui::{self, HoverTexts, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
+    ui,
     worker::{Worker, WorkerEvent},
 };
-use tessera_picture::Protocol;
 
 mod terminal_tasks;
 
@@ -272,7 +273,7 @@ impl EventLoop<'_> {
         let (app, layer, texts) = (&self.session.app, &mut self.layer, &mut self.hover_texts);
         let theme = self.themes.resolve(&app.panes().theme);
         let cost = self.screen.frames.draw(app.screen().size, |buffer| {
-            ui::draw_with_texts(app, theme, buffer, (layer, texts));
+            ui::draw_with_texts(app, theme, buffer, layer, texts);
             layer.end_frame(buffer)
         })?;
         self.session.trace.write_frame(started.elapsed(), cost, self.layer.placed());

@@ -9,8 +9,8 @@ use crossterm::{
 use ratatui::{buffer::Buffer, layout::Rect};
 
 use crate::{
+    drawing::picture_layer::TerminalWrites,
     runtime::cell_writer::{RESET, write_cells},
-    ui::picture_layer::TerminalWrites,
 };
 
 /// The most memory for the bytes of a frame that is kept: a large screen of half-blocks.

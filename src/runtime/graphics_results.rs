@@ -7,7 +7,6 @@ use clap::ValueEnum as _;
 use crate::{
     config::{self, GraphicsChoice},
     runtime::probe::Environment,
-    user_files,
 };
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
@@ -34,7 +33,7 @@ fn save_to(path: &Path, environment: &Environment, protocol: Protocol) -> io::Re
     let choices = GraphicsChoice::value_variants().iter();
     let choice = choices.copied().find(|choice| choice.protocol() == Some(protocol));
     results.extend(choice.map(|choice| (environment.terminal_name(), choice)));
-    user_files::write_atomically(path, &toml::to_string(&results).map_err(io::Error::other)?)
+    tessera_files::write_user_file(path, &toml::to_string(&results).map_err(io::Error::other)?)
 }
 
 fn read(path: &Path) -> io::Result<BTreeMap<String, GraphicsChoice>> {

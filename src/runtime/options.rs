@@ -2,13 +2,14 @@
 
 use std::fs;
 
-use crate::{
-    config::{Settings, ThemeChoice},
-    runtime::probe::Environment,
-    ui::theme::{ThemeName, Themes},
-};
 use tessera_client::trace::Trace;
 use tessera_picture::Protocol;
+
+use crate::{
+    config::{Settings, ThemeChoice},
+    drawing::theme::{ThemeName, Themes},
+    runtime::probe::Environment,
+};
 
 #[derive(Clone, Debug)]
 pub struct RuntimeOptions {

@@ -32,8 +32,8 @@ use rustix::{
 
 use crate::{
     app::JobAlert,
+    drawing::picture_layer::delete_all_pictures,
     runtime::{alerts::AlertSupport, frames::FrameWriter},
-    ui::picture_layer::delete_all_pictures,
 };
 
 const KITTY_IN_TMUX: u8 = 2;

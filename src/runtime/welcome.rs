@@ -8,13 +8,14 @@ use crate::{
         welcome::{CandidateProfile, ConnectionAttempt, Welcome, WelcomeAction},
     },
     config::{Destination, ThemeChoice},
+    drawing::picture_layer::TerminalWrites,
     runtime::{
         RuntimeOptions,
         input::InputReader,
         signals::{Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
     },
-    ui::{self, picture_layer::TerminalWrites},
+    ui,
 };
 
 #[derive(Debug)]

@@ -1,15 +1,12 @@
-//! Job files of concurrent instances. Each instance writes its jobs to its own file and locks it while
+//! Keeps the job files of concurrent instances apart. Each instance writes its jobs to its own file and locks it while
 //! it runs, so that only one instance follows a job. Files of exited instances are adopted by the next
 //! instance that looks for them.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File},
     io,
-    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
-
-use crate::user_files;
 
 /// Files of running instances, and of exited ones that left jobs.
 const MAX_INSTANCES: usize = 64;
@@ -23,7 +20,7 @@ pub(super) struct InstanceFiles {
 
 #[derive(Debug, Default)]
 pub(super) struct OtherInstances {
-    /// Of exited instances; adopted by this one.
+    /// The files of exited instances, which this one adopts.
     pub orphaned: Vec<PathBuf>,
     pub running: Vec<PathBuf>,
 }
@@ -34,7 +31,7 @@ impl InstanceFiles {
         if let Some((path, _)) = &self.own_file {
             return Ok(path.clone());
         }
-        user_files::create_private_dir(folder)?;
+        tessera_files::create_private_dir_durably(folder)?;
         for number in 0..MAX_INSTANCES {
             let path = entry_path(folder, number);
             if !path.exists()
@@ -83,14 +80,7 @@ pub(super) fn list_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
 
 /// Whether a running instance owns this file. Does not adopt it.
 pub(super) fn is_locked(path: &Path) -> io::Result<bool> {
-    let Some(lock) = user_files::if_exists(File::open(path.with_extension("lock")))? else {
-        return Ok(false);
-    };
-    match lock.try_lock_shared() {
-        Ok(()) => Ok(false),
-        Err(TryLockError::WouldBlock) => Ok(true),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+    tessera_files::is_locked(&path.with_extension("lock"))
 }
 
 fn entry_path(folder: &Path, number: usize) -> PathBuf {
@@ -99,12 +89,5 @@ fn entry_path(folder: &Path, number: usize) -> PathBuf {
 
 /// Locks a file unless a running instance owns it. The lock ends with the process.
 pub(super) fn try_lock(path: &Path) -> io::Result<Option<File>> {
-    let path = path.with_extension("lock");
-    let mut options = OpenOptions::new();
-    let file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+    tessera_files::open_locked(&path.with_extension("lock"))
 }

@@ -1,15 +1,13 @@
 //! Selection files: at a path of the user, or named, as `selections/NAME.json` in the state folder.
 
 use std::{
-    fs,
-    io::{self, Write as _},
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use uuid::Uuid;
 
 use super::{StateStore, selection_json, state_files::file_failure};
-use crate::user_files;
 use tessera_model::{DatasetId, Failure, Selection};
 
 const SELECTIONS_DIR: &str = "selections";
@@ -21,15 +19,7 @@ pub fn save_selection(
     selection: &Selection,
 ) -> Result<PathBuf, Failure> {
     let text = format!("{:#}\n", selection_json::write(dataset, selection));
-    let written = fs::OpenOptions::new().write(true).create_new(true).open(&path);
-    let written = written.and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        user_files::sync_names(
-            path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new(".")),
-        )
-    });
-    match written {
+    match tessera_files::write_new_file(&path, &text) {
         Ok(()) => Ok(path),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let sentence = format!("{} already exists", path.display());
@@ -71,7 +61,7 @@ impl StateStore {
         name: &str,
     ) -> Result<Option<(Option<DatasetId>, Selection)>, Failure> {
         let path = self.named_selection_path(name)?;
-        let source = user_files::if_exists(fs::read_to_string(&path))
+        let source = tessera_files::if_exists(fs::read_to_string(&path))
             .map_err(file_failure(&path, "read"))?;
         let read = |source: String| -> Result<_, String> {
             let document = serde_json::from_str(&source).map_err(|error| error.to_string())?;
@@ -91,7 +81,7 @@ impl StateStore {
     ) -> Result<PathBuf, Failure> {
         let path = self.named_selection_path(name)?;
         let text = format!("{:#}\n", selection_json::write(dataset, selection));
-        user_files::write_atomically(&path, &text).map_err(file_failure(&path, "written"))?;
+        tessera_files::write_user_file(&path, &text).map_err(file_failure(&path, "written"))?;
         Ok(path)
     }
 
@@ -100,8 +90,8 @@ impl StateStore {
         let Some(folder) = self.dir.as_ref().map(|folder| folder.join(SELECTIONS_DIR)) else {
             return Ok(Vec::new());
         };
-        let entries =
-            user_files::if_exists(fs::read_dir(&folder)).map_err(file_failure(&folder, "read"))?;
+        let entries = tessera_files::if_exists(fs::read_dir(&folder))
+            .map_err(file_failure(&folder, "read"))?;
         let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
         let mut names: Vec<String> = paths
             .filter(|path| path.extension().is_some_and(|end| end == "json"))
@@ -114,7 +104,7 @@ impl StateStore {
     /// Returns `false` if there was none.
     pub fn delete_named_selection(&self, name: &str) -> Result<bool, Failure> {
         let path = self.named_selection_path(name)?;
-        let removed = user_files::if_exists(fs::remove_file(&path))
+        let removed = tessera_files::if_exists(fs::remove_file(&path))
             .map_err(file_failure(&path, "removed"))?;
         Ok(removed.is_some())
     }

@@ -5,7 +5,6 @@ use std::{fmt, fs, path::Path};
 use serde_json::Value;
 
 use super::{history_json, jobs_json, selection_json, session_json, views_json};
-use crate::user_files;
 use tessera_model::{Failure, JobRecord, StateKey, StateValue};
 
 /// `None` for jobs, which have a file for each instance.
@@ -27,14 +26,14 @@ pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
         StateValue::History(searches) => history_json::write(searches),
         StateValue::Session(session) => session_json::write(session),
     };
-    user_files::write_atomically(path, format!("{document:#}\n"))
-        .and_then(|()| path.parent().map_or(Ok(()), user_files::close_to_others))
+    tessera_files::write_user_file(path, format!("{document:#}\n"))
+        .and_then(|()| path.parent().map_or(Ok(()), tessera_files::close_to_others))
         .map_err(file_failure(path, "written"))
 }
 
 pub(super) fn read(path: &Path, key: &StateKey) -> Result<Option<StateValue>, Failure> {
     let source =
-        user_files::if_exists(fs::read_to_string(path)).map_err(file_failure(path, "read"))?;
+        tessera_files::if_exists(fs::read_to_string(path)).map_err(file_failure(path, "read"))?;
     let value = source.map(|source| parse(key, &source)).transpose();
     value.map_err(file_failure(path, "parsed"))
 }

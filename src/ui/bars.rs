@@ -1,22 +1,23 @@
 //! The lines above the panes: header, tabs and filter chips; and the letters of the jump mode.
 
 use ratatui::{layout::Rect, style::Modifier};
-use tessera_model::NO_SECRET;
+use tessera_model::{
+    NO_SECRET,
+    text::{format_duration, truncate},
+};
 
 use crate::{
     app::{
         App, Outage, Pane,
+        overlay::DrawContext,
+        overlay::login::token_text,
         query::{self, ChipState},
     },
+    drawing::{display_width, first_fitting, split_columns, text_cells},
     input::Action,
     ui::{
-        DrawContext,
-        overlay::token_text,
         pane::{basket, status_glyph, status_text},
         results_header,
-        widget::{
-            display_width, first_fitting, format_duration, split_columns, text_cells, truncate,
-        },
     },
 };
 

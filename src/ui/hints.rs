@@ -5,17 +5,13 @@ use ratatui::{
     style::Style,
     widgets::{Clear, Widget},
 };
+use tessera_model::text::grouped_with_noun;
 
 use crate::{
-    app::{App, Level, availability},
+    app::{App, Level, availability, overlay::DrawContext, suggested_actions::suggested_actions},
+    drawing::{display_width, split_end, wrap_words},
     input::Action,
-    ui::{
-        DrawContext,
-        suggested_actions::suggested_actions,
-        widget::{display_width, split_end, wrap_words},
-    },
 };
-use tessera_model::text::grouped_with_noun;
 
 /// Lines of a notification, at most.
 const MAX_NOTIFICATION_LINES: usize = 5;

@@ -1,26 +1,38 @@
-//! The view: reads `&App` and writes cells, with a file per pane named like its state in `app/pane`.
-//!
-//! It keeps no state, except the [`PictureLayer`]: terminals store pictures.
+//! The view: reads `&App` and writes the cells of the bars and the panes, with a file per pane that is named like its
+//! state in `app/pane`. Dialogs draw themselves, in `app/overlay`.
 
 mod bars;
-mod draw_context;
 mod hints;
-mod hover;
-mod overlay;
 mod pane;
-pub mod picture_layer;
 mod results_header;
 mod screen;
-mod suggested_actions;
-pub mod theme;
 mod tile;
 mod viewer;
 pub mod welcome;
-mod widget;
 
-use draw_context::DrawContext;
-pub use hover::HoverTexts;
-pub use picture_layer::PictureLayer;
 pub use results_header::arrangement_text;
 pub use screen::{draw, draw_with_texts};
-pub use theme::Theme;
+
+use ratatui::layout::Position;
+
+use crate::{
+    app::{Event, overlay::DrawContext},
+    drawing::HoverTexts,
+    input::Action,
+};
+use tessera_model::SafeText;
+
+impl HoverTexts {
+    /// The event of the mouse at this cell, unless the text of the cell is `shown` already.
+    pub fn change(&self, shown: Option<&SafeText>, cell: (u16, u16)) -> Option<Event> {
+        let text = self.text_at(Position::from(cell));
+        (text != shown).then(|| Event::Hover(text.cloned()))
+    }
+}
+
+impl DrawContext<'_> {
+    fn first_key(&self, action: Action) -> Option<String> {
+        let app = self.app;
+        app.setup().keymap.keys_of(&app.contexts(), action).into_iter().next()
+    }
+}

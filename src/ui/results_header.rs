@@ -5,19 +5,21 @@ use ratatui::{
     style::Style,
     text::{Line, Span},
 };
+use tessera_model::{
+    EntityType, SafeText, Status,
+    text::{count_with_noun, group_digits, truncate},
+};
 
 use crate::{
     app::{
         App, View,
+        overlay::DrawContext,
         score_legend::{LEGEND_GAP, RankingText},
         view::sort_filter::SortOrder,
     },
-    ui::{
-        DrawContext, tile,
-        widget::{below, display_width, first_fitting, group_digits, truncate},
-    },
+    drawing::{below, display_width, first_fitting},
+    ui::tile,
 };
-use tessera_model::{EntityType, SafeText, Status, text::count_with_noun};
 
 /// The legend where there is no room for its bands.
 const SHORT_LEGEND: &str = "lower is closer";
@@ -86,7 +88,7 @@ pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
         let notice = Line::from(vec![Span::raw(" "), Span::styled(text, theme.moving)]);
         ctx.put_lines(Rect { height: notice_rows, ..inside }, &[notice]);
     } else {
-        draw_query(ctx, inside, view, (cells, has_legend_row));
+        draw_query(ctx, inside, view, cells, has_legend_row);
     }
     if let Some(text) = ctx.app.ranking_text().filter(|_| has_legend_row) {
         let rows = Rect { height: rows, ..inside };
@@ -100,7 +102,8 @@ fn draw_query(
     ctx: &mut DrawContext,
     inside: Rect,
     view: &View,
-    (cells, has_legend_row): (usize, bool),
+    cells: usize,
+    has_legend_row: bool,
 ) {
     let theme = ctx.theme;
     let first = members_text(ctx, view)

@@ -1,12 +1,19 @@
 //! The whole screen: bars, panes, and the overlay above them.
 
-use ratatui::{buffer::Buffer, layout::Rect};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    widgets::{Clear, Paragraph, Widget, Wrap},
+};
 
-use super::{DrawContext, HoverTexts, PictureLayer, Theme, bars, hints, overlay, pane, viewer};
-use crate::app::App;
+use super::{bars, hints, pane, viewer};
+use crate::{
+    app::{App, areas, overlay::DrawContext},
+    drawing::{HoverTexts, PictureLayer, Theme},
+};
 
 pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer) {
-    draw_with_texts(app, theme, buf, (layer, &mut HoverTexts::default()));
+    draw_with_texts(app, theme, buf, layer, &mut HoverTexts::default());
 }
 
 /// As [`draw`], with the texts for the cell under the mouse.
@@ -14,7 +21,8 @@ pub fn draw_with_texts(
     app: &App,
     theme: &Theme,
     buf: &mut Buffer,
-    (layer, hover): (&mut PictureLayer, &mut HoverTexts),
+    layer: &mut PictureLayer,
+    hover: &mut HoverTexts,
 ) {
     hover.clear();
     let overlay = app.overlay_area();
@@ -31,18 +39,19 @@ pub fn draw_with_texts(
     layer.begin_frame(&covered);
     let mut ctx = DrawContext { app, theme, buf, layer, hover };
     if app.screen().is_too_small() {
-        return ctx.draw_too_small();
+        return draw_too_small(&mut ctx);
     }
     if app.viewer().is_some() {
         viewer::viewer(&mut ctx);
     } else {
         draw_panes(&mut ctx);
     }
-    if let Some(area) = overlay {
+    if let (Some(dialog), Some(area)) = (app.overlay(), overlay) {
         // The mouse does not reach what is below.
         ctx.hover.clear();
         ctx.layer.allow_on_overlays();
-        overlay::draw(&mut ctx, area);
+        Clear.render(area, ctx.buf);
+        dialog.draw(&mut ctx, area);
     }
 }
 
@@ -70,4 +79,13 @@ fn draw_panes(ctx: &mut DrawContext) {
     if ctx.app.jump_mode() {
         bars::jump_letters(ctx);
     }
+}
+
+fn draw_too_small(ctx: &mut DrawContext) {
+    let (width, height) = ctx.app.screen().size;
+    let (columns, rows) = areas::MIN_SCREEN;
+    let sentence =
+        format!("tessera needs {columns}x{rows} cells; this terminal has {width}x{height}");
+    let area = Rect { x: 0, y: 0, width, height };
+    Paragraph::new(sentence).wrap(Wrap { trim: true }).render(area, ctx.buf);
 }

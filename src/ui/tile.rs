@@ -5,19 +5,19 @@ use ratatui::{
     text::Line,
     widgets::{Block, BorderType, Widget},
 };
+use tessera_model::{
+    Cluster, EntityType, Relevance, SafeText, ScoreScale, is_metadata_label,
+    text::{group_digits, truncate},
+};
 
 use crate::{
-    app::{Tile, basket::SelectionState, tile_grid::TileGrid},
-    ui::{
-        DrawContext,
-        pane::basket::mark_glyph,
-        widget::{
-            below, display_width, first_fitting, format_score, group_digits, split_columns,
-            split_end, text_cells, truncate, wrap_words,
-        },
+    app::overlay::selection_rows::mark_glyph,
+    app::{Tile, basket::SelectionState, overlay::DrawContext, tile_grid::TileGrid},
+    drawing::{
+        below, display_width, first_fitting, format_score, split_columns, split_end, text_cells,
+        wrap_words,
     },
 };
-use tessera_model::{Cluster, EntityType, Relevance, SafeText, ScoreScale, is_metadata_label};
 
 struct TileText<'a> {
     relevance: Option<&'a Relevance>,

@@ -1,17 +1,18 @@
 //! The full-size view: title, one or several pictures, and hints or a notification.
 
 use ratatui::{layout::Rect, style::Style};
+use tessera_model::{Preview, text::group_digits, video::format_timestamp};
+use tessera_picture::Protocol;
 
-use super::{DrawContext, hints, pane::selection_text};
+use super::{hints, pane::selection_text};
 use crate::{
     app::{
         basket::count_with_noun,
+        overlay::DrawContext,
         viewer::{Arrangement, Comparison, StripFrame, ViewerPanel},
     },
-    ui::widget::{display_width, group_digits, split_end},
+    drawing::{display_width, split_end},
 };
-use tessera_model::{Preview, video::format_timestamp};
-use tessera_picture::Protocol;
 
 pub(super) fn viewer(ctx: &mut DrawContext) {
     let areas = ctx.app.viewer_areas();

@@ -6,15 +6,12 @@ use ratatui::{
     text::{Line, Span},
     widgets::{Block, BorderType, Paragraph, Widget, Wrap},
 };
+use tessera_model::{SafeText, text::truncate};
 
 use crate::{
     app::welcome::{ConnectionAttempt, Welcome, WelcomeField, WelcomeOption},
-    ui::{
-        Theme,
-        widget::{choice_text, truncate},
-    },
+    drawing::{Theme, choice_text},
 };
-use tessera_model::SafeText;
 
 /// Draws the screen; `secrets` is the path of the file for stored secrets.
 pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {

@@ -3,8 +3,8 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Read as _, Write as _},
-    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    io::{self, Read as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
     sync::{
         Mutex,
@@ -14,15 +14,14 @@ use std::{
 };
 
 use bytes::Bytes;
-use rustix::{fs::OFlags, process::geteuid};
+use rustix::fs::OFlags;
 
-use crate::user_files::{close_to_others, create_private_dir};
 use tessera_client::PictureKey;
+use tessera_files::{TEMPORARY_PREFIX, ensure_own_private_dir, write_atomically};
 
 const CHECKSUM_BYTES: usize = 32;
 /// Larger pictures are not stored: they would displace many thumbnails.
 const MAX_ENTRY_BYTES: u64 = 16 << 20;
-const TEMPORARY_PREFIX: &str = ".new-";
 /// An older temporary file was left by a crash.
 const MAX_TEMPORARY_AGE: Duration = Duration::from_hours(1);
 /// What a file takes on the disk is a multiple of this.
@@ -49,7 +48,7 @@ impl DiskCache {
     /// Fails for a folder that is a link or belongs to another user.
     pub(super) fn open(options: DiskCacheOptions) -> io::Result<Self> {
         let DiskCacheOptions { folder, max_bytes } = options;
-        create_private_folder(&folder)?;
+        ensure_own_private_dir(&folder)?;
         let (stored, is_measured) = (AtomicU64::default(), AtomicBool::default());
         Ok(Self { folder, max_bytes, stored, is_measured, eviction: Mutex::default() })
     }
@@ -80,12 +79,8 @@ impl DiskCache {
             return Ok(false);
         }
         if self.stored.load(Ordering::Relaxed) <= interval {
-            // Its files are private, also while they are temporary.
-            let mut temporary =
-                tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempfile_in(&self.folder)?;
-            temporary.write_all(&key.checksum(picture))?;
-            temporary.write_all(picture)?;
-            temporary.persist(self.path(key))?;
+            let entry = [&key.checksum(picture), picture].concat();
+            write_atomically(&self.path(key), entry)?;
             self.stored.fetch_add(bytes, Ordering::Relaxed);
         }
         let is_measured = self.is_measured.load(Ordering::Relaxed);
@@ -165,19 +160,6 @@ fn read_entry(file: &mut File, key: &PictureKey) -> Option<Bytes> {
         return None;
     }
     Some(Bytes::from(stored).slice(CHECKSUM_BYTES..))
-}
-
-/// Creates a folder that only this user can open, or closes an existing one to other users.
-fn create_private_folder(folder: &Path) -> io::Result<()> {
-    create_private_dir(folder)?;
-    let metadata = fs::symlink_metadata(folder)?;
-    if !metadata.is_dir() {
-        return Err(io::Error::other("not a folder"));
-    }
-    if metadata.uid() != geteuid().as_raw() {
-        return Err(io::Error::other("it belongs to another user"));
-    }
-    close_to_others(folder)
 }
 
 #[cfg(test)]

@@ -96,8 +96,8 @@ impl RequestHandler {
             }
             Request::Download { dataset, task, target } => {
                 let mut progress = self.progress_callback(ticket.clone());
-                let target = (target.as_path(), ExistingFile::Keep);
-                let archive = client.download((dataset, task), target, &mut progress);
+                let keep = ExistingFile::Keep;
+                let archive = client.download(dataset, task, &target, keep, &mut progress);
                 Payload::Downloaded(archive.await?)
             }
             Request::Picture(source, crop, canvas) => {

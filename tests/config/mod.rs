@@ -1,7 +1,6 @@
 //! Tests of `tessera::config`.
 
 mod edit;
-mod file;
 mod key;
 mod layers;
 mod profile;

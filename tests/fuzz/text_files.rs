@@ -7,9 +7,9 @@ use std::{
 
 use tessera::{
     config::settings_file::{FileOwner, Layer},
+    drawing::Theme,
     input::Keymap,
     state::read_selection,
-    ui::Theme,
 };
 use tessera_media::ingest::{SandboxedDir, scan_folder, sidecar};
 

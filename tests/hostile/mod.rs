@@ -15,13 +15,14 @@ use std::{
 use crate::support::desk::{Desk, cluster, dataset, task};
 use tessera::{
     app::{Event, LoginSetup},
-    message::{Lane, LoginPlaces, Payload},
-    runtime::frames::FrameWriter,
-    ui::{
-        self, PictureLayer, Theme,
+    drawing::{
+        PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
+    message::{Lane, LoginPlaces, Payload},
+    runtime::frames::FrameWriter,
+    ui,
 };
 use tessera_model::{
     AppliedModel, Dataset, Enrichment, EnrichmentModel, Failure, FailureKind, FolderEntry,

@@ -13,14 +13,15 @@ use ratatui::{
 };
 use tessera::{
     app::{App, Effect, Event, ReopenCommand, Setup},
-    input::Keymap,
-    runtime::Session,
-    state::StateStore,
-    ui::{
-        self, PictureLayer, Theme,
+    drawing::{
+        PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
+    input::Keymap,
+    runtime::Session,
+    state::StateStore,
+    ui,
     worker::{self, WorkerOptions},
 };
 use tessera_client::{BaseUrl, Client, Endpoint};

@@ -18,12 +18,13 @@ use tessera::{
         Event,
         areas::{Areas, MIN_SCREEN},
     },
-    message::Lane,
-    ui::{
-        self, PictureLayer, Theme,
+    drawing::{
+        PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
+    message::Lane,
+    ui,
 };
 use tessera_model::FailureKind;
 use tessera_picture::Protocol;

@@ -4,9 +4,14 @@ use std::time::Duration;
 
 use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{
-    app::{Event, Overlay, areas::inner_area, detail_layout::DetailLayout, overlay::FilePicker},
+    app::{
+        Event,
+        areas::inner_area,
+        detail_layout::DetailLayout,
+        overlay::{file_picker::FilePicker, sort_filter::FilterInput},
+    },
+    drawing::theme::ThemeName,
     message::{JobId, Lane, Payload},
-    ui::theme::ThemeName,
 };
 use tessera_model::{
     Failure, FailureKind, Page, Preflight, RequestOutcome, RequestRecord, SafeText, Status,
@@ -192,10 +197,12 @@ fn text_areas(desk: &Desk) -> Vec<Rect> {
     let panes: Vec<Rect> = panes.into_iter().filter_map(framed).chain(detail).collect();
     let Some(overlay) = desk.app.overlay() else { return panes };
     let dialog = overlay.area(desk.app.screen().size);
-    let inside = match overlay {
-        Overlay::Filter(_) => dialog,
-        Overlay::FilePicker(_) => FilePicker::areas(dialog).path,
-        _ => inner_area(dialog),
+    let inside = if desk.app.dialog::<FilterInput>().is_some() {
+        dialog
+    } else if desk.app.dialog::<FilePicker>().is_some() {
+        FilePicker::areas(dialog).path
+    } else {
+        inner_area(dialog)
     };
     let uncovered = panes.into_iter().filter(|pane| !pane.intersects(dialog));
     uncovered.chain([inside]).collect()

@@ -5,7 +5,7 @@ use std::path::Path;
 use ratatui::style::{Color, Modifier, Style};
 use tessera::{
     config::ThemeChoice,
-    ui::theme::{Theme, ThemeName, Themes},
+    drawing::theme::{Theme, ThemeName, Themes},
 };
 
 /// The styles of a built-in theme with their roles.

@@ -3,8 +3,8 @@
 use ratatui::layout::Rect;
 use tessera::{
     app::{Event, areas::inner_area},
+    drawing::theme::ThemeName,
     message::{Lane, Payload},
-    ui::theme::ThemeName,
 };
 use tessera_model::{Region, SafeText};
 use tessera_picture::Protocol;

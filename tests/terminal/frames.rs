@@ -2,8 +2,8 @@
 
 use ratatui::buffer::Buffer;
 use tessera::{
+    drawing::picture_layer::TerminalWrites,
     runtime::frames::{FrameCost, FrameWriter},
-    ui::picture_layer::TerminalWrites,
 };
 
 fn text(frames: &mut FrameWriter<Vec<u8>>, text: &str) -> FrameCost {

@@ -7,13 +7,12 @@ use ratatui::{
     layout::Rect,
     style::Color,
 };
-use uuid::Uuid;
-
-use tessera::ui::picture_layer::{
+use tessera::drawing::picture_layer::{
     ColorDepth, GraphicsSettings, PictureKey, PictureLayer, TerminalWrites, delete_all_pictures,
 };
 use tessera_model::MediaId;
 use tessera_picture::{Canvas, Encoded, Protocol, Thumbnail};
+use uuid::Uuid;
 
 const SCREEN: Rect = Rect::new(0, 0, 40, 12);
 const TILE: Rect = Rect::new(2, 1, 6, 3);

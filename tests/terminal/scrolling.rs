@@ -5,13 +5,14 @@ use std::collections::HashMap;
 
 use tessera::{
     app::Event,
-    message::{Lane, Payload},
-    runtime::frames::{FrameCost, FrameWriter},
-    ui::{
-        self, PictureLayer, Theme,
+    drawing::{
+        PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
+    message::{Lane, Payload},
+    runtime::frames::{FrameCost, FrameWriter},
+    ui,
 };
 use tessera_model::Status;
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol, Thumbnail, thumbnail};

@@ -2,8 +2,8 @@
 
 use tessera::{
     app::{
-        Effect, JobState, Overlay,
-        overlay::{AddMediaField, SourceCheck},
+        Effect, JobState,
+        overlay::add_media::{AddMediaField, AddMediaForm, SourceCheck},
     },
     config::DeploymentKind,
     message::{Lane, Payload, Request},
@@ -73,9 +73,9 @@ fn a_source_without_media_is_not_sent() {
 #[test]
 fn the_check_of_a_source_does_not_stay_with_another_one() {
     let mut desk = Desk::with_clusters(3);
-    let check = |desk: &Desk| match desk.app.overlay() {
-        Some(Overlay::AddMedia(form)) => form.check.clone(),
-        _ => unreachable!("the form went"),
+    let check = |desk: &Desk| match desk.app.dialog::<AddMediaForm>() {
+        Some(form) => form.check.clone(),
+        None => unreachable!("the form went"),
     };
     desk.press("a");
     desk.type_text("/files");
@@ -108,7 +108,7 @@ fn only_the_selected_source_is_sent() {
     desk.type_text("x");
     desk.press("enter");
     assert!(desk.requests().is_empty(), "a count that is no number is refused at its field");
-    let Some(Overlay::AddMedia(form)) = desk.app.overlay() else { unreachable!("the form went") };
+    let Some(form) = desk.app.dialog::<AddMediaForm>() else { unreachable!("the form went") };
     assert_eq!(form.error.as_ref().map(|trouble| trouble.0), Some(AddMediaField::Images));
     desk.press("backspace 9 enter");
     assert!(desk.requests().is_empty(), "the first Enter shows what will be added");
@@ -204,7 +204,7 @@ fn a_rejected_addition_reopens_its_form() {
         let mut desk = Desk::with_clusters(3);
         add_media(&mut desk);
         desk.fail(Lane::Upload(JOB), kind);
-        let Some(Overlay::AddMedia(form)) = desk.app.overlay() else { unreachable!("no form") };
+        let Some(form) = desk.app.dialog::<AddMediaForm>() else { unreachable!("no form") };
         assert_eq!(form.location().value(), "'/data/my new' ~/x.jpg");
         assert!(form.error.as_ref().is_some_and(|(_, reason)| reason.as_str() == "it broke"));
     }
@@ -242,7 +242,7 @@ fn local_deployments_have_no_options_of_a_cluster() {
     let mut desk = Desk::with_clusters(3);
     desk.app.setup_mut().deployment = DeploymentKind::Local;
     desk.press("a");
-    let Some(Overlay::AddMedia(form)) = desk.app.overlay() else { panic!("no form") };
+    let Some(form) = desk.app.dialog::<AddMediaForm>() else { panic!("no form") };
     let fields = form.fields();
     assert!(fields.contains(&AddMediaField::Reindex), "{fields:?}");
     assert!(AddMediaField::CLUSTER_OPTIONS.iter().all(|it| !fields.contains(it)), "{fields:?}");

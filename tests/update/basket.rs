@@ -1,7 +1,7 @@
 //! The selection: across pages and searches, with exclusions.
 
 use tessera::{
-    app::Overlay,
+    app::overlay::export::ExportForm,
     message::{JobId, Lane, Payload, Request},
 };
 use tessera_model::{
@@ -241,7 +241,7 @@ fn stale_entries_are_shown_but_not_exported() {
         desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
     }
     desk.press("E enter");
-    assert!(matches!(desk.app.overlay(), Some(Overlay::Export(_))), "the form stays");
+    assert!(desk.app.dialog::<ExportForm>().is_some(), "the form stays");
     assert_eq!(desk.notice(), "2 clusters may be gone: recheck or remove them in the basket (5)");
     assert!(!desk.requests().iter().any(|it| matches!(it, Request::StartSelectionExport { .. })));
 }
@@ -261,7 +261,7 @@ fn a_rejected_export_keeps_the_basket_and_reloads_the_dataset() {
 fn the_form_shows_the_equivalent_command() {
     let mut desk = with_selection();
     desk.press("E");
-    let Some(Overlay::Export(form)) = desk.app.overlay() else { panic!("the form is open") };
+    let Some(form) = desk.app.dialog::<ExportForm>() else { panic!("the form is open") };
     let (whole, part) = (cluster(0).id, cluster(1).id);
     let out = cluster(1).previews[0].media;
     assert_eq!(

@@ -7,7 +7,7 @@ use tessera::{
     app::{
         JobHistory, Level, Notifications, PageCache, Remote, Store, Tab, Tabs, Tickets, Uptime,
         View,
-        overlay::text_field,
+        overlay::fields,
         pane::{moved_cursor, scroll_top},
         query::{FilterKind, FilterRow, TextArea},
     },
@@ -215,16 +215,16 @@ fn dropped_paths_are_split_like_in_a_shell() {
         ("/a/it's.jpg", &["/a/it's.jpg"]),
         ("#1 van.jpg", &["#1 van.jpg"]),
     ] {
-        assert_eq!(text_field::split_words(typed), paths, "{typed}");
+        assert_eq!(fields::split_words(typed), paths, "{typed}");
     }
 }
 
 #[test]
 fn a_paste_is_one_clean_line() {
     let mut input = Input::default();
-    text_field::paste(&mut input, "/tmp/a\u{1b}[201~b\n");
+    fields::paste(&mut input, "/tmp/a\u{1b}[201~b\n");
     assert_eq!(input.value(), "/tmp/a[201~b");
-    text_field::paste(&mut input, &"x".repeat(100_000));
+    fields::paste(&mut input, &"x".repeat(100_000));
     assert!(input.value().chars().count() <= 4_096 + 20);
 }
 

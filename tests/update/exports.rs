@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use tessera::{
-    app::{Event, JobState, Overlay, overlay::ExportField},
+    app::{
+        Event, JobState,
+        overlay::export::{ExportField, ExportForm},
+    },
     message::{JobId, Lane, Payload, Request, RequestProgress},
 };
 use tessera_model::{
@@ -45,7 +48,7 @@ fn the_form_gives_a_safe_name() {
     desk.answer(Lane::Datasets, Payload::Datasets(vec![named], 0));
     desk.answer_page(page(0, 1));
     desk.press("e tab tab space up");
-    let Some(Overlay::Export(form)) = desk.app.overlay() else { panic!("the form is open") };
+    let Some(form) = desk.app.dialog::<ExportForm>() else { panic!("the form is open") };
     assert_eq!(form.field, ExportField::Folder);
     desk.press("enter");
     let spec = ExportSpec {

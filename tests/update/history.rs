@@ -1,7 +1,7 @@
 //! The picture beside the selected past search.
 
 use tessera::{
-    app::{Event, Overlay},
+    app::{Event, overlay::command_list::CommandList},
     message::{Lane, Payload},
 };
 use tessera_model::{Anchor, AnchorKind, MediaId};
@@ -67,7 +67,7 @@ fn without_pictures_the_list_has_the_whole_dialog() {
     let mut desk = searched(Protocol::None);
     desk.press("H");
     assert_eq!(requested(&desk), []);
-    let Some(Overlay::List(list)) = desk.app.overlay() else { panic!("no list is open") };
+    let Some(list) = desk.app.dialog::<CommandList>() else { panic!("no list is open") };
     let inside = list_area(&desk);
     assert_eq!(list.areas(inside), (inside, None));
 }

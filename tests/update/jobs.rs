@@ -3,7 +3,10 @@
 use std::{path::PathBuf, time::Duration};
 
 use tessera::{
-    app::{Activity, Effect, Event, JobAlert, JobHistory, JobState, Overlay},
+    app::{
+        Activity, Effect, Event, JobAlert, JobHistory, JobState,
+        overlay::{archive_inspector::ArchiveInspector, job_detail::JobDetail},
+    },
     message::{JobId, Lane, Payload, Request, Response},
 };
 use tessera_model::{
@@ -29,7 +32,7 @@ fn opening_a_job_shows_its_history() {
     desk.answer(Lane::Export(JOB), Payload::Export(task("IN_PROGRESS")));
     desk.wait(3);
     desk.press("4 enter");
-    assert!(matches!(desk.app.overlay(), Some(Overlay::JobDetail(view)) if view.job == JOB));
+    assert!(desk.app.dialog::<JobDetail>().is_some_and(|view| view.job == JOB));
     let job = &desk.app.jobs().get(JOB).unwrap();
     let words: Vec<&str> =
         job.history().transitions().iter().map(|step| step.state.as_str()).collect();
@@ -210,9 +213,7 @@ fn a_downloaded_archive_is_inspected() {
     desk.press("i");
     assert_eq!(desk.requests(), [&Request::Inspect(path)]);
     desk.fail(Lane::Inspect, FailureKind::Local);
-    let Some(Overlay::ArchiveInspector(layer)) = desk.app.overlay() else {
-        unreachable!("the layer went")
-    };
+    let Some(layer) = desk.app.dialog::<ArchiveInspector>() else { unreachable!("the layer went") };
     assert!(layer.inspection.failure().is_some(), "the reason stands where the facts would be");
 }
 

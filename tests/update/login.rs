@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use tessera::{
     app::{
-        Event, Overlay,
-        overlay::login::{LoginOutcome, LoginTask},
+        Event,
+        overlay::{
+            command_list::CommandList,
+            login::{LoginForm, LoginOutcome, LoginTask},
+        },
     },
     message::{
         ImportedLogin, JobId, Lane, LoginImport, LoginPlaces, Payload, Request, TypedSecret,
@@ -68,7 +71,7 @@ fn a_missing_secret_opens_the_login() {
     desk.respond(ticket, Err(Failure { code: Some(NO_SECRET), ..failure }));
     let LoginOutcome::Failed(text) = form_outcome(&desk) else { panic!("no reason") };
     assert!(text.as_str().contains("no secret is stored"), "{text}");
-    let Some(Overlay::Login(form)) = desk.app.overlay() else { panic!("the form is closed") };
+    let Some(form) = desk.app.dialog::<LoginForm>() else { panic!("the form is closed") };
     assert_eq!(form.task, LoginTask::ImportSession);
     desk.press("esc");
     reject_poll(&mut desk);
@@ -135,7 +138,7 @@ fn what_failed_without_login_is_loaded_again_with_it() {
 }
 
 fn form_outcome(desk: &Desk) -> LoginOutcome {
-    let Some(Overlay::Login(form)) = desk.app.overlay() else { panic!("the form is closed") };
+    let Some(form) = desk.app.dialog::<LoginForm>() else { panic!("the form is closed") };
     form.outcome.clone()
 }
 
@@ -226,7 +229,7 @@ fn a_login_of_the_environment_is_not_replaced() {
     desk.app.setup_mut().login.as_mut().unwrap().fixed = Some(SafeText::name("TESSERA_TOKEN"));
     desk.press("L right enter");
     assert!(desk.requests().is_empty(), "{:?}", desk.requests());
-    assert!(matches!(desk.app.overlay(), Some(Overlay::List(_))), "the only other task");
+    assert!(desk.app.dialog::<CommandList>().is_some(), "the only other task");
     let mut desk = Desk::with_clusters(3);
     desk.press("L");
     assert!(desk.notice().contains("needs no login"), "{}", desk.notice());

@@ -3,11 +3,12 @@
 use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{
     app::{Event, Mouse, MouseKind},
-    ui::{
-        self, HoverTexts, PictureLayer, Theme,
+    drawing::{
+        HoverTexts, PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
+    ui,
 };
 use tessera_model::SafeText;
 use tessera_picture::Protocol;
@@ -79,7 +80,7 @@ fn texts(desk: &Desk) -> (HoverTexts, Buffer) {
     let settings = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
     let (mut layer, mut texts) = (PictureLayer::new(settings), HoverTexts::default());
     let theme = Theme::built_in(ThemeName::Dark).unwrap();
-    ui::draw_with_texts(&desk.app, &theme, &mut buffer, (&mut layer, &mut texts));
+    ui::draw_with_texts(&desk.app, &theme, &mut buffer, &mut layer, &mut texts);
     (texts, buffer)
 }
 

@@ -1,6 +1,6 @@
 //! The histogram of scores and the facets of the loaded results.
 
-use tessera::app::{Event, Mouse, MouseKind, Overlay, overlay::ScoreHistogram};
+use tessera::app::{Event, Mouse, MouseKind, overlay::score_histogram::ScoreHistogram};
 use tessera_model::{
     Filter, Fraction, Page, Query, Relevance, SafeText, ScoreKind, Search, Tag, TagId,
     vql::{IssueKind, IssueMode, LabelRule},
@@ -29,9 +29,9 @@ fn caption_search() -> Desk {
 }
 
 fn plot(desk: &Desk) -> ScoreHistogram {
-    match desk.app.overlay() {
-        Some(Overlay::ScoreHistogram(plot)) => *plot,
-        other => panic!("{other:?}"),
+    match desk.app.dialog() {
+        Some(plot) => *plot,
+        None => panic!("{:?}", desk.app.overlay()),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use tessera::{
     app::{
-        Effect, Event, Overlay, Pane,
-        overlay::Command,
+        Effect, Event, Pane,
+        overlay::{command_list::CommandList, pick_list::Command},
         query::{FilterKind, chips, diagnostics},
     },
     message::{Lane, Payload, Request},
@@ -389,7 +389,7 @@ fn views_are_renamed_and_deleted() {
 
 /// The matches in the list of the filters that can be added, and the selected one.
 fn filter_list(desk: &Desk) -> (Vec<&str>, Option<&Command>) {
-    let Some(Overlay::List(open)) = desk.app.overlay() else { panic!("the list is open") };
+    let Some(open) = desk.app.dialog::<CommandList>() else { panic!("the list is open") };
     (open.list.matches().iter().map(|item| item.label.as_str()).collect(), open.list.selected())
 }
 

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use tessera::{
     app::{
-        Event, Mouse, MouseKind, Overlay,
-        overlay::{RegionPicker, file_picker::FileCandidate},
+        Event, Mouse, MouseKind,
+        overlay::{
+            file_picker::{FileCandidate, FilePicker},
+            region_picker::RegionPicker,
+        },
     },
     message::{Lane, Payload, Request},
 };
@@ -39,9 +42,9 @@ fn registered(desk: &Desk) -> Option<&Request> {
 }
 
 fn typed(desk: &Desk) -> &str {
-    match desk.app.overlay() {
-        Some(Overlay::FilePicker(picker)) => picker.path.text.value(),
-        _ => panic!("no picker"),
+    match desk.app.dialog::<FilePicker>() {
+        Some(picker) => picker.path.text.value(),
+        None => panic!("no picker"),
     }
 }
 
@@ -126,7 +129,7 @@ fn typing(path: &str, names: &[&str]) -> Desk {
 }
 
 fn candidates(desk: &Desk) -> Vec<&str> {
-    let Some(Overlay::FilePicker(picker)) = desk.app.overlay() else { panic!("no picker") };
+    let Some(picker) = desk.app.dialog::<FilePicker>() else { panic!("no picker") };
     let name = |candidate| match candidate {
         FileCandidate::FolderEntry(_, entry) => entry.name.as_str(),
         FileCandidate::Recent(_) => panic!("nothing was searched by"),
@@ -145,7 +148,7 @@ fn a_path_is_completed_as_far_as_all_agree() {
     desk.press("tab");
     assert_eq!(typed(&desk), "/van");
     desk.press("tab");
-    assert!(matches!(desk.app.overlay(), Some(Overlay::RegionPicker(_))), "nothing to complete");
+    assert!(desk.app.dialog::<RegionPicker>().is_some(), "nothing to complete");
 }
 
 #[test]
@@ -187,9 +190,9 @@ fn show(desk: &mut Desk) -> PictureView {
 }
 
 fn picker(desk: &Desk) -> &RegionPicker {
-    match desk.app.overlay() {
-        Some(Overlay::RegionPicker(picker)) => picker,
-        other => panic!("no region picker but {other:?}"),
+    match desk.app.dialog() {
+        Some(picker) => picker,
+        None => panic!("no region picker but {:?}", desk.app.overlay()),
     }
 }
 

@@ -1,7 +1,13 @@
 //! The results: tabs, history, filters, order, folds and members.
 
 use tessera::{
-    app::{Effect, Event, Overlay, Pane},
+    app::{
+        Effect, Event, Pane,
+        overlay::{
+            caption::CaptionSearchForm, command_list::CommandList, prompt::TextPrompt,
+            sort_filter::FilterInput,
+        },
+    },
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
@@ -93,7 +99,7 @@ fn a_filter_applies_while_it_is_typed_and_keeps_the_cursor() {
     desk.press("/");
     desk.type_text("121");
     assert_eq!(numbers(&desk), [12], "121.jpg is in cluster 12");
-    assert!(matches!(desk.app.overlay(), Some(Overlay::Filter(_))));
+    assert!(desk.app.dialog::<FilterInput>().is_some());
     desk.press("enter");
     assert_eq!((numbers(&desk), here(&desk)), (vec![12], 12));
     desk.press("esc");
@@ -236,7 +242,7 @@ fn a_page_is_opened_by_its_number() {
         desk.type_text(typed);
         desk.press("enter");
         assert_eq!(desk.notice(), reason);
-        assert!(matches!(desk.app.overlay(), Some(Overlay::Prompt(_))));
+        assert!(desk.app.dialog::<TextPrompt>().is_some());
         desk.press("esc esc");
     }
     assert_eq!(desk.app.page_number(), 8);
@@ -299,7 +305,7 @@ fn the_caption_search_opens_if_the_service_requires_a_query() {
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.fail(Lane::Page(Search::browse(dataset(1, Status::Ready).id)), FailureKind::Invalid);
     assert!(desk.app.needs_query());
-    assert!(matches!(desk.app.overlay(), Some(Overlay::CaptionSearch(_))));
+    assert!(desk.app.dialog::<CaptionSearchForm>().is_some());
     desk.type_text("a red van");
     desk.press("enter");
     desk.answer_page(page(0, 3));
@@ -342,7 +348,7 @@ fn datasets_are_filtered_and_sorted_too() {
 
 /// The labels of the list of past searches.
 fn past(desk: &Desk) -> Vec<String> {
-    let Some(Overlay::List(history)) = desk.app.overlay() else { panic!("no history") };
+    let Some(history) = desk.app.dialog::<CommandList>() else { panic!("no history") };
     history.list.items().iter().map(|item| item.label.to_string()).collect()
 }
 
@@ -381,7 +387,7 @@ fn the_history_shows_filters_times_and_numbers_of_results() {
     desk.press("n");
     desk.answer_page(page(200, 57));
     desk.press("H");
-    let Some(Overlay::List(history)) = desk.app.overlay() else { panic!("no history") };
+    let Some(history) = desk.app.dialog::<CommandList>() else { panic!("no history") };
     let item = &history.list.items()[0];
     assert_eq!((item.label.as_str(), item.prefix.as_str()), ("van", "3 min ago"));
     assert_eq!(item.note.as_str(), "157 clusters · set-1 · IMAGES · granularity 2");

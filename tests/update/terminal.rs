@@ -1,7 +1,10 @@
 //! Terminals: no requests left behind, no key that a keyboard lacks.
 
 use tessera::{
-    app::{Effect, Event, Overlay},
+    app::{
+        Effect, Event,
+        overlay::{graphics_check::GraphicsCheck, help::Help},
+    },
     input::{Action, KeyContext, Keymap},
     message::Lane,
 };
@@ -70,7 +73,7 @@ fn the_test_picture_is_shown_once_and_its_result_saved() {
     let mut desk = Desk::with_clusters(3);
     desk.happen(Event::Terminal(Protocol::Kitty, (10, 20)));
     desk.happen(Event::PixelsUnconfirmed);
-    assert!(matches!(desk.app.overlay(), Some(Overlay::GraphicsCheck(_))));
+    assert!(desk.app.dialog::<GraphicsCheck>().is_some());
     desk.press("x b");
     assert!(desk.app.overlay().is_none());
     assert_eq!(desk.app.screen().protocol, Protocol::HalfBlock);
@@ -87,5 +90,5 @@ fn the_test_picture_does_not_cover_an_overlay() {
     let mut desk = Desk::with_clusters(3);
     desk.press("?");
     desk.happen(Event::PixelsUnconfirmed);
-    assert!(matches!(desk.app.overlay(), Some(Overlay::Help(_))));
+    assert!(desk.app.dialog::<Help>().is_some());
 }

@@ -4,8 +4,15 @@ use std::time::Duration;
 
 use tessera::{
     app::{
-        Effect, Event, Mouse, MouseKind, Overlay, Pane,
-        overlay::{Command, PickItem},
+        Effect, Event, Mouse, MouseKind, Pane,
+        overlay::{
+            command_list::CommandList,
+            export::ExportForm,
+            fact_sheet::FactSheet,
+            help::Help,
+            palette::Palette,
+            pick_list::{Command, PickItem},
+        },
     },
     config::ThemeChoice,
     input::{Action, Keymap},
@@ -25,7 +32,7 @@ pub(super) fn with_status(status: Status) -> Desk {
 
 /// The items of the open menu: name and whether it is disabled.
 fn menu(desk: &Desk) -> Vec<(Action, bool)> {
-    let Some(Overlay::List(menu)) = desk.app.overlay() else { panic!("no menu is open") };
+    let Some(menu) = desk.app.dialog::<CommandList>() else { panic!("no menu is open") };
     menu.list.items().iter().map(|item| (action(item), item.disabled)).collect()
 }
 
@@ -40,7 +47,7 @@ fn the_menu_lists_unavailable_actions_with_reasons() {
     desk.press(".");
     assert!(menu(&desk).contains(&(Action::Export, true)));
     assert!(menu(&desk).contains(&(Action::Refresh, false)));
-    let Some(Overlay::List(open)) = desk.app.overlay() else { unreachable!() };
+    let Some(open) = desk.app.dialog::<CommandList>() else { unreachable!() };
     let export = open.list.items().iter().find(|item| action(item) == Action::Export).unwrap();
     assert!(export.note.as_str().contains("not available while INDEXING"), "{}", export.note);
 }
@@ -51,7 +58,7 @@ fn an_unavailable_action_is_explained_with_a_suggestion() {
     desk.press(".");
     desk.type_text("Export the dataset");
     desk.press("enter");
-    let Some(Overlay::List(explained)) = desk.app.overlay() else { panic!("it is explained") };
+    let Some(explained) = desk.app.dialog::<CommandList>() else { panic!("it is explained") };
     assert!(
         explained.title.as_str().contains("not available while INDEXING"),
         "{}",
@@ -109,7 +116,7 @@ fn the_palette_finds_actions_datasets_and_themes() {
 fn the_palette_lists_what_was_picked_most_first() {
     let mut desk = Desk::with_clusters(3);
     let first = |desk: &Desk| {
-        let Some(Overlay::Palette(palette)) = desk.app.overlay() else { panic!("no palette") };
+        let Some(palette) = desk.app.dialog::<Palette>() else { panic!("no palette") };
         palette.list.matches()[0].label.to_string()
     };
     for action in ["footer", "copy name", "copy name"] {
@@ -129,16 +136,16 @@ fn the_palette_shows_reasons_and_keeps_its_history() {
     let mut desk = with_status(Status::Indexing);
     desk.press(":");
     desk.type_text("export");
-    let Some(Overlay::Palette(palette)) = desk.app.overlay() else { panic!("the palette is open") };
+    let Some(palette) = desk.app.dialog::<Palette>() else { panic!("the palette is open") };
     let first = palette.list.matches()[0];
     assert!(
         first.disabled && first.note.as_str().contains("not available while INDEXING"),
         "{first:?}"
     );
     desk.press("enter");
-    assert!(matches!(desk.app.overlay(), Some(Overlay::List(_))), "it is explained");
+    assert!(desk.app.dialog::<CommandList>().is_some(), "it is explained");
     desk.press("esc : up enter");
-    assert!(matches!(desk.app.overlay(), Some(Overlay::List(_))), "↑ brings `export` back");
+    assert!(desk.app.dialog::<CommandList>().is_some(), "↑ brings `export` back");
 }
 
 #[test]
@@ -147,7 +154,7 @@ fn the_help_is_searched_and_closed_step_by_step() {
     desk.press("? /");
     desk.type_text("granularity");
     desk.press("enter");
-    let Some(Overlay::Help(help)) = desk.app.overlay() else { panic!("the help is open") };
+    let Some(help) = desk.app.dialog::<Help>() else { panic!("the help is open") };
     assert_eq!((help.query.value(), help.searching), ("granularity", false));
     desk.press("esc");
     assert!(desk.app.overlay().is_some(), "Esc takes the search back first");
@@ -231,7 +238,7 @@ fn the_record_shows_unknown_fields() {
     };
     let fields = vec![field("created_at", "2026-11-21T09:00:00"), field("flux_level", "7")];
     desk.answer(Lane::Record(id), Payload::Record(fields));
-    let Some(Overlay::Facts(sheet)) = desk.app.overlay() else { panic!("the record is shown") };
+    let Some(sheet) = desk.app.dialog::<FactSheet>() else { panic!("the record is shown") };
     let lines: Vec<String> =
         sheet.facts.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(lines, ["created_at=2026-11-21T09:00:00  (zone not given)", "flux_level=7"]);
@@ -265,11 +272,11 @@ fn the_log_shows_the_response_of_the_service() {
     let mut desk = with_status(Status::Ready);
     desk.happen(exchange(2));
     desk.press("@");
-    let Some(Overlay::List(log)) = desk.app.overlay() else { panic!("the log is open") };
+    let Some(log) = desk.app.dialog::<CommandList>() else { panic!("the log is open") };
     let newest = log.list.matches()[0];
     assert!(newest.label.as_str().starts_with("409"), "{newest:?}");
     desk.press("enter");
-    let Some(Overlay::Facts(sheet)) = desk.app.overlay() else { panic!("the exchange is shown") };
+    let Some(sheet) = desk.app.dialog::<FactSheet>() else { panic!("the exchange is shown") };
     assert!(sheet.facts.iter().any(|(_, value)| value.as_str() == "not READY"));
 }
 
@@ -293,7 +300,7 @@ fn changes_need_a_status_at_most_five_seconds_old() {
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Indexing)], 0));
     assert_eq!(starts(&desk), 1, "the status has changed: nothing is sent");
     assert!(desk.notice().contains("not available while INDEXING"), "{}", desk.notice());
-    assert!(matches!(desk.app.overlay(), Some(Overlay::Export(_))), "the form stays");
+    assert!(desk.app.dialog::<ExportForm>().is_some(), "the form stays");
 }
 
 #[test]

@@ -8,18 +8,15 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 use crate::{
-    auth_provider::{AuthHeader, AuthProvider},
-    dry_run::DryRun,
+    auth::{AuthHeader, AuthProvider},
+    curl::DryRun,
     endpoint::{AuthMethod, Credentials, Endpoint, TextSearchPath},
-    field_warnings::FieldWarnings,
     picture_key::PictureKey,
-    policy::ClientPolicy,
     query_image::QueryImageUpload,
     recorder::RequestRecorder,
     request::{ApiRequest, RequestBody},
-    response::ApiResponse,
-    retry::RetryEngine,
-    retry_table::ApiOperation,
+    response::{ApiResponse, FieldWarnings},
+    retry::{ClientPolicy, RetryEngine},
     transport::Transport,
 };
 use tessera_model::{
@@ -31,11 +28,11 @@ use tessera_wire::{
     add_media::Accepted,
     credentials::{IssuedCredentials, read_issued_credentials},
     dataset::{read_dataset, read_datasets, read_fields},
+    endpoints::{self, ApiOperation, Parameters, query},
     enrichment::read_enrichment,
     explore::{read_anchor, read_page},
     export::{read_started, read_status},
     fields::Fields,
-    paths::{self, Parameters, query},
     preview::write_region,
     selection,
 };
@@ -145,30 +142,30 @@ impl Client {
     /// After [`FailureKind::NoResponse`], [`FailureKind::Server`] and
     /// [`FailureKind::Unexpected`] a key pair may exist.
     pub async fn create_credentials(&self) -> Result<IssuedCredentials, Failure> {
-        let path = paths::api_credentials();
+        let path = endpoints::api_credentials();
         self.get(ApiOperation::Credentials, &path, &NO_PARAMETERS, |it| read_issued_credentials(it))
             .await
     }
 
     /// `GET datasets`: the visible datasets, and the number of unreadable records.
     pub async fn list_datasets(&self) -> Result<(Vec<Dataset>, usize), Failure> {
-        let path = paths::datasets();
+        let path = endpoints::datasets();
         self.get(ApiOperation::Datasets, &path, &NO_PARAMETERS, |list| read_datasets(list)).await
     }
 
     pub async fn dataset(&self, id: DatasetId) -> Result<Dataset, Failure> {
-        let path = paths::dataset(id);
+        let path = endpoints::dataset(id);
         self.get(ApiOperation::Dataset, &path, &NO_PARAMETERS, |record| read_dataset(record)).await
     }
 
     /// `GET dataset`: documented fields first, then unknown ones by name.
     pub async fn dataset_fields(&self, id: DatasetId) -> Result<Vec<RecordField>, Failure> {
-        let path = paths::dataset(id);
+        let path = endpoints::dataset(id);
         self.get(ApiOperation::Dataset, &path, &NO_PARAMETERS, |record| read_fields(record)).await
     }
 
     pub async fn enrichment(&self, id: DatasetId) -> Result<Enrichment, Failure> {
-        let path = paths::enrichment_context(id);
+        let path = endpoints::enrichment_context(id);
         let read = |context: Fields<'_>| Some(read_enrichment(context.value()));
         self.get(ApiOperation::Enrichment, &path, &NO_PARAMETERS, read).await
     }
@@ -189,7 +186,7 @@ impl Client {
         search: &Search,
         read: impl FnOnce(Fields<'_>) -> Option<T>,
     ) -> Result<T, Failure> {
-        let (path, parameters) = (self.explore_path(search), paths::explore_parameters(search));
+        let (path, parameters) = (self.explore_path(search), endpoints::explore_parameters(search));
         let page = self.get(ApiOperation::Explore, &path, &parameters, read).await;
         page.map_err(|failure| {
             // The interface document does not say which path serves text searches.
@@ -207,7 +204,7 @@ impl Client {
         if is_text_search(search) {
             self.endpoint().text_search_path(search.dataset)
         } else {
-            paths::explore(search.dataset)
+            endpoints::explore(search.dataset)
         }
     }
 
@@ -233,7 +230,7 @@ impl Client {
             (query::THRESHOLD, granularity.level().to_string()),
         ];
         parameters.extend(region.map(|region| (query::BOUNDING_BOX, write_region(region))));
-        let path = paths::search_image_similarity(dataset);
+        let path = endpoints::search_image_similarity(dataset);
         let body = RequestBody::Image(image);
         let request = self.request(ApiOperation::RegisterAnchor, &path, &parameters, body);
         let reply = self.transport.fetch(&request).await?;
@@ -256,8 +253,8 @@ impl Client {
         dataset: DatasetId,
         spec: &ExportSpec,
     ) -> Result<ExportTask, Failure> {
-        let path = paths::export_context_async(dataset);
-        let parameters = paths::export_parameters(spec);
+        let path = endpoints::export_context_async(dataset);
+        let parameters = endpoints::export_parameters(spec);
         let mut request =
             self.request(ApiOperation::StartExport, &path, &parameters, RequestBody::Get);
         // A cached response would name somebody else's export.
@@ -273,8 +270,8 @@ impl Client {
         include_images: bool,
         items: &[SelectionItem],
     ) -> Result<ExportTask, Failure> {
-        let path = paths::export_entities_async(dataset);
-        let parameters = paths::selection_parameters(format, include_images);
+        let path = endpoints::export_entities_async(dataset);
+        let parameters = endpoints::selection_parameters(format, include_images);
         let body = RequestBody::Json(selection::write(items).to_string().into());
         let request = self.request(ApiOperation::StartSelection, &path, &parameters, body);
         self.fetch_as(&request, |task| read_started(task)).await
@@ -287,7 +284,7 @@ impl Client {
     /// [`FailureKind::NoResponse`], [`FailureKind::Server`] and [`FailureKind::Unconfirmed`] it may
     /// have started.
     pub async fn reindex(&self, dataset: DatasetId) -> Result<Accepted, Failure> {
-        let path = paths::reindex(dataset);
+        let path = endpoints::reindex(dataset);
         let request = self.request(ApiOperation::Reindex, &path, &NO_PARAMETERS, RequestBody::Post);
         self.transport.fetch(&request).await?.read_accepted()
     }
@@ -299,7 +296,7 @@ impl Client {
     ) -> Result<ExportTask, Failure> {
         let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
         let read = |status: Fields<'_>| read_status(status, task);
-        self.get(ApiOperation::ExportStatus, &paths::export_status(dataset), &parameters, read)
+        self.get(ApiOperation::ExportStatus, &endpoints::export_status(dataset), &parameters, read)
             .await
     }
 
@@ -317,20 +314,20 @@ impl Client {
     pub fn picture_key(&self, link: &Link) -> Result<PictureKey, Failure> {
         let url = self.transport.resolve(link)?;
         let (endpoint, api_key) = (self.endpoint(), self.transport.auth.api_key());
-        Ok(PictureKey::new(endpoint.base_url(), (endpoint.auth(), api_key.as_deref()), &url))
+        Ok(PictureKey::new(endpoint.base_url(), endpoint.auth(), api_key.as_deref(), &url))
     }
 
     pub fn curl_dataset(&self, id: DatasetId) -> ShellCommand {
-        self.curl(&paths::dataset(id), &NO_PARAMETERS)
+        self.curl(&endpoints::dataset(id), &NO_PARAMETERS)
     }
 
     pub fn curl_explore(&self, search: &Search) -> ShellCommand {
-        self.curl(&self.explore_path(search), &paths::explore_parameters(search))
+        self.curl(&self.explore_path(search), &endpoints::explore_parameters(search))
     }
 
     pub fn curl_export_status(&self, dataset: DatasetId, task: ExportTaskId) -> ShellCommand {
         let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
-        self.curl(&paths::export_status(dataset), &parameters)
+        self.curl(&endpoints::export_status(dataset), &parameters)
     }
 
     fn curl(&self, path: &str, parameters: &Parameters) -> ShellCommand {

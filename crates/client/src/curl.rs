@@ -1,14 +1,18 @@
-//! Requests as `curl` commands to copy. The token is not included: the shell inserts it.
+//! Requests as `curl` commands, to copy and for dry runs, which record the request of a command without sending it. No command
+//! contains the token, because the shell inserts it.
 
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+use std::{
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt as _,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use reqwest::header::{COOKIE, HeaderName};
 
-use crate::{
-    form_field::FormField,
-    request::{ApiRequest, RawPart, RequestBody},
-};
-use tessera_model::ShellCommand;
+use crate::request::{ApiRequest, RawPart, RequestBody};
+use tessera_model::{Failure, ShellCommand};
+use tessera_wire::endpoints::ApiOperation;
 
 impl ApiRequest {
     /// `login` is the header that carries it, if the request has one.
@@ -34,5 +38,89 @@ impl ApiRequest {
             RequestBody::Media(media) => media.form_fields().fold(curl, FormField::add_to),
         };
         curl.word(self.url.as_str())
+    }
+}
+
+pub(super) enum FormField {
+    Text(String),
+    /// The name of the field, and the path of the file.
+    File(String, PathBuf),
+}
+
+impl FormField {
+    /// Appends the field as an option.
+    pub(super) fn add_to(curl: ShellCommand, field: Self) -> ShellCommand {
+        match field {
+            // `-F` would read a file, or options after a semicolon.
+            Self::Text(text) if text.contains(['@', '<', ';']) => {
+                curl.option("--form-string", text)
+            }
+            Self::Text(text) => curl.option("-F", text),
+            Self::File(name, path) => {
+                let path = path.as_os_str().as_bytes();
+                let mut field = format!("{name}=@").into_bytes();
+                if path.iter().any(|byte| b",;\"\\".contains(byte)) {
+                    field.push(b'"');
+                    for byte in path {
+                        if b"\"\\".contains(byte) {
+                            field.push(b'\\');
+                        }
+                        field.push(*byte);
+                    }
+                    field.push(b'"');
+                } else {
+                    field.extend(path);
+                }
+                curl.option("-F", OsStr::from_bytes(&field))
+            }
+        }
+    }
+}
+
+/// The operations that are not sent, and the first such request.
+#[derive(Clone, Debug)]
+pub struct DryRun {
+    operations: &'static [ApiOperation],
+    request: Arc<Mutex<Option<DryRunRequest>>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DryRunRequest {
+    pub method: &'static str,
+    /// The full URL. It contains no login.
+    pub url: String,
+    /// The `curl` command. The token is not included: the shell inserts it.
+    pub curl: ShellCommand,
+}
+
+impl DryRun {
+    pub fn new(operations: &'static [ApiOperation]) -> Self {
+        Self { operations, request: Arc::default() }
+    }
+
+    pub fn request(&self) -> Option<DryRunRequest> {
+        self.request.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn take_request(&self) -> Option<DryRunRequest> {
+        self.request.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Returns the failure that ends the command, if the request belongs to the dry run.
+    pub(super) fn intercept(
+        &self,
+        login: Option<&HeaderName>,
+        request: &ApiRequest,
+    ) -> Option<Failure> {
+        if !self.operations.contains(&request.operation) {
+            return None;
+        }
+        let request = DryRunRequest {
+            method: request.method(),
+            url: request.url.to_string(),
+            curl: request.curl(login),
+        };
+        self.request.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(request);
+        Some(Failure::local("dry run: nothing was sent"))
     }
 }

@@ -1,9 +1,8 @@
-//! Downloads: fetch an archive into its part file, resume an interrupted download, request a new
-//! link when the old one has expired, verify, and only then rename.
+//! Downloads an archive into its part file. An interrupted download is resumed, an expired link is requested again, and the
+//! file is renamed only after it was verified.
 //!
-//! A part is resumed even when the service names no version of the archive: the checksums decide at
-//! the end, and a damaged archive that was assembled from parts is fetched once more from the
-//! start.
+//! A part is resumed even when the service names no version of the archive. The checksums decide at the end, and a damaged
+//! archive that was assembled from parts is fetched once more from the start.
 
 use std::{
     path::Path,
@@ -12,24 +11,26 @@ use std::{
 
 use reqwest::{
     Response, StatusCode, Url,
-    header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, IF_RANGE, RANGE},
+    header::{
+        ACCEPT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, IF_RANGE, LAST_MODIFIED,
+        RANGE,
+    },
 };
 
 use crate::{
-    archive::{self, ArchiveError, VerifiedArchive},
-    attempt_error::AttemptError,
+    bounded_unpack::{self, ArchiveError, VerifiedArchive},
     client::Client,
-    content_range::{ArchiveVersion, ContentRange, validator},
-    http_clients::BodyReader,
+    errors::AttemptError,
     part_file::{ExistingFile, PartFile},
     recorder::Attempt,
     request::ApiRequest,
     retry::RetryState,
-    retry_table::ApiOperation,
+    transport::BodyReader,
 };
 use tessera_model::{
     Archive, DatasetId, ExportState, ExportTask, ExportTaskId, Failure, FailureKind, Link,
 };
+use tessera_wire::endpoints::ApiOperation;
 
 /// New links in a row without a byte of progress.
 const MAX_LINK_REFRESHES: u32 = 3;
@@ -39,7 +40,8 @@ pub type ProgressCallback<'a> = &'a mut (dyn FnMut(u64, Option<u64>) + Send);
 
 struct DownloadTransfer<'a> {
     client: &'a Client,
-    export: (DatasetId, ExportTaskId),
+    dataset: DatasetId,
+    task: ExportTaskId,
     part: PartFile,
     version: ArchiveVersion,
     /// Whether the part was assembled from more than one response.
@@ -76,14 +78,17 @@ impl Client {
     /// call resumes it.
     pub async fn download(
         &self,
-        export: (DatasetId, ExportTaskId),
-        (target, existing): (&Path, ExistingFile),
+        dataset: DatasetId,
+        task: ExportTaskId,
+        target: &Path,
+        existing: ExistingFile,
         report: ProgressCallback<'_>,
     ) -> Result<Archive, Failure> {
         let mut transfer = DownloadTransfer {
             client: self,
-            export,
-            part: PartFile::open(target, existing, export.1).await?,
+            dataset,
+            task,
+            part: PartFile::open(target, existing, task).await?,
             version: ArchiveVersion::default(),
             resumed: false,
         };
@@ -104,10 +109,7 @@ impl Client {
     }
 
     /// Returns a valid link. A finished export may have none for a while.
-    async fn wait_for_link(
-        &self,
-        (dataset, task): (DatasetId, ExportTaskId),
-    ) -> Result<Url, Failure> {
+    async fn wait_for_link(&self, dataset: DatasetId, task: ExportTaskId) -> Result<Url, Failure> {
         let policy = self.transport.retry_engine.policy();
         let requested = Instant::now();
         loop {
@@ -145,8 +147,10 @@ fn download_link(export: ExportTask) -> Result<Option<Link>, Failure> {
 impl DownloadTransfer<'_> {
     async fn run(&mut self, report: ProgressCallback<'_>) -> Result<(), Failure> {
         let transport = &self.client.transport;
-        let mut request =
-            ApiRequest::get(ApiOperation::Download, self.client.wait_for_link(self.export).await?);
+        let mut request = ApiRequest::get(
+            ApiOperation::Download,
+            self.client.wait_for_link(self.dataset, self.task).await?,
+        );
         let mut attempts = RetryState::new(request.operation, request.origin());
         let (mut furthest, mut links) = (self.part.bytes_written, 0);
         loop {
@@ -173,7 +177,7 @@ impl DownloadTransfer<'_> {
                 DownloadStep::Restart => self.restart().await?,
                 DownloadStep::RefreshLink => {
                     links += 1;
-                    request.url = self.client.wait_for_link(self.export).await?;
+                    request.url = self.client.wait_for_link(self.dataset, self.task).await?;
                 }
                 DownloadStep::Retry(pause) => tokio::time::sleep(pause).await,
                 DownloadStep::GiveUp => return Err(transport.explain(&request, error)),
@@ -276,7 +280,7 @@ impl DownloadTransfer<'_> {
     /// Reads the archive on a blocking thread. The inner error describes the damage.
     async fn verify(&mut self) -> Result<Result<VerifiedArchive, ArchiveError>, Failure> {
         let file = self.part.sync().await?;
-        let verified = tokio::task::spawn_blocking(|| archive::verify(file)).await;
+        let verified = tokio::task::spawn_blocking(|| bounded_unpack::verify(file)).await;
         Ok(verified.unwrap_or_else(|_| Err("it cannot be read".into())))
     }
 
@@ -287,5 +291,67 @@ impl DownloadTransfer<'_> {
             Ok(()) => failure.with_remedy("Download it again"),
             Err(disk) => disk,
         }
+    }
+}
+
+/// What is known about the remote archive.
+#[derive(Default)]
+pub(super) struct ArchiveVersion {
+    /// A strong `ETag`, or `Last-Modified`.
+    pub validator: Option<HeaderValue>,
+    pub total: Option<u64>,
+}
+
+/// The value for `If-Range`. A weak `ETag` does not guarantee equal bytes.
+pub(super) fn validator(headers: &HeaderMap) -> Option<HeaderValue> {
+    let strong = headers.get(ETAG).filter(|tag| !tag.as_bytes().starts_with(b"W/"));
+    strong.or_else(|| headers.get(LAST_MODIFIED)).cloned()
+}
+
+/// `Content-Range: bytes 5-9/10`, or `bytes */10` with a 416.
+pub(super) struct ContentRange {
+    pub start: Option<u64>,
+    pub total: Option<u64>,
+}
+
+impl ContentRange {
+    pub(super) fn from_headers(headers: &HeaderMap) -> Option<Self> {
+        let value = headers.get(CONTENT_RANGE)?.to_str().ok()?;
+        let (range, total) = value.trim().strip_prefix("bytes ")?.split_once('/')?;
+        Some(Self {
+            start: range.split_once('-').and_then(|(start, _)| start.trim().parse().ok()),
+            total: total.trim().parse().ok(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_ranges() {
+        let read = |value: &str| {
+            let headers = [(CONTENT_RANGE, value.parse().unwrap())].into_iter().collect();
+            ContentRange::from_headers(&headers).map(|range| (range.start, range.total))
+        };
+        assert_eq!(read("bytes 5-9/10"), Some((Some(5), Some(10))));
+        assert_eq!(read("bytes 5-9/*"), Some((Some(5), None)));
+        assert_eq!(read("bytes */10"), Some((None, Some(10))));
+        for bad in ["bytes", "items 0-1/2", "bytes 5-9", ""] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn weak_etags_are_not_validators() {
+        let of = |pairs: &[(reqwest::header::HeaderName, &str)]| {
+            let pairs = pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap()));
+            validator(&pairs.collect())
+        };
+        let date = "Sat, 01 Aug 2026 00:00:00 GMT";
+        assert_eq!(of(&[(ETAG, "\"v1\""), (LAST_MODIFIED, date)]).unwrap(), "\"v1\"");
+        assert_eq!(of(&[(ETAG, "W/\"v1\""), (LAST_MODIFIED, date)]).unwrap(), date);
+        assert_eq!(of(&[(ETAG, "W/\"v1\"")]), None);
     }
 }

@@ -1,12 +1,14 @@
-//! A service to connect to, checked once, so that no token is sent unencrypted.
+//! A service to connect to: its address, how requests authenticate, and the certificate authorities that the user trusts. All
+//! of it is checked once, so that every requested path stays below the address and no token is sent unencrypted.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, fs, io::Read as _, path::Path, sync::Arc, time::Duration};
 
+use reqwest::Url;
 use secrecy::SecretString;
 
-use crate::{ApiPrefix, BaseUrl, CertificateAuthorities};
+use crate::reach::{is_loopback, target_error};
 use tessera_model::{DatasetId, Failure};
-use tessera_wire::paths::{self, API_PREFIX};
+use tessera_wire::endpoints::{self, API_PREFIX, Parameters};
 
 /// How requests authenticate (interface document, "Authentication").
 #[derive(Clone, Debug)]
@@ -86,7 +88,7 @@ impl Endpoint {
 
     /// The same service with another login.
     pub(super) fn with_auth(self, auth: AuthMethod) -> Result<Self, Failure> {
-        // Without login, nobody has allowed to send one over plain HTTP.
+        // Nobody has allowed to send a login of this deployment over plain HTTP.
         if self.is_on_premises() {
             return Err(Failure::local("this deployment needs no login"));
         }
@@ -97,7 +99,7 @@ impl Endpoint {
         Self { authorities, ..self }
     }
 
-    /// For a service, and its pipeline, whose paths begin with something else than `/api/v1`.
+    /// Sets what the paths of the service and of its pipeline begin with, if that is not `/api/v1`.
     pub fn with_api_prefix(self, prefix: &ApiPrefix) -> Self {
         let with_prefix = |url: BaseUrl| url.with_prefix(prefix.clone());
         let pipeline_url = self.pipeline_url.map(with_prefix);
@@ -127,7 +129,7 @@ impl Endpoint {
 
     pub(super) fn text_search_path(&self, dataset: DatasetId) -> String {
         let own = self.text_search.as_ref().map(|path| path.for_dataset(dataset));
-        own.unwrap_or_else(|| paths::explore(dataset))
+        own.unwrap_or_else(|| endpoints::explore(dataset))
     }
 
     pub fn base_url(&self) -> &BaseUrl {
@@ -167,5 +169,189 @@ impl TextSearchPath {
 
     fn for_dataset(&self, dataset: DatasetId) -> String {
         format!("{API_PREFIX}/{}", self.0.replace(Self::DATASET, &dataset.to_string()))
+    }
+}
+
+/// The `{base_url}` of the interface: scheme, host, port and an optional path before `/api/v1`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BaseUrl {
+    url: Url,
+    prefix: ApiPrefix,
+}
+
+/// What every path of a service begins with: `/api/v1`, unless a gateway changes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiPrefix(String);
+
+impl ApiPrefix {
+    /// Parses a path like `/media/api/v1`; `/` stands for an empty prefix.
+    ///
+    /// # Errors
+    /// The path contains other characters than letters, digits, `-`, `_`, `.` and `/`, or `..`.
+    pub fn parse(raw: &str) -> Result<Self, Failure> {
+        let path = raw.trim().trim_matches('/');
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_/.".contains(c);
+        if !path.chars().all(plain) || path.split('/').any(|part| part == "." || part == "..") {
+            return Err(Failure::local("api_prefix is not a path")
+                .with_remedy("Use the form /api/v1, or / for no prefix"));
+        }
+        Ok(Self(if path.is_empty() { String::new() } else { format!("/{path}") }))
+    }
+}
+
+impl Default for ApiPrefix {
+    fn default() -> Self {
+        Self(API_PREFIX.to_owned())
+    }
+}
+
+impl BaseUrl {
+    /// Parses a pasted address. A trailing slash or `/api/v1` is removed.
+    pub fn parse(raw: &str) -> Result<Self, Failure> {
+        let to_failure = |reason: &str| {
+            Failure::local(format!("the base URL {reason}"))
+                .with_remedy("Use the form https://example.com or http://127.0.0.1:8080")
+        };
+        let mut url = Url::parse(raw.trim()).map_err(|_| to_failure("is not a complete URL"))?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err(to_failure("must begin with http:// or https://"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(to_failure("must not contain a user name or password"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(to_failure("must not contain a query or fragment"));
+        }
+        let path = url.path().trim_end_matches('/');
+        let path = path.strip_suffix(API_PREFIX).unwrap_or(path);
+        let path = format!("{}/", path.trim_end_matches('/'));
+        url.set_path(&path);
+        Ok(Self { url, prefix: ApiPrefix::default() })
+    }
+
+    pub(super) fn with_prefix(self, prefix: ApiPrefix) -> Self {
+        Self { prefix, ..self }
+    }
+
+    /// What every path begins with, unless it is `/api/v1`.
+    pub fn own_prefix(&self) -> Option<&str> {
+        let ApiPrefix(prefix) = &self.prefix;
+        let own = (self.prefix != ApiPrefix::default()).then_some(prefix.as_str());
+        own.map(|prefix| if prefix.is_empty() { "/" } else { prefix })
+    }
+
+    /// The path of the prefix, which the address may contain already.
+    fn prefix_path(&self) -> String {
+        let ApiPrefix(prefix) = &self.prefix;
+        let path = self.url.path().trim_end_matches('/');
+        format!("{}{prefix}", path.strip_suffix(prefix.as_str()).unwrap_or(path))
+    }
+
+    /// Returns the URL of an interface path, with percent-encoded parameters.
+    pub(super) fn url_for(&self, path: &str, parameters: &Parameters) -> Url {
+        let mut url = self.url.clone();
+        let path = path.strip_prefix(API_PREFIX).unwrap_or(path);
+        url.set_path(&format!("{}{path}", self.prefix_path()));
+        if !parameters.is_empty() {
+            url.query_pairs_mut().extend_pairs(parameters);
+        }
+        url
+    }
+
+    /// The path is typed by the user, with or without the prefix and with an optional query.
+    pub(super) fn resolve_path(&self, path: &str) -> Result<Url, Failure> {
+        let (path, query) =
+            path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+        let ApiPrefix(own) = &self.prefix;
+        let typed = format!("/{}", path.trim_start_matches('/'));
+        let bare = typed.strip_prefix(own.as_str()).filter(|_| !own.is_empty());
+        let bare = bare.or_else(|| typed.strip_prefix(API_PREFIX)).unwrap_or(&typed);
+        let bare = bare.trim_start_matches('/');
+        let mut url = self.url_for(&format!("{API_PREFIX}/{bare}"), &Parameters::new());
+        url.set_query(query);
+        let below = format!("{}/", self.prefix_path());
+        if path.contains("://") || path.contains('\\') || !url.path().starts_with(&below) {
+            let sentence = format!("`{path}` is not a path below {own} of {self}");
+            let remedy = format!("Use the form datasets or {own}/datasets");
+            return Err(Failure::local(sentence).with_remedy(remedy));
+        }
+        Ok(url)
+    }
+
+    /// Resolves a link from the service: absolute, or relative to this address.
+    pub(super) fn join(&self, link: &str) -> Option<Url> {
+        self.url.join(link).ok()
+    }
+
+    pub(super) fn is_unencrypted(&self) -> bool {
+        self.url.scheme() == "http"
+    }
+
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(&self.url)
+    }
+
+    pub(super) fn as_url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Returns why the service must not lead to `url`.
+    pub(super) fn target_error(&self, url: &Url) -> Option<&'static str> {
+        target_error(&self.url, url)
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.url.as_str().trim_end_matches('/'))
+    }
+}
+
+impl fmt::Debug for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BaseUrl({self})")
+    }
+}
+
+/// Four times the size of a system bundle.
+const MAX_BYTES: u64 = 1 << 20;
+
+#[derive(Clone, Debug, Default)]
+pub struct CertificateAuthorities(Vec<reqwest::Certificate>);
+
+impl CertificateAuthorities {
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let to_failure = |reason: &str| {
+            let sentence = format!("cannot read certificates from {}: {reason}", path.display());
+            Failure::local(sentence)
+                .with_remedy("Use a PEM file, which starts with -----BEGIN CERTIFICATE-----")
+        };
+        let mut bytes = Vec::new();
+        fs::File::open(path)
+            .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+            .map_err(|error| to_failure(&error.to_string()))?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(to_failure("larger than 1 MiB"));
+        }
+        if bytes.trim_ascii().is_empty() {
+            return Err(to_failure("the file is empty"));
+        }
+        let Ok(text) = std::str::from_utf8(&bytes) else {
+            return Err(to_failure(
+                "binary, possibly DER: convert it to PEM with `openssl x509 -inform der -in FILE`",
+            ));
+        };
+        let named = text.matches("-----BEGIN CERTIFICATE-----").count();
+        if named == 0 {
+            return Err(to_failure("the file contains no certificate"));
+        }
+        match reqwest::Certificate::from_pem_bundle(&bytes) {
+            Ok(certificates) if certificates.len() == named => Ok(Self(certificates)),
+            Ok(_) | Err(_) => Err(to_failure("a certificate is damaged")),
+        }
+    }
+
+    pub(super) fn certificates(&self) -> impl Iterator<Item = reqwest::Certificate> {
+        self.0.iter().cloned()
     }
 }

@@ -15,13 +15,12 @@ use rustix::{
 };
 
 use crate::{
-    archive::{
-        ArchiveEntry, ArchiveError, EntryError, IMAGES_PREFIX, for_each_entry, into_failure,
+    bounded_unpack::{
+        ArchiveEntry, ArchiveError, EntryError, IMAGES_PREFIX, NameHasher, for_each_entry,
+        into_failure,
     },
-    disk::{check_room, disk_failure, local_failure},
     inspect::write_joined_rows,
-    name_hasher::NameHasher,
-    part_file::ExistingFile,
+    part_file::{ExistingFile, check_room, disk_failure, local_failure},
 };
 use tessera_model::{Extraction, Failure, archive_path::safe_relative_path};
 
@@ -185,7 +184,7 @@ impl TargetFolder {
         let refused = |error: io::Error| disk_failure(&target, &error);
         let (_, file) = self.create(Path::new(ROWS_FILE)).map_err(|error| refused(error.into()))?;
         let mut out = io::BufWriter::new(file);
-        write_joined_rows(archive, |image| self.has(image), (&mut out, &target))?;
+        write_joined_rows(archive, |image| self.has(image), &mut out, &target)?;
         out.flush().map_err(refused)?;
         Ok(target)
     }

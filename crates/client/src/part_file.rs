@@ -1,20 +1,19 @@
-//! The part file of a download. It grows beside the target and is renamed only after it was
-//! verified and synced.
+//! The part file of a download, and errors and free space of the local disk. The part file grows beside the target and is
+//! renamed only after it was verified and synced.
 //!
-//! Its name contains the id of the export, so that a part of one export is never continued with the
+//! The name of a part file contains the identifier of the export, so that a part of one export is never continued with the
 //! bytes of another.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File},
     io,
-    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    os::{fd::AsFd, unix::fs::MetadataExt as _},
     path::{Path, PathBuf},
 };
 
 use tempfile::TempPath;
 use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _, BufWriter, SeekFrom};
 
-use crate::disk::{check_room, disk_failure, local_failure};
 use tessera_model::{ExportTaskId, Failure};
 
 /// Write buffer; at most this much is fetched again after a crash.
@@ -22,9 +21,9 @@ const WRITE_BUFFER_BYTES: usize = 256 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingFile {
-    /// It stays, and nothing is fetched.
+    /// The file stays, and nothing is fetched.
     Keep,
-    /// The verified download replaces it, if it is a regular file.
+    /// The verified download replaces the file, if it is a regular file.
     Replace,
 }
 
@@ -108,10 +107,8 @@ impl PartFile {
             })
         });
         renamed.map_err(|error| disk_failure(&self.target, &error))?;
-        let folder = self.target.parent().filter(|folder| *folder != Path::new(""));
-        let folder = folder.unwrap_or(Path::new("."));
-        let synced = File::open(folder).and_then(|folder| folder.sync_all());
-        synced.map_err(|error| disk_failure(folder, &error))?;
+        let folder = tessera_files::parent_dir(&self.target);
+        tessera_files::sync_dir(folder).map_err(|error| disk_failure(folder, &error))?;
         Ok((self.target, self.bytes_written))
     }
 
@@ -151,21 +148,74 @@ fn open_locked(path: &Path) -> Result<File, Failure> {
             local_failure(path, "exists and is not a regular file").with_remedy("Move it away")
         );
     }
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    let file = options.open(path).map_err(|error| disk_failure(path, &error))?;
+    let locked = tessera_files::open_locked(path).map_err(|error| disk_failure(path, &error))?;
     let busy = || {
         local_failure(path, "another program is downloading this archive")
             .with_remedy("Wait until it has finished")
     };
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(busy()),
-        Err(TryLockError::Error(error)) => return Err(disk_failure(path, &error)),
-    }
+    let file = locked.ok_or_else(busy)?;
     // Between opening and locking, another program may have renamed this file.
     match (fs::symlink_metadata(path), file.metadata()) {
         (Ok(named), Ok(opened)) if named.ino() == opened.ino() => Ok(file),
         _ => Err(busy()),
+    }
+}
+
+/// Disk space that a download leaves free.
+const MIN_FREE_BYTES: u64 = 64 << 20;
+const FREE_SPACE_REMEDY: &str = "Free some space and download again; the download resumes";
+
+pub(super) fn local_failure(path: &Path, reason: &str) -> Failure {
+    Failure::local(format!("{}: {reason}", path.display()))
+}
+
+pub(super) fn disk_failure(path: &Path, error: &io::Error) -> Failure {
+    let failure = local_failure(path, &error.to_string());
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            failure.with_remedy(FREE_SPACE_REMEDY)
+        }
+        io::ErrorKind::NotFound => {
+            failure.with_remedy("Create the folder first, or choose another one")
+        }
+        io::ErrorKind::PermissionDenied => failure.with_remedy("Choose a folder you may write to"),
+        io::ErrorKind::AlreadyExists => failure.with_remedy("Choose another name"),
+        _ => failure,
+    }
+}
+
+/// Checks that the disk of `open` has room for `missing` more bytes plus a reserve.
+pub(super) fn check_room(open: impl AsFd, path: &Path, missing: u64) -> Result<(), Failure> {
+    let space = rustix::fs::fstatvfs(open).map_err(|error| disk_failure(path, &error.into()))?;
+    let free = space.f_bavail.saturating_mul(space.f_frsize);
+    if missing == 0 || free >= missing.saturating_add(missing / 20).saturating_add(MIN_FREE_BYTES) {
+        return Ok(());
+    }
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    let reason = format!("needs {} MiB more, but only {} MiB are free", mib(missing), mib(free));
+    Err(local_failure(path, &reason).with_remedy(FREE_SPACE_REMEDY))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tessera_model::SafeText;
+
+    #[test]
+    fn each_error_of_a_disk_says_what_to_do() {
+        let path = Path::new("x.zip");
+        for (kind, remedy) in [
+            (io::ErrorKind::StorageFull, FREE_SPACE_REMEDY),
+            (io::ErrorKind::QuotaExceeded, FREE_SPACE_REMEDY),
+            (io::ErrorKind::FileTooLarge, FREE_SPACE_REMEDY),
+            (io::ErrorKind::NotFound, "Create the folder first, or choose another one"),
+            (io::ErrorKind::PermissionDenied, "Choose a folder you may write to"),
+            (io::ErrorKind::AlreadyExists, "Choose another name"),
+        ] {
+            let failure = disk_failure(path, &kind.into());
+            assert_eq!(failure.remedy.as_ref().map(SafeText::as_str), Some(remedy), "{kind}");
+            assert!(failure.message.as_str().starts_with("x.zip: "), "{failure}");
+        }
+        assert!(disk_failure(path, &io::ErrorKind::Interrupted.into()).remedy.is_none());
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use reqwest::Url;
 use secrecy::ExposeSecret as _;
 
-use crate::{base_url::BaseUrl, endpoint::AuthMethod};
+use crate::endpoint::{AuthMethod, BaseUrl};
 
 /// Separates these hashes from all other uses of the hash function.
 const HASH_CONTEXT: &str = "tessera 2026-11-22 key of a cached picture";
@@ -34,7 +34,8 @@ impl PictureKey {
     /// `api_key` replaces the one of `auth`.
     pub(super) fn new(
         base_url: &BaseUrl,
-        (auth, api_key): (&AuthMethod, Option<&str>),
+        auth: &AuthMethod,
+        api_key: Option<&str>,
         url: &Url,
     ) -> Self {
         let (kind, account) = match auth {
@@ -45,7 +46,7 @@ impl PictureKey {
         };
         let mut hasher = blake3::Hasher::new_derive_key(HASH_CONTEXT);
         for part in [&base_url.to_string(), kind, account, unsigned(url).as_str()] {
-            // With its length, so that no two lists of parts are the same bytes.
+            // The length precedes each part, so that no two lists of parts are the same bytes.
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }

@@ -17,16 +17,16 @@ pub struct QueryImageUpload {
 }
 
 impl QueryImageUpload {
-    /// Of the bytes that are sent.
+    /// Limit of the bytes that are sent.
     pub const MAX_BYTES: u64 = 32 << 20;
-    /// Of a picture that is sent as JPEG: raw files of cameras are larger, and their previews are not.
+    /// Limit of a picture that is sent as JPEG, because raw files of cameras are larger than their previews.
     const MAX_CONVERTED_BYTES: u64 = 256 << 20;
 
     pub async fn read(file: &Path) -> Result<Self, Failure> {
         let name = file.display().to_string();
         let to_failure = |error: std::io::Error| image_failure(&name, &error.to_string());
         let metadata = tokio::fs::metadata(file).await.map_err(to_failure)?;
-        // Before it is opened: a pipe would never end, and a huge file would be read completely.
+        // The type is checked before the file is opened, because a pipe would never end.
         if !metadata.is_file() {
             return Err(image_failure(&name, "not a file").with_remedy("Choose a picture file"));
         }

@@ -1,5 +1,5 @@
-//! From where an address can be reached. A link or redirect of a service must not lead to what only
-//! this machine can reach, neither by address nor by name.
+//! Decides whether a link or redirect of a service may be followed. It must not lead to what only this
+//! machine can reach, neither by address nor by name.
 
 use std::{
     error::Error,

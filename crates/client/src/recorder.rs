@@ -9,7 +9,7 @@ use std::{
 use reqwest::{StatusCode, Url};
 use serde_json::{Value, json};
 
-use crate::{attempt_error::AttemptError, request::ApiRequest, trace::micros};
+use crate::{errors::AttemptError, request::ApiRequest, trace::micros};
 use tessera_model::{Link, RequestOutcome, RequestRecord, SafeText};
 
 /// Receives a record of every request of a client; does nothing by default.

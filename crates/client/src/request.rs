@@ -1,4 +1,4 @@
-//! Requests as values that can be sent any number of times.
+//! Requests as values that can be sent any number of times, and custom requests, whose path and body the user wrote.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,15 +6,17 @@ use bytes::Bytes;
 use reqwest::{Url, header::HeaderMap};
 
 use crate::{
-    attempt_error::AttemptError,
-    form_field::FormField,
+    add_media::MediaForm,
+    client::Client,
+    curl::FormField,
+    errors::AttemptError,
     multipart::{self, MultipartBody, OCTET_STREAM, PartHeader, escape_file_name},
     query_image::QueryImageUpload,
-    retry_table::ApiOperation,
-    upload::MediaForm,
+    recorder::Attempt,
+    response::ResponseParts,
 };
 use tessera_model::{Failure, FailureKind, SafeText};
-use tessera_wire::explore::FILE_FIELD;
+use tessera_wire::{endpoints::ApiOperation, explore::FILE_FIELD};
 
 const MAX_JSON_BYTES: usize = 32 << 20;
 pub(super) const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
@@ -138,4 +140,77 @@ pub(super) fn multipart_of_parts(parts: &[RawPart]) -> MultipartBody {
         (PartHeader { field, file }, Bytes::clone(content))
     });
     multipart::in_memory(parts)
+}
+
+#[derive(Clone, Debug)]
+pub struct RawRequest {
+    /// The path with or without `/api/v1`; may contain a query.
+    pub path: String,
+    /// Additional query parameters, not yet encoded.
+    pub parameters: Vec<(String, String)>,
+    pub body: RawBody,
+}
+
+/// The body, which also selects the method.
+#[derive(Clone, Debug)]
+pub enum RawBody {
+    Get,
+    Post,
+    Json(Bytes),
+    Form(Vec<RawPart>),
+}
+
+#[derive(Clone, Debug)]
+pub struct RawResponse {
+    pub status: u16,
+    /// Lower-case names and values as text.
+    pub headers: Vec<(String, String)>,
+    /// Decoded bytes; of an error response, the first 64 KiB.
+    pub body: Bytes,
+    /// The failure, which a body can report under a status of success, too.
+    pub failure: Option<Failure>,
+}
+
+impl Client {
+    pub async fn send_raw(&self, request: RawRequest) -> Result<RawResponse, Failure> {
+        let mut url: Url = self.endpoint().base_url().resolve_path(&request.path)?;
+        if !request.parameters.is_empty() {
+            url.query_pairs_mut().extend_pairs(&request.parameters);
+        }
+        let payload = match request.body {
+            RawBody::Get => RequestBody::Get,
+            RawBody::Post => RequestBody::Post,
+            RawBody::Json(body) => RequestBody::Json(body),
+            RawBody::Form(parts) => RequestBody::Form(parts),
+        };
+        let request = ApiRequest::new(ApiOperation::Raw, url, payload);
+        let attempt = Attempt::new(&request, 1);
+        let error = match self.transport.fetch_once(&request).await {
+            Ok(reply) => {
+                let record = || attempt.succeeded(reply.status(), reply.bytes());
+                self.transport.recorder.notify(record);
+                return Ok(reply.into_parts().into());
+            }
+            Err(error) => error,
+        };
+        self.transport.recorder.notify(|| attempt.failed(&error, None));
+        let AttemptError::Rejected(rejection) = error else {
+            return Err(self.transport.explain(&request, error));
+        };
+        let (status, headers, body) =
+            (rejection.status, rejection.headers.clone(), rejection.body.clone());
+        let failure = Some(self.transport.explain(&request, AttemptError::Rejected(rejection)));
+        Ok(ResponseParts { status, headers, body, failure }.into())
+    }
+}
+
+impl From<ResponseParts> for RawResponse {
+    fn from(ResponseParts { status, headers, body, failure }: ResponseParts) -> Self {
+        let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes())))
+            .collect();
+        Self { status: status.as_u16(), headers, body, failure }
+    }
 }

@@ -1,21 +1,24 @@
-//! Complete responses, and whether they show that a request has succeeded: every operation is
-//! decided here.
+//! Complete responses. This file decides for every operation whether the response shows that the request has succeeded, and
+//! warns once about each field that is needed and cannot be read.
+
+use std::{
+    collections::HashSet,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use bytes::Bytes;
 use reqwest::{StatusCode, header::HeaderMap};
 use serde_json::Value;
 
-use crate::{
-    field_warnings::{FieldWarnings, describe},
-    request::{ApiRequest, MAX_ERROR_BODY_BYTES},
-    retry_table::ApiOperation,
-};
+use crate::request::{ApiRequest, MAX_ERROR_BODY_BYTES};
 use tessera_model::{Failure, FailureKind, SafeText};
 use tessera_wire::{
     add_media::{ACCEPTED_STATUS, Accepted, read_accepted},
     bounded_json,
+    endpoints::ApiOperation,
     error_body::{read_error_message, read_reported_error},
-    fields::{Fields, UnreadableFields},
+    fields::{Fields, UnreadableField, UnreadableFields},
 };
 
 /// Limit of a response in memory: its text, its values, and what is read from them, which takes no
@@ -46,7 +49,8 @@ pub(super) struct ResponseParts {
 impl ApiResponse {
     pub(super) fn new(
         request: &ApiRequest,
-        (status, headers): (StatusCode, HeaderMap),
+        status: StatusCode,
+        headers: HeaderMap,
         media_type: SafeText,
         body: Bytes,
     ) -> Self {
@@ -153,5 +157,51 @@ impl ApiResponse {
     fn identified(&self, failure: Failure) -> Failure {
         let (status, request) = (Some(self.status.as_u16()), Some(self.request.clone()));
         Failure { status, request, ..failure }
+    }
+}
+
+/// Receives a sentence for each response with fields that were not reported before; does nothing by
+/// default.
+#[derive(Clone, Default)]
+pub(super) struct FieldWarnings {
+    listener: Option<Arc<dyn Fn(SafeText) + Send + Sync>>,
+    /// Bounded by the fields that the readers know.
+    reported: Arc<Mutex<HashSet<(ApiOperation, String)>>>,
+}
+
+impl FieldWarnings {
+    pub(super) fn new(listener: impl Fn(SafeText) + Send + Sync + 'static) -> Self {
+        Self { listener: Some(Arc::new(listener)), reported: Arc::default() }
+    }
+
+    /// `request` is the method and the path.
+    pub(super) fn report(
+        &self,
+        operation: ApiOperation,
+        request: &SafeText,
+        fields: Vec<UnreadableField>,
+    ) {
+        let Some(listener) = &self.listener else { return };
+        let is_new = |field: &UnreadableField| {
+            let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+            reported.insert((operation, field.name.clone()))
+        };
+        let new: Vec<_> = fields.into_iter().filter(is_new).collect();
+        if !new.is_empty() {
+            let fields = describe(&new);
+            let sentence =
+                format!("the response of {request} has fields that cannot be read: {fields}");
+            listener(SafeText::detail(&sentence));
+        }
+    }
+}
+
+pub(super) fn describe(fields: &[UnreadableField]) -> String {
+    fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl fmt::Debug for FieldWarnings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("FieldWarnings").field(&self.listener.is_some()).finish()
     }
 }

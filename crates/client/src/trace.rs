@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 use tessera_model::text::escape_json;
 
-use crate::rotating_file::RotatingFile;
+use tessera_files::RotatingFile;
 
 /// A trace that may be disabled. Clones write to the same file.
 #[derive(Clone, Debug)]

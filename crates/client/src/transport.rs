@@ -1,32 +1,39 @@
 //! Sends one request: authentication, timeouts, size limits and retries.
+//!
+//! The API client sends the login and follows no redirects. The blob client follows links to any host that stores pictures and
+//! archives, so it sends no login, cookie or referrer. Neither client retries by itself. Both bypass the proxy for a local
+//! service, because a proxy would see the token.
 
 use std::{
+    error::Error as _,
     sync::Arc,
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
+};
+
+use bytes::{Bytes, BytesMut};
+use reqwest::{
+    ClientBuilder, Response, StatusCode, Url,
+    header::{CONTENT_LENGTH, CONTENT_TYPE},
+    redirect,
 };
 
 use crate::{
-    attempt_error::{AttemptError, ErrorResponse},
-    auth_provider::{AuthHeader, AuthProvider},
-    dry_run::DryRun,
-    endpoint::Endpoint,
-    failure_text::FailureContext,
-    field_warnings::FieldWarnings,
-    http_clients::{self, BodyReader},
+    auth::{AuthHeader, AuthProvider},
+    curl::DryRun,
+    endpoint::{BaseUrl, Endpoint},
+    errors::{AttemptError, ErrorResponse, FailureContext},
     multipart::MultipartBody,
-    policy::ClientPolicy,
+    reach::{LinkResolver, target_error},
     recorder::{Attempt, RequestRecorder},
     request::{self, ApiRequest, MAX_ERROR_BODY_BYTES, RequestBody},
-    response::ApiResponse,
-    retry::{RetryEngine, RetryState},
-    retry_table::ApiOperation,
-};
-use reqwest::{
-    Response, StatusCode, Url,
-    header::{CONTENT_LENGTH, CONTENT_TYPE},
+    response::{ApiResponse, FieldWarnings},
+    retry::{ClientPolicy, RetryEngine, RetryState},
 };
 use tessera_model::{Failure, FailureKind, Link, SafeText};
-use tessera_wire::{error_body::read_error_message, paths::REQUESTED_WITH};
+use tessera_wire::{
+    endpoints::{ApiOperation, REQUESTED_WITH},
+    error_body::read_error_message,
+};
 
 /// Shared by all requests of one client.
 #[derive(Clone)]
@@ -48,9 +55,9 @@ impl Transport {
     pub(super) fn new(endpoint: Endpoint, policy: ClientPolicy) -> Result<Self, Failure> {
         Ok(Self {
             auth: AuthProvider::new(&endpoint)?,
-            api_client: http_clients::api_client(&endpoint, &policy)?,
-            blob_client: http_clients::blob_client(&endpoint, &policy)?,
-            pipeline_client: http_clients::pipeline_client(&endpoint, &policy)?,
+            api_client: api_client(&endpoint, &policy)?,
+            blob_client: blob_client(&endpoint, &policy)?,
+            pipeline_client: pipeline_client(&endpoint, &policy)?,
             retry_engine: Arc::new(RetryEngine::new(policy)),
             recorder: RequestRecorder::default(),
             field_warnings: FieldWarnings::default(),
@@ -148,7 +155,7 @@ impl Transport {
                 .collect(request.max_bytes)
                 .await?
                 .ok_or_else(|| request.response_too_large())?;
-            Ok(ApiResponse::new(request, (status, headers), media_type, body))
+            Ok(ApiResponse::new(request, status, headers, media_type, body))
         };
         let late = |_| AttemptError::NoResponse("the response took too long".to_owned());
         tokio::time::timeout(deadline, response).await.map_err(late)?
@@ -249,4 +256,184 @@ fn post_form(client: &reqwest::Client, url: Url, form: MultipartBody) -> reqwest
 fn media_type(response: &Response) -> SafeText {
     let value = response.headers().get(CONTENT_TYPE);
     SafeText::name(value.and_then(|value| value.to_str().ok()).unwrap_or("no type"))
+}
+
+const MAX_REDIRECTS: usize = 5;
+/// Transfer rate below which a transfer counts as stalled.
+const MIN_BYTES_PER_SECOND: f64 = 1_024.0;
+
+/// Shorter than servers keep idle connections, so that a request that must not be sent twice never
+/// meets a closing connection.
+const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(8);
+
+pub(super) fn api_client(
+    endpoint: &Endpoint,
+    policy: &ClientPolicy,
+) -> Result<reqwest::Client, Failure> {
+    build_client(endpoint, || client_builder(endpoint, policy).redirect(redirect::Policy::none()))
+}
+
+/// The client for the local pipeline. It uses no proxy, because a proxy could send a request twice.
+pub(super) fn pipeline_client(
+    endpoint: &Endpoint,
+    policy: &ClientPolicy,
+) -> Result<reqwest::Client, Failure> {
+    build_client(endpoint, || {
+        client_builder(endpoint, policy).redirect(redirect::Policy::none()).no_proxy()
+    })
+}
+
+pub(super) fn blob_client(
+    endpoint: &Endpoint,
+    policy: &ClientPolicy,
+) -> Result<reqwest::Client, Failure> {
+    build_client(endpoint, || {
+        let base = endpoint.base_url().clone();
+        let follow = redirect::Policy::custom(move |attempt| {
+            match redirect_error(&base, attempt.previous(), attempt.url()) {
+                Some(reason) => attempt.error(reason),
+                None => attempt.follow(),
+            }
+        });
+        // Byte ranges count the bytes of the file: a compressed response could not be resumed.
+        let resolver = LinkResolver::new(endpoint.base_url().as_url().clone());
+        let builder = client_builder(endpoint, policy).redirect(follow).no_gzip();
+        builder.dns_resolver(Arc::new(resolver))
+    })
+}
+
+fn client_builder(endpoint: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {
+    let builder = reqwest::Client::builder()
+        .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(policy.connect_timeout)
+        .pool_idle_timeout(POOL_IDLE_TIMEOUT)
+        .pool_max_idle_per_host(8)
+        .http2_keep_alive_interval(policy.ping_interval)
+        .http2_keep_alive_timeout(policy.ping_timeout)
+        .tcp_nodelay(true)
+        .referer(false)
+        .retry(reqwest::retry::never())
+        .tls_certs_merge(endpoint.authorities.certificates());
+    if endpoint.base_url().is_loopback() { builder.no_proxy() } else { builder }
+}
+
+/// Builds a client. On a system without certificate authorities, such as a minimal container, an unencrypted
+/// service is reached nevertheless: the client then trusts only the authorities of the endpoint, usually none.
+fn build_client(
+    endpoint: &Endpoint,
+    builder: impl Fn() -> ClientBuilder,
+) -> Result<reqwest::Client, Failure> {
+    let client = builder().build();
+    let client = match client {
+        Err(_) if endpoint.base_url().as_url().scheme() == "http" => {
+            builder().tls_certs_only([]).build()
+        }
+        client => client,
+    };
+    client.map_err(|error| {
+        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        Failure::local(format!(
+            "cannot create the HTTP client: {cause}; encrypted services need the certificate authorities of \
+             the system (package ca-certificates), or `ca_file` in the profile"
+        ))
+    })
+}
+
+/// Returns why a redirect to `next` is not followed.
+fn redirect_error(base: &BaseUrl, previous: &[Url], next: &Url) -> Option<&'static str> {
+    if previous.len() > MAX_REDIRECTS {
+        return Some("more than 5 redirects");
+    }
+    // A link of an unencrypted service may be encrypted: that must last, too.
+    let since_last = previous.last().and_then(|last| target_error(last, next));
+    base.target_error(next).or(since_last)
+}
+
+/// A response body, read in chunks and checked for stalls.
+pub(super) struct BodyReader {
+    response: Response,
+    idle: Duration,
+    /// Start of the current measurement window, and the bytes received in it.
+    window: (Instant, u64),
+    min_bytes_per_second: f64,
+}
+
+impl BodyReader {
+    /// A body of any rate, as long as something arrives within `idle`.
+    pub(super) fn new(response: Response, idle: Duration) -> Self {
+        Self { response, idle, window: (Instant::now(), 0), min_bytes_per_second: 0.0 }
+    }
+
+    /// A long transfer with a minimum rate.
+    pub(super) fn transfer(response: Response, idle: Duration) -> Self {
+        Self { min_bytes_per_second: MIN_BYTES_PER_SECOND, ..Self::new(response, idle) }
+    }
+
+    /// Returns the next decoded chunk, or `None` at the end.
+    pub(super) async fn next_chunk(&mut self) -> Result<Option<Bytes>, AttemptError> {
+        let stalled = || AttemptError::NoResponse("the response stalled".to_owned());
+        let chunk = tokio::time::timeout(self.idle, self.response.chunk())
+            .await
+            .map_err(|_| stalled())??;
+        let (since, arrived) = &mut self.window;
+        *arrived += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
+        if since.elapsed() >= self.idle {
+            #[expect(clippy::cast_precision_loss, reason = "a rate, not a count")]
+            if (*arrived as f64) < self.min_bytes_per_second * since.elapsed().as_secs_f64()
+                && chunk.is_some()
+            {
+                return Err(stalled());
+            }
+            self.window = (Instant::now(), 0);
+        }
+        Ok(chunk)
+    }
+
+    /// Returns the whole body, or `None` if it exceeds `limit` decoded bytes.
+    pub(super) async fn collect(mut self, limit: usize) -> Result<Option<Bytes>, AttemptError> {
+        let mut whole = BytesMut::new();
+        while let Some(chunk) = self.next_chunk().await? {
+            if whole.len() + chunk.len() > limit {
+                return Ok(None);
+            }
+            whole.extend_from_slice(&chunk);
+        }
+        Ok(Some(whole.freeze()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forbidden_redirects_are_not_followed() {
+        let url = |raw: &str| Url::parse(raw).unwrap();
+        let refuses = |base: &str, from: &str, to: &str| {
+            redirect_error(&BaseUrl::parse(base).unwrap(), &[url(from)], &url(to)).is_some()
+        };
+        let service = "https://vl.example";
+        for to in [
+            "http://cdn.example/x",
+            "https://127.0.0.1/x",
+            "https://169.254.169.254/latest",
+            "https://localhost/x",
+            "file:///etc/passwd",
+        ] {
+            assert!(refuses(service, "https://vl.example/x", to), "{to}");
+        }
+        let local = "http://127.0.0.1:8080";
+        for (base, from, to, refused) in [
+            (service, "https://vl.example/x", "https://cdn.example/x", false),
+            (local, "http://127.0.0.1/x", "http://127.0.0.1:81/x", false),
+            (local, "http://127.0.0.1/x", "http://169.254.169.254/", true),
+            (local, "https://cdn.example/x", "https://127.0.0.1/x", true),
+            ("http://lab.example", "https://cdn.example/x", "http://cdn.example/x", true),
+        ] {
+            assert_eq!(refuses(base, from, to), refused, "{base}: {from} to {to}");
+        }
+        let loop_of_six = vec![url("https://vl.example/"); 6];
+        let base = BaseUrl::parse(service).unwrap();
+        assert!(redirect_error(&base, &loop_of_six, &url("https://vl.example/")).is_some());
+    }
 }

@@ -10,10 +10,8 @@ use std::{
 use crc32fast::Hasher;
 use rayon::prelude::*;
 
-use tessera_media::ingest::{
-    disk_quota::{ClaimedFile, DiskQuota, SpaceClaim},
-    staging::private_file,
-};
+use tessera_files::private_file;
+use tessera_media::ingest::disk_quota::{ClaimedFile, DiskQuota, SpaceClaim};
 
 /// Bytes read at a time when a file is checked.
 const BLOCK_BYTES: u64 = 1 << 20;

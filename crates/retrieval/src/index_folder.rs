@@ -20,7 +20,8 @@ use super::{
     name_table::NameTable,
     vector_source::{PartialVectors, VectorSource},
 };
-use tessera_media::ingest::{disk_quota::DiskQuota, staging::create_private_dir};
+use tessera_files::create_private_dir;
+use tessera_media::ingest::disk_quota::DiskQuota;
 use tessera_model::EntityType;
 use tessera_search::{index::DIMENSION, similarity::VectorMemory};
 use tessera_store::{

@@ -2,14 +2,15 @@
 //! dataset, so that a complete folder is left alone and an interrupted one is completed.
 
 use std::{
-    fs,
-    io::{self, Write},
+    fs, io,
     path::Path,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
+
+use tessera_files::{if_exists, write_atomically};
 
 use super::{PlantedIssue, SampleImage, SceneKind, plan, render};
 
@@ -18,9 +19,6 @@ const GENERATOR_VERSION: u32 = 3;
 const SIDECAR: &str = "metadata.jsonl";
 const MARKER: &str = ".tessera-sample.json";
 const JPEG_QUALITY: u8 = 88;
-
-/// Kinds of earlier versions, whose images are replaced as well.
-const FORMER_KINDS: [&str; 7] = ["sea", "mountains", "forest", "fish", "winter", "street", "field"];
 
 /// Writes the dataset of this many images into a folder, on all cores, and returns its plan.
 ///
@@ -42,12 +40,12 @@ pub fn write(
     let done = AtomicUsize::new(images - missing.len());
     progress(images - missing.len(), images);
     missing.into_par_iter().try_for_each(|sample| {
-        write_atomically(&directory.join(&sample.file), &jpeg(sample)?)?;
+        write_atomically(&directory.join(&sample.file), jpeg(sample)?)?;
         progress(done.fetch_add(1, Ordering::Relaxed) + 1, images);
         Ok::<(), io::Error>(())
     })?;
     if !is_complete(&directory.join(SIDECAR)) {
-        write_atomically(&directory.join(SIDECAR), sidecar(&samples).as_bytes())?;
+        write_atomically(&directory.join(SIDECAR), sidecar(&samples))?;
     }
     Ok(samples)
 }
@@ -57,7 +55,7 @@ fn prepare(directory: &Path, images: usize, seed: u64) -> io::Result<()> {
     let marker =
         json!({ "painter": GENERATOR_VERSION, "seed": seed, "images": images }).to_string();
     let path = directory.join(MARKER);
-    let former = unless_missing(fs::read_to_string(&path))?;
+    let former = if_exists(fs::read_to_string(&path))?;
     if former.is_none() && fs::read_dir(directory)?.next().is_some() {
         let remedy = "choose an empty folder for the sample dataset";
         let message = format!("{} contains other files; {remedy}", directory.display());
@@ -72,14 +70,7 @@ fn prepare(directory: &Path, images: usize, seed: u64) -> io::Result<()> {
     if former.is_some() {
         remove_generated(directory)?;
     }
-    write_atomically(&path, marker.as_bytes())
-}
-
-fn unless_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        result => result.map(Some),
-    }
+    write_atomically(&path, &marker)
 }
 
 /// Removes the images and the sidecar of another sample dataset, and no other files.
@@ -92,7 +83,7 @@ fn remove_generated(directory: &Path) -> io::Result<()> {
             }
         }
     }
-    unless_missing(fs::remove_file(directory.join(SIDECAR))).map(drop)
+    if_exists(fs::remove_file(directory.join(SIDECAR))).map(drop)
 }
 
 fn is_generated(name: &str) -> bool {
@@ -100,21 +91,13 @@ fn is_generated(name: &str) -> bool {
     else {
         return false;
     };
-    let kind = FORMER_KINDS.contains(&stem) || SceneKind::ALL.iter().any(|k| k.file_stem() == stem);
-    kind && number.len() >= 4 && number.bytes().all(|b| b.is_ascii_digit())
+    let is_scene = SceneKind::ALL.iter().any(|kind| kind.file_stem() == stem);
+    is_scene && number.len() >= 4 && number.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Files are complete as soon as they exist with content: see `write_atomically`.
 fn is_complete(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
-}
-
-fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut part = tempfile::Builder::new().prefix(".part-").tempfile_in(folder)?;
-    part.write_all(bytes)?;
-    part.persist(path)?;
-    Ok(())
 }
 
 fn jpeg(sample: &SampleImage) -> io::Result<Vec<u8>> {

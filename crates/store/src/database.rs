@@ -20,9 +20,8 @@ use super::{
     several_processes::{former_workers, lease, task_listener::TaskListener},
     sqlite::{DatabaseFile, OpenedDatabase},
 };
-use tessera_media::{
-    ingest::staging::ensure_private_dir, network_file_system::network_file_system_of,
-};
+use tessera_files::ensure_private_dir;
+use tessera_media::network_file_system::network_file_system_of;
 
 enum Engine {
     Sqlite(DatabaseFile),

@@ -14,7 +14,7 @@ use super::{
     engine::{Connection, QueryError, Result, Row, Transaction, params},
     extraction, now_micros, query, similarity_range, store_now,
 };
-use tessera_media::ingest::staging::UNPACKED_DIR_NAME;
+use tessera_files::staging::UNPACKED_DIR_NAME;
 use tessera_model::{DatasetId, Status};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::StoreError;
-use tessera_media::ingest::staging::{private_file, restrict};
+use tessera_files::{if_exists, private_file, restrict};
 
 /// How often, and with what pauses, a lock is tried that another process has only while it starts.
 const ATTEMPTS: u32 = 100;
@@ -20,11 +20,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Returns which other process holds the lock of the index folder; `None` if it is free or shared. Creates
 /// no files.
 pub fn lock_holder(data: &Path) -> std::io::Result<Option<String>> {
-    let mut file = match File::open(data.join("lock")) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(mut file) = if_exists(File::open(data.join("lock")))? else { return Ok(None) };
     match file.try_lock_shared() {
         Ok(()) => Ok(None),
         Err(TryLockError::WouldBlock) => {

@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::operation::BatchOrigin;
-use tessera_media::ingest::staging;
+use tessera_files::staging;
 use tessera_model::DatasetId;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ impl UploadRecord {
 
     /// Writes the record durably, which accepts the upload.
     pub fn write(&self, staging: &Path) -> io::Result<()> {
-        staging::write_durably(&record_path(staging), &serde_json::to_vec(self)?)
+        tessera_files::write_durably(&record_path(staging), serde_json::to_vec(self)?)
     }
 }
 

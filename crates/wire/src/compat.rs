@@ -27,20 +27,20 @@ pub struct UserConfigBody {
 /// A feature of a user.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct FeatureBody {
-    /// Its name: `TEXTUAL_SEARCH_IMAGE`.
+    /// Name of the feature: `TEXTUAL_SEARCH_IMAGE`.
     pub feature_key: &'static str,
-    /// What of it.
+    /// The options of the feature.
     pub feature_options: TextSearchBody,
 }
 
 /// Which searches by text there are.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct TextSearchBody {
-    /// By labels.
+    /// Search by labels.
     pub labels_search: bool,
-    /// By captions.
+    /// Search by captions.
     pub captions_search: bool,
-    /// By meaning.
+    /// Search by meaning.
     pub semantic_search: bool,
 }
 
@@ -99,18 +99,18 @@ pub struct LabelCountBody {
 /// One element of `GET enrichment/{id}/list_models`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ListedModelBody {
-    /// Its name, as in the enrichment context.
+    /// Identifier of the model, as in the enrichment context.
     pub id: &'static str,
-    /// Its name for people.
+    /// Name of the model for people.
     pub name: &'static str,
-    /// The enrichment that it gives, for example `CAPTION_IMAGES`.
+    /// The enrichment that the model gives, for example `CAPTION_IMAGES`.
     pub r#type: &'static str,
-    /// `Active`: it can be used.
+    /// `Active`: the model can be used.
     pub status: &'static str,
-    /// Who made it.
+    /// Who made the model.
     pub vendor: &'static str,
-    /// What it does.
+    /// What the model does.
     pub description: &'static str,
-    /// Models that it needs; null for none.
+    /// Models that this model needs; null for none.
     pub dependencies: Option<Vec<String>>,
 }

@@ -1,4 +1,4 @@
-//! `GET api_credentials`: the key pair that tokens are made from.
+//! The key pair that tokens are made from (`GET api_credentials`), and the session cookie that identifies the user who gets it.
 
 use secrecy::SecretString;
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub fn read_issued_credentials<'a>(object: impl Into<Fields<'a>>) -> Option<Issu
     })
 }
 
-/// The credentials as a service writes them.
+/// A key pair.
 #[derive(Clone, Serialize, ToSchema)]
 pub struct CredentialsBody {
     /// Names the key.

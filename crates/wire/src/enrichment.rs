@@ -1,5 +1,5 @@
-//! `GET enrichment/{id}/context`: the enrichments of a dataset. Written in the observed shape. The
-//! document shows none, so names are recognized anywhere in a response.
+//! The enrichments of a dataset (`GET enrichment/{id}/context`). The body is written in the observed shape. The
+//! document shows no shape, so the reader recognizes names anywhere in a response.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::fields::{first_text, text};
 use tessera_model::{AppliedModel, Enrichment, EnrichmentModel, ModelStatus, SafeText};
 
-/// The context as a service writes it.
+/// The enrichments of a dataset, with an identifier of the context.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct EnrichmentBody {
     /// Identifier of the context.
@@ -25,14 +25,14 @@ pub struct EnrichmentBody {
 /// The enrichments of a dataset.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ModelsBody {
-    /// By type, for example `CAPTION_IMAGES`.
+    /// The models by enrichment, for example `CAPTION_IMAGES`.
     pub enrichment_models: BTreeMap<&'static str, ModelBody>,
 }
 
 /// The model behind an enrichment.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ModelBody {
-    /// Its name.
+    /// Identifier of the model.
     pub id: String,
     /// Metadata.
     pub metadata: ModelMetadataBody,
@@ -43,13 +43,13 @@ pub struct ModelBody {
 pub struct ModelMetadataBody {
     /// Description.
     pub description: String,
-    /// The name of a model of yours; only of those.
+    /// The name of a model of your own; absent for other models.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// When it was applied: ISO 8601 in UTC, without a zone.
+    /// When the model was applied: ISO 8601 in UTC, without a zone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub applied_at: Option<String>,
-    /// Its files.
+    /// The files of the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<ModelFileBody>,
 }
@@ -59,11 +59,11 @@ pub struct ModelMetadataBody {
 pub struct ModelFileBody {
     /// Relative to the folder of the model.
     pub path: String,
-    /// Its hash, in 64 hexadecimal digits.
+    /// Hash of the file, in 64 hexadecimal digits.
     pub sha256: String,
 }
 
-/// Most files of a model that are read.
+/// The number of files of a model that are read.
 const MAX_FILES: usize = 16;
 
 /// Reads a context of any shape. A model that is not named is unknown, unless the response names others

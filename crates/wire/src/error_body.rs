@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::fields::first_text;
 use tessera_model::{ExportState, SafeText};
 
-/// The error body as a service writes it.
+/// The body of an error.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ProblemBody {
     /// The error message.

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::{
+    endpoints::query,
     fields::{Fields, count, first_text, names, parsed, required, text},
-    paths::query,
     preview::{PreviewBody, read_preview, read_relevance, score_type},
 };
 use tessera_model::{

@@ -1,4 +1,4 @@
-//! `GET export_context_async` and `GET export_status`: the export task.
+//! The export task (`GET export_context_async` and `GET export_status`), and the columns of the metadata in the archive.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -6,14 +6,14 @@ use utoipa::ToSchema;
 use crate::fields::{Fields, first_text, number, parsed, required, text};
 use tessera_model::{DatasetId, ExportState, ExportTask, ExportTaskId, Link, SafeText};
 
-/// The export task as a service writes it. The document guarantees `id` at the start, and `status` and
+/// An export task. The document guarantees `id` at the start, and `status` and
 /// `download_uri` afterwards; the rest is additive, as observed.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ExportTaskBody {
     /// Used as `export_task_id`.
     #[schema(value_type = Uuid)]
     pub id: ExportTaskId,
-    /// The dataset it exports.
+    /// The dataset that is exported.
     #[schema(value_type = Uuid)]
     pub dataset_id: DatasetId,
     /// `INIT`, `IN_PROGRESS`, `COMPLETED` or `FAILED`; a lenient service also sends `REJECTED`.
@@ -25,10 +25,39 @@ pub struct ExportTaskBody {
     pub download_uri: Option<String>,
     /// Number of exported media items.
     pub entities_count: u64,
-    /// Why it failed.
+    /// Why the export failed.
     pub result_message: Option<String>,
     /// ISO 8601 without zone, microseconds.
     pub created_at: String,
+}
+
+/// The columns of an archive's metadata, in JSON and in Parquet.
+pub mod column {
+    pub const MEDIA_ID: &str = "media_id";
+    pub const MEDIA_TYPE: &str = "media_type";
+    /// The name of the picture below `images/`; guaranteed by the document.
+    pub const IMAGE_FILENAME: &str = "image_filename";
+    pub const FILE_NAME: &str = "file_name";
+    pub const FILE_PATH: &str = "file_path";
+    pub const FILE_SIZE: &str = "file_size";
+    /// Guaranteed by the document.
+    pub const UNIQUENESS_SCORE: &str = "uniqueness_score";
+    pub const SEARCH_CONFIDENCE: &str = "search_confidence";
+    pub const WIDTH: &str = "width";
+    pub const HEIGHT: &str = "height";
+    pub const CLUSTER_ID: &str = "cluster_id";
+    pub const URL: &str = "url";
+    pub const VIDEO_NAME: &str = "video_name";
+    pub const FRAME_TIMESTAMP: &str = "frame_timestamp";
+    /// Only in JSON: what the remaining columns of Parquet contain, as a list of typed objects.
+    pub const METADATA_ITEMS: &str = "metadata_items";
+    pub const SHARPNESS: &str = "sharpness";
+    pub const BRIGHTNESS: &str = "brightness";
+    pub const ISSUES: &str = "issues";
+    pub const CAPTION: &str = "caption";
+    pub const LABELS: &str = "labels";
+    pub const USER_TAGS: &str = "user_tags";
+    pub const OBJECTS: &str = "objects";
 }
 
 /// Reads the task that a start returns. Without a status, it has not begun.

@@ -24,9 +24,9 @@ pub struct UnreadableFields(RefCell<Vec<UnreadableField>>);
 /// A field that is needed and cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadableField {
-    /// With the list that contains it: `clusters.cluster_id`.
+    /// The name of the field, after that of the list that contains it: `clusters.cluster_id`.
     pub name: String,
-    /// What it is instead: `missing`, `a list`.
+    /// What the field is instead: `missing`, `a list`.
     pub found: &'static str,
 }
 
@@ -129,8 +129,7 @@ pub fn parsed<'a, T: FromStr>(object: impl Into<Fields<'a>>, key: &str) -> Optio
     object.into().read(key, |value| as_text(value)?.parse().ok())
 }
 
-/// The first of several keys with text, parsed. Without it, the object is useless, so it is noted
-/// also when it is missing.
+/// The first of several keys with text, parsed. The object is useless without it, so a missing field is noted, too.
 pub fn required<'a, T: FromStr>(object: impl Into<Fields<'a>>, keys: &[&str]) -> Option<T> {
     let object = object.into();
     let value = first_text(object, keys).and_then(|text| text.parse().ok());

@@ -7,7 +7,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::fields::{Fields, count, first_text, number, required, text};
+use crate::{
+    export::column,
+    fields::{Fields, count, first_text, number, required, text},
+};
 use tessera_model::{Link, MediaId, Preview, Region, Relevance, SafeText, ScoreKind, VideoFrame};
 
 /// The score type of distances, of which lower ones are closer.
@@ -268,17 +271,17 @@ pub fn read_original_uri<'a>(preview: impl Into<Fields<'a>>) -> Option<SafeText>
 /// Reads the video and time of a row of metadata that is a frame: from its columns, or from its
 /// `video_info`.
 pub fn read_row_frame(row: &Value) -> Option<VideoFrame> {
-    let items = row.get("metadata_items").and_then(Value::as_array);
+    let items = row.get(column::METADATA_ITEMS).and_then(Value::as_array);
     let info = items.into_iter().flatten().find(|item| item["type"] == "video_info");
     // The fields are in `properties`, or in the item itself.
     let info = info.map_or(row, |item| item.get("properties").unwrap_or(item));
-    let name = first_text(info, &["video_name", "video_id"]);
-    let time = || seconds(info, "frame_timestamp").or_else(|| seconds(info, "timestamp"));
-    if name.is_none() && !is_frame_type(row, "media_type") {
+    let name = first_text(info, &[column::VIDEO_NAME, "video_id"]);
+    let time = || seconds(info, column::FRAME_TIMESTAMP).or_else(|| seconds(info, "timestamp"));
+    if name.is_none() && !is_frame_type(row, column::MEDIA_TYPE) {
         return None;
     }
-    let video = first_text(row, &["file_path"])
-        .and_then(|path| video_path(&path, first_text(row, &["file_name"]).as_deref()))
+    let video = first_text(row, &[column::FILE_PATH])
+        .and_then(|path| video_path(&path, first_text(row, &[column::FILE_NAME]).as_deref()))
         .or(name)
         .unwrap_or_default();
     Some(VideoFrame { video: SafeText::file_name(&video), seconds: time(), link: None })

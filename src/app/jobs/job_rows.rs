@@ -5,7 +5,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::job_text::{job_state_text, job_summary, login_summary};
 use crate::{
-    app::{App, areas::inner_area, pane::scroll_top, wrapping::wrapped_rows},
+    app::{App, areas::inner_area, pane::scroll_top},
+    drawing::wrapped_rows,
     job::Job,
 };
 

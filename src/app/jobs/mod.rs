@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use tessera_model::JobRecord;
 
 use crate::{
-    app::{Activity, Remote, overlay::AddMediaForm, pane::moved_cursor},
+    app::{Activity, Remote, overlay::add_media::AddMediaForm, pane::moved_cursor},
     job::{Job, JobId, JobState},
 };
 

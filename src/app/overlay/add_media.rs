@@ -1,21 +1,29 @@
-//! The form that adds media. It checks the source before anything is uploaded. Input for other kinds
-//! of source is kept and not sent.
+//! The form that adds media to a dataset. The form checks the source before anything is uploaded. What was typed for
+//! another kind of source is kept and not sent.
 
 use std::{mem, path::Path};
 
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 use tessera_model::{
     DatasetId, Failure, MediaAddition, MediaSource, Operation, Preflight, SafeText,
+    ingest::StorageKind,
+    text::{format_bytes, grouped_with_noun},
     vql::InvalidField,
 };
 use tui_input::Input;
 
 use super::{
-    Dialog, KeyResult, Overlay, form,
-    text_field::{edit, expand_path, split_words},
+    Dialog, DrawContext, FormRows, KeyResult,
+    fields::{self, edit, expand_path, split_words},
 };
 use crate::{
     app::{App, pane::cycle},
     config::DeploymentKind,
+    drawing::{FormOptions, ScrollState, display_width},
     input::{Chord, Key},
     message::{JobId, Lane, Request},
 };
@@ -84,7 +92,7 @@ pub enum SourceCheck {
     None,
     Running(MediaSource),
     Done(MediaSource, Preflight),
-    /// Only the service can read it.
+    /// Only the service can read the source.
     NotPossible(MediaSource),
 }
 
@@ -102,10 +110,10 @@ pub struct AddMediaForm {
     pub role: Input,
     /// Expected videos, images and objects per batch.
     pub counts: [Input; 3],
-    /// Whether spot instances are allowed; `None` is not sent.
+    /// Whether spot instances are allowed. `None` leaves the choice to the service.
     pub spot: Option<bool>,
     pub check: SourceCheck,
-    /// The invalid field, and the reason.
+    /// The invalid field with the reason.
     pub error: Option<(AddMediaField, SafeText)>,
 }
 
@@ -200,7 +208,7 @@ impl AddMediaForm {
         addition.validate().map(|()| addition).map_err(wrong)
     }
 
-    /// Checks files and archives; what only the service can read is shown without a check.
+    /// Starts the check of files and archives. A source that only the service can read is not checked.
     fn check_source(mut self, source: MediaSource, app: &mut App) {
         let is_local = matches!(source, MediaSource::Files(_) | MediaSource::Archive(_));
         if is_local {
@@ -208,30 +216,30 @@ impl AddMediaForm {
         }
         let check = if is_local { SourceCheck::Running } else { SourceCheck::NotPossible };
         self.check = check(source);
-        app.overlays.open(Overlay::AddMedia(Box::new(self)));
+        app.overlays.open(self);
     }
 
     fn keep_open_with_error(mut self, error: (AddMediaField, SafeText), app: &mut App) {
         (self.field, self.error) = (error.0, Some(error));
-        app.overlays.open(Overlay::AddMedia(Box::new(self)));
+        app.overlays.open(self);
     }
 }
 
 impl Dialog for AddMediaForm {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
         let fields = self.fields();
-        form::handle_key(&mut self.field, &fields, chord).unwrap_or_else(|| {
+        fields::handle_form_key(&mut self.field, &fields, chord).unwrap_or_else(|| {
             self.error = None;
-            let before = (self.tab, self.location().value().to_owned());
+            let checked = (self.tab, self.location().value().to_owned());
             self.key_in_field(chord);
-            if before != (self.tab, self.location().value().to_owned()) {
+            if checked != (self.tab, self.location().value().to_owned()) {
                 self.check = SourceCheck::None;
             }
             KeyResult::Stay
         })
     }
 
-    /// With two rows for each file that cannot be added, and more on a narrow screen, where texts are wrapped.
+    /// A file that cannot be added needs two rows. A narrow screen needs more rows, because texts are wrapped there.
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         const COLUMNS: u16 = 86;
         let problems = match &self.check {
@@ -262,8 +270,8 @@ impl Dialog for AddMediaForm {
         Some((self.dataset, Operation::AddMedia))
     }
 
-    /// The first time shows what will be added, the second time adds it.
-    fn accept(self, app: &mut App) {
+    /// Shows what will be added the first time, and adds it the second time.
+    fn accept(self: Box<Self>, app: &mut App) {
         let addition = match self.parse(app.setup.home_dir.as_deref()) {
             Ok(addition) => addition,
             Err(error) => return self.keep_open_with_error(error, app),
@@ -278,13 +286,27 @@ impl Dialog for AddMediaForm {
             }
             SourceCheck::NotPossible(source) if *source == addition.source => Vec::new(),
             SourceCheck::Running(source) if *source == addition.source => {
-                return app.overlays.open(Overlay::AddMedia(Box::new(self)));
+                return app.overlays.open(*self);
             }
             _ => return self.check_source(addition.source, app),
         };
         let dataset = (self.dataset, self.dataset_name.clone());
         let id = app.start_add_media(dataset, addition, &folders);
-        app.jobs.submitted_form = Some((id, Box::new(self)));
+        app.jobs.submitted_form = Some((id, self));
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, &format!("Add media to {}", self.dataset_name));
+        let footer = check_lines(ctx, self);
+        let scroll = ScrollState::default();
+        let options = FormOptions { column: FIELD_COLUMN, footer: &footer, scroll };
+        ctx.form(inside, &options, |rows| {
+            draw_source(rows, self);
+            rows.blank();
+            draw_reindex_choice(rows, self);
+            rows.blank();
+            draw_options(rows, self);
+        });
     }
 }
 
@@ -293,12 +315,12 @@ impl App {
         if let Some(dataset) = self.target_dataset() {
             let (id, name) = (dataset.id, dataset.name.clone());
             let form = AddMediaForm::new(id, name, self.setup.deployment);
-            self.overlays.open(Overlay::AddMedia(Box::new(form)));
+            self.overlays.open(form);
         }
     }
 
     pub(in crate::app) fn preflight_loaded(&mut self, result: Result<Preflight, Failure>) {
-        let Some(Overlay::AddMedia(form)) = self.overlays.current_mut() else { return };
+        let Some(form) = self.overlays.dialog_mut::<AddMediaForm>() else { return };
         let SourceCheck::Running(source) = mem::replace(&mut form.check, SourceCheck::None) else {
             return;
         };
@@ -311,7 +333,7 @@ impl App {
         }
     }
 
-    /// Opens the form again with the reason of the rejection, unless another overlay is open.
+    /// Opens the form again with the reason of the rejection, unless another dialog is open.
     pub(in crate::app) fn reopen_add_media_form(&mut self, id: JobId, failure: &Failure) {
         let sent = self.jobs.submitted_form.take();
         if let Some((_, form)) = sent.filter(|(sent, _)| *sent == id)
@@ -326,4 +348,218 @@ impl App {
         let status = &self.store.dataset(dataset)?.status;
         status.allows(Operation::AddMedia).denial_reason().map(|_| status.as_str())
     }
+}
+
+const FIELD_COLUMN: u16 = 12;
+/// Columns of a number. Its default or its error is shown beside them.
+const NUMBER_COLUMNS: u16 = 24;
+/// Columns of a sequence of statuses. A note is shown beside them.
+const NOTE_COLUMN: u16 = 40;
+
+/// Draws a label. Returns the area of its field.
+fn draw_label(rows: &mut FormRows, form: &AddMediaForm, name: AddMediaField) -> Rect {
+    rows.field(&label(rows, form, name), form.field == name)
+}
+
+fn label(rows: &FormRows, form: &AddMediaForm, name: AddMediaField) -> Span<'static> {
+    let applies = form.fields().contains(&name);
+    let style = if applies { rows.ctx.theme.text } else { rows.ctx.theme.dim };
+    Span::styled(label_text(form, name), style)
+}
+
+fn label_text(form: &AddMediaForm, name: AddMediaField) -> &'static str {
+    match (name, form.tab) {
+        (AddMediaField::Source, _) => "from",
+        (AddMediaField::Location, SourceTab::Storage) => "address",
+        (AddMediaField::Location, SourceTab::Files) => "paths",
+        (AddMediaField::Location, SourceTab::Archive) => "archive",
+        (AddMediaField::Location, SourceTab::Server) => "path",
+        (AddMediaField::Reindex, _) => "then",
+        (AddMediaField::Role, _) => "role",
+        (AddMediaField::Videos, _) => "videos",
+        (AddMediaField::Images, _) => "images",
+        (AddMediaField::Objects, _) => "objects",
+        (AddMediaField::SpotInstances, _) => "spot",
+    }
+}
+
+fn tab_name(tab: SourceTab) -> &'static str {
+    match tab {
+        SourceTab::Storage => "storage",
+        SourceTab::Files => "files and folders",
+        SourceTab::Archive => "archive",
+        SourceTab::Server => "path on the server",
+    }
+}
+
+fn draw_source(rows: &mut FormRows, form: &AddMediaForm) {
+    let theme = rows.ctx.theme;
+    let field = draw_label(rows, form, AddMediaField::Source);
+    let tabs = |is_shown: fn(bool) -> bool| -> Vec<(String, Style)> {
+        let tabs = form.tabs.iter().map(|&tab| (tab, tab == form.tab));
+        let text = |(tab, selected)| {
+            if selected {
+                (format!("‹ {} ›  ", tab_name(tab)), theme.accent)
+            } else {
+                (format!("  {}    ", tab_name(tab)), theme.dim)
+            }
+        };
+        tabs.filter(|(_, selected)| is_shown(*selected)).map(text).collect()
+    };
+    let all = tabs(|_| true);
+    let width: usize = all.iter().map(|(text, _)| display_width(text)).sum();
+    let shown = if width <= usize::from(field.width) { all } else { tabs(|selected| selected) };
+    rows.ctx.put(field, 0, &shown);
+    let field = draw_label(rows, form, AddMediaField::Location);
+    rows.ctx.text_field(field, form.location(), form.field == AddMediaField::Location);
+    let (text, style) = error_or_hint(rows, form, AddMediaField::Location, location_hint(form));
+    rows.note(&text, style);
+}
+
+/// Returns the error of a field, or the hint if the field has no error.
+fn error_or_hint(
+    rows: &FormRows,
+    form: &AddMediaForm,
+    name: AddMediaField,
+    hint: &str,
+) -> (String, Style) {
+    match &form.error {
+        Some((field, reason)) if *field == name => (format!("! {reason}"), rows.ctx.theme.failure),
+        _ => (hint.to_owned(), rows.ctx.theme.dim),
+    }
+}
+
+fn location_hint(form: &AddMediaForm) -> &'static str {
+    match (form.tab, StorageKind::parse(form.location().value().trim())) {
+        (SourceTab::Files, _) => "one or more files or folders; 'quote' paths that contain spaces",
+        (SourceTab::Archive, _) if form.deployment == DeploymentKind::Local => {
+            "one .zip, .tar, .tar.gz, .tar.xz or .tar.zst on this machine"
+        }
+        (SourceTab::Archive, _) => "one .zip, .tar or .tar.gz on this machine",
+        (SourceTab::Server, _) => "as the service's container sees it; not checked here",
+        (SourceTab::Storage, Ok(StorageKind::Folder)) => {
+            "a folder: all media in it and its subfolders"
+        }
+        (SourceTab::Storage, Ok(StorageKind::Manifest)) => "a manifest that lists media",
+        (SourceTab::Storage, Ok(StorageKind::Object)) => {
+            "the name is not that of a manifest (.csv, .parquet, .txt)"
+        }
+        (SourceTab::Storage, Err(_)) => "s3://bucket/folder/, or a manifest .csv, .parquet or .txt",
+    }
+}
+
+fn draw_reindex_choice(rows: &mut FormRows, form: &AddMediaForm) {
+    let theme = rows.ctx.theme;
+    let choices = [
+        (false, "READY → READ ONLY → PARTIAL INDEX", "no exports until a reindex (R)"),
+        (true, "READY → READ ONLY → INDEXING → READY", "takes longer"),
+    ];
+    let first = draw_label(rows, form, AddMediaField::Reindex);
+    for (reindex, statuses, note) in choices {
+        let selected = form.auto_reindex == reindex && form.tab != SourceTab::Server;
+        let (mark, style) = if selected { ("● ", theme.text) } else { ("○ ", theme.dim) };
+        let row = if reindex { rows.below(first) } else { first };
+        rows.value(row, &format!("{mark}{statuses}"), style);
+        rows.note_beside(row, NOTE_COLUMN, note, theme.dim);
+    }
+}
+
+fn draw_options(rows: &mut FormRows, form: &AddMediaForm) {
+    let account = "arn:…:role/…, for storage in another account";
+    draw_optional_field(rows, form, AddMediaField::Role, &form.role, account);
+    if form.deployment == DeploymentKind::Local {
+        return;
+    }
+    let counts = [AddMediaField::Videos, AddMediaField::Images, AddMediaField::Objects];
+    for (name, input) in counts.into_iter().zip(&form.counts) {
+        draw_optional_field(rows, form, name, input, "computed");
+    }
+    let text = match form.spot {
+        _ if form.tab == SourceTab::Server => "hosted deployments only",
+        None => "default of the service",
+        Some(true) => "allow spot instances",
+        Some(false) => "no spot instances",
+    };
+    let theme = rows.ctx.theme;
+    let focused = form.field == AddMediaField::SpotInstances;
+    let style = if focused { theme.accent } else { theme.dim };
+    rows.choice(
+        &label(rows, form, AddMediaField::SpotInstances),
+        &Span::styled(text, style),
+        focused,
+    );
+}
+
+fn draw_optional_field(
+    rows: &mut FormRows,
+    form: &AddMediaForm,
+    name: AddMediaField,
+    input: &Input,
+    default: &str,
+) {
+    let theme = rows.ctx.theme;
+    if !form.fields().contains(&name) {
+        let reason = if name == AddMediaField::Role {
+            "for storage only"
+        } else {
+            "not for a path on the server"
+        };
+        return rows.choice(&label(rows, form, name), &Span::styled(reason, theme.dim), false);
+    }
+    let field = draw_label(rows, form, name);
+    rows.ctx.text_field(field, input, form.field == name);
+    let hint = if input.value().is_empty() { default } else { "" };
+    let (text, style) = error_or_hint(rows, form, name, hint);
+    rows.note_beside(field, NUMBER_COLUMNS, &text, style);
+}
+
+/// Says what the source contains, and what Enter does.
+fn check_lines(ctx: &DrawContext, form: &AddMediaForm) -> Vec<Line<'static>> {
+    let theme = ctx.theme;
+    let mut lines: Vec<(String, Style)> = Vec::new();
+    if let Some(status) = ctx.app.add_media_blocked(form.dataset) {
+        let text = format!("the dataset is {status}; Enter adds the media as soon as possible");
+        lines.push((text, theme.moving));
+    }
+    match &form.check {
+        SourceCheck::None if matches!(form.tab, SourceTab::Files | SourceTab::Archive) => {
+            lines.push(("Enter checks the files; nothing is uploaded yet".to_owned(), theme.dim));
+        }
+        SourceCheck::None => {
+            lines.push(("Enter shows what will be added".to_owned(), theme.dim));
+        }
+        SourceCheck::NotPossible(_) => {
+            let text = "only the service can read this source; Enter adds all media in it";
+            lines.push((text.to_owned(), theme.success));
+        }
+        SourceCheck::Running(_) => lines.push(("checking the files…".to_owned(), theme.moving)),
+        SourceCheck::Done(_, preflight) => {
+            lines.extend(preflight_summary(preflight).map(|text| (text, theme.success)));
+            let unreadable = preflight.unreadable_files.iter();
+            let unreadable = unreadable.map(|file| format!("  {}: {}", file.name, file.reason));
+            let warnings = preflight.warnings.iter().map(ToString::to_string).chain(unreadable);
+            lines.extend(warnings.map(|text| (text, theme.moving)));
+        }
+    }
+    let line = |(text, style)| Line::from(vec![Span::raw(" "), Span::styled(text, style)]);
+    lines.into_iter().map(line).collect()
+}
+
+fn preflight_summary(preflight: &Preflight) -> impl Iterator<Item = String> {
+    let count = |count: u64, one: &str, many: &str| {
+        (count > 0).then(|| grouped_with_noun(count, one, many))
+    };
+    let added = [
+        Some(grouped_with_noun(preflight.images, "image", "images")),
+        count(preflight.videos, "video", "videos"),
+        Some(format_bytes(preflight.bytes)),
+    ];
+    let added: Vec<String> = added.into_iter().flatten().collect();
+    let skipped = [
+        count(preflight.skipped, "other file", "other files"),
+        count(preflight.unreadable, "unreadable file", "unreadable files"),
+    ];
+    let skipped: Vec<String> = skipped.into_iter().flatten().collect();
+    let skipped = (!skipped.is_empty()).then(|| format!("skipped: {}", skipped.join(", ")));
+    [Some(format!("{}; Enter adds them", added.join(", "))), skipped].into_iter().flatten()
 }

@@ -1,25 +1,32 @@
-//! The inspector of a downloaded archive: its metadata, and its pictures page by page.
+//! The inspector of a downloaded archive. It shows the metadata, a histogram of the uniqueness scores, and the
+//! pictures page by page.
 
 use std::path::PathBuf;
 
-use ratatui::layout::Rect;
-use tessera_model::{Failure, Inspection, PictureSource, SafeText};
+use ratatui::{
+    layout::Rect,
+    text::{Line, Span},
+};
+use tessera_model::{
+    Failure, Inspection, PictureSource, SafeText,
+    text::{format_bytes, group_digits, grouped_with_noun},
+    video::frames_and_videos,
+};
 use tessera_picture::{Crop, PictureSubject, PictureView};
 
-use super::{Dialog, KeyResult, Overlay, ScrollState};
+use super::{Dialog, DrawContext, FormRows, KeyResult};
 use crate::{
-    app::{
-        App, JobState, Remote, areas::inner_area, view::visible_pictures::VisiblePicture,
-        wrapping::wrapped_rows,
-    },
+    app::{App, JobState, Remote, areas::inner_area, view::visible_pictures::VisiblePicture},
+    drawing::{FormOptions, ScrollState, below, gauge, split_columns, wrapped_rows},
     input::{Chord, Key},
     message::{Lane, Request},
 };
 
-/// From this width on, the histogram is beside the facts (columns).
+/// The columns from which on the histogram is beside the facts.
 pub const WIDE_COLUMNS: u16 = 72;
-/// Rows of the histogram with its heading, and of the facts.
+/// Rows of the histogram with its heading.
 pub const HISTOGRAM_ROWS: u16 = 11;
+/// Rows of the facts.
 pub const FACT_ROWS: u16 = 9;
 /// The column where values begin.
 pub const VALUE_COLUMN: u16 = 23;
@@ -75,17 +82,47 @@ impl Dialog for ArchiveInspector {
             })
             .collect()
     }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let name = SafeText::file_name(&self.path.to_string_lossy());
+        let inside = ctx.dialog(area, name.as_str());
+        if let Some(failure) = self.inspection.failure() {
+            return ctx.centered_message(inside, ctx.theme.failure, &[failure.to_string()]);
+        }
+        let Some(inspection) = self.inspection.value() else {
+            return ctx.centered_message(inside, ctx.theme.dim, &["reading the archive"]);
+        };
+        let options = FormOptions { column: VALUE_COLUMN, footer: &[], scroll: self.scroll };
+        let text = self.text_area(area);
+        ctx.form(text, &options, |rows| {
+            if text.width < WIDE_COLUMNS {
+                let facts = rows.reserve(FACT_ROWS + 1);
+                draw_facts(&mut rows.ctx, facts, inspection);
+                self.draw_columns(rows);
+                let histogram = rows.reserve(HISTOGRAM_ROWS);
+                draw_histogram(&mut rows.ctx, histogram, inspection);
+            } else {
+                let (left, right) = split_columns(rows.reserve(HISTOGRAM_ROWS), FACT_WIDTH);
+                draw_facts(&mut rows.ctx, left, inspection);
+                draw_histogram(&mut rows.ctx, right, inspection);
+                self.draw_columns(rows);
+            }
+        });
+        for (tile, view, _) in self.visible_images(area) {
+            ctx.draw_picture(tile, view, ctx.app.screen.canvas(tile.width, tile.height));
+        }
+    }
 }
 
 impl ArchiveInspector {
-    /// How many columns the metadata has, and their names.
+    /// The number of columns of the metadata with their names.
     pub fn columns_text(&self) -> String {
         let columns = self.inspection.value().map_or(&[][..], |found| &found.columns);
         let names: Vec<&str> = columns.iter().map(SafeText::as_str).collect();
         format!("{}: {}", columns.len(), names.join(", "))
     }
 
-    /// The rows that the facts, the columns and the histogram need.
+    /// The rows that the facts, the names of the columns and the histogram need.
     fn text_rows(&self, width: u16) -> u16 {
         let beside = if width < WIDE_COLUMNS { FACT_ROWS + 1 } else { 0 };
         let columns = width.saturating_sub(VALUE_COLUMN + 1);
@@ -139,17 +176,77 @@ impl App {
         let inspection = Remote::default();
         let scroll = ScrollState::default();
         let inspector = ArchiveInspector { path: path.clone(), inspection, first_image: 0, scroll };
-        self.overlays.open(Overlay::ArchiveInspector(Box::new(inspector)));
+        self.overlays.open(inspector);
         self.outbox.send(Lane::Inspect, Request::Inspect(path));
     }
 
     pub(in crate::app) fn inspection_loaded(&mut self, result: Result<Inspection, Failure>) {
-        let Some(Overlay::ArchiveInspector(inspector)) = self.overlays.current_mut() else {
-            return;
-        };
+        let Some(inspector) = self.overlays.dialog_mut::<ArchiveInspector>() else { return };
         if result.as_ref().is_ok_and(|inspection| inspection.path != inspector.path) {
             return;
         }
         inspector.inspection.finish(self.outbox.now, result);
+    }
+}
+
+const FACT_WIDTH: u16 = 44;
+const BAR_WIDTH: usize = 20;
+
+impl ArchiveInspector {
+    fn draw_columns(&self, rows: &mut FormRows) {
+        let theme = rows.ctx.theme;
+        let row = rows.reserve(1);
+        rows.ctx.put(row, 0, &[(" columns", theme.dim)]);
+        let (_, names) = split_columns(row, VALUE_COLUMN);
+        let names = Rect { width: names.width.saturating_sub(1), ..names };
+        rows.value(names, &self.columns_text(), theme.text);
+        rows.blank();
+    }
+}
+
+fn draw_facts(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
+    let theme = ctx.theme;
+    let fact = |name, value| (name, value, theme.text);
+    let problem = |name, count| {
+        (name, group_digits(count), if count > 0 { theme.moving } else { theme.text })
+    };
+    let mut facts = vec![
+        fact("size", format_bytes(inspection.bytes)),
+        fact("metadata", inspection.metadata_file.to_string()),
+        fact("rows", group_digits(inspection.rows)),
+        fact("pictures", group_digits(inspection.images)),
+        problem("rows without a file", inspection.rows_without_file.count),
+        problem("files without a row", inspection.files_without_row.count),
+        problem("unsafe names, skipped", inspection.unsafe_entries.count),
+    ];
+    if inspection.frames > 0 {
+        let frames = frames_and_videos(inspection.frames, Some(inspection.videos));
+        facts.push(fact("rows that are frames", frames));
+    }
+    let lines = facts.into_iter().map(|(name, value, style)| {
+        let name = Span::styled(format!(" {name:<22}"), theme.dim);
+        Line::from(vec![name, Span::styled(value, style)])
+    });
+    ctx.put_lines(below(area, 1), &lines.collect::<Vec<Line>>());
+}
+
+/// Draws the number of rows with a score in each tenth.
+fn draw_histogram(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
+    let theme = ctx.theme;
+    let max = inspection.uniqueness.iter().copied().max().unwrap_or(0).max(1);
+    let unscored = match inspection.unscored {
+        0 => String::new(),
+        count => format!("; {} without", grouped_with_noun(count, "row", "rows")),
+    };
+    ctx.put(area, 0, &[("uniqueness_score", theme.accent), (&unscored, theme.dim)]);
+    for (row, (tenth, count)) in (1u16..).zip(inspection.uniqueness.iter().enumerate()) {
+        #[expect(clippy::cast_precision_loss, reason = "the length of a bar")]
+        let fraction = *count as f64 / max as f64;
+        let parts = [
+            (format!(".{tenth} "), theme.dim),
+            (gauge(fraction, BAR_WIDTH), theme.gauge),
+            (format!(" {}", group_digits(*count)), theme.text),
+        ];
+        ctx.put(area, row, &parts);
     }
 }

@@ -1,18 +1,24 @@
-//! The form of a caption search: the text and the max score.
+//! The form of a caption search, with its text and its max score. It shows how many of the loaded clusters the max
+//! score keeps.
 
-use tessera_model::{Fraction, Page, Query, QueryText, Search};
+use ratatui::{layout::Rect, text::Span};
+use tessera_model::{EnrichmentModel, Fraction, Page, Query, QueryText, Search};
 use tui_input::Input;
 
-use super::{Dialog, KeyResult, Overlay, form, text_field::edit};
+use super::{
+    Dialog, DrawContext, KeyResult,
+    fields::{self, edit},
+};
 use crate::{
-    app::{App, Level},
+    app::{App, Level, query::missing_enrichment},
+    drawing::{FormOptions, ScrollState, split_columns},
     input::Chord,
 };
 
 #[derive(Clone, Debug, Default)]
 pub struct CaptionSearchForm {
     pub caption: Input,
-    /// Only lower scores are kept; empty for no limit.
+    /// The score below which results are kept. An empty text sets no limit.
     pub max_score: Input,
     pub max_score_focused: bool,
 }
@@ -50,10 +56,12 @@ impl CaptionSearchForm {
 
 impl Dialog for CaptionSearchForm {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        form::handle_key(&mut self.max_score_focused, &[false, true], chord).unwrap_or_else(|| {
-            edit(self.focused_input(), chord);
-            KeyResult::Stay
-        })
+        fields::handle_form_key(&mut self.max_score_focused, &[false, true], chord).unwrap_or_else(
+            || {
+                edit(self.focused_input(), chord);
+                KeyResult::Stay
+            },
+        )
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
@@ -68,24 +76,49 @@ impl Dialog for CaptionSearchForm {
         Some(self.focused_input())
     }
 
-    /// Searches by the caption; enabled filters stay enabled.
-    fn accept(self, app: &mut App) {
+    /// Searches by the caption. Enabled filters stay enabled.
+    fn accept(self: Box<Self>, app: &mut App) {
         let Some(search) = app.view().map(|view| view.search.clone()) else { return };
         match self.to_query() {
             Ok(query) => app.open_search(Search { query, page: 0, ..search }),
             Err(reason) => {
                 app.outbox.notify(Level::Warning, reason);
-                app.overlays.open(Overlay::CaptionSearch(self));
+                app.overlays.open(*self);
             }
         }
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, "Search by caption");
+        let theme = ctx.theme;
+        let (text, style) = match self.parse_max_score() {
+            Err(reason) => (format!("! the max score must be {reason}"), theme.failure),
+            Ok(bound) => match bound.and_then(|bound| ctx.app.count_below(bound)) {
+                Some((below, all)) => {
+                    (format!("{below} of {all} on this page are below"), theme.text)
+                }
+                None => (enrichment_warning(ctx), theme.moving),
+            },
+        };
+        let (footer, scroll) = (&[][..], ScrollState::default());
+        ctx.form(inside, &FormOptions { column: FIELD_COLUMN, footer, scroll }, |rows| {
+            let caption = rows.field(&Span::styled("caption", theme.text), !self.max_score_focused);
+            rows.ctx.text_field(caption, &self.caption, !self.max_score_focused);
+            let max_score =
+                rows.field(&Span::styled("max score", theme.text), self.max_score_focused);
+            let (number, _) = split_columns(max_score, NUMBER_WIDTH);
+            rows.ctx.text_field(number, &self.max_score, self.max_score_focused);
+            let hint = "lower is stricter; empty for no limit";
+            rows.note_beside(max_score, NUMBER_WIDTH, hint, theme.dim);
+            rows.note(&text, style);
+        });
     }
 }
 
 impl App {
     pub(in crate::app) fn open_caption_search(&mut self) {
         if let Some(view) = self.view() {
-            self.overlays
-                .open(Overlay::CaptionSearch(CaptionSearchForm::from_query(&view.search.query)));
+            self.overlays.open(CaptionSearchForm::from_query(&view.search.query));
         }
     }
 
@@ -98,8 +131,8 @@ impl App {
         }
     }
 
-    /// The clusters of the loaded page with a score below `bound`, and those with a score at all;
-    /// `None` unless the page is ranked by captions: the limit applies only to their scores.
+    /// Counts the clusters of the loaded page that have a score below `bound`, and the clusters that have a score.
+    /// Returns `None` unless the page is ranked by captions, because the max score applies only to those scores.
     pub fn count_below(&self, bound: Fraction) -> Option<(usize, usize)> {
         let Query::Caption { .. } = self.view()?.search.query else { return None };
         let clusters = self.page()?.clusters.iter();
@@ -107,4 +140,13 @@ impl App {
         let below = scores.clone().filter(|score| *score < bound.value()).count();
         Some((below, scores.count()))
     }
+}
+
+const FIELD_COLUMN: u16 = 14;
+const NUMBER_WIDTH: u16 = 8;
+
+/// Warns if the dataset is known to have no captions. The search is allowed nevertheless.
+fn enrichment_warning(ctx: &DrawContext) -> String {
+    missing_enrichment(ctx.app, EnrichmentModel::ANY_FOR_CAPTIONS)
+        .map_or_else(String::new, |missing| format!("? {missing}"))
 }

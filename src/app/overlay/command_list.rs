@@ -1,40 +1,23 @@
-//! A list of commands to pick one from: actions, sort orders, past searches, saved views, the log.
+//! The dialog with a list of commands, such as actions, sort orders, past searches, saved views and the log, and what
+//! each command does when it is picked.
 
-use ratatui::layout::Rect;
-use tessera_model::{DatasetId, HistoryEntry, SafeText};
+use ratatui::{
+    layout::Rect,
+    text::{Line, Span},
+};
+use tessera_model::SafeText;
 use tessera_picture::{Canvas, PictureView, Protocol};
 use tui_input::Input;
 
-use super::{Dialog, FactSheet, KeyResult, Overlay, PickItem, PickList};
-use crate::{
-    app::{
-        App, Combination, Effect, Pane,
-        areas::inner_area,
-        query::FilterKind,
-        view::{sort_filter::SortOrder, visible_pictures::VisiblePicture},
-        wrapping::wrapped_rows,
-    },
-    config::{Destination, ThemeChoice, TileSize},
-    input::{Action, Chord, Key},
+use super::{
+    Dialog, DrawContext, KeyResult,
+    pick_list::{Command, PickItem, PickList},
 };
-
-#[derive(Clone, Debug)]
-pub enum Command {
-    Action(Action),
-    AddFilter(FilterKind),
-    CombineTabs(Combination),
-    DeleteView(SafeText),
-    OpenDataset(DatasetId),
-    OpenDeployment(Destination),
-    OpenTab(usize),
-    OpenView(SafeText),
-    RenameView(SafeText),
-    RerunSearch(Box<HistoryEntry>),
-    SetTheme(ThemeChoice),
-    SetTileSize(TileSize),
-    ShowFacts(FactSheet),
-    Sort(SortOrder),
-}
+use crate::{
+    app::{App, Effect, Pane, areas::inner_area, view::visible_pictures::VisiblePicture},
+    drawing::{below, text_cells, wrapped_rows},
+    input::{Chord, Key},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListKind {
@@ -78,18 +61,19 @@ pub struct CommandList {
     pub kind: ListKind,
     pub title: SafeText,
     pub list: PickList,
-    /// What the last key does with the selected row instead of its command.
+    /// The command of the last key for the selected row, which replaces the command of the row.
     alternative: Option<Command>,
     /// Whether the picture of the selected row is beside the list.
     has_picture: bool,
 }
 
-/// Columns of the picture beside the list, and rows of the list with it.
+/// Columns of the picture beside the list.
 const PICTURE_COLUMNS: u16 = 26;
+/// Rows of a list with a picture.
 const ROWS_WITH_PICTURE: u16 = 14;
 
 impl CommandList {
-    /// The areas inside the dialog: the list, and the picture of the selected row.
+    /// The areas of the list and of the picture of the selected row, inside the dialog.
     pub fn areas(&self, inside: Rect) -> (Rect, Option<Rect>) {
         if !self.has_picture || inside.width < 3 * PICTURE_COLUMNS {
             return (inside, None);
@@ -161,10 +145,21 @@ impl Dialog for CommandList {
         self.list.select(index);
     }
 
-    fn accept(self, app: &mut App) {
+    fn accept(self: Box<Self>, app: &mut App) {
         let command = self.alternative.or_else(|| self.list.selected().cloned());
         if let Some(command) = command {
             app.run_command(command);
+        }
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = draw_frame(ctx, area, self.title.as_str());
+        let (list, picture) = self.areas(inside);
+        self.list.draw(ctx, list);
+        let Some(area) = picture else { return };
+        match self.picture(ctx.app, area) {
+            Some((view, canvas)) => _ = ctx.draw_picture(area, view, canvas),
+            None => ctx.picture_placeholder(area, "not loaded"),
         }
     }
 }
@@ -174,7 +169,7 @@ impl App {
         let (title, list) = (SafeText::name(title), PickList::new(items));
         let has_picture = kind == ListKind::History && self.screen.protocol != Protocol::None;
         let list = CommandList { kind, title, list, alternative: None, has_picture };
-        self.overlays.open(Overlay::List(list));
+        self.overlays.open(list);
     }
 
     pub(in crate::app) fn run_command(&mut self, command: Command) {
@@ -201,8 +196,22 @@ impl App {
             Command::RerunSearch(entry) => self.rerun_search(*entry),
             Command::SetTheme(theme) => self.panes.theme = theme,
             Command::SetTileSize(size) => self.panes.tile_size = size,
-            Command::ShowFacts(facts) => self.overlays.open(Overlay::Facts(facts)),
+            Command::ShowFacts(facts) => self.overlays.open(facts),
             Command::Sort(order) => self.sort_by(order),
         }
     }
+}
+
+/// Draws the frame with the title. A title that is too long for the frame, such as a reason, is drawn above the
+/// filter.
+fn draw_frame(ctx: &mut DrawContext, area: Rect, title: &str) -> Rect {
+    if text_cells(title).saturating_add(4) <= area.width {
+        return ctx.dialog(area, title);
+    }
+    let inside = ctx.frame(area, "", true);
+    let text_rows = wrapped_rows(title, inside.width.saturating_sub(1));
+    let head = Rect { height: text_rows.min(inside.height), ..inside };
+    let title = Line::from(vec![Span::raw(" "), Span::styled(title, ctx.theme.accent)]);
+    ctx.put_lines(head, &[title]);
+    below(inside, text_rows)
 }

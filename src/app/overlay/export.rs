@@ -1,18 +1,26 @@
-//! The export form: name, folder, format, with or without images, and when to download.
+//! The export form for a dataset or a selection. For a selection, the form lists the entries that are not on the
+//! screen, and the command that starts the same export.
 
+use ratatui::{
+    layout::Rect,
+    text::{Line, Span},
+};
 use tessera_model::{
     ArchiveName, Dataset, DatasetId, EntryContent, ExportFormat, ExportJob, ExportSpec, JobKind,
     Operation, SafeText, Selection, SelectionEntry, ShellCommand,
+    text::{group_digits, grouped_with_noun},
 };
 use tui_input::Input;
 
 use super::{
-    Dialog, KeyResult, Overlay, ScrollState, form,
-    text_field::{edit, expand_path},
+    Dialog, DrawContext, FormRows, KeyResult,
+    fields::{self, edit, expand_path},
+    selection_rows::{draw_entry, previews_seen_text, totals_text},
 };
 use crate::{
     app::{App, Level, Setup, availability, basket::cluster_count, pane::cycle},
     command_lines::export_options,
+    drawing::{FormOptions, ScrollState, choice_text},
     input::{Action, Chord, Key},
     message::Request,
 };
@@ -42,7 +50,7 @@ pub struct ExportForm {
     pub format: ExportFormat,
     pub include_images: bool,
     pub auto_download: bool,
-    /// The items to export; `None` for the whole dataset.
+    /// The items to export. `None` exports the whole dataset.
     pub selection: Option<Selection>,
     pub scroll: ScrollState,
 }
@@ -101,7 +109,7 @@ impl Dialog for ExportForm {
         match chord.key {
             Key::PageUp => self.scroll.scroll(-1),
             Key::PageDown => self.scroll.scroll(1),
-            _ => match form::handle_key(&mut self.field, &ExportField::ALL, chord) {
+            _ => match fields::handle_form_key(&mut self.field, &ExportField::ALL, chord) {
                 Some(result) => return result,
                 None => self.key_in_field(chord),
             },
@@ -137,7 +145,7 @@ impl Dialog for ExportForm {
         Some((self.dataset, Operation::Export))
     }
 
-    fn accept(self, app: &mut App) {
+    fn accept(self: Box<Self>, app: &mut App) {
         let (action, stale) = match &self.selection {
             Some(selection) => (Action::ExportBasket, selection.totals().stale),
             None => (Action::Export, 0),
@@ -149,14 +157,37 @@ impl Dialog for ExportForm {
         match availability::unavailable_reason(app, action).or(stale) {
             Some(reason) => {
                 app.outbox.notify(Level::Warning, reason);
-                app.overlays.open(Overlay::Export(self));
+                app.overlays.open(*self);
             }
-            None => app.start_export(self),
+            None => app.start_export(*self),
         }
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let what = if self.selection.is_some() { "the selection in " } else { "" };
+        let inside = ctx.dialog(area, &format!("Export {what}{}", self.dataset_name));
+        let command = Span::styled(self.command().as_str().to_owned(), ctx.theme.dim);
+        let command = Line::from(vec![Span::raw(" "), command]);
+        let footer: Vec<Line> = self.selection.iter().map(|_| command.clone()).collect();
+        let options = FormOptions { column: FIELD_COLUMN, footer: &footer, scroll: self.scroll };
+        ctx.form(inside, &options, |rows| {
+            match &self.selection {
+                None => draw_dataset(rows, self),
+                Some(selection) => draw_totals(rows, selection),
+            }
+            rows.blank();
+            for field in ExportField::ALL {
+                draw_field(rows, self, field);
+            }
+            if let Some(selection) = &self.selection {
+                rows.blank();
+                draw_hidden_entries(rows, selection);
+            }
+        });
     }
 }
 
-/// Most entries that the command names; more come from a file that `w` in the basket saves.
+/// The entries that the command names, at most. More entries come from a file, which `w` in the basket saves.
 const MAX_ENTRIES_IN_COMMAND: usize = 4;
 
 fn selection_options(selection: &Selection) -> ShellCommand {
@@ -179,14 +210,14 @@ fn selection_options(selection: &Selection) -> ShellCommand {
 impl App {
     pub(in crate::app) fn open_export_form(&mut self) {
         if let Some(dataset) = self.dataset() {
-            self.overlays.open(Overlay::Export(ExportForm::new(dataset, None, &self.setup)));
+            self.overlays.open(ExportForm::new(dataset, None, &self.setup));
         }
     }
 
     pub(in crate::app) fn open_basket_export_form(&mut self) {
         let (Some(dataset), Some(selection)) = (self.dataset(), self.selection()) else { return };
         let form = ExportForm::new(dataset, Some(selection.clone()), &self.setup);
-        self.overlays.open(Overlay::Export(form));
+        self.overlays.open(form);
     }
 
     fn start_export(&mut self, form: ExportForm) {
@@ -207,5 +238,86 @@ impl App {
             auto_download: form.auto_download,
         };
         self.start_job((dataset, form.dataset_name), JobKind::Export(export), request);
+    }
+}
+
+const FIELD_COLUMN: u16 = 14;
+/// The entries that are listed, at most.
+const MAX_ENTRIES: usize = 150;
+
+fn draw_dataset(rows: &mut FormRows, form: &ExportForm) {
+    let dataset = rows.ctx.app.store.dataset(form.dataset);
+    let count = dataset.and_then(|dataset| dataset.n_images);
+    let count = count.map(|count| grouped_with_noun(count, "image", "images"));
+    let count = count.unwrap_or_else(|| "the whole dataset".to_owned());
+    rows.text(&count, rows.ctx.theme.dim);
+}
+
+fn draw_totals(rows: &mut FormRows, selection: &Selection) {
+    let theme = rows.ctx.theme;
+    let totals = selection.totals();
+    let (here, hidden) = rows.ctx.app.visible_and_hidden_selected();
+    for (text, style) in [
+        (totals_text(&totals), theme.text),
+        (previews_seen_text(&totals), theme.dim),
+        (format!("{here} on this page, {hidden} hidden by this query"), theme.dim),
+    ] {
+        if !text.is_empty() {
+            rows.text(&text, style);
+        }
+    }
+}
+
+/// Draws the entries that are stale or not on the page, so that the user does not export a forgotten entry.
+fn draw_hidden_entries(rows: &mut FormRows, selection: &Selection) {
+    let app = rows.ctx.app;
+    let stale = |entry: &SelectionEntry| entry.cluster().is_some_and(|cluster| cluster.stale);
+    let mut entries = selection.ordered_entries();
+    entries.retain(|entry| stale(entry) || app.tile_of_entry(entry).is_none());
+    entries.sort_by_key(|entry| !stale(entry));
+    if !entries.is_empty() {
+        rows.text("selected, but not on this page:", rows.ctx.theme.dim);
+    }
+    for entry in entries.iter().take(MAX_ENTRIES) {
+        let row = rows.reserve(1);
+        draw_entry(&mut rows.ctx, row, 0, entry);
+    }
+    let rest = entries.len().saturating_sub(MAX_ENTRIES);
+    if rest > 0 {
+        let rest = group_digits(rest as u64);
+        rows.text(&format!("and {rest} more, which the basket lists"), rows.ctx.theme.dim);
+    }
+}
+
+fn draw_field(rows: &mut FormRows, form: &ExportForm, field: ExportField) {
+    let focused = form.field == field;
+    let theme = rows.ctx.theme;
+    let label = Span::styled(label(field), theme.text);
+    let choice = match field {
+        ExportField::Name => {
+            let value = rows.field(&label, focused);
+            return rows.ctx.text_field(value, &form.name, focused);
+        }
+        ExportField::Folder => {
+            let value = rows.field(&label, focused);
+            return rows.ctx.text_field(value, &form.folder, focused);
+        }
+        ExportField::Format => form.format.as_str(),
+        ExportField::Images if form.include_images => "in the archive",
+        ExportField::Images => "metadata only",
+        ExportField::Download if form.auto_download => "as soon as it is ready",
+        ExportField::Download => "later, with d",
+    };
+    let style = if focused { theme.accent } else { theme.text };
+    rows.choice(&label, &Span::styled(choice_text(choice, focused), style), focused);
+}
+
+fn label(field: ExportField) -> &'static str {
+    match field {
+        ExportField::Name => "file name",
+        ExportField::Folder => "folder",
+        ExportField::Format => "metadata",
+        ExportField::Images => "images",
+        ExportField::Download => "download",
     }
 }

@@ -1,17 +1,20 @@
-//! The facets of the loaded results: labels, tags and words in captions, with counts; and the quality issues,
-//! which results do not carry. The results can be filtered by each of them.
+//! The facets of the loaded results: labels, tags and words in captions with their counts, and the quality issues,
+//! which have no counts because results do not carry issues. Picking a value filters the results by it.
 
+use ratatui::layout::Rect;
 use tessera_model::{
     Facet, FacetKind, Filter, SafeText, TagId, count_facets,
+    text::{group_digits, grouped_with_noun, truncate},
     vql::{InvalidField, IssueMode, IssueName, LabelRule},
 };
 
-use super::{Dialog, KeyResult, Overlay};
+use super::{Dialog, DrawContext, KeyResult};
 use crate::{
     app::{
         App, Level,
-        pane::{cycle, moved_cursor, rows_to_move},
+        pane::{cycle, moved_cursor, rows_to_move, scroll_top},
     },
+    drawing::{below, display_width, gauge},
     input::{Chord, Key},
 };
 
@@ -36,7 +39,7 @@ pub struct FacetValue {
     pub name: SafeText,
     /// The identifier of a tag, if the service sends it.
     tag: Option<TagId>,
-    /// In how many loaded clusters it occurs, unless the results do not carry it.
+    /// The number of loaded clusters with this value. `None` if results do not carry the value.
     pub clusters: Option<usize>,
 }
 
@@ -128,15 +131,50 @@ impl Dialog for Facets {
         self.cursor = moved_cursor(index, 0, self.values(app).len());
     }
 
-    fn accept(self, app: &mut App) {
+    fn accept(self: Box<Self>, app: &mut App) {
         let filter = self.values(app).get(self.cursor).map(|value| self.filter(value));
         match filter {
             Some(Ok(filter)) => app.search_with_filter(filter),
             Some(Err(reason)) => {
                 app.outbox.notify(Level::Warning, reason);
-                app.overlays.open(Overlay::Facets(self));
+                app.overlays.open(*self);
             }
             None => {}
+        }
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, &self.title(ctx));
+        let theme = ctx.theme;
+        let mut kinds = vec![(" ".to_owned(), theme.dim)];
+        for section in ctx.app.facet_sections() {
+            let style = if section == self.section { theme.selected } else { theme.dim };
+            kinds.push((format!(" {} ", section.label()), style));
+        }
+        ctx.put(inside, 0, &kinds);
+        let facets = self.values(ctx.app);
+        // The blank row is left out where the values need it.
+        let is_full = facets.len() + 2 > usize::from(inside.height);
+        let rows = below(inside, if is_full { 1 } else { 2 });
+        let rows = match self.section {
+            FacetSection::Counted(_) => rows,
+            FacetSection::Issues => ctx.text_below(rows, ISSUES_NOTE),
+        };
+        let largest = facets.first().and_then(|facet| facet.clusters).unwrap_or(0);
+        let widest = facets.iter().map(|facet| display_width(facet.name.as_str())).max();
+        let used = if largest > 0 { BAR_AND_COUNT } else { 2 };
+        let max_name = usize::from(rows.width).saturating_sub(used).max(1);
+        let name_width = widest.unwrap_or(0).min(max_name);
+        let selected = facets.get(self.cursor).map_or("", |facet| facet.name.as_str());
+        let is_cut = display_width(selected) > name_width;
+        let rows = if is_cut { ctx.text_below(rows, selected) } else { rows };
+        let top = scroll_top(0, self.cursor, usize::from(rows.height));
+        // The bar is not selected, because a reversed style would make it look empty.
+        let width = u16::try_from(name_width + 2).unwrap_or(u16::MAX).min(rows.width);
+        let names = Rect { width, ..rows };
+        for (row, (index, facet)) in (0..rows.height).zip(facets.iter().enumerate().skip(top)) {
+            draw_facet(ctx, rows, row, facet, name_width, largest);
+            ctx.select_row(names, row, index == self.cursor);
         }
     }
 }
@@ -154,7 +192,7 @@ impl Facets {
 impl App {
     pub(in crate::app) fn open_facets(&mut self) {
         if let Some(&section) = self.facet_sections().first() {
-            self.overlays.open(Overlay::Facets(Facets::at(section)));
+            self.overlays.open(Facets::at(section));
         }
     }
 
@@ -174,4 +212,48 @@ impl App {
         let counted = kinds.filter(|kind| !self.counted_values(*kind).is_empty());
         counted.map(FacetSection::Counted).chain([FacetSection::Issues]).collect()
     }
+}
+
+/// Cells of the longest bar.
+const MAX_BAR: usize = 24;
+/// Cells that a name leaves for the bar and the count.
+const BAR_AND_COUNT: usize = 20;
+
+const ISSUES_NOTE: &str =
+    "No counts: results do not carry issues. Services may reject names other than blur.";
+
+impl Facets {
+    fn title(self, ctx: &DrawContext) -> String {
+        if self.section == FacetSection::Issues {
+            return "Quality issues".to_owned();
+        }
+        let all = ctx.app.loaded_clusters().len();
+        format!("In {}", grouped_with_noun(all as u64, "loaded cluster", "loaded clusters"))
+    }
+}
+
+fn draw_facet(
+    ctx: &mut DrawContext,
+    rows: Rect,
+    row: u16,
+    facet: &FacetValue,
+    name_width: usize,
+    largest: usize,
+) {
+    let theme = ctx.theme;
+    let name = truncate(facet.name.as_str(), name_width);
+    let gap = " ".repeat(name_width.saturating_sub(display_width(&name)) + 1);
+    let Some(clusters) = facet.clusters else {
+        return ctx.put(rows, row, &[(format!(" {name}"), theme.text)]);
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a fraction for a bar")]
+    let part = clusters as f64 / largest.max(1) as f64;
+    let used = name_width + 12;
+    let bar = gauge(part, MAX_BAR.min(usize::from(rows.width).saturating_sub(used)));
+    let parts = [
+        (format!(" {name}{gap}"), theme.text),
+        (bar, theme.gauge),
+        (format!(" {}", group_digits(clusters as u64)), theme.dim),
+    ];
+    ctx.put(rows, row, &parts);
 }

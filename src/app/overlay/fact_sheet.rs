@@ -1,10 +1,19 @@
-//! A read-only list of names and values: the record of a dataset, or one entry of the log.
+//! A fact sheet: a read-only list of names with wrapped values. The record of a dataset and an entry of the log are
+//! shown this way.
 
-use tessera_model::{DatasetId, RecordField, SafeText, text::format_age};
+use ratatui::{
+    layout::Rect,
+    text::{Line, Span},
+};
+use tessera_model::{
+    DatasetId, RecordField, SafeText,
+    text::{format_age, truncate},
+};
 
-use super::{Dialog, KeyResult, Overlay, ScrollState};
+use super::{Dialog, DrawContext, KeyResult};
 use crate::{
     app::App,
+    drawing::{ScrollState, display_width},
     input::Chord,
     message::{Lane, Request},
 };
@@ -12,7 +21,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct FactSheet {
     pub title: SafeText,
-    /// Names (may be empty) with values.
+    /// Names with values. A name may be empty.
     pub facts: Vec<(SafeText, SafeText)>,
     pub scroll: ScrollState,
 }
@@ -41,6 +50,34 @@ impl Dialog for FactSheet {
     fn hints(&self) -> &'static str {
         "j k scroll   Esc close"
     }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let title = truncate(self.title.as_str(), usize::from(area.width.saturating_sub(4)));
+        let inside = ctx.dialog(area, &title);
+        let widest =
+            self.facts.iter().map(|(name, _)| display_width(name.as_str())).max().unwrap_or(0);
+        let names = widest.min(MAX_NAME_WIDTH);
+        let room = usize::from(inside.width).saturating_sub(names + 4).max(1);
+        let theme = ctx.theme;
+        let mut lines = Vec::new();
+        for (name, value) in &self.facts {
+            let mut names_left = wrap_characters(name.as_str(), names.max(1)).into_iter();
+            let mut values_left = wrap_characters(value.as_str(), room).into_iter();
+            loop {
+                let (name, value) = (names_left.next(), values_left.next());
+                if name.is_none() && value.is_none() {
+                    break;
+                }
+                let name = name.unwrap_or_default();
+                let gap = " ".repeat(names.saturating_sub(display_width(&name)) + 2);
+                lines.push(Line::from(vec![
+                    Span::styled(format!(" {name}{gap}"), theme.dim),
+                    Span::styled(value.unwrap_or_default(), theme.text),
+                ]));
+            }
+        }
+        ctx.scrolled_lines(inside, &lines, self.scroll);
+    }
 }
 
 impl App {
@@ -50,7 +87,7 @@ impl App {
         }
     }
 
-    /// Shows all fields that the service sent, also unknown ones, and the observed status changes.
+    /// Shows all fields that the service sent, known or not, and the observed status changes.
     pub(in crate::app) fn record_loaded(&mut self, id: DatasetId, fields: Vec<RecordField>) {
         let name = self.store.dataset(id).map_or_else(|| id.to_string(), |it| it.name.to_string());
         let mut sheet = FactSheet::new(format!("Record of {name}"));
@@ -67,7 +104,26 @@ impl App {
             }
         }
         if !self.overlays.is_open() {
-            self.overlays.open(Overlay::Facts(sheet));
+            self.overlays.open(sheet);
         }
     }
+}
+
+const MAX_NAME_WIDTH: usize = 24;
+
+/// Splits a text into one or more pieces of at most `cells` cells, after a space if a piece has one. Joined, the
+/// pieces are the text again.
+fn wrap_characters(text: &str, cells: usize) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
+    for c in text.chars() {
+        if display_width(&piece) + display_width(c.encode_utf8(&mut [0; 4])) > cells {
+            let end = piece.rfind(' ').map_or(piece.len(), |space| space + 1);
+            let rest = piece.split_off(end);
+            pieces.push(std::mem::replace(&mut piece, rest));
+        }
+        piece.push(c);
+    }
+    pieces.push(piece);
+    pieces
 }

@@ -2,22 +2,32 @@
 
 use std::path::{Path, PathBuf};
 
-use ratatui::layout::{
-    Constraint::{Length, Min},
-    Layout, Rect,
+use ratatui::{
+    layout::{
+        Constraint::{Length, Min},
+        Layout, Rect,
+    },
+    style::Style,
 };
-use tessera_model::{FolderEntry, FolderListing, PictureSource, SafeText};
+use tessera_model::{
+    FolderEntry, FolderListing, PictureSource, SafeText,
+    text::{format_bytes, group_digits},
+};
 use tessera_picture::{Crop, PictureSubject, PictureView};
 use tui_input::Input;
 
-use super::{Dialog, KeyResult, Overlay, PathInput, text_field::edit};
+use super::{
+    Dialog, DrawContext, KeyResult,
+    fields::{PathInput, edit},
+};
 use crate::{
     app::{
         App, Level, Pane, QueryImage, Remote,
         areas::inner_area,
-        pane::{moved_cursor, rows_to_move},
+        pane::{moved_cursor, rows_to_move, scroll_top},
         view::visible_pictures::VisiblePicture,
     },
+    drawing::{display_width, field_area},
     input::{Chord, Key},
 };
 
@@ -60,7 +70,7 @@ impl<'a> FileCandidate<'a> {
 pub struct FilePickerAreas {
     pub path: Rect,
     pub candidates: Rect,
-    /// The preview; empty on a narrow screen.
+    /// The preview, which is empty on a narrow screen.
     pub picture: Rect,
 }
 
@@ -69,7 +79,7 @@ impl FilePicker {
         app.store.folder_listing(&self.path.folder(app.setup.home_dir.as_deref()))
     }
 
-    /// The completions of the typed path; the query images of this run while nothing is typed.
+    /// Returns the completions of the typed path. While nothing is typed, the query images of this run come first.
     pub fn candidates<'a>(&self, app: &'a App) -> Vec<FileCandidate<'a>> {
         let is_empty = self.path.text.value().is_empty();
         let recent = app
@@ -86,13 +96,13 @@ impl FilePicker {
         recent.chain(entries).collect()
     }
 
-    /// The file that Enter searches by: the selected candidate, else the typed path.
+    /// Returns the file that Enter searches by: the selected candidate, or the typed path if there is no candidate.
     fn selected_file(&self, app: &App) -> Option<PathBuf> {
         let candidate = self.candidates(app).get(self.cursor).map(|candidate| candidate.path());
         candidate.or_else(|| self.path.path(app.setup.home_dir.as_deref()))
     }
 
-    /// Why the typed path cannot be a picture: its folder was read, and has no such file.
+    /// Returns why the typed path cannot be a picture, once its folder was read: the folder has no such file.
     fn missing_reason(&self, app: &App) -> Option<String> {
         let folder = self.listing(app)?;
         if let Some(failure) = folder.failure() {
@@ -186,7 +196,7 @@ impl Dialog for FilePicker {
         picture.into_iter().collect()
     }
 
-    fn accept(self, app: &mut App) {
+    fn accept(self: Box<Self>, app: &mut App) {
         let Some(search) = app.view().map(|view| view.search.clone()) else { return };
         let selected =
             self.selected_file(app).ok_or_else(|| "type the path of a picture".to_owned());
@@ -194,7 +204,7 @@ impl Dialog for FilePicker {
             Ok(file) => file,
             Err(reason) => {
                 app.outbox.notify(Level::Warning, reason);
-                app.overlays.open(Overlay::FilePicker(self));
+                app.overlays.open(*self);
                 return;
             }
         };
@@ -205,21 +215,96 @@ impl Dialog for FilePicker {
         app.panes.focus = Pane::Results;
         app.register_query_image(image, search);
     }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        ctx.dialog(area, "Search by a picture on this machine");
+        let parts = FilePicker::areas(area);
+        let theme = ctx.theme;
+        ctx.put(parts.path, 0, &[(" path ", theme.dim)]);
+        let field = field_area(parts.path, 0, 6);
+        if self.path.text.value().is_empty() {
+            ctx.put(field, 0, &[("  type or drop a path", theme.dim)]);
+        }
+        ctx.text_field(field, &self.path.text, true);
+        draw_candidates(ctx, parts.candidates, self);
+        if parts.picture.is_empty() {
+            return;
+        }
+        match self.preview_picture(ctx.app) {
+            Some(view) => {
+                let canvas = ctx.app.screen.canvas(parts.picture.width, parts.picture.height);
+                ctx.draw_picture(parts.picture, view, canvas);
+            }
+            None => ctx.picture_placeholder(parts.picture, "no preview"),
+        }
+    }
 }
 
 impl App {
     pub(in crate::app) fn open_file_picker(&mut self) {
         // An earlier listing may be out of date.
         self.store.folder = None;
-        self.overlays.open(Overlay::FilePicker(FilePicker::default()));
+        self.overlays.open(FilePicker::default());
     }
 
     pub(in crate::app) fn folder_to_list(&self) -> Option<PathBuf> {
-        match self.overlays.current() {
-            Some(Overlay::FilePicker(picker)) => {
-                Some(picker.path.folder(self.setup.home_dir.as_deref()))
-            }
-            _ => None,
+        let picker: &FilePicker = self.overlays.dialog()?;
+        Some(picker.path.folder(self.setup.home_dir.as_deref()))
+    }
+}
+
+fn draw_candidates(ctx: &mut DrawContext, area: Rect, picker: &FilePicker) {
+    let listing = picker.listing(ctx.app);
+    if let Some(failure) = listing.and_then(Remote::failure) {
+        return ctx.centered_message(area, ctx.theme.moving, &[failure.to_string()]);
+    }
+    let folder = listing.and_then(Remote::value);
+    let candidates = picker.candidates(ctx.app);
+    if candidates.is_empty() {
+        let text = if folder.is_some() { " no matching file" } else { " reading the folder" };
+        return ctx.put(area, 0, &[(text, ctx.theme.dim)]);
+    }
+    let omitted = folder.map_or(0, |folder| folder.omitted);
+    let mut rows = Rect { height: area.height.saturating_sub(u16::from(omitted > 0)), ..area };
+    if omitted > 0 {
+        let text = format!(" {} more not listed", group_digits(omitted as u64));
+        ctx.put(area, rows.height, &[(text, ctx.theme.dim)]);
+    }
+    if let Some(&selected) = candidates.get(picker.cursor) {
+        let parts = candidate_parts(ctx, selected);
+        let text: String = parts.iter().map(|(text, _)| text.as_str()).collect();
+        if display_width(&text) + 3 > usize::from(area.width) {
+            rows = ctx.text_below(rows, &text);
         }
     }
+    let top = scroll_top(0, picker.cursor, usize::from(rows.height));
+    let visible = candidates.into_iter().enumerate().skip(top);
+    for (row, (index, candidate)) in (0..rows.height).zip(visible) {
+        let selected = index == picker.cursor;
+        let cursor = if selected { " ▸ " } else { "   " };
+        let mut parts = vec![(cursor.to_owned(), ctx.theme.accent)];
+        parts.extend(candidate_parts(ctx, candidate));
+        ctx.put(rows, row, &parts);
+        ctx.select_row(rows, row, selected);
+    }
+}
+
+/// Returns the name of a candidate, and what the candidate is.
+fn candidate_parts(ctx: &DrawContext, candidate: FileCandidate) -> [(String, Style); 2] {
+    let theme = ctx.theme;
+    let (name, style, end) = match candidate {
+        FileCandidate::Recent(path) => {
+            (SafeText::file_name(&path.to_string_lossy()), theme.text, "  used before".to_owned())
+        }
+        FileCandidate::FolderEntry(_, entry) if entry.is_folder => {
+            (entry.name.clone(), theme.accent, "/".to_owned())
+        }
+        FileCandidate::FolderEntry(_, entry) if entry.is_picture() => {
+            (entry.name.clone(), theme.text, format!("  {}", format_bytes(entry.bytes)))
+        }
+        FileCandidate::FolderEntry(_, entry) => {
+            (entry.name.clone(), theme.dim, "  not a picture".to_owned())
+        }
+    };
+    [(name.to_string(), style), (end, theme.dim)]
 }

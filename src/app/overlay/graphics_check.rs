@@ -1,16 +1,24 @@
-//! The graphics check: asks whether the terminal draws a test picture, and saves the answer.
+//! The graphics check. It draws a test picture, asks whether the user sees it, and saves the answer for this
+//! terminal.
 
+use ratatui::{
+    layout::Rect,
+    text::{Line, Span},
+};
+use tessera_model::MediaId;
 use tessera_picture::{Canvas, Crop, Protocol, Thumbnail, thumbnail};
+use uuid::Uuid;
 
-use super::{Dialog, KeyResult, Overlay};
+use super::{Dialog, DrawContext, KeyResult};
 use crate::{
     app::{App, Effect, Level},
+    drawing::split_columns,
     input::{Chord, Key},
 };
 
 /// A square of four colors.
 const TEST_IMAGE: &[u8] = include_bytes!("../../../assets/test-picture.png");
-/// Its size in cells (columns, rows).
+/// The columns and rows of the test picture.
 const TEST_IMAGE_CELLS: (u16, u16) = (16, 8);
 
 #[derive(Clone, Debug)]
@@ -40,14 +48,46 @@ impl Dialog for GraphicsCheck {
         "y yes   b half-blocks   n no pictures   Esc ask again next time"
     }
 
-    fn accept(self, app: &mut App) {
+    fn accept(self: Box<Self>, app: &mut App) {
         app.screen.protocol = self.chosen_protocol;
         app.outbox.push(Effect::SaveProtocol(self.chosen_protocol));
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, "Test picture");
+        let theme = ctx.theme;
+        let (width, height) = (self.canvas.columns, self.canvas.rows);
+        let picture = Rect { x: inside.x + 1, y: inside.y + 1, width, height };
+        let key = (MediaId(Uuid::nil()).into(), self.canvas);
+        ctx.layer.place(ctx.buf, picture.intersection(inside), key, &self.picture);
+        let method = match self.canvas.protocol {
+            Protocol::Kitty => "Drawn with kitty graphics.",
+            Protocol::Sixel => "Drawn with sixel graphics.",
+            Protocol::Iterm => "Drawn as an iTerm2 picture.",
+            Protocol::HalfBlock | Protocol::None => "Drawn with half-blocks.",
+        };
+        let (_, beside) = split_columns(inside, width + 4);
+        let text = |text: &'static str, style| Line::styled(text, style);
+        let answer = |key: &'static str, text: &'static str| {
+            Line::from(vec![Span::styled(key, theme.key), Span::styled(text, theme.text)])
+        };
+        let lines = [
+            Line::default(),
+            text(method, theme.dim),
+            text("Do you see a square of four colors?", theme.text),
+            Line::default(),
+            answer("y", "  yes"),
+            answer("b", "  no: use half-blocks"),
+            answer("n", "  no: show no pictures"),
+            Line::default(),
+            text("Saved for this terminal.", theme.dim),
+        ];
+        ctx.put_lines(beside, &lines);
     }
 }
 
 impl App {
-    /// Opens the test; without pictures it tests half-blocks, which work everywhere.
+    /// Opens the check. If pictures are disabled, the check draws half-blocks, which work everywhere.
     pub(in crate::app) fn open_graphics_check(&mut self) {
         let protocol = match self.screen.protocol {
             Protocol::None => Protocol::HalfBlock,
@@ -58,7 +98,7 @@ impl App {
         match thumbnail(TEST_IMAGE, &Crop::Full, canvas) {
             Ok(picture) => {
                 let test = GraphicsCheck { picture, canvas, chosen_protocol: protocol };
-                self.overlays.open(Overlay::GraphicsCheck(Box::new(test)));
+                self.overlays.open(test);
             }
             Err(error) => {
                 self.outbox.notify(Level::Error, format!("cannot draw the test picture: {error}"));

@@ -1,17 +1,25 @@
-//! The help: a scrolled text, searched with `/`.
+//! The help: all actions with their keys and why they are unavailable, and a glossary. `/` searches the text.
 
+use std::iter;
+
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 use tui_input::Input;
 
-use super::{Dialog, KeyResult, ScrollState, text_field::edit};
+use super::{Dialog, DrawContext, KeyResult, fields::edit};
 use crate::{
-    app::App,
-    input::{Chord, Key},
+    app::{App, availability, suggested_actions::suggested_actions},
+    drawing::{ScrollState, below, field_area, wrap_words},
+    input::{Action, Chord, Key, KeyContext, action::ActionGroup},
 };
 
 #[derive(Clone, Debug, Default)]
 pub struct Help {
     pub scroll: ScrollState,
-    /// Only entries that contain this are shown.
+    /// The text that an entry must contain to be shown.
     pub query: Input,
     pub searching: bool,
 }
@@ -46,4 +54,141 @@ impl Dialog for Help {
     fn text_input(&mut self) -> Option<&mut Input> {
         self.searching.then_some(&mut self.query)
     }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let mut inside = ctx.dialog(area, "Help");
+        if self.searching || !self.query.value().is_empty() {
+            ctx.put(inside, 0, &[(" / ", ctx.theme.key)]);
+            ctx.text_field(field_area(inside, 0, 3), &self.query, self.searching);
+            inside = below(inside, 2);
+        }
+        let text_width = usize::from(inside.width).saturating_sub(KEY_WIDTH + 4);
+        let lines = filter_sections(sections(ctx, text_width), self.query.value());
+        if lines.is_empty() {
+            ctx.put(inside, 0, &[(" no match; Esc shows everything", ctx.theme.dim)]);
+        }
+        ctx.scrolled_lines(inside, &lines, self.scroll);
+    }
+}
+
+const KEY_WIDTH: usize = 19;
+
+const MOUSE: [(&str, &str); 4] = [
+    ("click", "selects; a second click opens"),
+    ("right click", "opens the action menu"),
+    ("wheel", "scrolls"),
+    ("Shift", "hold to select text in the terminal"),
+];
+
+const GLOSSARY: [(&str, &str); 17] = [
+    ("READY", "everything is allowed except a reindex"),
+    ("PARTIAL INDEX", "added media are not clustered yet; run a reindex"),
+    ("READ ONLY", "media are being added; no changes until that is done"),
+    ("INDEXING", "the clusters are being computed"),
+    ("ERROR", "the last operation failed; the record (i) may contain the reason"),
+    ("cluster", "similar media; up to nine of them are shown as previews"),
+    ("granularity", "how fine the clusters are: 0 the finest, 4 the coarsest"),
+    ("score", "the distance from the query: lower is closer"),
+    ("max score", "of a caption search: keeps lower scores; lower is stricter"),
+    ("min similarity", "of a semantic filter: keeps higher similarities; higher is stricter"),
+    ("anchor", "the picture that results are compared with"),
+    ("upload", "an anchor from a file; valid for one granularity"),
+    ("filter", "a condition on media items; all enabled filters must match"),
+    ("enrichment", "models run over a dataset: captions, labels, objects"),
+    ("basket", "the selection of a dataset, saved until you clear it"),
+    ("job", "a long operation of the service; it continues when you quit"),
+    ("seen 09:12", "last value; the service no longer reports one"),
+];
+
+struct Section {
+    heading: Line<'static>,
+    entries: Vec<Vec<Line<'static>>>,
+}
+
+fn filter_sections(sections: Vec<Section>, query: &str) -> Vec<Line<'static>> {
+    let query = query.to_lowercase();
+    let matches = |lines: &Vec<Line>| {
+        lines.iter().any(|line| line.to_string().to_lowercase().contains(&query))
+    };
+    let mut lines = Vec::new();
+    for Section { heading, entries } in sections {
+        let entries: Vec<_> = entries.into_iter().filter(matches).collect();
+        if !entries.is_empty() {
+            lines.push(heading);
+            lines.extend(entries.into_iter().flatten());
+            lines.push(Line::default());
+        }
+    }
+    lines
+}
+
+/// Returns all sections with their texts wrapped to `width` cells.
+fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
+    let theme = ctx.theme;
+    let section = |heading: &str, entries| Section {
+        heading: Line::styled(format!(" {heading}"), theme.accent),
+        entries,
+    };
+    let definitions = |definitions: &[(&str, &str)]| {
+        let entry = |(term, meaning): &(&str, &str)| {
+            entry_lines(&Span::styled(*term, theme.key), meaning, theme.text, width)
+        };
+        definitions.iter().map(entry).collect()
+    };
+    let place = match ctx.app.viewer {
+        Some(_) => ActionGroup::Viewer.heading(),
+        None => ctx.app.panes.focus.name(),
+    };
+    let name = format!("In {place}");
+    let suggested = suggested_actions(ctx.app).into_iter();
+    let entries =
+        suggested.map(|action| action_entry(ctx, &ctx.app.contexts(), action, width)).collect();
+    let mut sections = vec![section(&name, entries)];
+    let all: Vec<KeyContext> = ctx.app.setup.keymap.contexts().collect();
+    for group in ActionGroup::ALL {
+        let actions = Action::ALL.iter().copied().filter(|action| action.group() == group);
+        // All tabs share one entry.
+        let actions = actions.filter(|action| action.tab_index().is_none_or(|index| index == 0));
+        let entries = actions.map(|action| action_entry(ctx, &all, action, width)).collect();
+        sections.push(section(group.heading(), entries));
+    }
+    sections.push(section("Mouse", definitions(&MOUSE)));
+    sections.push(section("Glossary", definitions(&GLOSSARY)));
+    sections
+}
+
+/// Returns the lines of a term and its text. Further lines of the text are indented.
+fn entry_lines(term: &Span, text: &str, style: Style, width: usize) -> Vec<Line<'static>> {
+    let terms = iter::once(&*term.content).chain(iter::repeat(""));
+    let line = |(text, name): (String, &str)| {
+        let term = Span::styled(format!("   {name:<KEY_WIDTH$}"), term.style);
+        Line::from(vec![term, Span::styled(text, style)])
+    };
+    wrap_words(text, width, usize::MAX).zip(terms).map(line).collect()
+}
+
+fn action_entry(
+    ctx: &DrawContext,
+    contexts: &[KeyContext],
+    action: Action,
+    width: usize,
+) -> Vec<Line<'static>> {
+    let (app, theme) = (ctx.app, ctx.theme);
+    let mut keys = app.setup.keymap.keys_of(contexts, action);
+    keys.dedup();
+    let mut help = action.help();
+    if action.tab_index().is_some() {
+        keys.truncate(1);
+        keys.extend(app.setup.keymap.keys_of(contexts, Action::Tab9).into_iter().take(1));
+        keys = vec![keys.join(" … ")];
+        help = "Go to a results tab";
+    }
+    let reason = availability::unavailable_reason(app, action);
+    let style = if reason.is_some() { theme.dim } else { theme.text };
+    let mut lines = entry_lines(&Span::styled(keys.join("  "), theme.key), help, style, width);
+    lines.extend(reason.into_iter().flat_map(|reason| {
+        let reason = format!("unavailable: {reason}");
+        entry_lines(&Span::styled("", theme.dim), &reason, theme.dim, width)
+    }));
+    lines
 }

@@ -1,13 +1,32 @@
-//! The detail of one job: its history, the last response, and the command that repeats it.
+//! The detail of a job: facts, its progress over time, the states it went through, and the command that does the
+//! same.
 
-use super::{Dialog, KeyResult, Overlay, ScrollState};
-use crate::{app::App, input::Chord, message::JobId};
+use ratatui::{
+    buffer::{Buffer, Cell},
+    layout::Rect,
+    text::{Line, Span},
+    widgets::{Sparkline, Widget},
+};
+use tessera_model::{
+    SafeText, Timestamp,
+    text::{format_age, format_bytes, format_duration},
+};
+use time::OffsetDateTime;
+
+use super::{Dialog, DrawContext, KeyResult};
+use crate::{
+    app::{App, Job, JobState, jobs::job_text::job_summary},
+    command_lines::job_command_line,
+    drawing::ScrollState,
+    input::Chord,
+    message::JobId,
+};
 
 #[derive(Clone, Copy, Debug)]
 pub struct JobDetail {
     pub job: JobId,
     pub scroll: ScrollState,
-    /// The height when it was opened, frame included.
+    /// The height with the frame when the dialog was opened.
     rows: u16,
 }
 
@@ -23,6 +42,26 @@ impl Dialog for JobDetail {
     fn hints(&self) -> &'static str {
         "j k scroll   Esc close"
     }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let Some(job) = ctx.app.jobs.get(self.job) else { return };
+        let title = format!("{} of {}", job.kind.label(), job.dataset_name);
+        let inside = ctx.dialog(area, &title);
+        let mut lines = facts(ctx, job);
+        lines.push(Line::default());
+        lines.extend(states(ctx, job));
+        lines.push(Line::default());
+        lines.push(Line::styled(" the same job as a command", ctx.theme.dim));
+        let command = job_command_line(&job.kind, job.dataset);
+        match command.as_str().split_once(" --") {
+            Some((first, rest)) => {
+                lines.push(Line::from(format!("   {first} \\")));
+                lines.push(Line::from(format!("     --{rest}")));
+            }
+            None => lines.push(Line::from(format!("   {command}"))),
+        }
+        ctx.scrolled_lines(inside, &lines, self.scroll);
+    }
 }
 
 impl App {
@@ -30,6 +69,94 @@ impl App {
         let Some(job) = self.jobs.selected() else { return };
         let states = u16::try_from(job.history().transitions().len()).unwrap_or(u16::MAX);
         let (scroll, rows) = (ScrollState::default(), states.saturating_add(19));
-        self.overlays.open(Overlay::JobDetail(JobDetail { job: job.id, scroll, rows }));
+        self.overlays.open(JobDetail { job: job.id, scroll, rows });
     }
+}
+
+fn facts(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
+    let dim = ctx.theme.dim;
+    let fact = |name: &str, value: String| {
+        Line::from(vec![Span::styled(format!(" {name:<12}"), dim), Span::raw(value)])
+    };
+    let mut lines = vec![fact("dataset", job.dataset.to_string())];
+    lines.extend(job.state().export_task().map(|task| fact("export", task.to_string())));
+    if let Some(export) = job.export() {
+        let file = SafeText::file_name(&export.target().to_string_lossy());
+        lines.push(fact("file", file.to_string()));
+    }
+    let clock = ctx.app.clock();
+    let age = |at: Timestamp| format_age(clock.saturating_sub(at));
+    lines.push(fact("started", time_text(job.started_at, &age(job.started_at))));
+    lines.extend(job.ended_at().map(|ended| fact("ended", time_text(ended, &age(ended)))));
+    lines.push(fact("took", format_duration(job.elapsed(clock))));
+    lines.extend(rate_text(job).map(|rate| fact("rate", rate)));
+    let progress = sparkline(job, clock);
+    if !progress.is_empty() {
+        lines.push(Line::from(vec![
+            Span::styled(format!(" {:<12}", "progress"), dim),
+            Span::styled(progress, ctx.theme.gauge),
+        ]));
+    }
+    lines.push(fact("last status", job_summary(job)));
+    lines
+}
+
+/// Returns a date and time in UTC with its age.
+fn time_text(at: Timestamp, age: &str) -> String {
+    let seconds = i64::try_from(at.as_secs()).ok();
+    let time = seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok());
+    let (Some(date), Some(time)) = (time.map(OffsetDateTime::date), time) else {
+        return age.to_owned();
+    };
+    format!("{date} {:02}:{:02} UTC, {age}", time.hour(), time.minute())
+}
+
+/// Returns how fast the job progresses in its present state, in bytes a second or percent a minute.
+fn rate_text(job: &Job) -> Option<String> {
+    let rate = job.history().rate()?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes a second")]
+    Some(match job.state() {
+        JobState::Uploading(..) | JobState::Downloading(..) => {
+            format!("{}/s", format_bytes(rate as u64))
+        }
+        _ => format!("{:.1} % a minute", rate * 60.0),
+    })
+}
+
+/// Returns the progress over time as one row of bars.
+fn sparkline(job: &Job, clock: Timestamp) -> String {
+    const COLUMNS: u16 = 60;
+    let end = job.ended_at().unwrap_or(clock);
+    let percents = job.history().progress_over_time(end, usize::from(COLUMNS));
+    if percents.is_empty() {
+        return String::new();
+    }
+    let area = Rect::new(0, 0, COLUMNS, 1);
+    let mut row = Buffer::empty(area);
+    Sparkline::default().data(percents).max(100).render(area, &mut row);
+    row.content.iter().map(Cell::symbol).collect()
+}
+
+fn states(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
+    let theme = ctx.theme;
+    let now = ctx.app.clock();
+    let end = job.ended_at().unwrap_or(now);
+    let steps = job.history().transitions();
+    let mut lines = vec![Line::styled(" after     state              for", theme.dim)];
+    for (index, step) in steps.iter().enumerate() {
+        let last = index + 1 == steps.len();
+        let lasted = if last && !job.is_active() {
+            String::new()
+        } else {
+            format_duration(job.history().duration_of(index, end))
+        };
+        let after = format_duration(step.entered_at.saturating_sub(job.started_at));
+        let style = if last { theme.accent } else { theme.text };
+        lines.push(Line::from(vec![
+            Span::styled(format!(" {after:<9} "), theme.dim),
+            Span::styled(format!("{:<18} ", step.state), style),
+            Span::styled(lasted, theme.dim),
+        ]));
+    }
+    lines
 }

@@ -1,11 +1,15 @@
-//! The log: requests, notifications and status changes, newest first, each with a detail sheet.
-//! Secrets never reach it: they are removed where a request is recorded.
+//! The log: a list of requests, notifications and status changes with the newest first. Picking an entry opens a fact
+//! sheet. Secrets never reach the log, because they are removed where a request is recorded.
 
 use std::cmp::Reverse;
 
 use tessera_model::{RequestOutcome, RequestRecord, SafeText, text::format_age};
 
-use super::{Command, FactSheet, ListKind, PickItem};
+use super::{
+    command_list::ListKind,
+    fact_sheet::FactSheet,
+    pick_list::{Command, PickItem},
+};
 use crate::app::{App, Level, Notification, Uptime, dataset_history::StatusTransition};
 
 struct LogEntry {
@@ -25,7 +29,7 @@ impl App {
         self.open_list(ListKind::Log, "Log, newest first", items.collect());
     }
 
-    /// The newest entries, without the requests that succeeded: how long ago, and what.
+    /// Returns the newest entries with their ages, without the requests that succeeded.
     pub fn latest_events(&self, count: usize) -> impl Iterator<Item = String> {
         let failed =
             |request: &RequestRecord| !matches!(request.outcome, RequestOutcome::Succeeded { .. });
@@ -35,7 +39,8 @@ impl App {
         })
     }
 
-    /// Newest first, with at most `limit` of these requests, notifications and changes of each dataset.
+    /// Returns the entries with the newest first. At most `limit` wanted requests, notifications and changes of each
+    /// dataset are returned.
     fn log_entries(
         &self,
         limit: usize,

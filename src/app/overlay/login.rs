@@ -1,13 +1,28 @@
-//! The login: what it is, and how to check it, replace it, or open another deployment.
+//! The login dialog. It shows whose login is used and where its secret is, and checks or replaces the login. It also
+//! leads to the list of other deployments.
 
+use std::time::Duration;
+
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 use secrecy::SecretString;
 use tessera_model::{Failure, NO_SECRET, SafeText, login_check_text};
 use tessera_wire::credentials::session_value;
 use tui_input::Input;
 
-use super::{Dialog, KeyResult, Overlay, form, text_field::edit};
+use super::{
+    Dialog, DrawContext, FormRows, KeyResult,
+    command_list::ListKind,
+    fields::{self, edit},
+    pick_list::{Command, PickItem},
+};
 use crate::{
-    app::{App, Level, pane::cycle, welcome::RedactedInput, wrapping::wrapped_rows},
+    app::{App, Level, pane::cycle, welcome::RedactedInput},
+    config::Destination,
+    drawing::{FormOptions, ScrollState, choice_text, wrapped_rows},
     input::{Chord, Key},
     message::{Lane, LoginImport, LoginPlaces, Payload, Request, TypedSecret},
 };
@@ -58,7 +73,7 @@ pub struct LoginForm {
     pub api_key: Input,
     pub api_secret: RedactedInput,
     pub session: RedactedInput,
-    /// Whether to store the secret, once the user has decided.
+    /// Whether to store the secret. `None` until the user has decided.
     store: Option<bool>,
     pub places: Option<LoginPlaces>,
     pub outcome: LoginOutcome,
@@ -83,7 +98,8 @@ impl LoginForm {
         }
     }
 
-    /// Storing a secret in a plain file needs the user's consent, the keyring does not.
+    /// Returns whether the secret is stored. Storing a secret in a plain file needs the user's consent, which the
+    /// keyring does not need.
     pub fn stores(&self) -> bool {
         let needs_consent = self.places.as_ref().is_none_or(|places| places.needs_consent);
         self.store.unwrap_or(!needs_consent)
@@ -138,13 +154,13 @@ fn can_import(app: &App) -> bool {
 impl Dialog for LoginForm {
     fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
         let fields = self.fields();
-        form::handle_key(&mut self.field, fields, chord).unwrap_or_else(|| {
+        fields::handle_form_key(&mut self.field, fields, chord).unwrap_or_else(|| {
             self.key_in_field(chord, app);
             KeyResult::Stay
         })
     }
 
-    /// With rows for the outcome, whose remedy may be long.
+    /// The outcome may need several rows, because its remedy may be long.
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         const COLUMNS: u16 = 92;
         let outcome = match &self.outcome {
@@ -170,7 +186,7 @@ impl Dialog for LoginForm {
         }
     }
 
-    fn accept(mut self, app: &mut App) {
+    fn accept(mut self: Box<Self>, app: &mut App) {
         match self.task {
             LoginTask::SwitchProfile => return app.open_profile_list(),
             LoginTask::Check => {
@@ -179,7 +195,7 @@ impl Dialog for LoginForm {
                 self.outcome = LoginOutcome::Running;
             }
             LoginTask::EnterKeyPair | LoginTask::ImportSession => match self.import() {
-                // An import is sent once: a second one would create another key pair.
+                // An import is sent only once, because a second one would create another key pair.
                 Ok(_) if app.outbox.tickets.is_open(&Lane::LoginImport) => {}
                 Ok(import) => {
                     app.outbox.send(Lane::LoginImport, Request::ImportLogin(import));
@@ -191,7 +207,26 @@ impl Dialog for LoginForm {
                 }
             },
         }
-        app.overlays.open(Overlay::Login(Box::new(self)));
+        app.overlays.open(*self);
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let name = ctx.app.setup.deployment_name.clone();
+        let inside = ctx.dialog(area, &format!("Login of {name}"));
+        let theme = ctx.theme;
+        let footer: Vec<Line> = outcome_line(ctx, &self.outcome).into_iter().collect();
+        let scroll = ScrollState::default();
+        let facts = self.facts(ctx);
+        let options = FormOptions { column: FIELD_COLUMN, footer: &footer, scroll };
+        ctx.form(inside, &options, |rows| {
+            for (label, value, style) in &facts {
+                rows.choice(&Span::styled(*label, theme.dim), &Span::styled(value, *style), false);
+            }
+            rows.blank();
+            for field in self.fields() {
+                draw_field(rows, self, *field);
+            }
+        });
     }
 }
 
@@ -211,23 +246,23 @@ impl App {
                 LoginOutcome::Failed(SafeText::detail(&failure.to_string()))
             }),
         };
-        self.overlays.open(Overlay::Login(Box::new(form)));
+        self.overlays.open(form);
         if can_import(self) {
             self.outbox.send(Lane::LoginPlaces, Request::LoginPlaces);
         }
     }
 
-    /// Shows the result of a request of the form; as a notification if the form was closed.
+    /// Shows the result of a request of the form. If the form was closed, the result is a notification.
     pub(in crate::app) fn login_response(&mut self, lane: &Lane, result: Result<Payload, Failure>) {
         let outcome = match result {
             Ok(Payload::LoginPlaces(places)) => {
-                if let Some(Overlay::Login(form)) = self.overlays.current_mut() {
+                if let Some(form) = self.overlays.dialog_mut::<LoginForm>() {
                     form.places = Some(places);
                 }
                 return;
             }
             Ok(Payload::LoginImported(login)) => {
-                if matches!(self.overlays.current(), Some(Overlay::Login(_))) {
+                if self.overlays.dialog::<LoginForm>().is_some() {
                     self.overlays.close();
                 }
                 return self.login_imported(login);
@@ -241,7 +276,7 @@ impl App {
                 LoginOutcome::Failed(SafeText::detail(&text))
             }
         };
-        if let Some(Overlay::Login(form)) = self.overlays.current_mut() {
+        if let Some(form) = self.overlays.dialog_mut::<LoginForm>() {
             form.outcome = outcome;
             return;
         }
@@ -251,4 +286,122 @@ impl App {
             LoginOutcome::None | LoginOutcome::Running => {}
         }
     }
+}
+
+impl App {
+    pub(in crate::app) fn open_profile_list(&mut self) {
+        let item =
+            |destination, name: &str| PickItem::new(Command::OpenDeployment(destination), name);
+        let profiles = self.setup.profiles.iter().map(|profile| {
+            let note = format!("{:<7} {}", profile.deployment.kind(), profile.deployment.address());
+            item(Destination::Profile(profile.name.clone()), &profile.name)
+                .note(note)
+                .current(Some(&profile.name) == self.setup.profile.as_ref())
+        });
+        let others = [
+            item(Destination::Sample, "sample").note("generated dataset, no account needed"),
+            item(Destination::Welcome, "new …")
+                .note("a folder, a hosted or an on-premises service"),
+        ];
+        let items = profiles.chain(others).collect();
+        self.open_list(ListKind::Profiles, "Open another deployment", items);
+    }
+}
+
+const FIELD_COLUMN: u16 = 16;
+
+fn outcome_line(ctx: &DrawContext, outcome: &LoginOutcome) -> Option<Line<'static>> {
+    let theme = ctx.theme;
+    let (mark, text, style) = match outcome {
+        LoginOutcome::None => return None,
+        LoginOutcome::Running => ("", "waiting for the service …", theme.moving),
+        LoginOutcome::Accepted(text) => ("✔ ", text.as_str(), theme.success),
+        LoginOutcome::Failed(text) => ("✖ ", text.as_str(), theme.failure),
+    };
+    Some(Line::from(vec![Span::raw(" "), Span::styled(format!("{mark}{text}"), style)]))
+}
+
+impl LoginForm {
+    fn facts(&self, ctx: &DrawContext) -> [(&'static str, String, Style); 4] {
+        let (app, theme) = (ctx.app, ctx.theme);
+        let login = app.setup.login.as_ref();
+        let service = login.map_or_else(String::new, |login| login.service.to_string());
+        let key = match &app.login.key {
+            Some(key) if key.is_empty() => "none yet".to_owned(),
+            Some(key) => key.to_string(),
+            None if app.login.rejection.is_some() => {
+                "none: this deployment is opened without login; open it as a hosted one".to_owned()
+            }
+            None => "none: this deployment needs no login".to_owned(),
+        };
+        let place = match (login.and_then(|login| login.fixed.as_ref()), &self.places) {
+            (Some(reason), _) => reason.to_string(),
+            (None, Some(places)) => places.current.to_string(),
+            (None, None) if login.is_none() => "—".to_owned(),
+            (None, None) => "…".to_owned(),
+        };
+        let (state, style) = match (&app.login.rejection, app.token_time_left()) {
+            (Some(failure), _) => (failure.message.to_string(), theme.failure),
+            (None, Some(left)) => (token_text(left), theme.text),
+            (None, None) => ("no request was rejected".to_owned(), theme.text),
+        };
+        [
+            ("service", service, theme.text),
+            ("key", key, theme.text),
+            ("secret in", place, theme.text),
+            ("state", state, style),
+        ]
+    }
+}
+
+/// Says how long a token is still valid. The token is renewed before it expires.
+pub(crate) fn token_text(left: Duration) -> String {
+    match left.as_secs() {
+        0 => "token expired".to_owned(),
+        seconds @ ..=60 => format!("token {seconds} s"),
+        seconds => format!("token {} min", seconds / 60),
+    }
+}
+
+fn draw_field(rows: &mut FormRows, form: &LoginForm, field: LoginField) {
+    let focused = form.field == field;
+    let name = match field {
+        LoginField::Task => "action",
+        LoginField::ApiKey => "api_key",
+        LoginField::ApiSecret => "api_secret",
+        LoginField::Session => "cookie",
+        LoginField::Store => "store secret",
+    };
+    let theme = rows.ctx.theme;
+    let label = Span::styled(name, theme.text);
+    let choice = match field {
+        LoginField::ApiKey => {
+            let value = rows.field(&label, focused);
+            return rows.ctx.text_field(value, &form.api_key, focused);
+        }
+        LoginField::ApiSecret => return masked_field(rows, &label, &form.api_secret.0, focused),
+        LoginField::Session => return masked_field(rows, &label, &form.session.0, focused),
+        LoginField::Task => form.task.title().to_owned(),
+        LoginField::Store => store_text(form),
+    };
+    let style = if focused { theme.accent } else { theme.text };
+    rows.choice(&label, &Span::styled(choice_text(&choice, focused), style), focused);
+}
+
+fn store_text(form: &LoginForm) -> String {
+    match (&form.places, form.stores()) {
+        (Some(places), true) => format!("in {}", places.new),
+        (Some(places), false) if form.task == LoginTask::EnterKeyPair => {
+            format!("no, only until the program ends; or in {}", places.new)
+        }
+        (Some(places), false) => format!("no; or in {}", places.new),
+        (None, _) => "looking for the keyring …".to_owned(),
+    }
+}
+
+/// Draws a dot for each typed character.
+fn masked_field(rows: &mut FormRows, label: &Span, input: &Input, focused: bool) {
+    let value = rows.field(label, focused);
+    let dots = Input::new("•".repeat(input.value().chars().count()));
+    rows.ctx.text_field(value, &dots.with_cursor(input.cursor()), focused);
 }

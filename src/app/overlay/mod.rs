@@ -1,98 +1,140 @@
 //! Dialogs, pickers and menus that lie over the panes and take the keys.
 //!
-//! One file per overlay holds its state, keys, size and hints (`Dialog`) and what happens when it
-//! is accepted; the file of the same name in `ui/overlay` draws it. A new overlay is added to
-//! [`Overlay`] and `with_dialog!` below.
+//! A dialog is one file: its state, its keys, its size, its hints, its drawing, and what happens when it is accepted.
+//! To add one, implement [`Dialog`] in a new file, list the file here, and open the dialog in an action with
+//! [`Overlays::open`].
 
-pub mod action_menu;
 pub mod add_media;
 pub mod archive_inspector;
 pub mod caption;
 pub mod command_list;
-pub mod dialog;
 pub mod export;
 pub mod facets;
 pub mod fact_sheet;
+pub mod fields;
 pub mod file_picker;
-pub mod filter_input;
-mod form;
 pub mod graphics_check;
 pub mod help;
 pub mod job_detail;
-pub mod log;
+mod log;
 pub mod login;
 pub mod palette;
-pub mod path_input;
 pub mod pick_list;
-pub mod profiles;
 pub mod prompt;
+mod region_edit;
 pub mod region_picker;
 pub mod reindex;
 pub mod saved_views;
 pub mod score_histogram;
-pub mod scroll;
-pub mod sort;
-pub mod text_field;
+pub(crate) mod selection_rows;
+pub mod sort_filter;
 
-pub use add_media::{AddMediaField, AddMediaForm, SourceCheck, SourceTab};
-pub use archive_inspector::ArchiveInspector;
-pub use caption::CaptionSearchForm;
-pub use command_list::{Command, CommandList, ListKind};
-pub(in crate::app) use dialog::{Dialog, KeyResult};
-pub use export::{ExportField, ExportForm};
-pub use facets::{FacetSection, FacetValue, Facets};
-pub use fact_sheet::FactSheet;
-pub use file_picker::FilePicker;
-pub use filter_input::FilterInput;
-pub use graphics_check::GraphicsCheck;
-pub use help::Help;
-pub use job_detail::JobDetail;
-pub use login::LoginForm;
-pub use palette::Palette;
-pub use path_input::PathInput;
-pub use pick_list::{PickItem, PickList};
-pub use prompt::{PromptPurpose, TextPrompt};
-pub use region_picker::RegionPicker;
-pub use reindex::ReindexConfirmation;
-pub use saved_views::ViewNameInput;
-pub use score_histogram::{HistogramAreas, ScoreHistogram};
-pub use scroll::ScrollState;
+use std::{any::Any, collections::BTreeMap, fmt::Debug, mem, time::Duration};
 
-use std::collections::BTreeMap;
+use ratatui::layout::Rect;
+use tessera_model::{DatasetId, Failure, Operation};
+use tessera_picture::{Canvas, PictureView};
+use tui_input::Input;
 
-#[derive(Clone, Debug)]
-pub enum Overlay {
-    AddMedia(Box<AddMediaForm>),
-    ArchiveInspector(Box<ArchiveInspector>),
-    CaptionSearch(CaptionSearchForm),
-    Export(ExportForm),
-    Facets(Facets),
-    Facts(FactSheet),
-    FilePicker(FilePicker),
-    Filter(FilterInput),
-    GraphicsCheck(Box<GraphicsCheck>),
-    Help(Help),
-    JobDetail(JobDetail),
-    List(CommandList),
-    Login(Box<LoginForm>),
-    NameView(ViewNameInput),
-    Palette(Palette),
-    Prompt(TextPrompt),
-    RegionPicker(RegionPicker),
-    Reindex(ReindexConfirmation),
-    ScoreHistogram(ScoreHistogram),
+use crate::{
+    app::{App, Level, Mouse, availability, view::visible_pictures::VisiblePicture},
+    drawing,
+    input::Chord,
+};
+
+/// What dialogs and panes draw with: the state of the program, which drawing only reads, and the cells.
+pub type DrawContext<'a> = drawing::DrawContext<'a, App>;
+type FormRows<'a> = drawing::FormRows<'a, App>;
+
+/// What a dialog wants after a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyResult {
+    Stay,
+    Close,
+    /// The dialog closes, and [`Dialog::accept`] is called.
+    Accept,
 }
 
-/// The open overlay, and what overlays remember.
+/// A dialog: a plain value that handles keys and draws itself.
+pub trait Dialog: Any + Debug + CloneDialog {
+    /// Handles a key. Meanwhile, `app` has no open dialog.
+    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult;
+
+    /// The columns and rows that the dialog needs with its frame. They are clipped to the screen.
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16);
+
+    /// The keys of the dialog, for the last line of the screen.
+    fn hints(&self) -> &'static str;
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect);
+
+    /// The area on a screen of this size. A third of the free rows is above it, and the notification and the hints
+    /// are below it.
+    fn area(&self, screen: (u16, u16)) -> Rect {
+        const LINES_BELOW: u16 = 2;
+        let (columns, rows) = self.preferred_size(screen);
+        let height = rows.min(screen.1.saturating_sub(LINES_BELOW));
+        let width = screen.0.min(columns);
+        Rect { x: (screen.0 - width) / 2, y: (screen.1 - height) / 3, width, height }
+    }
+
+    /// The text field that takes pasted text.
+    fn text_input(&mut self) -> Option<&mut Input> {
+        None
+    }
+
+    /// Moves the cursor of a dialog with items to one of them.
+    fn select_item(&mut self, _index: usize, _app: &App) {}
+
+    fn paste(&mut self, text: &str) {
+        if let Some(input) = self.text_input() {
+            fields::paste(input, text);
+        }
+    }
+
+    fn handle_mouse(&mut self, _mouse: Mouse, _app: &App) {}
+
+    fn visible_pictures(&self, _app: &App) -> Vec<VisiblePicture> {
+        Vec::new()
+    }
+
+    /// The operation that the dialog starts. Before it starts, the status of its dataset must be up to date.
+    fn operation(&self) -> Option<(DatasetId, Operation)> {
+        None
+    }
+
+    /// Does what the dialog was opened for. A dialog with invalid input opens itself again.
+    fn accept(self: Box<Self>, _app: &mut App) {}
+}
+
+/// Copies a dialog whose type is not known.
+pub trait CloneDialog {
+    fn clone_dialog(&self) -> Box<dyn Dialog>;
+}
+
+impl<D: Dialog + Clone> CloneDialog for D {
+    fn clone_dialog(&self) -> Box<dyn Dialog> {
+        Box::new(self.clone())
+    }
+}
+
+impl dyn Dialog {
+    /// Whether typed text goes into a field of the dialog.
+    pub fn takes_text(&self) -> bool {
+        self.clone_dialog().text_input().is_some()
+    }
+}
+
+/// The open dialog, and what dialogs remember when they close.
 #[derive(Debug, Default)]
 pub struct Overlays {
-    open: Option<Overlay>,
+    open: Option<Box<dyn Dialog>>,
     /// What was typed in the palette, newest first.
     pub(in crate::app) palette_history: Vec<String>,
     /// How often each action was picked from the menu or the palette, by its name.
     pub(in crate::app) picked_actions: BTreeMap<String, u32>,
-    /// Whether the form on top waits for the status of its dataset.
-    pub(in crate::app) submit_pending: bool,
+    /// Whether the open form waits for the status of its dataset.
+    submit_pending: bool,
 }
 
 impl Overlays {
@@ -104,55 +146,149 @@ impl Overlays {
         self.open.is_some()
     }
 
-    pub fn current(&self) -> Option<&Overlay> {
-        self.open.as_ref()
+    pub fn current(&self) -> Option<&dyn Dialog> {
+        self.open.as_deref()
+    }
+
+    /// The open dialog, if it is one of this type.
+    pub fn dialog<D: Dialog>(&self) -> Option<&D> {
+        let dialog: &dyn Any = self.open.as_deref()?;
+        dialog.downcast_ref()
+    }
+
+    pub(in crate::app) fn dialog_mut<D: Dialog>(&mut self) -> Option<&mut D> {
+        let dialog: &mut dyn Any = self.open.as_deref_mut()?;
+        dialog.downcast_mut()
     }
 
     pub fn submit_pending(&self) -> bool {
         self.submit_pending
     }
 
-    pub(in crate::app) fn current_mut(&mut self) -> Option<&mut Overlay> {
-        self.open.as_mut()
-    }
-
-    pub(in crate::app) fn open(&mut self, overlay: Overlay) {
-        self.open = Some(overlay);
+    pub(in crate::app) fn open(&mut self, dialog: impl Dialog) {
+        self.open = Some(Box::new(dialog));
     }
 
     pub(in crate::app) fn close(&mut self) {
         self.open = None;
     }
+}
 
-    pub(in crate::app) fn take(&mut self) -> Option<Overlay> {
-        self.open.take()
+/// A form that changes a dataset is sent only if the status of the dataset was loaded within this time.
+const MAX_STATUS_AGE: Duration = Duration::from_secs(5);
+
+impl App {
+    /// Lets the open dialog handle a key. Returns whether a dialog is open.
+    pub(in crate::app) fn overlay_key(&mut self, chord: Chord) -> bool {
+        let Some(mut dialog) = self.overlays.open.take() else { return false };
+        // Another key withdraws a form that waits for the dataset's status.
+        self.overlays.submit_pending = false;
+        match dialog.handle_key(chord, self) {
+            KeyResult::Stay => self.overlays.open = Some(dialog),
+            KeyResult::Close => {}
+            KeyResult::Accept => self.submit_dialog(dialog),
+        }
+        true
+    }
+
+    /// Lets the open dialog handle the mouse, which never reaches the panes meanwhile. Returns whether a dialog is
+    /// open.
+    pub(in crate::app) fn overlay_mouse(&mut self, mouse: Mouse) -> bool {
+        let Some(mut dialog) = self.overlays.open.take() else { return false };
+        dialog.handle_mouse(mouse, self);
+        self.overlays.open = Some(dialog);
+        true
+    }
+
+    /// Moves the cursor of the open dialog to an item. Returns whether a dialog is open.
+    pub(in crate::app) fn select_in_overlay(&mut self, index: usize) -> bool {
+        let Some(mut dialog) = self.overlays.open.take() else { return false };
+        dialog.select_item(index, self);
+        self.overlays.open = Some(dialog);
+        true
+    }
+
+    /// Inserts pasted text into a text field, or ignores it. Pasted text never acts as keys.
+    pub(in crate::app) fn paste(&mut self, text: &str) {
+        if let Some(dialog) = &mut self.overlays.open {
+            dialog.paste(text);
+        } else if self.is_editing_query() {
+            self.paste_in_query(text);
+        }
+    }
+
+    /// The area of the open dialog. In text mode it is the whole screen, so that nothing of the dialog is cut.
+    pub fn overlay_area(&self) -> Option<Rect> {
+        let area = self.overlays.current()?.area(self.screen.size);
+        Some(if self.is_text() {
+            Rect::new(0, 0, self.screen.size.0, self.screen.size.1)
+        } else {
+            area
+        })
+    }
+
+    /// Accepts a dialog at once, or after the status of its dataset is loaded.
+    fn submit_dialog(&mut self, dialog: Box<dyn Dialog>) {
+        let age = self.outbox.now.saturating_sub(self.store.datasets.updated_at());
+        if dialog.operation().is_some() && age > MAX_STATUS_AGE {
+            self.store.datasets.invalidate();
+            self.overlays.submit_pending = true;
+            self.overlays.open = Some(dialog);
+        } else {
+            dialog.accept(self);
+        }
+    }
+
+    /// Sends the waiting form after the datasets were loaded, or keeps it open with the reason.
+    pub(in crate::app) fn submit_held_form(&mut self) {
+        if !mem::take(&mut self.overlays.submit_pending) {
+            return;
+        }
+        let Some(dialog) = self.overlays.open.take() else { return };
+        let refusal = dialog.operation().and_then(|(dataset, operation)| {
+            availability::status_denial(self.store.dataset(dataset)?, operation)
+        });
+        match refusal {
+            None => dialog.accept(self),
+            Some(reason) => {
+                self.outbox.notify(Level::Warning, format!("{reason} Nothing was sent."));
+                self.overlays.open = Some(dialog);
+            }
+        }
+    }
+
+    /// Reports that the waiting form was not sent, because the datasets could not be loaded.
+    pub(in crate::app) fn keep_form_open(&mut self, failure: &Failure) {
+        if mem::take(&mut self.overlays.submit_pending) {
+            let text = format!(
+                "nothing was sent, because the dataset's status could not be loaded: {failure}"
+            );
+            self.outbox.notify(Level::Error, text);
+        }
     }
 }
 
-/// Evaluates an expression with the dialog of an overlay, whichever it is.
-macro_rules! with_dialog {
-    ($overlay:expr, $dialog:ident => $body:expr) => {
-        match $overlay {
-            Overlay::AddMedia($dialog) => $body,
-            Overlay::ArchiveInspector($dialog) => $body,
-            Overlay::CaptionSearch($dialog) => $body,
-            Overlay::Export($dialog) => $body,
-            Overlay::Facets($dialog) => $body,
-            Overlay::Facts($dialog) => $body,
-            Overlay::FilePicker($dialog) => $body,
-            Overlay::Filter($dialog) => $body,
-            Overlay::GraphicsCheck($dialog) => $body,
-            Overlay::Help($dialog) => $body,
-            Overlay::JobDetail($dialog) => $body,
-            Overlay::List($dialog) => $body,
-            Overlay::Login($dialog) => $body,
-            Overlay::NameView($dialog) => $body,
-            Overlay::Palette($dialog) => $body,
-            Overlay::Prompt($dialog) => $body,
-            Overlay::RegionPicker($dialog) => $body,
-            Overlay::Reindex($dialog) => $body,
-            Overlay::ScoreHistogram($dialog) => $body,
+impl DrawContext<'_> {
+    /// Draws a picture, or a placeholder with the error. Returns the cells that the picture covers.
+    pub(crate) fn draw_picture(
+        &mut self,
+        area: Rect,
+        view: PictureView,
+        canvas: Canvas,
+    ) -> Option<Rect> {
+        let mut error = "";
+        match self.app.store.pictures.get(&view, canvas) {
+            Some(Ok(thumbnail)) => {
+                let covered = self.layer.place(self.buf, area, (view, canvas), thumbnail);
+                // Without covered cells, the picture cannot be drawn beside a dialog.
+                if covered.is_some() {
+                    return covered;
+                }
+            }
+            Some(Err(reason)) => error = reason.as_str(),
+            None => {}
         }
-    };
+        self.picture_placeholder(area, error);
+        None
+    }
 }
-pub(crate) use with_dialog;

@@ -1,14 +1,20 @@
-//! The command palette: every action, dataset, tab, view, profile, theme and tile size by name.
+//! The command palette, which finds every action, dataset, tab, view, profile, theme and tile size by name, and the
+//! action menu of the focused pane. Both list unavailable actions with their reasons.
 
 use std::cmp::Reverse;
 
+use ratatui::layout::Rect;
 use tui_input::Input;
 
-use super::{Command, Dialog, KeyResult, Overlay, PickItem, PickList};
+use super::{
+    Dialog, DrawContext, KeyResult,
+    command_list::ListKind,
+    pick_list::{Command, PickItem, PickList},
+};
 use crate::{
-    app::{App, availability},
+    app::{App, Pane, availability},
     config::{Destination, ThemeChoice, TileSize},
-    input::{Action, Chord, Key},
+    input::{Action, Chord, Key, action::ActionGroup},
 };
 
 const MAX_HISTORY: usize = 50;
@@ -18,7 +24,7 @@ pub struct Palette {
     pub list: PickList,
     /// Earlier input, newest first.
     history: Vec<String>,
-    /// The history entry in the field, counted from 1; 0 is new input.
+    /// The history entry in the field, counted from 1. New input has the number 0.
     history_position: usize,
 }
 
@@ -63,7 +69,7 @@ impl Dialog for Palette {
         self.list.select(index);
     }
 
-    fn accept(self, app: &mut App) {
+    fn accept(self: Box<Self>, app: &mut App) {
         let typed = self.list.filter.value().to_owned();
         if !typed.is_empty() {
             app.overlays.palette_history.retain(|line| *line != typed);
@@ -74,15 +80,20 @@ impl Dialog for Palette {
             app.run_command(command.clone());
         }
     }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, "Command");
+        self.list.draw(ctx, inside);
+    }
 }
 
 impl App {
     pub(in crate::app) fn open_palette(&mut self) {
-        self.overlays.open(Overlay::Palette(Palette {
+        self.overlays.open(Palette {
             list: PickList::new(self.palette_items()),
             history: self.overlays.palette_history.clone(),
             history_position: 0,
-        }));
+        });
     }
 
     fn palette_items(&self) -> Vec<PickItem> {
@@ -131,5 +142,62 @@ impl App {
             .note(action.help())
             .picked(self.times_picked(action))
             .unavailable(reason.map(|reason| format!("unavailable: {reason}")))
+    }
+}
+
+impl App {
+    /// Opens the menu of all actions for the focused pane. Picking an unavailable action shows the actions that would
+    /// make it available.
+    pub(in crate::app) fn open_action_menu(&mut self) {
+        let title = match (self.panes.focus, self.selected_dataset()) {
+            _ if self.viewer.is_some() => "Actions on the picture".to_owned(),
+            (Pane::Datasets, Some(dataset)) => {
+                format!("Actions on {} ({})", dataset.name, dataset.status.as_str())
+            }
+            (pane, _) => format!("Actions in {}", pane.name()),
+        };
+        let items = self.menu_actions().map(|action| self.action_item(action)).collect();
+        self.open_list(ListKind::Actions, &title, items);
+    }
+
+    fn menu_actions(&self) -> impl Iterator<Item = Action> {
+        let [pane, everywhere] = self.contexts();
+        let keymap = &self.setup.keymap;
+        let applies = move |context, action| keymap.has_action(context, action);
+        let mut actions: Vec<Action> = Action::ALL
+            .iter()
+            .copied()
+            .filter(|action| action.group() != ActionGroup::Navigation && *action != Action::Menu)
+            .filter(|&action| applies(pane, action) || applies(everywhere, action))
+            .collect();
+        // Actions that only this pane has come first. The order does not change for the results, which have nearly
+        // all.
+        if !matches!(self.panes.focus, Pane::Results | Pane::Detail) {
+            actions.sort_by_key(|&action| !applies(pane, action));
+        }
+        actions.into_iter()
+    }
+
+    fn action_item(&self, action: Action) -> PickItem {
+        let keys = self.setup.keymap.keys_of(&self.contexts(), action);
+        PickItem::new(Command::Action(action), action.help())
+            .prefix(keys.first().map_or("", String::as_str))
+            .picked(self.times_picked(action))
+            .unavailable(availability::unavailable_reason(self, action))
+    }
+
+    pub(in crate::app) fn times_picked(&self, action: Action) -> u32 {
+        self.overlays.picked_actions.get(action.name()).copied().unwrap_or(0)
+    }
+
+    pub(in crate::app) fn run_or_explain_action(&mut self, action: Action) {
+        let picked = self.overlays.picked_actions.entry(action.name().to_owned()).or_default();
+        *picked = picked.saturating_add(1);
+        let Some(reason) = availability::unavailable_reason(self, action) else {
+            return self.perform(action);
+        };
+        let steps = [availability::suggested_action(self, action), Some(Action::Menu)];
+        let items = steps.into_iter().flatten().map(|step| self.action_item(step)).collect();
+        self.open_list(ListKind::Actions, &reason, items);
     }
 }

@@ -1,33 +1,61 @@
-//! A list to pick one command from: typing filters it, the cursor or a digit picks a row.
+//! A list of commands to pick one from. Typing filters the list, and the cursor or a digit picks a row. The command
+//! palette and all lists of commands are made of it.
 
 use std::cmp::Reverse;
 
-use tessera_model::SafeText;
+use ratatui::{
+    layout::Rect,
+    text::{Line, Span},
+};
+use tessera_model::{DatasetId, HistoryEntry, SafeText};
 use tui_input::Input;
 
-use super::{Command, KeyResult, text_field::edit};
+use super::{DrawContext, KeyResult, fact_sheet::FactSheet, fields::edit};
 use crate::{
     app::{
-        fuzzy,
-        pane::{moved_cursor, rows_to_move},
+        Combination, fuzzy,
+        pane::{moved_cursor, rows_to_move, scroll_top},
+        query::FilterKind,
+        view::sort_filter::SortOrder,
     },
-    input::{Chord, Key},
+    config::{Destination, ThemeChoice, TileSize},
+    drawing::{below, display_width, field_area, fitting_items, rows_of_line},
+    input::{Action, Chord, Key},
 };
+
+/// What a row of a list does when it is picked.
+#[derive(Clone, Debug)]
+pub enum Command {
+    Action(Action),
+    AddFilter(FilterKind),
+    CombineTabs(Combination),
+    DeleteView(SafeText),
+    OpenDataset(DatasetId),
+    OpenDeployment(Destination),
+    OpenTab(usize),
+    OpenView(SafeText),
+    RenameView(SafeText),
+    RerunSearch(Box<HistoryEntry>),
+    SetTheme(ThemeChoice),
+    SetTileSize(TileSize),
+    ShowFacts(FactSheet),
+    Sort(SortOrder),
+}
 
 #[derive(Clone, Debug)]
 pub struct PickItem {
     pub command: Command,
-    /// A few characters before the label, such as a key; usually empty.
+    /// A few characters before the label, such as a key. The prefix is usually empty.
     pub prefix: SafeText,
-    /// The filter searches the label and the note.
+    /// The text of the row. The filter searches the label and the note.
     pub label: SafeText,
-    /// Shown dimmed behind the label.
+    /// A text behind the label, which is dimmed.
     pub note: SafeText,
-    /// Shown dimmed. It can be picked nevertheless, which explains why it is disabled.
+    /// Whether the row is dimmed. Picking a disabled row explains why it is disabled.
     pub disabled: bool,
-    /// Whether the cursor starts here.
+    /// Whether the cursor starts on this row.
     current: bool,
-    /// How often it was picked: among equal matches, the most picked comes first.
+    /// How often the row was picked. Among equal matches, the most picked row comes first.
     pub(super) picked: u32,
 }
 
@@ -90,7 +118,8 @@ impl PickList {
         &self.items
     }
 
-    /// The items that match the filter, best first; all in their order without a filter.
+    /// Returns the items that match the filter with the best first. Without a filter, all items are returned in
+    /// order.
     pub fn matches(&self) -> Vec<&PickItem> {
         let typed = self.filter.value();
         let mut found: Vec<(usize, &PickItem)> = self
@@ -108,14 +137,14 @@ impl PickList {
         self.matches().get(self.cursor).map(|item| &item.command)
     }
 
-    /// Whether a digit picks its row: while the filter is empty, and not in lists of actions, which show their
-    /// own keys.
+    /// Returns whether a digit picks its row. Digits pick rows while the filter is empty, but not in lists of
+    /// actions, which show their own keys.
     pub fn is_numbered(&self) -> bool {
         let shows_keys = self.items.iter().any(|item| matches!(item.command, Command::Action(_)));
         self.filter.value().is_empty() && !shows_keys
     }
 
-    /// Handles a key.
+    /// Handles a key of the list or of its filter.
     pub(super) fn handle_key(&mut self, chord: Chord) -> KeyResult {
         let count = self.matches().len();
         match (chord.key, chord.typed(), chord.ctrl) {
@@ -154,18 +183,139 @@ impl PickList {
         &mut self.filter
     }
 
-    /// Rows for all items, with the frame and the filter; more where `is_narrow`, because notes are wrapped.
+    /// Returns the rows for all items with the frame and the filter. A narrow list needs more rows, because notes are
+    /// wrapped.
     pub(super) fn preferred_rows(&self, is_narrow: bool) -> u16 {
         let rows = self.items.len() * if is_narrow { 2 } else { 1 };
         u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(4)
     }
+
+    /// Draws the filter above the matches.
+    pub(super) fn draw(&self, ctx: &mut DrawContext, inside: Rect) {
+        ctx.put(inside, 0, &[(" ▸ ", ctx.theme.accent)]);
+        let field = field_area(inside, 0, 3);
+        if self.filter.value().is_empty() {
+            ctx.put(field, 0, &[("  type to filter", ctx.theme.dim)]);
+        }
+        ctx.text_field(field, &self.filter, true);
+        let matches = self.matches();
+        // The blank row is left out where the matches need it.
+        let rows = below(inside, 1);
+        let is_full = rows_of_items(ctx, rows, self, &matches) >= usize::from(rows.height);
+        let rows = if is_full { rows } else { below(inside, 2) };
+        if matches.is_empty() {
+            let is_filtered = !self.filter.value().is_empty();
+            let text =
+                if is_filtered { "   no match; Backspace widens the filter" } else { "   none" };
+            ctx.put(rows, 0, &[(text, ctx.theme.dim)]);
+        }
+        draw_items(ctx, rows, self, &matches);
+    }
 }
 
-/// How far an item is from the filter; a match in the label comes before one in the note.
+/// Returns how far an item is from the filter. A match in the label comes before a match in the note.
 fn match_distance(typed: &str, item: &PickItem) -> Option<usize> {
     let label = fuzzy::distance(typed, item.label.as_str());
     label.map(|score| score * 2).or_else(|| {
         let both = format!("{} {}", item.label, item.note);
         fuzzy::substring_distance(typed, &both).map(|score| score * 2 + 1)
     })
+}
+
+const MAX_PREFIX_WIDTH: usize = 14;
+
+/// The cells that the prefixes and labels of a list need.
+#[derive(Clone, Copy)]
+struct ColumnWidths {
+    prefix: usize,
+    label: usize,
+}
+
+fn rows_of_items(ctx: &DrawContext, rows: Rect, list: &PickList, matches: &[&PickItem]) -> usize {
+    let cells = usize::from(rows.width);
+    item_lines(ctx, cells, list, matches).iter().map(|line| rows_of_line(line, cells)).sum()
+}
+
+fn item_lines(
+    ctx: &DrawContext,
+    cells: usize,
+    list: &PickList,
+    matches: &[&PickItem],
+) -> Vec<Line<'static>> {
+    let widest = |text: fn(&PickItem) -> &str| {
+        list.items().iter().map(|item| display_width(text(item))).max().unwrap_or(0)
+    };
+    let widths = ColumnWidths {
+        prefix: widest(|item| item.prefix.as_str()).min(MAX_PREFIX_WIDTH),
+        label: widest(|item| item.label.as_str()).min(cells / 2),
+    };
+    let line = |(index, item): (usize, &&PickItem)| {
+        let digit = (list.is_numbered() && index < 9).then_some(index + 1);
+        item_line(ctx, item, widths, index == list.cursor, digit)
+    };
+    matches.iter().enumerate().map(line).collect()
+}
+
+/// Draws the matches. Long ones are wrapped while there are rows, and the selected one is shown in full if it is
+/// cut nevertheless.
+fn draw_items(ctx: &mut DrawContext, rows: Rect, list: &PickList, matches: &[&PickItem]) {
+    // The area may have been laid out for a larger screen.
+    let rows = rows.intersection(ctx.buf.area);
+    let cells = usize::from(rows.width);
+    let lines = item_lines(ctx, cells, list, matches);
+    let needed: usize = lines.iter().map(|line| rows_of_line(line, cells)).sum();
+    let is_cut = lines.get(list.cursor).is_some_and(|line| line.width() > cells);
+    let rows = match matches.get(list.cursor) {
+        Some(item) if is_cut && needed > usize::from(rows.height) => {
+            ctx.text_below(rows, &full_text(item, cells))
+        }
+        _ => rows,
+    };
+    let height = usize::from(rows.height);
+    let top = if lines.len() > height { scroll_top(0, list.cursor, height) } else { 0 };
+    let visible = &lines[top..lines.len().min(top + height)];
+    let mut row = 0;
+    for (index, item) in (top..).zip(fitting_items(visible, cells, height)) {
+        for line in item {
+            ctx.buf.set_line(rows.x, rows.y + row, &line, rows.width);
+            ctx.select_row(rows, row, index == list.cursor);
+            row += 1;
+        }
+    }
+}
+
+/// Returns what a row cuts: the note, and the label if the label is long.
+fn full_text(item: &PickItem, cells: usize) -> String {
+    let (label, note) = (item.label.as_str(), item.note.as_str());
+    let is_label_whole = display_width(label) + MAX_PREFIX_WIDTH < cells && !note.is_empty();
+    if is_label_whole { note.to_owned() } else { format!("{label}  {note}") }
+}
+
+fn item_line(
+    ctx: &DrawContext,
+    item: &PickItem,
+    widths: ColumnWidths,
+    selected: bool,
+    digit: Option<usize>,
+) -> Line<'static> {
+    let theme = ctx.theme;
+    let (style, key) = if item.disabled { (theme.dim, theme.dim) } else { (theme.text, theme.key) };
+    let pad = |text: &str, cells: usize| " ".repeat(cells.saturating_sub(display_width(text)) + 2);
+    let (prefix, label) = (item.prefix.as_str(), item.label.as_str());
+    let cursor = if selected { "▸" } else { " " };
+    let digit = digit.map_or_else(|| "  ".to_owned(), |digit| format!("{digit} "));
+    let mut parts = vec![
+        Span::styled(cursor, theme.accent),
+        Span::styled(digit, theme.dim),
+        Span::styled(prefix.to_owned(), key),
+    ];
+    if widths.prefix > 0 {
+        parts.push(Span::styled(pad(prefix, widths.prefix), style));
+    }
+    parts.push(Span::styled(label.to_owned(), style));
+    if !item.note.is_empty() {
+        parts.push(Span::styled(pad(label, widths.label), style));
+        parts.push(Span::styled(item.note.to_string(), theme.dim));
+    }
+    Line::from(parts)
 }

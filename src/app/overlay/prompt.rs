@@ -1,23 +1,26 @@
-//! A prompt for one line of text: the id of a dataset, the path of a selection file, or a page.
+//! The prompt for one line of text: the id of a dataset, the path of a selection file, or the number of a page.
 
 use std::path::Path;
 
+use ratatui::layout::Rect;
 use tessera_model::{DatasetId, SafeText, Selection};
 use tui_input::Input;
 
 use super::{
-    Dialog, KeyResult, Overlay,
-    text_field::{self, expand_path},
+    Dialog, DrawContext, KeyResult,
+    fields::{self, expand_path},
 };
 use crate::{
     app::{App, Level, basket::count_with_noun},
+    drawing::{FormOptions, ScrollState, field_area},
     input::Chord,
     message::{Lane, Request},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptPurpose {
-    /// By its id, even if it is not listed; it stays in the list ("pinned") until the exit.
+    /// Opens a dataset by its id, even if the service does not list it. The dataset stays in the list ("pinned")
+    /// until the exit.
     OpenDataset,
     SaveSelection,
     LoadSelection,
@@ -55,7 +58,7 @@ impl TextPrompt {
         Self { purpose, text: text.into() }
     }
 
-    /// The typed page, from 0.
+    /// Returns the typed page, counted from 0.
     fn page(&self, app: &App) -> Result<u32, String> {
         let typed: Option<u32> = self.text.value().trim().parse().ok();
         let number = typed.and_then(|number| number.checked_sub(1));
@@ -81,7 +84,7 @@ impl TextPrompt {
         };
         let (dataset, saves) = (view.search.dataset, self.purpose == PromptPurpose::SaveSelection);
         let file = expand_path(typed, app.setup.home_dir.as_deref());
-        // Without a folder or an extension it is the name of a saved selection, as in commands.
+        // A text without a folder or an extension is the name of a saved selection, as in commands.
         let is_name = !typed.contains(['/', '.', '~']);
         let request = match (saves, is_name) {
             (true, false) => Request::SaveSelection(file, dataset, selection.clone()),
@@ -95,7 +98,7 @@ impl TextPrompt {
 
 impl Dialog for TextPrompt {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        text_field::handle_key(&mut self.text, chord)
+        fields::handle_key(&mut self.text, chord)
     }
 
     fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
@@ -116,7 +119,7 @@ impl Dialog for TextPrompt {
         Some(&mut self.text)
     }
 
-    fn accept(self, app: &mut App) {
+    fn accept(self: Box<Self>, app: &mut App) {
         let accepted = match self.purpose {
             PromptPurpose::GoToPage => self.page(app).map(|number| app.go_to_page(number, 0)),
             _ => self
@@ -126,21 +129,31 @@ impl Dialog for TextPrompt {
         };
         if let Err(reason) = accepted {
             app.outbox.notify(Level::Warning, reason);
-            app.overlays.open(Overlay::Prompt(self));
+            app.overlays.open(*self);
         }
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, self.purpose.title());
+        let (footer, scroll) = (&[][..], ScrollState::default());
+        ctx.form(inside, &FormOptions { column: 1, footer, scroll }, |rows| {
+            rows.text(self.purpose.description(), rows.ctx.theme.dim);
+            let row = rows.reserve(1);
+            rows.ctx.text_field(field_area(row, 0, 1), &self.text, true);
+        });
     }
 }
 
 impl App {
     pub(in crate::app) fn open_prompt(&mut self, purpose: PromptPurpose) {
-        self.overlays.open(Overlay::Prompt(TextPrompt::new(purpose, "")));
+        self.overlays.open(TextPrompt::new(purpose, ""));
     }
 
     pub(in crate::app) fn open_selection_file_prompt(&mut self, purpose: PromptPurpose) {
         let folder = self.setup.download_dir.as_str().trim_end_matches('/');
         let name = self.dataset().map_or("selection", |dataset| dataset.name.as_str());
         let path = format!("{folder}/{}.json", name.replace('/', "_"));
-        self.overlays.open(Overlay::Prompt(TextPrompt::new(purpose, &path)));
+        self.overlays.open(TextPrompt::new(purpose, &path));
     }
 
     pub(in crate::app) fn selection_saved(&mut self, file: &Path) {

@@ -1,8 +1,9 @@
-//! The confirmation before a reindex.
+//! The confirmation before a reindex, which lists the consequences.
 
-use tessera_model::{DatasetId, Operation, SafeText};
+use ratatui::{layout::Rect, text::Line};
+use tessera_model::{DatasetId, Operation, SafeText, text::grouped_with_noun};
 
-use super::{Dialog, KeyResult, Overlay};
+use super::{Dialog, DrawContext, KeyResult};
 use crate::{
     app::App,
     input::{Chord, Key},
@@ -35,8 +36,32 @@ impl Dialog for ReindexConfirmation {
         Some((self.dataset, Operation::Reindex))
     }
 
-    fn accept(self, app: &mut App) {
+    fn accept(self: Box<Self>, app: &mut App) {
         app.start_reindex((self.dataset, self.dataset_name));
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, &format!("Reindex {}", self.dataset_name));
+        let (app, theme) = (ctx.app, ctx.theme);
+        let count = app.store.dataset(self.dataset).and_then(|dataset| dataset.n_images);
+        let count = count.map(|count| grouped_with_noun(count, "image", "images"));
+        let count = count.unwrap_or_else(|| "all media".to_owned());
+        let has_selection =
+            app.baskets.get(self.dataset).is_some_and(|basket| !basket.selection().is_empty());
+        let recheck = "Recheck the clusters in the selection afterwards.";
+        let lines = [
+            (format!("Clusters {count} again.").as_str(), theme.text),
+            ("", theme.text),
+            ("PARTIAL INDEX → READ ONLY → INDEXING → READY", theme.accent),
+            ("Until READY: no additions, exports, or searches by picture.", theme.dim),
+            ("Clusters get new ids; open searches are repeated.", theme.dim),
+            (if has_selection { recheck } else { "" }, theme.dim),
+        ]
+        .map(|(text, style)| match text {
+            "" => Line::default(),
+            _ => Line::styled(format!(" {text}"), style),
+        });
+        ctx.put_lines(inside, &lines);
     }
 }
 
@@ -44,7 +69,7 @@ impl App {
     pub(in crate::app) fn open_reindex_confirmation(&mut self) {
         if let Some(dataset) = self.target_dataset() {
             let (dataset, dataset_name) = (dataset.id, dataset.name.clone());
-            self.overlays.open(Overlay::Reindex(ReindexConfirmation { dataset, dataset_name }));
+            self.overlays.open(ReindexConfirmation { dataset, dataset_name });
         }
     }
 }

@@ -1,13 +1,22 @@
-//! Saved views: the input for a name, and the list of them.
+//! Saved views: the input for the name of a view, the list of views, and how a view is saved, renamed, deleted and
+//! opened.
 
+use ratatui::layout::Rect;
 use tessera_model::{
     AnchorKind, PictureSource, Query, SafeText, SavedView, Search, StateKey, StateValue,
 };
 use tui_input::Input;
 
-use super::{Command, Dialog, KeyResult, ListKind, Overlay, PickItem, text_field};
+use super::{
+    Dialog, DrawContext, KeyResult,
+    command_list::{CommandList, ListKind},
+    fields,
+    palette::Palette,
+    pick_list::{Command, PickItem},
+};
 use crate::{
     app::{App, Level, LoadedState, Pane, QueryImage, basket::count_with_noun},
+    drawing::{FormOptions, ScrollState, choice_text, field_area},
     input::{Chord, Key},
     message::{Lane, Request},
 };
@@ -17,7 +26,7 @@ pub struct ViewNameInput {
     pub name: Input,
     /// Whether the view applies to any dataset, or only to the open one.
     pub any_dataset: bool,
-    /// The view to rename; `None` to save a new one.
+    /// The view to rename. `None` saves a new view.
     pub renamed_from: Option<SafeText>,
 }
 
@@ -33,7 +42,7 @@ impl Dialog for ViewNameInput {
             self.any_dataset = !self.any_dataset;
             return KeyResult::Stay;
         }
-        text_field::handle_key(&mut self.name, chord)
+        fields::handle_key(&mut self.name, chord)
     }
 
     fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
@@ -48,11 +57,11 @@ impl Dialog for ViewNameInput {
         Some(&mut self.name)
     }
 
-    fn accept(self, app: &mut App) {
+    fn accept(self: Box<Self>, app: &mut App) {
         let name = self.trimmed_name();
         if name.is_empty() {
             app.outbox.notify(Level::Warning, "type a name for the view");
-            app.overlays.open(Overlay::NameView(self));
+            app.overlays.open(*self);
             return;
         }
         let view = match &self.renamed_from {
@@ -66,6 +75,28 @@ impl Dialog for ViewNameInput {
         SavedView { name, ..view }.insert_into(&mut views);
         app.store_views(views);
     }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let is_new = self.renamed_from.is_none();
+        let inside = ctx.dialog(area, if is_new { "Save as a view" } else { "Rename the view" });
+        let theme = ctx.theme;
+        let name = self.trimmed_name();
+        let is_taken = ctx.app.saved_views().iter().any(|view| view.name == name);
+        let replaces = is_taken && self.renamed_from.as_ref() != Some(&name);
+        let (footer, scroll) = (&[][..], ScrollState::default());
+        ctx.form(inside, &FormOptions { column: FIELD_COLUMN, footer, scroll }, |rows| {
+            let row = rows.reserve(1);
+            rows.ctx.put(row, 0, &[(" name", theme.text)]);
+            rows.ctx.text_field(field_area(row, 0, FIELD_COLUMN), &self.name, true);
+            if is_new {
+                let scope = if self.any_dataset { "any dataset" } else { "this dataset" };
+                rows.text(&format!("for    {}", choice_text(scope, true)), theme.text);
+            }
+            if replaces {
+                rows.text(&format!("? replaces the view “{name}”"), theme.moving);
+            }
+        });
+    }
 }
 
 impl App {
@@ -73,7 +104,7 @@ impl App {
         self.store.views.value().map_or(&[], Vec::as_slice)
     }
 
-    /// Why no view can be saved: saving before the views are loaded would lose them.
+    /// Returns why no view can be saved. Saving a view before the saved views are loaded would lose them.
     pub fn saved_views_unavailable(&self) -> Option<String> {
         match (self.store.views.value(), self.store.views.failure()) {
             (Some(_), _) => None,
@@ -83,10 +114,7 @@ impl App {
     }
 
     pub fn needs_saved_views(&self) -> bool {
-        let listed = match self.overlays.current() {
-            Some(Overlay::List(list)) => list.kind == ListKind::Views,
-            overlay => matches!(overlay, Some(Overlay::Palette(_))),
-        };
+        let listed = self.lists_saved_views() || self.overlays.dialog::<Palette>().is_some();
         let awaited = self.setup.initial_view.is_some() && self.view().is_some();
         (listed || awaited || self.panes.focus == Pane::Query)
             && self.store.views.due(None).is_some()
@@ -95,7 +123,7 @@ impl App {
     pub(in crate::app) fn saved_views_loaded(&mut self, result: LoadedState) {
         let views = result.map(|value| match value {
             Some(StateValue::Views(views)) => views,
-            // Other state is not stored under this key.
+            // Only views are stored under this key.
             _ => Vec::new(),
         });
         self.store.views.finish(self.outbox.now, views);
@@ -106,22 +134,21 @@ impl App {
                 self.outbox.notify(Level::Warning, format!("unknown view: {name}"));
             }
         }
-        match self.overlays.current() {
-            Some(Overlay::List(list)) if list.kind == ListKind::Views => self.open_saved_views(),
-            Some(Overlay::Palette(palette)) if palette.list.filter.value().is_empty() => {
-                self.open_palette();
-            }
-            _ => {}
+        let is_unfiltered = |palette: &Palette| palette.list.filter.value().is_empty();
+        if self.lists_saved_views() {
+            self.open_saved_views();
+        } else if self.overlays.dialog().is_some_and(is_unfiltered) {
+            self.open_palette();
         }
+    }
+
+    fn lists_saved_views(&self) -> bool {
+        self.overlays.dialog::<CommandList>().is_some_and(|list| list.kind == ListKind::Views)
     }
 
     pub(in crate::app) fn open_view_name_input(&mut self, renamed_from: Option<SafeText>) {
         let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
-        self.overlays.open(Overlay::NameView(ViewNameInput {
-            name,
-            any_dataset: false,
-            renamed_from,
-        }));
+        self.overlays.open(ViewNameInput { name, any_dataset: false, renamed_from });
     }
 
     pub(in crate::app) fn open_saved_views(&mut self) {
@@ -165,7 +192,7 @@ impl App {
         format!("{dataset}{query} · {on} on, {off} off")
     }
 
-    /// The search on screen with the builder's filters, without a name.
+    /// Returns the search on screen with the builder's filters as a view without a name.
     fn view_to_save(&self, any_dataset: bool) -> Option<SavedView> {
         let view = self.view()?;
         Some(SavedView {
@@ -214,3 +241,5 @@ impl App {
         self.edit_draft(|draft| draft.replace_all(&view.filters, &view.disabled_filters));
     }
 }
+
+const FIELD_COLUMN: u16 = 8;

@@ -1,21 +1,29 @@
-//! The histogram of the loaded scores, with a cut that can be moved and becomes the limit of the
-//! search: the max score of captions, or the max distance from a picture.
+//! The histogram of the loaded scores with a movable cut. Accepting the dialog makes the cut the limit of the search:
+//! the max score of captions, or the max distance from a picture.
 
-use ratatui::layout::Rect;
-use tessera_model::{Cluster, Filter, Fraction, Histogram, Preview, Query, Search};
+use ratatui::{
+    layout::Rect,
+    widgets::{Sparkline, SparklineBar, Widget},
+};
+use tessera_model::{
+    Cluster, Filter, Fraction, Histogram, Preview, Query, Search,
+    text::{count_with_noun, group_digits},
+};
 
-use super::{Dialog, KeyResult, Overlay};
+use super::{Dialog, DrawContext, KeyResult};
 use crate::{
     app::{
         App, Mouse, MouseKind,
         areas::inner_area,
         view::visible_pictures::{VisiblePicture, preview_picture},
     },
+    drawing::{below, display_width, first_fitting, format_score, line, split_end, text_cells},
     input::{Chord, Key},
 };
 
-/// Columns of a boundary picture, and of the smallest plot beside two of them.
+/// Columns of a boundary picture.
 const PICTURE_COLUMNS: u16 = 22;
+/// Columns of the smallest plot beside two boundary pictures.
 const MIN_PLOT_COLUMNS: u16 = 24;
 /// How far the cut moves, in thousandths.
 const STEP: i32 = 10;
@@ -23,25 +31,25 @@ const LARGE_STEP: i32 = 50;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoreHistogram {
-    /// Lower scores stay; in thousandths.
+    /// The score in thousandths below which results stay.
     cut: i32,
     /// The start of the histogram, in thousandths.
     start: i32,
-    /// The end of the histogram, in thousandths: there, nothing falls out.
+    /// The end of the histogram, in thousandths. A cut at the end lets nothing fall out.
     end: i32,
 }
 
 /// The areas inside the dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistogramAreas {
-    /// One bar in each column; the lines above and below it have text.
+    /// The bars, one in each column. The lines above and below the plot have text.
     pub plot: Rect,
     /// The pictures of the last result that stays and of the first that falls out.
     pub boundary: Option<[Rect; 2]>,
 }
 
 impl ScoreHistogram {
-    /// The limit that the cut stands for; `None` where nothing falls out.
+    /// Returns the limit that the cut stands for, or `None` if nothing falls out.
     pub fn limit(&self) -> Option<Fraction> {
         if self.cut >= self.end { None } else { Fraction::new(self.cut_score()) }
     }
@@ -54,7 +62,7 @@ impl ScoreHistogram {
         self.limit().is_none_or(|limit| score < limit.value())
     }
 
-    /// The loaded clusters that stay, closest first, and those that fall out.
+    /// Returns the loaded clusters that stay and the clusters that fall out, with the closest first.
     pub fn split<'a>(&self, app: &'a App) -> (Vec<&'a Cluster>, Vec<&'a Cluster>) {
         let mut scored: Vec<(f64, &Cluster)> = app.scored_clusters();
         scored.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -63,7 +71,7 @@ impl ScoreHistogram {
         (clusters(&scored[..kept]), clusters(&scored[kept..]))
     }
 
-    /// The cluster beside the cut on each side.
+    /// Returns the cluster on each side of the cut.
     pub fn boundary<'a>(&self, app: &'a App) -> [Option<&'a Cluster>; 2] {
         let (kept, dropped) = self.split(app);
         [kept.last().copied(), dropped.first().copied()]
@@ -120,7 +128,7 @@ impl ScoreHistogram {
     }
 }
 
-/// A score in thousandths, rounded down.
+/// Returns a score in thousandths, rounded down.
 fn thousandths(score: f64) -> i32 {
     #[expect(clippy::cast_possible_truncation, reason = "a score of at most 2, which saturates")]
     let thousandths = (score * 1000.0 + 1e-6).floor() as i32;
@@ -149,7 +157,7 @@ impl Dialog for ScoreHistogram {
         (screen.0, if screen.1 < 36 { 9 } else { 13 })
     }
 
-    /// At the bottom of the screen: the results stay visible above it.
+    /// The dialog is at the bottom of the screen, so that the results stay visible above it.
     fn area(&self, screen: (u16, u16)) -> Rect {
         let (width, rows) = self.preferred_size(screen);
         let height = rows.min(screen.1.saturating_sub(1));
@@ -160,7 +168,7 @@ impl Dialog for ScoreHistogram {
         "← → move the cut   ↑ ↓ one result   End no limit   Enter search   Esc close"
     }
 
-    /// Keeps the results up to this one, counted from the closest.
+    /// Moves the cut so that the results up to this one stay, counted from the closest.
     fn select_item(&mut self, index: usize, app: &App) {
         let mut scores: Vec<f64> =
             app.scored_clusters().into_iter().map(|(score, _)| score).collect();
@@ -192,16 +200,32 @@ impl Dialog for ScoreHistogram {
         pictures.collect()
     }
 
-    fn accept(self, app: &mut App) {
+    fn accept(self: Box<Self>, app: &mut App) {
         let Some(search) = app.view().map(|view| view.search.clone()) else { return };
         let limited = with_limit(search.clone(), self.limit());
         if limited != search {
             app.open_search(Search { page: 0, ..limited });
         }
     }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        ctx.dialog(area, "Scores of the loaded results: lower is closer");
+        let areas = Self::areas(area);
+        let Some(histogram) = ctx.app.score_histogram(usize::from(areas.plot.width)) else {
+            return;
+        };
+        self.draw_headline(ctx, areas.plot);
+        self.draw_bars(ctx, areas.plot, &histogram);
+        draw_axis(ctx, areas.plot, &histogram);
+        let Some(pictures) = areas.boundary else { return };
+        let sides = self.boundary(ctx.app).into_iter().zip(pictures);
+        for ((cluster, picture), name) in sides.zip(["last kept", "first left out"]) {
+            draw_boundary(ctx, picture, cluster, name);
+        }
+    }
 }
 
-/// The limit of a search on its scores.
+/// Returns the limit of a search on its scores.
 fn limit_of(search: &Search) -> Option<Fraction> {
     match &search.query {
         Query::Caption { max_score, .. } => *max_score,
@@ -236,10 +260,10 @@ impl App {
         let cut = limit_of(&view.search).map_or(end, |limit| thousandths(limit.value()));
         let mut plot = ScoreHistogram { cut: end, start, end };
         plot.move_to(cut);
-        self.overlays.open(Overlay::ScoreHistogram(plot));
+        self.overlays.open(plot);
     }
 
-    /// The loaded clusters that have a score.
+    /// Returns the loaded clusters that have a score.
     fn scored_clusters(&self) -> Vec<(f64, &Cluster)> {
         let clusters = self.loaded_clusters().into_iter();
         clusters.filter_map(|it| Some((it.relevance.as_ref()?.score, it))).collect()
@@ -250,11 +274,82 @@ impl App {
         Histogram::new(&scores, intervals)
     }
 
-    /// Whether the cut of the open histogram leaves a cluster out.
+    /// Returns whether the cut of the open histogram leaves a cluster out.
     pub fn falls_out(&self, cluster: &Cluster) -> bool {
-        match (self.overlays.current(), &cluster.relevance) {
-            (Some(Overlay::ScoreHistogram(plot)), Some(relevance)) => !plot.keeps(relevance.score),
-            _ => false,
+        let histogram = self.overlays.dialog::<ScoreHistogram>();
+        let score = cluster.relevance.as_ref().map(|relevance| relevance.score);
+        histogram.zip(score).is_some_and(|(histogram, score)| !histogram.keeps(score))
+    }
+}
+
+impl ScoreHistogram {
+    fn draw_headline(&self, ctx: &mut DrawContext, plot: Rect) {
+        let (kept, dropped) = self.split(ctx.app);
+        let all = kept.len() + dropped.len();
+        let theme = ctx.theme;
+        let loaded = group_digits(all as u64);
+        let (text, style) = if self.limit().is_some() {
+            let score = format_score(self.cut_score());
+            let kept = group_digits(kept.len() as u64);
+            (format!("{kept} of {loaded} below {score}"), theme.accent)
+        } else {
+            (format!("no limit: all {loaded} stay"), theme.text)
+        };
+        let fall_out = match dropped.len() {
+            0 => String::new(),
+            count => format!(" · {} out", count_with_noun(count, "falls", "fall")),
+        };
+        let above = Rect { y: plot.y - 1, height: 1, ..plot };
+        let cells = usize::from(above.width).saturating_sub(display_width(&text));
+        let fall_out = first_fitting(&[fall_out], cells).to_owned();
+        ctx.put(above, 0, &[(text, style), (fall_out, theme.dim)]);
+    }
+
+    /// Draws a bar for each column, and the cut over the bars. Bars whose results fall out are dimmed.
+    fn draw_bars(&self, ctx: &mut DrawContext, plot: Rect, histogram: &Histogram) {
+        let theme = ctx.theme;
+        let cut = self.limit().and_then(|limit| histogram.index_of(limit.value()));
+        let largest = histogram.largest_count();
+        // A bar of one result stays visible beside a bar of many.
+        let smallest = largest.div_ceil(8 * usize::from(plot.height.max(1)));
+        let bars = histogram.counts.iter().enumerate().map(|(column, &count)| {
+            let height = if count == 0 { 0 } else { count.max(smallest) };
+            let stays = cut.is_none_or(|cut| column < cut);
+            let style = if stays { theme.gauge } else { theme.dim };
+            SparklineBar::from(height as u64).style(Some(style))
+        });
+        Sparkline::default().data(bars).max(largest as u64).render(plot, ctx.buf);
+        if let Some(column) = cut.and_then(|cut| u16::try_from(cut).ok()) {
+            for y in plot.top()..plot.bottom() {
+                ctx.buf[(plot.x + column, y)].set_symbol("┃").set_style(theme.frame_focus);
+            }
         }
     }
+}
+
+fn draw_axis(ctx: &mut DrawContext, plot: Rect, histogram: &Histogram) {
+    let axis = Rect { y: plot.bottom(), height: 1, ..plot };
+    let (start, end) = histogram.range;
+    let end = format_score(end);
+    ctx.put(axis, 0, &[(format_score(start), ctx.theme.dim)]);
+    let (_, right) = split_end(axis, &end);
+    ctx.put(right, 0, &[(&end, ctx.theme.dim)]);
+    let middle = format!("most in a bar: {}", histogram.largest_count());
+    let free = usize::from(axis.width).saturating_sub(12);
+    let middle = first_fitting(&[middle], free).to_owned();
+    let x = axis.x + axis.width.saturating_sub(text_cells(&middle)) / 2;
+    let width = axis.right().saturating_sub(x);
+    ctx.put(Rect { x, width, ..axis }, 0, &[(middle, ctx.theme.dim)]);
+}
+
+fn draw_boundary(ctx: &mut DrawContext, picture: Rect, cluster: Option<&Cluster>, name: &str) {
+    let canvas = ctx.app.screen.canvas(picture.width, picture.height);
+    match cluster.and_then(|cluster| cluster.previews.first()) {
+        Some(preview) => _ = ctx.draw_picture(picture, preview.media.into(), canvas),
+        None => ctx.picture_placeholder(picture, "none"),
+    }
+    let score = cluster.and_then(|cluster| cluster.relevance.as_ref());
+    let score = score.map_or_else(String::new, |relevance| format_score(relevance.score));
+    let text = line(Rect { height: picture.height + 1, ..picture }, picture.height);
+    ctx.put(below(text, 0), 0, &[(score, ctx.theme.accent), (format!(" {name}"), ctx.theme.dim)]);
 }

@@ -2,16 +2,21 @@
 
 use std::collections::HashMap;
 
+use tessera_model::{DatasetId, Failure, Page, Search};
+use tessera_wire::vql;
+
 use crate::{
     app::{
-        App, Effect, Level, Overlay, Pane,
-        overlay::{Command, FactSheet, ListKind, PickItem},
+        App, Effect, Level, Pane,
+        overlay::{
+            command_list::ListKind,
+            fact_sheet::FactSheet,
+            pick_list::{Command, PickItem},
+        },
         query::{FilterKind, KnownValues, QueryDraft, QueryEditor, diagnostics},
     },
     input::{Chord, Key as Button},
 };
-use tessera_model::{DatasetId, Failure, Page, Search};
-use tessera_wire::vql;
 
 #[derive(Debug, Default)]
 pub struct QueryBuilder {
@@ -173,7 +178,7 @@ impl App {
                 let row = it.row.map_or_else(String::new, |row| format!(" in row {}", row + 1));
                 sheet.fact(&format!("{}{row}", it.severity.name()), &it.text)
             });
-        self.overlays.open(Overlay::Facts(sheet));
+        self.overlays.open(sheet);
     }
 
     pub(in crate::app) fn edit_json(&mut self) {

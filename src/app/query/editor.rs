@@ -2,7 +2,7 @@
 
 use super::{FilterKind, KnownValues, QueryDraft};
 use crate::{
-    app::overlay::text_field,
+    app::overlay::fields,
     input::{Chord, Key},
 };
 
@@ -41,7 +41,7 @@ impl QueryEditor<'_> {
         } else if let (Some(field), Some(row)) = (draft.field, draft.rows.get_mut(draft.cursor))
             && let Some(input) = row.input_mut(field)
         {
-            text_field::paste(input, text);
+            fields::paste(input, text);
         }
     }
 

@@ -3,15 +3,15 @@
 //! A row has one choice (its `op`, or the `mode` of an issue) and a few text fields. It gives a
 //! [`Filter`] or names the field that is wrong, so that a filter with two keys cannot be built.
 
-use tui_input::Input;
-
-use crate::{
-    app::overlay::text_field::edit,
-    input::{Chord, Key as Button},
-};
 use tessera_model::{
     Anchor, AnchorKind, Filter, Fraction, SafeText, TagId,
     vql::{InvalidField, IssueMode, IssueName, LabelRule},
+};
+use tui_input::Input;
+
+use crate::{
+    app::overlay::fields::edit,
+    input::{Chord, Key as Button},
 };
 
 /// The kind of a filter: its key on the wire.

@@ -1,9 +1,18 @@
 //! The search history of a deployment, saved between runs.
 
+use tessera_model::{
+    HistoryEntry, Page, PictureSource, Query, ResultCount, Search, StateKey, StateValue,
+    text::{format_age, group_digits},
+};
+use tessera_picture::{Canvas, Crop, PictureSubject, PictureView};
+
 use crate::{
     app::{
-        App, Level, LoadedState, Overlay, Pane, QueryImage, Remote, View,
-        overlay::{Command, ListKind, PickItem},
+        App, Level, LoadedState, Pane, QueryImage, Remote, View,
+        overlay::{
+            command_list::{CommandList, ListKind},
+            pick_list::{Command, PickItem},
+        },
         query::filter_summary,
         view::{
             title,
@@ -12,11 +21,6 @@ use crate::{
     },
     message::{Lane, Request},
 };
-use tessera_model::{
-    HistoryEntry, Page, PictureSource, Query, ResultCount, Search, StateKey, StateValue,
-    text::{format_age, group_digits},
-};
-use tessera_picture::{Canvas, Crop, PictureSubject, PictureView};
 
 const UNLISTED_DATASET: &str = "a dataset that is not in the list";
 
@@ -175,8 +179,7 @@ impl App {
             }
         });
         self.history.loaded.finish(self.outbox.now, loaded);
-        if matches!(self.overlays.current(), Some(Overlay::List(list)) if list.kind == ListKind::History)
-        {
+        if self.overlays.dialog::<CommandList>().is_some_and(|it| it.kind == ListKind::History) {
             self.show_history();
         }
     }

@@ -1,14 +1,18 @@
 //! Set operations on tabs, computed from the loaded pages, because the service has no OR and NOT.
 //! The result is never shown as complete.
 
-use crate::app::{
-    App, Computed, View,
-    basket::count_with_noun,
-    overlay::{Command, ListKind, PickItem},
-};
 use tessera_model::{
     Cluster, Page, SafeText, Search,
     set_algebra::{SetOperator, combine},
+};
+
+use crate::app::{
+    App, Computed, View,
+    basket::count_with_noun,
+    overlay::{
+        command_list::ListKind,
+        pick_list::{Command, PickItem},
+    },
 };
 
 pub type Combination = (usize, SetOperator);

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use tessera_model::{Link, PictureSource, Preview};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol};
 
-pub(in crate::app) struct VisiblePicture {
+pub struct VisiblePicture {
     pub view: PictureView,
     pub source: PictureSource,
     /// The other picture of a difference.

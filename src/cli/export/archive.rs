@@ -71,9 +71,9 @@ impl DownloadTarget<'_> {
             };
             let mut bar = context.messages.progress_bar(file_name(&self.path));
             let report = &mut |done, all| bar.set_bytes(done, all);
-            let target = (self.path.as_path(), self.options.existing());
+            let (client, existing) = (&connection.client, self.options.existing());
             let outcome =
-                connection.client.download((export.dataset, export.task), target, report).await;
+                client.download(export.dataset, export.task, &self.path, existing, report).await;
             hint.finished = true;
             outcome?
         };

@@ -88,7 +88,7 @@ pub fn run_info(out: &Output, command: InfoCommand, root: Command) -> CliResult 
         InfoCommand::Version => {
             let version = json!({
                 "version": env!("CARGO_PKG_VERSION"),
-                "interface": tessera_wire::paths::API_PREFIX,
+                "interface": tessera_wire::endpoints::API_PREFIX,
                 "platform": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
             });
             out.print(&Document::one("tessera.version/1", version, VERSION_COLUMNS))?;

@@ -19,7 +19,7 @@ use crate::{
     cli::{CliError, CliResult, messages::write_message, output::write_stdout},
     printable_text::PrintableText,
 };
-use tessera_client::rotating_file::RotatingFile;
+use tessera_files::RotatingFile;
 use tessera_service::{AccessLog, AccessRecord};
 
 /// Records that wait to be written; further ones are lost.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::model_folder::{check_name, load_model, test_model};
 use crate::{
     cli::{CliError, CliResult, Column, Document, Exit, Output, messages::write_message},
-    config, user_files,
+    config,
 };
 use tessera_model::ShellCommand;
 
@@ -39,24 +39,24 @@ pub(super) fn add(folder: &Path, name: Option<&str>) -> CliResult {
 }
 
 fn copy(from: &Path, files: &[PathBuf], models: &Path, target: &Path) -> io::Result<()> {
-    user_files::create_private_dir(models)?;
+    tessera_files::create_private_dir_durably(models)?;
     // What a crash left is replaced.
     let partial = target.with_extension("partial");
-    user_files::if_exists(fs::remove_dir_all(&partial))?;
+    tessera_files::if_exists(fs::remove_dir_all(&partial))?;
     for file in files {
         let copied = partial.join(file.strip_prefix(from).map_err(io::Error::other)?);
-        user_files::create_private_dir(copied.parent().unwrap_or(models))?;
+        tessera_files::create_private_dir(tessera_files::parent_dir(&copied))?;
         fs::copy(file, &copied)?;
-        fs::File::open(&copied)?.sync_all()?;
     }
+    tessera_files::sync_tree(&partial)?;
     fs::rename(&partial, target)?;
-    user_files::sync_names(models)
+    tessera_files::sync_dir(models)
 }
 
 pub(super) fn list(out: &Output) -> CliResult {
     let models = models_dir()?;
     let unreadable = |error| CliError::io(format_args!("list {}", models.display()), &error);
-    let entries = user_files::if_exists(fs::read_dir(&models)).map_err(unreadable)?;
+    let entries = tessera_files::if_exists(fs::read_dir(&models)).map_err(unreadable)?;
     let mut rows = Vec::new();
     for entry in entries.into_iter().flatten() {
         let entry = entry.map_err(unreadable)?;
@@ -85,7 +85,7 @@ fn size(folder: &Path) -> io::Result<u64> {
 pub(super) fn remove(name: &str) -> CliResult {
     check_name(name)?;
     let removed = fs::remove_dir_all(models_dir()?.join(name));
-    match user_files::if_exists(removed) {
+    match tessera_files::if_exists(removed) {
         Ok(Some(())) => {
             write_message(&format!("removed the model {name}."));
             Ok(Exit::Done)

@@ -147,9 +147,8 @@ async fn show_export(client: &Client, dataset: &Dataset) -> CliResult<()> {
     if let Some(failure) = task.failure() {
         return Err(failure.into());
     }
-    let archive = client
-        .download((dataset.id, task.id), (&target, ExistingFile::Keep), &mut |_, _| {})
-        .await?;
+    let archive =
+        client.download(dataset.id, task.id, &target, ExistingFile::Keep, &mut |_, _| {}).await?;
     let expected = dataset.n_images.unwrap_or_default();
     if archive.images as u64 != expected {
         let message = format!("the archive has {} images instead of {expected}", archive.images);

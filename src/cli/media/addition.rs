@@ -19,7 +19,7 @@ use crate::{
         context::INTERRUPT_CHECK_TIMEOUT, messages::format_bytes, polling::Poller, reindex,
         timestamps::timestamp_now,
     },
-    config, user_files,
+    config,
 };
 use tessera_client::Client;
 use tessera_model::{
@@ -281,7 +281,7 @@ impl<'a> AdditionRun<'a> {
         let folder = config::state_dir(&self.connection.deployment_name);
         let folder = folder.ok_or_else(|| "the home folder is unknown".to_owned())?;
         let path = folder.join(format!("rest-{}.list", self.dataset.id));
-        user_files::write_atomically(&path, &list)
+        tessera_files::write_user_file(&path, &list)
             .map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(path)
     }

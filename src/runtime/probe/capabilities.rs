@@ -1,8 +1,9 @@
 //! Decides what the terminal can draw, from its environment and its replies.
 
-use super::{Environment, replies::TerminalReplies};
-use crate::ui::{picture_layer::ColorDepth, theme::ThemeName};
 use tessera_picture::{Protocol, fit::DEFAULT_SIXEL_SIDE};
+
+use super::{Environment, replies::TerminalReplies};
+use crate::drawing::{picture_layer::ColorDepth, theme::ThemeName};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]

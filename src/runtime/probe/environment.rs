@@ -2,7 +2,7 @@
 
 use std::{env, time::Duration};
 
-use crate::ui::{picture_layer::ColorDepth, theme::ThemeName};
+use crate::drawing::{picture_layer::ColorDepth, theme::ThemeName};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]

@@ -7,11 +7,10 @@ use ratatui::{
 };
 
 use crate::{
+    app::overlay::DrawContext,
+    drawing::{below, rows_of_line, wrap_words},
     input::Action,
-    ui::{
-        DrawContext, bars,
-        widget::{below, rows_of_line, wrap_words},
-    },
+    ui::bars,
 };
 
 const NAME_WIDTH: usize = 9;

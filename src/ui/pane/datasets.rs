@@ -1,16 +1,17 @@
 //! The list of datasets.
 
 use ratatui::layout::Rect;
+use tessera_model::{
+    Dataset, Status,
+    text::{count_with_noun, group_digits, truncate},
+};
 
 use super::{status_glyph, status_text};
 use crate::{
-    app::{Pane, pane::datasets_scroll_top},
-    ui::{
-        DrawContext,
-        widget::{MIN_FRAMED_ROWS, group_digits, line, split_end, truncate},
-    },
+    app::{Pane, overlay::DrawContext, pane::datasets_scroll_top},
+    drawing::{line, split_end},
+    ui::pane::frame::MIN_FRAMED_ROWS,
 };
-use tessera_model::{Dataset, Status, text::count_with_noun};
 
 pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
     let count = ctx.app.store().dataset_list().len();

@@ -5,16 +5,13 @@ use ratatui::{
     style::Style,
     text::{Line, Span},
 };
+use tessera_model::{Cluster, EntryId, Preview, text::group_digits};
+use tessera_picture::Crop;
 
 use crate::{
-    app::{App, Pane, detail_layout::DetailLayout, detail_picture_view},
-    ui::{
-        DrawContext,
-        widget::{format_score, group_digits},
-    },
+    app::{App, Pane, detail_layout::DetailLayout, detail_picture_view, overlay::DrawContext},
+    drawing::format_score,
 };
-use tessera_model::{Cluster, EntryId, Preview};
-use tessera_picture::Crop;
 
 pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
@@ -31,7 +28,7 @@ pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
     let crop = view.crop.clone();
     let covered = ctx.draw_picture(picture, view, canvas);
     if let (Some(covered), Crop::Highlighted(region)) = (covered, crop) {
-        ctx.draw_region_outline(covered, region);
+        ctx.draw_region_outline(covered, region, ctx.app.screen().protocol);
     }
     draw_strip(ctx, &strip, index);
     let lines = preview_lines(ctx, preview).into_iter();

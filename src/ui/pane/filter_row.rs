@@ -1,17 +1,17 @@
 //! A filter of the query builder: its state, kind, operator and value in one row.
 
 use ratatui::{layout::Rect, style::Style};
+use tessera_model::{SafeText, text::truncate};
 use tui_input::Input;
 
 use super::query_checks::{row_suffix, severity_style};
 use crate::{
-    app::query::{Diagnostic, FilterKind, FilterRow},
-    ui::{
-        DrawContext,
-        widget::{choice_text, first_fitting, split_columns, text_cells, truncate},
+    app::{
+        overlay::DrawContext,
+        query::{Diagnostic, FilterKind, FilterRow},
     },
+    drawing::{choice_text, first_fitting, split_columns, text_cells},
 };
-use tessera_model::SafeText;
 
 /// Cells of the columns before the value: state, key, operator.
 pub(super) const COLUMN_WIDTHS: [u16; 3] = [5, 12, 16];

@@ -1,6 +1,10 @@
 //! The jobs: one line each, newest first.
 
 use ratatui::{layout::Rect, style::Style};
+use tessera_model::{
+    ExportTaskId,
+    text::{format_age, format_duration, truncate},
+};
 
 use crate::{
     app::{
@@ -9,17 +13,12 @@ use crate::{
             job_rows::{self, JobColumns, JobRows},
             job_text::{job_state_text, job_summary},
         },
+        overlay::DrawContext,
     },
+    drawing::{Theme, display_width, gauge, wrap_words},
     input::Action,
-    ui::{
-        DrawContext, Theme,
-        widget::{
-            MIN_FRAMED_ROWS, display_width, format_age, format_duration, gauge, truncate,
-            wrap_words,
-        },
-    },
+    ui::pane::frame::MIN_FRAMED_ROWS,
 };
-use tessera_model::ExportTaskId;
 
 pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;

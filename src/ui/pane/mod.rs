@@ -5,6 +5,7 @@ mod connection;
 mod datasets;
 mod detail;
 mod filter_row;
+mod frame;
 mod jobs;
 mod query;
 mod query_checks;

@@ -4,6 +4,7 @@ use ratatui::{
     layout::Rect,
     text::{Line, Span},
 };
+use tessera_model::{EntityType, Granularity, Query, SafeText};
 use tui_input::Input;
 
 use super::{
@@ -13,18 +14,14 @@ use super::{
 use crate::{
     app::{
         Pane,
+        overlay::DrawContext,
         pane::scroll_top,
         query::{Diagnostic, FilterKind, JsonEditor, QueryDraft, diagnostics},
     },
+    drawing::{below, display_width, first_fitting, line, rows_of_line, split_columns},
     input::Action,
-    ui::{
-        DrawContext,
-        widget::{
-            MIN_FRAMED_ROWS, below, display_width, first_fitting, line, rows_of_line, split_columns,
-        },
-    },
+    ui::pane::frame::MIN_FRAMED_ROWS,
 };
-use tessera_model::{EntityType, Granularity, Query, SafeText};
 
 const MAX_SUGGESTIONS: usize = 8;
 
@@ -71,7 +68,7 @@ pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
     };
     let [head, form, json, check] = areas(inside, &needed, draft.json.is_some());
     draw_subject(ctx, head, &subject);
-    draw_form(ctx, form, draft, (&diagnostics, &tail));
+    draw_form(ctx, form, draft, &diagnostics, &tail);
     draw_json(ctx, json, draft, &json_lines);
     draw_checks(ctx, check, &diagnostics);
 }
@@ -171,7 +168,8 @@ fn draw_form(
     ctx: &mut DrawContext,
     area: Rect,
     draft: &QueryDraft,
-    (diagnostics, tail): (&[Diagnostic], &[Line]),
+    diagnostics: &[Diagnostic],
+    tail: &[Line],
 ) {
     let dimmed = draft.json.as_ref().is_some_and(|json| json.problem.is_some());
     let tail_rows = match tail {

@@ -9,14 +9,11 @@ use tessera_model::SafeText;
 
 use crate::{
     app::{
+        overlay::DrawContext,
         query::{Diagnostic, Severity},
-        wrapping::wrapped_rows,
     },
+    drawing::{below, display_width, first_fitting, wrapped_rows},
     input::Action,
-    ui::{
-        DrawContext,
-        widget::{below, display_width, first_fitting},
-    },
 };
 
 pub(super) fn draw_checks(ctx: &mut DrawContext, area: Rect, diagnostics: &[Diagnostic]) {

@@ -1,20 +1,19 @@
 //! The results: the clusters as tiles with picture, size, score and caption.
 
 use ratatui::layout::Rect;
+use tessera_model::Query;
 
 use crate::{
     app::{
         Pane, Remote, View,
+        overlay::DrawContext,
         query::{ChipState, RelaxedSearch, chips},
         tile_grid::TileGrid,
     },
+    drawing::below,
     input::Action,
-    ui::{
-        DrawContext, results_header, tile,
-        widget::{below, title_cells},
-    },
+    ui::{pane::frame::title_cells, results_header, tile},
 };
-use tessera_model::Query;
 
 const CANNOT_BROWSE_HINT: &str = "c searches by caption, F by a picture on this machine";
 

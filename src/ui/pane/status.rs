@@ -5,17 +5,15 @@ use ratatui::{
     style::Style,
     text::{Line, Span},
 };
-
-use crate::{
-    app::Uptime,
-    ui::{
-        DrawContext, Theme,
-        widget::{format_age, gauge, group_digits, line},
-    },
-};
 use tessera_model::{
     Dataset, EnrichmentModel, ModelStatus, Operation, Permission, SafeText, Status,
     polling::PollTarget,
+    text::{format_age, group_digits},
+};
+
+use crate::{
+    app::{Uptime, overlay::DrawContext},
+    drawing::{Theme, gauge, line},
 };
 
 const NAME_WIDTH: usize = 9;

@@ -1,6 +1,10 @@
 //! The disk cache: damaged, foreign, vanishing and surplus entries, and several processes.
 
-use std::{collections::HashSet, env, os::unix::fs::PermissionsExt as _};
+use std::{
+    collections::HashSet,
+    env,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+};
 
 use tessera_client::{AuthMethod, BaseUrl, Client, Endpoint};
 use tessera_model::Link;

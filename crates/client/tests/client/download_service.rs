@@ -113,7 +113,7 @@ impl DownloadFolder {
         let mut latest = 0;
         let mut report = |done, _| latest = done;
         let outcome = client
-            .download((dataset(), task()), (&self.target(), ExistingFile::Keep), &mut report)
+            .download(dataset(), task(), &self.target(), ExistingFile::Keep, &mut report)
             .await;
         if let Ok(archive) = &outcome {
             assert_eq!(archive.bytes, fs::metadata(&archive.path).unwrap().len());

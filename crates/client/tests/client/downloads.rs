@@ -33,7 +33,7 @@ async fn a_download_that_crawls_ends() {
     let client = hosted(&server.url(), policy);
     let target = folder.target();
     let mut report = |_, _| {};
-    let download = client.download((dataset(), task()), (&target, ExistingFile::Keep), &mut report);
+    let download = client.download(dataset(), task(), &target, ExistingFile::Keep, &mut report);
     let failure = download.await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoResponse);
     assert!(failure.to_string().contains("the response stalled"), "{failure}");
@@ -171,9 +171,6 @@ async fn a_late_link_is_awaited() {
     let policy = ClientPolicy { link_timeout: Duration::from_mins(1), ..without_pauses() };
     let client = hosted(&server.url(), policy);
     let target = downloads.target();
-    client
-        .download((dataset(), task()), (&target, ExistingFile::Keep), &mut |_, _| {})
-        .await
-        .unwrap();
+    client.download(dataset(), task(), &target, ExistingFile::Keep, &mut |_, _| {}).await.unwrap();
     assert_eq!(server.count(), 4);
 }

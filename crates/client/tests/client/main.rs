@@ -30,6 +30,7 @@ mod picture_keys;
 mod preflight;
 mod recorded;
 mod recorded_readings;
+mod requests;
 mod responses;
 mod retry_table;
 mod settings;

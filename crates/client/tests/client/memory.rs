@@ -255,8 +255,8 @@ async fn download(name: &str) -> (u64, Result<(), Failure>) {
     let target = folder.path().join("x.zip");
     let client = on_premises(&url, without_pauses());
     let before = reset_peak();
-    let target = (target.as_path(), ExistingFile::Keep);
-    let archive = client.download((dataset(), task()), target, &mut |_, _| {}).await;
+    let keep = ExistingFile::Keep;
+    let archive = client.download(dataset(), task(), &target, keep, &mut |_, _| {}).await;
     let growth = peak_kib() - before;
     assert!(growth <= MAX_GROWTH_KIB / 2, "download: {} MiB", growth >> 10);
     (growth, archive.map(drop))

@@ -9,15 +9,12 @@ use std::{
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tessera_client::{AuthMethod, BaseUrl, Client, Endpoint, QueryImageUpload};
-use tessera_model::{
-    ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, Granularity, MediaAddition,
-    MediaId, MediaSource, Search, SelectionItem,
-};
-use tessera_testing::clients::{dataset, hosted, task, without_pauses};
+use tessera_client::Client;
+use tessera_model::Failure;
+use tessera_testing::clients::dataset;
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
-use crate::recorded_readings::{dataset_line, list_lines, page_lines, task_line};
+use crate::requests::{client_for, perform};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/recorded");
 
@@ -75,7 +72,6 @@ pub(crate) struct RecordedService {
     pub request: String,
     case: Arc<Mutex<RecordedCase>>,
     client: Client,
-    image: QueryImageUpload,
     /// Stops when it is dropped.
     _server: ScriptedServer,
 }
@@ -95,15 +91,8 @@ impl RecordedService {
             Reply::new(case.status, &[("content-type", &case.media_type)], body)
         })
         .await;
-        let url = BaseUrl::parse(&server.url()).unwrap();
-        let endpoint = match name {
-            "api_credentials" => Endpoint::new(url, AuthMethod::Session("a session".into())),
-            _ => Ok(hosted(&server.url(), without_pauses()).endpoint().clone().with_pipeline(url)),
-        };
-        let client = Client::with_policy(endpoint.unwrap(), without_pauses()).unwrap();
-        let image = QueryImageUpload::new(b"\xff\xd8\xff\xe0 a picture"[..].into(), "a.jpg").await;
-        let (name, client) = (name.to_owned(), client.with_retries(0));
-        Self { name, request, case, client, image: image.unwrap(), _server: server }
+        let client = client_for(name, &server.url()).with_retries(0);
+        Self { name: name.to_owned(), request, case, client, _server: server }
     }
 
     /// Sends the request of the endpoint; the response is that of `case`.
@@ -117,7 +106,7 @@ impl RecordedService {
             let fields = sentence.split_once(" cannot be read: ").unwrap().1;
             heard.lock().unwrap().extend(fields.split(", ").map(str::to_owned));
         });
-        let result = self.call(&client).await;
+        let result = perform(&self.name, &client, "").await;
         let warns = std::mem::take(&mut *warnings.lock().unwrap());
         match result {
             Ok(lines) => (ExpectedReading { reads: Some(lines), fails: None, warns }, None),
@@ -126,56 +115,6 @@ impl RecordedService {
                 (ExpectedReading { reads: None, fails, warns }, Some(failure))
             }
         }
-    }
-
-    async fn call(&self, client: &Client) -> Result<Vec<String>, Failure> {
-        let format = ExportFormat::Json;
-        let file_name = ArchiveName::new("demo");
-        let line = |line: String| vec![line];
-        match self.name.as_str() {
-            "datasets" => client.list_datasets().await.map(|list| list_lines(&list)),
-            "dataset" => client.dataset(dataset()).await.map(|read| line(dataset_line(&read))),
-            "explore" => {
-                client.explore(&Search::browse(dataset())).await.map(|page| page_lines(&page))
-            }
-            "search_image_similarity" => {
-                let (entity, granularity) = (EntityType::Images, Granularity::DEFAULT);
-                let image = self.image.clone();
-                let anchor = client.register_anchor(dataset(), image, entity, granularity, None);
-                let anchor = anchor.await?;
-                Ok(line(format!("anchor {} {}", anchor.media, anchor.kind.as_str())))
-            }
-            "export_context_async" => {
-                let spec = ExportSpec { file_name, format, include_images: false };
-                client.start_export(dataset(), &spec).await.map(|it| line(task_line(&it)))
-            }
-            "export_entities_async" => {
-                let items = [SelectionItem::Media(vec![MediaId(task().0)])];
-                let start = client.start_selective_export(dataset(), format, false, &items);
-                start.await.map(|it| line(task_line(&it)))
-            }
-            "export_status" => {
-                client.export_status(dataset(), task()).await.map(|it| line(task_line(&it)))
-            }
-            "add_media" => self.add(client, MediaSource::Storage("s3://bucket/new/".into())).await,
-            "process_add_media" => self.add(client, MediaSource::ServerPath("/data".into())).await,
-            "reindex" => client.reindex(dataset()).await.map(|_| line("accepted".to_owned())),
-            "enrichment_context" => client.enrichment(dataset()).await.map(|enrichment| {
-                line(enrichment.statuses.map(|status| format!("{status:?}")).join(" "))
-            }),
-            "api_credentials" => client.create_credentials().await.map(|issued| {
-                let secret = if issued.api_secret.is_some() { "a secret" } else { "no secret" };
-                let message = issued.message.map(|it| it.to_string()).unwrap_or_default();
-                line(format!("key {} with {secret}: {message}", issued.api_key))
-            }),
-            other => unreachable!("no request for {other}.json"),
-        }
-    }
-
-    async fn add(&self, client: &Client, source: MediaSource) -> Result<Vec<String>, Failure> {
-        let addition = MediaAddition::new(source);
-        client.add_media(dataset(), &addition, &mut |_, _| {}).await?;
-        Ok(vec!["accepted".to_owned()])
     }
 }
 

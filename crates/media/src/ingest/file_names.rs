@@ -1,9 +1,10 @@
 //! External names as safe relative paths: rejected in archives, sanitized in uploads and objects.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use uuid::Uuid;
 
+use tessera_files::staging::{split_extension, with_suffix};
 use tessera_model::archive_path::{
     MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, is_reserved, safe_relative_path,
 };
@@ -50,16 +51,4 @@ fn truncated(name: &str) -> String {
     let room = MAX_NAME_BYTES / 2;
     let end = (0..=stem.len().min(room)).rev().find(|&end| stem.is_char_boundary(end));
     format!("{}{extension}", &stem[..end.unwrap_or(0)])
-}
-
-/// Inserts a suffix before the extension: `a.jpg` and `2` become `a_2.jpg`.
-pub fn with_suffix(name: &str, suffix: &str) -> String {
-    let (stem, extension) = split_extension(name);
-    format!("{stem}_{suffix}{extension}")
-}
-
-/// Splits a name into stem and extension (with its dot).
-fn split_extension(name: &str) -> (&str, &str) {
-    let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
-    name.split_at(extension.map_or(name.len(), |extension| name.len() - extension.len() - 1))
 }

@@ -11,7 +11,6 @@ pub mod parquet_images;
 mod sandboxed_dir;
 mod scan;
 pub mod sidecar;
-pub mod staging;
 pub mod unpack;
 pub mod video;
 mod video_input;

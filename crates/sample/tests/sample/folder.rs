@@ -61,7 +61,6 @@ fn another_dataset_replaces_the_images_but_no_other_files() {
     let note = folder.path().join("water").join("holiday.jpg");
     fs::create_dir_all(folder.path().join("water")).expect("folder");
     fs::write(&note, b"mine").expect("note");
-    fs::write(folder.path().join("water/sea-0001.jpg"), b"former kind").expect("old image");
     let second = write(folder.path(), 2, 2, |_, _| {}).expect("second");
     assert_eq!(files(folder.path()).len(), 2 + 2 + 1);
     assert_eq!(fs::read(note).expect("kept"), b"mine");

@@ -1,11 +1,173 @@
-//! The archive of an export: pictures first, then the metadata, which names those that could be read.
+//! The archive of an export: a ZIP file with the pictures first, then the metadata, which names those that could be read.
 
-mod content;
-mod json;
-mod metadata_row;
-mod parquet;
-mod unique_names;
-mod zip_archive;
+mod metadata;
 
-pub(crate) use content::{ArchiveContent, SourceFolders};
-pub(crate) use zip_archive::{write, write_metadata_json};
+use std::{
+    collections::HashSet,
+    io::{self, Read as _, Write as _},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
+
+use self::metadata::UniqueNames;
+use crate::task_error::TaskError;
+use tessera_media::ingest::{disk_quota::ClaimedFile, is_unavailable};
+use tessera_model::ExportFormat;
+use tessera_retrieval::stored_pictures::TASK_LIMIT;
+use tessera_store::{
+    export,
+    media::{MediaRecord, frame_picture},
+};
+
+pub(crate) use metadata::{ArchiveContent, SourceFolders};
+
+/// Share of the progress for copying pictures.
+const PICTURES_SHARE: f64 = 0.9;
+
+type Zip<'a> = ZipWriter<ArchiveFile<'a>>;
+
+/// After an error, the rest is discarded: when a `ZipWriter` is dropped, it tries to finish the
+/// archive, and prints to the terminal if that fails.
+struct ArchiveFile<'a> {
+    file: &'a mut ClaimedFile,
+    failed: &'a AtomicBool,
+}
+
+impl io::Write for ArchiveFile<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.failed.load(Ordering::Relaxed) {
+            return Ok(bytes.len());
+        }
+        self.file.write(bytes).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl io::Seek for ArchiveFile<'_> {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// Reports the progress, 0.0-1.0, and returns how many pictures could not be read.
+pub(crate) fn write(
+    content: &ArchiveContent,
+    file: &mut ClaimedFile,
+    mut report: impl FnMut(f64) -> Result<(), TaskError>,
+) -> Result<usize, TaskError> {
+    let failed = AtomicBool::new(false);
+    let mut zip = ZipWriter::new(ArchiveFile { file, failed: &failed });
+    let missing = write_members(content, &mut zip, &mut report)
+        .inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+    zip.finish()?;
+    if failed.load(Ordering::Relaxed) {
+        return Err(TaskError::archive(io::ErrorKind::WriteZero.into()));
+    }
+    Ok(missing)
+}
+
+fn write_members(
+    content: &ArchiveContent,
+    zip: &mut Zip,
+    report: &mut impl FnMut(f64) -> Result<(), TaskError>,
+) -> Result<usize, TaskError> {
+    let mut missing = HashSet::new();
+    report(0.0)?;
+    if content.export.spec.include_images {
+        missing = write_pictures(content, zip, |part| report(part * PICTURES_SHARE))?;
+    }
+    report(PICTURES_SHARE)?;
+    // The size is unknown, so leave room for more than 4 GiB.
+    let options = SimpleFileOptions::default().large_file(true);
+    match content.export.spec.format {
+        ExportFormat::Json => {
+            zip.start_file("metadata.json", options)?;
+            metadata::write_json(content, zip, &missing)?;
+        }
+        ExportFormat::Parquet => {
+            // Its columns are already compressed.
+            let stored = options.compression_method(CompressionMethod::Stored);
+            zip.start_file("metadata.parquet", stored)?;
+            metadata::write_parquet(content, zip, &missing)?;
+        }
+    }
+    Ok(missing.len())
+}
+
+pub(crate) fn write_metadata_json(
+    content: &ArchiveContent,
+    out: &mut impl io::Write,
+) -> Result<(), TaskError> {
+    metadata::write_json(content, out, &HashSet::new())
+}
+
+/// Copies the pictures. Returns the rows of those that could not be read.
+fn write_pictures(
+    content: &ArchiveContent,
+    zip: &mut Zip,
+    mut report: impl FnMut(f64) -> Result<(), TaskError>,
+) -> Result<HashSet<i64>, TaskError> {
+    let mut names = UniqueNames::default();
+    let mut missing = HashSet::new();
+    let mut done = 0.0;
+    #[expect(clippy::cast_precision_loss, reason = "a progress, not a count")]
+    let all = content.export.media_count.max(1) as f64;
+    export::for_each_entry(content.connection, content.export, |entry| {
+        let name = names.unique(&entry.media.file_name());
+        if !write_picture(content, &entry.media, &name, zip)? {
+            missing.insert(entry.media.row);
+        }
+        done += 1.0;
+        report(f64::min(done / all, 1.0))
+    })?;
+    Ok(missing)
+}
+
+/// Copies one picture unchanged. Returns `false` if it could not be read.
+fn write_picture(
+    content: &ArchiveContent,
+    media: &MediaRecord,
+    name: &str,
+    zip: &mut Zip,
+) -> Result<bool, TaskError> {
+    if media.frame.is_some() {
+        let Some(picture) = frame_picture(content.connection, media.row)? else {
+            return Ok(false);
+        };
+        let jpeg = match content.pictures.read(picture, TASK_LIMIT) {
+            Ok(jpeg) => jpeg,
+            Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
+            Err(_) => return Ok(false),
+        };
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        zip.start_file(format!("images/{name}"), options)?;
+        zip.write_all(&jpeg).map_err(TaskError::archive)?;
+        return Ok(true);
+    }
+    let mut file = match content.folders.file(media) {
+        Ok(file) => file,
+        Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
+        Err(_) => return Ok(false),
+    };
+    // Pictures are already compressed; one may have grown since it was indexed.
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .large_file(file.length().is_ok_and(|length| length > u64::from(u32::MAX / 2)));
+    zip.start_file(format!("images/{name}"), options)?;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(true),
+            Ok(length) => zip.write_all(&buffer[..length]).map_err(TaskError::archive)?,
+            Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
+            Err(_) => {
+                zip.abort_file()?;
+                return Ok(false);
+            }
+        }
+    }
+}

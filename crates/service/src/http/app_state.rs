@@ -1,13 +1,30 @@
-//! What all handlers share, and how they run blocking work.
+//! What all handlers share: the deployment and its limits, how blocking work is run, the last check of readiness, and the phase
+//! of the server.
+//!
+//! When a server stops, a load balancer first learns that it is not ready. Then further requests are refused, and open
+//! responses are finished.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use tokio::{sync::Semaphore, time::timeout};
+use axum::{
+    extract::{Request, State},
+    http::{HeaderValue, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use tokio::{
+    sync::{Mutex, Semaphore, watch},
+    time::{Instant, timeout},
+};
 
 use super::{
-    allowed_host::AllowedHost, auth::Authenticator, body_memory::BodyMemory,
-    connection_slots::ConnectionSlots, options::ServerLimits, problem::Problem,
-    readiness_check::ReadinessCheck, request_observer::RequestObserver, server_phase::CurrentPhase,
+    auth::Authenticator,
+    body_memory::BodyMemory,
+    connections::ConnectionSlots,
+    multipart_form::drain,
+    options::{AllowedHost, ServerLimits},
+    problem::Problem,
+    request_observer::RequestObserver,
 };
 use crate::{Deployment, usecase::ServiceError};
 
@@ -31,7 +48,7 @@ pub struct AppState {
 pub enum RequestCost {
     /// A few indexed reads.
     Cheap,
-    /// It ranks or decodes: only a few at a time.
+    /// Ranks or decodes, so only a few such requests run at a time.
     Expensive,
 }
 
@@ -66,4 +83,87 @@ impl AppState {
         })
         .await
     }
+}
+
+/// How long the result of a check is used again, so that many probes cost one check.
+const CHECK_LIFETIME: Duration = Duration::from_secs(1);
+/// Time that a check may take.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The reason of a check that failed or took too long.
+pub const NOT_READY: &str = "The service is not ready";
+
+/// Whether requests can be served, or why not.
+type Readiness = Result<(), &'static str>;
+
+/// The last check of the store; clones share it.
+#[derive(Clone, Default)]
+pub struct ReadinessCheck(Arc<Mutex<Option<LastCheck>>>);
+
+#[derive(Clone, Copy)]
+struct LastCheck {
+    at: Instant,
+    result: Readiness,
+}
+
+impl ReadinessCheck {
+    /// Returns the last result if it is recent, or that of `check`. One check runs at a time, and a check that takes too long is
+    /// not ready.
+    pub async fn result(&self, check: impl Future<Output = Readiness>) -> Readiness {
+        let latest = async {
+            let mut last = self.0.lock().await;
+            let recent = last.filter(|last| last.at.elapsed() < CHECK_LIFETIME);
+            let now = match recent {
+                Some(recent) => recent,
+                None => LastCheck { result: check.await, at: Instant::now() },
+            };
+            *last = Some(now);
+            now.result
+        };
+        timeout(CHECK_TIMEOUT, latest).await.unwrap_or(Err(NOT_READY))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerPhase {
+    Serving,
+    /// Everything is still served, but the service is not ready.
+    Draining,
+    /// Further requests are refused.
+    Closing,
+}
+
+/// The phase of a server; clones share it.
+#[derive(Clone)]
+pub struct CurrentPhase(Arc<watch::Sender<ServerPhase>>);
+
+impl Default for CurrentPhase {
+    fn default() -> Self {
+        Self(Arc::new(watch::Sender::new(ServerPhase::Serving)))
+    }
+}
+
+impl CurrentPhase {
+    pub fn get(&self) -> ServerPhase {
+        *self.0.borrow()
+    }
+
+    pub fn set(&self, phase: ServerPhase) {
+        self.0.send_replace(phase);
+    }
+}
+
+/// Middleware that refuses requests while the server is closing.
+pub async fn refuse_while_closing(
+    State(phase): State<CurrentPhase>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if phase.get() != ServerPhase::Closing {
+        return next.run(request).await;
+    }
+    drain(request).await;
+    let mut response = Problem::shutting_down().into_response();
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
 }

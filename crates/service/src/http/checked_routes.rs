@@ -1,45 +1,52 @@
-//! Collects routes. Each refuses query parameters that its description does not list, because to ignore
-//! them would change the result in silence.
+//! Collects routes. Each refuses query parameters that its description does not list, because ignoring them would silently
+//! change the result. A lenient service has more parameters than the interface document, and requires fewer.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use axum::{
     Router,
     extract::{Query, Request, State},
-    http::Uri,
+    http::{StatusCode, Uri},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
 use utoipa::openapi::{
-    OpenApi, Paths, RefOr,
+    OpenApi, Paths, RefOr, Required,
     path::{Parameter, ParameterIn},
 };
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
-use super::{
-    AppState,
-    compat_parameters::{HARMLESS_PARAMETERS, adapt_parameters},
-    multipart_form::drain,
-    problem::Problem,
-};
+use super::{AppState, multipart_form::drain, origin_check, problem::Problem};
+use tessera_wire::endpoints::query;
 
 /// Routes of which each checks its parameters.
 pub struct CheckedRoutes {
     router: OpenApiRouter<AppState>,
-    compat: bool,
+    state: AppState,
 }
 
 impl CheckedRoutes {
     pub fn new(state: &AppState) -> Self {
-        Self { router: OpenApiRouter::new(), compat: state.compat }
+        Self { router: OpenApiRouter::new(), state: state.clone() }
     }
 
     /// Adds a route with the check of its parameters. Routes can be added only here, so none lacks it.
     pub fn add(self, (schemas, mut paths, route): UtoipaMethodRouter<AppState>) -> Self {
-        adapt_parameters(&mut paths, self.compat);
-        let known = KnownParameters::new(&paths, self.compat);
+        adapt_parameters(&mut paths, self.state.compat);
+        let known = KnownParameters::new(&paths, self.state.compat);
         let route = route.layer(from_fn_with_state(known, check_parameters));
         Self { router: self.router.routes((schemas, paths, route)), ..self }
+    }
+
+    /// Adds a GET that changes something also without login, so it must not be reachable by pages of other sites.
+    pub fn add_unsafe_get(self, (schemas, paths, route): UtoipaMethodRouter<AppState>) -> Self {
+        let check = from_fn_with_state(self.state.clone(), origin_check::check_unsafe_get);
+        self.add_without_head((schemas, paths, route.layer(check)))
+    }
+
+    /// Adds a GET with side effects, which must not be reachable by HEAD.
+    pub fn add_without_head(self, (schemas, paths, route): UtoipaMethodRouter<AppState>) -> Self {
+        self.add((schemas, paths, route.head(method_not_allowed)))
     }
 
     pub fn split_for_parts(self) -> (Router<AppState>, OpenApi) {
@@ -103,6 +110,10 @@ impl KnownParameters {
     }
 }
 
+pub async fn method_not_allowed() -> Problem {
+    Problem::Plain(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed".to_owned())
+}
+
 async fn check_parameters(
     State(known): State<KnownParameters>,
     request: Request,
@@ -114,5 +125,46 @@ async fn check_parameters(
             drain(request).await;
             problem.into_response()
         }
+    }
+}
+
+/// Query parameters that a lenient service accepts on every operation. They have no effect; `docs/compatibility.md` gives
+/// the reason why none of them can change the result.
+const HARMLESS_PARAMETERS: [&str; 4] =
+    ["verbose", "allow_deleted", "include_hidden", query::DATASET_ID];
+
+/// Parameters that only a strict service requires.
+const OPTIONAL_IN_COMPAT: [&str; 2] = [query::ENTITY_TYPE, query::FILE_NAME];
+
+/// Parameters that only a lenient service has.
+const ONLY_IN_COMPAT: [&str; 1] = [query::CAPTION_ONLY_FILTER];
+
+/// Adapts descriptions, which list the parameters of both and what a strict service requires.
+pub fn adapt_parameters(paths: &mut Paths, compat: bool) {
+    let items = paths.paths.values_mut();
+    let operations = items.flat_map(|item| [&mut item.get, &mut item.post]).flatten();
+    for parameters in operations.filter_map(|operation| operation.parameters.as_mut()) {
+        parameters.retain_mut(|parameter| {
+            let RefOr::T(parameter) = parameter else { return true };
+            let name = parameter.name.as_str();
+            if compat && OPTIONAL_IN_COMPAT.contains(&name) {
+                parameter.required = Required::False;
+            }
+            compat || !ONLY_IN_COMPAT.contains(&parameter.name.as_str())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HARMLESS_PARAMETERS;
+
+    #[test]
+    fn the_harmless_parameters_are_the_documented_ones() {
+        let page = include_str!("../../../../docs/compatibility.md");
+        let (_, section) = page.split_once("## Parameters without effect").unwrap();
+        let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+        let documented = rows.filter_map(|row| row.split('`').next());
+        assert!(documented.eq(HARMLESS_PARAMETERS));
     }
 }

@@ -1,9 +1,28 @@
-//! `GET api_credentials`: a new key pair for a client with the session cookie.
+//! The login of a service, which is kept over restarts in a private file of the data folder, or in a store on a server, where all
+//! processes of the service find it; and `GET api_credentials`, which issues a key pair to a client with the session cookie.
+
+use std::{borrow::Cow, fs, io, path::PathBuf};
 
 use axum::{Json, extract::State, http::HeaderMap};
+use secrecy::{ExposeSecret as _, SecretString, zeroize::Zeroizing};
+use serde::{Deserialize, Serialize};
+use utoipa_axum::routes;
 
-use super::{AppState, openapi::CommonErrors, problem::Problem};
+use super::{
+    AppState,
+    checked_routes::CheckedRoutes,
+    openapi::CommonErrors,
+    options::{KeyPair, LoginStorage, ServiceCredentials},
+    problem::Problem,
+};
+use crate::{Deployment, LocalError};
+use tessera_files::{if_exists, restrict, write_durably};
+use tessera_store::{QueryError, StoreError, setting};
 use tessera_wire::{credentials::CredentialsBody, error_body::ProblemBody};
+
+pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add_without_head(routes!(api_credentials))
+}
 
 /// Returns the credentials of the session. A GET, although the first one creates the pair: the
 /// interface document says so.
@@ -30,4 +49,131 @@ pub async fn api_credentials(
         "The secret was shown when this key was made, and is not shown again."
     };
     Ok(Json(CredentialsBody { message: message.to_owned(), ..issued }))
+}
+
+/// What is kept, as JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredLogin<'a> {
+    api_key: Cow<'a, str>,
+    api_secret: Cow<'a, str>,
+    session: Cow<'a, str>,
+    issued: Option<StoredKeyPair<'a>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredKeyPair<'a> {
+    api_key: Cow<'a, str>,
+    api_secret: Cow<'a, str>,
+}
+
+impl Deployment {
+    /// Returns the login of the store on a server, or else of the data folder, which is the same at every
+    /// start. The first call creates it; in the folder, in a file that only its owner can read.
+    ///
+    /// # Errors
+    /// The login is damaged, or cannot be read or written.
+    pub fn kept_credentials(&self) -> Result<ServiceCredentials, LocalError> {
+        if self.store.is_on_server() {
+            return Ok(self.credentials_in_store()?);
+        }
+        let path = self.store.login_file();
+        let kept = read_file(path.clone()).and_then(|kept| {
+            if let Some(kept) = kept {
+                return Ok(kept);
+            }
+            let storage = LoginStorage::File(path.clone());
+            let new = ServiceCredentials { storage, ..ServiceCredentials::generate() };
+            write_durably(&path, &new.encode()?).map(|()| new)
+        });
+        kept.map_err(|cause| LocalError::Login(path, cause))
+    }
+
+    fn credentials_in_store(&self) -> Result<ServiceCredentials, StoreError> {
+        let new = ServiceCredentials::generate().encode().map_err(QueryError::value)?;
+        let stored = self.store.write(|tx| setting::find_or_insert(tx, setting::LOGIN, &new))?;
+        let storage = LoginStorage::Store(self.store.clone());
+        Ok(decode(&Zeroizing::new(stored), storage).map_err(QueryError::value)?)
+    }
+}
+
+fn read_file(path: PathBuf) -> io::Result<Option<ServiceCredentials>> {
+    let Some(text) = if_exists(fs::read(&path))?.map(Zeroizing::new) else { return Ok(None) };
+    restrict(&path, 0o600)?;
+    decode(&text, LoginStorage::File(path)).map(Some)
+}
+
+fn decode(text: &[u8], storage: LoginStorage) -> io::Result<ServiceCredentials> {
+    // The message of the parser may quote a secret.
+    let stored: StoredLogin =
+        serde_json::from_slice(text).map_err(|_| io::Error::other("it is damaged"))?;
+    let secret = |text: Cow<str>| SecretString::from(text.into_owned());
+    let issued = stored.issued.map(|pair| KeyPair {
+        api_key: pair.api_key.into_owned(),
+        api_secret: secret(pair.api_secret),
+    });
+    Ok(ServiceCredentials {
+        api_key: stored.api_key.into_owned(),
+        api_secret: secret(stored.api_secret),
+        session: secret(stored.session),
+        issued,
+        storage,
+    })
+}
+
+impl ServiceCredentials {
+    fn encode(&self) -> io::Result<Zeroizing<Vec<u8>>> {
+        let stored = StoredLogin {
+            api_key: self.api_key.as_str().into(),
+            api_secret: self.api_secret.expose_secret().into(),
+            session: self.session.expose_secret().into(),
+            issued: self.issued.as_ref().map(|pair| StoredKeyPair {
+                api_key: pair.api_key.as_str().into(),
+                api_secret: pair.api_secret.expose_secret().into(),
+            }),
+        };
+        Ok(Zeroizing::new(serde_json::to_vec(&stored)?))
+    }
+
+    /// Keeps a pair, unless another process has issued one. Returns the one that is kept then.
+    pub(super) fn keep_issued(&self, pair: KeyPair) -> Result<KeyPair, StoreError> {
+        let changed = Self { issued: Some(pair.clone()), ..self.clone() };
+        match &self.storage {
+            LoginStorage::None => Ok(pair),
+            LoginStorage::File(path) => {
+                let written = changed.encode().and_then(|text| write_durably(path, &text));
+                written.map(|()| pair).map_err(|cause| StoreError::Io(path.clone(), cause))
+            }
+            LoginStorage::Store(store) => {
+                let text = changed.encode().map_err(QueryError::value)?;
+                store.write(|tx| {
+                    if let Some(known) = find_issued(setting::find(tx, setting::LOGIN)?)? {
+                        return Ok(known);
+                    }
+                    setting::replace(tx, setting::LOGIN, &text)?;
+                    Ok(pair)
+                })
+            }
+        }
+    }
+
+    /// Whether another process may issue a pair.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self.storage, LoginStorage::Store(_))
+    }
+
+    /// The pair that another process has issued. Reads the store.
+    pub(super) fn issued_elsewhere(&self) -> Option<KeyPair> {
+        let LoginStorage::Store(store) = &self.storage else { return None };
+        let issued = store.read(|c| find_issued(setting::find(c, setting::LOGIN)?));
+        issued.ok().flatten()
+    }
+}
+
+/// The second pair of a stored login.
+fn find_issued(stored: Option<Vec<u8>>) -> Result<Option<KeyPair>, QueryError> {
+    let Some(text) = stored.map(Zeroizing::new) else { return Ok(None) };
+    let login = decode(&text, LoginStorage::None).map_err(QueryError::value)?;
+    Ok(login.issued)
 }

@@ -1,24 +1,30 @@
-//! `GET datasets`, `GET dataset/{id}`, and `GET enrichment/{id}/context` in the hosted format.
+//! `GET datasets`, `GET dataset/{id}`, and `GET enrichment/{id}/context` in the hosted format, with the models behind the
+//! enrichments of this service.
 
 use std::collections::BTreeMap;
 
 use axum::{Json, extract::State};
+use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::{
     AppState,
+    checked_routes::CheckedRoutes,
     openapi::{CommonErrors, DatasetErrors},
-    path_params::DatasetPath,
+    parameters::DatasetPath,
     problem::Problem,
-    service_model::ServiceModel,
 };
-use crate::Deployment;
-use tessera_store::dataset::DatasetRecord;
+use crate::{Deployment, usecase::Enrichments};
+use tessera_store::{caption_language::CaptionLanguage, dataset::DatasetRecord};
 use tessera_wire::{
     dataset::{DatasetBody, DatasetExtras, legacy_status},
-    enrichment::{EnrichmentBody, ModelBody, ModelsBody},
+    enrichment::{EnrichmentBody, ModelBody, ModelFileBody, ModelMetadataBody, ModelsBody},
     fields::format_iso8601,
 };
+
+pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(datasets)).add(routes!(dataset)).add(routes!(enrichment_context))
+}
 
 /// Returns the datasets, oldest first, as a bare array.
 #[utoipa::path(
@@ -63,7 +69,7 @@ fn dataset_body(record: DatasetRecord) -> DatasetBody {
     }
 }
 
-/// Which enrichments a dataset has.
+/// Returns which enrichments a dataset has.
 #[utoipa::path(
     get,
     path = "/enrichment/{dataset_id}/context",
@@ -86,4 +92,126 @@ pub async fn enrichment_context(
         status: if models.is_empty() { "NEW" } else { "COMPLETED" },
         dataset_enrichment_models: ModelsBody { enrichment_models: models },
     }))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServiceModel {
+    /// The user's own model of pictures and texts.
+    OwnPair,
+    /// The user's own model of pictures.
+    OwnImageEncoder,
+    TextSpace,
+    Labels,
+    /// Labels of the user's own model, listed in place of those above.
+    OwnLabels,
+    Objects,
+}
+
+impl ServiceModel {
+    pub const ALL: [Self; 6] = [
+        Self::OwnPair,
+        Self::OwnImageEncoder,
+        Self::TextSpace,
+        Self::Labels,
+        Self::OwnLabels,
+        Self::Objects,
+    ];
+
+    /// Whether datasets of a deployment can have it.
+    pub fn is_available(self, deployment: &Deployment) -> bool {
+        let Some(own) = deployment.settings.model.as_deref() else {
+            return matches!(self, Self::TextSpace | Self::Labels | Self::Objects);
+        };
+        match self {
+            Self::OwnPair => own.takes_texts(),
+            Self::OwnImageEncoder => !own.takes_texts(),
+            Self::OwnLabels => own.gives_labels(),
+            Self::TextSpace | Self::Labels | Self::Objects => true,
+        }
+    }
+
+    pub fn is_applied(self, dataset: &Enrichments) -> bool {
+        let Enrichments { record, coverage, model } = dataset;
+        let own = |takes_texts| {
+            model.as_ref().is_some_and(|(model, _)| model.record.takes_texts == takes_texts)
+        };
+        match self {
+            Self::OwnPair => own(true),
+            Self::OwnImageEncoder => own(false),
+            Self::TextSpace => coverage.has_captions,
+            Self::Labels => coverage.has_labels,
+            Self::OwnLabels => coverage.has_model_labels,
+            Self::Objects => record.n_objects > 0,
+        }
+    }
+
+    /// The enrichment as spelled on the wire. That of an image encoder is our own: the known ones include texts.
+    pub fn enrichment(self) -> &'static str {
+        match self {
+            Self::OwnPair => "MULTIMODEL_IMAGE_ENCODING",
+            Self::OwnImageEncoder => "IMAGE_ENCODING",
+            Self::TextSpace => "CAPTION_IMAGES",
+            Self::Labels | Self::OwnLabels => "IMAGE_TAGGING",
+            Self::Objects => "OBJECT_DETECTION",
+        }
+    }
+
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::OwnPair | Self::OwnImageEncoder | Self::OwnLabels => "own-model",
+            Self::TextSpace => "tessera-text-space",
+            Self::Labels | Self::Objects => "tessera-sidecar",
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OwnPair | Self::OwnImageEncoder => "Your model",
+            Self::TextSpace => "Text space",
+            Self::Labels => "Labels",
+            Self::OwnLabels => "Labels of your model",
+            Self::Objects => "Boxes",
+        }
+    }
+
+    /// What is special about it in a dataset.
+    pub fn metadata(self, dataset: &Enrichments) -> ModelMetadataBody {
+        let CaptionLanguage { indexed, chosen } = dataset.record.language;
+        let origin = if chosen.is_some() { "as chosen" } else { "as detected in them" };
+        let description = match self {
+            Self::TextSpace => {
+                let (language, captions) = (indexed.name(), self.description());
+                format!("{captions}; the captions are searched in {language}, {origin}")
+            }
+            _ => self.description().to_owned(),
+        };
+        let mut body =
+            ModelMetadataBody { description, name: None, applied_at: None, files: Vec::new() };
+        let is_own = matches!(self, Self::OwnPair | Self::OwnImageEncoder | Self::OwnLabels);
+        if let Some((model, applied_at)) = dataset.model.as_ref().filter(|_| is_own) {
+            body.name = Some(model.record.name.clone());
+            body.applied_at = Some(format_iso8601(*applied_at));
+            let files = model.record.files.iter();
+            let file = files
+                .map(|file| ModelFileBody { path: file.path.clone(), sha256: file.sha256.clone() });
+            body.files = file.collect();
+        }
+        body
+    }
+
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::OwnPair => "your model: similar images, and texts that describe them",
+            Self::OwnImageEncoder => "your model: similar images",
+            Self::TextSpace => {
+                "captions from beside the images; searched by a text space trained on them, not by a model"
+            }
+            Self::Labels => "labels from beside the images",
+            Self::OwnLabels => {
+                "labels from beside the images, and after them those of your model: classes that it is confident of, \
+                 and what they are kinds of"
+            }
+            Self::Objects => "boxes from beside the images",
+        }
+    }
 }

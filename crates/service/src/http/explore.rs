@@ -1,22 +1,36 @@
-//! `GET explore/{id}`: the clusters of a dataset, largest first, or those that match a query.
+//! `GET explore/{id}`: the clusters of a dataset, largest first, or those that match a query. The parameters that select and rank
+//! are read here for exports, too.
 
 use axum::{Json, extract::State};
+use utoipa_axum::routes;
+use uuid::Uuid;
 
 use super::{
     AppState, RequestCost,
-    cluster_body::cluster_body,
-    openapi::{BusyError, ExploreParams, PageParams, StatusErrors},
-    path_params::DatasetPath,
+    checked_routes::CheckedRoutes,
+    openapi::{BusyError, StatusErrors},
+    parameters::{DatasetPath, ExploreParams, MAX_CAPTION_CHARS, PageParams, QueryParams},
     problem::Problem,
-    query_params::QueryParams,
-    search_params,
     signed_links::SignedLinks,
 };
-use crate::usecase::ClusterPage;
-use tessera_wire::{
-    error_body::ProblemBody,
-    explore::{ExploreBody, MetadataBody},
+use crate::usecase::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams};
+use tessera_model::{
+    DatasetId, Filter, MediaId, TagId,
+    vql::{Fraction, LabelRule},
 };
+use tessera_retrieval::tag_id;
+use tessera_store::{cluster::ClusterRecord, preview::StoredPreview};
+use tessera_wire::{
+    endpoints::query,
+    error_body::ProblemBody,
+    explore::{ClusterBody, ExploreBody, MetadataBody, TagBody},
+    preview::{BoundingBoxBody, PreviewBody},
+    vql,
+};
+
+pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(explore))
+}
 
 /// One page of clusters: all of them, or those that match an anchor, a caption or filters.
 #[utoipa::path(
@@ -36,7 +50,7 @@ pub async fn explore(
     links: SignedLinks,
     params: QueryParams,
 ) -> Result<Json<ExploreBody>, Problem> {
-    let search = search_params::parse(&state, &params)?;
+    let search = parse_search(&state, &params)?;
     let page = params.page()?;
     let cost = if search.is_browse() { RequestCost::Cheap } else { RequestCost::Expensive };
     let found = state
@@ -48,4 +62,157 @@ pub async fn explore(
         clusters: clusters.collect(),
         metadata: MetadataBody { used_duckdb: false, bounded },
     }))
+}
+
+pub fn cluster_body(
+    dataset: DatasetId,
+    ScoredCluster { entity, level, cluster, scores }: ScoredCluster,
+    links: &SignedLinks,
+) -> ClusterBody {
+    let score = |at: usize| scores.as_ref()?.values.get(at).copied().map(f64::from);
+    let kind = scores.as_ref().map(|scores| scores.kind);
+    let ClusterRecord { id, counts, previews, labels, tags } = cluster;
+    let captions = previews.first().and_then(|preview| preview.caption.clone());
+    let previews = previews.into_iter().enumerate().map(|(at, preview)| PreviewBody {
+        relevance_score: score(at),
+        relevance_score_type: kind.map(Into::into),
+        ..preview_body(preview, links)
+    });
+    let tag = |name: String| TagBody { id: Some(tag_id(dataset, &name)), name };
+    ClusterBody {
+        cluster_id: id,
+        r#type: entity.as_str(),
+        n_images: Some(counts.images),
+        n_objects: Some(counts.objects),
+        n_videos: Some(counts.videos),
+        n_frames: Some(counts.frames),
+        similarity_threshold: Some(level.level().to_string()),
+        relevance_score: score(0),
+        relevance_score_type: kind.map(Into::into),
+        previews: previews.collect(),
+        labels: (!labels.is_empty()).then_some(labels),
+        user_tags: (!tags.is_empty()).then(|| tags.into_iter().map(tag).collect()),
+        captions: captions.map(|caption| vec![caption]),
+    }
+}
+
+pub fn preview_body(preview: StoredPreview, links: &SignedLinks) -> PreviewBody {
+    let (media_uri, media_thumb_uri, video_uri) = links.media_links(&preview);
+    let region = preview.region;
+    PreviewBody {
+        r#type: match (region, preview.frame) {
+            (Some(_), _) => "OBJECT",
+            (None, Some(_)) => "VIDEO",
+            (None, None) => "IMAGE",
+        }
+        .into(),
+        media_id: preview.media,
+        image_id: links.with_image_names.then_some(preview.media),
+        image_uri: links.with_image_names.then(|| media_uri.clone()),
+        media_uri: Some(media_uri),
+        media_thumb_uri: Some(media_thumb_uri),
+        file_name: preview.name(),
+        original_uri: Some(preview.path),
+        video_uri: Some(video_uri.unwrap_or_default()),
+        frame_timestamp: preview.frame.map(|frame| frame.seconds),
+        caption: preview.caption,
+        bounding_box: region.map(|[x, y, width, height]| BoundingBoxBody { x, y, width, height }),
+        relevance_score: None,
+        relevance_score_type: None,
+        width: Some(preview.width),
+        height: Some(preview.height),
+    }
+}
+
+/// Reads the parameters. `entity_type` is required unless the service is lenient.
+pub fn parse_search(state: &AppState, params: &QueryParams) -> Result<SearchParams, Problem> {
+    if !state.compat {
+        params.required(query::ENTITY_TYPE)?;
+    }
+    parse_optional_search(state, params)
+}
+
+pub fn parse_optional_search(
+    state: &AppState,
+    params: &QueryParams,
+) -> Result<SearchParams, Problem> {
+    let number = "Input should be a number from 0.0 to 1.0";
+    let fraction = |raw: &str| Fraction::new(raw.parse().ok()?);
+    Ok(SearchParams {
+        entity: params.entity()?,
+        anchor: anchor(state, params)?,
+        caption: caption(params)?,
+        max_score: params.parse(query::TEXTUAL_SIMILARITY_THRESHOLD, number, fraction)?,
+        filters: filters(state, params)?,
+        granularity: params.granularity()?,
+    })
+}
+
+/// Both parts of an anchor; a lenient service finds out the type.
+fn anchor(state: &AppState, params: &QueryParams) -> Result<Option<RequestedAnchor>, Problem> {
+    if params.text(query::ANCHOR_MEDIA_ID).is_none() && params.text(query::ANCHOR_TYPE).is_none() {
+        return Ok(None);
+    }
+    let media: MediaId = params.id(query::ANCHOR_MEDIA_ID)?;
+    if !state.compat {
+        params.required(query::ANCHOR_TYPE)?;
+    }
+    let expected = "Input should be 'UPLOAD' or 'MEDIA'";
+    let kind = params.parse(query::ANCHOR_TYPE, expected, |raw| raw.parse().ok())?;
+    Ok(Some(RequestedAnchor { media, kind }))
+}
+
+/// `caption` or its deprecated name, but not both.
+fn caption(params: &QueryParams) -> Result<Option<String>, Problem> {
+    let (new, old) = (params.text(query::CAPTION), params.text(query::IMAGE_CAPTION));
+    if new.is_some() && old.is_some() {
+        let expected = "Give either caption or image_caption, which is deprecated";
+        return Err(Problem::invalid_query(query::IMAGE_CAPTION, expected));
+    }
+    let name = if new.is_some() { query::CAPTION } else { query::IMAGE_CAPTION };
+    let expected = "Input should be a text of at most 1000 characters";
+    params.parse(name, expected, |raw| {
+        let short = raw.chars().nth(MAX_CAPTION_CHARS).is_none();
+        (short && !raw.is_empty()).then(|| raw.to_owned())
+    })
+}
+
+fn filters(state: &AppState, params: &QueryParams) -> Result<Vec<Filter>, Problem> {
+    let mut filters = Vec::new();
+    if let Some(raw) = params.text(query::VQL) {
+        filters = vql::read(raw)
+            .map_err(|cause| Problem::invalid_query(query::VQL, &cause.to_string()))?;
+    }
+    if let Some(labels) = parse_list(state, params, query::LABELS)? {
+        let filter = Filter::labels(LabelRule::OneOf, labels.iter().map(String::as_str));
+        filters.push(filter.map_err(|cause| Problem::invalid_query(query::LABELS, &cause.reason))?);
+    }
+    if let Some(tags) = parse_list(state, params, query::TAGS)? {
+        let invalid = |reason: &str| Problem::invalid_query(query::TAGS, reason);
+        let ids: Option<Vec<TagId>> =
+            tags.iter().map(|tag| Uuid::try_parse(tag).ok().map(TagId)).collect();
+        let ids = ids.ok_or_else(|| invalid("Input should be a JSON array of tag UUID strings"))?;
+        filters.push(Filter::tags(ids).map_err(|cause| invalid(&cause.reason))?);
+    }
+    if let Some(text) = params.text(query::CAPTION_ONLY_FILTER) {
+        let invalid = |reason: &str| Problem::invalid_query(query::CAPTION_ONLY_FILTER, reason);
+        filters.push(Filter::full_text(text).map_err(|cause| invalid(&cause.reason))?);
+    }
+    Ok(filters)
+}
+
+/// A JSON array of strings; a lenient service also accepts `[dog,cat]`.
+fn parse_list(
+    state: &AppState,
+    params: &QueryParams,
+    name: &'static str,
+) -> Result<Option<Vec<String>>, Problem> {
+    params.parse(name, "Input should be a JSON array of strings", |raw| {
+        let plain = || {
+            let inner = raw.strip_prefix('[')?.strip_suffix(']')?;
+            Some(inner.split(',').map(|word| word.trim().to_owned()).collect())
+        };
+        let read = serde_json::from_str(raw).ok();
+        if state.compat { read.or_else(plain) } else { read }
+    })
 }

@@ -1,32 +1,48 @@
-//! Exports: start one, read its state, download its archive.
+//! Exports: starts one of a whole dataset, of a search or of a selection, reports its state, and sends its archive.
 
 use axum::{
     Json,
-    extract::State,
+    body::Bytes,
+    extract::{Request, State},
     http::{HeaderMap, header},
     response::{IntoResponse as _, Redirect, Response},
 };
+use futures_util::StreamExt as _;
+use utoipa_axum::routes;
 
 use super::{
     AppState, RequestCost,
     auth::unix_seconds,
-    file_response::{FileContent, FileResponse, respond_with_file},
-    openapi::{
-        DatasetErrors, ExpiringLinkParams, ExportErrors, ExportParams, ExportStatusParams,
-        FileResponses, StatusErrors,
+    checked_routes::CheckedRoutes,
+    explore::parse_optional_search,
+    media::{FileContent, FileResponse, respond_with_file},
+    multipart_form::{SizeLimit, check_content_length, content_length, drain},
+    openapi::{DatasetErrors, ExportErrors, FileResponses, StatusErrors},
+    parameters::{
+        ArchiveParams, DatasetPath, ExpiringLinkParams, ExportLinkPath, ExportParams,
+        ExportStatusParams, QueryParams,
     },
-    path_params::{DatasetPath, ExportLinkPath},
     problem::Problem,
-    query_params::QueryParams,
-    search_params,
     signed_links::SignedLinks,
+    timed_body::body_problem,
 };
 use crate::usecase::{ExportArchive, ExportScope, ServiceError};
 use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportSpec, ExportTaskId};
 use tessera_store::export::{ExportRecord, ExportTaskState};
 use tessera_wire::{
-    error_body::ProblemBody, export::ExportTaskBody, fields::format_iso8601, paths::query,
+    endpoints::query, error_body::ProblemBody, export::ExportTaskBody, fields::format_iso8601,
 };
+
+pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes
+        .add_unsafe_get(routes!(export_context_async))
+        .add(routes!(export_status))
+        .add(routes!(export_entities_async))
+}
+
+pub fn add_link_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(archive))
+}
 
 /// Starts an export of the dataset, or of what the parameters of `explore` select from it. A GET,
 /// although it starts work: the interface document says so.
@@ -52,7 +68,7 @@ pub async fn export_context_async(
         _ => params.required(query::FILE_NAME)?.to_owned(),
     };
     let spec = export_spec(&params, &file_name)?;
-    let search = search_params::parse_optional(&state, &params)?;
+    let search = parse_optional_search(&state, &params)?;
     let scope = match params.text(query::CLUSTER_ID) {
         None => ExportScope::Search(search),
         Some(_) => ExportScope::Cluster(params.id::<ClusterId>(query::CLUSTER_ID)?, search),
@@ -160,4 +176,57 @@ pub async fn archive(
         cache_control: "private, no-store",
     };
     Ok(respond_with_file(served, &headers))
+}
+
+/// About half a million identifiers.
+const SELECTION_LIMIT: SizeLimit =
+    SizeLimit { bytes: 32 << 20, message: "The selection is larger than 32 MiB" };
+
+/// Starts an export of selected media items and clusters.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/export_entities_async",
+    params(DatasetPath, ArchiveParams),
+    request_body(content = ref("#/components/schemas/MediaSelection"), content_type = "application/json"),
+    responses(
+        (status = 200, description = "The export task", body = ExportTaskBody),
+        (status = 408, description = "The body did not arrive in time", body = ProblemBody),
+        (status = 413, description = "The body is larger than 32 MiB", body = ProblemBody),
+        StatusErrors,
+        ExportErrors,
+    ),
+)]
+pub async fn export_entities_async(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+    links: SignedLinks,
+    params: QueryParams,
+    request: Request,
+) -> Result<Json<ExportTaskBody>, Problem> {
+    // The interface document has no parameter for the name.
+    let spec = export_spec(&params, params.text(query::FILE_NAME).unwrap_or("selection"))?;
+    let body = read_json(&state, request).await?;
+    start_export(&state, id, ExportScope::Selection(body), spec, &links).await
+}
+
+/// Must be JSON: a page of another site can send any body as text, but not as JSON.
+async fn read_json(state: &AppState, request: Request) -> Result<Bytes, Problem> {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        drain(request).await;
+        return Err(Problem::invalid_body("media_selection", "Send it as application/json"));
+    }
+    check_content_length(&request, SELECTION_LIMIT)?;
+    let length = content_length(&request).and_then(|length| length.try_into().ok());
+    let (request, memory) = state.body_memory.reserve_for(request, SELECTION_LIMIT).await?;
+    let mut body = request.into_body().into_data_stream();
+    // A list that grows leaves its former copies to the allocator.
+    let mut bytes = Vec::with_capacity(length.unwrap_or_default());
+    while let Some(chunk) = body.next().await {
+        let chunk = chunk.map_err(|cause| body_problem(&cause))?;
+        SELECTION_LIMIT.check((bytes.len() + chunk.len()) as u64)?;
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(memory.attach(bytes))
 }

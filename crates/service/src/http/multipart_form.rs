@@ -176,7 +176,7 @@ impl FormPart<'_> {
 /// Flow control between the parser and the body. The parser takes all available input before it
 /// looks at any of it, so it is fed one chunk at a time, only when its input is not enough.
 struct FlowControl {
-    /// Of the whole body.
+    /// The limit of the whole body.
     limit: SizeLimit,
     /// How often the parser polled in vain since it was fed or found something.
     pending_polls: AtomicUsize,

@@ -14,8 +14,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{AppState, connection_monitor::ClientConnection, problem::Problem};
-use tessera_wire::paths::REQUESTED_WITH;
+use super::{AppState, connections::ClientConnection, problem::Problem};
+use tessera_wire::endpoints::REQUESTED_WITH;
 
 const FETCH_SITE: header::HeaderName = header::HeaderName::from_static("sec-fetch-site");
 

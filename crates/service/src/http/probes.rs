@@ -2,10 +2,14 @@
 //! login and may use any host name, so the responses contain nothing else.
 
 use axum::extract::State;
+use utoipa_axum::routes;
 
 use super::{
-    AppState, openapi::NotReadyError, problem::Problem, readiness_check::NOT_READY,
-    server_phase::ServerPhase,
+    AppState,
+    app_state::{NOT_READY, ServerPhase},
+    checked_routes::CheckedRoutes,
+    openapi::NotReadyError,
+    problem::Problem,
 };
 use crate::usecase::ServiceError;
 
@@ -25,6 +29,10 @@ impl AppState {
         };
         self.readiness.result(check).await
     }
+}
+
+pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(healthz)).add(routes!(readyz))
 }
 
 /// Whether the process runs.

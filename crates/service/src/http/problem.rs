@@ -10,8 +10,8 @@ use axum::{
 use crate::usecase::ServiceError;
 use tessera_retrieval::RetrievalError;
 use tessera_wire::{
+    endpoints::query,
     error_body::{InvalidBody, InvalidParameter, ProblemBody},
-    paths::query,
 };
 
 /// Seconds after which a client may try again.

@@ -6,20 +6,21 @@ use axum::{
     extract::{Request, State},
 };
 use serde_json::Value;
+use utoipa_axum::routes;
 
 use super::{
     AppState, RequestCost,
+    checked_routes::CheckedRoutes,
     multipart_form::{MultipartForm, SizeLimit, check_content_length, drain},
-    openapi::{BusyError, QueryImageParams, StatusErrors, UploadErrors},
-    path_params::DatasetPath,
+    openapi::{BusyError, StatusErrors, UploadErrors},
+    parameters::{DatasetPath, QueryImageParams, QueryParams},
     problem::Problem,
-    query_params::QueryParams,
 };
 use crate::{Deployment, usecase::QueryRegion};
 use tessera_model::{Anchor, AnchorKind, DatasetId, EntityType, Granularity, Operation};
 use tessera_wire::{
+    endpoints::query,
     explore::{AnchorBody, FILE_FIELD},
-    paths::query,
     preview::read_region,
 };
 
@@ -31,6 +32,10 @@ const REGION_LIMIT: SizeLimit =
     SizeLimit { bytes: 4 << 10, message: "The bounding_box is larger than 4 KiB" };
 /// The image and the multipart framing around it.
 const BODY_LIMIT: SizeLimit = SizeLimit { bytes: MAX_IMAGE_BYTES + (64 << 10), message: TOO_LARGE };
+
+pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(search_image_similarity))
+}
 
 /// Registers the query image in the field `file`.
 #[utoipa::path(

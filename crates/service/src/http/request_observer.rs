@@ -1,18 +1,20 @@
-//! Observes each request from its arrival to the end of its response, for the access log
-//! and the metrics.
+//! Observes each request from its arrival to the end of its response, for the access log and for the metrics of requests.
 
-use std::{net::IpAddr, time::Instant};
+use std::{fmt, net::IpAddr, sync::Arc, time::Instant};
 
 use axum::{
     extract::{MatchedPath, Request},
-    http::HeaderValue,
+    http::{HeaderMap, HeaderName, HeaderValue, Method},
     response::Response,
 };
-
-use super::{
-    access_log::{AccessLog, AccessRecord, REQUEST_ID, forwarded_for, method_name, request_id},
-    metrics::RequestMetrics,
+use prometheus_client::{
+    encoding::EncodeLabelSet,
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    registry::{Registry, Unit},
 };
+use serde::Serialize;
+use uuid::Uuid;
+
 use tessera_store::now_micros;
 use tessera_wire::fields::format_iso8601;
 
@@ -72,5 +74,207 @@ impl Drop for RequestObservation {
         if let Some(access_log) = &self.observer.access_log {
             access_log.write(self.record.clone());
         }
+    }
+}
+
+/// The header with the identifier of a request: the one that a proxy gave, and in responses the one in the log.
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+/// Longest identifier that is taken over, in bytes.
+const MAX_REQUEST_ID: usize = 64;
+/// Most addresses that are recorded of a request that passed several proxies.
+const MAX_FORWARDED: usize = 8;
+
+/// One request whose response was sent, or whose client has left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AccessRecord {
+    /// When the request arrived, in UTC.
+    pub time: String,
+    pub request_id: String,
+    /// The address of the client, or of the proxy in front of the service.
+    pub remote: IpAddr,
+    /// The addresses that the request names as its origin, which only a proxy can know. A client can
+    /// write them, too.
+    pub forwarded_for: Vec<IpAddr>,
+    pub method: &'static str,
+    /// The path with the names of its parameters; `None` if no route has this path.
+    pub route: Option<String>,
+    /// `None` if the client left before the response.
+    pub status: Option<u16>,
+    /// Bytes of the response's body that were sent.
+    pub bytes: u64,
+    /// The time from the arrival of the request until its response was sent.
+    pub duration_us: u64,
+}
+
+/// Receives the record of each request. It must not block.
+#[derive(Clone)]
+pub struct AccessLog(Arc<dyn Fn(AccessRecord) + Send + Sync>);
+
+impl AccessLog {
+    pub fn new(write: impl Fn(AccessRecord) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(write))
+    }
+
+    pub fn write(&self, record: AccessRecord) {
+        (self.0)(record);
+    }
+}
+
+impl fmt::Debug for AccessLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AccessLog")
+    }
+}
+
+/// The identifier of a request: that of a proxy if it is plain, otherwise a new one.
+pub fn request_id(headers: &HeaderMap) -> String {
+    let plain = |id: &&str| {
+        let characters = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        (1..=MAX_REQUEST_ID).contains(&id.len()) && id.bytes().all(characters)
+    };
+    let given = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).filter(plain);
+    given.map_or_else(|| Uuid::new_v4().simple().to_string(), str::to_owned)
+}
+
+/// The addresses in `X-Forwarded-For`; none if one of them is not an address.
+pub fn forwarded_for(headers: &HeaderMap) -> Vec<IpAddr> {
+    let values = headers.get_all(FORWARDED_FOR).iter();
+    let names = values.flat_map(|value| value.to_str().unwrap_or_default().split(','));
+    let addresses = names.take(MAX_FORWARDED).map(|name| name.trim().parse().ok());
+    addresses.collect::<Option<_>>().unwrap_or_default()
+}
+
+/// The name of a method; any client can invent further ones.
+pub fn method_name(method: &Method) -> &'static str {
+    [
+        (Method::GET, "GET"),
+        (Method::HEAD, "HEAD"),
+        (Method::POST, "POST"),
+        (Method::PUT, "PUT"),
+        (Method::PATCH, "PATCH"),
+        (Method::DELETE, "DELETE"),
+        (Method::OPTIONS, "OPTIONS"),
+    ]
+    .into_iter()
+    .find_map(|(known, name)| (known == *method).then_some(name))
+    .unwrap_or("OTHER")
+}
+
+/// Upper bounds of the durations that are counted, in seconds.
+const BUCKETS: [f64; 15] =
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
+/// The route of requests that match none.
+const NO_ROUTE: &str = "none";
+/// The status of a request whose client left before the response.
+const NO_STATUS: &str = "none";
+
+/// All label values are from fixed sets: a client must not be able to create time series.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    method: &'static str,
+    route: String,
+    status: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    route: String,
+}
+
+/// Counts requests; clones share the counts.
+#[derive(Clone)]
+pub struct RequestMetrics {
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<RouteLabels, Histogram>,
+    sent: Family<RouteLabels, Counter>,
+    in_flight: Gauge,
+}
+
+impl Default for RequestMetrics {
+    fn default() -> Self {
+        Self {
+            requests: Family::default(),
+            durations: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
+            sent: Family::default(),
+            in_flight: Gauge::default(),
+        }
+    }
+}
+
+impl RequestMetrics {
+    pub fn register(&self, registry: &mut Registry) {
+        let requests = self.requests.clone();
+        registry.register("http_requests", "Requests whose response was sent", requests);
+        registry.register_with_unit(
+            "http_request_duration",
+            "From the arrival of a request until its response was sent",
+            Unit::Seconds,
+            self.durations.clone(),
+        );
+        registry.register_with_unit(
+            "http_response_body",
+            "Sent bytes of the bodies of responses",
+            Unit::Bytes,
+            self.sent.clone(),
+        );
+        let in_flight = self.in_flight.clone();
+        registry.register("http_requests_in_flight", "Requests being handled or sent", in_flight);
+    }
+
+    pub fn begin(&self) {
+        self.in_flight.inc();
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a duration, not a count")]
+    pub fn end(&self, record: &AccessRecord) {
+        self.in_flight.dec();
+        let route = record.route.as_deref().unwrap_or(NO_ROUTE).to_owned();
+        let status = record.status.map_or_else(|| NO_STATUS.to_owned(), |code| code.to_string());
+        let labels = RequestLabels { method: record.method, route: route.clone(), status };
+        self.requests.get_or_create(&labels).inc();
+        let labels = RouteLabels { route };
+        self.durations.get_or_create(&labels).observe(record.duration_us as f64 / 1e6);
+        self.sent.get_or_create(&labels).inc_by(record.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn with(name: HeaderName, value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_bytes(value.as_bytes()).unwrap())])
+    }
+
+    #[test]
+    fn only_plain_identifiers_are_taken_over() {
+        let id = |value: &str| request_id(&with(REQUEST_ID, value));
+        assert_eq!(id("4bf92f35-77b3_4da6.a3ce"), "4bf92f35-77b3_4da6.a3ce");
+        for refused in ["", "a b", "a\"b", "a\\nb", "\u{9b}", &"a".repeat(65)] {
+            assert_ne!(id(refused), refused);
+            assert_eq!(id(refused).len(), 32);
+        }
+        assert_ne!(request_id(&HeaderMap::new()), request_id(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn forwarded_addresses_are_addresses() {
+        let addresses = |value: &str| -> Vec<String> {
+            let found = forwarded_for(&with(FORWARDED_FOR, value));
+            found.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(addresses("203.0.113.7, 2001:db8::1"), ["203.0.113.7", "2001:db8::1"]);
+        assert!(addresses("203.0.113.7, unknown").is_empty());
+        assert!(addresses("<script>").is_empty());
+        assert_eq!(addresses(&vec!["203.0.113.7"; 100].join(",")).len(), MAX_FORWARDED);
+    }
+
+    #[test]
+    fn invented_methods_have_one_name() {
+        assert_eq!(method_name(&Method::GET), "GET");
+        assert_eq!(method_name(&Method::from_bytes(b"BREW").unwrap()), "OTHER");
     }
 }

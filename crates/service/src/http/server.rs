@@ -15,16 +15,14 @@ use tokio::{
 
 use super::{
     AppState,
+    app_state::{CurrentPhase, ReadinessCheck, ServerPhase},
     auth::Authenticator,
     body_memory::BodyMemory,
-    connection_monitor::{ClientConnection, MonitoredStream},
-    connection_slots::{ConnectionSlot, ConnectionSlots},
-    metrics::{RequestMetrics, metrics_router},
+    connections::{ClientConnection, ConnectionSlot, ConnectionSlots, MonitoredStream},
+    metrics::metrics_router,
     options::{AccessMode, ServerLimits, ServerOptions},
-    readiness_check::ReadinessCheck,
-    request_observer::RequestObserver,
+    request_observer::{RequestMetrics, RequestObserver},
     router::build_router,
-    server_phase::{CurrentPhase, ServerPhase},
 };
 use crate::{Deployment, LocalError};
 

@@ -1,4 +1,5 @@
-//! A request body that ends with an error when its client stalls or sends too slowly.
+//! A request body that ends with an error when its client stalls or sends too slowly, and the budget of time that a client may
+//! keep the service waiting, in either direction.
 
 use std::{
     error::Error,
@@ -15,7 +16,7 @@ use axum::{
 use hyper::body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::{problem::Problem, stall_budget::StallBudget};
+use super::problem::Problem;
 
 pub struct TimedBody {
     body: Body,
@@ -84,4 +85,66 @@ pub fn body_problem(cause: &axum::Error) -> Problem {
 
 pub fn is_body_timeout(cause: &(dyn Error + 'static)) -> bool {
     cause.is::<BodyTimeout>() || cause.source().is_some_and(is_body_timeout)
+}
+
+/// Bytes per second that a client must send or accept on average.
+const MIN_RATE: u64 = 1 << 10;
+
+/// A token bucket of time: waiting spends it, and each byte earns its share back. A client that
+/// pauses longer than the limit, or stays below the minimum rate, exhausts it.
+#[derive(Clone, Copy, Debug)]
+pub struct StallBudget {
+    limit: Duration,
+    left: Duration,
+}
+
+impl StallBudget {
+    pub fn new(limit: Duration) -> Self {
+        Self { limit, left: limit }
+    }
+
+    /// How long the client may still keep us waiting.
+    pub fn left(self) -> Duration {
+        self.left
+    }
+
+    /// Records that this many bytes passed after a wait.
+    pub fn record(&mut self, waited: Duration, bytes: usize) {
+        let earned = Duration::from_micros((bytes as u64).saturating_mul(1_000_000) / MIN_RATE);
+        self.left = self.left.saturating_sub(waited).saturating_add(earned).min(self.limit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_byte_now_and_then_exhausts_the_budget() {
+        let mut budget = StallBudget::new(SECOND * 30);
+        let mut bytes = 0;
+        while budget.left() > SECOND * 5 {
+            budget.record(SECOND * 5, 1);
+            bytes += 1;
+        }
+        assert_eq!(bytes, 6, "{budget:?}");
+    }
+
+    #[test]
+    fn a_client_at_the_minimum_rate_is_never_cut_off() {
+        let mut budget = StallBudget::new(SECOND * 30);
+        for _ in 0..1_000 {
+            budget.record(SECOND * 20, 20 << 10);
+        }
+        assert!(budget.left() >= SECOND * 10, "{budget:?}");
+    }
+
+    #[test]
+    fn a_fast_client_saves_no_more_than_the_limit() {
+        let mut budget = StallBudget::new(SECOND);
+        budget.record(Duration::ZERO, usize::MAX);
+        assert_eq!(budget.left(), SECOND);
+    }
 }

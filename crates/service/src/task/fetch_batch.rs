@@ -5,10 +5,8 @@ use std::path::PathBuf;
 
 use super::TaskContext;
 use crate::task_error::TaskError;
-use tessera_media::ingest::{
-    staging::ARCHIVE_FILE_NAME,
-    unpack::{ArchiveKind, UnpackError, UnpackLimits},
-};
+use tessera_files::staging::ARCHIVE_FILE_NAME;
+use tessera_media::ingest::unpack::{ArchiveKind, UnpackError, UnpackLimits};
 use tessera_store::{operation::BatchOrigin, source::SourceFolder};
 
 pub type MissingFiles = Vec<(PathBuf, String)>;

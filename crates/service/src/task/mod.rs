@@ -8,7 +8,6 @@ mod cluster_step;
 mod cluster_writer;
 mod clustered_media;
 mod compare_folder;
-mod computation_lock;
 mod context;
 mod embed_step;
 mod encode_media;

@@ -21,11 +21,9 @@ use crate::{
     settings::{DeploymentSettings, InjectedFailure},
     task_error::TaskError,
 };
+use tessera_files::{parent_dir, private_file, sync_dir};
 use tessera_media::{
-    ingest::{
-        disk_quota::ClaimedFile,
-        staging::{private_file, sync_dir},
-    },
+    ingest::disk_quota::ClaimedFile,
     object_storage::{BucketFolder, ObjectUri, StorageError, archive_name},
 };
 use tessera_model::ExportTaskId;
@@ -194,7 +192,7 @@ fn create_archive(
 
 fn keep_archive(partial: &Path, target: &Path) -> std::io::Result<()> {
     fs::rename(partial, target)?;
-    target.parent().map_or(Ok(()), sync_dir)
+    sync_dir(parent_dir(target))
 }
 
 /// Writes the archive from one snapshot of the store, because media may be added meanwhile. Returns

@@ -1,9 +1,10 @@
 //! Computes ranges of an operation beside all workers that have nothing else to do.
 
-use std::{cell::Cell, collections::BTreeSet, thread, time::Duration};
+use std::{cell::Cell, collections::BTreeSet, fs::File, thread, time::Duration};
 
-use super::{TaskContext, computation_lock::ComputationLock};
+use super::TaskContext;
 use crate::task_error::TaskError;
+use tessera_files::open_locked;
 use tessera_search::similarity::{
     InProcess, RangeExecutor, RangeResult, RangeStep, StepInput, Stoppable,
 };
@@ -22,8 +23,9 @@ pub struct SharedRanges<'a> {
     members: MembersOfRun,
     /// Whether other workers took, or could not compute, ranges of the last step: inputs are stored for them only.
     are_shared: Cell<bool>,
-    /// While this process computes, others of the machine need not.
-    _lock: Option<ComputationLock>,
+    /// The lock of the index folder: one of the processes that share it takes part in a computation, because each uses
+    /// all cores of the machine and has all that is computed with in memory.
+    _lock: Option<File>,
 }
 
 impl<'a> SharedRanges<'a> {
@@ -31,7 +33,7 @@ impl<'a> SharedRanges<'a> {
     pub fn begin(context: &'a TaskContext, members: MembersOfRun) -> Result<Self, TaskError> {
         let store = &context.store;
         let lock = store.is_on_server().then(|| store.computation_lock_file());
-        let lock = lock.and_then(|file| ComputationLock::try_take(&file));
+        let lock = lock.and_then(|file| open_locked(&file).ok().flatten());
         let ranges = Self { context, members, are_shared: Cell::new(false), _lock: lock };
         ranges.end()?;
         Ok(ranges)

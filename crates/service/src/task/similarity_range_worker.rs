@@ -2,18 +2,19 @@
 
 use std::{
     cell::RefCell,
+    fs::File,
     sync::{Mutex, TryLockError},
 };
 
 use super::{
     TaskContext, WorkerContext,
-    computation_lock::ComputationLock,
     member_features::{MemberFeatures, Scope},
     shared_ranges::{candidates_name, graph_name, read_parts},
     similar_members::GRAPH_NEIGHBORS,
     stored_keypoints::StoredKeypoints,
 };
 use crate::task_error::TaskError;
+use tessera_files::open_locked;
 use tessera_model::DatasetId;
 use tessera_search::similarity::{
     DuplicatePair, LINK_ROUNDS, NeighborGraph, RangeResult, RangeStep, RowCandidates, StepWorker,
@@ -33,7 +34,7 @@ pub struct SimilarityRangeWorker(Mutex<CurrentMembers>);
 #[derive(Default)]
 struct CurrentMembers {
     members: Option<Members>,
-    lock: Option<ComputationLock>,
+    lock: Option<File>,
 }
 
 /// The members of one type of an operation of another worker.
@@ -62,7 +63,7 @@ impl SimilarityRangeWorker {
             Err(TryLockError::WouldBlock) => return false,
         };
         if current.lock.is_none() {
-            current.lock = ComputationLock::try_take(&worker.store.computation_lock_file());
+            current.lock = open_locked(&worker.store.computation_lock_file()).ok().flatten();
         }
         if current.lock.is_none() {
             return false;

@@ -8,8 +8,9 @@ use std::{
     sync::Arc,
 };
 
+use tessera_files::{create_private_dir, staging::with_suffix};
 use tessera_media::{
-    ingest::{file_names::with_suffix, staging::create_private_dir, unpack::UnpackTarget},
+    ingest::unpack::UnpackTarget,
     object_storage::{BlockingStorage, BucketFolder},
 };
 

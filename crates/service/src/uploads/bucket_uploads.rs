@@ -14,10 +14,10 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use walkdir::WalkDir;
 
 use super::bucket_unpack_target::BucketUnpackTarget;
+use tessera_files::staging::ARCHIVE_FILE_NAME;
 use tessera_media::{
     ingest::{
         SourceFile,
-        staging::ARCHIVE_FILE_NAME,
         unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack_into},
     },
     object_storage::{

@@ -10,10 +10,11 @@ use std::{
 use tempfile::TempDir;
 
 use super::BucketUploads;
-use tessera_media::ingest::{
-    staging::{self, ARCHIVE_FILE_NAME, sync_dir, sync_tree},
-    unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack},
+use tessera_files::{
+    staging::{self, ARCHIVE_FILE_NAME},
+    sync_dir, sync_tree,
 };
+use tessera_media::ingest::unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack};
 use tessera_model::DatasetId;
 use tessera_store::upload::{self, UploadRecord};
 

@@ -7,8 +7,9 @@ use tempfile::TempDir;
 
 use super::{ServiceError, dataset::check_status};
 use crate::{Deployment, InjectedFailure};
+use tessera_files::staging::create_staging_dir;
 use tessera_media::{
-    ingest::{staging::create_staging_dir, unpack::ArchiveKind},
+    ingest::unpack::ArchiveKind,
     object_storage::{ObjectStorage, ObjectUri, RoleArn},
 };
 use tessera_model::{DatasetId, Operation};
@@ -37,7 +38,7 @@ pub(crate) enum AddMediaSource {
 enum BatchFolder {
     None,
     Uploaded(PathBuf, BatchOrigin),
-    /// It may be in another folder of the dataset.
+    /// The folder may be inside another folder of the dataset.
     InPlace(PathBuf, BatchOrigin),
 }
 

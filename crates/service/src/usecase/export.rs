@@ -1,21 +1,37 @@
-//! Exports: starting one, its state, and its archive.
+//! Exports: starts one, chooses its media, and finds its archive. Exports without a task, the metadata as JSON and the media
+//! identifiers as CSV, are written to an unnamed file first, so that memory does not grow with the dataset.
 
-use std::fs::File;
+use std::{
+    collections::{HashMap, HashSet},
+    fs::File,
+    io::{BufWriter, Seek as _, Write as _},
+};
 
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::{SearchParams, ServiceError, search::until_current};
-use crate::Deployment;
-use tessera_media::object_storage::archive_name;
+use super::{
+    SearchParams, ServiceError,
+    search::{RankedCluster, until_current},
+};
+use crate::{
+    Deployment,
+    archive::{self, ArchiveContent, SourceFolders},
+};
+use tessera_media::{ingest::disk_quota::ClaimedFile, object_storage::archive_name};
 use tessera_model::{
-    ClusterId, DatasetId, EntityType, ExportSpec, ExportTaskId, Granularity, Operation,
+    ArchiveName, ClusterId, DatasetId, EntityType, ExportFormat, ExportSpec, ExportTaskId,
+    Granularity, MediaId, Operation, SelectionItem,
 };
+use tessera_retrieval::SearchRanking;
 use tessera_store::{
+    cluster,
     dataset::DatasetRecord,
-    export::{self, ExportRecord, ExportTaskState},
-    now_micros,
+    export::{self, ExportChoices, ExportRecord, ExportTaskState},
+    media, now_micros,
+    search_table::SelectedMember,
 };
+use tessera_wire::selection;
 
 pub(crate) enum ExportScope {
     /// All that match a search.
@@ -142,5 +158,187 @@ pub(super) fn new_export(
         message: None,
         created_at: now_micros(),
         selective: false,
+    }
+}
+
+impl Deployment {
+    /// The exported media; `None` for the whole dataset.
+    pub(super) fn selected_media(
+        &self,
+        record: &DatasetRecord,
+        scope: &ExportScope,
+    ) -> Result<Option<ExportChoices>, ServiceError> {
+        let mut choices = ExportChoices::new();
+        match scope {
+            scope if scope.is_whole_dataset() => return Ok(None),
+            ExportScope::Search(params) => self.choose_matches(record, params, &mut choices)?,
+            ExportScope::Cluster(id, params) => {
+                let RankedCluster { rank, ranking, .. } =
+                    self.ranked_cluster(record, *id, params)?;
+                let ids = HashMap::from([(rank, *id)]);
+                choose_members(
+                    &mut choices,
+                    &ranking,
+                    ranking.members_of(&self.store, rank)?,
+                    &ids,
+                );
+            }
+            ExportScope::Selection(body) => {
+                for item in selection::items(body)? {
+                    self.choose_item(record, item?, &mut choices)?;
+                }
+            }
+        }
+        Ok(Some(choices))
+    }
+
+    fn choose_matches(
+        &self,
+        record: &DatasetRecord,
+        params: &SearchParams,
+        choices: &mut ExportChoices,
+    ) -> Result<(), ServiceError> {
+        let query = self.search_query(record.id, params)?;
+        let ranking = self.search_context(record).search(&query)?;
+        let ids = self
+            .store
+            .read(|c| cluster::ids_by_rank(c, record.id, query.entity, query.granularity))?;
+        choose_members(choices, &ranking, ranking.members(&self.store)?, &ids);
+        Ok(())
+    }
+
+    fn choose_item(
+        &self,
+        record: &DatasetRecord,
+        item: SelectionItem,
+        choices: &mut ExportChoices,
+    ) -> Result<(), ServiceError> {
+        match item {
+            SelectionItem::Media(ids) => {
+                for row in self.media_rows(record, &ids)? {
+                    choices.entry(row).or_default();
+                }
+            }
+            SelectionItem::Cluster { cluster, entity, filters, exclude } => {
+                let params =
+                    SearchParams { entity: Some(entity), filters, ..SearchParams::default() };
+                let RankedCluster { rank, ranking, .. } =
+                    self.ranked_cluster(record, cluster, &params)?;
+                let excluded: HashSet<i64> =
+                    self.media_rows(record, &exclude)?.into_iter().collect();
+                let ids = HashMap::from([(rank, cluster)]);
+                let members = ranking.members_of(&self.store, rank)?;
+                let included = members.filter(|member| !excluded.contains(&member.row));
+                choose_members(choices, &ranking, included, &ids);
+            }
+        }
+        Ok(())
+    }
+
+    fn media_rows(
+        &self,
+        record: &DatasetRecord,
+        ids: &[MediaId],
+    ) -> Result<Vec<i64>, ServiceError> {
+        let rows = self.store.read(|c| {
+            let mut rows = Vec::with_capacity(ids.len());
+            for &id in ids {
+                match media::row_of(c, record.id, id)? {
+                    Some(row) => rows.push(row),
+                    None => return Ok(Err(id)),
+                }
+            }
+            Ok(Ok(rows))
+        })?;
+        rows.map_err(|id| ServiceError::NotFound(format!("Media {id} not found")))
+    }
+}
+
+/// Adds members of a ranking. The first cluster that selects a media item is kept.
+fn choose_members(
+    choices: &mut ExportChoices,
+    ranking: &SearchRanking,
+    members: impl Iterator<Item = SelectedMember>,
+    ids: &HashMap<u32, ClusterId>,
+) {
+    let is_similarity = ranking.is_similarity();
+    for SelectedMember { row, cluster, score } in members {
+        let similarity = score.filter(|_| is_similarity).map(|distance| 1.0 - distance);
+        let choice = choices.entry(row).or_default();
+        choice.cluster = choice.cluster.or_else(|| ids.get(&cluster).copied());
+        choice.confidence = choice.confidence.or(similarity.map(|part| part.clamp(0.0, 1.0)));
+    }
+}
+
+const PAGE_SIZE: usize = 10_000;
+
+impl Deployment {
+    /// `metadata.json` of the whole dataset.
+    pub(crate) fn metadata_file(
+        &self,
+        id: DatasetId,
+        origin: String,
+    ) -> Result<File, ServiceError> {
+        self.spool(id, |record, file| {
+            let spec = ExportSpec {
+                file_name: ArchiveName::new(&record.name),
+                format: ExportFormat::Json,
+                include_images: false,
+            };
+            let export = new_export(record, spec, origin);
+            let folders = SourceFolders::default();
+            let written = self.store.read(|connection| {
+                let content = ArchiveContent {
+                    connection,
+                    dataset: record,
+                    export: &export,
+                    folders: &folders,
+                    pictures: &self.originals.pictures,
+                    link_key: self.store.link_key(),
+                };
+                Ok(archive::write_metadata_json(&content, file))
+            })?;
+            written.map_err(|_| ServiceError::internal())
+        })
+    }
+
+    /// File name and identifier of every image and frame, as CSV.
+    pub(crate) fn media_id_file(&self, id: DatasetId) -> Result<File, ServiceError> {
+        self.spool(id, |record, file| {
+            let failed = |_| ServiceError::internal();
+            let mut table = csv::Writer::from_writer(file);
+            table.write_record(["filename", "media_id"]).map_err(failed)?;
+            for page in 0.. {
+                let skip = page * PAGE_SIZE as u64;
+                let items = self
+                    .store
+                    .read(|c| media::page(c, record.id, EntityType::Images, skip, PAGE_SIZE))?;
+                if items.is_empty() {
+                    break;
+                }
+                for item in items {
+                    table.write_record([item.file_name(), item.id.to_string()]).map_err(failed)?;
+                }
+            }
+            table.flush().map_err(ServiceError::export_file)
+        })
+    }
+
+    /// An unnamed file with what `write` writes of a dataset that can be exported.
+    fn spool(
+        &self,
+        id: DatasetId,
+        write: impl FnOnce(&DatasetRecord, &mut BufWriter<ClaimedFile>) -> Result<(), ServiceError>,
+    ) -> Result<File, ServiceError> {
+        let record = self.require_ready(id, Operation::Export)?;
+        self.require_disk_space()?;
+        let folder = self.store.exports_dir();
+        let file = tempfile::tempfile_in(&folder).map_err(ServiceError::export_file)?;
+        let claim = self.settings.disk.claim_in(&folder);
+        let mut file = BufWriter::new(ClaimedFile::new(file, claim));
+        write(&record, &mut file)?;
+        file.flush().map_err(ServiceError::export_file)?;
+        file.rewind().map_err(ServiceError::export_file)?;
+        Ok(file.into_inner().map_err(|_| ServiceError::internal())?.file)
     }
 }

@@ -63,7 +63,7 @@ async fn a_selection_is_exported_downloaded_and_inspected() {
         let target = folder.path().join("x.zip");
         let mut report = |_, _| {};
         client
-            .download((service.dataset, task.id), (&target, ExistingFile::Keep), &mut report)
+            .download(service.dataset, task.id, &target, ExistingFile::Keep, &mut report)
             .await
             .unwrap();
         let found = tessera_client::inspect_archive(&target).unwrap();
@@ -89,7 +89,7 @@ async fn an_archive_is_downloaded_by_its_relative_link() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("all.zip");
     client
-        .download((service.dataset, started.id), (&target, ExistingFile::Keep), &mut |_, _| {})
+        .download(service.dataset, started.id, &target, ExistingFile::Keep, &mut |_, _| {})
         .await
         .unwrap();
     let found = tessera_client::inspect_archive(&target).unwrap();

@@ -340,7 +340,7 @@ async fn all_parameter_names_are_described() {
     let calls = calls(&description);
     let described: BTreeSet<String> =
         calls.values().flat_map(|call| parameters(call).into_keys()).collect();
-    let names = include_str!("../../../wire/src/paths.rs");
+    let names = include_str!("../../../wire/src/endpoints.rs");
     let names = names.split("pub mod query {").nth(1).unwrap().split("\n}").next().unwrap();
     let names = names.split("&str = \"").skip(1).map(|rest| rest.split('"').next().unwrap());
     let names: Vec<&str> = names.collect();

@@ -186,7 +186,7 @@ async fn fetch(
     task: ExportTaskId,
     target: &Path,
 ) -> Option<Vec<u8>> {
-    let export = (service.dataset, task);
-    client.download(export, (target, ExistingFile::Keep), &mut |_, _| {}).await.ok()?;
+    let keep = ExistingFile::Keep;
+    client.download(service.dataset, task, target, keep, &mut |_, _| {}).await.ok()?;
     Some(std::fs::read(target).unwrap())
 }

@@ -3,13 +3,13 @@
 
 use std::{
     fs,
-    io::{self, ErrorKind, Write as _},
+    io::{self, Write as _},
     path::Path,
 };
 
 use uuid::Uuid;
 
-use tessera_media::ingest::staging::private_file;
+use tessera_files::{if_exists, private_file};
 
 /// One worker per line.
 const FILE: &str = "workers";
@@ -22,10 +22,7 @@ pub(crate) fn add(data: &Path, worker: Uuid) -> io::Result<()> {
 /// Returns all workers, and forgets them.
 pub(crate) fn take_all(data: &Path) -> io::Result<Vec<Uuid>> {
     let path = data.join(FILE);
-    let lines = match fs::read_to_string(&path) {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        lines => lines?,
-    };
+    let Some(lines) = if_exists(fs::read_to_string(&path))? else { return Ok(Vec::new()) };
     fs::remove_file(path)?;
     Ok(lines.lines().filter_map(|line| line.parse().ok()).collect())
 }

@@ -14,7 +14,7 @@ use crate::{
     engine::{Connection, QueryError},
     table_definitions::VERSION,
 };
-use tessera_media::ingest::staging::{private_file, restrict, sync_dir};
+use tessera_files::{private_file, restrict, sync_dir};
 
 /// First `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;

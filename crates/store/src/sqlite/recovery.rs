@@ -10,10 +10,8 @@ use rusqlite::{Connection, Result, Transaction};
 
 use super::integrity::check_table;
 use crate::{now_micros, upload};
-use tessera_media::{
-    ingest::staging::{create_private_dir, staging_dirs},
-    path_display::printable_path,
-};
+use tessera_files::{create_private_dir, staging::staging_dirs};
+use tessera_media::path_display::printable_path;
 
 /// The database and its log files.
 pub(super) const DATABASE_FILES: [&str; 3] = ["tessera.db", "tessera.db-wal", "tessera.db-shm"];

@@ -6,22 +6,19 @@
 
 use std::{
     fs,
-    io::{self, ErrorKind, Write as _},
+    io::{self, Write as _},
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
-use tessera_media::ingest::staging::{private_file, sync_dir, write_durably};
+use tessera_files::{if_exists, private_file, sync_dir, write_durably};
 
 const SHUTDOWN_MARK: &str = "clean-shutdown";
 
 /// Removes the mark. Returns whether the database is as it was closed.
 pub(super) fn take_shutdown_mark(data: &Path, database: &Path, log: &Path) -> io::Result<bool> {
     let mark = data.join(SHUTDOWN_MARK);
-    let written = match fs::read_to_string(&mark) {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(false),
-        written => written?,
-    };
+    let Some(written) = if_exists(fs::read_to_string(&mark))? else { return Ok(false) };
     fs::remove_file(&mark)?;
     sync_dir(data)?;
     let has_log = fs::metadata(log).is_ok_and(|log| log.len() > 0);
@@ -29,7 +26,7 @@ pub(super) fn take_shutdown_mark(data: &Path, database: &Path, log: &Path) -> io
 }
 
 pub(super) fn put_shutdown_mark(data: &Path, database: &Path) -> io::Result<()> {
-    write_durably(&data.join(SHUTDOWN_MARK), describe_file(database)?.as_bytes())
+    write_durably(&data.join(SHUTDOWN_MARK), describe_file(database)?)
 }
 
 /// Size in bytes, and seconds and nanoseconds of the last change. A hash would be read from gigabytes at
@@ -62,10 +59,7 @@ fn write_open_mark(data: &Path, database: &Path) -> io::Result<()> {
 }
 
 pub(super) fn remove_open_mark(data: &Path) -> io::Result<()> {
-    match fs::remove_file(open_mark(data)) {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
+    if_exists(fs::remove_file(open_mark(data))).map(drop)
 }
 
 fn open_mark(data: &Path) -> PathBuf {

@@ -2,11 +2,11 @@
 
 use std::{
     fs::{self, File},
-    io::{self, ErrorKind},
+    io,
     path::{Path, PathBuf},
 };
 
-use crate::ingest::staging::{UniqueFiles, create_private_dir};
+use tessera_files::{create_private_dir, if_exists, staging::UniqueFiles};
 
 pub trait UnpackTarget {
     /// The folder whose disk the files of [`UnpackTarget::create`] are on.
@@ -43,10 +43,8 @@ impl UnpackTarget for UnpackFolder {
     }
 
     fn clear(&mut self) -> io::Result<()> {
-        match fs::remove_dir_all(&self.root) {
-            Err(cause) if cause.kind() != ErrorKind::NotFound => Err(cause),
-            _ => create_private_dir(&self.root),
-        }
+        if_exists(fs::remove_dir_all(&self.root))?;
+        create_private_dir(&self.root)
     }
 
     fn create(&mut self, path: &Path) -> io::Result<(PathBuf, File)> {

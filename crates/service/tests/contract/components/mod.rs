@@ -20,7 +20,6 @@ mod operations;
 mod role;
 mod shared_steps;
 mod sidecars;
-mod staging;
 mod store;
 mod text_space;
 mod unpack;

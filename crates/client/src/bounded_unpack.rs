@@ -1,0 +1,177 @@
+//! Unpacks archives entry by entry, in constant memory and within decompression limits: the number of entries, the unpacked
+//! bytes and the compression ratio. The limits apply to the bytes that were actually unpacked.
+
+use std::{
+    collections::hash_map::RandomState,
+    error::Error,
+    fmt,
+    fs::File,
+    hash::BuildHasher as _,
+    io::{self, BufReader, ErrorKind, Read as _, Write},
+    path::Path,
+};
+
+use zip::{
+    ZipReadOptions,
+    read::{Config, ZipFileEntry},
+    unstable::read::ZipIterable,
+};
+
+use crate::part_file::local_failure;
+use tessera_model::Failure;
+
+const MAX_ENTRIES: usize = 2_000_000;
+const MAX_UNPACKED_BYTES: u64 = 100 << 30;
+/// Unpacked size above which the compression ratio is checked.
+const RATIO_CHECK_THRESHOLD: u64 = 64 << 20;
+/// Unpacked bytes per packed byte. Pictures and Parquet do not come near it.
+const MAX_COMPRESSION_RATIO: u64 = 200;
+const COPY_BUFFER_BYTES: usize = 64 << 10;
+/// Where an export stores its pictures (interface document, "Export archive content").
+pub(super) const IMAGES_PREFIX: &str = "images/";
+
+/// What is wrong with an archive, or the [`Failure`] that ended the reading. Not safe to print.
+pub(super) type ArchiveError = Box<dyn Error + Send + Sync>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct VerifiedArchive {
+    /// Entries whose checksums were compared.
+    pub entries: usize,
+    pub images: usize,
+}
+
+pub(super) struct ArchiveEntry<'a> {
+    /// The name as stored: neither printable nor a safe path.
+    pub name: String,
+    entry: ZipFileEntry<'static>,
+    contents: &'a mut BufReader<File>,
+    /// Packed bytes of all entries so far, and the bytes unpacked from them.
+    packed: u64,
+    unpacked: &'a mut u64,
+}
+
+/// Why an entry could not be extracted.
+#[derive(Debug)]
+pub(super) enum EntryError {
+    Invalid(String),
+    /// The output cannot be written.
+    Disk(io::Error),
+}
+
+impl Error for EntryError {}
+
+impl fmt::Display for EntryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(reason) => f.write_str(reason),
+            Self::Disk(error) => error.fmt(f),
+        }
+    }
+}
+
+pub(super) fn into_failure(archive: &Path, error: ArchiveError) -> Failure {
+    match error.downcast::<Failure>() {
+        Ok(failure) => *failure,
+        Err(error) => local_failure(archive, &error.to_string()),
+    }
+}
+
+/// Calls `visit` with each entry, in directory order. An error of `visit` ends it.
+pub(super) fn for_each_entry(
+    file: File,
+    mut visit: impl FnMut(ArchiveEntry<'_>) -> Result<(), ArchiveError>,
+) -> Result<(), ArchiveError> {
+    let size = file.metadata()?.len();
+    // Both readers share one file offset, so each seeks before it reads.
+    let directory = BufReader::new(file.try_clone()?);
+    let mut contents = BufReader::new(file);
+    let mut directory =
+        ZipIterable::try_new(directory, Config::default())?.enforce_header_consistency(true);
+    if directory.len() > MAX_ENTRIES {
+        return Err(format!("more than {MAX_ENTRIES} entries").into());
+    }
+    let (mut packed, mut unpacked) = (0_u64, 0);
+    for entry in directory.files()? {
+        let entry = entry?;
+        packed = packed.saturating_add(entry.compressed_size());
+        if packed > size {
+            // Entries that share bytes add up to more than the file size.
+            return Err("overlapping entries".into());
+        }
+        let name = entry.name().unwrap_or_else(|_| String::from_utf8_lossy(entry.name_raw()));
+        let name = name.into_owned();
+        let (contents, unpacked) = (&mut contents, &mut unpacked);
+        visit(ArchiveEntry { name, entry, contents, packed, unpacked })?;
+    }
+    Ok(())
+}
+
+/// Reads the whole archive. An error names the damaged entry.
+pub(super) fn verify(file: File) -> Result<VerifiedArchive, ArchiveError> {
+    let mut contents = VerifiedArchive { entries: 0, images: 0 };
+    for_each_entry(file, |entry| {
+        let name = entry.name.clone();
+        contents.entries += 1;
+        contents.images += usize::from(name.starts_with(IMAGES_PREFIX) && !entry.is_dir());
+        let read = entry.copy_to(&mut io::sink(), u64::MAX);
+        read.map_err(|error| format!("entry {name}: {error}"))?;
+        Ok(())
+    })?;
+    Ok(contents)
+}
+
+impl ArchiveEntry<'_> {
+    pub(super) fn is_dir(&self) -> bool {
+        self.entry.is_dir()
+    }
+
+    /// Whether it is a regular file, not a link or a device.
+    pub(super) fn is_plain(&self) -> bool {
+        let kind = self.entry.unix_mode().map_or(0, |mode| mode & 0o170_000);
+        !self.entry.is_symlink() && matches!(kind, 0 | 0o100_000)
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        self.entry.size()
+    }
+
+    /// Copies at most `max_bytes`, which compares the checksum. Returns the size.
+    pub(super) fn copy_to(self, out: &mut impl Write, max_bytes: u64) -> Result<u64, EntryError> {
+        let fair =
+            |packed: u64| packed.saturating_mul(MAX_COMPRESSION_RATIO).max(RATIO_CHECK_THRESHOLD);
+        let left = fair(self.packed).min(MAX_UNPACKED_BYTES).saturating_sub(*self.unpacked);
+        let limit = fair(self.entry.compressed_size()).min(left);
+        let damaged = |error: &dyn Error| EntryError::Invalid(error.to_string());
+        let content = self.entry.with_reader(self.contents, ZipReadOptions::default());
+        let mut content = content.map_err(|error| damaged(&error))?;
+        let (mut block, mut size) = (vec![0; COPY_BUFFER_BYTES], 0);
+        loop {
+            let length = match content.read(&mut block) {
+                Ok(0) => break,
+                Ok(length) => length,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(damaged(&error)),
+            };
+            size += length as u64;
+            if size > limit {
+                return Err(EntryError::Invalid("exceeds the compression limit".to_owned()));
+            }
+            if size > max_bytes {
+                return Err(EntryError::Invalid(format!("larger than {} MiB", max_bytes >> 20)));
+            }
+            out.write_all(&block[..length]).map_err(EntryError::Disk)?;
+        }
+        *self.unpacked += size;
+        Ok(size)
+    }
+}
+
+/// Keyed at random, so that no archive can be made whose names collide.
+#[derive(Default)]
+pub(super) struct NameHasher(RandomState);
+
+impl NameHasher {
+    pub(super) fn hash(&self, name: &str) -> u64 {
+        self.0.hash_one(name)
+    }
+}

@@ -1,0 +1,285 @@
+//! Turns the error of one attempt into the failure that the user reads: classifies errors of `reqwest`, explains each status, and
+//! adds a remedy to documented messages.
+//!
+//! Nothing here keeps the query of a URL, because signed links are credentials and error texts would leak them.
+
+use std::{error::Error, io, iter::successors};
+
+use bytes::Bytes;
+use reqwest::{
+    StatusCode,
+    header::{HeaderMap, LOCATION},
+};
+
+use crate::{reach::ForbiddenAddress, request::ApiRequest};
+use tessera_model::{Failure, FailureKind, Link, SafeText};
+use tessera_wire::endpoints::ApiOperation;
+
+pub(super) const PROXY_LOGIN: &str = "the proxy requires a login";
+pub(super) const PROXY_LOGIN_REMEDY: &str =
+    "Put the user name and password into the variable of the proxy: http://USER:PASSWORD@HOST:PORT";
+
+#[derive(Debug)]
+pub(super) enum AttemptError {
+    /// No connection was made, so nothing was sent.
+    NoConnection(String),
+    /// The request was sent, at least partly, and no complete response arrived.
+    NoResponse(String),
+    Rejected(Box<ErrorResponse>),
+    /// A retry would not help.
+    Fatal(Failure),
+}
+
+#[derive(Debug)]
+pub(super) struct ErrorResponse {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    /// The first bytes of the body.
+    pub body: Bytes,
+    pub detail: Option<SafeText>,
+}
+
+impl From<reqwest::Error> for AttemptError {
+    fn from(error: reqwest::Error) -> Self {
+        let error = error.without_url();
+        let cause = root_cause(&error);
+        if error.is_redirect() {
+            let sentence = format!("a link redirects to a target that is not allowed: {cause}");
+            Self::Fatal(Failure::new(FailureKind::Unexpected, sentence))
+        } else if error.is_builder() {
+            let sentence = format!("cannot build the request: {cause}");
+            Self::Fatal(Failure::local(sentence))
+        } else if causes(&error).any(<dyn Error>::is::<ForbiddenAddress>) {
+            let sentence = format!("a link leads to a target that is not allowed: {cause}");
+            Self::Fatal(Failure::new(FailureKind::Unexpected, sentence))
+        } else if is_certificate_error(&error) {
+            let sentence = format!("cannot verify the identity of the service: {cause}");
+            Self::Fatal(
+                Failure::new(FailureKind::Unreachable, sentence).with_remedy(
+                    "Check the address, the clock and the certificates of this machine",
+                ),
+            )
+        } else if needs_proxy_login(&error) {
+            let sentence = format!("no connection: {PROXY_LOGIN}");
+            let failure = Failure::new(FailureKind::Unreachable, sentence);
+            Self::Fatal(failure.with_remedy(PROXY_LOGIN_REMEDY))
+        } else if error.is_connect() {
+            Self::NoConnection(cause)
+        } else {
+            Self::NoResponse(cause)
+        }
+    }
+}
+
+/// Returns the innermost cause: `connection refused` instead of `error sending request`.
+fn root_cause(error: &reqwest::Error) -> String {
+    if error.is_timeout() && error.is_connect() {
+        return "connecting took too long".to_owned();
+    }
+    causes(error).last().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// All causes, outermost first. The source of an I/O error skips the error that it contains.
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    successors(error.source(), |&cause| match cause.downcast_ref::<io::Error>() {
+        Some(io) => io.get_ref().map(|inner| inner as &(dyn Error + 'static)),
+        None => cause.source(),
+    })
+}
+
+/// A handshake that failed because of its content is fatal; an interrupted one is not.
+fn is_certificate_error(error: &reqwest::Error) -> bool {
+    let mut io_causes = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
+    error.is_connect() && io_causes.any(|io| io.kind() == io::ErrorKind::InvalidData)
+}
+
+/// Whether a proxy refused to connect to an encrypted service. The type of this error is private.
+fn needs_proxy_login(error: &reqwest::Error) -> bool {
+    error.is_connect()
+        && causes(error).any(|cause| cause.to_string().contains("proxy authorization required"))
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct FailureContext<'a> {
+    pub request: &'a ApiRequest,
+    pub hosted: bool,
+    /// Whether it was sent with the session of a browser.
+    pub by_session: bool,
+}
+
+impl FailureContext<'_> {
+    pub(super) fn explain(&self, error: AttemptError) -> Failure {
+        let status = match &error {
+            AttemptError::Rejected(rejection) => Some(rejection.status.as_u16()),
+            _ => None,
+        };
+        let failure = self.describe(error);
+        let request = Some(self.request.method_and_path());
+        let failure = Failure { status: status.or(failure.status), request, ..failure };
+        add_known_remedy(self.request.operation, failure)
+    }
+
+    fn describe(&self, error: AttemptError) -> Failure {
+        let rule = self.request.operation.retry_rule();
+        let (purpose, origin) = (rule.purpose, self.request.origin());
+        match error {
+            AttemptError::Fatal(failure) => failure,
+            AttemptError::NoConnection(cause) => Failure::new(
+                FailureKind::Unreachable,
+                format!("cannot {purpose}: no connection to {origin} ({cause})"),
+            )
+            .with_remedy("Check that the service is running and that its address is correct"),
+            AttemptError::NoResponse(cause) if rule.has_side_effect() => Failure::new(
+                FailureKind::NoResponse,
+                format!(
+                    "it is unknown whether {origin} received the request to {purpose}: {cause}"
+                ),
+            )
+            .with_remedy("It may have started; sending it again would start another one"),
+            AttemptError::NoResponse(cause) => Failure::new(
+                FailureKind::NoResponse,
+                format!("cannot {purpose}: {origin} did not respond ({cause})"),
+            ),
+            AttemptError::Rejected(rejection) => self.rejected(*rejection),
+        }
+    }
+
+    fn rejected(&self, rejection: ErrorResponse) -> Failure {
+        let status = rejection.status.as_u16();
+        if rejection.status.is_redirection() {
+            return self.redirected(&rejection);
+        }
+        let (kind, reason, remedy) = self.describe_status(status);
+        let sentence =
+            format!("cannot {}: {reason} ({status})", self.request.operation.retry_rule().purpose);
+        let failure = Failure::new(kind, sentence).with_detail(rejection.detail);
+        match remedy {
+            Some(remedy) => failure.with_remedy(remedy),
+            None => failure,
+        }
+    }
+
+    /// What a status means and what to do about it (interface document, "Errors").
+    fn describe_status(&self, status: u16) -> (FailureKind, &'static str, Option<&'static str>) {
+        let operation = self.request.operation;
+        let rule = operation.retry_rule();
+        match status {
+            401 | 403 if operation.follows_link() => {
+                (FailureKind::Forbidden, "the link was rejected", Some("It may have expired"))
+            }
+            401 if self.by_session => (
+                FailureKind::Unauthorized,
+                "the session was not accepted",
+                Some("Sign in again in the browser, and copy the SESSION cookie again"),
+            ),
+            401 if self.hosted => (
+                FailureKind::Unauthorized,
+                "the credentials were rejected",
+                Some("Check the API key and its secret"),
+            ),
+            401 => (
+                FailureKind::Unauthorized,
+                "this service requires a login",
+                Some("A hosted deployment needs an API key and its secret"),
+            ),
+            403 if self.hosted => {
+                (FailureKind::Forbidden, "the login is valid, but lacks permission", None)
+            }
+            403 => (FailureKind::Forbidden, "the service does not allow it", None),
+            404 | 410 => (FailureKind::NotFound, rule.not_found_text, None),
+            407 => (FailureKind::Unreachable, PROXY_LOGIN, Some(PROXY_LOGIN_REMEDY)),
+            409 => {
+                (FailureKind::Conflict, "not possible in the current state of the dataset", None)
+            }
+            429 => (
+                FailureKind::RateLimited,
+                "the service is limiting requests",
+                Some("Try again later"),
+            ),
+            400 | 413 | 415 | 422 => (FailureKind::Invalid, "the request was rejected", None),
+            500..=599 => (
+                FailureKind::Server,
+                "the service failed",
+                rule.has_side_effect()
+                    .then_some("It may have started; check before sending it again"),
+            ),
+            _ => (FailureKind::Unexpected, "unexpected response", None),
+        }
+    }
+
+    fn redirected(&self, rejection: &ErrorResponse) -> Failure {
+        let target = rejection.headers.get(LOCATION).and_then(|value| value.to_str().ok());
+        let target = Link::new(target.unwrap_or("nowhere"));
+        let sentence = format!(
+            "cannot {}: {} redirects to {target} ({})",
+            self.request.operation.retry_rule().purpose,
+            self.request.origin(),
+            rejection.status.as_u16()
+        );
+        Failure::new(FailureKind::Unexpected, sentence)
+            .with_remedy("Requests are not redirected; correct the base URL")
+    }
+}
+
+/// Status, a part of the message in lower case, code, and remedy.
+type KnownError = (u16, &'static str, &'static str, &'static str);
+
+const STORAGE_URI_REMEDY: &str = "Check the address, and that the service may read it: storage of another \
+                      account needs a role to assume";
+const NOT_STARTED_REMEDY: &str = "Nothing was started; check the dataset before you send it again";
+
+const KNOWN_ERRORS: [KnownError; 11] = [
+    (
+        400,
+        "embedding_config",
+        "no_embedding_config",
+        "Index the dataset once with an embedding model first",
+    ),
+    (
+        400,
+        "one media source",
+        "media_source_count",
+        "Give exactly one of: files, a storage URI, an archive",
+    ),
+    (400, "no media files found", "no_media_at_uri", STORAGE_URI_REMEDY),
+    (400, "invalid s3 uri", "no_media_at_uri", STORAGE_URI_REMEDY),
+    (
+        403,
+        "add media feature is not enabled",
+        "add_media_disabled",
+        "Ask the operator of the service to set ADD_MEDIA_ENABLED",
+    ),
+    (403, "write access", "no_write_access", "Ask the owner of the dataset for write access"),
+    (
+        404,
+        "dataset not found",
+        "dataset_not_found",
+        "List the datasets: it may have been deleted, or not be shared with you",
+    ),
+    (
+        409,
+        "task is running",
+        "operation_running",
+        "Wait until that task is done, then send it again",
+    ),
+    (409, "not ready", "dataset_not_ready", "Wait until the dataset is READY"),
+    (500, "upload", "upload_failed", "The service could not store the media; send them again"),
+    (500, "trigger", "trigger_failed", NOT_STARTED_REMEDY),
+];
+
+/// Adds the code and remedy of a documented message.
+pub(super) fn add_known_remedy(operation: ApiOperation, failure: Failure) -> Failure {
+    let message = failure.detail.as_ref().map(|detail| detail.as_str().to_lowercase());
+    let message = message.unwrap_or_default();
+    let known = KNOWN_ERRORS
+        .into_iter()
+        .find(|(status, pattern, ..)| failure.status == Some(*status) && message.contains(pattern));
+    match known {
+        Some((_, _, code, remedy)) => Failure { code: Some(code), ..failure.with_remedy(remedy) },
+        // A 403 has two meanings, and the message may not distinguish them.
+        None if failure.status == Some(403) && operation.adds_media() => failure.with_remedy(
+            "Either adding media is disabled, or you have no write access to the dataset",
+        ),
+        None => failure,
+    }
+}

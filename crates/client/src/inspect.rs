@@ -1,0 +1,186 @@
+//! Inspects the archive of an export: counts rows, columns and scores, finds rows and pictures without a counterpart, joins the
+//! rows with their pictures, and reads single pictures. Nothing is written to paths from the archive.
+
+use std::{collections::HashSet, fs::File, io::Write, path::Path};
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::{
+    bounded_unpack::{
+        ArchiveEntry, ArchiveError, IMAGES_PREFIX, NameHasher, for_each_entry, into_failure,
+    },
+    metadata_rows::{INSPECTED_COLUMNS, MetadataFile, SCORE_COLUMN, find_picture},
+    part_file::disk_failure,
+};
+use tessera_model::{
+    Failure, Inspection, PictureSource, SafeText, archive_path::safe_relative_path,
+    inspection::NameSample,
+};
+use tessera_wire::{fields::number, preview::read_row_frame};
+
+/// Inspects an archive. Blocks on the disk.
+pub fn inspect_archive(path: &Path) -> Result<Inspection, Failure> {
+    inspect(path).map_err(|error| {
+        into_failure(path, error).with_remedy("Check that it is an export archive")
+    })
+}
+
+fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
+    let (mut listing, metadata) = ArchiveListing::read(File::open(path)?)?;
+    let source =
+        |name: &String| PictureSource::Entry(path.into(), format!("{IMAGES_PREFIX}{name}"));
+    let mut inspection = Inspection {
+        path: path.to_owned(),
+        bytes: path.metadata().map_or(0, |metadata| metadata.len()),
+        metadata_file: SafeText::file_name(&metadata.name),
+        images: listing.images,
+        first_images: listing.first_images.iter().map(source).collect(),
+        unsafe_entries: listing.rejected,
+        ..Inspection::default()
+    };
+    listing.image_hashes.sort_unstable();
+    listing.image_hashes.dedup();
+    let index = |name: &str| listing.image_hashes.binary_search(&listing.hasher.hash(name)).ok();
+    let mut has_row = vec![false; listing.image_hashes.len()];
+    let mut videos = HashSet::new();
+    let columns = metadata.for_each_row(Some(INSPECTED_COLUMNS), |row| {
+        inspection.rows += 1;
+        if let Some(frame) = read_row_frame(&row) {
+            inspection.frames += 1;
+            videos.insert(listing.hasher.hash(frame.video.as_str()));
+        }
+        count_score(&mut inspection, number(&row, SCORE_COLUMN));
+        match find_picture(&row, index) {
+            Some(Ok(index)) => has_row[index] = true,
+            Some(Err(name)) => inspection.rows_without_file.add(name),
+            None => {}
+        }
+        Ok(())
+    })?;
+    inspection.videos = videos.len() as u64;
+    inspection.columns = columns.iter().map(|name| SafeText::name(name)).collect();
+    if has_row.contains(&false) {
+        // Names are not kept, so they are read again.
+        for_each_entry(File::open(path)?, |entry| {
+            if let Some(name) = image_name(&entry)
+                && let Some(index) = index(name)
+                && !std::mem::replace(&mut has_row[index], true)
+            {
+                inspection.files_without_row.add(name);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(inspection)
+}
+
+fn count_score(inspection: &mut Inspection, score: Option<f64>) {
+    match score.filter(|score| (0.0..=1.0).contains(score)) {
+        Some(score) => {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "from 0.0 to 10.0"
+            )]
+            let bin = (score * 10.0) as usize;
+            inspection.uniqueness[bin.min(Inspection::BINS - 1)] += 1;
+        }
+        None => inspection.unscored += 1,
+    }
+}
+
+#[derive(Default)]
+pub(super) struct ArchiveListing {
+    pub metadata: Option<MetadataFile>,
+    /// Number of files below `images/`, and the first of their names.
+    pub images: u64,
+    pub first_images: Vec<String>,
+    /// The names of all, below `images/`.
+    pub image_hashes: Vec<u64>,
+    pub hasher: NameHasher,
+    pub rejected: NameSample,
+}
+
+impl ArchiveListing {
+    pub(super) fn read(archive: File) -> Result<(Self, MetadataFile), ArchiveError> {
+        let mut listing = Self::default();
+        for_each_entry(archive, |entry| listing.add(entry))?;
+        let metadata = listing.metadata.take().ok_or("no metadata file (.parquet or .json)")?;
+        Ok((listing, metadata))
+    }
+
+    fn add(&mut self, entry: ArchiveEntry<'_>) -> Result<(), ArchiveError> {
+        if entry.is_dir() {
+            return Ok(());
+        }
+        if let Some(image) = image_name(&entry) {
+            self.images += 1;
+            if self.first_images.len() < Inspection::MAX_NAMED {
+                self.first_images.push(image.to_owned());
+            }
+            self.image_hashes.push(self.hasher.hash(image));
+        } else if !is_usable(&entry) {
+            self.rejected.add(&entry.name);
+        } else if MetadataFile::has_extension(&entry.name) {
+            if let Some(MetadataFile { name: other, .. }) = &self.metadata {
+                let (one, two) = (SafeText::file_name(other), SafeText::file_name(&entry.name));
+                return Err(format!("more than one metadata file: {one}, {two}").into());
+            }
+            self.metadata = Some(MetadataFile::read(entry)?);
+        }
+        Ok(())
+    }
+}
+
+fn is_usable(entry: &ArchiveEntry<'_>) -> bool {
+    entry.is_plain() && safe_relative_path(&entry.name).is_ok()
+}
+
+/// The name of a picture below `images/`.
+pub(super) fn image_name<'a>(entry: &'a ArchiveEntry<'_>) -> Option<&'a str> {
+    let image = entry.name.strip_prefix(IMAGES_PREFIX)?;
+    (!entry.is_dir() && is_usable(entry)).then_some(image)
+}
+
+/// One JSON object per line, with the path of the picture as `_path`, null if it is unknown.
+pub(crate) fn write_joined_rows(
+    archive: &Path,
+    has: impl Fn(&str) -> bool,
+    out: &mut impl Write,
+    target: &Path,
+) -> Result<(), Failure> {
+    let write = |mut row: Value| {
+        let path = |image: &str| has(image).then(|| format!("{IMAGES_PREFIX}{image}"));
+        row["_path"] = find_picture(&row, path).and_then(Result::ok).into();
+        writeln!(out, "{row}").map_err(|error| disk_failure(target, &error).into())
+    };
+    let written = || {
+        let (_, metadata) = ArchiveListing::read(File::open(archive)?)?;
+        metadata.for_each_row(None, write).map(drop)
+    };
+    written().map_err(|error: ArchiveError| into_failure(archive, error))
+}
+
+const MAX_PICTURE_BYTES: u64 = 64 << 20;
+
+/// Returns the bytes of a picture in an archive. Blocks on the disk.
+pub fn read_entry(path: &Path, name: &str) -> Result<Bytes, Failure> {
+    read(path, name).map_err(|error| {
+        let name_in_archive = format!("{} in {}", SafeText::file_name(name), path.display());
+        Failure::local(format!("{name_in_archive}: {error}"))
+    })
+}
+
+fn read(path: &Path, name: &str) -> Result<Bytes, ArchiveError> {
+    let mut bytes = None;
+    for_each_entry(File::open(path)?, |entry| {
+        if bytes.is_none() && entry.name == name {
+            let mut picture = Vec::new();
+            entry.copy_to(&mut picture, MAX_PICTURE_BYTES)?;
+            bytes = Some(picture.into());
+        }
+        Ok(())
+    })?;
+    bytes.ok_or_else(|| "the archive does not contain this entry".into())
+}

@@ -1,0 +1,161 @@
+//! Replaces files atomically: a reader, and the next start after a crash, finds the old content or the
+//! new one. The functions differ in what survives a power cut and in whose file it is.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    path::Path,
+};
+
+use tempfile::NamedTempFile;
+use walkdir::WalkDir;
+
+use super::{create_private_dir_durably, if_exists};
+
+/// The names of unfinished files begin with this. A crash can leave such a file behind.
+pub const TEMPORARY_PREFIX: &str = ".new-";
+
+/// Replaces a private file. After a power cut the new content may be missing or empty, so this is for
+/// files that can be computed again.
+pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    write_temporary(path, content.as_ref())?.persist(path)?;
+    Ok(())
+}
+
+/// Replaces a private file so that it survives a power cut. A symbolic link is replaced, not followed.
+pub fn write_durably(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    persist_durably(write_temporary(path, content.as_ref())?, path)
+}
+
+/// Replaces a file that the user may edit, too, so that it survives a power cut. Missing folders are
+/// created as private ones. A file keeps its permissions, and a symbolic link stays: the file to which
+/// it refers is replaced.
+pub fn write_user_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let path = if_exists(fs::canonicalize(path))?.unwrap_or_else(|| path.to_owned());
+    create_private_dir_durably(parent_dir(&path))?;
+    let temporary = write_temporary(&path, content.as_ref())?;
+    if let Ok(replaced) = fs::metadata(&path) {
+        temporary.as_file().set_permissions(replaced.permissions())?;
+    }
+    persist_durably(temporary, &path)
+}
+
+/// Writes a new file that survives a power cut, readable by whom the umask of the user allows.
+///
+/// # Errors
+/// `AlreadyExists` if the file exists, which is never overwritten.
+pub fn write_new_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(content.as_ref())?;
+    file.sync_all()?;
+    sync_dir(parent_dir(path))
+}
+
+/// Writes the content to a private file with a new name, in the folder of `path`.
+fn write_temporary(path: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    let mut temporary = builder.prefix(TEMPORARY_PREFIX).tempfile_in(parent_dir(path))?;
+    temporary.write_all(content)?;
+    Ok(temporary)
+}
+
+fn persist_durably(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
+    temporary.as_file().sync_all()?;
+    temporary.persist(path)?;
+    sync_dir(parent_dir(path))
+}
+
+/// The folder of a file; the current one for a bare file name.
+pub fn parent_dir(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes the names in a folder durable: what was created, renamed or removed in it.
+pub fn sync_dir(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Makes the files below a folder durable, with their names.
+pub fn sync_tree(root: &Path) -> io::Result<()> {
+    for entry in WalkDir::new(root) {
+        let entry = entry?;
+        if entry.file_type().is_file() || entry.file_type().is_dir() {
+            File::open(entry.path())?.sync_all()?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_symlink_to_a_user_file_is_kept_and_its_target_keeps_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("dotfiles.toml"), folder.path().join("config.toml"));
+        write_user_file(&real, "old").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o644)).unwrap();
+        symlink(&real, &link).unwrap();
+        write_user_file(&link, "new").unwrap();
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(mode(&real), 0o644);
+    }
+
+    #[test]
+    fn new_folders_and_files_are_private_and_existing_folders_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let shared = folder.path().join("shared");
+        fs::create_dir(&shared).unwrap();
+        fs::set_permissions(&shared, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = shared.join("a/b/config.toml");
+        write_user_file(&path, "new").unwrap();
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+        assert_eq!((mode(&shared.join("a")), mode(&shared)), (0o700, 0o755));
+    }
+
+    #[test]
+    fn a_private_file_replaces_a_link_and_an_open_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (other, path) = (folder.path().join("other"), folder.path().join("login"));
+        let writers: [fn(&Path, &'static str) -> io::Result<()>; 2] =
+            [write_durably, write_atomically];
+        for write in writers {
+            fs::write(&other, "other").unwrap();
+            let _ = fs::remove_file(&path);
+            symlink(&other, &path).unwrap();
+            write(&path, "first").unwrap();
+            assert_eq!(fs::read_to_string(&other).unwrap(), "other");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+            write(&path, "second").unwrap();
+            assert_eq!(
+                (fs::read_to_string(&path).unwrap().as_str(), mode(&path)),
+                ("second", 0o600)
+            );
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "a temporary file was left");
+    }
+
+    #[test]
+    fn a_new_file_never_replaces_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("selection.json");
+        write_new_file(&path, "first").unwrap();
+        let refused = write_new_file(&path, "second").unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+    }
+
+    #[test]
+    fn the_folder_of_a_bare_name_is_the_current_one() {
+        assert_eq!(parent_dir(Path::new("file")), Path::new("."));
+        assert_eq!(parent_dir(Path::new("a/file")), Path::new("a"));
+    }
+}

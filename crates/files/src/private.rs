@@ -1,0 +1,166 @@
+//! Folders and files that only their owner can open, and locks on files. A folder or a file that holds
+//! the data of this user is created here, and an existing one is closed to other users.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError},
+    io,
+    os::unix::fs::{
+        DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+    },
+    path::Path,
+};
+
+use rustix::process::geteuid;
+
+use super::{if_exists, sync_dir};
+
+const DIR_MODE: u32 = 0o700;
+pub(crate) const FILE_MODE: u32 = 0o600;
+const PERMISSION_BITS: u32 = 0o777;
+const OTHERS_PERMISSIONS: u32 = 0o077;
+/// The mode bit of folders in which all users create files, such as `/tmp`.
+const STICKY: u32 = 0o1000;
+
+/// Creates a folder that only this user can enter, and the missing folders above it. Existing folders
+/// stay as they are.
+pub fn create_private_dir(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(DIR_MODE).create(folder)
+}
+
+/// Creates a folder like [`create_private_dir`], so that it survives a power cut.
+pub fn create_private_dir_durably(folder: &Path) -> io::Result<()> {
+    let missing = folder.ancestors().take_while(|folder| !folder.exists()).count();
+    create_private_dir(folder)?;
+    let parents = folder.ancestors().skip(1).take(missing);
+    parents.filter(|folder| !folder.as_os_str().is_empty()).try_for_each(sync_dir)
+}
+
+/// Creates a folder like [`create_private_dir`], or takes all access to it from other users.
+///
+/// # Errors
+/// Another user owns it, or all users share it, such as `/tmp`.
+pub fn ensure_private_dir(folder: &Path) -> io::Result<()> {
+    create_private_dir(folder)?;
+    if fs::metadata(folder)?.mode() & STICKY != 0 {
+        return Err(io::Error::other("it is shared by all users"));
+    }
+    restrict(folder, DIR_MODE)
+}
+
+/// Creates a folder durably, or closes an existing one to other users.
+///
+/// # Errors
+/// The path is a symbolic link, or the folder belongs to another user.
+pub fn ensure_own_private_dir(folder: &Path) -> io::Result<()> {
+    create_private_dir_durably(folder)?;
+    let metadata = fs::symlink_metadata(folder)?;
+    if !metadata.is_dir() {
+        return Err(io::Error::other("not a folder"));
+    }
+    if !is_own(&metadata) {
+        return Err(io::Error::other("it belongs to another user"));
+    }
+    close_to_others(folder)
+}
+
+/// Closes a folder of this user to others, because other programs may have created it open. A folder of
+/// another user stays as it is.
+pub fn close_to_others(folder: &Path) -> io::Result<()> {
+    let metadata = fs::symlink_metadata(folder)?;
+    if metadata.is_dir() && is_own(&metadata) && metadata.mode() & OTHERS_PERMISSIONS != 0 {
+        fs::set_permissions(folder, Permissions::from_mode(DIR_MODE))?;
+    }
+    Ok(())
+}
+
+/// Sets the permissions of a file or folder unless they are set.
+pub fn restrict(path: &Path, mode: u32) -> io::Result<()> {
+    if fs::metadata(path)?.mode() & PERMISSION_BITS == mode {
+        return Ok(());
+    }
+    fs::set_permissions(path, Permissions::from_mode(mode))
+}
+
+/// Options that open a file for writing, which only its owner can read if they create it.
+pub fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(FILE_MODE);
+    options
+}
+
+/// Reads a file that belongs to this user; `None` if it, or a link at its path, belongs to another.
+pub fn read_if_own(path: &Path) -> io::Result<Option<String>> {
+    if !is_own(&fs::symlink_metadata(path)?) {
+        return Ok(None);
+    }
+    let file = File::open(path)?;
+    // The open file decides, because the path may refer to another file by now.
+    is_own(&file.metadata()?).then(|| io::read_to_string(file)).transpose()
+}
+
+fn is_own(metadata: &fs::Metadata) -> bool {
+    metadata.uid() == geteuid().as_raw()
+}
+
+/// Opens a private file, which is created if it is missing, and locks it. The lock ends when the file is
+/// closed, at the latest with the process. `None` if another process has the lock.
+pub fn open_locked(path: &Path) -> io::Result<Option<File>> {
+    let file = private_file().read(true).create(true).truncate(false).open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Whether a process has the lock of a file. A missing file is not locked.
+pub fn is_locked(path: &Path) -> io::Result<bool> {
+    let Some(file) = if_exists(File::open(path))? else { return Ok(false) };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn open_folder(parent: &Path, name: &str, mode: u32) -> std::path::PathBuf {
+        let folder = parent.join(name);
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, Permissions::from_mode(mode)).unwrap();
+        folder
+    }
+
+    #[test]
+    fn existing_folders_are_closed_and_shared_or_linked_ones_refused() {
+        let base = tempfile::tempdir().unwrap();
+        for ensure in [ensure_private_dir, ensure_own_private_dir, close_to_others] {
+            let folder = open_folder(base.path(), "open", 0o755);
+            ensure(&folder).unwrap();
+            assert_eq!(fs::metadata(&folder).unwrap().mode() & PERMISSION_BITS, DIR_MODE);
+            fs::remove_dir(folder).unwrap();
+        }
+        let shared = open_folder(base.path(), "shared", 0o1777);
+        assert!(ensure_private_dir(&shared).is_err());
+        let link = base.path().join("link");
+        symlink(&shared, &link).unwrap();
+        assert!(ensure_own_private_dir(&link).is_err());
+    }
+
+    #[test]
+    fn a_lock_excludes_others_until_its_file_is_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        assert!(!is_locked(&path).unwrap() && !path.exists());
+        let lock = open_locked(&path).unwrap();
+        assert!(lock.is_some() && is_locked(&path).unwrap());
+        assert!(open_locked(&path).unwrap().is_none());
+        drop(lock);
+        assert!(!is_locked(&path).unwrap() && open_locked(&path).unwrap().is_some());
+    }
+}

@@ -1,0 +1,380 @@
+//! What changes a dataset: `reindex`, and the ways to add media, with the form of uploads, which is read in bounded memory.
+
+use std::{
+    fs::File,
+    io::{self, ErrorKind, Read as _},
+    path::{Path, PathBuf},
+};
+
+use axum::{
+    Json,
+    body::HttpBody as _,
+    extract::{Request, State},
+    http::StatusCode,
+};
+use tempfile::TempDir;
+use tokio::io::AsyncWriteExt as _;
+use utoipa_axum::routes;
+
+use super::{
+    AppState,
+    checked_routes::CheckedRoutes,
+    multipart_form::{FormPart, MultipartForm, SizeLimit, drain},
+    openapi::{StatusErrors, UploadErrors},
+    parameters::{BOOLEAN_HINT, DatasetPath, ProcessParams, QueryParams},
+    problem::Problem,
+};
+use crate::usecase::{AddMediaRequest, AddMediaSource};
+use tessera_files::{
+    create_private_dir, private_file,
+    staging::{ARCHIVE_FILE_NAME, UniqueFiles, create_staging_dir},
+};
+use tessera_media::{
+    ingest::{
+        disk_quota::{DiskQuota, SpaceClaim},
+        file_names::sanitized_path,
+        unpack::ArchiveKind,
+    },
+    object_storage::RoleArn,
+};
+use tessera_model::{DatasetId, FileKind, text::parse_boolean};
+use tessera_wire::{
+    add_media::{ProcessBody, field},
+    endpoints::query,
+    error_body::ProblemBody,
+};
+
+pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(reindex)).add(routes!(add_media)).add_unsafe_get(routes!(process_add_media))
+}
+
+/// Clusters the dataset again, with all media added since.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/reindex",
+    params(DatasetPath),
+    responses((status = 202, description = "Accepted; watch the status"), StatusErrors),
+)]
+pub async fn reindex(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+) -> Result<StatusCode, Problem> {
+    state.spawn_blocking(move |deployment| deployment.reindex(id)).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// Adds media: uploaded files, an uploaded archive, or a folder of object storage. Whether that is
+/// allowed is checked before the body is read, and again when the operation starts.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/add_media",
+    params(DatasetPath),
+    request_body(
+        content = ref("#/components/schemas/AddMediaForm"),
+        content_type = "multipart/form-data",
+    ),
+    responses((status = 202, description = "Accepted; watch the status"), UploadErrors, StatusErrors),
+    security(("token" = []), ("session" = [])),
+)]
+pub async fn add_media(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+    request: Request,
+) -> Result<StatusCode, Problem> {
+    let allowed = state.spawn_blocking(move |deployment| deployment.require_can_add(id)).await;
+    if let Err(problem) = allowed {
+        drain(request).await;
+        return Err(problem);
+    }
+    let uploads = state.deployment.store.uploads_dir();
+    let disk = &state.deployment.settings.disk;
+    let request = read_form(request, &uploads, disk).await?;
+    state.deployment.check_source(&request).await?;
+    state.spawn_blocking(move |deployment| deployment.add_media(id, request)).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// Adds the media of a folder that this deployment may read.
+#[utoipa::path(
+    get,
+    path = "/process/add_media",
+    params(ProcessParams),
+    responses(
+        (status = 200, description = "Accepted; watch the status", body = ProcessBody),
+        (status = 400, description = "The dataset has no embedding_config", body = ProblemBody),
+        StatusErrors,
+    ),
+)]
+pub async fn process_add_media(
+    State(state): State<AppState>,
+    params: QueryParams,
+) -> Result<Json<ProcessBody>, Problem> {
+    let id: DatasetId = params.id(query::DATASET_ID)?;
+    let folder = PathBuf::from(params.required(query::PATH)?);
+    let auto_reindex = params.boolean(query::AUTO_REINDEX)?.unwrap_or(false);
+    state
+        .spawn_blocking(move |deployment| deployment.add_folder_media(id, &folder, auto_reindex))
+        .await?;
+    let message = "add_media was accepted; watch the status of the dataset";
+    Ok(Json(ProcessBody { status: "success", message, dataset_id: id }))
+}
+
+/// Same as the GET.
+#[utoipa::path(
+    post,
+    path = "/process/add_media",
+    params(ProcessParams),
+    responses(
+        (status = 200, description = "Accepted; watch the status", body = ProcessBody),
+        (status = 400, description = "The dataset has no embedding_config", body = ProblemBody),
+        StatusErrors,
+    ),
+)]
+pub async fn process_add_media_by_post(
+    state: State<AppState>,
+    params: QueryParams,
+) -> Result<Json<ProcessBody>, Problem> {
+    process_add_media(state, params).await
+}
+
+/// The field name that the error text of the interface suggests, but that is not accepted.
+const LIST_FIELD: &str = "files[]";
+const TEXT_FIELDS: [&str; 7] = [
+    field::S3_URI,
+    field::AUTO_REINDEX,
+    field::ASSUME_ROLE,
+    field::BATCH_N_VIDEOS,
+    field::BATCH_N_IMAGES,
+    field::BATCH_N_OBJECTS,
+    field::USE_SPOT,
+];
+const TEXT_LIMIT: SizeLimit =
+    SizeLimit { bytes: 4 << 10, message: "A text field is longer than 4 KiB" };
+const MAX_UPLOAD_BYTES: u64 = 50 << 30;
+const NO_SPACE: &str = "The upload is larger than what can be stored here";
+
+pub async fn read_form(
+    request: Request,
+    uploads: &Path,
+    disk: &DiskQuota,
+) -> Result<AddMediaRequest, Problem> {
+    // Clients send no body at all for a form without fields.
+    if request.body().is_end_stream() {
+        return Err(single_source_required());
+    }
+    create_private_dir(uploads).map_err(storage_problem)?;
+    let space = disk.available(uploads).map_err(storage_problem)?.min(MAX_UPLOAD_BYTES);
+    let mut parts =
+        MultipartForm::open(request, SizeLimit { bytes: space, message: NO_SPACE }).await?;
+    let claim = disk.claim_in(uploads);
+    let mut draft = FormReader { uploads, claim, source: None, texts: Vec::new() };
+    match draft.read_parts(&mut parts).await {
+        Ok(()) => draft.finish(),
+        Err(problem) => {
+            drop(draft);
+            parts.drain().await;
+            Err(problem)
+        }
+    }
+}
+
+struct FormReader<'a> {
+    uploads: &'a Path,
+    claim: SpaceClaim,
+    source: Option<IncomingSource>,
+    texts: Vec<(&'static str, String)>,
+}
+
+enum IncomingSource {
+    Files(TempDir, UniqueFiles),
+    Archive(TempDir, ArchiveKind),
+    Storage(String),
+}
+
+impl FormReader<'_> {
+    async fn read_parts(&mut self, parts: &mut MultipartForm) -> Result<(), Problem> {
+        while let Some(part) = parts.next().await? {
+            let name = part.name().unwrap_or_default();
+            if name == LIST_FIELD {
+                let message = "Field required: its name is 'files', not 'files[]'";
+                return Err(Problem::invalid("body", field::FILES, "missing", message, None));
+            }
+            if name == field::FILES {
+                self.read_file(part).await?;
+            } else if name == field::ARCHIVE {
+                self.read_archive(part).await?;
+            } else if let Some(name) = TEXT_FIELDS.into_iter().find(|text| *text == name) {
+                self.read_text(name, part).await?;
+            } else {
+                part.skip().await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn read_text(&mut self, name: &'static str, part: FormPart<'_>) -> Result<(), Problem> {
+        if self.texts.iter().any(|(known, _)| *known == name) {
+            return Err(duplicate_field(name));
+        }
+        let text = String::from_utf8(part.bytes(TEXT_LIMIT).await?).map_err(|_| {
+            Problem::invalid("body", name, "string_unicode", "Input should be valid UTF-8", None)
+        })?;
+        let text = text.trim().to_owned();
+        // Forms send an empty text for a field that was not filled in.
+        if name == field::S3_URI && !text.is_empty() {
+            if self.source.is_some() {
+                return Err(single_source_required());
+            }
+            self.source = Some(IncomingSource::Storage(text.clone()));
+        }
+        self.texts.push((name, text));
+        Ok(())
+    }
+
+    async fn read_file(&mut self, part: FormPart<'_>) -> Result<(), Problem> {
+        let Some(name) = file_name(field::FILES, &part)? else {
+            return skip_empty_file(part).await;
+        };
+        if self.source.is_none() {
+            let staged = create_staging_dir(self.uploads).map_err(storage_problem)?;
+            let files = UniqueFiles::new(staged.path());
+            self.source = Some(IncomingSource::Files(staged, files));
+        }
+        let Some(IncomingSource::Files(_, files)) = &mut self.source else {
+            return Err(single_source_required());
+        };
+        let (_, file) = files.create(&sanitized_path(&name)).map_err(storage_problem)?;
+        let largest = FileKind::from_name(&name).max_size();
+        let message = "A file is larger than 256 MiB, or 4 GiB for a video";
+        save_part(part, file, SizeLimit { bytes: largest, message }, &mut self.claim).await
+    }
+
+    async fn read_archive(&mut self, part: FormPart<'_>) -> Result<(), Problem> {
+        let Some(name) = file_name(field::ARCHIVE, &part)? else {
+            return skip_empty_file(part).await;
+        };
+        match self.source {
+            None => {}
+            Some(IncomingSource::Archive(..)) => return Err(duplicate_field(field::ARCHIVE)),
+            Some(_) => return Err(single_source_required()),
+        }
+        let kind = ArchiveKind::from_name(&name).ok_or_else(|| {
+            Problem::bad_request(
+                "The archive must be a .zip, .tar, .tar.gz, .tar.xz or .tar.zst file",
+            )
+        })?;
+        let staged = create_staging_dir(self.uploads).map_err(storage_problem)?;
+        let path = staged.path().join(ARCHIVE_FILE_NAME);
+        let file = private_file().create_new(true).open(&path).map_err(storage_problem)?;
+        // The size of the body limits it.
+        let limit = SizeLimit { bytes: u64::MAX, message: NO_SPACE };
+        save_part(part, file, limit, &mut self.claim).await?;
+        if !kind.matches_signature(&read_first_bytes(&path).map_err(storage_problem)?) {
+            let message = format!("The archive is not a {} file", kind.extension());
+            return Err(Problem::bad_request(message));
+        }
+        self.source = Some(IncomingSource::Archive(staged, kind));
+        Ok(())
+    }
+
+    fn finish(self) -> Result<AddMediaRequest, Problem> {
+        let auto_reindex = self.text_value(field::AUTO_REINDEX, BOOLEAN_HINT, parse_boolean)?;
+        self.text_value(field::USE_SPOT, BOOLEAN_HINT, parse_boolean)?;
+        for name in [field::BATCH_N_VIDEOS, field::BATCH_N_IMAGES, field::BATCH_N_OBJECTS] {
+            let message = "Input should be a valid integer, 0 or more";
+            self.text_value(name, message, |raw| raw.parse::<u32>().ok())?;
+        }
+        let message = "Input should be the ARN of a role: arn:aws:iam::<account>:role/<name>";
+        let assume_role = self.text_value(field::ASSUME_ROLE, message, RoleArn::parse)?;
+        let source = match self.source.ok_or_else(single_source_required)? {
+            IncomingSource::Files(staged, _) => AddMediaSource::Files(staged),
+            IncomingSource::Archive(staged, kind) => AddMediaSource::Archive(staged, kind),
+            IncomingSource::Storage(uri) => AddMediaSource::Storage(uri),
+        };
+        Ok(AddMediaRequest { source, auto_reindex: auto_reindex.unwrap_or(false), assume_role })
+    }
+
+    fn text_value<T>(
+        &self,
+        name: &'static str,
+        message: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, Problem> {
+        let text = self.texts.iter().find(|(known, text)| *known == name && !text.is_empty());
+        let Some((_, text)) = text else { return Ok(None) };
+        let invalid = || Problem::invalid("body", name, "value_error", message, Some(text.clone()));
+        parse(text).map(Some).ok_or_else(invalid)
+    }
+}
+
+/// The file name of an upload; `None` for a file field that was not filled in.
+fn file_name(field: &'static str, part: &FormPart<'_>) -> Result<Option<String>, Problem> {
+    let message = "Input should be a file: the part has no file name";
+    let unnamed = || Problem::invalid("body", field, "value_error", message, None);
+    let name = part.file_name().ok_or_else(unnamed)?;
+    Ok((!name.is_empty()).then(|| name.to_owned()))
+}
+
+/// A file field without a name must be empty.
+async fn skip_empty_file(part: FormPart<'_>) -> Result<(), Problem> {
+    let message = "A file without a name was sent";
+    part.bytes(SizeLimit { bytes: 0, message }).await.map(drop)
+}
+
+async fn save_part(
+    mut part: FormPart<'_>,
+    file: File,
+    limit: SizeLimit,
+    claim: &mut SpaceClaim,
+) -> Result<(), Problem> {
+    let mut file = tokio::fs::File::from_std(file);
+    let mut bytes = 0;
+    while let Some(chunk) = part.chunk().await? {
+        bytes += chunk.len() as u64;
+        limit.check(bytes)?;
+        claim.take(chunk.len()).map_err(storage_problem)?;
+        file.write_all(&chunk).await.map_err(storage_problem)?;
+    }
+    // Otherwise the last error of the disk would be lost.
+    file.flush().await.map_err(storage_problem)
+}
+
+/// The first bytes of a file, enough to recognize an archive.
+fn read_first_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path)?.take(512).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+fn single_source_required() -> Problem {
+    Problem::bad_request("Exactly one media source must be provided: files[], s3_uri, or archive")
+}
+
+fn duplicate_field(name: &str) -> Problem {
+    Problem::bad_request(format!("The field '{name}' was given more than once"))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
+fn storage_problem(cause: io::Error) -> Problem {
+    let reason = match cause.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "it may not be written",
+        _ => "the disk failed",
+    };
+    let message = format!("The upload could not be stored: {reason}");
+    Problem::plain(StatusCode::INTERNAL_SERVER_ERROR, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disk_failures_are_reported_without_paths() {
+        let Problem::Plain(status, message) = storage_problem(ErrorKind::StorageFull.into()) else {
+            panic!("no 422");
+        };
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(message, "The upload could not be stored: the disk is full");
+    }
+}

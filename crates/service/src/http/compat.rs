@@ -1,0 +1,307 @@
+//! Routes that public clients use beyond the interface document; only a lenient service has them. They inform about the service
+//! and a dataset, export in the response itself, and show the members of a cluster or a single media item.
+
+use std::fs::File;
+
+use axum::{Json, extract::State, http::HeaderMap, response::Response};
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+use super::{
+    AppState, RequestCost, add_media,
+    checked_routes::CheckedRoutes,
+    dataset::ServiceModel,
+    explore::{cluster_body, parse_search, preview_body},
+    media::{FileContent, FileResponse, respond_with_file},
+    openapi::{BusyError, CommonErrors, DatasetErrors, StatusErrors},
+    parameters::{
+        ClusterPath, CountParams, DatasetPath, DirectExportParams, ExploreParams, ImagePath,
+        PageParams, QueryParams, UserConfigParams,
+    },
+    problem::Problem,
+    signed_links::SignedLinks,
+};
+use crate::usecase::{ScoredCluster, SearchParams};
+use tessera_model::{DatasetId, EntityType, ExportFormat, Granularity};
+use tessera_store::{full_text::TextCoverage, preview::StoredPreview};
+use tessera_wire::{
+    compat::{
+        ClusterCountBody, FeatureBody, HealthBody, LabelCountBody, ListedModelBody, OverviewBody,
+        StatsBody, TextSearchBody, UserConfigBody,
+    },
+    dataset::DatasetBody,
+    endpoints::query,
+    explore::ClusterBody,
+    preview::ImageBody,
+};
+
+pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes
+        .add(routes!(user_config))
+        .add(routes!(sample_data))
+        .add(routes!(stats))
+        .add(routes!(exploration_metadata))
+        .add(routes!(list_models))
+        .add(routes!(export))
+        .add(routes!(export_media_id))
+        .add(routes!(image))
+        .add(routes!(similarity_cluster))
+        .add(routes!(add_media::process_add_media_by_post))
+}
+
+pub fn add_public_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(healthcheck))
+}
+
+/// Whether the service is healthy. Clients check this before they log in.
+#[utoipa::path(
+    get,
+    path = "/healthcheck",
+    responses((status = 200, description = "It is", body = HealthBody)),
+    security(()),
+)]
+pub async fn healthcheck() -> Json<HealthBody> {
+    let version = env!("CARGO_PKG_VERSION");
+    Json(HealthBody { status: "Green", message: "none", version })
+}
+
+/// Returns which searches are available, in general or for a dataset.
+#[utoipa::path(
+    get,
+    path = "/user_config",
+    params(UserConfigParams),
+    responses((status = 200, description = "The features", body = UserConfigBody), DatasetErrors),
+)]
+pub async fn user_config(
+    State(state): State<AppState>,
+    params: QueryParams,
+) -> Result<Json<UserConfigBody>, Problem> {
+    let coverage = if params.text(query::DATASET_ID).is_some() {
+        let id: DatasetId = params.id(query::DATASET_ID)?;
+        state.spawn_blocking(move |deployment| deployment.text_coverage(id)).await?.1
+    } else {
+        TextCoverage { has_captions: true, has_labels: true, has_model_labels: true }
+    };
+    let has_labels = coverage.has_labels || coverage.has_model_labels;
+    let feature_options = TextSearchBody {
+        labels_search: has_labels,
+        captions_search: coverage.has_captions,
+        semantic_search: coverage.has_captions || has_labels,
+    };
+    let feature_key = "TEXTUAL_SEARCH_IMAGE";
+    Ok(Json(UserConfigBody { features: vec![FeatureBody { feature_key, feature_options }] }))
+}
+
+/// Returns the sample datasets: always none.
+#[utoipa::path(
+    get,
+    path = "/datasets/sample_data",
+    responses((status = 200, description = "An empty array", body = Vec<DatasetBody>), CommonErrors),
+)]
+pub async fn sample_data() -> Json<[DatasetBody; 0]> {
+    Json([])
+}
+
+/// Returns the counts of a dataset.
+#[utoipa::path(
+    get,
+    path = "/dataset/{dataset_id}/stats",
+    params(DatasetPath),
+    responses((status = 200, description = "Counts", body = StatsBody), DatasetErrors),
+)]
+pub async fn stats(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+) -> Result<Json<StatsBody>, Problem> {
+    let (record, n_clusters) = state
+        .spawn_blocking(move |deployment| {
+            deployment.cluster_count(id, EntityType::Images, Granularity::DEFAULT)
+        })
+        .await?;
+    Ok(Json(StatsBody {
+        n_images: record.n_images,
+        n_videos: record.n_videos,
+        n_objects: record.n_objects,
+        n_clusters,
+    }))
+}
+
+/// Returns how often each label occurs, and a page of the clusters with their number.
+#[utoipa::path(
+    get,
+    path = "/explore/{dataset_id}/exploration_metadata",
+    params(DatasetPath, CountParams),
+    responses((status = 200, description = "Counts", body = OverviewBody), DatasetErrors),
+)]
+pub async fn exploration_metadata(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+    params: QueryParams,
+) -> Result<Json<OverviewBody>, Problem> {
+    let entity = params.entity()?.unwrap_or_default();
+    let granularity = params.granularity()?;
+    let page = params.page()?;
+    let (record, clusters_count, labels, clusters) = state
+        .spawn_blocking(move |deployment| {
+            let level = granularity.unwrap_or_default();
+            let (record, count) = deployment.cluster_count(id, entity, level)?;
+            let browse =
+                SearchParams { entity: Some(entity), granularity, ..SearchParams::default() };
+            let clusters = deployment.find_clusters(id, &browse, page)?.clusters;
+            Ok((record, count, deployment.label_counts(id, entity)?, clusters))
+        })
+        .await?;
+    let label = |(name, count)| LabelCountBody { name, count };
+    let cluster = |ScoredCluster { cluster, .. }| ClusterCountBody {
+        cluster_id: cluster.id,
+        n_images: cluster.counts.images,
+        n_videos: cluster.counts.videos,
+        n_objects: cluster.counts.objects,
+    };
+    Ok(Json(OverviewBody {
+        dataset_name: record.name,
+        clusters_count,
+        media_count: match entity {
+            EntityType::Images => record.n_images + record.n_frames,
+            EntityType::Objects => record.n_objects,
+        },
+        labels: labels.into_iter().map(label).collect(),
+        clusters: clusters.into_iter().map(cluster).collect(),
+    }))
+}
+
+/// Returns the models that datasets of this service can have.
+#[utoipa::path(
+    get,
+    path = "/enrichment/{dataset_id}/list_models",
+    params(DatasetPath),
+    responses((status = 200, description = "The models", body = Vec<ListedModelBody>), DatasetErrors),
+)]
+pub async fn list_models(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+) -> Result<Json<Vec<ListedModelBody>>, Problem> {
+    state.spawn_blocking(move |deployment| deployment.require_dataset(id)).await?;
+    let is_available = |model: &ServiceModel| model.is_available(&state.deployment);
+    let listed = |model: ServiceModel| ListedModelBody {
+        id: model.id(),
+        name: model.name(),
+        r#type: model.enrichment(),
+        status: "Active",
+        vendor: "tessera",
+        description: model.description(),
+        dependencies: None,
+    };
+    Ok(Json(ServiceModel::ALL.into_iter().filter(is_available).map(listed).collect()))
+}
+
+/// `metadata.json` of the whole dataset.
+#[utoipa::path(
+    get,
+    path = "/dataset/{dataset_id}/export",
+    params(DatasetPath, DirectExportParams),
+    responses(
+        (status = 200, description = "As metadata.json of an export", content_type = "application/json"),
+        StatusErrors,
+        BusyError,
+    ),
+)]
+pub async fn export(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+    links: SignedLinks,
+    params: QueryParams,
+) -> Result<Response, Problem> {
+    let read = |raw: &str| (raw == ExportFormat::Json.as_str()).then_some(());
+    params.parse(query::EXPORT_FORMAT, "Input should be 'json'", read)?;
+    let file = state
+        .run_blocking(RequestCost::Expensive, move |deployment| {
+            deployment.metadata_file(id, links.origin)
+        })
+        .await?;
+    respond_with_spooled(file, "application/json", "metadata.json")
+}
+
+/// File name and identifier of every image and frame.
+#[utoipa::path(
+    get,
+    path = "/dataset/{dataset_id}/export_media_id",
+    params(DatasetPath),
+    responses(
+        (status = 200, description = "CSV: filename,media_id", content_type = "text/csv"),
+        StatusErrors,
+        BusyError,
+    ),
+)]
+pub async fn export_media_id(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+) -> Result<Response, Problem> {
+    let file = state
+        .run_blocking(RequestCost::Expensive, move |deployment| deployment.media_id_file(id))
+        .await?;
+    respond_with_spooled(file, "text/csv", "media_id.csv")
+}
+
+fn respond_with_spooled(
+    file: File,
+    content_type: &'static str,
+    name: &str,
+) -> Result<Response, Problem> {
+    let served = FileResponse {
+        length: file.metadata().map_err(|_| Problem::internal())?.len(),
+        content: FileContent::File(Box::new(file)),
+        content_type,
+        etag: Uuid::new_v4().to_string(),
+        disposition: "inline",
+        name: name.to_owned(),
+        cache_control: "no-store",
+    };
+    // Each response is different, so ranges cannot be resumed.
+    Ok(respond_with_file(served, &HeaderMap::new()))
+}
+
+/// One page of the members of a cluster, as previews; `null` past the end.
+#[utoipa::path(
+    get,
+    path = "/explore/{dataset_id}/similarity_cluster/{cluster_id}",
+    params(ClusterPath, ExploreParams, PageParams),
+    responses(
+        (status = 200, description = "At most 100 members, or null", body = Option<ClusterBody>),
+        StatusErrors,
+        BusyError,
+    ),
+)]
+pub async fn similarity_cluster(
+    State(state): State<AppState>,
+    ClusterPath(id, cluster): ClusterPath,
+    links: SignedLinks,
+    params: QueryParams,
+) -> Result<Json<Option<ClusterBody>>, Problem> {
+    let search = parse_search(&state, &params)?;
+    let page = params.page()?;
+    let members = state
+        .run_blocking(RequestCost::Expensive, move |deployment| {
+            deployment.member_page(id, cluster, &search, page)
+        })
+        .await?;
+    Ok(Json(members.map(|members| cluster_body(id, members, &links))))
+}
+
+/// One media item: names, links, labels.
+#[utoipa::path(
+    get,
+    path = "/image/{media_id}",
+    params(ImagePath),
+    responses((status = 200, description = "The record", body = ImageBody), DatasetErrors),
+)]
+pub async fn image(
+    State(state): State<AppState>,
+    ImagePath(id): ImagePath,
+    links: SignedLinks,
+) -> Result<Json<ImageBody>, Problem> {
+    let media = state.spawn_blocking(move |deployment| deployment.media_item(id)).await?;
+    let preview = preview_body(StoredPreview::from(&media), &links);
+    let labels = media.all_labels().cloned().collect();
+    Ok(Json(ImageBody::new(preview, labels, media.tags)))
+}

@@ -1,0 +1,222 @@
+//! The `OpenAPI` description, collected by the router, which cannot route what is not described: the document and its route, the
+//! schemas of input, and the error responses that operations share.
+
+use std::collections::BTreeMap;
+
+use axum::{Extension, body::Bytes, http::header, response::IntoResponse};
+use serde_json::{Map, Value, json};
+use utoipa::{
+    IntoResponses, ToSchema,
+    openapi::{
+        ComponentsBuilder, Content as Body, InfoBuilder, OpenApi, OpenApiBuilder, RefOr, Response,
+        ResponseBuilder, Server,
+        header::HeaderBuilder,
+        schema::{ObjectBuilder, Ref, Type},
+        security::{
+            ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+        },
+    },
+};
+use utoipa_axum::routes;
+
+use super::checked_routes::CheckedRoutes;
+use tessera_wire::{
+    add_media,
+    error_body::{InvalidBody, InvalidParameter, ProblemBody},
+    explore, preview, selection, vql,
+};
+
+pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";
+
+#[derive(Clone)]
+pub struct OpenApiDocument(Bytes);
+
+impl OpenApiDocument {
+    pub fn new(routes: OpenApi, login: bool) -> Self {
+        let whole = base_document(login).merge_from(routes);
+        let mut whole = json!(whole);
+        if let Some(Value::Object(schemas)) = whole.pointer_mut("/components/schemas") {
+            schemas.extend(input_schemas());
+        }
+        Self(whole.to_string().into())
+    }
+}
+
+/// The parts that routes do not describe.
+fn base_document(login: bool) -> OpenApi {
+    let summary = "Datasets of images and videos: read, search, export, and add media.";
+    let info = InfoBuilder::new()
+        .title("Dataset Media Service")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(summary));
+    let mut whole = OpenApiBuilder::new().info(info).servers(Some([Server::new("/")])).build();
+    let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
+    let session = ApiKey::Cookie(ApiKeyValue::new("SESSION"));
+    whole.components = Some(
+        ComponentsBuilder::new()
+            .schema_from::<ProblemBody>()
+            .schema_from::<InvalidBody>()
+            .schema_from::<InvalidParameter>()
+            .security_scheme("token", SecurityScheme::Http(token))
+            .security_scheme("session", SecurityScheme::ApiKey(session))
+            .build(),
+    );
+    if login {
+        let nothing: [&str; 0] = [];
+        whole.security = Some(vec![SecurityRequirement::new("token", nothing)]);
+    }
+    whole
+}
+
+pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(openapi))
+}
+
+/// Returns this description.
+#[utoipa::path(
+    get,
+    path = "/openapi.json",
+    responses((status = 200, description = "An `OpenAPI` document", content_type = "application/json")),
+    security(()),
+)]
+pub async fn openapi(
+    Extension(OpenApiDocument(bytes)): Extension<OpenApiDocument>,
+) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], bytes)
+}
+
+pub fn input_schemas() -> Map<String, Value> {
+    let schemas = [
+        ("AddMediaForm", add_media::form_schema()),
+        ("QueryImageForm", explore::query_image_schema()),
+        ("MediaSelection", selection::schema()),
+        ("BoundingBox", preview::region_schema()),
+        ("Vql", vql::schema()),
+    ];
+    schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+}
+
+type ResponseMap = BTreeMap<String, RefOr<Response>>;
+
+pub struct CommonErrors;
+/// The errors of an operation on a dataset, with the common ones.
+pub struct DatasetErrors;
+/// The errors of an operation that needs permission or a status, with those of a dataset.
+pub struct StatusErrors;
+pub struct UploadErrors;
+pub struct BusyError;
+pub struct NotReadyError;
+/// The errors of a service without room for another export.
+pub struct ExportErrors;
+pub struct FileResponses;
+/// The errors of a file that a token or a signed link opens, with those of any file.
+pub struct MediaResponses;
+
+impl IntoResponses for CommonErrors {
+    fn responses() -> ResponseMap {
+        error_responses(&[
+            (401, "The token or session is not valid"),
+            (403, "Not allowed, or sent by a page of another site"),
+            (414, "The address is longer than 64 KiB"),
+            (500, "A fault of the service"),
+        ])
+        .into_iter()
+        .chain([retry_response(503, "The service is shutting down")])
+        .collect()
+    }
+}
+
+impl IntoResponses for DatasetErrors {
+    fn responses() -> ResponseMap {
+        let further = [(404, "Not found"), (422, "A parameter or body is wrong")];
+        CommonErrors::responses().into_iter().chain(error_responses(&further)).collect()
+    }
+}
+
+impl IntoResponses for StatusErrors {
+    fn responses() -> ResponseMap {
+        let further = [(409, "The status of the dataset forbids it")];
+        DatasetErrors::responses().into_iter().chain(error_responses(&further)).collect()
+    }
+}
+
+impl IntoResponses for UploadErrors {
+    fn responses() -> ResponseMap {
+        error_responses(&[
+            (400, "A parameter or the form is wrong, or a file is missing or cannot be read"),
+            (408, "The body did not arrive in time"),
+            (413, "The body or a part of it is too large"),
+        ])
+    }
+}
+
+impl IntoResponses for BusyError {
+    fn responses() -> ResponseMap {
+        let description = "Too many searches are running, or object storage cannot be reached";
+        BTreeMap::from([retry_response(503, description)])
+    }
+}
+
+impl IntoResponses for NotReadyError {
+    fn responses() -> ResponseMap {
+        BTreeMap::from([retry_response(503, "The service cannot serve requests now")])
+    }
+}
+
+impl IntoResponses for ExportErrors {
+    fn responses() -> ResponseMap {
+        BTreeMap::from([
+            retry_response(429, "Too many exports are waiting"),
+            retry_response(503, "Too many searches are running, or the disk is full"),
+        ])
+    }
+}
+
+impl IntoResponses for FileResponses {
+    fn responses() -> ResponseMap {
+        let mut responses = error_responses(&[
+            (206, "The requested range"),
+            (304, "The client has it already"),
+            (403, "The link is not valid, or opened by a page of another site"),
+            (404, "The file does not exist"),
+            (414, "The address is longer than 64 KiB"),
+            (416, "The range is outside"),
+            (500, "A fault of the service"),
+        ]);
+        responses.extend([retry_response(503, "Object storage cannot be reached")]);
+        responses
+    }
+}
+
+impl IntoResponses for MediaResponses {
+    fn responses() -> ResponseMap {
+        let further = [(401, "No signature and no token")];
+        FileResponses::responses().into_iter().chain(error_responses(&further)).collect()
+    }
+}
+
+fn error_responses(codes: &[(u16, &str)]) -> ResponseMap {
+    let response = |&(code, description): &(u16, &str)| {
+        (code.to_string(), error_response(code, description).build().into())
+    };
+    codes.iter().map(response).collect()
+}
+
+fn retry_response(code: u16, description: &str) -> (String, RefOr<Response>) {
+    let seconds = ObjectBuilder::new().schema_type(Type::Integer);
+    let after = HeaderBuilder::new().schema(Some(seconds)).description(Some("Seconds"));
+    let response = error_response(code, description).header("Retry-After", after.build());
+    (code.to_string(), response.build().into())
+}
+
+fn error_response(code: u16, description: &str) -> ResponseBuilder {
+    let response = ResponseBuilder::new().description(description);
+    let schema = match code {
+        // These have no body of ours.
+        206 | 304 | 414 | 416 => return response,
+        422 => InvalidBody::name(),
+        _ => ProblemBody::name(),
+    };
+    let body = Body::new(Some(Ref::from_schema_name(schema)));
+    response.content("application/json", body)
+}

@@ -1,0 +1,253 @@
+//! The endpoints as data: the path and the parameters of each, what it does, and so when a request may be sent again.
+//!
+//! Three rules apply to all operations, whatever the table of retries says. A request may be retried if nothing of it was sent.
+//! After a 401, one new token and one replay are allowed, because the check precedes the effect. Rejections
+//! (400, 403, 404, 409, 422) are never retried.
+//!
+//! The document leaves open, and this crate assumes: browsing without an anchor is `explore` without
+//! `anchor_media_id`, as in public clients, and `datasets` takes no parameters.
+
+use crate::{error_body::StatusField, vql};
+use tessera_model::{DatasetId, ExportFormat, ExportSpec, Query, Search};
+
+pub const API_PREFIX: &str = "/api/v1";
+
+/// A header that no web page can add to a request to another site without its consent. A service
+/// without login requires it for GETs with side effects.
+pub const REQUESTED_WITH: &str = "x-requested-with";
+
+/// Query parameters, spelled as in the document.
+pub mod query {
+    pub const ANCHOR_MEDIA_ID: &str = "anchor_media_id";
+    pub const ANCHOR_TYPE: &str = "anchor_type";
+    pub const ENTITY_TYPE: &str = "entity_type";
+    /// The clustering granularity 0-4, not a similarity.
+    pub const THRESHOLD: &str = "threshold";
+    pub const CAPTION: &str = "caption";
+    /// Deprecated name of `caption`.
+    pub const IMAGE_CAPTION: &str = "image_caption";
+    /// Keeps scores below it.
+    pub const TEXTUAL_SIMILARITY_THRESHOLD: &str = "textual_similarity_threshold";
+    pub const LABELS: &str = "labels";
+    pub const TAGS: &str = "tags";
+    pub const VQL: &str = "vql";
+    pub const PAGE_NUMBER: &str = "page_number";
+    pub const BOUNDING_BOX: &str = "bounding_box";
+    pub const FILE_NAME: &str = "file_name";
+    pub const EXPORT_FORMAT: &str = "export_format";
+    pub const INCLUDE_IMAGES: &str = "include_images";
+    pub const EXPORT_TASK_ID: &str = "export_task_id";
+    /// Identifies the dataset where the path does not.
+    pub const DATASET_ID: &str = "dataset_id";
+    pub const PATH: &str = "path";
+    pub const AUTO_REINDEX: &str = "auto_reindex";
+    /// Restricts a full export to one cluster.
+    pub const CLUSTER_ID: &str = "cluster_id";
+    /// Full text of captions, as older clients write it.
+    pub const CAPTION_ONLY_FILTER: &str = "caption_only_filter";
+    /// The object that a link of an archive was written for.
+    pub const OBJECT_ID: &str = "object_id";
+    /// The expiry of a signed link, in Unix seconds.
+    pub const EXPIRES: &str = "expires";
+    /// The signature of a signed link.
+    pub const SIGNATURE: &str = "signature";
+}
+
+/// The path parameter that names a dataset.
+pub const DATASET_ID: &str = "dataset_id";
+/// The path parameter that names a media item.
+pub const MEDIA_ID: &str = "media_id";
+
+/// What a client can request. A test of the client meets every operation with every fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ApiOperation {
+    Datasets,
+    Dataset,
+    Explore,
+    RegisterAnchor,
+    StartExport,
+    StartSelection,
+    ExportStatus,
+    /// Clusters the whole dataset again.
+    Reindex,
+    AddMedia,
+    /// Adds media through the pipeline of an on-premises deployment.
+    ProcessMedia,
+    Enrichment,
+    /// A GET that may create a key pair.
+    Credentials,
+    /// Any path typed by the user, with unknown effects.
+    Raw,
+    Picture,
+    Download,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct RetryRule {
+    /// What it does, to follow "cannot".
+    pub purpose: &'static str,
+    /// The error text for a 404.
+    pub not_found_text: &'static str,
+    /// Attempts after a lost connection, a timeout, a 429 or a 5xx. 1 means that the first request
+    /// may have had an effect, so only the user may send it again.
+    pub max_attempts: u32,
+}
+
+/// Attempts when no connection can be made: nothing was sent, so any operation may retry.
+pub const MAX_UNSENT_ATTEMPTS: u32 = 3;
+
+impl RetryRule {
+    /// Whether a second request could change again what a lost one may have changed.
+    pub fn has_side_effect(self) -> bool {
+        self.max_attempts == 1
+    }
+}
+
+impl ApiOperation {
+    pub fn retry_rule(self) -> RetryRule {
+        const DATASET: &str = "dataset not found, or no access to it";
+        let (purpose, not_found_text, max_attempts) = match self {
+            Self::Datasets => ("list the datasets", "no dataset service at this address", 3),
+            Self::Dataset => ("read the dataset", DATASET, 3),
+            Self::Explore => ("fetch the clusters", DATASET, 3),
+            // A second anchor for the same image is harmless.
+            Self::RegisterAnchor => ("register the query image", DATASET, 2),
+            Self::StartExport | Self::StartSelection => ("start the export", DATASET, 1),
+            Self::Reindex => ("start the reindex", DATASET, 1),
+            Self::AddMedia | Self::ProcessMedia => ("add the media", DATASET, 1),
+            Self::Enrichment => ("read the enrichments", DATASET, 3),
+            Self::Credentials => ("create a key pair", "this service does not issue key pairs", 1),
+            Self::Raw => ("send the request", "path not found, or no access to it", 1),
+            Self::ExportStatus => ("read the status of the export", "no such export", 3),
+            Self::Picture => ("fetch the picture", "picture not found", 3),
+            // Attempts without a byte of progress; progress resets the count.
+            Self::Download => ("download the archive", "archive not found", 5),
+        };
+        RetryRule { purpose, not_found_text, max_attempts }
+    }
+
+    /// Whether it follows a link to any host, without login.
+    pub fn follows_link(self) -> bool {
+        matches!(self, Self::Picture | Self::Download)
+    }
+
+    /// What `status` means in its response.
+    pub fn status_field(self) -> StatusField {
+        match self {
+            Self::Datasets
+            | Self::Dataset
+            | Self::StartExport
+            | Self::StartSelection
+            | Self::ExportStatus
+            | Self::Enrichment
+            | Self::Raw => StatusField::State,
+            Self::Explore
+            | Self::RegisterAnchor
+            | Self::Reindex
+            | Self::AddMedia
+            | Self::ProcessMedia
+            | Self::Credentials
+            | Self::Picture
+            | Self::Download => StatusField::Outcome,
+        }
+    }
+
+    pub fn adds_media(self) -> bool {
+        matches!(self, Self::AddMedia | Self::ProcessMedia)
+    }
+
+    /// Whether it goes to the pipeline of an on-premises deployment, directly and without login.
+    pub fn uses_pipeline(self) -> bool {
+        self == Self::ProcessMedia
+    }
+}
+
+/// Query parameters in sending order.
+pub type Parameters = Vec<(&'static str, String)>;
+
+pub fn datasets() -> String {
+    format!("{API_PREFIX}/datasets")
+}
+
+pub fn api_credentials() -> String {
+    format!("{API_PREFIX}/api_credentials")
+}
+
+pub fn dataset(id: DatasetId) -> String {
+    format!("{API_PREFIX}/dataset/{id}")
+}
+
+pub fn explore(id: DatasetId) -> String {
+    format!("{API_PREFIX}/explore/{id}")
+}
+
+pub fn search_image_similarity(id: DatasetId) -> String {
+    format!("{API_PREFIX}/dataset/{id}/search-image-similarity")
+}
+
+/// `GET` that starts an export: never retried automatically.
+pub fn export_context_async(id: DatasetId) -> String {
+    format!("{API_PREFIX}/dataset/{id}/export_context_async")
+}
+
+/// `POST` that starts an export of a selection: never retried automatically.
+pub fn export_entities_async(id: DatasetId) -> String {
+    format!("{API_PREFIX}/dataset/{id}/export_entities_async")
+}
+
+/// `POST` that reclusters a dataset: never retried automatically.
+pub fn reindex(id: DatasetId) -> String {
+    format!("{API_PREFIX}/dataset/{id}/reindex")
+}
+
+/// `POST` that adds media: never retried automatically.
+pub fn add_media(id: DatasetId) -> String {
+    format!("{API_PREFIX}/dataset/{id}/add_media")
+}
+
+/// `GET` of the pipeline that adds a folder it can read: never retried automatically.
+pub const PROCESS_ADD_MEDIA: &str = "/api/v1/process/add_media";
+
+pub fn enrichment_context(id: DatasetId) -> String {
+    format!("{API_PREFIX}/enrichment/{id}/context")
+}
+
+pub fn export_status(id: DatasetId) -> String {
+    format!("{API_PREFIX}/dataset/{id}/export_status")
+}
+
+pub fn explore_parameters(search: &Search) -> Parameters {
+    let mut parameters = Parameters::new();
+    match &search.query {
+        Query::Browse => {}
+        Query::Similar(anchor) => {
+            parameters.push((query::ANCHOR_MEDIA_ID, anchor.media.to_string()));
+            parameters.push((query::ANCHOR_TYPE, anchor.kind.as_str().to_owned()));
+        }
+        Query::Caption { text, max_score } => {
+            parameters.push((query::CAPTION, text.as_str().to_owned()));
+            let max_score = max_score.map(|score| score.value().to_string());
+            parameters.extend(max_score.map(|score| (query::TEXTUAL_SIMILARITY_THRESHOLD, score)));
+        }
+    }
+    if !search.filters.is_empty() {
+        parameters.push((query::VQL, vql::write(&search.filters)));
+    }
+    parameters.push((query::ENTITY_TYPE, search.entity.as_str().to_owned()));
+    parameters.push((query::THRESHOLD, search.granularity.level().to_string()));
+    parameters.push((query::PAGE_NUMBER, search.page.to_string()));
+    parameters
+}
+
+pub fn export_parameters(spec: &ExportSpec) -> Parameters {
+    let file_name = (query::FILE_NAME, spec.file_name.as_str().to_owned());
+    [vec![file_name], selection_parameters(spec.format, spec.include_images)].concat()
+}
+
+/// The parameters of `export_entities_async`, which has no file name.
+pub fn selection_parameters(format: ExportFormat, include_images: bool) -> Parameters {
+    vec![
+        (query::EXPORT_FORMAT, format.as_str().to_owned()),
+        (query::INCLUDE_IMAGES, include_images.to_string()),
+    ]
+}

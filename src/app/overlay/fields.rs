@@ -1,0 +1,234 @@
+//! The keys that dialogs share: those of text fields, of typed paths with completion, of forms, and of texts that
+//! scroll.
+
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
+
+use tessera_model::{FolderEntry, FolderListing};
+use tui_input::{Input, InputRequest};
+
+use super::KeyResult;
+use crate::{
+    app::pane::cycle,
+    drawing::ScrollState,
+    input::{Chord, Key},
+};
+
+/// Returns the path that was typed. `~/` stands for `home`, and an empty text for the working directory.
+pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
+    let typed = typed.trim();
+    match (typed.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ if typed.is_empty() => PathBuf::from("."),
+        _ => PathBuf::from(typed),
+    }
+}
+
+/// Splits a line at spaces that are not quoted or escaped, as a shell does, because terminals paste dropped files in
+/// this form. A line with an open quote is one word. A line that begins with `#`, which would be a comment in a
+/// shell, is one word, too.
+pub fn split_words(typed: &str) -> Vec<String> {
+    if typed.starts_with('#') {
+        return vec![typed.to_owned()];
+    }
+    shell_words::split(typed).unwrap_or_else(|_| vec![typed.to_owned()])
+}
+
+/// Handles a key of a dialog that is a single text field.
+pub(super) fn handle_key(input: &mut Input, chord: Chord) -> KeyResult {
+    match chord.key {
+        Key::Esc => KeyResult::Close,
+        Key::Enter => KeyResult::Accept,
+        _ => {
+            edit(input, chord);
+            KeyResult::Stay
+        }
+    }
+}
+
+/// Handles a key of a text field. Returns whether the text has changed.
+pub fn edit(input: &mut Input, chord: Chord) -> bool {
+    let request = match (chord.key, chord.ctrl) {
+        (Key::Char(c), false) if !chord.alt => InputRequest::InsertChar(c),
+        (Key::Char('u'), true) => InputRequest::DeleteLine,
+        (Key::Char('w'), true) => InputRequest::DeletePrevWord,
+        (Key::Char('a'), true) | (Key::Home, _) => InputRequest::GoToStart,
+        (Key::Char('e'), true) | (Key::End, _) => InputRequest::GoToEnd,
+        (Key::Left, true) => InputRequest::GoToPrevWord,
+        (Key::Right, true) => InputRequest::GoToNextWord,
+        (Key::Left, false) => InputRequest::GoToPrevChar,
+        (Key::Right, false) => InputRequest::GoToNextChar,
+        (Key::Backspace, _) => InputRequest::DeletePrevChar,
+        (Key::Delete, _) => InputRequest::DeleteNextChar,
+        _ => return false,
+    };
+    input.handle(request).is_some_and(|change| change.value)
+}
+
+const MAX_PASTE_CHARS: usize = 4_096;
+
+/// Inserts pasted text as one line without control characters, so that the text never acts as keys.
+pub fn paste(input: &mut Input, raw: &str) {
+    for c in raw.trim().chars().filter(|c| !c.is_control()).take(MAX_PASTE_CHARS) {
+        let _ = input.handle(InputRequest::InsertChar(c));
+    }
+}
+
+/// The input of a path, with completion.
+#[derive(Clone, Debug, Default)]
+pub struct PathInput {
+    pub text: Input,
+}
+
+impl PathInput {
+    /// The typed path up to its last slash, and the rest.
+    fn split(&self) -> (&str, &str) {
+        let typed = self.text.value().trim_start();
+        typed.rfind('/').map_or(("", typed), |slash| typed.split_at(slash + 1))
+    }
+
+    pub(super) fn folder(&self, home: Option<&Path>) -> PathBuf {
+        expand_path(self.split().0, home)
+    }
+
+    pub(super) fn path(&self, home: Option<&Path>) -> Option<PathBuf> {
+        let typed = self.text.value();
+        (!typed.trim().is_empty()).then(|| expand_path(typed, home))
+    }
+
+    /// Returns the entries that continue the typed name: an exact match first, then folders, then files. Hidden
+    /// entries are returned only after a typed dot.
+    pub(super) fn completions<'a>(&self, folder: &'a FolderListing) -> Vec<&'a FolderEntry> {
+        let (_, typed) = self.split();
+        let lower = typed.to_lowercase();
+        let mut completions: Vec<&FolderEntry> = folder
+            .entries
+            .iter()
+            .filter(|entry| {
+                let name = name(entry);
+                name.to_lowercase().starts_with(&lower)
+                    && (typed.starts_with('.') || !name.starts_with('.'))
+            })
+            .collect();
+        completions.sort_by_key(|entry| (name(entry) != typed, !entry.is_folder));
+        completions
+    }
+
+    /// Extends the path by the common prefix of the completions. Returns whether the path has changed.
+    pub(super) fn complete(&mut self, completions: &[&FolderEntry]) -> bool {
+        let Some((first, rest)) = completions.split_first() else { return false };
+        let mut common = name(first).into_owned();
+        for other in rest.iter().map(|entry| name(entry)) {
+            let pairs = common.char_indices().zip(other.chars());
+            let end = pairs.take_while(|((_, one), other)| one == other).last();
+            let end = end.map_or(0, |((at, one), _)| at + one.len_utf8());
+            common.truncate(end);
+        }
+        let (folder, typed) = self.split();
+        let is_longer = common.len() > typed.len();
+        if is_longer {
+            self.text = format!("{folder}{common}").into();
+        }
+        is_longer
+    }
+
+    pub(super) fn enter_folder(&mut self, folder: &FolderEntry) {
+        let (parent, _) = self.split();
+        self.text = format!("{parent}{}/", name(folder)).into();
+    }
+
+    /// Inserts pasted text. The path of a file dropped on the terminal replaces the typed one.
+    pub(super) fn paste(&mut self, raw: &str) {
+        match parse_dropped_path(raw) {
+            Some(path) => {
+                self.text = Input::default();
+                paste(&mut self.text, &path);
+            }
+            None => paste(&mut self.text, raw),
+        }
+    }
+}
+
+fn name(entry: &FolderEntry) -> Cow<'_, str> {
+    entry.file_name.to_string_lossy()
+}
+
+/// The path that a terminal pastes for a dropped file: a `file://` address, a quoted path, or one
+/// with escaped spaces. The first of several; `None` for other text.
+fn parse_dropped_path(raw: &str) -> Option<String> {
+    let line = raw.trim().lines().next()?.trim();
+    if let Some(address) = line.strip_prefix("file://") {
+        // The address may contain the host name.
+        return Some(percent_decoded(&address[address.find('/')?..]));
+    }
+    for quote in ['\'', '"'] {
+        if let Some((path, _)) = line.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {
+            return Some(path.to_owned());
+        }
+    }
+    if !(line.starts_with('/') || line.starts_with("~/")) {
+        return None;
+    }
+    let mut path = String::new();
+    let mut characters = line.chars();
+    while let Some(c) = characters.next() {
+        path.extend(if c == '\\' { characters.next() } else { Some(c) });
+    }
+    Some(path)
+}
+
+fn percent_decoded(address: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = address.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let escape = after.get(..2).filter(|_| byte == b'%');
+        let read = escape.and_then(|digits| std::str::from_utf8(digits).ok());
+        let read = read.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(read.unwrap_or(byte));
+        rest = if read.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Handles a key that ends a form or moves between its fields. Returns `None` for other keys, which change the
+/// focused field.
+pub(super) fn handle_form_key<F: Copy + PartialEq>(
+    focused: &mut F,
+    fields: &[F],
+    chord: Chord,
+) -> Option<KeyResult> {
+    let by = match chord.key {
+        Key::Esc => return Some(KeyResult::Close),
+        Key::Enter => return Some(KeyResult::Accept),
+        Key::Tab if chord.shift => -1,
+        Key::Up => -1,
+        Key::Tab | Key::Down => 1,
+        _ => return None,
+    };
+    *focused = cycle(fields, *focused, by);
+    Some(KeyResult::Stay)
+}
+
+/// Lines that `PgUp` and `PgDn` scroll by.
+const PAGE_LINES: isize = 10;
+
+impl ScrollState {
+    /// Handles a key of a dialog that is a read-only text.
+    pub(super) fn handle_key(&mut self, chord: Chord) -> KeyResult {
+        match chord.key {
+            Key::Up | Key::Char('k') => self.scroll(-1),
+            Key::Down | Key::Char('j') => self.scroll(1),
+            Key::PageUp => self.scroll(-PAGE_LINES),
+            Key::PageDown | Key::Char(' ') => self.scroll(PAGE_LINES),
+            Key::Char('u') if chord.ctrl => self.scroll(-PAGE_LINES),
+            Key::Char('d') if chord.ctrl => self.scroll(PAGE_LINES),
+            Key::Home | Key::Char('g') => *self = Self::default(),
+            Key::End | Key::Char('G') => *self = Self::END,
+            Key::Esc | Key::Enter | Key::Char('q' | '?') => return KeyResult::Close,
+            _ => {}
+        }
+        KeyResult::Stay
+    }
+}

@@ -1,0 +1,566 @@
+//! The region picker: a box on a query image, which keys, numbers and the mouse change. Accepting the dialog searches
+//! by the region.
+
+use std::mem;
+
+use ratatui::{
+    layout::{
+        Constraint::{Length, Min},
+        Layout, Rect,
+    },
+    text::{Line, Span},
+};
+use tessera_model::{Anchor, AnchorKind, Region, region::Vec2, text::truncate};
+use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol, fit::Fit};
+use tui_input::Input;
+use unicode_width::UnicodeWidthStr;
+
+use super::{
+    Dialog, DrawContext, KeyResult,
+    region_edit::{Drag, RegionField, RegionNumberInput, StepSize, cell_under},
+};
+use crate::{
+    app::{
+        App, Mouse, MouseKind, Pane, QueryImage, View, areas::inner_area,
+        view::visible_pictures::VisiblePicture,
+    },
+    drawing::{below, display_width, line, rows_of_line, wrapped_rows},
+    input::{Chord, Key},
+    message::Lane,
+};
+
+#[derive(Clone, Debug)]
+pub struct RegionPicker {
+    pub image: QueryImage,
+    pub region: Region,
+    pub step: StepSize,
+    pub number_input: Option<RegionNumberInput>,
+    /// Whether the region alone is shown, enlarged.
+    pub zoomed: bool,
+    /// Earlier regions, oldest first.
+    undo_stack: Vec<Region>,
+    /// The drag of the mouse with the region when the drag began.
+    drag: Option<(Drag, Region)>,
+}
+
+impl RegionPicker {
+    /// Starts with the region of the last search by this picture, or with its inner half.
+    fn new(image: QueryImage, last: Option<Region>) -> Self {
+        Self {
+            image,
+            region: last.unwrap_or(Region::INNER_HALF),
+            step: StepSize::Cell,
+            number_input: None,
+            zoomed: false,
+            undo_stack: Vec::new(),
+            drag: None,
+        }
+    }
+}
+
+/// The regions that `u` brings back, at most.
+const MAX_UNDO: usize = 200;
+
+impl Dialog for RegionPicker {
+    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+        if let Some(numbers) = &mut self.number_input {
+            let previous = self.region;
+            let result = numbers.handle_key(chord, &mut self.region);
+            if numbers.done {
+                self.number_input = None;
+            }
+            self.push_undo(previous);
+            return result;
+        }
+        match chord.key {
+            Key::Esc => return KeyResult::Close,
+            Key::Enter => return KeyResult::Accept,
+            Key::Tab => self.number_input = Some(RegionNumberInput::new(self.region, chord.shift)),
+            Key::Char(',') => self.step = self.step.finer(),
+            Key::Char('.') => self.step = self.step.coarser(),
+            Key::Char('w') => self.set_region(Region::WHOLE),
+            Key::Char('z') => self.zoomed = !self.zoomed,
+            Key::Char('u') => self.region = self.undo_stack.pop().unwrap_or(self.region),
+            Key::Char(digit @ '1'..='9') => {
+                let (_, preset) = Region::PRESETS[usize::from(digit as u8 - b'1')];
+                self.set_region(preset);
+            }
+            _ => self.move_by_key(chord, app),
+        }
+        KeyResult::Stay
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        screen
+    }
+
+    fn area(&self, screen: (u16, u16)) -> Rect {
+        Self::area_on(screen)
+    }
+
+    fn hints(&self) -> &'static str {
+        match self.number_input {
+            None => "Enter search   Tab numbers   Esc close",
+            Some(_) => "type a fraction   Tab next number   Enter search   Esc back to the box",
+        }
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        self.number_input.as_mut().map(|numbers| &mut numbers.text)
+    }
+
+    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+        let Some(picture) = self.picture_cells(app).filter(|_| !self.zoomed) else { return };
+        let cell = cell_under(mouse, picture);
+        match (mouse.kind, self.drag) {
+            (MouseKind::Click, _) if picture.contains((mouse.column, mouse.row).into()) => {
+                self.drag = Some((Drag::from_cell(self.region, picture, cell), self.region));
+                self.number_input = None;
+            }
+            (MouseKind::Drag, Some((drag, start))) => {
+                self.region = drag.apply(start, picture, cell, self.pixel_size(app));
+            }
+            (MouseKind::Release, Some((_, start))) => {
+                self.drag = None;
+                self.push_undo(start);
+            }
+            _ => {}
+        }
+    }
+
+    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
+        vec![self.picture_to_load(app)]
+    }
+
+    /// Searches by the region. A whole media item of the dataset is not uploaded.
+    fn accept(self: Box<Self>, app: &mut App) {
+        let Some(search) = app.view().map(|view| view.search.clone()) else { return };
+        let Self { image, region, .. } = *self;
+        app.panes.focus = Pane::Results;
+        match (&image.subject, region == Region::WHOLE) {
+            (PictureSubject::Media(media), true) => {
+                let anchor = Anchor { media: *media, kind: AnchorKind::Media };
+                app.open_similar_search(search, anchor, image.name, None);
+            }
+            (_, is_whole) => {
+                let region = (!is_whole).then_some(region);
+                app.register_query_image(QueryImage { region, ..image }, search);
+            }
+        }
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        ctx.dialog(area, &self.title(ctx, usize::from(area.width.saturating_sub(4))));
+        let has_pictures = ctx.app.screen.protocol != Protocol::None;
+        let RegionPickerAreas { picture, numbers, keys } = RegionPicker::areas(area, has_pictures);
+        if ctx.app.screen.protocol == Protocol::None {
+            draw_presets(ctx, picture);
+        } else {
+            draw_picture(ctx, picture, self);
+        }
+        draw_numbers(ctx, numbers, self);
+        draw_keys(ctx, keys, self);
+    }
+}
+
+impl RegionPicker {
+    /// Moves the region by an arrow key or by hjkl. With Shift, the key moves the bottom right corner, and with Alt
+    /// the top left corner.
+    fn move_by_key(&mut self, chord: Chord, app: &App) {
+        let (letter, shift) = match chord.key {
+            Key::Char(letter) => (letter.to_ascii_lowercase(), letter.is_ascii_uppercase()),
+            Key::Left => ('h', chord.shift),
+            Key::Down => ('j', chord.shift),
+            Key::Up => ('k', chord.shift),
+            Key::Right => ('l', chord.shift),
+            _ => return,
+        };
+        let step = self.step_size(app);
+        let by = match letter {
+            'h' => (-step.0, 0.0),
+            'j' => (0.0, step.1),
+            'k' => (0.0, -step.1),
+            'l' => (step.0, 0.0),
+            _ => return,
+        };
+        let smallest = self.pixel_size(app);
+        self.set_region(match (chord.alt, shift) {
+            (true, _) => self.region.with_top_left_moved(by, smallest),
+            (false, true) => self.region.with_bottom_right_moved(by, smallest),
+            (false, false) => self.region.translated(by),
+        });
+    }
+
+    fn set_region(&mut self, region: Region) {
+        let previous = mem::replace(&mut self.region, region);
+        self.push_undo(previous);
+    }
+
+    fn push_undo(&mut self, previous: Region) {
+        if previous != self.region {
+            self.undo_stack.push(previous);
+            self.undo_stack.drain(..self.undo_stack.len().saturating_sub(MAX_UNDO));
+        }
+    }
+
+    /// Returns how far a key moves, as a fraction of the picture.
+    fn step_size(&self, app: &App) -> Vec2 {
+        self.step.fraction_of(self.picture_cell_size(app), self.picture_size_or_assumed(app))
+    }
+
+    /// Returns the size of one pixel as a fraction of the picture.
+    fn pixel_size(&self, app: &App) -> Vec2 {
+        StepSize::Pixel.fraction_of(self.picture_cell_size(app), self.picture_size_or_assumed(app))
+    }
+}
+
+impl App {
+    pub(in crate::app) fn open_region_picker(&mut self) {
+        let Some(preview) = self.preview() else { return };
+        if let Some(image) = QueryImage::copy_of(preview) {
+            // An object starts with its own box.
+            let region = self.results.recent_images.region(&image.subject).or(preview.region);
+            self.open_region_picker_on(QueryImage { region, ..image });
+        }
+    }
+
+    pub(in crate::app) fn open_region_picker_on_query(&mut self) {
+        if let Some(image) = self.view().and_then(|view| view.query_image.clone()) {
+            self.open_region_picker_on(image);
+        }
+    }
+
+    pub(in crate::app) fn open_region_picker_on(&mut self, image: QueryImage) {
+        let last = image.region.or_else(|| self.results.recent_images.region(&image.subject));
+        let image = QueryImage { region: None, ..image };
+        self.overlays.open(RegionPicker::new(image, last));
+    }
+}
+
+/// A key with what it does.
+pub type KeyHint = (String, &'static str);
+
+/// Keys with their effects and their ranks. The keys with the highest rank are left out first.
+const REGION_KEYS: [(&str, &str, u8); 5] = [
+    ("hjkl", "move", 3),
+    ("HJKL", "bottom right corner", 9),
+    ("Alt-hjkl", "top left corner", 10),
+    (", .", "step", 8),
+    ("mouse", "drag", 11),
+];
+const OTHER_KEYS: [(&str, &str, u8); 7] = [
+    ("Enter", "search", 1),
+    ("w", "whole", 6),
+    ("1-9", "presets", 4),
+    ("z", "zoom in", 7),
+    ("Tab", "numbers", 2),
+    ("u", "undo", 5),
+    ("Esc", "close", 0),
+];
+const ZOOM_KEY: &str = "z";
+
+/// Returns the rows of as many keys as fit, none of which is cut. The most important keys are always among them.
+pub fn key_rows(zoomed: bool, width: u16, max_rows: u16) -> Vec<Vec<KeyHint>> {
+    let groups = [&REGION_KEYS[..], &OTHER_KEYS[..]];
+    let hint = |(key, effect, _): &(&'static str, &'static str, u8)| {
+        let effect = if zoomed && *key == ZOOM_KEY { "zoom out" } else { *effect };
+        ((*key).to_owned(), effect)
+    };
+    let rows = groups.map(|keys| keys.iter().map(hint).collect::<Vec<_>>());
+    if max_rows > 1 && rows.iter().all(|row| cells_of(row) <= usize::from(width)) {
+        return rows.to_vec();
+    }
+    let keys = groups.concat();
+    let up_to_rank = |limit: u8| {
+        let keys = keys.iter().filter(|(.., rank)| *rank <= limit).map(hint);
+        packed(keys.collect(), width)
+    };
+    let ranks = (0..=u8::try_from(keys.len()).unwrap_or(u8::MAX)).rev();
+    let fitting = ranks.map(up_to_rank).find(|rows| rows.len() <= usize::from(max_rows));
+    fitting.unwrap_or_else(|| up_to_rank(0))
+}
+
+/// Returns the rows of the presets.
+pub fn preset_rows(width: u16) -> Vec<Vec<KeyHint>> {
+    let presets = (1..).zip(Region::PRESETS);
+    packed(presets.map(|(number, (name, _))| (number.to_string(), name)).collect(), width)
+}
+
+/// Returns the cells of a row of keys. Each key and each effect has a space before it, and each pair one behind it.
+fn cells_of(row: &[KeyHint]) -> usize {
+    row.iter().map(|(key, effect)| key.width() + effect.width() + 3).sum()
+}
+
+/// Fills rows with whole keys.
+fn packed(keys: Vec<KeyHint>, width: u16) -> Vec<Vec<KeyHint>> {
+    let mut rows: Vec<Vec<KeyHint>> = Vec::new();
+    for key in keys {
+        let one = cells_of(std::slice::from_ref(&key));
+        match rows.last_mut() {
+            Some(row) if cells_of(row) + one <= usize::from(width) => row.push(key),
+            _ => rows.push(vec![key]),
+        }
+    }
+    rows
+}
+
+const NUMBER_COLUMNS: u16 = 26;
+/// Rows that the keys leave for the numbers and a fact.
+const MIN_BODY_ROWS: u16 = 5;
+/// Rows of the presets beside the numbers, with the text above them.
+const PRESET_ROWS: u16 = 9 + 4;
+/// The size in pixels of a picture that is not loaded yet.
+const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
+/// The size in cells of a picture that is not drawn.
+const ASSUMED_CELLS: (u16, u16) = (40, 20);
+
+/// The longest text about what a search costs.
+const SEARCH_TEXT: &str = "searches objects at granularity 4; a change uploads the picture again";
+
+#[derive(Clone, Copy, Debug)]
+pub struct RegionPickerAreas {
+    /// The picture, or the presets if pictures are disabled.
+    pub picture: Rect,
+    pub numbers: Rect,
+    pub keys: Rect,
+}
+
+impl RegionPicker {
+    pub fn areas(area: Rect, has_pictures: bool) -> RegionPickerAreas {
+        let inner = inner_area(area);
+        let max_rows = inner.height.saturating_sub(MIN_BODY_ROWS).max(1);
+        // The key that zooms is measured with its longest text, so that the picture stays where it is.
+        let keys = row_count(&key_rows(true, inner.width, max_rows));
+        let text = wrapped_rows(SEARCH_TEXT, inner.width.saturating_sub(1));
+        let keys = if keys + text <= max_rows { keys + text } else { keys };
+        let [body, key_area] = Layout::vertical([Min(0), Length(keys)]).areas(inner);
+        if !has_pictures && body.height < PRESET_ROWS {
+            return Self::areas_with_low_presets(inner);
+        }
+        let [picture, numbers] = Layout::horizontal([Min(0), Length(NUMBER_COLUMNS)]).areas(body);
+        RegionPickerAreas { picture, numbers, keys: key_area }
+    }
+
+    /// Returns the areas with the presets below the numbers, if the presets have no room beside the numbers.
+    fn areas_with_low_presets(inner: Rect) -> RegionPickerAreas {
+        const NUMBER_ROWS: u16 = MIN_BODY_ROWS - 1;
+        let presets = row_count(&preset_rows(inner.width));
+        let keys = inner.height.saturating_sub(NUMBER_ROWS + presets).max(1);
+        let keys = row_count(&key_rows(true, inner.width, keys));
+        let rows = [Min(0), Length(presets), Length(keys)];
+        let [numbers, picture, keys] = Layout::vertical(rows).areas(inner);
+        RegionPickerAreas { picture, numbers, keys }
+    }
+
+    fn areas_on(app: &App) -> RegionPickerAreas {
+        Self::areas(Self::area_on(app.screen.size), app.screen.protocol != Protocol::None)
+    }
+
+    pub fn canvas(app: &App) -> Canvas {
+        let picture = Self::areas_on(app).picture;
+        app.screen.canvas(picture.width, picture.height)
+    }
+
+    /// Returns all of the screen except the header and the last lines.
+    fn area_on(screen: (u16, u16)) -> Rect {
+        Rect::new(0, 1.min(screen.1), screen.0, screen.1.saturating_sub(3))
+    }
+
+    fn requested_picture(&self) -> PictureView {
+        let crop =
+            if self.zoomed { Crop::Region(self.region) } else { Crop::Highlighted(self.region) };
+        PictureView { subject: self.image.subject.clone(), crop }
+    }
+
+    /// Returns the newest picture that is loaded, because the region may move faster than pictures are made.
+    pub fn displayed_picture(&self, app: &App) -> PictureView {
+        let (requested, canvas) = (self.requested_picture(), Self::canvas(app));
+        let pictures = &app.store.pictures;
+        match pictures.get(&requested, canvas) {
+            Some(_) => requested,
+            None => pictures.most_recent_variant(&requested, canvas).cloned().unwrap_or(requested),
+        }
+    }
+
+    /// Returns the picture that is being made, or the picture to request if none is being made. This way, a moving
+    /// region never requests pictures faster than they are made.
+    fn picture_to_load(&self, app: &App) -> VisiblePicture {
+        let (requested, canvas) = (self.requested_picture(), Self::canvas(app));
+        let in_progress = app.outbox.tickets.lanes().find_map(|lane| match lane {
+            Lane::Picture(view, at) if *at == canvas && view.differs_only_in_region(&requested) => {
+                Some(view)
+            }
+            _ => None,
+        });
+        let view = in_progress.unwrap_or(&requested).clone();
+        VisiblePicture { view, source: self.image.source.clone(), compared_with: None, canvas }
+    }
+
+    /// Returns the size of the picture in pixels, once the picture is loaded.
+    pub fn picture_size(&self, app: &App) -> Option<(u32, u32)> {
+        let picture = app.store.pictures.get(&self.displayed_picture(app), Self::canvas(app));
+        picture.and_then(|picture| picture.as_ref().ok()).map(|thumbnail| thumbnail.original)
+    }
+
+    fn picture_size_or_assumed(&self, app: &App) -> (u32, u32) {
+        self.picture_size(app).unwrap_or(ASSUMED_PIXELS)
+    }
+
+    /// Returns the cells that the whole picture covers, once the picture is loaded.
+    pub fn picture_cells(&self, app: &App) -> Option<Rect> {
+        let area = Self::areas_on(app).picture;
+        if area.is_empty() {
+            return None;
+        }
+        let (width, height) = Fit::new(self.picture_size(app)?, Self::canvas(app)).cells;
+        // A canvas has at least one cell, but the screen may have no room for it.
+        let (columns, rows) =
+            (area.width.saturating_sub(width), area.height.saturating_sub(height));
+        let (x, y) = (area.x + columns / 2, area.y + rows / 2);
+        Some(Rect { x, y, width, height })
+    }
+
+    fn picture_cell_size(&self, app: &App) -> (u16, u16) {
+        self.picture_cells(app).map_or(ASSUMED_CELLS, |cells| (cells.width, cells.height))
+    }
+}
+
+fn row_count(rows: &[Vec<KeyHint>]) -> u16 {
+    u16::try_from(rows.len()).unwrap_or(u16::MAX)
+}
+
+impl RegionPicker {
+    /// Returns the title. The name of the picture is shortened or left out if it has no room.
+    fn title(&self, ctx: &DrawContext, cells: usize) -> String {
+        const MIN_NAME: usize = 8;
+        let what = "Pick a region   ";
+        let size = self.picture_size(ctx.app);
+        let size = size.map_or_else(String::new, |(width, height)| format!("  {width}×{height}"));
+        let end = format!("{size}   fractions of the picture");
+        let free = cells.saturating_sub(display_width(what) + display_width(&end));
+        let name = self.image.name.as_str();
+        if free < MIN_NAME.min(display_width(name)) {
+            return "Pick a region   fractions of the picture".to_owned();
+        }
+        format!("{what}{}{end}", truncate(name, free))
+    }
+}
+
+fn draw_picture(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
+    let app = ctx.app;
+    let view = picker.displayed_picture(app);
+    let is_highlighted = matches!(view.crop, Crop::Highlighted(_));
+    ctx.draw_picture(area, view, RegionPicker::canvas(app));
+    if let Some(covered) = picker.picture_cells(app).filter(|_| is_highlighted) {
+        ctx.draw_region_outline(covered, picker.region, app.screen.protocol);
+    }
+}
+
+fn draw_presets(ctx: &mut DrawContext, area: Rect) {
+    let theme = ctx.theme;
+    let text = " pictures are disabled: pick a preset, or type the numbers";
+    let preset = |(number, name): &KeyHint| {
+        let number = Span::styled(format!(" {number} "), theme.key);
+        [number, Span::styled(format!("{name} "), theme.text)]
+    };
+    let presets = preset_rows(area.width);
+    if usize::from(area.height) <= presets.len() {
+        let lines = presets.iter().map(|row| row.iter().flat_map(preset).collect::<Line>());
+        return ctx.put_lines(area, &lines.collect::<Vec<_>>());
+    }
+    let presets = presets.iter().flatten().map(|it| Line::from(preset(it).to_vec()));
+    let lines: Vec<Line> =
+        [Line::styled(text, theme.dim), Line::default()].into_iter().chain(presets).collect();
+    ctx.put_lines(area, &lines);
+}
+
+fn draw_numbers(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
+    let theme = ctx.theme;
+    // The first row is left blank only if there are enough rows.
+    let top = u16::from(area.height > 12);
+    for (row, side) in (top..area.height).zip(RegionField::ALL) {
+        draw_number(ctx, line(area, row), side, picker);
+    }
+    let error = picker.number_input.as_ref().and_then(|numbers| numbers.error);
+    let error = error.map(|error| {
+        Line::from(vec![Span::styled(" ! ", theme.failure), Span::styled(error, theme.failure)])
+    });
+    let facts = region_facts(ctx, picker).into_iter().map(|(name, value)| {
+        let name = Span::styled(format!("  {name:<7} "), theme.dim);
+        Line::from(vec![name, Span::styled(value, theme.text)])
+    });
+    let lines: Vec<Line> =
+        [error.unwrap_or_default(), Line::default()].into_iter().chain(facts).collect();
+    ctx.put_lines(below(area, top + 4), &lines);
+}
+
+fn draw_number(ctx: &mut DrawContext, line: Rect, side: RegionField, picker: &RegionPicker) {
+    let theme = ctx.theme;
+    let Some(input) = picker.number_input.as_ref().filter(|input| input.field == side) else {
+        let text = format!("  {:<7}[{:<9.6}]", side.name(), side.value_in(picker.region));
+        return ctx.put(line, 0, &[(text, theme.text)]);
+    };
+    ctx.put(line, 0, &[(format!("  {:<7}[         ]", side.name()), theme.accent)]);
+    let field = Rect { x: line.x + 10, width: 9, ..line }.intersection(line);
+    ctx.text_field(field, &input.text, true);
+}
+
+fn region_facts(ctx: &DrawContext, picker: &RegionPicker) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    if let Some(size) = picker.picture_size(ctx.app) {
+        let ((x, y), (width, height)) = picker.region.pixels(size);
+        facts.push(("pixels", format!("{width}×{height}")));
+        facts.push(("at", format!("{x}, {y}")));
+    }
+    facts.push(("area", format!("{:.0}%", 100.0 * picker.region.area())));
+    facts.push(("step", picker.step.name().to_owned()));
+    if picker.zoomed {
+        facts.push(("view", "region only".to_owned()));
+    }
+    facts
+}
+
+fn draw_keys(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
+    let theme = ctx.theme;
+    let key = |(key, effect): &KeyHint| {
+        let key = Span::styled(format!(" {key}"), theme.key);
+        [key, Span::styled(format!(" {effect} "), theme.dim)]
+    };
+    let rows = key_rows(picker.zoomed, area.width, area.height);
+    let lines: Vec<Line> = rows.iter().map(|row| row.iter().flat_map(key).collect()).collect();
+    ctx.put_lines(area, &lines);
+    let rest = below(area, u16::try_from(lines.len()).unwrap_or(u16::MAX));
+    let text = Line::styled(ctx.app.view().map_or_else(String::new, search_text), theme.dim);
+    if rows_of_line(&text, usize::from(rest.width)) <= usize::from(rest.height) {
+        ctx.put_lines(rest, &[text]);
+    }
+}
+
+fn search_text(View { search, .. }: &View) -> String {
+    let (entity, level) = (search.entity.as_str(), search.granularity.level());
+    format!(" searches {entity} at granularity {level}; a change uploads the picture again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_important_keys_remain_whole() {
+        let text = |rows: Vec<Vec<KeyHint>>| -> Vec<String> {
+            let row = |row: Vec<KeyHint>| {
+                row.iter().map(|(key, effect)| format!("{key} {effect}")).collect::<Vec<_>>()
+            };
+            rows.into_iter().map(|keys| row(keys).join(", ")).collect()
+        };
+        assert_eq!(key_rows(false, 100, 2).len(), 2);
+        assert_eq!(key_rows(true, 48, 9).concat().len(), REGION_KEYS.len() + OTHER_KEYS.len());
+        assert_eq!(text(key_rows(false, 28, 1)), ["Enter search, Esc close"]);
+        assert_eq!(text(key_rows(false, 48, 1)), ["Enter search, Tab numbers, Esc close"]);
+        for (width, rows) in [(28, 1), (28, 3), (48, 4), (78, 3)] {
+            let all = key_rows(false, width, rows);
+            assert!(all.len() <= usize::from(rows));
+            assert!(all.iter().all(|row| cells_of(row) <= usize::from(width)), "{all:?}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The input that filters the loaded datasets or clusters, and the list of their sort orders. The filter applies
+//! while it is typed.
+
+use ratatui::layout::Rect;
+use tui_input::Input;
+
+use super::{
+    Dialog, DrawContext, KeyResult,
+    command_list::ListKind,
+    fields::edit,
+    pick_list::{Command, PickItem},
+};
+use crate::{
+    app::{
+        App, Level, Pane,
+        view::sort_filter::{ListOptions, SortKey, SortOrder, can_sort_by_score},
+    },
+    drawing::{split_columns, split_end},
+    input::{Chord, Key},
+};
+
+#[derive(Clone, Debug)]
+pub struct FilterInput {
+    /// The pane whose list is filtered: the datasets or the results.
+    pub pane: Pane,
+    pub text: Input,
+}
+
+impl Dialog for FilterInput {
+    /// Esc clears the filter and closes the input.
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        match chord.key {
+            Key::Esc => self.text.reset(),
+            Key::Enter => {}
+            _ => {
+                edit(&mut self.text, chord);
+                return KeyResult::Stay;
+            }
+        }
+        KeyResult::Accept
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        (screen.0, 1)
+    }
+
+    /// The input is above the hints, so that it covers no row of the list.
+    fn area(&self, screen: (u16, u16)) -> Rect {
+        Rect::new(0, screen.1.saturating_sub(2), screen.0, screen.1.min(1))
+    }
+
+    fn hints(&self) -> &'static str {
+        "type to filter   Enter apply   Esc clear"
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        Some(&mut self.text)
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        app.set_filter(self.pane, self.text.value().to_owned());
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let (app, theme) = (ctx.app, ctx.theme);
+        let (left, all) = match self.pane {
+            Pane::Datasets => (app.visible_datasets().len(), app.store.dataset_list().len()),
+            _ => (app.visible_clusters().len(), app.page().map_or(0, |page| page.clusters.len())),
+        };
+        let matches = format!(" {left} of {all} loaded ");
+        let (prompt, rest) = split_columns(area, 3);
+        let (field, end) = split_end(rest, &matches);
+        ctx.put(prompt, 0, &[(" / ", theme.key)]);
+        ctx.text_field(field, &self.text, true);
+        ctx.put(end, 0, &[(matches, if left == 0 { theme.moving } else { theme.dim })]);
+    }
+}
+
+impl App {
+    pub(in crate::app) fn open_filter_input(&mut self) {
+        let pane = if self.panes.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
+        if let Some(options) = self.list_options_of(pane) {
+            let text = options.filter.as_str().into();
+            self.overlays.open(FilterInput { pane, text });
+        }
+    }
+
+    pub(in crate::app) fn apply_typed_filter(&mut self) {
+        if let Some(input) = self.overlays.dialog::<FilterInput>() {
+            let (pane, typed) = (input.pane, input.text.value().to_owned());
+            self.set_filter(pane, typed);
+        }
+    }
+
+    fn set_filter(&mut self, pane: Pane, typed: String) {
+        if let Some(options) = self.list_options_of(pane) {
+            options.filter = typed;
+        }
+    }
+
+    /// Returns the filter and order of the list in a pane. The detail shares the options of the results.
+    pub(in crate::app) fn list_options_of(&mut self, pane: Pane) -> Option<&mut ListOptions> {
+        match pane {
+            Pane::Datasets => Some(&mut self.datasets.list_options),
+            Pane::Results | Pane::Detail => {
+                self.results.view_mut().map(|view| &mut view.list_options)
+            }
+            Pane::Query | Pane::Jobs | Pane::Basket => None,
+        }
+    }
+}
+
+impl App {
+    pub(in crate::app) fn open_sort_list(&mut self) {
+        let pane = self.panes.focus;
+        let Some(current) = self.list_options_of(pane).map(|options| options.order) else {
+            return;
+        };
+        let keys = if pane == Pane::Datasets { SortKey::DATASETS } else { SortKey::CLUSTERS };
+        let orders = keys.iter().flat_map(|&by| {
+            let directions = if by == SortKey::Service { &[false][..] } else { &[false, true] };
+            directions.iter().map(move |&reversed| SortOrder { by, reversed })
+        });
+        let items = orders.map(|order| {
+            PickItem::new(Command::Sort(order), order.name())
+                .unavailable(self.order_unavailable(order))
+                .current(order == current)
+        });
+        self.open_list(ListKind::SortOrders, "Sort the loaded page", items.collect());
+    }
+
+    pub(in crate::app) fn sort_by(&mut self, order: SortOrder) {
+        if let Some(reason) = self.order_unavailable(order) {
+            return self.outbox.notify(Level::Warning, reason);
+        }
+        if let Some(options) = self.list_options_of(self.panes.focus) {
+            options.order = order;
+        }
+    }
+
+    /// Returns why the clusters cannot be sorted in this order. A score whose direction is not known cannot be sorted
+    /// by.
+    fn order_unavailable(&self, order: SortOrder) -> Option<&'static str> {
+        let page = self.page().filter(|_| order.by == SortKey::Score)?;
+        (!can_sort_by_score(page)).then_some("these results have no scores to sort by")
+    }
+}

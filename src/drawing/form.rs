@@ -1,0 +1,233 @@
+//! Forms: rows with labels, fields, choices and notes, which are scrolled if they have no room, and text fields.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
+use tessera_model::SafeText;
+use tui_input::Input;
+
+use super::{
+    DrawContext, HoverTexts, display_width, field_area, line, rows_of_line, text_cells, wrap_words,
+};
+
+/// The rows of the canvas that a form is drawn on.
+const MAX_ROWS: u16 = 200;
+/// The rows that a form keeps above its footer.
+const MIN_ROWS: u16 = 3;
+
+/// The part of a form or text that is on screen. Only drawing knows how long the text is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScrollState {
+    /// The lines above the screen, or the lines below the screen if `from_end` is set.
+    offset: usize,
+    from_end: bool,
+}
+
+impl ScrollState {
+    pub(crate) const END: Self = Self { offset: 0, from_end: true };
+
+    /// Returns the first line on screen. `last` is the first line when the end of the text is on screen.
+    pub(crate) fn top(self, last: usize) -> usize {
+        if self.from_end { last.saturating_sub(self.offset) } else { self.offset.min(last) }
+    }
+
+    pub(crate) fn scroll(&mut self, by: isize) {
+        let by = if self.from_end { -by } else { by };
+        self.offset = self.offset.saturating_add_signed(by);
+    }
+}
+
+pub(crate) struct FormOptions<'l> {
+    /// The column where the fields begin.
+    pub column: u16,
+    /// The lines below the rows, which are always visible.
+    pub footer: &'l [Line<'l>],
+    /// How far the user has scrolled the form.
+    pub scroll: ScrollState,
+}
+
+/// Draws the rows of a form from the top, on a canvas that is as high as the rows need. Texts are wrapped in full.
+pub(crate) struct FormRows<'a, S> {
+    pub ctx: DrawContext<'a, S>,
+    inside: Rect,
+    column: u16,
+    row: u16,
+    /// Whether blank rows are kept.
+    is_spaced: bool,
+    /// The row below the focused field.
+    focus_end: u16,
+}
+
+impl<S> FormRows<'_, S> {
+    pub fn blank(&mut self) {
+        self.row += u16::from(self.is_spaced);
+    }
+
+    /// Reserves rows over the whole width.
+    pub fn reserve(&mut self, rows: u16) -> Rect {
+        let area = Rect { height: rows, ..line(self.inside, self.row) };
+        self.row = self.row.saturating_add(rows).min(MAX_ROWS);
+        area.intersection(self.ctx.buf.area)
+    }
+
+    pub fn line(&mut self, line: &Line) {
+        let rows = rows_of_line(line, usize::from(self.inside.width));
+        let area = self.reserve(u16::try_from(rows).unwrap_or(MAX_ROWS));
+        self.ctx.put_lines(area, std::slice::from_ref(line));
+    }
+
+    pub fn text(&mut self, text: &str, style: Style) {
+        self.line(&Line::from(vec![Span::raw(" "), Span::styled(text, style)]));
+    }
+
+    /// Draws the label of a field, with a cursor if it is focused. Returns the area of the field.
+    pub fn field(&mut self, label: &Span, focused: bool) -> Rect {
+        let style = if focused { self.ctx.theme.accent } else { label.style };
+        let cursor = if focused { " ▸ " } else { "   " };
+        let row = self.reserve(1);
+        self.ctx.put(row, 0, &[(cursor, style), (&label.content, style)]);
+        self.focus_end = if focused { self.row } else { self.focus_end };
+        field_area(row, 0, self.column)
+    }
+
+    /// Reserves another row of the same field.
+    pub fn below(&mut self, field: Rect) -> Rect {
+        let row = self.reserve(1);
+        Rect { y: row.y, ..field }
+    }
+
+    /// Draws a field whose value the user chooses and does not type.
+    pub fn choice(&mut self, label: &Span, value: &Span, focused: bool) {
+        let field = self.field(label, focused);
+        self.value(field, &value.content, value.style);
+        self.focus_end = if focused { self.row } else { self.focus_end };
+    }
+
+    /// Draws a text in the last field, with further rows as needed.
+    pub fn value(&mut self, field: Rect, text: &str, style: Style) {
+        let mut lines = wrap_words(text, usize::from(field.width), usize::MAX);
+        self.ctx.put(field, 0, &[(lines.next().unwrap_or_default(), style)]);
+        for line in lines {
+            let row = self.below(field);
+            self.ctx.put(row, 0, &[(line, style)]);
+        }
+    }
+
+    /// Draws a text below a field.
+    pub fn note(&mut self, text: &str, style: Style) {
+        for line in wrap_words(text, usize::from(self.note_area().width), usize::MAX) {
+            let row = self.reserve(1);
+            self.ctx.put(field_area(row, 0, self.column), 0, &[(line, style)]);
+        }
+    }
+
+    /// Draws a text beside a field that needs only some columns of its row, or below the field if the text is too
+    /// long.
+    pub fn note_beside(&mut self, field: Rect, columns: u16, text: &str, style: Style) {
+        let x = field.x.saturating_add(columns);
+        let width = field.right().saturating_sub(x);
+        if text_cells(text) > width {
+            return self.note(text, style);
+        }
+        self.ctx.put(Rect { x, width, ..field }, 0, &[(text, style)]);
+    }
+
+    fn note_area(&self) -> Rect {
+        field_area(self.inside, 0, self.column)
+    }
+}
+
+impl<S> DrawContext<'_, S> {
+    /// Draws a form and its footer. If the form does not fit, its blank rows are left out first. If it still does not
+    /// fit, it is scrolled to the focused field.
+    pub(crate) fn form(
+        &mut self,
+        inside: Rect,
+        options: &FormOptions,
+        draw: impl Fn(&mut FormRows<S>),
+    ) {
+        // The area may have been laid out for a larger screen.
+        let inside = inside.intersection(self.buf.area);
+        let cells = usize::from(inside.width);
+        let footer: usize = options.footer.iter().map(|line| rows_of_line(line, cells)).sum();
+        let footer = u16::try_from(footer).unwrap_or(u16::MAX);
+        let footer = footer.min(inside.height.saturating_sub(MIN_ROWS));
+        let height = inside.height - footer;
+        let mut canvas = Buffer::empty(Rect { y: 0, height: MAX_ROWS, ..inside });
+        let (mut rows, mut focus_end) = self.form_rows(&mut canvas, options, true, &draw);
+        let gap = u16::from(footer > 0);
+        if rows + gap > height {
+            canvas.reset();
+            (rows, focus_end) = self.form_rows(&mut canvas, options, false, &draw);
+        }
+        let last = rows.saturating_sub(height);
+        let focused = focus_end.saturating_sub(height).min(last);
+        let scrolled = options.scroll.top(usize::from(last - focused));
+        let top = focused + u16::try_from(scrolled).unwrap_or(0);
+        for y in 0..height.min(rows) {
+            for x in inside.left()..inside.right() {
+                self.buf[(x, inside.y + y)] = canvas[(x, top + y)].clone();
+            }
+        }
+        let frame = Rect {
+            x: inside.x.saturating_sub(1),
+            y: inside.y.saturating_sub(1),
+            width: inside.width + 2,
+            height: height + 2,
+        };
+        self.scroll_mark(frame, usize::from(top), usize::from(height), usize::from(rows));
+        let below = rows.min(height) + gap.min(height.saturating_sub(rows));
+        let area = Rect { y: inside.y + below, height: inside.height - below, ..inside };
+        self.put_lines(area, options.footer);
+    }
+
+    /// Draws the rows on a canvas. Returns how many there are, and the row below the focused field.
+    fn form_rows(
+        &mut self,
+        canvas: &mut Buffer,
+        options: &FormOptions,
+        is_spaced: bool,
+        draw: &impl Fn(&mut FormRows<S>),
+    ) -> (u16, u16) {
+        let inside = canvas.area;
+        let (app, theme, layer) = (self.app, self.theme, &mut *self.layer);
+        // Texts under the mouse are dropped, because rows get their places only when they are scrolled.
+        let hover = &mut HoverTexts::default();
+        let ctx = DrawContext { app, theme, buf: canvas, layer, hover };
+        let column = options.column;
+        let mut rows = FormRows { ctx, inside, column, row: 0, is_spaced, focus_end: 0 };
+        draw(&mut rows);
+        (rows.row, rows.focus_end)
+    }
+
+    /// Draws a single-line text field, scrolled so that the cursor is visible.
+    pub(crate) fn text_field(&mut self, area: Rect, input: &Input, focused: bool) {
+        let cells = usize::from(area.width).max(1);
+        let shown = SafeText::file_name(input.value());
+        let before: String = input.value().chars().take(input.cursor()).collect();
+        let cursor = display_width(SafeText::file_name(&before).as_str());
+        let skip = (cursor + 1).saturating_sub(cells);
+        self.put(area, 0, &[(skip_columns(shown.as_str(), skip), self.theme.text)]);
+        if focused && let Ok(at) = u16::try_from(cursor - skip.min(cursor)) {
+            let spot = Rect { x: area.x + at.min(area.width.saturating_sub(1)), width: 1, ..area };
+            self.buf.set_style(spot, self.theme.selected);
+        }
+    }
+}
+
+pub(crate) fn choice_text(choice: &str, focused: bool) -> String {
+    if focused { format!("‹ {choice} ›") } else { choice.to_owned() }
+}
+
+fn skip_columns(text: &str, cells: usize) -> &str {
+    let mut skipped = 0;
+    let start = text.char_indices().find(|(_, c)| {
+        let is_visible = skipped >= cells;
+        skipped += display_width(c.encode_utf8(&mut [0; 4]));
+        is_visible
+    });
+    start.map_or("", |(at, _)| &text[at..])
+}
