@@ -308,7 +308,7 @@ impl Launcher {
             theme: self.settings.ui.theme.clone(),
             tile_size: self.settings.ui.tile,
             capture_mouse: self.settings.ui.mouse,
-            cadence: self.settings.poll,
+            polling: self.settings.poll,
             notify: self.settings.ui.notify.clone(),
             ..app::Setup::new(SafeText::name(&name), keymap)
         })

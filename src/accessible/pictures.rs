@@ -19,13 +19,13 @@ pub(super) fn viewed(app: &App) -> Reading {
     let place = place.map_or_else(String::new, |(at, count)| format!("{} of {count}. ", at + 1));
     let mut lines = vec![format!("{place}{}", picture(app, preview))];
     lines.extend(facts(app, preview));
-    let boxes = app.boxes_in(preview);
+    let boxes = app.results().boxes_in(preview);
     if app.viewer().is_some_and(|viewer| !viewer.boxes) && !boxes.is_empty() {
         lines.push("the boxes of its objects are not listed".to_owned());
     } else {
         lines.extend(boxes.into_iter().map(|region| format!("box {}", region_text(region))));
     }
-    if let Some((at, count)) = app.frame_position() {
+    if let Some((at, count)) = app.results().frame_position() {
         lines.push(format!("frame {} of {count} of its video on this page", at + 1));
     }
     Reading::with_items(title, lines, Vec::new(), 0)
@@ -34,9 +34,9 @@ pub(super) fn viewed(app: &App) -> Reading {
 /// What is known of a picture besides its name and size.
 fn facts(app: &App, preview: &Preview) -> Vec<String> {
     let mut facts = Vec::new();
-    facts.extend(preview.relevance.as_ref().map(|it| score(it, app.score_scale())));
+    facts.extend(preview.relevance.as_ref().map(|it| score(it, app.results().score_scale())));
     facts.extend(preview.caption.as_ref().map(|caption| format!("caption: {caption}")));
-    if let Some((cluster, _)) = app.loaded_member(preview.media) {
+    if let Some((cluster, _)) = app.results().loaded_member(preview.media) {
         let labels: Vec<&str> = cluster.labels.iter().map(AsRef::as_ref).collect();
         if !labels.is_empty() {
             facts.push(format!("labels of the cluster: {}", labels.join(", ")));
@@ -57,7 +57,7 @@ fn region_text(region: Region) -> String {
 }
 
 pub(super) fn compared(app: &App) -> Reading {
-    let previews = app.compared_previews();
+    let previews = app.comparison().map(|it| it.previews(app.results())).unwrap_or_default();
     let active = app.comparison().map_or(0, |comparison| comparison.active);
     let count = previews.len();
     let items = (1..).zip(&previews).map(|(number, preview)| {
@@ -71,10 +71,11 @@ pub(super) fn compared(app: &App) -> Reading {
 
 /// Which facts differ, and which are equal.
 fn differences(app: &App, previews: &[&Preview]) -> Vec<String> {
-    let score_of = |it: &Preview| it.relevance.as_ref().map(|it| score(it, app.score_scale()));
+    let score_of =
+        |it: &Preview| it.relevance.as_ref().map(|it| score(it, app.results().score_scale()));
     let caption = |it: &Preview| it.caption.as_ref().map(ToString::to_string);
     let size = |it: &Preview| {
-        app.viewed_size(it).map(|(width, height)| format!("{width} by {height} pixels"))
+        app.store().viewed_size(it).map(|(width, height)| format!("{width} by {height} pixels"))
     };
     let name = |it: &Preview| Some(it.title().to_string());
     [
@@ -106,7 +107,8 @@ fn compare(
 
 /// Which picture to keep: the one with the most pixels, else the one with the lowest score.
 fn advice(app: &App, previews: &[&Preview]) -> String {
-    let pixels = |it: &Preview| app.viewed_size(it).map(|(w, h)| u64::from(w) * u64::from(h));
+    let pixels =
+        |it: &Preview| app.store().viewed_size(it).map(|(w, h)| u64::from(w) * u64::from(h));
     let sizes: Vec<Option<u64>> = previews.iter().map(|it| pixels(it)).collect();
     if let Some(index) = single_best(&sizes, u64::cmp) {
         return format!("suggestion: keep {}, which has the most pixels", index + 1);

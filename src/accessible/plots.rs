@@ -2,15 +2,17 @@
 
 use tessera_model::{Cluster, Histogram, text::count_with_noun};
 
-use super::{
-    Reading,
-    sentences::{join_phrases, score},
-};
-use crate::app::{
-    App,
-    overlay::{
-        facets::{FacetSection, Facets},
-        score_histogram::ScoreHistogram,
+use crate::{
+    accessible::{
+        Reading,
+        sentences::{join_phrases, score},
+    },
+    app::{
+        App,
+        overlay::{
+            facets::{FacetSection, Facets},
+            score_histogram::ScoreHistogram,
+        },
     },
 };
 
@@ -18,9 +20,9 @@ use crate::app::{
 const RANGES: usize = 10;
 
 pub(super) fn facets(app: &App, facets: Facets) -> Reading {
-    let loaded = app.loaded_clusters().len();
+    let loaded = app.results().loaded_clusters().len();
     let list = facets.values(app);
-    let sections = app.facet_sections().into_iter().filter(|it| *it != facets.section);
+    let sections = Facets::sections(app).into_iter().filter(|it| *it != facets.section);
     let others: Vec<&str> = sections.map(FacetSection::label).collect();
     let values = count_with_noun(list.len(), "value", "values");
     let within = match facets.section {
@@ -60,12 +62,12 @@ pub(super) fn score_histogram(app: &App, plot: &ScoreHistogram) -> Reading {
     ];
     let sides = plot.boundary(app).into_iter().zip(["last kept", "first left out"]);
     lines.extend(sides.filter_map(|(cluster, name)| Some(boundary(app, cluster?, name))));
-    lines.extend(app.score_histogram(RANGES).iter().flat_map(ranges));
+    lines.extend(app.results().score_histogram(RANGES).iter().flat_map(ranges));
     Reading::with_items("Scores of the loaded results", lines, Vec::new(), 0)
 }
 
 fn boundary(app: &App, cluster: &Cluster, name: &str) -> String {
-    let score = cluster.relevance.as_ref().map(|it| score(it, app.score_scale()));
+    let score = cluster.relevance.as_ref().map(|it| score(it, app.results().score_scale()));
     let picture = cluster.previews.first().map(|preview| preview.title().to_string());
     format!("{name}: {}", join_phrases([picture, score]))
 }

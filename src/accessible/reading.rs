@@ -138,7 +138,7 @@ fn datasets(app: &App, status: Vec<DrawnLine>) -> Reading {
 }
 
 fn results(app: &App) -> Reading {
-    let Some(view) = app.view() else {
+    let Some(view) = app.results().view() else {
         let nothing = vec!["no dataset is open".to_owned()];
         return Reading::with_items(app.panes().focus.name(), nothing, Vec::new(), 0);
     };
@@ -150,16 +150,21 @@ fn results(app: &App) -> Reading {
     if !filters.is_empty() {
         above.push(format!("query: {}", filters.join(", ")));
     }
-    if let Some(failure) = app.remote_page().and_then(Remote::failure) {
+    if let Some(failure) = app.results().remote_page().and_then(Remote::failure) {
         above.push(failure.to_string());
     }
-    let tiles = app.tiles();
+    let tiles = app.results().tiles();
     let items = (1..).zip(&tiles).map(|(number, tile)| {
-        if app.shows_members() {
+        if app.results().shows_members() {
             sentences::member(app, number, tiles.len(), tile)
         } else {
             sentences::cluster(app, number, tiles.len(), tile)
         }
     });
-    Reading::with_items(app.panes().focus.name(), above, items.collect(), app.tile_cursor().0)
+    Reading::with_items(
+        app.panes().focus.name(),
+        above,
+        items.collect(),
+        app.results().tile_cursor().0,
+    )
 }

@@ -41,7 +41,8 @@ pub(super) fn search(app: &App, view: &View) -> String {
         EntityType::Objects => ", objects",
         EntityType::Images => "",
     };
-    let tabs = match (app.results().tabs().map(|tabs| tabs.active() + 1), app.tab_count()) {
+    let tabs = match (app.results().tabs().map(|tabs| tabs.active() + 1), app.results().tab_count())
+    {
         (Some(active), count) if count > 1 => format!("tab {active} of {count}, "),
         _ => String::new(),
     };
@@ -50,16 +51,16 @@ pub(super) fn search(app: &App, view: &View) -> String {
 
 /// How many clusters or members are listed.
 fn found(app: &App) -> String {
-    if app.page().is_none() {
-        let failed = app.remote_page().and_then(Remote::failure).is_some();
+    if app.results().page().is_none() {
+        let failed = app.results().remote_page().and_then(Remote::failure).is_some();
         return if failed { "not loaded" } else { "loading" }.to_owned();
     }
-    let count = app.tiles().len();
-    if app.shows_members() {
+    let count = app.results().tiles().len();
+    if app.results().shows_members() {
         return format!("{} of one cluster", count_with_noun(count, "member", "members"));
     }
     let clusters = count_with_noun(count, "cluster", "clusters");
-    if app.may_have_next_page() { clusters + ", and there may be more" } else { clusters }
+    if app.results().may_have_next_page() { clusters + ", and there may be more" } else { clusters }
 }
 
 /// Why a dataset that is not READY may have no results yet.
@@ -71,7 +72,7 @@ pub(super) fn unavailable_dataset(app: &App) -> Option<String> {
 
 /// The range that was started, up to the cursor.
 pub(super) fn open_range(app: &App) -> Option<String> {
-    let range = app.selected_tile_range()?;
+    let range = app.baskets().selected_tile_range(app.results())?;
     let (first, last) = (range.start() + 1, range.end() + 1);
     Some(format!("range from {first} to {last}; select-range selects it"))
 }
@@ -80,8 +81,8 @@ pub(super) fn cluster(app: &App, position: usize, count: usize, tile: &Tile) -> 
     let cluster = tile.cluster;
     join_phrases([
         Some(format!("{position} of {count}. Cluster c{position:02}")),
-        selection(app.tile_selection_state(tile)),
-        cluster.relevance.as_ref().map(|relevance| score(relevance, app.score_scale())),
+        selection(app.baskets().tile_selection_state(tile, app.results())),
+        cluster.relevance.as_ref().map(|relevance| score(relevance, app.results().score_scale())),
         cluster.size().map(|members| count_with_noun(members, "member", "members")),
         cluster.contents_with_frames(),
         cluster.previews.first().map(|first| match first.frame {
@@ -98,18 +99,20 @@ pub(super) fn member(app: &App, position: usize, count: usize, tile: &Tile) -> S
     join_phrases([
         Some(format!("{position} of {count}. Picture")),
         preview.map(|preview| preview.title().to_string()),
-        selection(app.tile_selection_state(tile)),
-        preview.and_then(|it| it.relevance.as_ref()).map(|it| score(it, app.score_scale())),
+        selection(app.baskets().tile_selection_state(tile, app.results())),
+        preview
+            .and_then(|it| it.relevance.as_ref())
+            .map(|it| score(it, app.results().score_scale())),
         preview.and_then(|it| it.caption.as_ref()).map(|caption| format!("caption: {caption}")),
     ])
 }
 
 /// The name and size of a picture, and whether it is selected.
 pub(super) fn picture(app: &App, preview: &Preview) -> String {
-    let size = app.viewed_size(preview);
-    let selected = app
-        .loaded_member(preview.media)
-        .and_then(|(cluster, member)| selection(app.selection_state(cluster, Some(member))));
+    let size = app.store().viewed_size(preview);
+    let selected = app.results().loaded_member(preview.media).and_then(|(cluster, member)| {
+        selection(app.baskets().selection_state(cluster, Some(member), app.results()))
+    });
     join_phrases([
         Some(preview.title().to_string()),
         size.map(|(width, height)| format!("{width} by {height} pixels")),

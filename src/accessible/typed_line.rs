@@ -26,7 +26,11 @@ impl TypedLine {
         match line {
             "read" => Self::Read,
             "wait" => Self::Wait,
-            _ if app.overlay().is_some() || app.is_editing_query() => Self::in_dialog(app, line),
+            _ if app.overlay().is_some()
+                || app.query().is_editing_query(app.panes().focus, app.results()) =>
+            {
+                Self::in_dialog(app, line)
+            }
             "" => Self::Read,
             _ => Self::in_pane(app, line),
         }
@@ -57,7 +61,10 @@ impl TypedLine {
     fn in_dialog(app: &App, line: &str) -> Self {
         let overlay = app.overlay();
         let is_list = app.dialog::<CommandList>().is_some() || app.dialog::<Palette>().is_some();
-        let takes_text = overlay.map_or_else(|| app.is_editing_query(), <dyn Dialog>::takes_text);
+        let takes_text = overlay.map_or_else(
+            || app.query().is_editing_query(app.panes().focus, app.results()),
+            <dyn Dialog>::takes_text,
+        );
         let key = |key| Event::Key(Chord::plain(key));
         let events = match (line, line.strip_prefix("text ")) {
             ("", _) => vec![key(Key::Enter)],

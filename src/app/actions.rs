@@ -5,7 +5,27 @@ use tessera_model::Basket;
 use crate::{
     app::{
         App, Effect, Level, Pane, Tabs, availability,
-        overlay::{help::Help, prompt::PromptPurpose},
+        copy::copy_to_clipboard,
+        overlay::{
+            add_media::AddMediaForm,
+            archive_inspector::ArchiveInspector,
+            caption::CaptionSearchForm,
+            export::ExportForm,
+            facets::Facets,
+            fact_sheet::FactSheet,
+            file_picker::FilePicker,
+            graphics_check::GraphicsCheck,
+            help::Help,
+            log::open_log,
+            login::LoginForm,
+            palette::{Palette, open_action_menu},
+            prompt::{PromptPurpose, TextPrompt},
+            region_picker::RegionPicker,
+            reindex::ReindexConfirmation,
+            saved_views::{ViewNameInput, open_saved_views},
+            score_histogram::ScoreHistogram,
+            sort_filter::{FilterInput, open_sort_list},
+        },
         pane::cycle,
         query::QueryDraft,
     },
@@ -64,94 +84,114 @@ impl App {
             Action::Back => self.go_back(),
 
             Action::FullSize => self.open_viewer(),
-            Action::OpenExternally => self.open_externally(),
-            Action::NextPage => self.go_to_page(self.page_number() + 1, 0),
-            Action::PreviousPage => self.go_to_page(self.requested_page().saturating_sub(1), 0),
-            Action::GoToPage => self.open_prompt(PromptPurpose::GoToPage),
-            Action::PreviousFrame => self.step_frame(-1),
-            Action::NextFrame => self.step_frame(1),
+            Action::OpenExternally => self.results.open_externally(&mut self.outbox),
+            Action::NextPage => self.results.go_to_page(self.results.page_number() + 1, 0),
+            Action::PreviousPage => {
+                self.results.go_to_page(self.results.requested_page().saturating_sub(1), 0);
+            }
+            Action::GoToPage => TextPrompt::open(self, PromptPurpose::GoToPage),
+            Action::PreviousFrame => self.results.step_frame(-1, &mut self.store.pictures),
+            Action::NextFrame => self.results.step_frame(1, &mut self.store.pictures),
             Action::Similar => self.search_similar(),
-            Action::SimilarToFile => self.open_file_picker(),
-            Action::PickRegion => self.open_region_picker(),
-            Action::PickRegionOfQuery => self.open_region_picker_on_query(),
-            Action::Caption => self.open_caption_search(),
+            Action::SimilarToFile => FilePicker::open(self),
+            Action::PickRegion => RegionPicker::open(self),
+            Action::PickRegionOfQuery => RegionPicker::open_on_query(self),
+            Action::Caption => CaptionSearchForm::open(self),
             Action::Relax => self.run_relaxed_search(),
-            Action::Finer => self.change_search(|it| it.granularity = it.granularity.finer()),
-            Action::Coarser => self.change_search(|it| it.granularity = it.granularity.coarser()),
-            Action::Filter => self.open_filter_input(),
-            Action::Sort => self.open_sort_list(),
+            Action::Finer => self
+                .results
+                .change_search(|it| it.granularity = it.granularity.finer(), &mut self.outbox),
+            Action::Coarser => self
+                .results
+                .change_search(|it| it.granularity = it.granularity.coarser(), &mut self.outbox),
+            Action::Filter => FilterInput::open(self),
+            Action::Sort => open_sort_list(self),
             Action::Fold => self.results.edit_view(|view| view.list_options.fold ^= true),
-            Action::ScoreHistogram => self.open_score_histogram(),
-            Action::Facets => self.open_facets(),
+            Action::ScoreHistogram => ScoreHistogram::open(self),
+            Action::Facets => Facets::open(self),
             Action::History => self.open_history(),
             Action::Combine => self.open_combine_picker(),
-            Action::ToggleEntity => self.change_search(|it| it.entity = it.entity.toggled()),
+            Action::ToggleEntity => {
+                self.results.change_search(|it| it.entity = it.entity.toggled(), &mut self.outbox);
+            }
             Action::Refresh => self.refresh(),
 
-            Action::Select => self.toggle_selected(),
-            Action::SelectRange => self.select_range(),
-            Action::SelectPage => self.change_page(Basket::select),
-            Action::SelectAll => self.select_all_pages(),
-            Action::InvertSelection => self.change_page(Basket::invert),
-            Action::Exclude => self.toggle_preview_selected(),
-            Action::Undo => _ = self.edit_basket(Basket::undo),
-            Action::Redo => _ = self.edit_basket(Basket::redo),
-            Action::Deselect => self.remove_selected_entry(),
-            Action::ClearBasket => self.clear_basket(),
-            Action::SaveSelection => self.open_selection_file_prompt(PromptPurpose::SaveSelection),
-            Action::OpenSelection => self.open_selection_file_prompt(PromptPurpose::LoadSelection),
+            Action::Select => {
+                self.baskets.toggle_selected(self.panes.focus, &self.results, &mut self.outbox);
+            }
+            Action::SelectRange => self.baskets.select_range(&self.results, &mut self.outbox),
+            Action::SelectPage => {
+                self.baskets.change_page(Basket::select, &self.results, &mut self.outbox);
+            }
+            Action::SelectAll => self.baskets.select_all_pages(&self.results),
+            Action::InvertSelection => {
+                self.baskets.change_page(Basket::invert, &self.results, &mut self.outbox);
+            }
+            Action::Exclude => {
+                self.baskets.toggle_preview_selected(&self.results, &mut self.outbox);
+            }
+            Action::Undo => _ = self.baskets.edit(Basket::undo, &self.results, &mut self.outbox),
+            Action::Redo => _ = self.baskets.edit(Basket::redo, &self.results, &mut self.outbox),
+            Action::Deselect => self.baskets.remove_selected_entry(&self.results, &mut self.outbox),
+            Action::ClearBasket => self.baskets.clear(&self.results, &mut self.outbox),
+            Action::SaveSelection => {
+                TextPrompt::open_for_selection_file(self, PromptPurpose::SaveSelection);
+            }
+            Action::OpenSelection => {
+                TextPrompt::open_for_selection_file(self, PromptPurpose::LoadSelection);
+            }
 
             Action::RunQuery => self.run_query(),
             Action::AddFilter => self.open_filter_picker(),
-            Action::ToggleFilter => self.edit_draft(QueryDraft::toggle),
-            Action::DeleteFilter => self.edit_draft(QueryDraft::delete),
-            Action::UndoQuery => self.undo_query_change(),
-            Action::SwitchJson => self.switch_json(),
-            Action::EditJson => self.edit_json(),
+            Action::ToggleFilter => self.query.edit_draft(QueryDraft::toggle, &self.results),
+            Action::DeleteFilter => self.query.edit_draft(QueryDraft::delete, &self.results),
+            Action::UndoQuery => self.query.undo(&self.results, &mut self.outbox),
+            Action::SwitchJson => self.query.switch_json(&self.results, &mut self.outbox),
+            Action::EditJson => self.query.edit_json(&self.results, &mut self.outbox),
             Action::QueryChecks => self.open_query_checks(),
-            Action::SaveView => self.open_view_name_input(None),
-            Action::Views => self.open_saved_views(),
+            Action::SaveView => ViewNameInput::open(self, None),
+            Action::Views => open_saved_views(self),
 
-            Action::ExportBasket => self.open_basket_export_form(),
-            Action::Export => self.open_export_form(),
-            Action::Download => self.download_selected(),
-            Action::AddMedia => self.open_add_media_form(),
-            Action::Reindex => self.open_reindex_confirmation(),
-            Action::StopWatching => self.stop_watching(),
-            Action::Inspect => self.open_archive_inspector(),
+            Action::ExportBasket => ExportForm::open_for_basket(self),
+            Action::Export => ExportForm::open(self),
+            Action::Download => self.jobs.download_selected(self.panes.focus, &mut self.outbox),
+            Action::AddMedia => AddMediaForm::open(self),
+            Action::Reindex => ReindexConfirmation::open(self),
+            Action::StopWatching => self.jobs.stop_watching(&mut self.store, &mut self.outbox),
+            Action::Inspect => ArchiveInspector::open(self),
             Action::ForgetJob => self.jobs.remove_selected(),
 
-            Action::Profiles => self.open_profile_list(),
-            Action::Login => self.open_login(),
+            Action::Profiles => LoginForm::open_profile_list(self),
+            Action::Login => LoginForm::open(self),
             Action::CopyId
             | Action::CopyLink
             | Action::CopyName
             | Action::CopyJson
             | Action::CopyCurl
             | Action::CopyCommand
-            | Action::CopyProfiler => self.copy_to_clipboard(action),
+            | Action::CopyProfiler => copy_to_clipboard(self, action),
 
             Action::LargerTiles => self.panes.tile_size = self.panes.tile_size.larger(),
             Action::SmallerTiles => self.panes.tile_size = self.panes.tile_size.smaller(),
             Action::WiderSides => self.panes.widen_sides(1),
             Action::NarrowerSides => self.panes.widen_sides(-1),
             Action::Zoom => self.panes.zoomed = !self.panes.zoomed,
-            Action::Menu => self.open_action_menu(),
-            Action::Palette => self.open_palette(),
+            Action::Menu => open_action_menu(self),
+            Action::Palette => Palette::open(self),
             Action::Help => self.overlays.open(Help::default()),
             Action::Jump => self.input.jump_mode = true,
-            Action::OpenById => self.open_prompt(PromptPurpose::OpenDataset),
-            Action::Log => self.open_log(),
-            Action::Record => self.request_record(),
-            Action::ToggleAutoRefresh => self.toggle_auto_refresh(),
-            Action::Theme => self.next_theme(),
-            Action::TestPictures => self.open_graphics_check(),
+            Action::OpenById => TextPrompt::open(self, PromptPurpose::OpenDataset),
+            Action::Log => open_log(self),
+            Action::Record => FactSheet::request_record(self),
+            Action::ToggleAutoRefresh => self.datasets.toggle_auto_refresh(&mut self.outbox),
+            Action::Theme => self.panes.next_theme(&self.setup, &mut self.outbox),
+            Action::TestPictures => GraphicsCheck::open(self),
             Action::Footer => self.panes.footer = !self.panes.footer,
-            Action::Mouse => self.toggle_mouse(),
+            Action::Mouse => self.screen.toggle_mouse(&mut self.outbox),
             Action::Redraw => self.outbox.push(Effect::Redraw),
             Action::Suspend => self.outbox.push(Effect::Suspend),
             Action::Cancel => self.stop_or_quit(),
-            Action::Quit => self.quit(),
+            Action::Quit => self.jobs.quit(&mut self.outbox),
         }
     }
 }

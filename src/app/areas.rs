@@ -1,5 +1,5 @@
-//! The layout: pure arithmetic on the size of the screen, used by `update` (what is visible, what
-//! was clicked) and by the drawing.
+//! The layout: pure arithmetic on the size of the screen, used by `update` (what is visible, what was
+//! clicked) and by the drawing. Come here for where a pane, or a part of the detail, is on the screen.
 //!
 //! ```text
 //! under 60 x 16      one pane, a list without pictures
@@ -12,12 +12,21 @@
 //! Without the focus, a single dataset, jobs of which none is active and a query without filters are a line
 //! each. While a dialog is open, what happens behind it moves nothing.
 
+use std::ops::Range;
+
 use ratatui::layout::{
     Constraint::{Fill, Length, Min},
     Layout, Margin, Rect,
 };
+use tessera_model::Page;
+use tessera_picture::Protocol;
 
-use crate::app::{App, Job, Pane, query::chips};
+use crate::app::{
+    App, Job, Pane,
+    overlay::sort_filter::FilterInput,
+    query::chips,
+    tile_grid::{TileGrid, rows_of_picture, tile_length, tile_start},
+};
 
 /// The areas of the screen, frames included. A pane that is not on screen has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +51,7 @@ pub struct Areas {
 
 /// What the panes have to show, as far as the layout depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct PaneContents {
+pub(in crate::app) struct PaneContents {
     has_chips: bool,
     has_filters: bool,
     datasets: usize,
@@ -52,10 +61,11 @@ pub(super) struct PaneContents {
 
 impl PaneContents {
     fn new(app: &App) -> Self {
-        let is_searching = || app.view().is_some_and(|view| !view.search.filters.is_empty());
+        let is_searching =
+            || app.results.view().is_some_and(|view| !view.search.filters.is_empty());
         Self {
             has_chips: !chips(app).is_empty(),
-            has_filters: !app.draft().rows.is_empty() || is_searching(),
+            has_filters: !app.query.draft(&app.results).rows.is_empty() || is_searching(),
             datasets: app.store.dataset_list().len(),
             jobs: app.jobs.len(),
             has_active_job: app.jobs.iter().any(Job::is_active),
@@ -84,7 +94,7 @@ impl Areas {
         if app.screen.size.0 < 100 || app.screen.size.1 < 24 {
             let [tabs, body] = Layout::vertical([Length(1), Min(0)]).areas(body);
             Self { tabs: Some(tabs), ..areas }.single_pane(app.panes.focus, body)
-        } else if app.panes.zoomed || app.is_text() {
+        } else if app.panes.zoomed || app.setup.is_text() {
             areas.single_pane(app.panes.focus, body)
         } else {
             areas.side_by_side(app, body)
@@ -167,7 +177,7 @@ impl Areas {
         Self { datasets, status, connection: Some(connection), ..self }
     }
 
-    pub(super) fn panes(&self) -> impl Iterator<Item = (Pane, Rect)> {
+    pub(in crate::app) fn panes(&self) -> impl Iterator<Item = (Pane, Rect)> {
         let panes = [
             (Pane::Datasets, self.datasets),
             (Pane::Results, self.results),
@@ -180,7 +190,7 @@ impl Areas {
     }
 }
 
-pub(super) fn tab_areas(line: Rect) -> impl Iterator<Item = (Pane, Rect)> {
+pub(in crate::app) fn tab_areas(line: Rect) -> impl Iterator<Item = (Pane, Rect)> {
     Pane::NUMBERED.into_iter().scan(line.x, move |x, pane| {
         let width = u16::try_from(pane.name().len() + 4).unwrap_or(0);
         let area = Rect { x: *x, width, ..line };
@@ -207,7 +217,156 @@ fn query_is_line(app: &App) -> bool {
     !matches!(app.panes.focus, Pane::Query | Pane::Basket) && !app.pane_contents().has_filters
 }
 
+/// In the order of assignment: home row first.
+const JUMP_LETTERS: [char; 8] = ['a', 's', 'd', 'f', 'j', 'k', 'l', 'g'];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JumpTarget {
+    pub letter: char,
+    pub pane: Pane,
+    pub position: (u16, u16),
+}
+
+pub fn inner_area(area: Rect) -> Rect {
+    area.inner(Margin::new(1, 1))
+}
+
+/// A pane that is this many columns wider than its picture shows text and strip beside it.
+const SIDE_COLUMNS: u16 = 26;
+/// A picture is not made lower than this for a strip (rows).
+const MIN_PICTURE_ROWS: u16 = 8;
+/// Columns of a small preview in a narrow and in a wide strip.
+const STRIP_WIDTHS: (u16, u16) = (8, 12);
+
+/// Where the parts of the detail are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DetailLayout {
+    pub picture: Rect,
+    pub text: Rect,
+    /// The small previews: the index of each, and its area. Below each is a line that marks the large one.
+    pub strip: Vec<(usize, Rect)>,
+}
+
+impl DetailLayout {
+    pub fn new(app: &App, detail: Rect) -> Self {
+        let inner = inner_area(detail);
+        let cell = app.screen.cell_size;
+        let (previews, selected) =
+            app.results.cluster().zip(app.results.view()).map_or((0, 0), |(cluster, view)| {
+                (
+                    cluster.previews.len(),
+                    view.preview_index.min(cluster.previews.len().saturating_sub(1)),
+                )
+            });
+        let previews = if app.screen.protocol == Protocol::None { 0 } else { previews };
+        let beside = columns_of_picture(inner.height, cell);
+        if inner.width >= beside.saturating_add(SIDE_COLUMNS) {
+            return Self::side_by_side(inner, beside, (previews, selected), cell);
+        }
+        Self::stacked(inner, (previews, selected), cell)
+    }
+
+    /// In a wide pane: the picture, and beside it the text above the strip.
+    fn side_by_side(inner: Rect, columns: u16, shown: (usize, usize), cell: (u16, u16)) -> Self {
+        let picture = Rect { width: columns, ..inner };
+        let side = Rect { x: inner.x + columns, width: inner.width - columns, ..inner };
+        let free = side.height.saturating_sub(text_rows(inner.height));
+        let strip = Strip::new(side.width, shown.0, cell);
+        let rows = strip.rows_in(free);
+        let (text, below) = split_rows(side, side.height - strip.height(rows));
+        Self { picture, text, strip: strip.areas(below, rows, shown) }
+    }
+
+    /// The picture, at most a square, above the strip and the text.
+    fn stacked(inner: Rect, shown: (usize, usize), cell: (u16, u16)) -> Self {
+        let free = inner.height.saturating_sub(text_rows(inner.height));
+        let square = rows_of_picture(inner.width, cell, (1, 1));
+        let strip = Strip::new(inner.width, shown.0, cell);
+        let unused = free.saturating_sub(rows_of_picture(inner.width, cell, (4, 3)));
+        let rows =
+            strip.rows_in(unused).max(strip.rows_in(free.saturating_sub(MIN_PICTURE_ROWS)).min(1));
+        let height = free.saturating_sub(strip.height(rows)).min(square);
+        let (picture, rest) = split_rows(inner, height);
+        let (below, text) = split_rows(rest, strip.height(rows));
+        Self { picture, text, strip: strip.areas(below, rows, shown) }
+    }
+
+    /// The small preview at a position of the screen.
+    pub fn preview_at(&self, column: u16, row: u16) -> Option<usize> {
+        let hit = self.strip.iter().find(|(_, area)| area.contains((column, row).into()));
+        hit.map(|(index, _)| *index)
+    }
+}
+
+/// Rows of small previews, each above its mark.
+#[derive(Clone, Copy)]
+struct Strip {
+    columns: u16,
+    picture_rows: u16,
+    count: usize,
+}
+
+impl Strip {
+    fn new(width: u16, count: usize, cell: (u16, u16)) -> Self {
+        let small = if width < 40 { STRIP_WIDTHS.0 } else { STRIP_WIDTHS.1 };
+        let columns = (width.saturating_sub(1) / (small + 1)).max(1);
+        let picture_rows = rows_of_picture(tile_length(width, columns), cell, (4, 3));
+        Self { columns, picture_rows, count }
+    }
+
+    /// The rows that fit into `height` and are needed; a single preview needs none.
+    fn rows_in(self, height: u16) -> u16 {
+        let needed = self.count.div_ceil(usize::from(self.columns));
+        let needed = if self.count > 1 { u16::try_from(needed).unwrap_or(u16::MAX) } else { 0 };
+        needed.min(height / (self.picture_rows + 1))
+    }
+
+    fn height(self, rows: u16) -> u16 {
+        rows * (self.picture_rows + 1)
+    }
+
+    /// The previews in `rows` rows, among them the selected one.
+    fn areas(self, area: Rect, rows: u16, (count, selected): (usize, usize)) -> Vec<(usize, Rect)> {
+        let columns = usize::from(self.columns);
+        let top = (selected / columns + 1).saturating_sub(usize::from(rows));
+        let visible: Range<usize> = top * columns..count.min((top + usize::from(rows)) * columns);
+        let places = (0..rows).flat_map(|row| (0..self.columns).map(move |column| (row, column)));
+        let place = |(row, column): (u16, u16)| Rect {
+            x: area.x + tile_start(area.width, self.columns, column),
+            y: area.y + self.height(row),
+            width: tile_length(area.width, self.columns),
+            height: self.picture_rows,
+        };
+        visible.zip(places.map(place)).collect()
+    }
+}
+
+/// The lines of text that a pane of this height keeps.
+fn text_rows(height: u16) -> u16 {
+    if height > 24 { 10 } else { 6 }
+}
+
+/// The columns of a picture of 4:3 that is as high as an area.
+fn columns_of_picture(rows: u16, cell: (u16, u16)) -> u16 {
+    let pixels = u32::from(rows) * u32::from(cell.1.max(1)) * 4 / 3;
+    u16::try_from(pixels / u32::from(cell.0.max(1))).unwrap_or(u16::MAX)
+}
+
+fn split_rows(area: Rect, rows: u16) -> (Rect, Rect) {
+    let rows = rows.min(area.height);
+    let rest = Rect { y: area.y + rows, height: area.height - rows, ..area };
+    (Rect { height: rows, ..area }, rest)
+}
+
 impl App {
+    pub fn areas(&self) -> Areas {
+        Areas::new(self)
+    }
+
+    pub fn grid(&self) -> Option<TileGrid> {
+        self.areas().results.map(|area| TileGrid::new(self, area))
+    }
+
     /// What the panes have to show; while a dialog is open, what they had when it was opened.
     fn pane_contents(&self) -> PaneContents {
         match self.panes.contents_before_overlay.filter(|_| self.overlays.is_open()) {
@@ -217,15 +376,34 @@ impl App {
     }
 
     /// Keeps the layout as it is when a dialog opens.
-    pub(super) fn hold_layout(&mut self) {
+    pub(in crate::app) fn hold_layout(&mut self) {
         if !self.overlays.is_open() {
             self.panes.contents_before_overlay = None;
         } else if self.panes.contents_before_overlay.is_none() {
             self.panes.contents_before_overlay = Some(PaneContents::new(self));
         }
     }
-}
 
-pub fn inner_area(area: Rect) -> Rect {
-    area.inner(Margin::new(1, 1))
+    pub fn jump_targets(&self) -> Vec<JumpTarget> {
+        let areas = self.areas();
+        let panes: Vec<(Pane, Rect)> = match areas.tabs {
+            Some(line) => tab_areas(line).collect(),
+            None => areas.panes().collect(),
+        };
+        let lettered = JUMP_LETTERS.into_iter().zip(panes);
+        lettered
+            .map(|(letter, (pane, area))| JumpTarget { letter, pane, position: (area.x, area.y) })
+            .collect()
+    }
+
+    /// How many tiles the result has. While a page loads, and while a filter is typed, it is that of the
+    /// whole page, so that the layout stays.
+    pub(super) fn tile_count(&self) -> usize {
+        match self.results.page() {
+            None => Page::SIZE,
+            Some(_) if self.results.shows_members() => self.results.tiles().len(),
+            Some(page) if self.overlays.dialog::<FilterInput>().is_some() => page.clusters.len(),
+            Some(_) => self.results.visible_clusters().len(),
+        }
+    }
 }

@@ -4,20 +4,20 @@
 //! copied only by the action for links, and no command contains a secret.
 
 use serde_json::{Value, json};
+use tessera_model::{
+    Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, ShellCommand, Status,
+    text::format_bytes,
+};
+use tessera_wire::{dataset::DatasetBody, explore::ClusterBody, preview::PreviewBody, selection};
 
 use crate::{
-    app::{App, Effect, Job, Level, Pane, ReopenCommand, full_size_link},
+    app::{App, Effect, Job, Level, Outbox, Pane, ReopenCommand, full_size_link},
     command_lines::{ProfilerCommand, profiler_command_line, search_subcommand},
     config::DeploymentKind,
     input::Action,
     message::{Lane, ReadRequest, Request},
     printable_text::PrintableText,
 };
-use tessera_model::{
-    Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, ShellCommand, Status,
-    text::format_bytes,
-};
-use tessera_wire::{dataset::DatasetBody, explore::ClusterBody, preview::PreviewBody, selection};
 
 /// Longest part of the copied text that the notification repeats.
 const MAX_SHOWN_CHARS: usize = 60;
@@ -38,38 +38,38 @@ pub(super) fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     clipboard_content(app, action)?.err().map(str::to_owned)
 }
 
-impl App {
-    pub(super) fn copy_to_clipboard(&mut self, action: Action) {
-        match clipboard_content(self, action) {
-            Some(Ok(ClipboardContent::Text(name, text))) => self.copy_text(name, &text),
-            Some(Ok(ClipboardContent::Link(link, text))) => {
-                self.outbox.push(Effect::Copy(text));
-                let text = format!(
-                    "copied the link {link}: it expires soon, and anyone who has it can use it"
-                );
-                self.outbox.notify(Level::Warning, text);
-            }
-            Some(Ok(ClipboardContent::Curl(read))) => {
-                self.outbox.send(Lane::Curl, Request::Curl(read));
-            }
-            // `availability` has already rejected it, with the reason.
-            Some(Err(_)) | None => {}
+pub(in crate::app) fn copy_to_clipboard(app: &mut App, action: Action) {
+    match clipboard_content(app, action) {
+        Some(Ok(ClipboardContent::Text(name, text))) => app.outbox.copy_text(name, &text),
+        Some(Ok(ClipboardContent::Link(link, text))) => {
+            app.outbox.push(Effect::Copy(text));
+            let text = format!(
+                "copied the link {link}: it expires soon, and anyone who has it can use it"
+            );
+            app.outbox.notify(Level::Warning, text);
         }
+        Some(Ok(ClipboardContent::Curl(read))) => {
+            app.outbox.send(Lane::Curl, Request::Curl(read));
+        }
+        // `availability` has already rejected it, with the reason.
+        Some(Err(_)) | None => {}
     }
+}
 
-    pub(super) fn copy_text(&mut self, name: &str, text: &PrintableText) {
+impl Outbox {
+    pub(in crate::app) fn copy_text(&mut self, name: &str, text: &PrintableText) {
         let bytes = text.as_str().len();
         if bytes > MAX_COPIED_BYTES {
             let (size, limit) = (format_bytes(bytes as u64), format_bytes(MAX_COPIED_BYTES as u64));
-            self.outbox.notify(
+            self.notify(
                 Level::Warning,
                 format!("the {name} is too long to copy: {size}, but at most {limit}"),
             );
             return;
         }
         let excerpt = SafeText::new(text.as_str(), MAX_SHOWN_CHARS);
-        self.outbox.notify(Level::Success, format!("copied the {name}: {excerpt}"));
-        self.outbox.push(Effect::Copy(text.clone()));
+        self.notify(Level::Success, format!("copied the {name}: {excerpt}"));
+        self.push(Effect::Copy(text.clone()));
     }
 }
 
@@ -94,11 +94,12 @@ fn clipboard_content(app: &App, action: Action) -> Option<Result<ClipboardConten
 fn json_text(app: &App) -> Result<ClipboardContent, &'static str> {
     let (name, json) = match app.panes.focus {
         Pane::Query => {
-            let query = app.query_json().ok_or("no complete filter is on")?;
+            let query = app.query.query_json(&app.results).ok_or("no complete filter is on")?;
             ("query", PrintableText::lines(&query))
         }
         Pane::Basket => {
-            let selection = app.selection().filter(|selection| !selection.is_empty());
+            let selection =
+                app.baskets.selection(&app.results).filter(|selection| !selection.is_empty());
             let items = selection.ok_or("nothing is selected")?.items();
             ("selection", PrintableText::pretty_json(&selection::write(&items)))
         }
@@ -115,7 +116,7 @@ fn command(app: &App) -> ShellCommand {
     };
     let dataset = app.target_dataset().map(|dataset| dataset.id.to_string());
     match (app.panes.focus, dataset) {
-        (Pane::Results | Pane::Detail | Pane::Query, _) => match app.view() {
+        (Pane::Results | Pane::Detail | Pane::Query, _) => match app.results.view() {
             Some(view) => tessera.followed_by(&search_subcommand(&view.search)),
             None => tessera,
         },
@@ -145,8 +146,10 @@ fn subject(app: &App) -> Result<Subject<'_>, &'static str> {
         Pane::Datasets | Pane::Query | Pane::Basket => {
             app.target_dataset().map(Subject::Dataset).ok_or(NO_DATASET)
         }
-        Pane::Results => app.cluster().map(Subject::Cluster).ok_or("no cluster is selected"),
-        Pane::Detail => app.preview().map(Subject::Preview).ok_or(NO_PICTURE),
+        Pane::Results => {
+            app.results.cluster().map(Subject::Cluster).ok_or("no cluster is selected")
+        }
+        Pane::Detail => app.results.preview().map(Subject::Preview).ok_or(NO_PICTURE),
         Pane::Jobs => app.jobs.selected().map(Subject::Job).ok_or("no job is selected"),
     }
 }
@@ -167,7 +170,7 @@ fn task(job: &Job) -> Result<ExportTaskId, &'static str> {
 fn link(app: &App) -> Result<ClipboardContent, &'static str> {
     match app.panes.focus {
         Pane::Results | Pane::Detail => {
-            let preview = app.preview().ok_or(NO_PICTURE)?;
+            let preview = app.results.preview().ok_or(NO_PICTURE)?;
             let link =
                 full_size_link(preview).ok_or("the service provides no link to this picture")?;
             let text = PrintableText::exposed_link(&link)
@@ -182,7 +185,7 @@ fn link(app: &App) -> Result<ClipboardContent, &'static str> {
 fn name(app: &App) -> Result<SafeText, &'static str> {
     match (app.panes.focus, subject(app)) {
         (Pane::Results | Pane::Detail, _) => {
-            app.preview().map(|preview| preview.file_name.clone()).ok_or(NO_PICTURE)
+            app.results.preview().map(|preview| preview.file_name.clone()).ok_or(NO_PICTURE)
         }
         (_, Ok(Subject::Dataset(dataset))) => Ok(dataset.name.clone()),
         (_, Ok(Subject::Job(job))) => {
@@ -216,7 +219,7 @@ fn facts(subject: Subject) -> Value {
 fn equivalent_read(app: &App) -> Result<ReadRequest, &'static str> {
     match (app.panes.focus, subject(app)) {
         (Pane::Results | Pane::Detail | Pane::Query, _) => {
-            app.view().map(|view| ReadRequest::Page(view.search.clone())).ok_or(NO_DATASET)
+            app.results.view().map(|view| ReadRequest::Page(view.search.clone())).ok_or(NO_DATASET)
         }
         (_, Ok(Subject::Dataset(dataset))) => Ok(ReadRequest::Dataset(dataset.id)),
         (_, Ok(Subject::Job(job))) => Ok(ReadRequest::Export(job.dataset, task(job)?)),

@@ -5,83 +5,65 @@
 //! clock. `reads` schedules reads, actions send writes.
 
 mod actions;
-mod activity;
 pub mod areas;
 pub mod availability;
 pub mod basket;
-mod collage;
 mod copy;
-pub mod dataset_history;
-mod dataset_list;
-pub mod detail_layout;
-mod display_options;
 mod event;
 mod fuzzy;
+mod input;
 pub mod jobs;
-mod jump;
-mod keys;
-mod log;
 mod login;
-mod mouse;
 mod navigation;
 mod notifications;
-mod outage;
 mod outbox;
 pub mod overlay;
 pub mod pane;
 pub mod query;
 mod reads;
 mod responses;
-mod results_notice;
-pub mod score_legend;
+pub mod results_header;
 mod screen;
-mod selected;
+mod search;
 mod session;
 mod setup;
 mod store;
 pub(crate) mod suggested_actions;
-mod tile_arrangement;
 pub mod tile_grid;
 mod update;
 pub mod view;
 pub mod viewer;
 pub mod welcome;
 
-pub use activity::{Activity, JobAlert};
-pub use basket::Baskets;
-pub use event::{Event, Mouse, MouseKind};
-pub use jobs::Jobs;
-pub use log::RequestLog;
-pub use login::LoginState;
-pub use notifications::{Level, Notification, Notifications};
-pub use outage::Outage;
-pub use outbox::{Effect, Tickets};
-pub use overlay::{Dialog, Overlays};
-pub use pane::{Datasets, Pane, Panes, QueryBuilder, Results};
-use responses::LoadedState;
-pub use screen::Screen;
-pub use setup::{LoginSetup, Presentation, ReopenCommand, Setup};
-pub use store::{PageCache, PictureCache, PictureResult, Store};
-pub use view::{
-    Combination, Computed, QueryImage, RecentImages, Tab, Tabs, Tile, View, detail_picture_view,
-    full_size_link,
-};
-pub use viewer::Viewer;
-
-use areas::Areas;
-use keys::InputState;
-use outbox::Outbox;
-use session::Session;
-use tile_grid::TileGrid;
-use view::SearchHistory;
-
 pub use crate::{
     job::{Job, JobHistory, JobState, Transition},
     remote::{Remote, Uptime},
 };
+pub use basket::Baskets;
+pub use event::{Event, Mouse, MouseKind};
+pub use jobs::{Activity, JobAlert, Jobs};
+pub use login::LoginState;
+pub use notifications::{Level, Notification, Notifications, RequestLog};
+pub use outbox::{Effect, Outbox, Tickets};
+pub use overlay::{Dialog, Overlays};
+pub use pane::{Datasets, Pane, Panes, QueryBuilder, Results};
+pub use reads::Outage;
+pub use screen::Screen;
+pub use search::{Combination, RelaxedSearch};
+pub use setup::{LoginSetup, Presentation, ReopenCommand, Setup};
+pub use store::{PictureCache, PictureResult, Store};
+pub use view::{
+    Computed, PageCache, QueryImage, RecentImages, SearchHistory, Tab, Tabs, Tile, View,
+    detail_picture_view, full_size_link,
+};
+pub use viewer::Viewer;
+
+use input::InputState;
+use responses::LoadedState;
+use session::SessionState;
+use tessera_model::{SafeText, Timestamp};
 
 use crate::input::Chord;
-use tessera_model::SafeText;
 
 /// The core. Each field is a part that owns its state.
 #[derive(Debug)]
@@ -103,7 +85,7 @@ pub struct App {
     history: SearchHistory,
     jobs: Jobs,
     baskets: Baskets,
-    session: Session,
+    session: SessionState,
 }
 
 /// The parts, for those that draw or read them.
@@ -120,6 +102,15 @@ impl App {
     /// The time of the last event.
     pub fn now(&self) -> Uptime {
         self.outbox.now
+    }
+
+    /// The time of day of the last event.
+    pub fn clock(&self) -> Timestamp {
+        self.outbox.clock()
+    }
+
+    pub fn outbox(&self) -> &Outbox {
+        &self.outbox
     }
 
     pub fn tickets(&self) -> &Tickets {

@@ -1,35 +1,40 @@
-//! Moving, opening and going back: the same few keys in every pane.
+//! Moving, opening and going back: the same few keys in every pane, and what they find selected.
+
+use tessera_model::{Anchor, AnchorKind, Dataset, DatasetId, Search};
 
 use crate::{
-    app::{App, Pane, full_size_link},
-    input::Action,
-    message::{Lane, Request},
+    app::{
+        App, Level, Pane, overlay::job_detail::JobDetail, pane::moved_cursor,
+        view::sort_filter::filter_and_sort_datasets,
+    },
+    input::{Action, Chord, Key},
 };
-use tessera_model::PictureSource;
 
 impl App {
-    pub(super) fn move_cursor(&mut self, action: Action) {
+    pub(in crate::app) fn move_cursor(&mut self, action: Action) {
         let by: isize = if matches!(action, Action::Up | Action::Left) { -1 } else { 1 };
         let vertical = matches!(action, Action::Up | Action::Down);
         match self.panes.focus {
             Pane::Datasets if vertical => self.move_in_datasets(by),
             Pane::Jobs if vertical => self.jobs.move_cursor(by),
-            Pane::Basket if vertical => self.move_in_basket(by),
-            Pane::Query if vertical => self.edit_draft(|draft| draft.move_cursor(by)),
-            Pane::Query => self.edit_draft(|draft| draft.cycle_choice(by)),
+            Pane::Basket if vertical => self.baskets.move_cursor(by, &self.results),
+            Pane::Query if vertical => {
+                self.query.edit_draft(|draft| draft.move_cursor(by), &self.results);
+            }
+            Pane::Query => self.query.edit_draft(|draft| draft.cycle_choice(by), &self.results),
             Pane::Datasets | Pane::Jobs | Pane::Basket => {}
             Pane::Results => {
-                let cursor = self.tile_cursor().0;
+                let cursor = self.results.tile_cursor().0;
                 let step = self.grid().filter(|_| vertical);
                 let step = step.map(|grid| grid.vertical_step(cursor, by > 0));
-                self.move_across_pages(step.unwrap_or(by));
+                self.results.move_across_pages(step.unwrap_or(by), &mut self.store.pictures);
             }
-            Pane::Detail if vertical => self.move_in_results(by),
-            Pane::Detail => self.step_preview(by),
+            Pane::Detail if vertical => self.results.move_cursor(by, &mut self.store.pictures),
+            Pane::Detail => self.results.step_preview(by, &mut self.store.pictures),
         }
     }
 
-    pub(super) fn move_by_page(&mut self, action: Action) {
+    pub(in crate::app) fn move_by_page(&mut self, action: Action) {
         let screen = self.grid().map_or(1, |grid| grid.capacity()).cast_signed();
         let all = isize::MAX / 2;
         let by = match action {
@@ -40,17 +45,19 @@ impl App {
         };
         match self.panes.focus {
             Pane::Datasets => self.move_in_datasets(by),
-            Pane::Results if by.abs() == screen => self.move_across_pages(by),
-            Pane::Results => self.move_in_results(by),
-            Pane::Detail => self.step_preview(by),
+            Pane::Results if by.abs() == screen => {
+                self.results.move_across_pages(by, &mut self.store.pictures);
+            }
+            Pane::Results => self.results.move_cursor(by, &mut self.store.pictures),
+            Pane::Detail => self.results.step_preview(by, &mut self.store.pictures),
             Pane::Jobs => self.jobs.move_cursor(by),
-            Pane::Basket => self.move_in_basket(by),
-            Pane::Query => self.edit_draft(|draft| draft.move_cursor(by)),
+            Pane::Basket => self.baskets.move_cursor(by, &self.results),
+            Pane::Query => self.query.edit_draft(|draft| draft.move_cursor(by), &self.results),
         }
     }
 
     /// Enter: a dataset opens its results, a cluster its previews, a preview its full size.
-    pub(super) fn open_selected(&mut self) {
+    pub(in crate::app) fn open_selected(&mut self) {
         match self.panes.focus {
             Pane::Datasets => {
                 if let Some(id) = self.selected_dataset().map(|dataset| dataset.id) {
@@ -58,21 +65,47 @@ impl App {
                     self.panes.focus = Pane::Results;
                 }
             }
-            Pane::Results if self.can_open_members() => {
+            Pane::Results if self.results.can_open_members() => {
                 self.results.edit_view(|view| view.members_top_row = Some(0));
             }
-            Pane::Results if self.cluster().is_some() => self.panes.focus = Pane::Detail,
-            Pane::Detail if self.preview().is_some() => self.perform(Action::FullSize),
-            Pane::Jobs => self.open_job_detail(),
+            Pane::Results if self.results.cluster().is_some() => self.panes.focus = Pane::Detail,
+            Pane::Detail if self.results.preview().is_some() => self.perform(Action::FullSize),
+            Pane::Jobs => JobDetail::open(self),
             Pane::Basket => self.open_selected_entry(),
             Pane::Query => self.edit_selected_filter(),
             Pane::Results | Pane::Detail => {}
         }
     }
 
+    /// Goes to the entry on the open page, or searches for similar items: there it comes first.
+    pub(in crate::app) fn open_selected_entry(&mut self) {
+        let (Some(entry), Some(view)) =
+            (self.baskets.selected_entry(&self.results), self.results.view())
+        else {
+            return;
+        };
+        let tile = self.results.tile_of_entry(entry);
+        let (entity, granularity, name) = (entry.entity, entry.granularity, entry.name.clone());
+        let search = Search { entity, granularity, ..Search::browse(view.search.dataset) };
+        let media = entry.representative();
+        self.results.edit_view(|view| view.members_top_row = None);
+        match (tile, media) {
+            (Some(tile), _) => self.results.select_tile(tile, &mut self.store.pictures),
+            (None, Some(media)) => {
+                let anchor = Anchor { media, kind: AnchorKind::Media };
+                self.open_similar_search(search, anchor, name, None);
+            }
+            (None, None) => {
+                let text = "no member of this cluster was loaded, so it cannot be opened";
+                return self.outbox.notify(Level::Warning, text);
+            }
+        }
+        self.panes.focus = Pane::Results;
+    }
+
     /// Esc: closes one thing at a time, the newest first.
-    pub(super) fn go_back(&mut self) {
-        if self.dismiss_notification() || self.cancel_pending_selection() {
+    pub(in crate::app) fn go_back(&mut self) {
+        if self.dismiss_notification() || self.baskets.cancel_pending(&mut self.outbox) {
             return;
         }
         match self.panes.focus {
@@ -91,11 +124,11 @@ impl App {
 
     /// Dismisses an error on screen. Returns whether it was one; as text, it was printed and is past.
     pub(in crate::app) fn dismiss_notification(&mut self) -> bool {
-        self.outbox.notifications.dismiss() && !self.is_text()
+        self.outbox.notifications.dismiss() && !self.setup.is_text()
     }
 
     /// Moves the cursor of the open dialog or of the focused pane to an item.
-    pub(super) fn go_to_item(&mut self, index: usize) {
+    pub(in crate::app) fn go_to_item(&mut self, index: usize) {
         if self.select_in_overlay(index) {
             return;
         }
@@ -104,31 +137,93 @@ impl App {
                 let dataset = self.visible_datasets().get(index).map(|dataset| dataset.id);
                 self.datasets.cursor = dataset.or(self.datasets.cursor);
             }
-            Pane::Results => self.select_tile(index),
-            Pane::Detail => self.show_preview(index),
-            Pane::Query => self.edit_draft(|draft| draft.select_row(index)),
+            Pane::Results => self.results.select_tile(index, &mut self.store.pictures),
+            Pane::Detail => self.results.show_preview(index, &mut self.store.pictures),
+            Pane::Query => self.query.edit_draft(|draft| draft.select_row(index), &self.results),
             Pane::Jobs => self.jobs.select_row(index),
             Pane::Basket => {
-                self.move_in_basket(index.cast_signed() - self.baskets.cursor().cast_signed());
+                self.baskets.move_cursor(
+                    index.cast_signed() - self.baskets.cursor().cast_signed(),
+                    &self.results,
+                );
             }
         }
     }
 
-    pub(super) fn refresh(&mut self) {
+    pub(in crate::app) fn refresh(&mut self) {
         self.store.datasets.invalidate();
         self.store.pictures.forget_failures();
-        for search in [self.view().map(|view| view.search.clone()), self.pending_search()] {
+        for search in
+            [self.results.view().map(|view| view.search.clone()), self.results.pending_search()]
+        {
             let Some(search) = search else { continue };
             self.baskets.retry(search.dataset);
             self.results.pages.entry(search).invalidate();
         }
-        self.poll_jobs_now();
+        self.jobs.poll_now(self.panes.focus);
     }
 
-    pub(super) fn open_externally(&mut self) {
-        if let Some(link) = self.preview().and_then(full_size_link) {
-            self.outbox
-                .send(Lane::OpenExternally, Request::OpenExternally(PictureSource::Link(link)));
+    /// Handles the key after Jump; a key that is not a label changes nothing.
+    pub(in crate::app) fn jump(&mut self, chord: Chord) {
+        self.input.jump_mode = false;
+        let target = self.jump_targets().into_iter().find(|it| chord.key == Key::Char(it.letter));
+        if let Some(target) = target {
+            self.panes.focus = target.pane;
+        }
+    }
+
+    pub fn dataset(&self) -> Option<&Dataset> {
+        self.store.dataset(self.results.view()?.search.dataset)
+    }
+
+    pub fn selected_dataset(&self) -> Option<&Dataset> {
+        let datasets = self.visible_datasets();
+        let selected = datasets.iter().find(|dataset| Some(dataset.id) == self.datasets.cursor);
+        selected.or(datasets.first()).copied()
+    }
+
+    /// The dataset that a change applies to: the selected one in its list, otherwise the open one.
+    pub fn target_dataset(&self) -> Option<&Dataset> {
+        match self.panes.focus {
+            Pane::Datasets => self.selected_dataset(),
+            _ => self.dataset(),
+        }
+    }
+
+    pub fn visible_datasets(&self) -> Vec<&Dataset> {
+        filter_and_sort_datasets(self.store.dataset_list(), &self.datasets.list_options)
+    }
+
+    pub(in crate::app) fn move_in_datasets(&mut self, by: isize) {
+        let list = self.visible_datasets();
+        let selected = self.selected_dataset().map(|dataset| dataset.id);
+        let index = list.iter().position(|dataset| Some(dataset.id) == selected).unwrap_or(0);
+        self.datasets.cursor =
+            list.get(moved_cursor(index, by, list.len())).map(|dataset| dataset.id);
+    }
+
+    pub(in crate::app) fn open_dataset(&mut self, id: DatasetId) {
+        self.results.open(self.setup.initial_search(id));
+        self.datasets.cursor = Some(id);
+    }
+
+    /// Finds the cluster of the cursor again and scrolls to it.
+    pub(in crate::app) fn restore_cursor(&mut self) {
+        let Some(page) = self.results.page() else { return };
+        let visible = self.results.visible_clusters();
+        let cluster_id = self.results.view().and_then(|view| view.cluster);
+        let index = cluster_id.and_then(|id| page.clusters.iter().position(|there| there.id == id));
+        let found = index.and_then(|index| visible.iter().position(|it| it.contains(index)));
+        if let Some(view) = self.results.view_mut() {
+            view.cursor = found.unwrap_or_else(|| moved_cursor(view.cursor, 0, visible.len()));
+        }
+        let members = self.results.cluster().map_or(0, |cluster| cluster.previews.len());
+        let Some(grid) = self.grid() else { return };
+        if let Some(view) = self.results.view_mut() {
+            view.top_row = grid.scroll_top(view.top_row, view.cursor);
+            view.preview_index = moved_cursor(view.preview_index, 0, members);
+            let index = view.preview_index;
+            view.members_top_row = view.members_top_row.map(|top| grid.scroll_top(top, index));
         }
     }
 }

@@ -1,9 +1,11 @@
-//! Notifications: what has just happened. They expire, except errors, which stay until dismissed.
+//! What has happened: notifications, which expire except for errors, and the log of requests. Both are bounded,
+//! so that a day of polling does not grow them.
 
 use std::{collections::VecDeque, time::Duration};
 
+use tessera_model::{RequestRecord, SafeText};
+
 use crate::app::Uptime;
-use tessera_model::SafeText;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
@@ -92,5 +94,25 @@ impl Notifications {
 
     pub fn next_expiry(&self) -> Option<Uptime> {
         self.pending.iter().filter_map(|notice| notice.expires_at).min()
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct RequestLog {
+    exchanges: VecDeque<(Uptime, RequestRecord)>,
+}
+
+impl RequestLog {
+    const CAPACITY: usize = 500;
+
+    pub(in crate::app) fn add(&mut self, now: Uptime, exchange: RequestRecord) {
+        if self.exchanges.len() == Self::CAPACITY {
+            self.exchanges.pop_front();
+        }
+        self.exchanges.push_back((now, exchange));
+    }
+
+    pub fn newest_first(&self) -> impl Iterator<Item = &(Uptime, RequestRecord)> {
+        self.exchanges.iter().rev()
     }
 }

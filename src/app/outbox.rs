@@ -7,14 +7,15 @@
 
 use std::{collections::BTreeMap, mem};
 
+use tessera_model::{Failure, Timestamp};
+use tessera_picture::Protocol;
+
 use crate::{
-    app::{JobAlert, Level, Notifications, Uptime},
+    app::{JobAlert, Level, Notifications, Setup, Uptime},
     config::Destination,
     message::{Lane, Request, Ticket},
     printable_text::PrintableText,
 };
-use tessera_model::Failure;
-use tessera_picture::Protocol;
 
 /// What the core requests from the runtime: plain values, which tests compare.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,18 +39,29 @@ pub enum Effect {
 
 /// The time of the event that is handled, and what is sent because of it.
 #[derive(Debug, Default)]
-pub(in crate::app) struct Outbox {
+pub struct Outbox {
+    /// When the program was started.
+    started_at: Timestamp,
     pub now: Uptime,
     pub tickets: Tickets,
     pub notifications: Notifications,
     effects: Vec<Effect>,
-    /// The time that the runtime was last told to send `Event::Wake` at.
+    /// The time for which `Event::Wake` was last requested.
     next_wake: Option<Uptime>,
 }
 
 impl Outbox {
-    pub fn new(notifications: Notifications) -> Self {
-        Self { notifications, ..Self::default() }
+    pub(in crate::app) fn new(setup: &Setup) -> Self {
+        Self {
+            started_at: setup.started_at,
+            notifications: Notifications::of_warnings(&setup.warnings),
+            ..Self::default()
+        }
+    }
+
+    /// The time of day of the event.
+    pub fn clock(&self) -> Timestamp {
+        self.started_at + self.now
     }
 
     pub fn push(&mut self, effect: Effect) {

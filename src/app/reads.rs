@@ -1,21 +1,28 @@
 //! Scheduled reads: after every event, what is visible decides what is loaded.
 //!
-//! No action has to load anything, nothing is requested twice, and scrolling fast leaves no
-//! requests behind, because pictures that are no longer visible are cancelled here. Polling works
-//! the same way: a value that is too old is loaded again.
+//! No action has to load anything, nothing is requested twice, and scrolling fast leaves no requests behind,
+//! because pictures that are no longer visible are cancelled here. Polling works the same way: a value that is
+//! too old is loaded again. What the user waits for, and outages of the service, follow from the reads.
 
 use std::time::Duration;
 
+use tessera_model::{
+    Failure, FailureKind, Search, StateKey, polling::PollTarget, text::count_with_noun,
+};
+
 use crate::{
-    app::{App, JobState, Uptime, view::visible_pictures::VisiblePicture},
+    app::{
+        App, Effect, JobState, Jobs, Level, Outbox, Results, Screen, Setup, Uptime,
+        overlay::{file_picker::FilePicker, saved_views::needs_saved_views},
+        view::visible_pictures::{VisiblePicture, visible_pictures},
+    },
     message::{Lane, Request},
 };
-use tessera_model::{Failure, Search, StateKey, polling::PollTarget};
 
-pub(super) struct ScheduledRead {
+pub(in crate::app) struct ScheduledRead {
     lane: Lane,
     request: Request,
-    pub(super) due: Uptime,
+    pub(in crate::app) due: Uptime,
 }
 
 impl ScheduledRead {
@@ -24,11 +31,63 @@ impl ScheduledRead {
     }
 }
 
+impl Setup {
+    /// Without the focus, the program polls less often.
+    fn poll_interval(&self, interval: Duration, screen: &Screen) -> Duration {
+        if screen.window_focused { interval } else { self.polling.unfocused_interval(interval) }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// Time since the last successful response; `None` when there was none.
+    pub down_for: Option<Duration>,
+    /// Time until the next attempt; `None` while one is running.
+    pub retry_in: Option<Duration>,
+}
+
+/// From when on a wait is shown on screen.
+const SHOW_WAIT_AFTER: Duration = Duration::from_secs(2);
+
+impl Results {
+    fn awaited_lanes(&self, outbox: &Outbox) -> impl Iterator<Item = Lane> {
+        let page = self.requested_search().map(Lane::Page);
+        let lanes = page.into_iter().chain([Lane::Anchor]);
+        lanes.filter(|lane| outbox.tickets.is_open(lane))
+    }
+
+    /// How long the user has waited, once that is worth showing.
+    pub fn wait_time(&self, outbox: &Outbox) -> Option<Duration> {
+        let waited = outbox.now.saturating_sub(self.waiting_since(outbox)?);
+        (waited >= SHOW_WAIT_AFTER).then_some(waited)
+    }
+
+    fn waiting_since(&self, outbox: &Outbox) -> Option<Uptime> {
+        self.awaited_lanes(outbox).filter_map(|lane| outbox.tickets.opened_at(&lane)).min()
+    }
+}
+
+impl Jobs {
+    /// Quits; while media are still on this machine only the second time. Exports and downloads are resumed at
+    /// the next start.
+    pub(in crate::app) fn quit(&mut self, outbox: &mut Outbox) {
+        let unsent = self.iter().filter(|job| job.state().is_unsent()).count();
+        if unsent <= self.quit_warned_about {
+            return outbox.push(Effect::Quit);
+        }
+        self.quit_warned_about = unsent;
+        let additions = count_with_noun(unsent, "addition ends", "additions end");
+        let text =
+            format!("{additions} with the program before all media are sent; quit again to end");
+        outbox.notify(Level::Warning, text);
+    }
+}
+
 impl App {
     /// Sends the reads that are due, cancels those no longer needed, and sets the next wake-up.
-    pub(super) fn load_missing(&mut self) {
-        let pictures = self.visible_pictures();
-        self.select_loaded_pages();
+    pub(in crate::app) fn load_missing(&mut self) {
+        let pictures = visible_pictures(self);
+        self.baskets.select_loaded_pages(&mut self.results, &mut self.outbox);
         self.cancel_stale(&pictures);
         let expiry = self.outbox.notifications.next_expiry();
         let mut wake = expiry.into_iter().chain(self.session.due).min();
@@ -43,7 +102,7 @@ impl App {
             }
         }
         for picture in pictures {
-            self.request_picture(picture);
+            self.store.request_picture(picture, &mut self.outbox);
         }
         let other = [self.next_counter_tick(), self.next_frame_due()];
         let wake = other.into_iter().flatten().chain(wake).min();
@@ -51,7 +110,7 @@ impl App {
     }
 
     fn scheduled_reads(&self) -> Vec<ScheduledRead> {
-        let page_to_select = self.next_page_to_select().map(|search| {
+        let page_to_select = self.baskets.next_page_to_select().map(|search| {
             ScheduledRead::now(Lane::Page(search.clone()), Request::Explore(search.clone()))
         });
         let mut reads: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
@@ -67,9 +126,9 @@ impl App {
 
     fn state_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         let keys = [
-            self.basket_to_load(),
-            self.needs_saved_views().then_some(StateKey::Views),
-            self.needs_history().then_some(StateKey::History),
+            self.baskets.to_load(&self.results),
+            needs_saved_views(self).then_some(StateKey::Views),
+            self.history.needs_history().then_some(StateKey::History),
         ];
         let read = |key| ScheduledRead::now(Lane::LoadState(key), Request::Recall(key));
         keys.into_iter().flatten().map(read)
@@ -77,14 +136,14 @@ impl App {
 
     /// The jobs of earlier runs, and of commands that run or end meanwhile.
     fn jobs_read(&self) -> Option<ScheduledRead> {
-        let interval = self.setup.cadence.interval(PollTarget::IdleDatasets, 0);
-        let due = self.jobs.load_due(self.poll_interval(interval))?;
+        let interval = self.setup.polling.interval(PollTarget::IdleDatasets, 0);
+        let due = self.jobs.load_due(self.setup.poll_interval(interval, &self.screen))?;
         let (lane, request) = (Lane::LoadState(StateKey::Jobs), Request::Recall(StateKey::Jobs));
         Some(ScheduledRead { lane, request, due })
     }
 
     /// The list of datasets, polled while automatic refresh is on.
-    pub(super) fn datasets_read(&self) -> Option<ScheduledRead> {
+    pub(in crate::app) fn datasets_read(&self) -> Option<ScheduledRead> {
         let busy = self.store.dataset_list().iter().any(|dataset| dataset.status.is_busy());
         let followed = self
             .jobs
@@ -95,18 +154,12 @@ impl App {
         // Without automatic refresh, an outage is still polled for its end.
         let polls = self.datasets.auto_refresh || followed || datasets.failures() > 0;
         let due = datasets.due(polls.then(|| {
-            self.poll_interval(self.setup.cadence.interval(target, datasets.failures()))
+            self.setup.poll_interval(
+                self.setup.polling.interval(target, datasets.failures()),
+                &self.screen,
+            )
         }))?;
         Some(ScheduledRead { lane: Lane::Datasets, request: Request::Datasets, due })
-    }
-
-    /// Without the focus, the program polls less often.
-    fn poll_interval(&self, interval: Duration) -> Duration {
-        if self.screen.window_focused {
-            interval
-        } else {
-            self.setup.cadence.unfocused_interval(interval)
-        }
     }
 
     /// The enrichments of the selected dataset, while its status is on screen.
@@ -120,14 +173,14 @@ impl App {
     /// The page on screen and the requested one. A page is kept until it is invalidated; a failed one is
     /// loaded again only after a connection failure.
     fn page_reads(&self) -> impl Iterator<Item = ScheduledRead> {
-        let view = self.view().filter(|view| view.computed.is_none());
+        let view = self.results.view().filter(|view| view.computed.is_none());
         let searches =
-            view.map(|view| view.search.clone()).into_iter().chain(self.pending_search());
+            view.map(|view| view.search.clone()).into_iter().chain(self.results.pending_search());
         searches.filter_map(|search| {
             let due = self.results.pages.get(&search).map_or(Some(Uptime::ZERO), |page| {
                 let broken = page.failure().is_some_and(Failure::is_connection_failure);
                 page.due(broken.then(|| {
-                    self.setup.cadence.interval(PollTarget::IdleDatasets, page.failures())
+                    self.setup.polling.interval(PollTarget::IdleDatasets, page.failures())
                 }))
             })?;
             let (lane, request) = (Lane::Page(search.clone()), Request::Explore(search));
@@ -137,7 +190,7 @@ impl App {
 
     /// The folder in which a path is being typed, once per visit.
     fn folder_read(&self) -> Option<ScheduledRead> {
-        let folder = self.folder_to_list()?;
+        let folder = FilePicker::folder_to_list(self)?;
         let listing = self.store.folder_listing(&folder);
         let due = listing.map_or(Some(Uptime::ZERO), |listing| listing.due(None))?;
         let (lane, request) = (Lane::Folder(folder.clone()), Request::Folder(folder));
@@ -147,7 +200,7 @@ impl App {
     fn export_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         self.jobs.iter().filter_map(|job| {
             let (JobState::ExportRunning(task, _), Some(due)) =
-                (job.state(), job.next_poll(self.clock(), self.setup.cadence))
+                (job.state(), job.next_poll(self.outbox.clock(), self.setup.polling))
             else {
                 return None;
             };
@@ -158,10 +211,11 @@ impl App {
 
     /// Cancels the pages, folders and pictures that are no longer needed.
     fn cancel_stale(&mut self, pictures: &[VisiblePicture]) {
-        let pages = [self.view().map(|view| &view.search), self.next_page_to_select()];
+        let pages =
+            [self.results.view().map(|view| &view.search), self.baskets.next_page_to_select()];
         let mut pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
-        pages.extend(self.pending_search());
-        let folder = self.folder_to_list().map(Lane::Folder);
+        pages.extend(self.results.pending_search());
+        let folder = FilePicker::folder_to_list(self).map(Lane::Folder);
         let stale: Vec<Lane> = self
             .outbox
             .tickets
@@ -175,6 +229,53 @@ impl App {
             .cloned()
             .collect();
         for lane in stale {
+            self.outbox.cancel(lane);
+        }
+    }
+
+    /// What was loaded stays on screen during an outage.
+    pub fn outage(&self) -> Option<Outage> {
+        let datasets = &self.store.datasets;
+        if !datasets.failure().is_some_and(Failure::is_connection_failure) {
+            return None;
+        }
+        let since = datasets.value().map(|_| self.outbox.now.saturating_sub(datasets.updated_at()));
+        let loading = self.outbox.tickets.is_open(&Lane::Datasets);
+        let due = self.datasets_read().filter(|_| !loading).map(|read| read.due);
+        Some(Outage {
+            down_for: since,
+            retry_in: due.map(|due| due.saturating_sub(self.outbox.now)),
+        })
+    }
+
+    /// When a number of seconds on screen changes next.
+    pub(in crate::app) fn next_counter_tick(&self) -> Option<Uptime> {
+        let next = Uptime::from_secs(self.outbox.now.as_secs() + 1);
+        let counted =
+            self.results.waiting_since(&self.outbox).map(|since| next.max(since + SHOW_WAIT_AFTER));
+        let ticks = [
+            self.outage().map(|_| next),
+            self.login.next_login_tick(self.outbox.now, self.outbox.clock()),
+        ];
+        counted.into_iter().chain(ticks.into_iter().flatten()).min()
+    }
+
+    /// Cancels what the user waits for; quits if there is nothing to cancel.
+    pub(in crate::app) fn stop_or_quit(&mut self) {
+        let lanes: Vec<Lane> = self.results.awaited_lanes(&self.outbox).collect();
+        if lanes.is_empty() {
+            return self.jobs.quit(&mut self.outbox);
+        }
+        for lane in lanes {
+            if let Lane::Page(search) = &lane {
+                self.results.edit_view(|view| view.pending_page = None);
+                let stopped =
+                    Failure::new(FailureKind::Local, "cancelled before the service responded");
+                self.results.pages.entry(search.clone()).finish(self.outbox.now, Err(stopped));
+            }
+            if lane == Lane::Anchor {
+                self.results.registering = None;
+            }
             self.outbox.cancel(lane);
         }
     }

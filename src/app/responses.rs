@@ -1,16 +1,59 @@
 //! What each response changes. Only responses with a current ticket get here.
 
+use tessera_model::{Dataset, DatasetId, Failure, FailureKind, NO_SECRET, StateKey, StateValue};
+
 use crate::{
-    app::{App, Level},
-    message::{Lane, Payload, RequestProgress},
+    app::{
+        App, Jobs, Level, LoginState, Outbox, Pane, Store,
+        basket::count_with_noun,
+        overlay::{
+            add_media::AddMediaForm, archive_inspector::ArchiveInspector, fact_sheet::FactSheet,
+            login::LoginForm, saved_views::saved_views_loaded,
+        },
+        session::restore_tabs,
+    },
+    job::JobId,
+    message::{ImportedLogin, Lane, Payload, Request, RequestProgress},
 };
-use tessera_model::{Failure, FailureKind, StateKey, StateValue};
 
 /// Saved state, if it was ever saved.
-pub(super) type LoadedState = Result<Option<StateValue>, Failure>;
+pub(in crate::app) type LoadedState = Result<Option<StateValue>, Failure>;
+
+impl Outbox {
+    /// Shows a failure. A payload that does not belong to its lane is an internal error.
+    fn report_failure_or_mismatch(&mut self, lane: &Lane, result: Result<Payload, Failure>) {
+        let text = || format!("internal error: a response of the wrong kind for {lane:?}");
+        let failure = result.err().unwrap_or_else(|| Failure::new(FailureKind::Unexpected, text()));
+        self.notify_failure(&failure);
+    }
+}
+
+impl Jobs {
+    pub(in crate::app) fn handle_progress(
+        &mut self,
+        progress: &RequestProgress,
+        outbox: &mut Outbox,
+    ) {
+        if let Lane::Download(id) | Lane::Upload(id) = progress.ticket.lane {
+            self.transition(
+                id,
+                |job| job.transfer_progressed(progress.done, progress.total),
+                outbox,
+            );
+        }
+    }
+}
+
+impl Store {
+    pub(in crate::app) fn refresh_pinned(&mut self, outbox: &mut Outbox) {
+        for id in self.pinned.clone() {
+            outbox.send(Lane::Dataset(id), Request::Dataset(id));
+        }
+    }
+}
 
 impl App {
-    pub(super) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+    pub(in crate::app) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         let is_unreachable = |failure: &Failure| failure.kind == FailureKind::Unreachable;
         if result.as_ref().is_err_and(is_unreachable) && self.outage().is_none() {
             // Their response shows at once whether the service is down.
@@ -29,7 +72,7 @@ impl App {
             | Lane::Export(_)
             | Lane::Download(_) => self.handle_job_response(lane, result),
             Lane::LoginPlaces | Lane::LoginCheck | Lane::LoginImport => {
-                self.login_response(&lane, result);
+                LoginForm::response_loaded(self, &lane, result);
             }
             Lane::Folder(_)
             | Lane::Inspect
@@ -44,12 +87,12 @@ impl App {
         match (lane, result) {
             (Lane::Datasets, Ok(Payload::Datasets(list, unreadable))) => {
                 self.datasets_loaded(list, unreadable);
-                self.refresh_pinned();
+                self.store.refresh_pinned(&mut self.outbox);
                 self.submit_held_form();
             }
             (Lane::Datasets, Err(failure)) => {
                 self.keep_form_open(&failure);
-                self.refresh_pinned();
+                self.store.refresh_pinned(&mut self.outbox);
                 self.store.datasets.finish(self.outbox.now, Err(failure));
             }
             (Lane::Dataset(_), Ok(Payload::Dataset(dataset))) => self.dataset_loaded(dataset),
@@ -71,22 +114,22 @@ impl App {
                     .finish(self.outbox.now, Err(failure));
             }
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
-                self.record_loaded(dataset, fields);
+                FactSheet::show_record(self, dataset, fields);
             }
-            (lane, result) => self.report_failure_or_mismatch(&lane, result),
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
     }
 
     fn handle_search_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::Page(search), Ok(Payload::Page(page))) => {
-                self.warn_if_max_score_inverted(&search, &page);
-                self.confirm_selected(search.dataset, &page);
+                self.query.warn_if_max_score_inverted(&search, &page, &mut self.outbox);
+                self.baskets.confirm_selected(search.dataset, &page, &mut self.outbox);
                 self.query.record_known_values(&search, &page);
                 self.page_loaded(&search, page);
             }
             (Lane::Page(search), Err(failure)) => {
-                self.select_all_page_failed(&search, &failure);
+                self.baskets.select_all_page_failed(&search, &failure, &mut self.outbox);
                 self.page_failed(search, failure);
             }
             (Lane::Anchor, Ok(Payload::Anchor(anchor))) => self.query_image_registered(anchor),
@@ -104,29 +147,46 @@ impl App {
             (Lane::OpenExternally, Ok(Payload::OpenedExternally)) => {
                 self.outbox.notify(Level::Success, "opened in the desktop's image viewer");
             }
-            (lane, result) => self.report_failure_or_mismatch(&lane, result),
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
     }
 
     fn handle_job_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::StartJob(id) | Lane::Upload(id), Ok(Payload::Accepted(accepted))) => {
-                self.operation_accepted(id, accepted);
+                self.jobs.operation_accepted(id, accepted, &mut self.store, &mut self.outbox);
             }
             (Lane::StartJob(id) | Lane::Upload(id), Err(failure)) => {
                 self.job_start_failed(id, &failure);
             }
-            (Lane::Preflight, Ok(Payload::Preflight(loaded))) => self.preflight_loaded(Ok(loaded)),
-            (Lane::Preflight, Err(failure)) => self.preflight_loaded(Err(failure)),
+            (Lane::Preflight, Ok(Payload::Preflight(loaded))) => {
+                AddMediaForm::preflight_loaded(self, Ok(loaded));
+            }
+            (Lane::Preflight, Err(failure)) => AddMediaForm::preflight_loaded(self, Err(failure)),
             (Lane::StartJob(id) | Lane::Export(id), Ok(Payload::Export(task))) => {
-                self.export_reported(id, task);
+                self.jobs.export_reported(
+                    id,
+                    task,
+                    &mut self.store,
+                    &mut self.baskets,
+                    &self.setup,
+                    &mut self.outbox,
+                );
             }
-            (Lane::Export(id), Err(failure)) => self.export_poll_failed(id, &failure),
+            (Lane::Export(id), Err(failure)) => self.jobs.export_poll_failed(
+                id,
+                &failure,
+                &mut self.store,
+                &mut self.baskets,
+                &mut self.outbox,
+            ),
             (Lane::Download(id), Ok(Payload::Downloaded(archive))) => {
-                self.download_finished(id, Ok(archive));
+                self.jobs.download_finished(id, Ok(archive), &self.setup, &mut self.outbox);
             }
-            (Lane::Download(id), Err(failure)) => self.download_finished(id, Err(failure)),
-            (lane, result) => self.report_failure_or_mismatch(&lane, result),
+            (Lane::Download(id), Err(failure)) => {
+                self.jobs.download_finished(id, Err(failure), &self.setup, &mut self.outbox);
+            }
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
     }
 
@@ -139,14 +199,20 @@ impl App {
             (Lane::Folder(path), Err(failure)) => {
                 self.store.folder_listing_mut(path).finish(self.outbox.now, Err(failure));
             }
-            (Lane::Inspect, Ok(Payload::Inspection(loaded))) => self.inspection_loaded(Ok(*loaded)),
-            (Lane::Inspect, Err(failure)) => self.inspection_loaded(Err(failure)),
-            (Lane::Curl, Ok(Payload::Curl(command))) => {
-                self.copy_text("curl command", &command.into());
+            (Lane::Inspect, Ok(Payload::Inspection(loaded))) => {
+                ArchiveInspector::inspection_loaded(self, Ok(*loaded));
             }
-            (Lane::Selection, Ok(Payload::SelectionSaved(path))) => self.selection_saved(&path),
+            (Lane::Inspect, Err(failure)) => {
+                ArchiveInspector::inspection_loaded(self, Err(failure));
+            }
+            (Lane::Curl, Ok(Payload::Curl(command))) => {
+                self.outbox.copy_text("curl command", &command.into());
+            }
+            (Lane::Selection, Ok(Payload::SelectionSaved(path))) => {
+                self.outbox.selection_saved(&path);
+            }
             (Lane::Selection, Ok(Payload::Selection(dataset, selection))) => {
-                self.selection_loaded(dataset, &selection);
+                self.baskets.selection_loaded(dataset, &selection, &mut self.outbox);
             }
             (Lane::SaveState(_), Ok(Payload::StateSaved)) => {}
             (Lane::LoadState(key), Ok(Payload::StateLoaded(value))) => {
@@ -156,31 +222,172 @@ impl App {
                 self.outbox.notify_failure(&failure);
                 self.state_loaded(key, Err(failure));
             }
-            (lane, result) => self.report_failure_or_mismatch(&lane, result),
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
     }
 
     fn state_loaded(&mut self, key: StateKey, result: LoadedState) {
         match key {
-            StateKey::Basket(dataset) => self.basket_loaded(dataset, result),
+            StateKey::Basket(dataset) => self.baskets.loaded(dataset, result, self.outbox.now),
             StateKey::History => self.history_loaded(result),
-            StateKey::Jobs => self.jobs_loaded(result),
-            StateKey::Views => self.saved_views_loaded(result),
+            StateKey::Jobs => self.jobs.jobs_loaded(result, &mut self.store, &mut self.outbox),
+            StateKey::Views => saved_views_loaded(self, result),
             // Loaded before the start.
             StateKey::Session => {}
         }
     }
 
-    /// Shows a failure. A payload that does not belong to its lane is an internal error.
-    fn report_failure_or_mismatch(&mut self, lane: &Lane, result: Result<Payload, Failure>) {
-        let text = || format!("internal error: a response of the wrong kind for {lane:?}");
-        let failure = result.err().unwrap_or_else(|| Failure::new(FailureKind::Unexpected, text()));
-        self.outbox.notify_failure(&failure);
+    /// The list of datasets was loaded, without the pinned ones that the service does not list. The
+    /// first list opens a dataset.
+    pub(in crate::app) fn datasets_loaded(&mut self, mut list: Vec<Dataset>, unreadable: usize) {
+        if unreadable > 0 && unreadable != self.store.unreadable_datasets {
+            let rows = count_with_noun(unreadable, "row", "rows");
+            let text = format!("{rows} of the list of datasets could not be parsed");
+            self.outbox.notify(Level::Warning, text);
+        }
+        let datasets = &self.store.datasets;
+        let was_down = datasets.failure().is_some_and(Failure::is_connection_failure);
+        if was_down && datasets.failures() > 1 {
+            self.outbox.notify(Level::Success, "the service responds again");
+            self.store.pictures.forget_failures();
+        }
+        self.store.unreadable_datasets = unreadable;
+        for id in &self.store.pinned {
+            if !list.iter().any(|dataset| dataset.id == *id) {
+                list.extend(self.store.dataset(*id).cloned());
+            }
+        }
+        for dataset in &list {
+            self.invalidate_changed(dataset);
+            self.store.observed.observe(self.outbox.now, dataset);
+        }
+        let first = self.dataset_to_open(&list);
+        self.store.datasets.finish(self.outbox.now, Ok(list));
+        if let (None, Some(first)) = (self.results.view(), first) {
+            self.open_dataset(first);
+            restore_tabs(self, first);
+            self.panes.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
+        }
+        self.jobs.advance_dataset_jobs(&self.store, &self.login, &self.setup, &mut self.outbox);
     }
 
-    pub(super) fn handle_progress(&mut self, progress: &RequestProgress) {
-        if let Lane::Download(id) | Lane::Upload(id) = progress.ticket.lane {
-            self.transition(id, |job| job.transfer_progressed(progress.done, progress.total));
+    /// Invalidates what a newer record of a dataset shows to be out of date.
+    fn invalidate_changed(&mut self, dataset: &Dataset) {
+        let Some(before) = self.store.dataset(dataset.id).cloned() else { return };
+        if before.status != dataset.status {
+            self.store.enrichments.remove(&dataset.id);
         }
+        if (&before.status, before.n_images) != (&dataset.status, dataset.n_images) {
+            self.results.pages.invalidate(dataset.id);
+        }
+        if dataset.is_reclustered_since(&before) {
+            self.baskets.flag_stale(dataset.id, &mut self.outbox);
+        }
+    }
+
+    /// The dataset that the user named, by id or by name; by default that of the last session, or the
+    /// first of the list.
+    fn dataset_to_open(&mut self, list: &[Dataset]) -> Option<DatasetId> {
+        let former = self.setup.session.as_ref().and_then(|session| session.dataset);
+        let is_listed = |id: &DatasetId| list.iter().any(|dataset| dataset.id == *id);
+        let first = former.filter(is_listed).unwrap_or(list.first()?.id);
+        let Some(named) =
+            self.setup.initial_dataset.as_ref().filter(|_| self.results.view().is_none())
+        else {
+            return Some(first);
+        };
+        let is_named = |dataset: &&Dataset| {
+            dataset.id.to_string() == *named || dataset.name.as_str() == named.as_str()
+        };
+        let named_dataset = list.iter().find(is_named).map(|dataset| dataset.id);
+        if named_dataset.is_none() {
+            self.outbox.notify(Level::Warning, format!("no dataset has the name or id {named}"));
+        }
+        named_dataset.or(Some(first))
+    }
+
+    /// Adds or updates a dataset in the list; one that was just opened by its id is shown.
+    pub(in crate::app) fn dataset_loaded(&mut self, dataset: Dataset) {
+        let id = dataset.id;
+        let mut list = self.store.dataset_list().to_vec();
+        match list.iter_mut().find(|known| known.id == id) {
+            Some(known) => *known = dataset,
+            None => list.push(dataset),
+        }
+        self.store.datasets.replace(list);
+        if self.store.pinned.insert(id) {
+            self.open_dataset(id);
+            self.panes.focus = Pane::Results;
+        }
+    }
+
+    /// The service rejected the start of a job, or its response was lost.
+    pub(in crate::app) fn job_start_failed(&mut self, id: JobId, failure: &Failure) {
+        let started =
+            self.jobs.transition(id, |job| job.start_failed(failure.clone()), &mut self.outbox);
+        if started.is_none() || self.jobs.get(id).is_some_and(|job| job.export().is_some()) {
+            return self.jobs.export_failed(
+                id,
+                failure,
+                &mut self.store,
+                &mut self.baskets,
+                &mut self.outbox,
+            );
+        }
+        // The dataset shows whether a lost request took effect.
+        self.store.datasets.invalidate();
+        self.outbox.notify_failure(failure);
+        if matches!(failure.kind, FailureKind::Invalid | FailureKind::Rejected) {
+            AddMediaForm::reopen(self, id, failure);
+        }
+    }
+
+    /// Takes from a response whether the service accepts the login. Called for every response, so that
+    /// a rejection shows everywhere at once.
+    pub(in crate::app) fn observe_login(&mut self, lane: &Lane, result: &Result<Payload, Failure>) {
+        if !lane.carries_login() {
+            return;
+        }
+        match result {
+            Err(failure) if failure.kind == FailureKind::Unauthorized => {
+                let is_new = self.login.rejection.replace(failure.clone()).is_none();
+                if is_new && failure.code == Some(NO_SECRET) && !self.overlays.is_open() {
+                    LoginForm::open(self);
+                } else if is_new {
+                    let text =
+                        format!("the service rejects the login (L opens it): {}", failure.message);
+                    self.outbox.notify(Level::Warning, text);
+                }
+            }
+            // These responses come after the check of the login.
+            Ok(_)
+            | Err(Failure {
+                kind:
+                    FailureKind::Forbidden
+                    | FailureKind::NotFound
+                    | FailureKind::Conflict
+                    | FailureKind::Invalid,
+                ..
+            }) => {
+                if self.login.rejection.take().is_some() {
+                    self.outbox.notify(Level::Success, "the login is accepted again");
+                    self.refresh();
+                }
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Another key pair is used from now on.
+    pub(in crate::app) fn login_imported(&mut self, login: ImportedLogin) {
+        let place = login.stored_in.map_or_else(
+            || "it is not stored, and ends with this program".to_owned(),
+            |place| format!("its secret is in {place}"),
+        );
+        let message = login.message.map(|text| format!(" ({text})")).unwrap_or_default();
+        let text = format!("logged in with the key {}; {place}{message}", login.api_key);
+        self.outbox.notify(Level::Success, text);
+        self.login = LoginState { key: Some(login.api_key), ..LoginState::default() };
+        self.refresh();
     }
 }

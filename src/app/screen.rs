@@ -7,7 +7,7 @@ use tessera_picture::{
 };
 
 use crate::app::{
-    Setup,
+    Effect, Level, Outbox, Setup,
     areas::{MIN_PICTURE_SCREEN, MIN_SCREEN},
 };
 
@@ -59,5 +59,16 @@ impl Screen {
             cell: self.cell_size,
             protocol: self.protocol,
         }
+    }
+
+    pub(in crate::app) fn toggle_mouse(&mut self, outbox: &mut Outbox) {
+        self.mouse_captured = !self.mouse_captured;
+        outbox.push(Effect::CaptureMouse(self.mouse_captured));
+        let text = if self.mouse_captured {
+            "mouse captured; hold Shift to select text"
+        } else {
+            "mouse released: it selects text"
+        };
+        outbox.notify(Level::Success, text);
     }
 }

@@ -2,16 +2,17 @@
 
 use std::{collections::BTreeMap, iter, time::Duration};
 
+use tessera_model::{
+    AnchorKind, DatasetId, HistoryEntry, Query, SavedSession, StateKey, StateValue,
+};
+
 use crate::{
     app::{
-        App, Remote, Tabs, Uptime, View,
+        App, Outbox, Remote, Results, Tabs, Uptime, View,
         view::sort_filter::{ListOptions, filter_and_sort},
     },
     config::TileSize,
     message::{Lane, Request},
-};
-use tessera_model::{
-    AnchorKind, DatasetId, HistoryEntry, Query, SavedSession, StateKey, StateValue,
 };
 
 /// The least time between saves of moved cursors.
@@ -19,87 +20,83 @@ const CURSOR_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The session as it was saved last.
 #[derive(Debug, Default)]
-pub(in crate::app) struct Session {
+pub(in crate::app) struct SessionState {
     saved: SavedSession,
     saved_at: Option<Uptime>,
     /// When the session is saved, if that was put off.
     pub due: Option<Uptime>,
 }
 
-impl Session {
+impl SessionState {
     pub fn new(saved: SavedSession) -> Self {
         Self { saved, ..Self::default() }
     }
-}
 
-impl App {
-    /// Opens the tabs of the last session, if they are of this dataset.
-    pub(super) fn restore_tabs(&mut self, dataset: DatasetId) {
-        let Some(session) = self.setup.session.take() else { return };
-        let cursors = session.cursors.into_iter().chain(iter::repeat(0));
-        let searches = session.tabs.into_iter().zip(cursors);
-        let views: Vec<View> = searches
-            .filter(|(tab, _)| tab.search.dataset == dataset)
-            .map(|(HistoryEntry { search, similar_to, .. }, cursor)| View {
-                similar_to,
-                cursor,
-                ..View::new(search)
-            })
-            .collect();
-        let Some(tabs) = Tabs::of_views(views, session.active_tab) else { return };
-        let filters = tabs.tab().view.search.filters.clone();
-        if let Some(open) = self.results.tabs_mut() {
-            *open = tabs;
-        }
-        self.edit_draft(|draft| draft.adopt_filters(&filters));
-    }
-
-    /// Saves the session after an event that has changed it. While only cursors move, it is saved from
-    /// time to time.
-    pub(super) fn save_session(&mut self) {
-        let Some(session) = self.session() else { return };
-        if session == self.session.saved {
-            self.session.due = None;
+    /// Saves the session after an event that has changed it. While only cursors move, the session is saved
+    /// from time to time.
+    pub fn save(&mut self, current: SavedSession, outbox: &mut Outbox) {
+        if current == self.saved {
+            self.due = None;
             return;
         }
-        let saved = SavedSession { cursors: session.cursors.clone(), ..self.session.saved.clone() };
-        let due = self.session.saved_at.filter(|_| session == saved).map(|at| at + CURSOR_INTERVAL);
-        self.session.due = due.filter(|due| *due > self.outbox.now);
-        if self.session.due.is_none() {
-            self.session.saved_at = Some(self.outbox.now);
-            self.session.saved = session.clone();
-            let request = Request::SaveState(StateValue::Session(session));
-            self.outbox.send(Lane::SaveState(StateKey::Session), request);
+        let saved = SavedSession { cursors: current.cursors.clone(), ..self.saved.clone() };
+        let due = self.saved_at.filter(|_| current == saved).map(|at| at + CURSOR_INTERVAL);
+        self.due = due.filter(|due| *due > outbox.now);
+        if self.due.is_none() {
+            self.saved_at = Some(outbox.now);
+            self.saved = current.clone();
+            let request = Request::SaveState(StateValue::Session(current));
+            outbox.send(Lane::SaveState(StateKey::Session), request);
         }
-    }
-
-    /// `None` before a dataset is open.
-    fn session(&self) -> Option<SavedSession> {
-        let tabs = self.results.tabs()?;
-        let saved: Vec<(usize, HistoryEntry)> = (0..)
-            .zip(tabs.all())
-            .filter_map(|(index, tab)| Some((index, saved_tab(&tab.view)?)))
-            .collect();
-        let active_tab = saved.iter().position(|(index, _)| *index == tabs.active());
-        let changed_size =
-            (self.panes.tile_size != self.setup.tile_size).then_some(self.panes.tile_size);
-        Some(SavedSession {
-            dataset: Some(tabs.tab().view.search.dataset),
-            cursors: saved.iter().map(|(index, _)| self.cursor_on_page(*index)).collect(),
-            tabs: saved.into_iter().map(|(_, tab)| tab).collect(),
-            active_tab: active_tab.unwrap_or(0),
-            tile_size: changed_size.map(|size| size.as_str().to_owned()),
-            picked_actions: self.overlays.picked_actions.clone(),
-        })
     }
 }
 
-impl App {
+/// Opens the tabs of the last session, if they are of this dataset.
+pub(in crate::app) fn restore_tabs(app: &mut App, dataset: DatasetId) {
+    let Some(session) = app.setup.session.take() else { return };
+    let cursors = session.cursors.into_iter().chain(iter::repeat(0));
+    let searches = session.tabs.into_iter().zip(cursors);
+    let views: Vec<View> = searches
+        .filter(|(tab, _)| tab.search.dataset == dataset)
+        .map(|(HistoryEntry { search, similar_to, .. }, cursor)| View {
+            similar_to,
+            cursor,
+            ..View::new(search)
+        })
+        .collect();
+    let Some(tabs) = Tabs::of_views(views, session.active_tab) else { return };
+    let filters = tabs.tab().view.search.filters.clone();
+    if let Some(open) = app.results.tabs_mut() {
+        *open = tabs;
+    }
+    app.query.edit_draft(|draft| draft.adopt_filters(&filters), &app.results);
+}
+
+/// What is saved of the present state; `None` before a dataset is open.
+pub(in crate::app) fn current_session(app: &App) -> Option<SavedSession> {
+    let tabs = app.results.tabs()?;
+    let saved: Vec<(usize, HistoryEntry)> = (0..)
+        .zip(tabs.all())
+        .filter_map(|(index, tab)| Some((index, saved_tab(&tab.view)?)))
+        .collect();
+    let active_tab = saved.iter().position(|(index, _)| *index == tabs.active());
+    let changed_size = (app.panes.tile_size != app.setup.tile_size).then_some(app.panes.tile_size);
+    Some(SavedSession {
+        dataset: Some(tabs.tab().view.search.dataset),
+        cursors: saved.iter().map(|(index, _)| app.results.cursor_on_page(*index)).collect(),
+        tabs: saved.into_iter().map(|(_, tab)| tab).collect(),
+        active_tab: active_tab.unwrap_or(0),
+        tile_size: changed_size.map(|size| size.as_str().to_owned()),
+        picked_actions: app.overlays.picked_actions.clone(),
+    })
+}
+
+impl Results {
     /// The position of a tab's cursor on its page, however the page is filtered and sorted.
     fn cursor_on_page(&self, tab: usize) -> usize {
-        let Some(view) = self.results.tabs().and_then(|tabs| tabs.all().get(tab)) else { return 0 };
+        let Some(view) = self.tabs().and_then(|tabs| tabs.all().get(tab)) else { return 0 };
         let view = &view.view;
-        let page = self.results.pages.get(&view.search).and_then(Remote::value);
+        let page = self.pages.get(&view.search).and_then(Remote::value);
         let page = page.filter(|_| view.list_options != ListOptions::default());
         let visible = page.map(|page| filter_and_sort(page, &view.list_options));
         let index = visible.and_then(|visible| Some(visible.get(view.cursor)?.index));

@@ -72,7 +72,7 @@ pub struct Setup {
     pub theme: ThemeChoice,
     pub tile_size: TileSize,
     pub capture_mouse: bool,
-    pub cadence: PollingIntervals,
+    pub polling: PollingIntervals,
     pub notify: Vec<NotificationMethod>,
 }
 
@@ -128,7 +128,7 @@ impl Setup {
             theme: ThemeChoice::Auto,
             tile_size: TileSize::default(),
             capture_mouse: true,
-            cadence: PollingIntervals::default(),
+            polling: PollingIntervals::default(),
             notify: NotificationMethod::ALL.to_vec(),
         }
     }

@@ -2,17 +2,14 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    num::NonZeroUsize,
     path::{Path, PathBuf},
 };
 
 use lru::LruCache;
-
-use crate::app::{Remote, dataset_history::ObservedDatasets};
-use tessera_model::{
-    Dataset, DatasetId, Enrichment, FolderListing, MediaId, Page, SafeText, SavedView, Search,
-};
+use tessera_model::{Dataset, DatasetId, Enrichment, FolderListing, MediaId, SafeText, SavedView};
 use tessera_picture::{Canvas, Encoded, PictureSubject, PictureView, Thumbnail};
+
+use crate::app::{Remote, pane::ObservedDatasets};
 
 #[derive(Debug, Default)]
 pub struct Store {
@@ -51,51 +48,6 @@ impl Store {
 
     pub fn dataset(&self, id: DatasetId) -> Option<&Dataset> {
         self.dataset_list().iter().find(|dataset| dataset.id == id)
-    }
-}
-
-/// The recently visited pages, so that going back is instant.
-#[derive(Debug)]
-pub struct PageCache(LruCache<Search, Remote<Page>>);
-
-impl Default for PageCache {
-    /// A page of 100 clusters takes about half a megabyte.
-    fn default() -> Self {
-        Self(LruCache::new(NonZeroUsize::MIN.saturating_add(23)))
-    }
-}
-
-impl PageCache {
-    pub fn get(&self, search: &Search) -> Option<&Remote<Page>> {
-        self.0.peek(search)
-    }
-
-    /// The entry of a page, created if necessary, and from now on the most recent one.
-    pub fn entry(&mut self, search: Search) -> &mut Remote<Page> {
-        self.0.get_or_insert_mut(search, Remote::default)
-    }
-
-    /// The loaded pages of a dataset, the most recent first.
-    pub fn loaded(&self, dataset: DatasetId) -> impl Iterator<Item = &Page> {
-        let pages = self.0.iter().filter(move |(search, _)| search.dataset == dataset);
-        pages.filter_map(|(_, page)| page.value())
-    }
-
-    /// The loaded pages of a search, ordered by number, whichever page it names.
-    pub fn pages_of(&self, search: &Search) -> Vec<(u32, &Remote<Page>)> {
-        let number = |page: u32| Search { page, ..search.clone() };
-        let same = self.0.iter().filter(|(known, _)| number(known.page) == **known);
-        let loaded = same.filter(|(_, page)| page.value().is_some());
-        let mut pages: Vec<_> = loaded.map(|(known, page)| (known.page, page)).collect();
-        pages.sort_by_key(|(number, _)| *number);
-        pages
-    }
-
-    /// The media or clusters of a dataset have changed.
-    pub fn invalidate(&mut self, dataset: DatasetId) {
-        for (_, page) in self.0.iter_mut().filter(|(search, _)| search.dataset == dataset) {
-            page.invalidate();
-        }
     }
 }
 

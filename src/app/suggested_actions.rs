@@ -121,11 +121,11 @@ const JOBS: SuggestedActions = [
 pub(crate) fn suggested_actions(app: &App) -> SuggestedActions {
     match app.panes.focus {
         _ if app.comparison().is_some() => COMPARISON,
-        _ if app.viewer.is_some() && app.frame_position().is_some() => VIEWER_OF_FRAME,
+        _ if app.viewer.is_some() && app.results.frame_position().is_some() => VIEWER_OF_FRAME,
         _ if app.viewer.is_some() => VIEWER,
         Pane::Datasets => DATASETS,
         Pane::Results => RESULTS,
-        Pane::Detail if app.frame_position().is_some() => FRAME,
+        Pane::Detail if app.results.frame_position().is_some() => FRAME,
         Pane::Detail => DETAIL,
         Pane::Basket => BASKET,
         Pane::Query => QUERY,

@@ -1,17 +1,20 @@
 //! `App::update`: the flow of one event through the core.
 
-use super::{
-    App, Areas, Baskets, Datasets, Event, InputState, Jobs, Level, LoginState, Notifications,
-    Outbox, Overlays, Pane, Panes, Presentation, QueryBuilder, RequestLog, Results, Screen,
-    SearchHistory, Session, Setup, Store, TileGrid, Uptime, session::picked_actions,
+use crate::{
+    app::{
+        App, Baskets, Datasets, Effect, Event, InputState, Jobs, Level, LoginState, Outbox,
+        Overlays, Pane, Panes, Presentation, QueryBuilder, RequestLog, Results, Screen,
+        SearchHistory, SessionState, Setup, Store, Uptime,
+        overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
+        session::{current_session, picked_actions},
+    },
+    input::KeyContext,
 };
-use crate::{app::Effect, input::KeyContext};
-use tessera_model::Timestamp;
 
 impl App {
     pub fn new(setup: Setup) -> Self {
         Self {
-            outbox: Outbox::new(Notifications::of_warnings(&setup.warnings)),
+            outbox: Outbox::new(&setup),
             screen: Screen::new(&setup),
             panes: Panes::new(&setup),
             input: InputState::default(),
@@ -29,7 +32,7 @@ impl App {
             history: SearchHistory::default(),
             jobs: Jobs::default(),
             baskets: Baskets::default(),
-            session: Session::new(setup.session.clone().unwrap_or_default()),
+            session: SessionState::new(setup.session.clone().unwrap_or_default()),
             setup,
         }
     }
@@ -40,11 +43,13 @@ impl App {
         self.handle_event(event);
         self.hold_layout();
         self.outbox.notifications.remove_expired(now);
-        self.track_jobs();
-        self.apply_typed_filter();
+        self.jobs.track(&self.setup, &self.screen, self.panes.focus, &mut self.outbox);
+        FilterInput::apply_typed(self);
         self.restore_cursor();
-        self.save_history();
-        self.save_session();
+        self.history.save(&mut self.outbox);
+        if let Some(session) = current_session(self) {
+            self.session.save(session, &mut self.outbox);
+        }
         self.continue_playback();
         self.load_missing();
         self.outbox.take_effects()
@@ -73,44 +78,26 @@ impl App {
                 self.handle_response(response.ticket.lane, response.result);
             }
             Event::Progress(progress) if self.outbox.tickets.is_current(&progress.ticket) => {
-                self.handle_progress(&progress);
+                self.jobs.handle_progress(&progress, &mut self.outbox);
             }
             Event::Exchange(exchange) => self.log.add(self.outbox.now, exchange),
             Event::TokenIssued(expires_at) if self.login.key.is_some() => {
                 self.login.token_expires_at = Some(expires_at);
             }
             Event::Warning(sentence) => self.outbox.notify(Level::Warning, sentence.as_str()),
-            Event::PixelsUnconfirmed if !self.overlays.is_open() => self.open_graphics_check(),
+            Event::PixelsUnconfirmed if !self.overlays.is_open() => GraphicsCheck::open(self),
             Event::TerminalTaskDone(result) => {
                 result.unwrap_or_else(|failure| self.outbox.notify_failure(&failure));
                 // Another program has used the screen, or the picture protocol has changed.
                 self.outbox.push(Effect::Redraw);
             }
-            Event::Edited(text) => self.editor_closed(text),
+            Event::Edited(text) => self.query.editor_closed(text, &self.results, &mut self.outbox),
             Event::Response(_)
             | Event::Progress(_)
             | Event::TokenIssued(_)
             | Event::PixelsUnconfirmed
             | Event::Wake => {}
         }
-    }
-
-    /// Whether the state is presented as text, without a drawing.
-    pub fn is_text(&self) -> bool {
-        self.setup.presentation == Presentation::Text
-    }
-
-    /// The time of day of the last event.
-    pub fn clock(&self) -> Timestamp {
-        self.setup.started_at + self.outbox.now
-    }
-
-    pub fn areas(&self) -> Areas {
-        Areas::new(self)
-    }
-
-    pub fn grid(&self) -> Option<TileGrid> {
-        self.areas().results.map(|area| TileGrid::new(self, area))
     }
 
     /// The contexts of the key bindings, innermost first.
@@ -125,5 +112,12 @@ impl App {
             Pane::Basket => KeyContext::Basket,
         };
         [inner, KeyContext::Everywhere]
+    }
+}
+
+impl Setup {
+    /// Whether the state is presented as text, without a drawing.
+    pub fn is_text(&self) -> bool {
+        self.presentation == Presentation::Text
     }
 }

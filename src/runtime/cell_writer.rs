@@ -64,7 +64,7 @@ pub fn write_cells<'a>(
         }
         let next = CellStyle { fg: cell.fg, bg: cell.bg, modifier: cell.modifier };
         if next != style {
-            style.write_change(next, bytes);
+            style.write_transition(next, bytes);
             style = next;
         }
         bytes.extend_from_slice(cell.symbol().as_bytes());
@@ -125,7 +125,7 @@ struct CellStyle {
 impl CellStyle {
     const DEFAULT: Self = Self { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() };
 
-    fn write_change(self, next: Self, bytes: &mut Vec<u8>) {
+    fn write_transition(self, next: Self, bytes: &mut Vec<u8>) {
         if next == Self::DEFAULT {
             bytes.extend_from_slice(RESET);
             return;

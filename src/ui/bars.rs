@@ -57,7 +57,7 @@ pub(super) fn login_text(app: &App) -> String {
     let key = app.login().key.as_ref().filter(|_| app.screen().size.0 >= WIDE_SCREEN);
     let key = key.filter(|key| !key.is_empty());
     let key = key.map(|key| truncate(key.as_str(), MAX_KEY_WIDTH));
-    let token = app.token_time_left().map(token_text);
+    let token = app.login().token_time_left(app.clock()).map(token_text);
     [key, token].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 

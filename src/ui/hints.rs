@@ -64,7 +64,7 @@ pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
 const MAX_HINTS: usize = 6;
 
 fn selection_hint(app: &App) -> Option<String> {
-    if let Some(range) = app.selected_tile_range() {
+    if let Some(range) = app.baskets().selected_tile_range(app.results()) {
         let keys = "move to change it, v or Space to select it, Esc to cancel";
         return Some(format!("range of {} · {keys}", range.count()));
     }
@@ -85,7 +85,7 @@ fn hover_lines(app: &App, width: u16) -> Vec<String> {
         || app.overlays().submit_pending()
         || app.overlay().is_some()
         || !app.pending_keys().is_empty()
-        || app.editing_hints().is_some()
+        || app.query().editing_hints(app.panes().focus, app.results()).is_some()
         || selection_hint(app).is_some();
     let text = app.hover().filter(|_| !is_busy);
     let cells = usize::from(width).saturating_sub(2).max(1);
@@ -157,7 +157,10 @@ fn mode_hint(ctx: &DrawContext) -> Option<(String, Style)> {
     if !app.pending_keys().is_empty() {
         return None;
     }
-    let editing = app.editing_hints().map(|hint| (hint.to_owned(), theme.dim));
+    let editing = app
+        .query()
+        .editing_hints(app.panes().focus, app.results())
+        .map(|hint| (hint.to_owned(), theme.dim));
     editing.or_else(|| selection_hint(app).map(|hint| (hint, theme.moving)))
 }
 

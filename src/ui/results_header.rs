@@ -14,7 +14,9 @@ use crate::{
     app::{
         App, View,
         overlay::DrawContext,
-        score_legend::{LEGEND_GAP, RankingText},
+        results_header::{
+            LEGEND_GAP, RankingText, results_header_rows, results_notice, results_notice_rows,
+        },
         view::sort_filter::SortOrder,
     },
     drawing::{below, display_width, first_fitting},
@@ -36,7 +38,7 @@ pub(super) fn heading(ctx: &DrawContext, view: &View, cells: usize) -> String {
     if app.dataset().is_some_and(|dataset| dataset.status == Status::PartialIndex) {
         parts.push("not reindexed yet".to_owned());
     }
-    if app.page().is_some_and(|page| page.is_bounded) {
+    if app.results().page().is_some_and(|page| page.is_bounded) {
         parts.push("only the nearest media".to_owned());
     }
     parts.extend(position_text(ctx, view, cells));
@@ -44,10 +46,10 @@ pub(super) fn heading(ctx: &DrawContext, view: &View, cells: usize) -> String {
         parts.push(EntityType::Objects.as_str().to_owned());
     }
     parts.push(format!("granularity {}", view.search.granularity.level()));
-    if view.computed.is_none() && (view.search.page > 0 || app.may_have_next_page()) {
+    if view.computed.is_none() && (view.search.page > 0 || app.results().may_have_next_page()) {
         parts.push(format!("page {}", view.search.page + 1));
     }
-    if let Some(page) = app.page() {
+    if let Some(page) = app.results().page() {
         let counts = [(page.repeated, "repeated"), (page.skipped, "unreadable")];
         let counts = counts.into_iter().filter(|(count, _)| *count > 0);
         parts.extend(counts.map(|(count, what)| format!("{count} {what}")));
@@ -59,13 +61,13 @@ pub(super) fn heading(ctx: &DrawContext, view: &View, cells: usize) -> String {
 /// it is known once the last page was loaded.
 fn position_text(ctx: &DrawContext, view: &View, cells: usize) -> Option<String> {
     let app = ctx.app;
-    if let Some(cluster) = app.cluster().filter(|_| view.members_top_row.is_some()) {
+    if let Some(cluster) = app.results().cluster().filter(|_| view.members_top_row.is_some()) {
         let what = "members of ";
         let free = cells.saturating_sub(display_width(what)).min(MAX_CLUSTER_NAME);
         return Some(format!("{what}{}", truncate(&tile::subject(cluster), free)));
     }
-    let Some(range) = app.page_range() else {
-        let clusters = app.page()?.clusters.len();
+    let Some(range) = app.results().page_range() else {
+        let clusters = app.results().page()?.clusters.len();
         return Some(count_with_noun(clusters, "cluster", "clusters"));
     };
     let is_all = range.first == 1 && range.total == Some(range.last);
@@ -80,17 +82,17 @@ fn position_text(ctx: &DrawContext, view: &View, cells: usize) -> Option<String>
 
 pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
     let theme = ctx.theme;
-    let rows = ctx.app.results_header_rows(inside).min(inside.height);
-    let notice_rows = ctx.app.results_notice_rows(inside).min(rows);
+    let rows = results_header_rows(ctx.app, inside).min(inside.height);
+    let notice_rows = results_notice_rows(ctx.app, inside).min(rows);
     let has_legend_row = rows > notice_rows;
     let cells = usize::from(inside.width).saturating_sub(1);
-    if let Some(text) = ctx.app.results_notice() {
+    if let Some(text) = results_notice(ctx.app) {
         let notice = Line::from(vec![Span::raw(" "), Span::styled(text, theme.moving)]);
         ctx.put_lines(Rect { height: notice_rows, ..inside }, &[notice]);
     } else {
         draw_query(ctx, inside, view, cells, has_legend_row);
     }
-    if let Some(text) = ctx.app.ranking_text().filter(|_| has_legend_row) {
+    if let Some(text) = ctx.app.results().ranking_text().filter(|_| has_legend_row) {
         let rows = Rect { height: rows, ..inside };
         let legend = Line::styled(format!(" {}", text.legend), theme.dim);
         ctx.put_lines(below(rows, notice_rows), &[legend]);
@@ -118,7 +120,7 @@ fn draw_query(
 /// How many members of a cluster are shown; the service has no request for the others.
 fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
     view.members_top_row?;
-    let cluster = ctx.app.cluster()?;
+    let cluster = ctx.app.results().cluster()?;
     let shown = cluster.previews.len();
     Some(match cluster.size() {
         Some(1) if shown == 1 => "the only member of this cluster".to_owned(),
@@ -138,8 +140,8 @@ fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
 /// How the loaded page is filtered, sorted and folded.
 pub fn arrangement_text(app: &App, view: &View) -> Option<String> {
     let options = &view.list_options;
-    let all = app.page()?.clusters.len();
-    let visible = app.visible_clusters();
+    let all = app.results().page()?.clusters.len();
+    let visible = app.results().visible_clusters();
     let folded: usize = visible.iter().map(|cluster| cluster.folded.len()).sum();
     let mut parts = Vec::new();
     if !options.filter.is_empty() {
@@ -167,7 +169,8 @@ fn query_text(
     if let Some(computed) = &view.computed {
         return vec![(computed.label.to_string(), theme.moving)];
     }
-    let Some(RankingText { subject: (kind, name), legend }) = ctx.app.ranking_text() else {
+    let Some(RankingText { subject: (kind, name), legend }) = ctx.app.results().ranking_text()
+    else {
         let what = if view.search.filters.is_empty() {
             "the whole dataset"
         } else {

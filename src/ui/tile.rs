@@ -11,8 +11,12 @@ use tessera_model::{
 };
 
 use crate::{
-    app::overlay::selection_rows::mark_glyph,
-    app::{Tile, basket::SelectionState, overlay::DrawContext, tile_grid::TileGrid},
+    app::{
+        Tile,
+        basket::SelectionState,
+        overlay::{DrawContext, score_histogram::ScoreHistogram, selection_rows::mark_glyph},
+        tile_grid::TileGrid,
+    },
     drawing::{
         below, display_width, first_fitting, format_score, split_columns, split_end, text_cells,
         wrap_words,
@@ -32,7 +36,7 @@ struct TileText<'a> {
 impl<'a> TileText<'a> {
     fn new(ctx: &DrawContext, tile: &Tile<'a>, state: SelectionState) -> Self {
         let cluster = tile.cluster;
-        if let Some(preview) = tile.preview.filter(|_| ctx.app.shows_members()) {
+        if let Some(preview) = tile.preview.filter(|_| ctx.app.results().shows_members()) {
             let (relevance, subject) = (preview.relevance.as_ref(), preview.title().to_string());
             return Self { relevance, counts: Vec::new(), short_counts: Vec::new(), subject };
         }
@@ -69,7 +73,7 @@ pub(super) fn draw_tile(
 ) {
     let theme = ctx.theme;
     let picture = grid.picture_area(area);
-    let out = ctx.app.falls_out(tile.cluster);
+    let out = ScoreHistogram::falls_out(ctx.app, tile.cluster);
     let pictures = if out { Vec::new() } else { grid.pictures(ctx.app, area, tile) };
     if pictures.is_empty() {
         ctx.picture_placeholder(picture, if out { "falls out" } else { "no preview" });
@@ -79,7 +83,7 @@ pub(super) fn draw_tile(
         ctx.draw_picture(area, preview.media.into(), canvas);
     }
     let below = below(area, picture.height);
-    let state = ctx.app.tile_selection_state(tile);
+    let state = ctx.app.baskets().tile_selection_state(tile, ctx.app.results());
     let (glyph, style) = mark_glyph(theme, state);
     ctx.put(below, 0, &[(glyph, style)]);
     let (_, line) = split_columns(below, text_cells(glyph));
@@ -116,11 +120,11 @@ pub(super) fn draw_tile(
 
 pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected: bool) {
     let theme = ctx.theme;
-    let state = ctx.app.tile_selection_state(tile);
+    let state = ctx.app.baskets().tile_selection_state(tile, ctx.app.results());
     let (glyph, style) = mark_glyph(theme, state);
     let text = TileText::new(ctx, tile, state);
     let score = text.relevance.map_or_else(String::new, |relevance| {
-        let (score, band) = score_and_band(relevance, ctx.app.score_scale());
+        let (score, band) = score_and_band(relevance, ctx.app.results().score_scale());
         format!("{score}{band} · ")
     });
     let count = text.counts.first().map_or("", String::as_str);
@@ -138,7 +142,7 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
     for (row, line) in (1..area.height).zip(wrap_words(&text.subject, cells, lines)) {
         ctx.put(area, row, &[("   ", theme.dim), (&line, theme.dim)]);
     }
-    if ctx.app.falls_out(tile.cluster) {
+    if ScoreHistogram::falls_out(ctx.app, tile.cluster) {
         ctx.buf.set_style(area, theme.dim);
     }
     if selected {
@@ -153,7 +157,7 @@ const USUAL_SIZE_CELLS: usize = 4;
 fn score_line(ctx: &mut DrawContext, line: Rect, relevance: &Relevance, sizes: &[String]) {
     let theme = ctx.theme;
     let cells = usize::from(line.width);
-    let (score, band) = score_and_band(relevance, ctx.app.score_scale());
+    let (score, band) = score_and_band(relevance, ctx.app.results().score_scale());
     let size = first_fitting(sizes, cells.saturating_sub(display_width(&score) + 1));
     let used = display_width(&score) + display_width(size).max(USUAL_SIZE_CELLS) + 1;
     let band = clip_at_word(&band, cells.saturating_sub(used));

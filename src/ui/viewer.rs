@@ -4,14 +4,15 @@ use ratatui::{layout::Rect, style::Style};
 use tessera_model::{Preview, text::group_digits, video::format_timestamp};
 use tessera_picture::Protocol;
 
-use super::{hints, pane::selection_text};
 use crate::{
     app::{
+        Viewer,
         basket::count_with_noun,
         overlay::DrawContext,
         viewer::{Arrangement, Comparison, StripFrame, ViewerPanel},
     },
     drawing::{display_width, split_end},
+    ui::{hints, pane::selection_text},
 };
 
 pub(super) fn viewer(ctx: &mut DrawContext) {
@@ -69,7 +70,7 @@ fn title(ctx: &mut DrawContext, area: Rect) {
     let (app, theme) = (ctx.app, ctx.theme);
     let place = match app.comparison() {
         Some(comparison) => arrangement_text(ctx, comparison),
-        None if ctx.app.is_playing() => playback_text(ctx),
+        None if ctx.app.viewer().is_some_and(Viewer::is_playing) => playback_text(ctx),
         None => position_text(ctx),
     };
     let end = format!("{place}  {} ", zoom_text(ctx));
@@ -103,7 +104,7 @@ fn is_label_cut(ctx: &DrawContext, preview: &Preview) -> bool {
 /// The name of a picture, its size, and whether it is selected.
 fn name_parts(ctx: &DrawContext, preview: &Preview, accented: bool) -> [(String, Style); 3] {
     let (app, theme) = (ctx.app, ctx.theme);
-    let size = app.viewed_size(preview);
+    let size = app.store().viewed_size(preview);
     let size = size.map_or_else(String::new, |(width, height)| format!("  {width}×{height}"));
     let selected = selection_text(app, preview);
     let selected = selected.map_or_else(String::new, |text| format!("  {text}"));
@@ -117,14 +118,17 @@ fn arrangement_text(ctx: &DrawContext, comparison: &Comparison) -> String {
         Arrangement::SideBySide => count_with_noun(count, "picture", "pictures"),
         Arrangement::InTurn => format!("{} of {count} in turn", comparison.active + 1),
         Arrangement::Difference => {
-            let other = ctx.app.compared_previews().get(1).map(|preview| preview.title());
+            let other = ctx
+                .app
+                .comparison()
+                .and_then(|it| Some(it.previews(ctx.app.results()).get(1)?.title()));
             format!("differences from {} in red", other.unwrap_or_default())
         }
     }
 }
 
 fn playback_text(ctx: &DrawContext) -> String {
-    let (index, count) = ctx.app.frame_position().unwrap_or_default();
+    let (index, count) = ctx.app.results().frame_position().unwrap_or_default();
     format!("playing frame {} of {}", index + 1, group_digits(count as u64))
 }
 
@@ -133,7 +137,7 @@ fn position_text(ctx: &DrawContext) -> String {
         return String::new();
     };
     let digits = |number: usize| group_digits(number as u64);
-    let page = match ctx.app.page_number() {
+    let page = match ctx.app.results().page_number() {
         0 => String::new(),
         page => format!(", page {}", page + 1),
     };

@@ -163,7 +163,9 @@ fn every_action_is_reached_by_its_name_and_leads_to_text_or_to_a_reason() {
         let leads_to_text = STATES.iter().any(|state| {
             let mut session = TextSession::start(state());
             let app = &session.desk.app;
-            if app.overlay().is_some() || app.is_editing_query() {
+            if app.overlay().is_some()
+                || app.query().is_editing_query(app.panes().focus, app.results())
+            {
                 return false;
             }
             let expected = TypedLine::Events(vec![Event::Action(action)]);
@@ -213,7 +215,8 @@ fn every_key_that_is_not_a_digit_is_its_action() {
     for state in STATES {
         let desk = state();
         let app = &desk.app;
-        if app.overlay().is_some() || app.is_editing_query() {
+        if app.overlay().is_some() || app.query().is_editing_query(app.panes().focus, app.results())
+        {
             continue;
         }
         let [inner, _] = app.contexts();

@@ -12,7 +12,7 @@ async fn open_a_dataset_and_see_its_pictures() {
     person.sees("READY");
     person.sees("1 Datasets");
     assert!(person.painted_cells() > 500, "pictures are drawn:\n{}", person.screen());
-    let page = person.session.app.page().unwrap();
+    let page = person.session.app.results().page().unwrap();
     let members: u64 = page.clusters.iter().filter_map(tessera_model::Cluster::size).sum();
     assert_eq!(members, 24, "every picture is in exactly one cluster");
 }
@@ -24,7 +24,7 @@ async fn watch_an_index_grow_until_it_is_ready() {
     service.deployment.wait_until_idle().await;
     person.wait(2).await;
     person.sees("● paintings");
-    assert!(person.session.app.page().is_some_and(|page| !page.clusters.is_empty()));
+    assert!(person.session.app.results().page().is_some_and(|page| !page.clusters.is_empty()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -33,9 +33,9 @@ async fn page_to_the_end_and_back() {
     let mut person = Person::at(&service).await;
     person.press("< <").await;
     person.sees("clusters 1-100 · granularity 0 · page 1");
-    let first = person.session.app.cluster().unwrap().id;
+    let first = person.session.app.results().cluster().unwrap().id;
     let mut pages = 1;
-    while person.session.app.page().unwrap().may_have_next() {
+    while person.session.app.results().page().unwrap().may_have_next() {
         person.press("n").await;
         pages += 1;
         person.sees(&format!("page {pages}"));
@@ -45,7 +45,7 @@ async fn page_to_the_end_and_back() {
     for _ in 1..pages {
         person.press("p").await;
     }
-    assert_eq!(person.session.app.cluster().unwrap().id, first);
+    assert_eq!(person.session.app.results().cluster().unwrap().id, first);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -56,10 +56,10 @@ async fn granularities_nest_from_many_small_to_few_large_clusters() {
     let mut counts = Vec::new();
     for level in 0..5 {
         assert_eq!(
-            person.session.app.view().unwrap().search.granularity,
+            person.session.app.results().view().unwrap().search.granularity,
             Granularity::new(level).unwrap()
         );
-        counts.push(person.session.app.page().unwrap().clusters.len());
+        counts.push(person.session.app.results().page().unwrap().clusters.len());
         person.press(">").await;
     }
     assert!(counts.is_sorted_by(|finer, coarser| finer >= coarser), "{counts:?}");
@@ -71,16 +71,16 @@ async fn find_what_is_similar_and_come_back() {
     let service = Service::over_paintings(40).await;
     let mut person = Person::at(&service).await;
     person.press("l").await;
-    let from = person.session.app.cluster().unwrap().id;
+    let from = person.session.app.results().cluster().unwrap().id;
     person.press("f").await;
     person.sees("similar to");
-    let clusters = &person.session.app.page().unwrap().clusters;
+    let clusters = &person.session.app.results().page().unwrap().clusters;
     let scores: Vec<f64> =
         clusters.iter().map(|cluster| cluster.relevance.as_ref().unwrap().score).collect();
     assert!(scores[0] < 0.005, "the picture itself comes first: {scores:?}");
     assert!(scores.is_sorted(), "nearest first: {scores:?}");
     person.press("esc").await;
-    assert_eq!(person.session.app.cluster().unwrap().id, from);
+    assert_eq!(person.session.app.results().cluster().unwrap().id, from);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -91,7 +91,7 @@ async fn search_by_a_file_of_this_machine() {
     person.paste(&service.a_picture().to_string_lossy());
     person.press("enter").await;
     person.sees("similar to");
-    let best = person.session.app.cluster().unwrap();
+    let best = person.session.app.results().cluster().unwrap();
     assert!(best.relevance.as_ref().unwrap().score < 0.02, "its own copy in the dataset is found");
     assert_eq!(
         best.previews[0].file_name.as_str(),

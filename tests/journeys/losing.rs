@@ -6,13 +6,17 @@ use crate::journeys::harness::{Person, Service};
 async fn lose_and_regain_the_service() {
     let mut service = Service::over_paintings(40).await;
     let mut person = Person::at(&service).await;
-    let clusters = person.session.app.page().unwrap().clusters.len();
+    let clusters = person.session.app.results().page().unwrap().clusters.len();
 
     service.stop().await;
     person.wait(20).await;
     person.wait(20).await;
     person.sees("no response for");
-    assert_eq!(person.session.app.page().unwrap().clusters.len(), clusters, "what was seen stays");
+    assert_eq!(
+        person.session.app.results().page().unwrap().clusters.len(),
+        clusters,
+        "what was seen stays"
+    );
     person.press("l j h k").await;
     person.press("f").await;
     person.sees("r tries again");
@@ -23,7 +27,7 @@ async fn lose_and_regain_the_service() {
     person.wait(31).await;
     person.sees("lower is closer");
     assert!(
-        person.session.app.page().is_some_and(|page| !page.clusters.is_empty()),
+        person.session.app.results().page().is_some_and(|page| !page.clusters.is_empty()),
         "{}",
         person.screen()
     );

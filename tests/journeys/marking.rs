@@ -13,9 +13,10 @@ async fn mark_clusters_leave_one_out_export_and_find_exactly_that() {
     // The two first clusters hold several pictures each; one preview of the second stays behind.
     person.press("space l space enter l x esc").await;
     person.sees("selected 2 here");
-    let selection = person.session.app.selection().unwrap().clone();
+    let selection =
+        person.session.app.baskets().selection(person.session.app.results()).unwrap().clone();
     let totals = selection.totals();
-    let left_out = person.session.app.preview().unwrap().file_name.clone();
+    let left_out = person.session.app.results().preview().unwrap().file_name.clone();
     assert_eq!((totals.clusters, totals.excluded), (2, 1));
     let rows = usize::try_from(totals.export_rows()).unwrap();
     assert!(rows < 39, "not everything is marked");
@@ -49,12 +50,15 @@ async fn a_selection_is_saved_and_opened_again() {
     let service = Service::over_paintings(24).await;
     let mut person = Person::at(&service).await;
     person.press("V u U M w enter").await;
-    let marked = person.session.app.selection().unwrap().clone();
+    let marked =
+        person.session.app.baskets().selection(person.session.app.results()).unwrap().clone();
     person.sees("saved the selection to");
     person.press("D").await;
-    assert!(person.session.app.selection().unwrap().is_empty());
+    assert!(
+        person.session.app.baskets().selection(person.session.app.results()).unwrap().is_empty()
+    );
     person.press("w").await;
     person.sees("nothing is selected");
     person.press("o enter").await;
-    assert_eq!(person.session.app.selection(), Some(&marked));
+    assert_eq!(person.session.app.baskets().selection(person.session.app.results()), Some(&marked));
 }

@@ -13,7 +13,7 @@ async fn write_filters_run_them_switch_one_off_and_keep_the_query() {
     person.sees("row 1: uniqueness.value");
     person.press("ctrl-u 0 f5").await;
     person.sees("✓ uniqueness >0");
-    assert!(!person.session.app.page().unwrap().clusters.is_empty());
+    assert!(!person.session.app.results().page().unwrap().clusters.is_empty());
     // Nothing is more unique than 1, so nothing passes both.
     person.press("3 a 6 1 f5").await;
     person.sees("No match for uniqueness >0 and uniqueness >1");
@@ -35,5 +35,9 @@ async fn what_the_service_refuses_stands_under_its_filter() {
     person.press("f5 3").await;
     person
         .sees("row 1: the service reports: query.vql: filter 0, issues.value: must be one of blur");
-    assert_eq!(person.session.app.draft().rows.len(), 1, "the query stays");
+    assert_eq!(
+        person.session.app.query().draft(person.session.app.results()).rows.len(),
+        1,
+        "the query stays"
+    );
 }

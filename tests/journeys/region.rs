@@ -12,7 +12,7 @@ async fn a_part_of_a_picture_is_searched_by_a_copy_of_it() {
     person.sees("area    25%");
     person.press("enter").await;
     person.sees("region 0.50×0.50");
-    assert!(person.session.app.page().is_some_and(|page| !page.clusters.is_empty()));
+    assert!(person.session.app.results().page().is_some_and(|page| !page.clusters.is_empty()));
     // Another granularity sends the same part again.
     person.press("<").await;
     person.sees("granularity 1");

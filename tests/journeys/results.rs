@@ -22,12 +22,12 @@ async fn what_is_similar_to_one_picture_and_not_to_another() {
     let service = Service::over_paintings(40).await;
     let mut person = Person::at(&service).await;
     person.press("< < f").await;
-    let all = person.session.app.tiles().len();
+    let all = person.session.app.results().tiles().len();
     assert!(all > 1, "a search ranks clusters:\n{}", person.screen());
-    let nearest = person.session.app.cluster().unwrap().id;
+    let nearest = person.session.app.results().cluster().unwrap().id;
     // A second tab that is filtered to one picture; the filter itself asks nobody.
     person.press("ctrl-t < <").await;
-    let name = person.session.app.preview().unwrap().file_name.to_string();
+    let name = person.session.app.results().preview().unwrap().file_name.to_string();
     person.press("/").await;
     person.paste(&name);
     person.press("enter").await;
@@ -35,12 +35,16 @@ async fn what_is_similar_to_one_picture_and_not_to_another() {
     person.press("esc alt-1 = 1").await;
     person.sees("of loaded pages");
     assert!(
-        person.session.app.tiles().is_empty(),
+        person.session.app.results().tiles().is_empty(),
         "the whole dataset without itself leaves nothing"
     );
     person.press("ctrl-w alt-1 = 2").await;
-    assert_eq!(person.session.app.tiles().len(), all);
-    assert_eq!(person.session.app.cluster().unwrap().id, nearest, "in the order of the first tab");
+    assert_eq!(person.session.app.results().tiles().len(), all);
+    assert_eq!(
+        person.session.app.results().cluster().unwrap().id,
+        nearest,
+        "in the order of the first tab"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -49,11 +53,11 @@ async fn members_and_a_search_run_again() {
     let mut person = Person::at(&service).await;
     person.press("> > , 4").await;
     person.press("enter").await;
-    assert!(person.session.app.shows_members(), "{}", person.screen());
+    assert!(person.session.app.results().shows_members(), "{}", person.screen());
     person.sees("9 of 15 members are shown; f finds more, an export has all");
     person.press("l f").await;
     person.sees("similar to");
-    let found = person.session.app.view().unwrap().search.clone();
+    let found = person.session.app.results().view().unwrap().search.clone();
     person.press("esc esc H enter").await;
-    assert_eq!(person.session.app.view().unwrap().search, found);
+    assert_eq!(person.session.app.results().view().unwrap().search, found);
 }

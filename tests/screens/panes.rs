@@ -6,8 +6,7 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{
     app::{
         Event,
-        areas::inner_area,
-        detail_layout::DetailLayout,
+        areas::{DetailLayout, inner_area},
         overlay::{file_picker::FilePicker, sort_filter::FilterInput},
     },
     drawing::theme::ThemeName,
@@ -192,7 +191,7 @@ fn text_areas(desk: &Desk) -> Vec<Rect> {
     let areas = desk.app.areas();
     let detail = areas.detail.map(|area| DetailLayout::new(&desk.app, area).text);
     let framed = |area: Option<Rect>| area.filter(|area| area.height > 2).map(inner_area);
-    let query = areas.query.filter(|_| desk.app.draft().json.is_none());
+    let query = areas.query.filter(|_| desk.app.query().draft(desk.app.results()).json.is_none());
     let panes = [areas.status, query, areas.jobs, areas.basket, areas.connection];
     let panes: Vec<Rect> = panes.into_iter().filter_map(framed).chain(detail).collect();
     let Some(overlay) = desk.app.overlay() else { return panes };

@@ -12,7 +12,7 @@ use tessera_model::{
 use crate::support::desk::{Desk, cluster, dataset, page, task};
 
 fn selection(desk: &Desk) -> &Selection {
-    desk.app.selection().expect("the basket is there")
+    desk.app.baskets().selection(desk.app.results()).expect("the basket is there")
 }
 
 fn totals(desk: &Desk) -> SelectionTotals {
@@ -40,12 +40,18 @@ fn space_selects_and_deselects_the_cluster() {
 fn a_range_is_selected_by_its_two_ends() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l v l l l");
-    assert_eq!(desk.app.selected_tile_range(), Some(1..=4));
+    assert_eq!(desk.app.baskets().selected_tile_range(desk.app.results()), Some(1..=4));
     assert!(selection(&desk).is_empty(), "nothing is selected before the second end");
     desk.press("v");
-    assert_eq!((totals(&desk).clusters, desk.app.selected_tile_range()), (4, None));
+    assert_eq!(
+        (totals(&desk).clusters, desk.app.baskets().selected_tile_range(desk.app.results())),
+        (4, None)
+    );
     desk.press("v h esc");
-    assert_eq!((totals(&desk).clusters, desk.app.selected_tile_range()), (4, None));
+    assert_eq!(
+        (totals(&desk).clusters, desk.app.baskets().selected_tile_range(desk.app.results())),
+        (4, None)
+    );
 }
 
 #[test]
@@ -56,7 +62,7 @@ fn all_pages_are_selected_one_by_one_as_one_undo_step() {
     desk.answer_page(page(100, 100));
     desk.answer_page(page(200, 7));
     assert_eq!(totals(&desk).clusters, 207);
-    assert_eq!(desk.app.page_number(), 0, "the page on screen stays");
+    assert_eq!(desk.app.results().page_number(), 0, "the page on screen stays");
     assert_eq!(desk.notice(), "all pages loaded: selected 207 clusters from 3 pages; u undoes it");
     desk.press("u");
     assert!(selection(&desk).is_empty());
@@ -114,7 +120,7 @@ fn the_selection_survives_paging_and_hidden_entries_are_counted() {
     desk.press("space l space n");
     desk.answer_page(page(100, 100));
     desk.press("space");
-    assert_eq!(desk.app.visible_and_hidden_selected(), (1, 2));
+    assert_eq!(desk.app.baskets().visible_and_hidden_selected(desk.app.results()), (1, 2));
 }
 
 #[test]
@@ -180,7 +186,7 @@ fn selected_clusters_are_stale_after_a_reindex_until_they_are_loaded_again() {
         EntryContent::Cluster(cluster) => cluster.stale,
         EntryContent::MediaItem(..) => false,
     };
-    let rows = desk.app.basket_rows();
+    let rows = desk.app.baskets().rows(desk.app.results());
     assert_eq!(rows.iter().find(|mark| stale(mark)).unwrap().id(), EntryId::Cluster(cluster(0).id));
 }
 
@@ -190,11 +196,11 @@ fn opening_a_row_goes_to_its_tile_or_searches_for_it() {
     desk.press("l space n");
     desk.answer_page(page(100, 100));
     desk.press("M enter");
-    let view = desk.app.view().unwrap();
+    let view = desk.app.results().view().unwrap();
     assert_eq!(view.similar_to.as_ref().unwrap().as_str(), "10.jpg");
     desk.answer_page(page(0, 5));
     desk.press("M enter");
-    assert_eq!(desk.app.cluster().unwrap().id, cluster(1).id);
+    assert_eq!(desk.app.results().cluster().unwrap().id, cluster(1).id);
 }
 
 /// A desk with two selected clusters, one with an excluded member.

@@ -31,7 +31,12 @@ fn compared(desk: &Desk) -> Vec<u128> {
 
 fn is_selected(desk: &Desk, number: u128) -> bool {
     let media = MediaId(Uuid::from_u128(100_000 + number));
-    desk.app.selection().unwrap().get(EntryId::MediaItem(media)).is_some()
+    desk.app
+        .baskets()
+        .selection(desk.app.results())
+        .unwrap()
+        .get(EntryId::MediaItem(media))
+        .is_some()
 }
 
 #[test]
@@ -77,7 +82,7 @@ fn keeping_one_selects_the_others_and_goes_to_the_next_pair() {
     assert_eq!(compared(&desk), [10, 11]);
     assert_eq!([0, 1, 2].map(|number| is_selected(&desk, number)), [true, false, true]);
     // The cursor is on the active picture, so that other actions apply to it.
-    assert_eq!(desk.app.preview().unwrap().file_name.as_str(), "10.jpg");
+    assert_eq!(desk.app.results().preview().unwrap().file_name.as_str(), "10.jpg");
     desk.press("u");
     assert!(!is_selected(&desk, 2));
 }

@@ -21,7 +21,7 @@ fn clipboard(desk: &Desk) -> Option<&str> {
 #[test]
 fn y_and_a_letter_copies_what_is_under_the_cursor() {
     let mut desk = with_status(Status::Ready);
-    let cluster = desk.app.cluster().unwrap().id;
+    let cluster = desk.app.results().cluster().unwrap().id;
     desk.press("y");
     assert_eq!(desk.app.pending_keys().len(), 1, "the hints show what can follow");
     desk.press("i");
@@ -57,7 +57,7 @@ fn the_command_opens_what_the_pane_shows() {
 #[test]
 fn queries_and_selections_are_copied_as_they_are_sent() {
     let mut desk = with_status(Status::Ready);
-    let cluster = desk.app.cluster().unwrap().id;
+    let cluster = desk.app.results().cluster().unwrap().id;
     desk.other.clear();
     desk.press("3 y j");
     assert_eq!((clipboard(&desk), desk.notice()), (None, "no complete filter is on"));
@@ -120,7 +120,7 @@ fn copied_facts_contain_nothing_that_a_terminal_interprets() {
 fn the_client_writes_the_curl_command() {
     let mut desk = with_status(Status::Ready);
     desk.press("y c");
-    let search = desk.app.view().unwrap().search.clone();
+    let search = desk.app.results().view().unwrap().search.clone();
     assert!(desk.requests().contains(&&Request::Curl(ReadRequest::Page(search))));
     desk.answer(Lane::Curl, Payload::Curl("curl -sS https://media.example".into()));
     assert_eq!(clipboard(&desk), Some("curl -sS https://media.example"));

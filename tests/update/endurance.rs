@@ -28,7 +28,7 @@ fn after_ten_hours_of_sleep_each_read_that_is_due_is_sent_once() {
     // The first response after the sleep may be a failure: the connections are gone.
     desk.fail(Lane::Datasets, FailureKind::Unreachable);
     desk.fail(Lane::Export(JobId(0)), FailureKind::Unreachable);
-    assert_eq!(desk.app.page().unwrap().clusters.len(), 3, "the page stays");
+    assert_eq!(desk.app.results().page().unwrap().clusters.len(), 3, "the page stays");
     assert!(matches!(desk.app.jobs().get(JobId(0)).unwrap().state(), JobState::ExportRunning(..)));
     desk.wait(60);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));

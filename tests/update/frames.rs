@@ -16,13 +16,16 @@ fn desk() -> Desk {
 }
 
 fn title(desk: &Desk) -> String {
-    desk.app.preview().unwrap().title().to_string()
+    desk.app.results().preview().unwrap().title().to_string()
 }
 
 #[test]
 fn frames_are_stepped_through_in_the_order_of_time_across_clusters() {
     let mut desk = desk();
-    assert_eq!((title(&desk), desk.app.frame_position()), ("00:04 a.mp4".into(), Some((1, 4))));
+    assert_eq!(
+        (title(&desk), desk.app.results().frame_position()),
+        ("00:04 a.mp4".into(), Some((1, 4)))
+    );
     let mut steps = Vec::new();
     for key in ["}", "}", "{", "{", "{"] {
         desk.press(key);
@@ -30,7 +33,7 @@ fn frames_are_stepped_through_in_the_order_of_time_across_clusters() {
     }
     let expected = ["00:06.5 a.mp4", "00:08 a.mp4", "00:06.5 a.mp4", "00:04 a.mp4", "00:00 a.mp4"];
     assert_eq!(steps, expected);
-    assert_eq!(desk.app.cluster().unwrap().id, cluster(0).id);
+    assert_eq!(desk.app.results().cluster().unwrap().id, cluster(0).id);
     desk.press("{");
     assert_eq!(title(&desk), "00:00 a.mp4");
     assert_eq!(desk.notice(), "this is the first frame of its video on this page");
@@ -45,7 +48,7 @@ fn stepping_says_why_it_is_unavailable() {
     let mut pictures = Desk::with_clusters(3);
     pictures.press("}");
     assert_eq!(pictures.notice(), "this is not a frame of a video");
-    assert_eq!(Desk::new().app.frame_position(), None);
+    assert_eq!(Desk::new().app.results().frame_position(), None);
 }
 
 #[test]
@@ -54,7 +57,7 @@ fn hidden_clusters_are_not_stepped_into() {
     desk.press("/");
     desk.type_text("b.mp4");
     desk.press("enter");
-    assert_eq!(desk.app.frame_position(), Some((1, 3)));
+    assert_eq!(desk.app.results().frame_position(), Some((1, 3)));
 }
 
 #[test]

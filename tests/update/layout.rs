@@ -4,8 +4,10 @@ use proptest::prelude::*;
 use ratatui::layout::{Margin, Rect};
 use tessera::{
     app::{
-        App, Event, Mouse, MouseKind, Pane, Setup, areas::inner_area, detail_layout::DetailLayout,
-        jobs::job_rows::JobRows, tile_grid::TileGrid,
+        App, Event, Mouse, MouseKind, Pane, Setup,
+        areas::{DetailLayout, inner_area},
+        jobs::rows::JobRows,
+        tile_grid::TileGrid,
     },
     config::TileSize,
     input::Keymap,
@@ -80,7 +82,7 @@ fn shown(size: (u16, u16), count: usize, cell: (u16, u16)) -> Desk {
 /// The visible tiles, with their margins.
 fn visible_tiles(desk: &Desk) -> Vec<Rect> {
     let grid = desk.app.grid().unwrap();
-    let visible = grid.capacity().min(desk.app.tiles().len());
+    let visible = grid.capacity().min(desk.app.results().tiles().len());
     (0..visible).map(|place| grid.tile_area(place).unwrap().outer(Margin::new(1, 1))).collect()
 }
 
@@ -110,9 +112,9 @@ fn the_rows_of_a_short_result_differ_by_one_tile_and_vertical_keys_follow_them()
     assert!(rows[0] < rows[4] && rows[0] == rows[1]);
     let first_of_next = rows.iter().position(|row| *row > rows[0]).unwrap();
     desk.press("j");
-    assert_eq!(desk.app.view().unwrap().cursor, first_of_next);
+    assert_eq!(desk.app.results().view().unwrap().cursor, first_of_next);
     desk.press("l k");
-    assert_eq!(desk.app.view().unwrap().cursor, 1);
+    assert_eq!(desk.app.results().view().unwrap().cursor, 1);
 }
 
 #[test]
@@ -121,7 +123,10 @@ fn the_tiles_stay_while_a_filter_is_typed_and_grow_when_it_is_accepted() {
     let before = desk.app.grid().unwrap().columns();
     desk.press("/");
     desk.type_text("12.jpg");
-    assert_eq!((desk.app.grid().unwrap().columns(), desk.app.tiles().len()), (before, 10));
+    assert_eq!(
+        (desk.app.grid().unwrap().columns(), desk.app.results().tiles().len()),
+        (before, 10)
+    );
     desk.press("enter");
     assert!(desk.app.grid().unwrap().capacity() < 20, "the short result grows");
 }
@@ -227,7 +232,7 @@ fn the_strip_of_the_detail_contains_the_selected_preview_and_a_click_selects_ano
     assert_eq!(strip.iter().map(|(index, _)| *index).collect::<Vec<_>>(), [0, 1, 2]);
     let (_, area) = strip[2];
     desk.happen(Event::Mouse(Mouse { column: area.x, row: area.y, kind: MouseKind::Click }));
-    assert_eq!(desk.app.view().unwrap().preview_index, 2);
+    assert_eq!(desk.app.results().view().unwrap().preview_index, 2);
     desk.happen(Event::Resize(100, 24));
     let low = layout(&desk);
     assert!(low.picture.height >= 8);
@@ -246,7 +251,7 @@ fn a_cluster_is_a_collage_where_the_small_pictures_have_enough_pixels() {
         let grid = desk.app.grid().unwrap();
         let tile = grid.tile_area(0).unwrap();
         let areas: Vec<Rect> = grid
-            .pictures(&desk.app, tile, &desk.app.tiles()[0])
+            .pictures(&desk.app, tile, &desk.app.results().tiles()[0])
             .into_iter()
             .map(|(_, area)| area)
             .collect();
@@ -270,9 +275,12 @@ fn a_click_on_a_tile_selects_it_and_a_second_one_opens() {
     let tile = desk.app.grid().unwrap().tile_area(1).unwrap();
     let click = Event::Mouse(Mouse { column: tile.x + 2, row: tile.y + 1, kind: MouseKind::Click });
     desk.happen(click.clone());
-    assert_eq!((desk.app.view().unwrap().cursor, desk.app.panes().focus), (1, Pane::Results));
+    assert_eq!(
+        (desk.app.results().view().unwrap().cursor, desk.app.panes().focus),
+        (1, Pane::Results)
+    );
     desk.happen(click);
-    assert!(desk.app.shows_members());
+    assert!(desk.app.results().shows_members());
 }
 
 #[test]
@@ -283,7 +291,7 @@ fn the_wheel_moves_the_pane_under_it() {
     let wheel = Mouse { column: area.x + 3, row: area.y + 3, kind: MouseKind::WheelDown };
     desk.happen(Event::Mouse(wheel));
     assert_eq!(desk.app.panes().focus, Pane::Results);
-    assert!(desk.app.view().unwrap().cursor > 0);
+    assert!(desk.app.results().view().unwrap().cursor > 0);
 }
 
 proptest! {

@@ -105,12 +105,12 @@ fn jobs_wait_for_the_login_and_do_not_fail() {
     let (ticket, _) = desk.take(|lane| *lane == Lane::Export(JOB));
     desk.respond(ticket, Err(rejected()));
     let job = desk.app.jobs().get(JOB).unwrap();
-    assert!(job.is_active() && desk.app.waits_for_login(job), "{:?}", job.state());
+    assert!(job.is_active() && desk.app.login().waits_for_login(job), "{:?}", job.state());
     desk.wait(60);
     desk.answer(Lane::Datasets, ready());
     desk.answer(Lane::Export(JOB), Payload::Export(task("IN_PROGRESS")));
     let job = desk.app.jobs().get(JOB).unwrap();
-    assert!(!desk.app.waits_for_login(job));
+    assert!(!desk.app.login().waits_for_login(job));
     assert_eq!(job.label(), "IN_PROGRESS");
 }
 
@@ -240,7 +240,7 @@ fn the_time_of_a_token_counts_down() {
     let mut desk = hosted();
     let issued = desk.app.clock();
     desk.happen(Event::TokenIssued(issued + Duration::from_secs(90)));
-    assert_eq!(desk.app.token_time_left(), Some(Duration::from_secs(90)));
+    assert_eq!(desk.app.login().token_time_left(desk.app.clock()), Some(Duration::from_secs(90)));
     desk.wait(100);
-    assert_eq!(desk.app.token_time_left(), Some(Duration::ZERO));
+    assert_eq!(desk.app.login().token_time_left(desk.app.clock()), Some(Duration::ZERO));
 }

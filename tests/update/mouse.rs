@@ -36,16 +36,20 @@ fn a_drag_over_tiles_selects_their_range() {
     let mut desk = with_tiles();
     mouse(&mut desk, 1, MouseKind::Click);
     mouse(&mut desk, 1, MouseKind::Drag);
-    assert_eq!(desk.app.selected_tile_range(), None, "still on the first tile");
+    assert_eq!(
+        desk.app.baskets().selected_tile_range(desk.app.results()),
+        None,
+        "still on the first tile"
+    );
     mouse(&mut desk, 2, MouseKind::Drag);
     mouse(&mut desk, 3, MouseKind::Drag);
-    assert_eq!(desk.app.selected_tile_range(), Some(1..=3));
+    assert_eq!(desk.app.baskets().selected_tile_range(desk.app.results()), Some(1..=3));
     mouse(&mut desk, 3, MouseKind::Release);
-    assert_eq!(desk.app.selection().unwrap().len(), 3);
+    assert_eq!(desk.app.baskets().selection(desk.app.results()).unwrap().len(), 3);
     assert_eq!(desk.notice(), "3 clusters selected; u undoes it");
-    assert_eq!(desk.app.selected_tile_range(), None);
+    assert_eq!(desk.app.baskets().selected_tile_range(desk.app.results()), None);
     desk.press("u");
-    assert_eq!(desk.app.selection().unwrap().len(), 0);
+    assert_eq!(desk.app.baskets().selection(desk.app.results()).unwrap().len(), 0);
 }
 
 #[test]
@@ -54,13 +58,19 @@ fn a_click_without_a_drag_selects_nothing() {
     for kind in [MouseKind::Click, MouseKind::Drag, MouseKind::Release] {
         mouse(&mut desk, 2, kind);
     }
-    assert_eq!((desk.app.view().unwrap().cursor, desk.app.selection().unwrap().len()), (2, 0));
+    assert_eq!(
+        (
+            desk.app.results().view().unwrap().cursor,
+            desk.app.baskets().selection(desk.app.results()).unwrap().len()
+        ),
+        (2, 0)
+    );
     // A drag that starts elsewhere is not one over tiles.
     let header = Mouse { column: 0, row: 0, kind: MouseKind::Click };
     desk.happen(Event::Mouse(header));
     mouse(&mut desk, 4, MouseKind::Drag);
     mouse(&mut desk, 4, MouseKind::Release);
-    assert_eq!(desk.app.view().unwrap().cursor, 2);
+    assert_eq!(desk.app.results().view().unwrap().cursor, 2);
 }
 
 #[test]
@@ -70,7 +80,7 @@ fn a_drag_can_end_outside_of_the_tiles() {
     mouse(&mut desk, 2, MouseKind::Drag);
     desk.happen(Event::Mouse(Mouse { column: 0, row: 0, kind: MouseKind::Drag }));
     desk.happen(Event::Mouse(Mouse { column: 0, row: 0, kind: MouseKind::Release }));
-    assert_eq!(desk.app.selection().unwrap().len(), 2);
+    assert_eq!(desk.app.baskets().selection(desk.app.results()).unwrap().len(), 2);
 }
 
 /// The texts of the frame, and the frame.

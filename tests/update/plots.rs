@@ -42,7 +42,7 @@ fn kept_and_dropped(desk: &Desk) -> (usize, usize) {
 }
 
 fn search(desk: &Desk) -> Search {
-    desk.app.view().unwrap().search.clone()
+    desk.app.results().view().unwrap().search.clone()
 }
 
 fn max_score(desk: &Desk) -> Option<Fraction> {
@@ -73,8 +73,9 @@ fn the_cut_starts_without_a_limit_and_steps_by_results() {
 fn what_falls_out_is_known_to_the_tiles_at_once() {
     let mut desk = caption_search();
     desk.press("g h down down");
-    let tiles = desk.app.tiles();
-    let out: Vec<bool> = tiles.iter().map(|tile| desk.app.falls_out(tile.cluster)).collect();
+    let tiles = desk.app.results().tiles();
+    let out: Vec<bool> =
+        tiles.iter().map(|tile| ScoreHistogram::falls_out(&desk.app, tile.cluster)).collect();
     assert_eq!(out, [false, false, true, true, true]);
     let boundary = plot(&desk).boundary(&desk.app).map(|it| it.unwrap().relevance.clone().unwrap());
     assert_eq!(boundary.map(|relevance| relevance.score.to_string()), ["0.34", "0.42"]);

@@ -76,10 +76,10 @@ fn a_max_score_outside_0_to_1_is_rejected_at_its_field() {
 fn scores_below_the_bound_are_counted_on_the_loaded_page() {
     let mut desk = Desk::with_clusters(9);
     let half = Fraction::new(0.5).unwrap();
-    assert_eq!(desk.app.count_below(half), None, "nothing is ranked by captions yet");
+    assert_eq!(desk.app.results().count_below(half), None, "nothing is ranked by captions yet");
     desk.press("c v enter");
     desk.answer_page(scored(&[0.2, 0.4, 0.5, 0.9]));
-    assert_eq!(desk.app.count_below(half), Some((2, 4)), "0.5 itself is not below 0.5");
+    assert_eq!(desk.app.results().count_below(half), Some((2, 4)), "0.5 itself is not below 0.5");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn filters_are_written_run_and_combined_with_the_caption() {
     assert_eq!(search.filters, [Filter::duplicates(0.95).unwrap()]);
     assert_eq!(desk.app.panes().focus, Pane::Results);
     assert_eq!(
-        desk.app.query_json().unwrap(),
+        desk.app.query().query_json(desk.app.results()).unwrap(),
         r#"[{"duplicates":{"op":"duplicates","value":0.95}}]"#
     );
 }
@@ -148,7 +148,7 @@ fn a_disabled_filter_is_kept_and_not_sent() {
     desk.type_text("blur");
     desk.press("esc space f5");
     assert_eq!(open_search(&desk).filters, [Filter::uniqueness(0.8).unwrap()]);
-    assert_eq!(desk.app.draft().rows.len(), 2);
+    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 2);
     assert!(
         first_diagnostic(&desk).contains("1 enabled, 1 disabled (kept, not sent)"),
         "{}",
@@ -163,12 +163,18 @@ fn full_text_has_no_bound_and_a_semantic_filter_has_a_minimum() {
     desk.type_text("red van");
     desk.press("tab 0 . 3 5 esc");
     assert_eq!(
-        desk.app.draft().filters().unwrap(),
+        desk.app.query().draft(desk.app.results()).filters().unwrap(),
         [Filter::semantic("red van", Some(0.35)).unwrap()]
     );
     desk.press("right");
-    assert_eq!(desk.app.draft().filters().unwrap(), [Filter::full_text("red van").unwrap()]);
-    assert_eq!(desk.app.draft().selected_row().unwrap().fields().count(), 1);
+    assert_eq!(
+        desk.app.query().draft(desk.app.results()).filters().unwrap(),
+        [Filter::full_text("red van").unwrap()]
+    );
+    assert_eq!(
+        desk.app.query().draft(desk.app.results()).selected_row().unwrap().fields().count(),
+        1
+    );
 }
 
 /// A page whose first cluster has labels and a tag.
@@ -191,13 +197,13 @@ fn loaded_values_are_suggested_and_accepted() {
     add(&mut desk, "2");
     desk.press("t down v down esc");
     let labels = Filter::labels(LabelRule::OneOf, ["truck", "van"]).unwrap();
-    assert_eq!(desk.app.draft().filters().unwrap(), [labels]);
+    assert_eq!(desk.app.query().draft(desk.app.results()).filters().unwrap(), [labels]);
     // A tag is typed by its name and sent by its id.
     add(&mut desk, "3");
     desk.type_text("night");
     desk.press("enter esc");
     let tags = Filter::tags(vec![TAG.parse().unwrap()]).unwrap();
-    assert_eq!(desk.app.draft().filters().unwrap()[1], tags);
+    assert_eq!(desk.app.query().draft(desk.app.results()).filters().unwrap()[1], tags);
 }
 
 fn answer_of_datasets() -> Payload {
@@ -217,7 +223,7 @@ fn an_unpublished_issue_has_a_warning_until_the_service_accepts_it() {
     );
     desk.press("f5");
     let json = r#"[{"issues":{"op":"issue","value":"grain","mode":"in"}}]"#;
-    assert_eq!(desk.app.query_json().unwrap(), json);
+    assert_eq!(desk.app.query().query_json(desk.app.results()).unwrap(), json);
     desk.answer_page(page(0, 1));
     assert!(
         !first_diagnostic(&desk).contains("not a published issue name"),
@@ -243,7 +249,7 @@ fn a_rejection_is_shown_at_the_filter_that_it_names() {
         diagnostics(&desk.app).into_iter().find(|remark| remark.text.contains("must be one"));
     // Filter 0 is the second row: the first one is disabled.
     assert_eq!(pinned.unwrap().row, Some(1));
-    assert_eq!(desk.app.draft().rows.len(), 2);
+    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 2);
     desk.press("3 G k enter x");
     let remarks = first_diagnostic(&desk);
     assert!(!remarks.contains("must be one of blur"), "it was about another query: {remarks}");
@@ -256,14 +262,22 @@ fn the_json_and_the_form_are_one_query() {
     desk.type_text("0.8");
     desk.press("esc tab");
     assert_eq!(
-        desk.app.draft().json.as_ref().unwrap().text.text(),
+        desk.app.query().draft(desk.app.results()).json.as_ref().unwrap().text.text(),
         r#"[{"uniqueness":{"op":"uniqueness","value":0.8}}]"#
     );
     desk.press("end backspace");
     desk.type_text(r#",{"text":{"op":"fts","value":"a AND b"}}]"#);
     desk.press("tab");
-    assert_eq!(desk.app.draft().rows.len(), 2, "{}", first_diagnostic(&desk));
-    assert_eq!(desk.app.draft().filters().unwrap()[1], Filter::full_text("a AND b").unwrap());
+    assert_eq!(
+        desk.app.query().draft(desk.app.results()).rows.len(),
+        2,
+        "{}",
+        first_diagnostic(&desk)
+    );
+    assert_eq!(
+        desk.app.query().draft(desk.app.results()).filters().unwrap()[1],
+        Filter::full_text("a AND b").unwrap()
+    );
 }
 
 #[test]
@@ -276,8 +290,12 @@ fn invalid_json_is_kept_with_the_position_of_the_error() {
     desk.press("f5");
     assert!(desk.requests().is_empty(), "nothing is run that cannot be read");
     desk.press("esc 3 backspace tab");
-    assert_eq!(desk.app.draft().rows.len(), 0);
-    assert!(desk.app.draft().json.is_none(), "{}", first_diagnostic(&desk));
+    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 0);
+    assert!(
+        desk.app.query().draft(desk.app.results()).json.is_none(),
+        "{}",
+        first_diagnostic(&desk)
+    );
 }
 
 #[test]
@@ -287,9 +305,9 @@ fn the_editor_returns_the_json() {
     assert_eq!(desk.other.last(), Some(&Effect::Edit("[]\n".to_owned())));
     let text = r#"[{"uniqueness":{"op":"uniqueness","value":0.5}}]"#;
     desk.happen(Event::Edited(Ok(format!("{text}\n"))));
-    assert_eq!(desk.app.query_json().as_deref(), Some(text));
+    assert_eq!(desk.app.query().query_json(desk.app.results()).as_deref(), Some(text));
     desk.happen(Event::Edited(Ok("[{".to_owned())));
-    assert_eq!(desk.app.draft().json.as_ref().unwrap().text.text(), "[{");
+    assert_eq!(desk.app.query().draft(desk.app.results()).json.as_ref().unwrap().text.text(), "[{");
 }
 
 #[test]
@@ -318,7 +336,10 @@ fn chips_show_enabled_disabled_and_not_yet_run_filters() {
     let kind = tessera::app::MouseKind::Click;
     let mouse = tessera::app::Mouse { column: 24, row: line.y, kind };
     desk.happen(Event::Mouse(mouse));
-    assert_eq!((desk.app.panes().focus, desk.app.draft().cursor), (Pane::Query, 1));
+    assert_eq!(
+        (desk.app.panes().focus, desk.app.query().draft(desk.app.results()).cursor),
+        (Pane::Query, 1)
+    );
 }
 
 #[test]
@@ -326,7 +347,7 @@ fn the_strictest_condition_is_relaxed_when_nothing_is_found() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c v tab 0 . 2 enter");
     desk.answer_page(Page::default());
-    assert_eq!(desk.app.relaxed_search().unwrap().description, "max score 0.20 → 0.40");
+    assert_eq!(desk.app.results().relaxed_search().unwrap().description, "max score 0.20 → 0.40");
     desk.press("g l");
     assert_eq!(open_search(&desk).query, caption("v", Some(0.4)));
 }
@@ -338,7 +359,7 @@ fn t_switches_between_images_and_objects() {
     assert_eq!(open_search(&desk).entity, EntityType::Objects);
     desk.answer_page(page(0, 2));
     desk.press("t");
-    assert_eq!(desk.app.view().unwrap().search.entity, EntityType::Images);
+    assert_eq!(desk.app.results().view().unwrap().search.entity, EntityType::Images);
 }
 
 #[test]
@@ -347,9 +368,9 @@ fn every_dataset_has_its_own_draft_with_undo() {
     add(&mut desk, "6");
     desk.type_text("0.8");
     desk.press("esc d");
-    assert!(desk.app.draft().rows.is_empty());
+    assert!(desk.app.query().draft(desk.app.results()).rows.is_empty());
     desk.press("u");
-    assert_eq!(desk.app.draft().rows.len(), 1);
+    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 1);
 }
 
 #[test]
@@ -372,7 +393,11 @@ fn a_saved_view_keeps_disabled_filters() {
     desk.kept.insert(StateKey::Views, kept);
     desk.press("W enter");
     assert_eq!(open_search(&desk).filters, [Filter::duplicates(0.9).unwrap()]);
-    assert_eq!(desk.app.draft().rows.len(), 2, "what is off is there, too");
+    assert_eq!(
+        desk.app.query().draft(desk.app.results()).rows.len(),
+        2,
+        "what is off is there, too"
+    );
 }
 
 #[test]
@@ -380,7 +405,7 @@ fn views_are_renamed_and_deleted() {
     let mut desk = Desk::with_clusters(9);
     desk.press("3 w a enter w b enter W f2 ctrl-u c enter");
     let names = |desk: &Desk| {
-        desk.app.saved_views().iter().map(|view| view.name.to_string()).collect::<Vec<_>>()
+        desk.app.store().saved_views().iter().map(|view| view.name.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(names(&desk), ["b", "c"]);
     desk.press("W delete");
@@ -424,7 +449,7 @@ fn typing_in_a_list_filters_and_sorts_by_score() {
 #[test]
 fn a_digit_picks_only_while_the_filter_is_empty() {
     let kinds = |desk: &Desk| -> Vec<FilterKind> {
-        desk.app.draft().rows.iter().map(|row| row.kind).collect()
+        desk.app.query().draft(desk.app.results()).rows.iter().map(|row| row.kind).collect()
     };
     assert_eq!(kinds(&filter_list_after("2")), [FilterKind::Labels]);
     assert!(filter_list_after("e2").app.overlay().is_some());
@@ -445,11 +470,15 @@ fn a_digit_filters_a_list_of_actions() {
 #[test]
 fn a_filter_without_a_value_is_removed_when_it_is_left() {
     let mut desk = filter_list_after("1");
-    assert_eq!(desk.app.draft().rows.len(), 1);
+    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 1);
     desk.press("esc");
-    assert_eq!(desk.app.draft().rows.len(), 0);
+    assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 0);
     let mut desk = filter_list_after("1");
     desk.type_text("dog");
     desk.press("esc");
-    assert_eq!(desk.app.draft().rows.len(), 1, "a filter with a value stays");
+    assert_eq!(
+        desk.app.query().draft(desk.app.results()).rows.len(),
+        1,
+        "a filter with a value stays"
+    );
 }

@@ -25,7 +25,7 @@ fn the_first_dataset_opens_with_its_first_page() {
     assert_eq!(desk.requests(), [&expected]);
     desk.answer_page(page(0, 5));
     assert!(desk.requests().is_empty());
-    assert_eq!(desk.app.page().unwrap().clusters.len(), 5);
+    assert_eq!(desk.app.results().page().unwrap().clusters.len(), 5);
 }
 
 #[test]
@@ -35,11 +35,11 @@ fn a_page_off_screen_is_cancelled_and_its_response_dropped() {
     let (late, _) = desk.take(|lane| matches!(lane, Lane::Page(search) if search.page == 1));
     desk.press("p");
     assert!(desk.cancelled.contains(&late.lane));
-    let before = desk.app.page().cloned();
+    let before = desk.app.results().page().cloned();
     desk.respond(late, Ok(Payload::Page(page(100, 100))));
-    assert_eq!(desk.app.view().unwrap().search.page, 0);
+    assert_eq!(desk.app.results().view().unwrap().search.page, 0);
     assert_eq!(
-        desk.app.page().cloned(),
+        desk.app.results().page().cloned(),
         before,
         "the late page must not replace the one on screen"
     );
@@ -82,7 +82,7 @@ fn an_outage_keeps_loaded_data_and_recovers_automatically() {
         desk.wait(31);
         desk.fail(Lane::Datasets, FailureKind::Unreachable);
         assert_eq!(desk.app.store().dataset_list().len(), 1, "the list stays");
-        assert_eq!(desk.app.page().unwrap().clusters.len(), 3, "the page stays");
+        assert_eq!(desk.app.results().page().unwrap().clusters.len(), 3, "the page stays");
     }
     assert!(desk.app.store().datasets.failure().is_some());
     desk.wait(31);
@@ -121,20 +121,20 @@ fn a_finished_reindex_brings_new_pages() {
     desk.wait(1);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(50, 4));
-    assert_eq!(desk.app.page().unwrap().clusters.len(), 4);
+    assert_eq!(desk.app.results().page().unwrap().clusters.len(), 4);
 }
 
 #[test]
 fn the_cursor_follows_its_cluster_through_a_reload() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l l l");
-    let here = desk.app.cluster().unwrap().id;
+    let here = desk.app.results().cluster().unwrap().id;
     desk.press("r");
     let mut turned = page(0, 9);
     turned.clusters.reverse();
     desk.answer_page(turned);
-    assert_eq!(desk.app.cluster().unwrap().id, here);
-    assert_eq!(desk.app.view().unwrap().cursor, 5);
+    assert_eq!(desk.app.results().cluster().unwrap().id, here);
+    assert_eq!(desk.app.results().view().unwrap().cursor, 5);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn an_unmoved_cursor_stays_at_the_first_tile_after_a_reload() {
     let mut turned = page(0, 9);
     turned.clusters.reverse();
     desk.answer_page(turned);
-    assert_eq!(desk.app.view().unwrap().cursor, 0);
+    assert_eq!(desk.app.results().view().unwrap().cursor, 0);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn the_named_dataset_opens_first() {
         let mut desk = Desk::new();
         desk.app.setup_mut().initial_dataset = Some(named.to_owned());
         desk.answer(Lane::Datasets, list());
-        (desk.app.view().unwrap().search.dataset, desk.notice().to_owned())
+        (desk.app.results().view().unwrap().search.dataset, desk.notice().to_owned())
     };
     let second = dataset(2, Status::Ready).id;
     assert_eq!(opened("set-2"), (second, String::new()));

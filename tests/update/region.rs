@@ -222,7 +222,7 @@ fn a_region_of_an_item_is_searched_by_uploading_a_copy() {
     assert_eq!(*sent, Some(region(0.5, 0.5, 0.5, 0.5)));
     let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
     desk.answer(Lane::Anchor, Payload::Anchor(anchor));
-    let label = desk.app.view().unwrap().similar_to.as_ref().unwrap().to_string();
+    let label = desk.app.results().view().unwrap().similar_to.as_ref().unwrap().to_string();
     assert_eq!(label, "copy of media 00000000, region 0.50×0.50 at 0.50 0.50");
 }
 
@@ -252,7 +252,7 @@ fn a_whole_item_is_searched_without_a_copy() {
     let mut desk = Desk::with_clusters(1);
     desk.press("b w enter");
     assert_eq!(registered(&desk), None);
-    let Query::Similar(anchor) = desk.app.view().unwrap().search.query else { panic!() };
+    let Query::Similar(anchor) = desk.app.results().view().unwrap().search.query else { panic!() };
     assert_eq!(anchor.kind, AnchorKind::Media);
 }
 

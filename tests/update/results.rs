@@ -37,11 +37,11 @@ fn searched(scores: &[f64]) -> Desk {
 
 /// The numbers of the clusters on screen.
 fn numbers(desk: &Desk) -> Vec<u128> {
-    desk.app.tiles().iter().map(|tile| tile.cluster.id.0.as_u128() - 1_000).collect()
+    desk.app.results().tiles().iter().map(|tile| tile.cluster.id.0.as_u128() - 1_000).collect()
 }
 
 fn here(desk: &Desk) -> u128 {
-    desk.app.cluster().unwrap().id.0.as_u128() - 1_000
+    desk.app.results().cluster().unwrap().id.0.as_u128() - 1_000
 }
 
 fn open_searches(desk: &Desk) -> Vec<Search> {
@@ -59,9 +59,9 @@ fn the_entity_is_set_per_tab() {
     assert_eq!(open_searches(&desk)[0].entity, EntityType::Objects);
     desk.answer_page(page(50, 4));
     desk.press("ctrl-t");
-    assert_eq!(desk.app.view().unwrap().search.entity, EntityType::Images);
+    assert_eq!(desk.app.results().view().unwrap().search.entity, EntityType::Images);
     desk.press("alt-1");
-    assert_eq!(desk.app.view().unwrap().search.entity, EntityType::Objects);
+    assert_eq!(desk.app.results().view().unwrap().search.entity, EntityType::Objects);
 }
 
 #[test]
@@ -70,13 +70,13 @@ fn tabs_keep_their_searches_and_cursors() {
     desk.press("l l f");
     desk.answer_page(page(50, 9));
     desk.press("l ctrl-t l l l");
-    assert_eq!((desk.app.tab_count(), desk.steps(), here(&desk)), (2, 1, 3));
+    assert_eq!((desk.app.results().tab_count(), desk.steps(), here(&desk)), (2, 1, 3));
     desk.press("alt-1");
     assert_eq!((desk.steps(), here(&desk)), (2, 51));
     desk.press("alt-7");
     assert_eq!(desk.notice(), "there are 2 tabs");
     desk.press("ctrl-w ctrl-w");
-    assert_eq!((desk.app.tab_count(), here(&desk)), (1, 3));
+    assert_eq!((desk.app.results().tab_count(), here(&desk)), (1, 3));
     assert_eq!(desk.notice(), "this is the only tab");
 }
 
@@ -122,7 +122,7 @@ fn sorting_works_in_both_directions_and_the_cursor_follows() {
     let mut desk = searched(&[0.3, 0.1, 0.2]);
     desk.press("l , down enter");
     assert_eq!(numbers(&desk), [1, 2, 0]);
-    assert_eq!((here(&desk), desk.app.view().unwrap().cursor), (1, 0));
+    assert_eq!((here(&desk), desk.app.results().view().unwrap().cursor), (1, 0));
     desk.press(", down enter");
     assert_eq!(numbers(&desk), [0, 2, 1]);
     desk.press(", 1");
@@ -144,9 +144,9 @@ fn near_duplicates_fold_into_one_tile_with_the_cursor() {
     let mut desk = searched(&[0.1, 0.2, 0.2, 0.2, 0.3]);
     desk.press("l l l C");
     assert_eq!(numbers(&desk), [0, 1, 4]);
-    assert_eq!(desk.app.tiles()[1].folded, 2);
+    assert_eq!(desk.app.results().tiles()[1].folded, 2);
     assert_eq!(
-        desk.app.view().unwrap().cursor,
+        desk.app.results().view().unwrap().cursor,
         1,
         "the tile that contains the cluster of the cursor"
     );
@@ -158,16 +158,21 @@ fn near_duplicates_fold_into_one_tile_with_the_cursor() {
 fn a_cluster_opens_to_its_members_and_esc_closes_it() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l enter");
-    assert!(desk.app.shows_members());
-    let names: Vec<String> =
-        desk.app.tiles().iter().map(|tile| tile.preview.unwrap().file_name.to_string()).collect();
+    assert!(desk.app.results().shows_members());
+    let names: Vec<String> = desk
+        .app
+        .results()
+        .tiles()
+        .iter()
+        .map(|tile| tile.preview.unwrap().file_name.to_string())
+        .collect();
     assert_eq!(names, ["10.jpg", "11.jpg", "12.jpg"]);
     desk.press("l l l");
-    assert_eq!(desk.app.preview().unwrap().file_name.as_str(), "12.jpg");
+    assert_eq!(desk.app.results().preview().unwrap().file_name.as_str(), "12.jpg");
     assert_eq!(here(&desk), 1, "past the last member there is no other cluster");
     desk.press("esc");
     assert_eq!(
-        (desk.app.shows_members(), here(&desk), desk.app.panes().focus),
+        (desk.app.results().shows_members(), here(&desk), desk.app.panes().focus),
         (false, 1, Pane::Results)
     );
 }
@@ -180,21 +185,28 @@ fn moving_past_an_end_turns_the_page() {
     desk.answer_page(page(100, 40));
     assert_eq!(here(&desk), 100);
     desk.press("k");
-    assert_eq!((desk.app.page_number(), here(&desk)), (0, 99));
+    assert_eq!((desk.app.results().page_number(), here(&desk)), (0, 99));
     desk.press("j G j");
-    assert_eq!((desk.app.page_number(), here(&desk)), (1, 139), "the last page is the end");
+    assert_eq!(
+        (desk.app.results().page_number(), here(&desk)),
+        (1, 139),
+        "the last page is the end"
+    );
 }
 
 #[test]
 fn the_page_on_screen_stays_until_the_next_one_is_loaded() {
     let mut desk = Desk::with_clusters(100);
     desk.press("l l n");
-    assert_eq!((numbers(&desk).len(), here(&desk), desk.app.page_number()), (100, 2, 0));
-    assert_eq!(desk.app.pending_search().unwrap().page, 1);
+    assert_eq!((numbers(&desk).len(), here(&desk), desk.app.results().page_number()), (100, 2, 0));
+    assert_eq!(desk.app.results().pending_search().unwrap().page, 1);
     desk.press("n");
     assert_eq!(desk.notice(), "page 2 is not loaded yet; Esc stays here");
     desk.answer_page(page(100, 40));
-    assert_eq!((here(&desk), desk.app.page_number(), desk.app.pending_search()), (100, 1, None));
+    assert_eq!(
+        (here(&desk), desk.app.results().page_number(), desk.app.results().pending_search()),
+        (100, 1, None)
+    );
 }
 
 #[test]
@@ -204,7 +216,7 @@ fn esc_and_ctrl_c_stay_on_the_page_while_another_one_loads() {
         desk.press("l l n");
         desk.press(key);
         assert!(matches!(desk.cancelled[..], [Lane::Page(_)]), "{key}");
-        assert_eq!((here(&desk), desk.app.pending_search()), (2, None), "{key}");
+        assert_eq!((here(&desk), desk.app.results().pending_search()), (2, None), "{key}");
         desk.wait(60);
         assert!(open_searches(&desk).is_empty(), "{key}");
     }
@@ -216,13 +228,13 @@ fn a_page_that_fails_keeps_the_former_one_and_is_requested_again() {
     desk.press("n");
     let (ticket, request) = desk.take(|lane| matches!(lane, Lane::Page(_)));
     desk.respond(ticket, Err(Failure::new(FailureKind::Server, "it broke")));
-    assert_eq!((numbers(&desk).len(), desk.app.page_number()), (100, 0));
+    assert_eq!((numbers(&desk).len(), desk.app.results().page_number()), (100, 0));
     assert!(open_searches(&desk).is_empty(), "only a lost connection is retried automatically");
     desk.press("r");
     let Request::Explore(search) = request else { panic!("a page is requested") };
     assert!(open_searches(&desk).contains(&search));
     desk.answer(Lane::Page(search), Payload::Page(page(100, 40)));
-    assert_eq!(desk.app.page_number(), 1);
+    assert_eq!(desk.app.results().page_number(), 1);
 }
 
 #[test]
@@ -233,8 +245,8 @@ fn a_page_is_opened_by_its_number() {
     desk.press("enter");
     assert_eq!(open_searches(&desk)[0].page, 8);
     desk.answer_page(page(800, 30));
-    assert_eq!((here(&desk), desk.app.page_number()), (800, 8));
-    let range = desk.app.page_range().unwrap();
+    assert_eq!((here(&desk), desk.app.results().page_number()), (800, 8));
+    let range = desk.app.results().page_range().unwrap();
     assert_eq!((range.first, range.last, range.total), (801, 830, Some(830)));
     for (typed, reason) in [("0", "not a page: type a number from 1"), ("12", "the last page is 9")]
     {
@@ -245,7 +257,7 @@ fn a_page_is_opened_by_its_number() {
         assert!(desk.app.dialog::<TextPrompt>().is_some());
         desk.press("esc esc");
     }
-    assert_eq!(desk.app.page_number(), 8);
+    assert_eq!(desk.app.results().page_number(), 8);
 }
 
 #[test]
@@ -253,7 +265,7 @@ fn a_cluster_that_was_on_an_earlier_page_is_dropped_and_counted() {
     let mut desk = Desk::with_clusters(100);
     desk.press("n");
     desk.answer_page(page(95, 100));
-    let shown = desk.app.page().unwrap();
+    let shown = desk.app.results().page().unwrap();
     assert_eq!((shown.clusters.len(), shown.repeated, shown.may_have_next()), (95, 5, true));
     assert_eq!(numbers(&desk)[0], 100);
 }
@@ -268,8 +280,11 @@ fn clusters_of_an_earlier_clustering_are_not_repeated() {
         desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
         desk.answer_page(page(50, 100));
     }
-    let shown = desk.app.page().unwrap();
-    assert_eq!((desk.app.page_number(), shown.clusters.len(), shown.repeated), (1, 100, 0));
+    let shown = desk.app.results().page().unwrap();
+    assert_eq!(
+        (desk.app.results().page_number(), shown.clusters.len(), shown.repeated),
+        (1, 100, 0)
+    );
 }
 
 #[test]
@@ -289,7 +304,7 @@ fn ctrl_c_cancels_requests_and_then_quits() {
     let mut desk = Desk::with_clusters(9);
     desk.press("f");
     desk.wait(3);
-    assert_eq!(desk.app.wait_time().unwrap().as_secs(), 3);
+    assert_eq!(desk.app.results().wait_time(desk.app.outbox()).unwrap().as_secs(), 3);
     desk.press("ctrl-c");
     assert!(matches!(desk.cancelled[..], [Lane::Page(_)]));
     assert!(!desk.other.contains(&Effect::Quit));
@@ -304,7 +319,7 @@ fn the_caption_search_opens_if_the_service_requires_a_query() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.fail(Lane::Page(Search::browse(dataset(1, Status::Ready).id)), FailureKind::Invalid);
-    assert!(desk.app.needs_query());
+    assert!(desk.app.results().needs_query(desk.app.store()));
     assert!(desk.app.dialog::<CaptionSearchForm>().is_some());
     desk.type_text("a red van");
     desk.press("enter");
@@ -419,9 +434,16 @@ fn set_operations_use_loaded_pages() {
     desk.press("=");
     assert!(desk.notice().starts_with("there is nothing to combine with"));
     desk.press("ctrl-t = 1");
-    assert_eq!(desk.app.view().unwrap().title().as_str(), "all − ≈ 0.jpg, of loaded pages");
+    assert_eq!(
+        desk.app.results().view().unwrap().title().as_str(),
+        "all − ≈ 0.jpg, of loaded pages"
+    );
     assert_eq!(numbers(&desk), [0, 1, 2, 3, 7, 8]);
-    assert_eq!((desk.app.tab_count(), open_searches(&desk).len()), (3, 0), "no request is sent");
+    assert_eq!(
+        (desk.app.results().tab_count(), open_searches(&desk).len()),
+        (3, 0),
+        "no request is sent"
+    );
     desk.press("< n");
     assert_eq!(desk.notice(), "this is the last page");
     desk.press("alt-2 = 2");

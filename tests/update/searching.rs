@@ -38,7 +38,7 @@ fn esc_returns_to_the_previous_view_without_a_request() {
     desk.press("l l f");
     desk.answer_page(page(50, 4));
     desk.press("esc");
-    assert_eq!(desk.app.view().unwrap().cursor, 2);
+    assert_eq!(desk.app.results().view().unwrap().cursor, 2);
     assert!(desk.requests().is_empty(), "the page before is still known");
 }
 
@@ -103,7 +103,7 @@ fn a_second_file_replaces_the_first() {
     desk.respond(first, Ok(response(1)));
     assert_eq!(desk.steps(), 1, "the replaced response opens nothing");
     desk.answer(Lane::Anchor, response(2));
-    assert_eq!(desk.app.view().unwrap().similar_to.as_ref().unwrap().as_str(), "two.jpg");
+    assert_eq!(desk.app.results().view().unwrap().similar_to.as_ref().unwrap().as_str(), "two.jpg");
 }
 
 #[test]
@@ -148,7 +148,10 @@ fn enter_opens_dataset_cluster_and_full_size() {
     desk.press("1 enter");
     assert_eq!(desk.app.panes().focus, Pane::Results);
     desk.press("enter l enter");
-    assert_eq!((desk.app.panes().focus, desk.app.view().unwrap().preview_index), (Pane::Detail, 1));
+    assert_eq!(
+        (desk.app.panes().focus, desk.app.results().view().unwrap().preview_index),
+        (Pane::Detail, 1)
+    );
     desk.press("enter");
     let original = |request: &&Request| {
         matches!(request, Request::Picture(PictureSource::Link(link), Crop::Zoomed(..), _)
@@ -175,7 +178,7 @@ fn tabs_are_kept_while_another_dataset_is_open() {
     assert_eq!(desk.app.dataset().unwrap().name.as_str(), "set-2");
     desk.press("1 k enter");
     assert_eq!(
-        (desk.app.dataset().unwrap().name.as_str(), desk.app.view().unwrap().cursor),
+        (desk.app.dataset().unwrap().name.as_str(), desk.app.results().view().unwrap().cursor),
         ("set-1", 2)
     );
 }

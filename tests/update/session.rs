@@ -44,12 +44,12 @@ fn the_dataset_the_tabs_and_the_tile_size_come_back() {
     desk.press("ctrl-t c");
     desk.type_text("a van");
     desk.press("enter +");
-    let search = desk.app.view().unwrap().search.clone();
+    let search = desk.app.results().view().unwrap().search.clone();
     let session = saved(&desk);
     assert_eq!((session.tabs.len(), session.active_tab), (2, 1));
     let desk = continued(session);
-    assert_eq!(desk.app.view().unwrap().search, search);
-    assert_eq!((desk.app.tab_count(), desk.app.panes().tile_size), (2, TileSize::Large));
+    assert_eq!(desk.app.results().view().unwrap().search, search);
+    assert_eq!((desk.app.results().tab_count(), desk.app.panes().tile_size), (2, TileSize::Large));
     let loads = |request: &&Request| matches!(request, Request::Explore(open) if *open == search);
     assert!(desk.requests().iter().any(loads));
 }
@@ -60,7 +60,7 @@ fn a_dataset_that_is_gone_is_replaced_by_the_first() {
     let tab = tessera_model::HistoryEntry::new(Search::browse(gone));
     let session = SavedSession { dataset: Some(gone), tabs: vec![tab], ..SavedSession::default() };
     let desk = continued(session);
-    assert_eq!(desk.app.view().unwrap().search.dataset, DatasetId(Uuid::from_u128(1)));
+    assert_eq!(desk.app.results().view().unwrap().search.dataset, DatasetId(Uuid::from_u128(1)));
     assert_eq!(desk.app.panes().tile_size, TileSize::Medium);
 }
 
@@ -93,8 +93,8 @@ fn the_cursor_of_each_tab_comes_back() {
     assert_eq!(session.cursors, at);
     let mut desk = continued(session);
     desk.answer_page(page(0, 9));
-    assert_eq!(desk.app.view().unwrap().cursor, at[1]);
-    let name = desk.app.preview().unwrap().file_name.to_string();
+    assert_eq!(desk.app.results().view().unwrap().cursor, at[1]);
+    let name = desk.app.results().preview().unwrap().file_name.to_string();
     assert_eq!(name, format!("{}.jpg", 10 * at[1]), "the detail is of this cluster");
 }
 
@@ -105,19 +105,19 @@ fn a_moving_cursor_is_saved_at_once_and_then_from_time_to_time() {
     let cursor = |desk: &Desk| saved(desk).cursors[0];
     desk.press("j");
     let first = cursor(&desk);
-    assert_eq!(first, desk.app.view().unwrap().cursor);
+    assert_eq!(first, desk.app.results().view().unwrap().cursor);
     desk.press("j j");
     assert_eq!(cursor(&desk), first, "not on every key");
     assert!(desk.other.iter().any(|effect| matches!(effect, Effect::WakeAt(_))));
     desk.wait(2);
-    assert_eq!(cursor(&desk), desk.app.view().unwrap().cursor);
+    assert_eq!(cursor(&desk), desk.app.results().view().unwrap().cursor);
 }
 
 #[test]
 fn the_cursor_of_a_sorted_page_is_saved_by_its_place_on_the_page() {
     let mut desk = Desk::with_clusters(9);
     desk.press(", 7");
-    let place = desk.app.visible_clusters()[0].index;
+    let place = desk.app.results().visible_clusters()[0].index;
     assert!(place > 0);
     desk.press("g g");
     desk.wait(2);

@@ -32,7 +32,7 @@ fn scrolling_ten_pages_leaves_no_download_off_screen() {
     // Those of the grid, the one of the detail, and its strip of three.
     assert!(pictures(&desk) <= on_screen + 1 + 3, "{} are under way", pictures(&desk));
     assert!(desk.cancelled.len() >= 10 * (at_first - 1), "{} cancelled", desk.cancelled.len());
-    let shown: Vec<_> = desk.app.page().unwrap().clusters.iter().collect();
+    let shown: Vec<_> = desk.app.results().page().unwrap().clusters.iter().collect();
     for (ticket, _) in &desk.open {
         let Lane::Picture(sight, _) = &ticket.lane else { continue };
         let is_seen = |one: &Preview| PictureView::from(one.media) == *sight;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use tessera::{
-    app::{Effect, Event, Mouse, MouseKind, Pane, viewer::ZoomPosition},
+    app::{Effect, Event, Mouse, MouseKind, Pane, Viewer, viewer::ZoomPosition},
     message::{Lane, Request},
 };
 use tessera_model::{PictureSource, Region};
@@ -94,7 +94,10 @@ fn closing_restores_the_panes_with_the_cursor_on_the_last_picture() {
     let mut desk = viewing();
     desk.press("n n esc");
     assert!(desk.app.viewer().is_none());
-    assert_eq!((desk.app.panes().focus, desk.app.view().unwrap().cursor), (Pane::Results, 2));
+    assert_eq!(
+        (desk.app.panes().focus, desk.app.results().view().unwrap().cursor),
+        (Pane::Results, 2)
+    );
 }
 
 #[test]
@@ -209,7 +212,7 @@ fn other_actions_close_it_and_act_on_its_picture() {
     assert_eq!(desk.notice(), "no objects of this picture are on this page; t shows objects");
     desk.press("f");
     assert!(desk.app.viewer().is_none());
-    let media = desk.app.view().unwrap().search.query.clone();
+    let media = desk.app.results().view().unwrap().search.query.clone();
     assert!(
         matches!(media, tessera_model::Query::Similar(anchor) if anchor.media.0.as_u128() == 100_010)
     );
@@ -233,7 +236,7 @@ fn neighbors_that_would_displace_the_picture_are_not_loaded() {
     assert!(requested(&desk).is_empty());
     let of_view = |lane: &Lane| {
         matches!(lane, Lane::Picture(view, _)
-            if matches!(view.crop, Crop::Zoomed(..)) && view.subject != PictureSubject::Media(desk.app.preview().unwrap().media))
+            if matches!(view.crop, Crop::Zoomed(..)) && view.subject != PictureSubject::Media(desk.app.results().preview().unwrap().media))
     };
     assert!(!desk.cancelled.iter().any(of_view));
 }
@@ -263,9 +266,13 @@ fn a_video_is_played_frame_by_frame_to_its_end() {
         wait_millis(&mut desk, 1);
     }
     assert_eq!(times, [Some(4.0), Some(6.5), Some(8.0)]);
-    assert!(!desk.app.is_playing(), "it ends with the last frame");
+    assert!(!desk.app.viewer().is_some_and(Viewer::is_playing), "it ends with the last frame");
     desk.press("P");
-    assert_eq!((frame_time(&desk), desk.app.is_playing()), (Some(0.0), true), "it begins again");
+    assert_eq!(
+        (frame_time(&desk), desk.app.viewer().is_some_and(Viewer::is_playing)),
+        (Some(0.0), true),
+        "it begins again"
+    );
 }
 
 #[test]
@@ -288,9 +295,9 @@ fn any_other_key_stops_a_video() {
     for key in ["{", "}", "+", "P", "esc"] {
         let mut desk = frames(120, 40);
         desk.press("s P");
-        assert!(desk.app.is_playing());
+        assert!(desk.app.viewer().is_some_and(Viewer::is_playing));
         desk.press(key);
-        assert!(!desk.app.is_playing(), "{key}");
+        assert!(!desk.app.viewer().is_some_and(Viewer::is_playing), "{key}");
     }
 }
 
@@ -299,7 +306,7 @@ fn only_videos_with_several_loaded_frames_are_played() {
     let mut desk = viewing();
     desk.press("P");
     assert_eq!(desk.notice(), "this is not a frame of a video");
-    assert!(!desk.app.is_playing());
+    assert!(!desk.app.viewer().is_some_and(Viewer::is_playing));
 }
 
 proptest! {

@@ -101,7 +101,7 @@ fn the_palette_finds_actions_datasets_and_themes() {
     desk.press(":");
     desk.type_text("ds set-2");
     desk.press("enter");
-    assert_eq!(desk.app.view().unwrap().search.dataset, dataset(2, Status::Ready).id);
+    assert_eq!(desk.app.results().view().unwrap().search.dataset, dataset(2, Status::Ready).id);
     desk.press("ctrl-p");
     desk.type_text("theme plain");
     desk.press("enter");
@@ -341,7 +341,7 @@ fn a_dataset_opened_by_id_is_kept_in_the_list() {
     desk.type_text(&hidden.id.to_string());
     desk.press("enter");
     desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(hidden.clone()));
-    assert_eq!(desk.app.view().unwrap().search.dataset, hidden.id);
+    assert_eq!(desk.app.results().view().unwrap().search.dataset, hidden.id);
     desk.wait(60);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     assert_eq!(desk.app.store().dataset_list().len(), 2, "the list lacks it; it stays");
@@ -358,5 +358,5 @@ fn a_dataset_opens_by_id_when_the_list_fails() {
     desk.type_text(&hidden.id.to_string());
     desk.press("enter");
     desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(hidden.clone()));
-    assert_eq!(desk.app.view().unwrap().search.dataset, hidden.id);
+    assert_eq!(desk.app.results().view().unwrap().search.dataset, hidden.id);
 }

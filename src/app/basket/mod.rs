@@ -1,20 +1,22 @@
-//! The basket: what is selected across pages and searches, per dataset. It is loaded when the
-//! dataset opens and saved after every change, so that it survives a crash.
+//! The basket: what is selected across pages and searches, per dataset. A basket is loaded when its dataset
+//! opens and saved after every change, so that it survives a crash.
 
-mod changes;
-mod entries;
-mod select_all_pages;
-mod select_items;
-mod selection_state;
+mod select;
 
-pub use select_all_pages::SelectAllPages;
-pub use selection_state::SelectionState;
-
-use std::collections::BTreeMap;
-
-use crate::app::Remote;
+pub use select::SelectAllPages;
 pub use tessera_model::text::count_with_noun;
-use tessera_model::{Basket, ClusterId, DatasetId};
+
+use std::{collections::BTreeMap, ops::RangeInclusive, slice};
+
+use tessera_model::{
+    Basket, Cluster, ClusterId, DatasetId, EntryContent, EntryId, Page, Preview, Selection,
+    SelectionEntry, StateKey, StateValue,
+};
+
+use crate::{
+    app::{Level, LoadedState, Outbox, Remote, Results, Tile, Uptime, pane::moved_cursor},
+    message::{Lane, Request},
+};
 
 #[derive(Debug, Default)]
 pub struct Baskets {
@@ -70,4 +72,203 @@ pub struct TileDrag {
 
 pub(in crate::app) fn cluster_count(count: usize) -> String {
     count_with_noun(count, "cluster", "clusters")
+}
+
+impl Baskets {
+    pub fn current(&self, results: &Results) -> Option<&Basket> {
+        self.get(results.view()?.search.dataset)
+    }
+
+    pub fn selection(&self, results: &Results) -> Option<&Selection> {
+        self.current(results).map(Basket::selection)
+    }
+
+    /// Changes the basket of the open dataset and saves it.
+    pub(in crate::app) fn edit<T>(
+        &mut self,
+        change: impl FnOnce(&mut Basket) -> T,
+        results: &Results,
+        outbox: &mut Outbox,
+    ) -> Option<T> {
+        let dataset = results.view()?.search.dataset;
+        self.edit_of(dataset, change, outbox)
+    }
+
+    pub(in crate::app) fn edit_of<T>(
+        &mut self,
+        dataset: DatasetId,
+        change: impl FnOnce(&mut Basket) -> T,
+        outbox: &mut Outbox,
+    ) -> Option<T> {
+        let outcome = change(self.get_mut(dataset)?);
+        self.save(dataset, outbox);
+        Some(outcome)
+    }
+
+    fn save(&mut self, dataset: DatasetId, outbox: &mut Outbox) {
+        let Some(basket) = self.get(dataset) else { return };
+        let entry = StateValue::Basket(dataset, basket.selection().clone());
+        outbox.send(Lane::SaveState(entry.key()), Request::SaveState(entry));
+    }
+
+    pub(in crate::app) fn loaded(&mut self, dataset: DatasetId, result: LoadedState, now: Uptime) {
+        let basket = result.map(|value| match value {
+            Some(StateValue::Basket(_, selection)) => Basket::new(selection),
+            // Other state is not stored under this key.
+            _ => Basket::default(),
+        });
+        self.by_dataset.entry(dataset).or_default().finish(now, basket);
+    }
+
+    pub(in crate::app) fn to_load(&self, results: &Results) -> Option<StateKey> {
+        let dataset = results.view()?.search.dataset;
+        self.needs_load(dataset).then_some(StateKey::Basket(dataset))
+    }
+
+    /// The dataset was reindexed, or the service does not find what is selected.
+    pub(in crate::app) fn flag_stale(&mut self, dataset: DatasetId, outbox: &mut Outbox) {
+        let stale = self.get_mut(dataset).map_or(0, Basket::mark_stale);
+        if stale > 0 {
+            let clusters = cluster_count(stale);
+            let text = format!("{clusters} in the basket may no longer exist: 5 lists them");
+            outbox.notify(Level::Warning, text);
+            self.save(dataset, outbox);
+        }
+    }
+
+    /// Confirms that the selected clusters on a loaded page still exist.
+    pub(in crate::app) fn confirm_selected(
+        &mut self,
+        dataset: DatasetId,
+        page: &Page,
+        outbox: &mut Outbox,
+    ) {
+        let basket = self.get_mut(dataset);
+        let confirmed = basket.map_or(0, |basket| basket.confirm_clusters(&page.clusters));
+        if confirmed > 0 {
+            let text =
+                format!("{} in the basket rechecked: they still exist", cluster_count(confirmed));
+            outbox.notify(Level::Success, text);
+            self.save(dataset, outbox);
+        }
+    }
+}
+
+impl Baskets {
+    pub fn rows(&self, results: &Results) -> Vec<&SelectionEntry> {
+        self.selection(results).map_or_else(Vec::new, Selection::ordered_entries)
+    }
+
+    pub fn selected_entry(&self, results: &Results) -> Option<&SelectionEntry> {
+        let rows = self.rows(results);
+        rows.get(self.cursor.min(rows.len().saturating_sub(1))).copied()
+    }
+
+    pub(in crate::app) fn move_cursor(&mut self, by: isize, results: &Results) {
+        let count = self.selection(results).map_or(0, Selection::len);
+        self.cursor = moved_cursor(self.cursor.min(count.saturating_sub(1)), by, count);
+    }
+
+    pub(in crate::app) fn remove_selected_entry(&mut self, results: &Results, outbox: &mut Outbox) {
+        if let Some(id) = self.selected_entry(results).map(SelectionEntry::id) {
+            self.edit(|basket| basket.remove([id]), results, outbox);
+            self.move_cursor(0, results);
+        }
+    }
+
+    pub(in crate::app) fn clear(&mut self, results: &Results, outbox: &mut Outbox) {
+        let clear = |basket: &mut Basket| {
+            let entries: Vec<EntryId> =
+                basket.selection().ordered_entries().into_iter().map(SelectionEntry::id).collect();
+            basket.remove(entries)
+        };
+        let cleared = self.edit(clear, results, outbox).unwrap_or(0);
+        self.cursor = 0;
+        let text =
+            format!("{} removed; u restores them", count_with_noun(cleared, "entry", "entries"));
+        outbox.notify(Level::Success, text);
+    }
+}
+
+impl Results {
+    pub fn tile_of_entry(&self, entry: &SelectionEntry) -> Option<usize> {
+        let tile = self.page()?.clusters.iter().position(|cluster| match &entry.content {
+            EntryContent::Cluster(selected) => cluster.id == selected.id,
+            EntryContent::MediaItem(id, _) => cluster.previews.iter().any(|it| it.media == *id),
+        })?;
+        self.visible_clusters().iter().position(|visible| visible.contains(tile))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelectionState {
+    Unselected,
+    /// This many of its items are selected individually.
+    Items(usize),
+    Whole,
+    /// The cluster is selected, without this many excluded items.
+    Partial(usize),
+    /// The cluster is selected, but from before the dataset was reindexed.
+    Stale,
+}
+
+impl Baskets {
+    /// The state of its cluster, or of the member that it shows.
+    pub fn tile_selection_state(&self, tile: &Tile, results: &Results) -> SelectionState {
+        self.selection_state(
+            tile.cluster,
+            tile.preview.filter(|_| results.shows_members()),
+            results,
+        )
+    }
+
+    /// The state of a cluster, or of one of its members.
+    pub fn selection_state(
+        &self,
+        cluster: &Cluster,
+        member: Option<&Preview>,
+        results: &Results,
+    ) -> SelectionState {
+        let Some(selection) = self.selection(results) else { return SelectionState::Unselected };
+        let Some(selected) = selection.cluster(cluster.id) else {
+            let previews = member.map_or(cluster.previews.as_slice(), slice::from_ref);
+            let is_selected = |it: &&Preview| selection.get(EntryId::MediaItem(it.media)).is_some();
+            return match previews.iter().filter(is_selected).count() {
+                0 => SelectionState::Unselected,
+                items => SelectionState::Items(items),
+            };
+        };
+        let excluded = match member {
+            None => selected.excluded.len(),
+            Some(member) => usize::from(selected.excluded.contains(&member.media)),
+        };
+        match excluded {
+            _ if selected.stale => SelectionState::Stale,
+            0 => SelectionState::Whole,
+            excluded => SelectionState::Partial(excluded),
+        }
+    }
+
+    /// How many entries are on the page, and how many this search hides.
+    pub fn visible_and_hidden_selected(&self, results: &Results) -> (usize, usize) {
+        let Some(selection) = self.selection(results) else { return (0, 0) };
+        let count = |cluster: &Cluster| match self.selection_state(cluster, None, results) {
+            SelectionState::Unselected => 0,
+            SelectionState::Items(items) => items,
+            SelectionState::Whole | SelectionState::Partial(_) | SelectionState::Stale => 1,
+        };
+        let on_page = results.clusters_of_tiles(0..=usize::MAX).into_iter().map(count).sum();
+        (on_page, selection.len().saturating_sub(on_page))
+    }
+}
+
+impl Results {
+    /// The clusters behind the tiles at these positions, folded ones included.
+    pub fn clusters_of_tiles(&self, tiles: RangeInclusive<usize>) -> Vec<&Cluster> {
+        let Some(page) = self.page() else { return Vec::new() };
+        let visible = self.visible_clusters().into_iter().enumerate();
+        let visible = visible.filter(|(tile, _)| tiles.contains(tile)).map(|(_, visible)| visible);
+        let indexes = visible.flat_map(|visible| [vec![visible.index], visible.folded].concat());
+        indexes.map(|index| &page.clusters[index]).collect()
+    }
 }

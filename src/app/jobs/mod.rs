@@ -1,18 +1,30 @@
-//! Jobs: exports, additions and reindexes that were started in this program, over restarts.
+//! Jobs: exports, additions and reindexes that were started in this program, over restarts. This file has the
+//! list of jobs, what the user does with them, and what is saved of them.
 
-mod commands;
-pub mod job_rows;
-pub mod job_text;
-mod persistence;
 mod responses;
+pub mod rows;
 
-use std::collections::BTreeMap;
+pub use responses::{Activity, JobAlert};
 
-use tessera_model::JobRecord;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::Duration,
+};
+
+use tessera_model::{
+    DatasetId, Failure, JobKind, JobRecord, MediaAddition, Operation, SafeText, StateKey,
+    StateValue, Timestamp, job::drop_oldest_finished, text::count_with_noun,
+};
 
 use crate::{
-    app::{Activity, Remote, overlay::add_media::AddMediaForm, pane::moved_cursor},
+    app::{
+        Level, LoadedState, LoginState, Outbox, Pane, Remote, Store, Uptime,
+        overlay::add_media::AddMediaForm, pane::moved_cursor,
+    },
+    command_lines::addition_job,
     job::{Job, JobId, JobState},
+    message::{Lane, Request},
 };
 
 #[derive(Debug, Default)]
@@ -89,5 +101,272 @@ impl Jobs {
             self.by_id.remove(&id);
             self.move_cursor(0);
         }
+    }
+}
+
+impl Jobs {
+    pub(in crate::app) fn start(
+        &mut self,
+        dataset: (DatasetId, SafeText),
+        kind: JobKind,
+        request: Request,
+        outbox: &mut Outbox,
+    ) -> JobId {
+        let id = self.create(dataset, kind, outbox);
+        outbox.send(Lane::StartJob(id), request);
+        id
+    }
+
+    fn create(
+        &mut self,
+        dataset: (DatasetId, SafeText),
+        kind: JobKind,
+        outbox: &mut Outbox,
+    ) -> JobId {
+        let clock = outbox.clock();
+        self.add(|id| Job::new(id, dataset, kind, clock))
+    }
+
+    /// Sends an addition, or queues it until the dataset is free. `folders` are among its paths.
+    pub(in crate::app) fn start_add_media(
+        &mut self,
+        dataset: (DatasetId, SafeText),
+        addition: MediaAddition,
+        folders: &[PathBuf],
+        store: &Store,
+        login: &LoginState,
+        outbox: &mut Outbox,
+    ) -> JobId {
+        let free = self.can_start_operation(dataset.0, Operation::AddMedia, store, login);
+        let kind = JobKind::AddMedia(addition_job(&addition, folders));
+        let id = self.create(dataset, kind, outbox);
+        if free {
+            self.upload(id, addition, store, outbox);
+        } else {
+            self.transition(id, |job| job.queue(addition), outbox);
+        }
+        id
+    }
+
+    fn upload(&mut self, id: JobId, addition: MediaAddition, store: &Store, outbox: &mut Outbox) {
+        let Some(dataset) = self.get(id).map(|job| job.dataset) else { return };
+        let before = store.dataset(dataset).cloned();
+        if self.transition(id, |job| job.start_upload(before.as_ref()), outbox).is_some() {
+            outbox.send(Lane::Upload(id), Request::AddMedia(dataset, addition));
+        }
+    }
+
+    pub(in crate::app) fn start_reindex(
+        &mut self,
+        dataset: (DatasetId, SafeText),
+        store: &Store,
+        outbox: &mut Outbox,
+    ) {
+        let (key, request) = (dataset.0, Request::Reindex(dataset.0));
+        let id = self.start(dataset, JobKind::Reindex, request, outbox);
+        if let Some(job) = self.by_id.get_mut(&id) {
+            job.track(store.dataset(key));
+        }
+    }
+
+    fn can_start_operation(
+        &self,
+        dataset: DatasetId,
+        operation: Operation,
+        store: &Store,
+        login: &LoginState,
+    ) -> bool {
+        let status = store.dataset(dataset).map(|dataset| &dataset.status);
+        let denied = status.and_then(|status| status.allows(operation).denial_reason()).is_some();
+        let busy = self.iter().any(|job| {
+            job.dataset == dataset
+                && matches!(job.state(), JobState::Uploading(..) | JobState::DatasetRunning)
+        });
+        !denied && !busy && login.rejection.is_none()
+    }
+
+    /// Sends the queued additions whose dataset has become free, oldest first.
+    pub(in crate::app) fn send_queued(
+        &mut self,
+        store: &Store,
+        login: &LoginState,
+        outbox: &mut Outbox,
+    ) {
+        let queued = self.iter().filter_map(|job| match job.state() {
+            JobState::Queued(addition) => Some((job.id, job.dataset, (**addition).clone())),
+            _ => None,
+        });
+        for (id, dataset, addition) in queued.collect::<Vec<_>>() {
+            if self.can_start_operation(dataset, Operation::AddMedia, store, login) {
+                self.upload(id, addition, store, outbox);
+            }
+        }
+    }
+
+    /// The job that Download applies to: the selected one in the jobs pane, else the newest.
+    pub(in crate::app) fn job_to_download(&self, focus: Pane) -> Option<&Job> {
+        let ready = |job: &&Job| matches!(job.state(), JobState::ExportReady(_));
+        match focus {
+            Pane::Jobs => self.selected().filter(ready),
+            _ => self.iter().rev().find(ready),
+        }
+    }
+
+    pub(in crate::app) fn download_selected(&mut self, focus: Pane, outbox: &mut Outbox) {
+        if let Some(id) = self.job_to_download(focus).map(|job| job.id) {
+            self.download(id, outbox);
+        }
+    }
+
+    pub(in crate::app) fn download(&mut self, id: JobId, outbox: &mut Outbox) {
+        let Some(dataset) = self.get(id).map(|job| job.dataset) else { return };
+        if let Some((task, target)) = self.transition(id, Job::start_download, outbox) {
+            outbox.send(Lane::Download(id), Request::Download { dataset, task, target });
+        }
+    }
+
+    /// Stops what this program does for the selected job.
+    pub(in crate::app) fn stop_watching(&mut self, store: &mut Store, outbox: &mut Outbox) {
+        let Some(id) = self.selected().map(|job| job.id) else { return };
+        let lane = match self.get(id).map(Job::state) {
+            Some(JobState::Downloading(..)) => Lane::Download(id),
+            Some(JobState::Uploading(..) | JobState::Queued(_)) => Lane::Upload(id),
+            _ => Lane::Export(id),
+        };
+        let Some(message) = self.transition(id, Job::stop_watching, outbox) else { return };
+        // The service may have changed the dataset.
+        if matches!(self.get(id).map(Job::state), Some(JobState::Uncertain(_))) {
+            store.datasets.invalidate();
+        }
+        outbox.cancel(lane);
+        outbox.notify(Level::Success, message);
+    }
+
+    /// Polls every job now, and watches the selected one again.
+    pub(in crate::app) fn poll_now(&mut self, focus: Pane) {
+        let selected = self.selected().map(|job| job.id).filter(|_| focus == Pane::Jobs);
+        for job in self.by_id.values_mut() {
+            if Some(job.id) == selected {
+                job.watch_again();
+            }
+            job.poll_now();
+            if matches!(job.state(), JobState::OtherInstance(_)) {
+                self.loaded.invalidate();
+            }
+        }
+    }
+
+    /// Applies a transition; one that the state of the job does not allow is shown as an error.
+    pub(in crate::app) fn transition<T>(
+        &mut self,
+        id: JobId,
+        apply: impl FnOnce(&mut Job) -> Result<T, Failure>,
+        outbox: &mut Outbox,
+    ) -> Option<T> {
+        let applied = apply(self.by_id.get_mut(&id)?);
+        applied.inspect_err(|failure| outbox.notify_failure(failure)).ok()
+    }
+}
+
+impl Jobs {
+    /// When the jobs of other instances are due. Those that cannot be read are not tried again.
+    pub(in crate::app) fn load_due(&self, interval: Duration) -> Option<Uptime> {
+        self.loaded.due(self.loaded.failure().is_none().then_some(interval))
+    }
+
+    /// Adds the jobs of instances that have exited, and shows those of running ones. A job that is
+    /// known keeps its id. Returns the added ones of exited instances.
+    fn adopt(&mut self, exited: Vec<JobRecord>, other_instances: Vec<JobRecord>) -> Vec<JobId> {
+        let (elsewhere, mine): (Vec<&Job>, Vec<&Job>) =
+            self.iter().partition(|job| matches!(job.state(), JobState::OtherInstance(_)));
+        let followed: BTreeSet<Timestamp> = mine.iter().map(|job| job.started_at).collect();
+        let known: BTreeMap<Timestamp, JobId> =
+            elsewhere.iter().map(|job| (job.started_at, job.id)).collect();
+        let id_of = |record: &JobRecord| known.get(&record.started_at).copied();
+        self.by_id.retain(|_, job| !matches!(job.state(), JobState::OtherInstance(_)));
+        let is_new = |record: &JobRecord| !followed.contains(&record.started_at);
+        let adopted = exited.into_iter().filter(is_new);
+        let adopted: Vec<JobId> =
+            adopted.map(|it| self.insert(id_of(&it), |id| Job::resume(id, it))).collect();
+        for record in other_instances {
+            self.insert(id_of(&record), |id| Job::resume(id, record).of_other_instance());
+        }
+        adopted
+    }
+
+    /// Puts the cursor on a job, or on the newest one.
+    fn select(&mut self, job: Option<JobId>) {
+        let row = self.iter().rev().position(|other| Some(other.id) == job);
+        self.select_row(row.unwrap_or(0));
+    }
+
+    /// The records to save, if they have changed. None before the saved ones were loaded, so that
+    /// they are not overwritten.
+    fn changed_records(&mut self) -> Option<Vec<JobRecord>> {
+        if self.loaded.value().is_none() && self.loaded.failure().is_none() {
+            return None;
+        }
+        let mut records: Vec<JobRecord> = self.iter().filter_map(Job::record).collect();
+        drop_oldest_finished(&mut records);
+        if records == self.saved_records {
+            return None;
+        }
+        self.saved_records.clone_from(&records);
+        Some(records)
+    }
+}
+
+impl Jobs {
+    /// The jobs of earlier runs and of commands were loaded; those in progress are followed.
+    pub(in crate::app) fn jobs_loaded(
+        &mut self,
+        result: LoadedState,
+        store: &mut Store,
+        outbox: &mut Outbox,
+    ) {
+        let value = match result {
+            Ok(value) => value,
+            Err(failure) => return self.loaded.finish(outbox.now, Err(failure)),
+        };
+        let is_first = self.loaded.value().is_none();
+        self.loaded.finish(outbox.now, Ok(()));
+        let (own, other_instances) = match value {
+            Some(StateValue::Jobs { own, other_instances }) => (own, other_instances),
+            _ => (Vec::new(), Vec::new()),
+        };
+        let selected = self.selected().map(|job| job.id);
+        let resumed = self.adopt(own, other_instances);
+        self.select(selected);
+        if resumed.is_empty() {
+            return;
+        }
+        store.datasets.invalidate();
+        let origin = if is_first { "from the last run" } else { "of a command" };
+        if let Some(summary) = self.resumed_jobs_summary(&resumed, origin) {
+            outbox.notify(Level::Success, summary);
+        }
+    }
+
+    fn resumed_jobs_summary(&self, resumed: &[JobId], origin: &str) -> Option<String> {
+        let states = || resumed.iter().filter_map(|id| self.get(*id)).map(Job::state);
+        let ready = states().filter(|state| matches!(state, JobState::ExportReady(_))).count();
+        let uncertain = states().filter(|state| matches!(state, JobState::Uncertain(_))).count();
+        let parts = [
+            (states().filter(|state| state.is_active()).count(), "still running"),
+            (ready, "finished: d requests a new link"),
+            (uncertain, "may have started"),
+        ];
+        let parts = parts.iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts.map(|(count, text)| format!("{count} {text}")).collect();
+        let all = count_with_noun(resumed.len(), "job", "jobs");
+        (!parts.is_empty()).then(|| format!("{all} {origin}: {}", parts.join(", ")))
+    }
+
+    /// Saves what has changed. It is the first effect, so that no later one can be lost by a crash
+    /// without a trace.
+    pub(in crate::app) fn save(&mut self, outbox: &mut Outbox) {
+        let Some(own) = self.changed_records() else { return };
+        let value = StateValue::Jobs { own, other_instances: Vec::new() };
+        outbox.send_first(Lane::SaveState(StateKey::Jobs), Request::SaveState(value));
     }
 }

@@ -1,75 +1,94 @@
-//! What the responses of the service change in jobs, and what follows from each change.
+//! What the responses of the service change in jobs, what follows from each change, and the alerts outside the
+//! panes about jobs that ended. No alert is sent about a job while the user has the jobs pane open.
 
 use tessera_model::{Archive, ExportTask, Failure, FailureKind, SafeText, text::count_with_noun};
 use tessera_wire::add_media::Accepted;
 
 use crate::{
-    app::{App, Level},
-    job::{Job, JobId, JobState},
+    app::{Baskets, Effect, Job, Jobs, Level, LoginState, Outbox, Pane, Screen, Setup, Store},
+    config::NotificationMethod,
+    job::{JobId, JobState},
 };
 
-impl App {
-    pub(in crate::app) fn operation_accepted(&mut self, id: JobId, accepted: Accepted) {
-        self.store.datasets.invalidate();
-        let clock = self.clock();
-        self.transition(id, |job| job.operation_accepted(clock, accepted));
+impl Jobs {
+    pub(in crate::app) fn operation_accepted(
+        &mut self,
+        id: JobId,
+        accepted: Accepted,
+        store: &mut Store,
+        outbox: &mut Outbox,
+    ) {
+        store.datasets.invalidate();
+        let clock = outbox.clock();
+        self.transition(id, |job| job.operation_accepted(clock, accepted), outbox);
     }
 
-    /// The service rejected the start of a job, or its response was lost.
-    pub(in crate::app) fn job_start_failed(&mut self, id: JobId, failure: &Failure) {
-        let started = self.transition(id, |job| job.start_failed(failure.clone()));
-        if started.is_none() || self.jobs.get(id).is_some_and(|job| job.export().is_some()) {
-            return self.export_failed(id, failure);
-        }
-        // The dataset shows whether a lost request took effect.
-        self.store.datasets.invalidate();
-        self.outbox.notify_failure(failure);
-        if matches!(failure.kind, FailureKind::Invalid | FailureKind::Rejected) {
-            self.reopen_add_media_form(id, failure);
-        }
-    }
-
-    pub(in crate::app) fn export_reported(&mut self, id: JobId, task: ExportTask) {
-        let now = self.outbox.now;
-        self.transition(id, |job| job.export_reported(now, task));
-        match self.jobs.get(id).map(Job::state) {
+    pub(in crate::app) fn export_reported(
+        &mut self,
+        id: JobId,
+        task: ExportTask,
+        store: &mut Store,
+        baskets: &mut Baskets,
+        setup: &Setup,
+        outbox: &mut Outbox,
+    ) {
+        let now = outbox.now;
+        self.transition(id, |job| job.export_reported(now, task), outbox);
+        match self.get(id).map(Job::state) {
             Some(JobState::Failed(failure, _)) => {
                 let failure = failure.clone();
-                self.export_failed(id, &failure);
+                self.export_failed(id, &failure, store, baskets, outbox);
             }
-            Some(JobState::ExportReady(_)) => self.export_ready(id),
+            Some(JobState::ExportReady(_)) => self.export_ready(id, setup, outbox),
             _ => {}
         }
     }
 
-    pub(in crate::app) fn export_poll_failed(&mut self, id: JobId, failure: &Failure) {
-        let now = self.outbox.now;
-        self.transition(id, |job| job.poll_failed(now, failure.clone()));
-        if self.jobs.get(id).is_some_and(|job| matches!(job.state(), JobState::Failed(..))) {
-            self.export_failed(id, failure);
+    pub(in crate::app) fn export_poll_failed(
+        &mut self,
+        id: JobId,
+        failure: &Failure,
+        store: &mut Store,
+        baskets: &mut Baskets,
+        outbox: &mut Outbox,
+    ) {
+        let now = outbox.now;
+        self.transition(id, |job| job.poll_failed(now, failure.clone()), outbox);
+        if self.get(id).is_some_and(|job| matches!(job.state(), JobState::Failed(..))) {
+            self.export_failed(id, failure, store, baskets, outbox);
         }
     }
 
-    fn export_failed(&mut self, id: JobId, failure: &Failure) {
-        let Some(job) = self.jobs.get(id) else { return };
+    pub(in crate::app) fn export_failed(
+        &mut self,
+        id: JobId,
+        failure: &Failure,
+        store: &mut Store,
+        baskets: &mut Baskets,
+        outbox: &mut Outbox,
+    ) {
+        let Some(job) = self.get(id) else { return };
         let of_selection = job.export().is_some_and(|export| export.selection.is_some());
         let dataset = job.dataset;
         // What we know of the dataset was out of date.
         if matches!(failure.kind, FailureKind::Conflict | FailureKind::NotFound) {
-            self.store.datasets.invalidate();
+            store.datasets.invalidate();
         }
         if of_selection && failure.kind == FailureKind::NotFound {
-            self.flag_basket_stale(dataset);
+            baskets.flag_stale(dataset, outbox);
         }
-        self.outbox.notify_failure(failure);
+        outbox.notify_failure(failure);
     }
 
-    fn export_ready(&mut self, id: JobId) {
-        let Some(export) = self.jobs.get(id).and_then(Job::export) else { return };
+    fn export_ready(&mut self, id: JobId, setup: &Setup, outbox: &mut Outbox) {
+        let Some(export) = self.get(id).and_then(Job::export) else { return };
         if export.auto_download {
-            self.download(id);
+            self.download(id, outbox);
         } else {
-            self.toast(format!("{} is ready: d downloads it", export.spec.file_name.as_str()));
+            outbox.toast(
+                format!("{} is ready: d downloads it", export.spec.file_name.as_str()),
+                setup,
+            );
         }
     }
 
@@ -77,43 +96,123 @@ impl App {
         &mut self,
         id: JobId,
         result: Result<Archive, Failure>,
+        setup: &Setup,
+        outbox: &mut Outbox,
     ) {
-        let Some(()) = self.transition(id, |job| job.download_finished(result)) else { return };
-        if let Some(JobState::Downloaded(archive, _)) = self.jobs.get(id).map(Job::state) {
+        let Some(()) = self.transition(id, |job| job.download_finished(result), outbox) else {
+            return;
+        };
+        if let Some(JobState::Downloaded(archive, _)) = self.get(id).map(Job::state) {
             let path = SafeText::file_name(&archive.path.to_string_lossy());
             let entries = count_with_noun(archive.entries, "entry", "entries");
             let images = count_with_noun(archive.images, "image", "images");
-            self.toast(format!("{path}: {entries} verified, including {images}"));
+            outbox.toast(format!("{path}: {entries} verified, including {images}"), setup);
         }
     }
 
-    pub(in crate::app) fn advance_dataset_jobs(&mut self) {
-        let clock = self.clock();
+    pub(in crate::app) fn advance_dataset_jobs(
+        &mut self,
+        store: &Store,
+        login: &LoginState,
+        setup: &Setup,
+        outbox: &mut Outbox,
+    ) {
+        let clock = outbox.clock();
         let mut ends = Vec::new();
-        for job in self.jobs.by_id.values_mut() {
-            if let Some(dataset) = self.store.dataset(job.dataset) {
+        for job in self.by_id.values_mut() {
+            if let Some(dataset) = store.dataset(job.dataset) {
                 ends.extend(job.dataset_observed(clock, dataset));
             }
         }
         for end in ends {
             match end {
-                Ok(text) => self.toast(text),
-                Err(text) => self.outbox.notify(Level::Error, text),
+                Ok(text) => outbox.toast(text, setup),
+                Err(text) => outbox.notify(Level::Error, text),
             }
         }
-        self.send_queued();
+        self.send_queued(store, login, outbox);
     }
 
     /// After every event: adds the new states to the histories, announces the ends, and saves.
-    pub(in crate::app) fn track_jobs(&mut self) {
-        let clock = self.clock();
+    pub(in crate::app) fn track(
+        &mut self,
+        setup: &Setup,
+        screen: &Screen,
+        focus: Pane,
+        outbox: &mut Outbox,
+    ) {
+        let clock = outbox.clock();
         let mut ended = Vec::new();
-        for job in self.jobs.by_id.values_mut() {
+        for job in self.by_id.values_mut() {
             if job.record_state(clock) {
                 ended.extend(job.end_message());
             }
         }
-        self.send_job_alerts(&ended);
-        self.save_jobs();
+        self.send_alerts(&ended, setup, screen, focus, outbox);
+        self.save(outbox);
     }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobAlert {
+    Bell,
+    Desktop(SafeText),
+    /// Active jobs, with percent where it is known.
+    Activity(Activity),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    pub active_jobs: usize,
+    /// Average percent of the jobs whose progress is known.
+    pub percent: Option<u8>,
+}
+
+impl Jobs {
+    pub(in crate::app) fn send_alerts(
+        &mut self,
+        ended: &[SafeText],
+        setup: &Setup,
+        screen: &Screen,
+        focus: Pane,
+        outbox: &mut Outbox,
+    ) {
+        let jobs_on_screen = screen.window_focused && focus == Pane::Jobs;
+        let enabled = |method| setup.notify.contains(&method);
+        if !jobs_on_screen && enabled(NotificationMethod::Bell) && !ended.is_empty() {
+            outbox.push(Effect::Alert(JobAlert::Bell));
+        }
+        if !jobs_on_screen && enabled(NotificationMethod::Desktop) {
+            for text in ended {
+                outbox.push(Effect::Alert(JobAlert::Desktop(text.clone())));
+            }
+        }
+        let activity = overall_activity(self.iter());
+        if enabled(NotificationMethod::Progress) && activity != self.reported_activity {
+            self.reported_activity = activity;
+            outbox.push(Effect::Alert(JobAlert::Activity(activity)));
+        }
+    }
+}
+
+impl Outbox {
+    pub(in crate::app) fn toast(&mut self, text: impl AsRef<str>, setup: &Setup) {
+        if setup.notify.contains(&NotificationMethod::Toast) {
+            self.notify(Level::Success, text);
+        }
+    }
+}
+
+fn overall_activity<'a>(jobs: impl Iterator<Item = &'a Job>) -> Activity {
+    let active: Vec<&Job> = jobs.filter(|job| job.is_active()).collect();
+    let fractions: Vec<f64> = active.iter().filter_map(|job| job.fraction_done()).collect();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a percentage of parts from 0.0 to 1.0"
+    )]
+    let percent = (!fractions.is_empty())
+        .then(|| (fractions.iter().sum::<f64>() / fractions.len() as f64 * 100.0) as u8);
+    Activity { active_jobs: active.len(), percent }
 }

@@ -16,12 +16,15 @@ use tessera_model::{
 };
 use tui_input::Input;
 
-use super::{
-    Dialog, DrawContext, FormRows, KeyResult,
-    fields::{self, edit, expand_path, split_words},
-};
 use crate::{
-    app::{App, pane::cycle},
+    app::{
+        App, Store,
+        overlay::{
+            Dialog, DrawContext, FormRows, KeyResult,
+            fields::{self, edit, expand_path, split_words},
+        },
+        pane::cycle,
+    },
     config::DeploymentKind,
     drawing::{FormOptions, ScrollState, display_width},
     input::{Chord, Key},
@@ -291,7 +294,14 @@ impl Dialog for AddMediaForm {
             _ => return self.check_source(addition.source, app),
         };
         let dataset = (self.dataset, self.dataset_name.clone());
-        let id = app.start_add_media(dataset, addition, &folders);
+        let id = app.jobs.start_add_media(
+            dataset,
+            addition,
+            &folders,
+            &app.store,
+            &app.login,
+            &mut app.outbox,
+        );
         app.jobs.submitted_form = Some((id, self));
     }
 
@@ -310,17 +320,17 @@ impl Dialog for AddMediaForm {
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_add_media_form(&mut self) {
-        if let Some(dataset) = self.target_dataset() {
+impl AddMediaForm {
+    pub(in crate::app) fn open(app: &mut App) {
+        if let Some(dataset) = app.target_dataset() {
             let (id, name) = (dataset.id, dataset.name.clone());
-            let form = AddMediaForm::new(id, name, self.setup.deployment);
-            self.overlays.open(form);
+            let form = AddMediaForm::new(id, name, app.setup.deployment);
+            app.overlays.open(form);
         }
     }
 
-    pub(in crate::app) fn preflight_loaded(&mut self, result: Result<Preflight, Failure>) {
-        let Some(form) = self.overlays.dialog_mut::<AddMediaForm>() else { return };
+    pub(in crate::app) fn preflight_loaded(app: &mut App, result: Result<Preflight, Failure>) {
+        let Some(form) = app.overlays.dialog_mut::<AddMediaForm>() else { return };
         let SourceCheck::Running(source) = mem::replace(&mut form.check, SourceCheck::None) else {
             return;
         };
@@ -334,18 +344,20 @@ impl App {
     }
 
     /// Opens the form again with the reason of the rejection, unless another dialog is open.
-    pub(in crate::app) fn reopen_add_media_form(&mut self, id: JobId, failure: &Failure) {
-        let sent = self.jobs.submitted_form.take();
+    pub(in crate::app) fn reopen(app: &mut App, id: JobId, failure: &Failure) {
+        let sent = app.jobs.submitted_form.take();
         if let Some((_, form)) = sent.filter(|(sent, _)| *sent == id)
-            && !self.overlays.is_open()
+            && !app.overlays.is_open()
         {
             let reason = SafeText::detail(&failure.to_string());
-            form.keep_open_with_error((AddMediaField::Location, reason), self);
+            form.keep_open_with_error((AddMediaField::Location, reason), app);
         }
     }
+}
 
+impl Store {
     pub fn add_media_blocked(&self, dataset: DatasetId) -> Option<&str> {
-        let status = &self.store.dataset(dataset)?.status;
+        let status = &self.dataset(dataset)?.status;
         status.allows(Operation::AddMedia).denial_reason().map(|_| status.as_str())
     }
 }
@@ -517,7 +529,7 @@ fn draw_optional_field(
 fn check_lines(ctx: &DrawContext, form: &AddMediaForm) -> Vec<Line<'static>> {
     let theme = ctx.theme;
     let mut lines: Vec<(String, Style)> = Vec::new();
-    if let Some(status) = ctx.app.add_media_blocked(form.dataset) {
+    if let Some(status) = ctx.app.store().add_media_blocked(form.dataset) {
         let text = format!("the dataset is {status}; Enter adds the media as soon as possible");
         lines.push((text, theme.moving));
     }

@@ -14,9 +14,13 @@ use tessera_model::{
 };
 use tessera_picture::{Crop, PictureSubject, PictureView};
 
-use super::{Dialog, DrawContext, FormRows, KeyResult};
 use crate::{
-    app::{App, JobState, Remote, areas::inner_area, view::visible_pictures::VisiblePicture},
+    app::{
+        App, JobState, Jobs, Remote,
+        areas::inner_area,
+        overlay::{Dialog, DrawContext, FormRows, KeyResult},
+        view::visible_pictures::VisiblePicture,
+    },
     drawing::{FormOptions, ScrollState, below, gauge, split_columns, wrapped_rows},
     input::{Chord, Key},
     message::{Lane, Request},
@@ -163,29 +167,31 @@ impl ArchiveInspector {
     }
 }
 
-impl App {
+impl Jobs {
     pub fn archive_to_inspect(&self) -> Option<&PathBuf> {
-        match self.jobs.selected()?.state() {
+        match self.selected()?.state() {
             JobState::Downloaded(archive, _) => Some(&archive.path),
             _ => None,
         }
     }
+}
 
-    pub(in crate::app) fn open_archive_inspector(&mut self) {
-        let Some(path) = self.archive_to_inspect().cloned() else { return };
+impl ArchiveInspector {
+    pub(in crate::app) fn open(app: &mut App) {
+        let Some(path) = app.jobs.archive_to_inspect().cloned() else { return };
         let inspection = Remote::default();
         let scroll = ScrollState::default();
         let inspector = ArchiveInspector { path: path.clone(), inspection, first_image: 0, scroll };
-        self.overlays.open(inspector);
-        self.outbox.send(Lane::Inspect, Request::Inspect(path));
+        app.overlays.open(inspector);
+        app.outbox.send(Lane::Inspect, Request::Inspect(path));
     }
 
-    pub(in crate::app) fn inspection_loaded(&mut self, result: Result<Inspection, Failure>) {
-        let Some(inspector) = self.overlays.dialog_mut::<ArchiveInspector>() else { return };
+    pub(in crate::app) fn inspection_loaded(app: &mut App, result: Result<Inspection, Failure>) {
+        let Some(inspector) = app.overlays.dialog_mut::<ArchiveInspector>() else { return };
         if result.as_ref().is_ok_and(|inspection| inspection.path != inspector.path) {
             return;
         }
-        inspector.inspection.finish(self.outbox.now, result);
+        inspector.inspection.finish(app.outbox.now, result);
     }
 }
 

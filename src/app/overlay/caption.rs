@@ -5,12 +5,15 @@ use ratatui::{layout::Rect, text::Span};
 use tessera_model::{EnrichmentModel, Fraction, Page, Query, QueryText, Search};
 use tui_input::Input;
 
-use super::{
-    Dialog, DrawContext, KeyResult,
-    fields::{self, edit},
-};
 use crate::{
-    app::{App, Level, query::missing_enrichment},
+    app::{
+        App, Level, Outbox, QueryBuilder, Results,
+        overlay::{
+            Dialog, DrawContext, KeyResult,
+            fields::{self, edit},
+        },
+        query::missing_enrichment,
+    },
     drawing::{FormOptions, ScrollState, split_columns},
     input::Chord,
 };
@@ -78,7 +81,7 @@ impl Dialog for CaptionSearchForm {
 
     /// Searches by the caption. Enabled filters stay enabled.
     fn accept(self: Box<Self>, app: &mut App) {
-        let Some(search) = app.view().map(|view| view.search.clone()) else { return };
+        let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
         match self.to_query() {
             Ok(query) => app.open_search(Search { query, page: 0, ..search }),
             Err(reason) => {
@@ -93,7 +96,7 @@ impl Dialog for CaptionSearchForm {
         let theme = ctx.theme;
         let (text, style) = match self.parse_max_score() {
             Err(reason) => (format!("! the max score must be {reason}"), theme.failure),
-            Ok(bound) => match bound.and_then(|bound| ctx.app.count_below(bound)) {
+            Ok(bound) => match bound.and_then(|bound| ctx.app.results().count_below(bound)) {
                 Some((below, all)) => {
                     (format!("{below} of {all} on this page are below"), theme.text)
                 }
@@ -115,22 +118,31 @@ impl Dialog for CaptionSearchForm {
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_caption_search(&mut self) {
-        if let Some(view) = self.view() {
-            self.overlays.open(CaptionSearchForm::from_query(&view.search.query));
+impl CaptionSearchForm {
+    pub(in crate::app) fn open(app: &mut App) {
+        if let Some(view) = app.results.view() {
+            app.overlays.open(CaptionSearchForm::from_query(&view.search.query));
         }
     }
+}
 
+impl QueryBuilder {
     /// Warns once when the service keeps scores above the max score instead of below.
-    pub(in crate::app) fn warn_if_max_score_inverted(&mut self, search: &Search, page: &Page) {
-        if !self.query.direction_warned && page.violates_max_score(search) {
-            self.query.direction_warned = true;
+    pub(in crate::app) fn warn_if_max_score_inverted(
+        &mut self,
+        search: &Search,
+        page: &Page,
+        outbox: &mut Outbox,
+    ) {
+        if !self.direction_warned && page.violates_max_score(search) {
+            self.direction_warned = true;
             let text = "this service inverts the max score: it keeps scores above it";
-            self.outbox.notify(Level::Warning, text);
+            outbox.notify(Level::Warning, text);
         }
     }
+}
 
+impl Results {
     /// Counts the clusters of the loaded page that have a score below `bound`, and the clusters that have a score.
     /// Returns `None` unless the page is ranked by captions, because the max score applies only to those scores.
     pub fn count_below(&self, bound: Fraction) -> Option<(usize, usize)> {

@@ -9,12 +9,19 @@ use tessera_model::SafeText;
 use tessera_picture::{Canvas, PictureView, Protocol};
 use tui_input::Input;
 
-use super::{
-    Dialog, DrawContext, KeyResult,
-    pick_list::{Command, PickItem, PickList},
-};
 use crate::{
-    app::{App, Effect, Pane, areas::inner_area, view::visible_pictures::VisiblePicture},
+    app::{
+        App, Effect, Pane,
+        areas::inner_area,
+        overlay::{
+            Dialog, DrawContext, KeyResult,
+            palette::run_or_explain_action,
+            pick_list::{Command, PickItem, PickList},
+            saved_views::{ViewNameInput, delete_view, open_saved_view},
+            sort_filter::sort_by,
+        },
+        view::visible_pictures::VisiblePicture,
+    },
     drawing::{below, text_cells, wrapped_rows},
     input::{Chord, Key},
 };
@@ -91,7 +98,7 @@ impl CommandList {
 
     fn selected_picture(&self, app: &App, area: Rect) -> Option<VisiblePicture> {
         let Some(Command::RerunSearch(entry)) = self.list.selected() else { return None };
-        app.picture_of_search(entry, app.screen.canvas(area.width, area.height))
+        app.results.picture_of_search(entry, app.screen.canvas(area.width, area.height))
     }
 
     fn view_command(&self, key: Key) -> Option<Command> {
@@ -148,7 +155,7 @@ impl Dialog for CommandList {
     fn accept(self: Box<Self>, app: &mut App) {
         let command = self.alternative.or_else(|| self.list.selected().cloned());
         if let Some(command) = command {
-            app.run_command(command);
+            CommandList::run(app, command);
         }
     }
 
@@ -164,40 +171,40 @@ impl Dialog for CommandList {
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_list(&mut self, kind: ListKind, title: &str, items: Vec<PickItem>) {
+impl CommandList {
+    pub(in crate::app) fn open(app: &mut App, kind: ListKind, title: &str, items: Vec<PickItem>) {
         let (title, list) = (SafeText::name(title), PickList::new(items));
-        let has_picture = kind == ListKind::History && self.screen.protocol != Protocol::None;
+        let has_picture = kind == ListKind::History && app.screen.protocol != Protocol::None;
         let list = CommandList { kind, title, list, alternative: None, has_picture };
-        self.overlays.open(list);
+        app.overlays.open(list);
     }
 
-    pub(in crate::app) fn run_command(&mut self, command: Command) {
+    pub(in crate::app) fn run(app: &mut App, command: Command) {
         let keeps_viewer =
             matches!(command, Command::Action(_) | Command::SetTheme(_) | Command::ShowFacts(_));
         if !keeps_viewer {
-            self.viewer = None;
+            app.viewer = None;
         }
         match command {
-            Command::Action(action) => self.run_or_explain_action(action),
-            Command::AddFilter(kind) => self.add_filter(kind),
-            Command::CombineTabs(combination) => self.combine_tabs(combination),
-            Command::DeleteView(name) => self.delete_view(&name),
+            Command::Action(action) => run_or_explain_action(app, action),
+            Command::AddFilter(kind) => app.add_filter(kind),
+            Command::CombineTabs(combination) => app.combine_tabs(combination),
+            Command::DeleteView(name) => delete_view(app, &name),
             Command::OpenDataset(dataset) => {
-                self.open_dataset(dataset);
-                self.panes.focus = Pane::Results;
+                app.open_dataset(dataset);
+                app.panes.focus = Pane::Results;
             }
             Command::OpenDeployment(destination) => {
-                self.outbox.push(Effect::OpenDeployment(destination));
+                app.outbox.push(Effect::OpenDeployment(destination));
             }
-            Command::OpenTab(tab) => self.go_to_tab(tab),
-            Command::OpenView(name) => self.open_saved_view(&name),
-            Command::RenameView(name) => self.open_view_name_input(Some(name)),
-            Command::RerunSearch(entry) => self.rerun_search(*entry),
-            Command::SetTheme(theme) => self.panes.theme = theme,
-            Command::SetTileSize(size) => self.panes.tile_size = size,
-            Command::ShowFacts(facts) => self.overlays.open(facts),
-            Command::Sort(order) => self.sort_by(order),
+            Command::OpenTab(tab) => app.go_to_tab(tab),
+            Command::OpenView(name) => open_saved_view(app, &name),
+            Command::RenameView(name) => ViewNameInput::open(app, Some(name)),
+            Command::RerunSearch(entry) => app.rerun_search(*entry),
+            Command::SetTheme(theme) => app.panes.theme = theme,
+            Command::SetTileSize(size) => app.panes.tile_size = size,
+            Command::ShowFacts(facts) => app.overlays.open(facts),
+            Command::Sort(order) => sort_by(app, order),
         }
     }
 }

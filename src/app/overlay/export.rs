@@ -12,13 +12,17 @@ use tessera_model::{
 };
 use tui_input::Input;
 
-use super::{
-    Dialog, DrawContext, FormRows, KeyResult,
-    fields::{self, edit, expand_path},
-    selection_rows::{draw_entry, previews_seen_text, totals_text},
-};
 use crate::{
-    app::{App, Level, Setup, availability, basket::cluster_count, pane::cycle},
+    app::{
+        App, Level, Setup, availability,
+        basket::cluster_count,
+        overlay::{
+            Dialog, DrawContext, FormRows, KeyResult,
+            fields::{self, edit, expand_path},
+            selection_rows::{draw_entry, previews_seen_text, totals_text},
+        },
+        pane::cycle,
+    },
     command_lines::export_options,
     drawing::{FormOptions, ScrollState, choice_text},
     input::{Action, Chord, Key},
@@ -159,7 +163,7 @@ impl Dialog for ExportForm {
                 app.outbox.notify(Level::Warning, reason);
                 app.overlays.open(*self);
             }
-            None => app.start_export(*self),
+            None => ExportForm::start(app, *self),
         }
     }
 
@@ -207,20 +211,23 @@ fn selection_options(selection: &Selection) -> ShellCommand {
     selection.ordered_entries().into_iter().fold(ShellCommand::default(), add)
 }
 
-impl App {
-    pub(in crate::app) fn open_export_form(&mut self) {
-        if let Some(dataset) = self.dataset() {
-            self.overlays.open(ExportForm::new(dataset, None, &self.setup));
+impl ExportForm {
+    pub(in crate::app) fn open(app: &mut App) {
+        if let Some(dataset) = app.dataset() {
+            app.overlays.open(ExportForm::new(dataset, None, &app.setup));
         }
     }
 
-    pub(in crate::app) fn open_basket_export_form(&mut self) {
-        let (Some(dataset), Some(selection)) = (self.dataset(), self.selection()) else { return };
-        let form = ExportForm::new(dataset, Some(selection.clone()), &self.setup);
-        self.overlays.open(form);
+    pub(in crate::app) fn open_for_basket(app: &mut App) {
+        let (Some(dataset), Some(selection)) = (app.dataset(), app.baskets.selection(&app.results))
+        else {
+            return;
+        };
+        let form = ExportForm::new(dataset, Some(selection.clone()), &app.setup);
+        app.overlays.open(form);
     }
 
-    fn start_export(&mut self, form: ExportForm) {
+    fn start(app: &mut App, form: ExportForm) {
         let (dataset, spec) = (form.dataset, form.spec());
         let request = match &form.selection {
             None => Request::StartExport(dataset, spec.clone()),
@@ -234,10 +241,15 @@ impl App {
         let export = ExportJob {
             spec,
             selection: form.selection.map(|selection| selection.totals().summary()),
-            folder: expand_path(form.folder.value(), self.setup.home_dir.as_deref()),
+            folder: expand_path(form.folder.value(), app.setup.home_dir.as_deref()),
             auto_download: form.auto_download,
         };
-        self.start_job((dataset, form.dataset_name), JobKind::Export(export), request);
+        app.jobs.start(
+            (dataset, form.dataset_name),
+            JobKind::Export(export),
+            request,
+            &mut app.outbox,
+        );
     }
 }
 
@@ -256,7 +268,7 @@ fn draw_dataset(rows: &mut FormRows, form: &ExportForm) {
 fn draw_totals(rows: &mut FormRows, selection: &Selection) {
     let theme = rows.ctx.theme;
     let totals = selection.totals();
-    let (here, hidden) = rows.ctx.app.visible_and_hidden_selected();
+    let (here, hidden) = rows.ctx.app.baskets().visible_and_hidden_selected(rows.ctx.app.results());
     for (text, style) in [
         (totals_text(&totals), theme.text),
         (previews_seen_text(&totals), theme.dim),
@@ -273,7 +285,7 @@ fn draw_hidden_entries(rows: &mut FormRows, selection: &Selection) {
     let app = rows.ctx.app;
     let stale = |entry: &SelectionEntry| entry.cluster().is_some_and(|cluster| cluster.stale);
     let mut entries = selection.ordered_entries();
-    entries.retain(|entry| stale(entry) || app.tile_of_entry(entry).is_none());
+    entries.retain(|entry| stale(entry) || app.results.tile_of_entry(entry).is_none());
     entries.sort_by_key(|entry| !stale(entry));
     if !entries.is_empty() {
         rows.text("selected, but not on this page:", rows.ctx.theme.dim);

@@ -8,10 +8,10 @@ use tessera_model::{
     vql::{InvalidField, IssueMode, IssueName, LabelRule},
 };
 
-use super::{Dialog, DrawContext, KeyResult};
 use crate::{
     app::{
         App, Level,
+        overlay::{Dialog, DrawContext, KeyResult},
         pane::{cycle, moved_cursor, rows_to_move, scroll_top},
     },
     drawing::{below, display_width, gauge},
@@ -56,10 +56,10 @@ impl Facets {
     /// The values of the section.
     pub fn values(self, app: &App) -> Vec<FacetValue> {
         match self.section {
-            FacetSection::Counted(kind) => app.counted_values(kind),
+            FacetSection::Counted(kind) => Facets::counted_values(app, kind),
             FacetSection::Issues => {
                 let value = |name| FacetValue { name, tag: None, clusters: None };
-                app.known_values().issue_names().map(value).collect()
+                app.query.known_values(&app.results).issue_names().map(value).collect()
             }
         }
     }
@@ -147,7 +147,7 @@ impl Dialog for Facets {
         let inside = ctx.dialog(area, &self.title(ctx));
         let theme = ctx.theme;
         let mut kinds = vec![(" ".to_owned(), theme.dim)];
-        for section in ctx.app.facet_sections() {
+        for section in Facets::sections(ctx.app) {
             let style = if section == self.section { theme.selected } else { theme.dim };
             kinds.push((format!(" {} ", section.label()), style));
         }
@@ -185,19 +185,19 @@ impl Facets {
     }
 
     fn show(&mut self, app: &App, by: isize) {
-        *self = Self::at(cycle(&app.facet_sections(), self.section, by));
+        *self = Self::at(cycle(&Facets::sections(app), self.section, by));
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_facets(&mut self) {
-        if let Some(&section) = self.facet_sections().first() {
-            self.overlays.open(Facets::at(section));
+impl Facets {
+    pub(in crate::app) fn open(app: &mut App) {
+        if let Some(&section) = Facets::sections(app).first() {
+            app.overlays.open(Facets::at(section));
         }
     }
 
-    fn counted_values(&self, kind: FacetKind) -> Vec<FacetValue> {
-        let facets = count_facets(self.loaded_clusters(), kind).into_iter();
+    fn counted_values(app: &App, kind: FacetKind) -> Vec<FacetValue> {
+        let facets = count_facets(app.results.loaded_clusters(), kind).into_iter();
         let value = |facet: Facet| FacetValue {
             name: facet.name,
             tag: facet.tag,
@@ -207,9 +207,9 @@ impl App {
     }
 
     /// The kinds of values that the loaded results have, and the issues.
-    pub fn facet_sections(&self) -> Vec<FacetSection> {
+    pub fn sections(app: &App) -> Vec<FacetSection> {
         let kinds = FacetKind::ALL.into_iter();
-        let counted = kinds.filter(|kind| !self.counted_values(*kind).is_empty());
+        let counted = kinds.filter(|kind| !Facets::counted_values(app, *kind).is_empty());
         counted.map(FacetSection::Counted).chain([FacetSection::Issues]).collect()
     }
 }
@@ -227,7 +227,7 @@ impl Facets {
         if self.section == FacetSection::Issues {
             return "Quality issues".to_owned();
         }
-        let all = ctx.app.loaded_clusters().len();
+        let all = ctx.app.results().loaded_clusters().len();
         format!("In {}", grouped_with_noun(all as u64, "loaded cluster", "loaded clusters"))
     }
 }

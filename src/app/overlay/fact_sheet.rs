@@ -80,31 +80,31 @@ impl Dialog for FactSheet {
     }
 }
 
-impl App {
-    pub(in crate::app) fn request_record(&mut self) {
-        if let Some(id) = self.selected_dataset().map(|dataset| dataset.id) {
-            self.outbox.send(Lane::Record(id), Request::Record(id));
+impl FactSheet {
+    pub(in crate::app) fn request_record(app: &mut App) {
+        if let Some(id) = app.selected_dataset().map(|dataset| dataset.id) {
+            app.outbox.send(Lane::Record(id), Request::Record(id));
         }
     }
 
     /// Shows all fields that the service sent, known or not, and the observed status changes.
-    pub(in crate::app) fn record_loaded(&mut self, id: DatasetId, fields: Vec<RecordField>) {
-        let name = self.store.dataset(id).map_or_else(|| id.to_string(), |it| it.name.to_string());
+    pub(in crate::app) fn show_record(app: &mut App, id: DatasetId, fields: Vec<RecordField>) {
+        let name = app.store.dataset(id).map_or_else(|| id.to_string(), |it| it.name.to_string());
         let mut sheet = FactSheet::new(format!("Record of {name}"));
         for RecordField { name, value } in fields {
             let zone = if name.as_str() == "created_at" { "  (zone not given)" } else { "" };
             sheet = sheet.fact(name.as_str(), format!("{value}{zone}"));
         }
-        if let Some(past) = self.store.observed.get(id).filter(|past| !past.changes.is_empty()) {
+        if let Some(past) = app.store.observed.get(id).filter(|past| !past.changes.is_empty()) {
             sheet = sheet.fact("", "").fact("seen by this program", "");
             for change in past.changes.iter().rev() {
-                let age = format_age(self.outbox.now.saturating_sub(change.seen_at));
+                let age = format_age(app.outbox.now.saturating_sub(change.seen_at));
                 let statuses = format!("{} → {}", change.from.as_str(), change.to.as_str());
                 sheet = sheet.fact(&age, statuses);
             }
         }
-        if !self.overlays.is_open() {
-            self.overlays.open(sheet);
+        if !app.overlays.is_open() {
+            app.overlays.open(sheet);
         }
     }
 }

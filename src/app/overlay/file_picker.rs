@@ -16,14 +16,15 @@ use tessera_model::{
 use tessera_picture::{Crop, PictureSubject, PictureView};
 use tui_input::Input;
 
-use super::{
-    Dialog, DrawContext, KeyResult,
-    fields::{PathInput, edit},
-};
 use crate::{
     app::{
         App, Level, Pane, QueryImage, Remote,
         areas::inner_area,
+        overlay::{
+            Dialog, DrawContext, KeyResult,
+            fields::{PathInput, edit},
+            region_picker::RegionPicker,
+        },
         pane::{moved_cursor, rows_to_move, scroll_top},
         view::visible_pictures::VisiblePicture,
     },
@@ -197,7 +198,7 @@ impl Dialog for FilePicker {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        let Some(search) = app.view().map(|view| view.search.clone()) else { return };
+        let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
         let selected =
             self.selected_file(app).ok_or_else(|| "type the path of a picture".to_owned());
         let file = match selected.and_then(|file| self.missing_reason(app).map_or(Ok(file), Err)) {
@@ -210,10 +211,10 @@ impl Dialog for FilePicker {
         };
         let image = QueryImage::file(file);
         if self.pick_region {
-            return app.open_region_picker_on(image);
+            return RegionPicker::open_on(app, image);
         }
         app.panes.focus = Pane::Results;
-        app.register_query_image(image, search);
+        app.results.register_query_image(image, search, &mut app.outbox);
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -240,16 +241,16 @@ impl Dialog for FilePicker {
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_file_picker(&mut self) {
+impl FilePicker {
+    pub(in crate::app) fn open(app: &mut App) {
         // An earlier listing may be out of date.
-        self.store.folder = None;
-        self.overlays.open(FilePicker::default());
+        app.store.folder = None;
+        app.overlays.open(FilePicker::default());
     }
 
-    pub(in crate::app) fn folder_to_list(&self) -> Option<PathBuf> {
-        let picker: &FilePicker = self.overlays.dialog()?;
-        Some(picker.path.folder(self.setup.home_dir.as_deref()))
+    pub(in crate::app) fn folder_to_list(app: &App) -> Option<PathBuf> {
+        let picker: &FilePicker = app.overlays.dialog()?;
+        Some(picker.path.folder(app.setup.home_dir.as_deref()))
     }
 }
 

@@ -86,22 +86,22 @@ impl Dialog for GraphicsCheck {
     }
 }
 
-impl App {
+impl GraphicsCheck {
     /// Opens the check. If pictures are disabled, the check draws half-blocks, which work everywhere.
-    pub(in crate::app) fn open_graphics_check(&mut self) {
-        let protocol = match self.screen.protocol {
+    pub(in crate::app) fn open(app: &mut App) {
+        let protocol = match app.screen.protocol {
             Protocol::None => Protocol::HalfBlock,
             protocol => protocol,
         };
         let canvas =
-            Canvas { protocol, ..self.screen.canvas(TEST_IMAGE_CELLS.0, TEST_IMAGE_CELLS.1) };
+            Canvas { protocol, ..app.screen.canvas(TEST_IMAGE_CELLS.0, TEST_IMAGE_CELLS.1) };
         match thumbnail(TEST_IMAGE, &Crop::Full, canvas) {
             Ok(picture) => {
                 let test = GraphicsCheck { picture, canvas, chosen_protocol: protocol };
-                self.overlays.open(test);
+                app.overlays.open(test);
             }
             Err(error) => {
-                self.outbox.notify(Level::Error, format!("cannot draw the test picture: {error}"));
+                app.outbox.notify(Level::Error, format!("cannot draw the test picture: {error}"));
             }
         }
     }

@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 
 use super::{Dialog, DrawContext, KeyResult};
 use crate::{
-    app::{App, Job, JobState, jobs::job_text::job_summary},
+    app::{App, Job, JobState, jobs::rows::job_summary},
     command_lines::job_command_line,
     drawing::ScrollState,
     input::Chord,
@@ -64,12 +64,12 @@ impl Dialog for JobDetail {
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_job_detail(&mut self) {
-        let Some(job) = self.jobs.selected() else { return };
+impl JobDetail {
+    pub(in crate::app) fn open(app: &mut App) {
+        let Some(job) = app.jobs.selected() else { return };
         let states = u16::try_from(job.history().transitions().len()).unwrap_or(u16::MAX);
         let (scroll, rows) = (ScrollState::default(), states.saturating_add(19));
-        self.overlays.open(JobDetail { job: job.id, scroll, rows });
+        app.overlays.open(JobDetail { job: job.id, scroll, rows });
     }
 }
 

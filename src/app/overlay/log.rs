@@ -5,12 +5,15 @@ use std::cmp::Reverse;
 
 use tessera_model::{RequestOutcome, RequestRecord, SafeText, text::format_age};
 
-use super::{
-    command_list::ListKind,
-    fact_sheet::FactSheet,
-    pick_list::{Command, PickItem},
+use crate::app::{
+    App, Level, Notification, Uptime,
+    overlay::{
+        command_list::{CommandList, ListKind},
+        fact_sheet::FactSheet,
+        pick_list::{Command, PickItem},
+    },
+    pane::StatusTransition,
 };
-use crate::app::{App, Level, Notification, Uptime, dataset_history::StatusTransition};
 
 struct LogEntry {
     line: String,
@@ -18,51 +21,48 @@ struct LogEntry {
     dimmed: bool,
 }
 
-impl App {
-    pub(in crate::app) fn open_log(&mut self) {
-        let items = self.log_entries(usize::MAX, |_| true).into_iter().map(|(at, entry)| {
-            let LogEntry { line, mut sheet, dimmed } = entry;
-            let age = format_age(self.outbox.now.saturating_sub(at));
-            sheet.facts.insert(0, (SafeText::name("when"), SafeText::name(&age)));
-            PickItem::new(Command::ShowFacts(sheet), line).prefix(age).disabled(dimmed)
-        });
-        self.open_list(ListKind::Log, "Log, newest first", items.collect());
-    }
+pub(in crate::app) fn open_log(app: &mut App) {
+    let items = log_entries(app, usize::MAX, |_| true).into_iter().map(|(at, entry)| {
+        let LogEntry { line, mut sheet, dimmed } = entry;
+        let age = format_age(app.outbox.now.saturating_sub(at));
+        sheet.facts.insert(0, (SafeText::name("when"), SafeText::name(&age)));
+        PickItem::new(Command::ShowFacts(sheet), line).prefix(age).disabled(dimmed)
+    });
+    CommandList::open(app, ListKind::Log, "Log, newest first", items.collect());
+}
 
-    /// Returns the newest entries with their ages, without the requests that succeeded.
-    pub fn latest_events(&self, count: usize) -> impl Iterator<Item = String> {
-        let failed =
-            |request: &RequestRecord| !matches!(request.outcome, RequestOutcome::Succeeded { .. });
-        let entries = self.log_entries(count, failed).into_iter().take(count);
-        entries.map(|(at, entry)| {
-            format!("{}  {}", format_age(self.outbox.now.saturating_sub(at)), entry.line)
-        })
-    }
+/// Returns the newest entries with their ages, without the requests that succeeded.
+pub fn latest_events(app: &App, count: usize) -> impl Iterator<Item = String> {
+    let failed =
+        |request: &RequestRecord| !matches!(request.outcome, RequestOutcome::Succeeded { .. });
+    let entries = log_entries(app, count, failed).into_iter().take(count);
+    entries.map(|(at, entry)| {
+        format!("{}  {}", format_age(app.outbox.now.saturating_sub(at)), entry.line)
+    })
+}
 
-    /// Returns the entries with the newest first. At most `limit` wanted requests, notifications and changes of each
-    /// dataset are returned.
-    fn log_entries(
-        &self,
-        limit: usize,
-        is_wanted: impl Fn(&RequestRecord) -> bool,
-    ) -> Vec<(Uptime, LogEntry)> {
-        let wanted = self.log.newest_first().filter(|(_, request)| is_wanted(request));
-        let requests = wanted.take(limit).map(|(at, each)| (*at, request_entry(each)));
-        let notifications = self.outbox.notifications.history();
-        let notifications =
-            notifications.take(limit).map(|(at, each)| (*at, notification_entry(each)));
-        let changes = self.store.dataset_list().iter().flat_map(|dataset| {
-            let past = self.store.observed.get(dataset.id);
-            past.into_iter()
-                .flat_map(|past| past.changes.iter().rev().take(limit))
-                .map(|change| (change.seen_at, status_change_entry(&dataset.name, change)))
-        });
-        let mut entries: Vec<(Uptime, LogEntry)> =
-            requests.chain(notifications).chain(changes).collect();
-        // The sort is stable: entries of one event keep their order.
-        entries.sort_by_key(|(at, _)| Reverse(*at));
-        entries
-    }
+/// Returns the entries with the newest first. At most `limit` wanted requests, notifications and changes of each
+/// dataset are returned.
+fn log_entries(
+    app: &App,
+    limit: usize,
+    is_wanted: impl Fn(&RequestRecord) -> bool,
+) -> Vec<(Uptime, LogEntry)> {
+    let wanted = app.log.newest_first().filter(|(_, request)| is_wanted(request));
+    let requests = wanted.take(limit).map(|(at, each)| (*at, request_entry(each)));
+    let notifications = app.outbox.notifications.history();
+    let notifications = notifications.take(limit).map(|(at, each)| (*at, notification_entry(each)));
+    let changes = app.store.dataset_list().iter().flat_map(|dataset| {
+        let past = app.store.observed.get(dataset.id);
+        past.into_iter()
+            .flat_map(|past| past.changes.iter().rev().take(limit))
+            .map(|change| (change.seen_at, status_change_entry(&dataset.name, change)))
+    });
+    let mut entries: Vec<(Uptime, LogEntry)> =
+        requests.chain(notifications).chain(changes).collect();
+    // The sort is stable: entries of one event keep their order.
+    entries.sort_by_key(|(at, _)| Reverse(*at));
+    entries
 }
 
 fn request_entry(request: &RequestRecord) -> LogEntry {

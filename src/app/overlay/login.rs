@@ -13,14 +13,18 @@ use tessera_model::{Failure, NO_SECRET, SafeText, login_check_text};
 use tessera_wire::credentials::session_value;
 use tui_input::Input;
 
-use super::{
-    Dialog, DrawContext, FormRows, KeyResult,
-    command_list::ListKind,
-    fields::{self, edit},
-    pick_list::{Command, PickItem},
-};
 use crate::{
-    app::{App, Level, pane::cycle, welcome::RedactedInput},
+    app::{
+        App, Level,
+        overlay::{
+            Dialog, DrawContext, FormRows, KeyResult,
+            command_list::{CommandList, ListKind},
+            fields::{self, edit},
+            pick_list::{Command, PickItem},
+        },
+        pane::cycle,
+        welcome::RedactedInput,
+    },
     config::Destination,
     drawing::{FormOptions, ScrollState, choice_text, wrapped_rows},
     input::{Chord, Key},
@@ -188,7 +192,7 @@ impl Dialog for LoginForm {
 
     fn accept(mut self: Box<Self>, app: &mut App) {
         match self.task {
-            LoginTask::SwitchProfile => return app.open_profile_list(),
+            LoginTask::SwitchProfile => return LoginForm::open_profile_list(app),
             LoginTask::Check => {
                 let dataset = app.dataset().map(|dataset| dataset.id);
                 app.outbox.send(Lane::LoginCheck, Request::CheckLogin(dataset));
@@ -230,9 +234,9 @@ impl Dialog for LoginForm {
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_login(&mut self) {
-        let rejection = self.login.rejection.as_ref();
+impl LoginForm {
+    pub(in crate::app) fn open(app: &mut App) {
+        let rejection = app.login.rejection.as_ref();
         let is_missing = rejection.is_some_and(|failure| failure.code == Some(NO_SECRET));
         let form = LoginForm {
             task: if is_missing { LoginTask::ImportSession } else { LoginTask::Check },
@@ -246,57 +250,61 @@ impl App {
                 LoginOutcome::Failed(SafeText::detail(&failure.to_string()))
             }),
         };
-        self.overlays.open(form);
-        if can_import(self) {
-            self.outbox.send(Lane::LoginPlaces, Request::LoginPlaces);
+        app.overlays.open(form);
+        if can_import(app) {
+            app.outbox.send(Lane::LoginPlaces, Request::LoginPlaces);
         }
     }
 
     /// Shows the result of a request of the form. If the form was closed, the result is a notification.
-    pub(in crate::app) fn login_response(&mut self, lane: &Lane, result: Result<Payload, Failure>) {
+    pub(in crate::app) fn response_loaded(
+        app: &mut App,
+        lane: &Lane,
+        result: Result<Payload, Failure>,
+    ) {
         let outcome = match result {
             Ok(Payload::LoginPlaces(places)) => {
-                if let Some(form) = self.overlays.dialog_mut::<LoginForm>() {
+                if let Some(form) = app.overlays.dialog_mut::<LoginForm>() {
                     form.places = Some(places);
                 }
                 return;
             }
             Ok(Payload::LoginImported(login)) => {
-                if self.overlays.dialog::<LoginForm>().is_some() {
-                    self.overlays.close();
+                if app.overlays.dialog::<LoginForm>().is_some() {
+                    app.overlays.close();
                 }
-                return self.login_imported(login);
+                return app.login_imported(login);
             }
             Ok(_) => LoginOutcome::Accepted(SafeText::detail("the login is accepted")),
             Err(failure) => {
                 let known = failure.status.filter(|_| *lane == Lane::LoginCheck);
-                let by_dataset = self.dataset().is_some();
+                let by_dataset = app.dataset().is_some();
                 let text = known.and_then(|status| login_check_text(status, by_dataset));
                 let text = text.map_or_else(|| failure.to_string(), str::to_owned);
                 LoginOutcome::Failed(SafeText::detail(&text))
             }
         };
-        if let Some(form) = self.overlays.dialog_mut::<LoginForm>() {
+        if let Some(form) = app.overlays.dialog_mut::<LoginForm>() {
             form.outcome = outcome;
             return;
         }
         match outcome {
-            LoginOutcome::Failed(text) => self.outbox.notify(Level::Error, text.as_str()),
-            LoginOutcome::Accepted(text) => self.outbox.notify(Level::Success, text.as_str()),
+            LoginOutcome::Failed(text) => app.outbox.notify(Level::Error, text.as_str()),
+            LoginOutcome::Accepted(text) => app.outbox.notify(Level::Success, text.as_str()),
             LoginOutcome::None | LoginOutcome::Running => {}
         }
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_profile_list(&mut self) {
+impl LoginForm {
+    pub(in crate::app) fn open_profile_list(app: &mut App) {
         let item =
             |destination, name: &str| PickItem::new(Command::OpenDeployment(destination), name);
-        let profiles = self.setup.profiles.iter().map(|profile| {
+        let profiles = app.setup.profiles.iter().map(|profile| {
             let note = format!("{:<7} {}", profile.deployment.kind(), profile.deployment.address());
             item(Destination::Profile(profile.name.clone()), &profile.name)
                 .note(note)
-                .current(Some(&profile.name) == self.setup.profile.as_ref())
+                .current(Some(&profile.name) == app.setup.profile.as_ref())
         });
         let others = [
             item(Destination::Sample, "sample").note("generated dataset, no account needed"),
@@ -304,7 +312,7 @@ impl App {
                 .note("a folder, a hosted or an on-premises service"),
         ];
         let items = profiles.chain(others).collect();
-        self.open_list(ListKind::Profiles, "Open another deployment", items);
+        CommandList::open(app, ListKind::Profiles, "Open another deployment", items);
     }
 }
 
@@ -340,11 +348,12 @@ impl LoginForm {
             (None, None) if login.is_none() => "—".to_owned(),
             (None, None) => "…".to_owned(),
         };
-        let (state, style) = match (&app.login.rejection, app.token_time_left()) {
-            (Some(failure), _) => (failure.message.to_string(), theme.failure),
-            (None, Some(left)) => (token_text(left), theme.text),
-            (None, None) => ("no request was rejected".to_owned(), theme.text),
-        };
+        let (state, style) =
+            match (&app.login.rejection, app.login.token_time_left(app.outbox.clock())) {
+                (Some(failure), _) => (failure.message.to_string(), theme.failure),
+                (None, Some(left)) => (token_text(left), theme.text),
+                (None, None) => ("no request was rejected".to_owned(), theme.text),
+            };
         [
             ("service", service, theme.text),
             ("key", key, theme.text),

@@ -16,7 +16,7 @@ pub mod file_picker;
 pub mod graphics_check;
 pub mod help;
 pub mod job_detail;
-mod log;
+pub mod log;
 pub mod login;
 pub mod palette;
 pub mod pick_list;
@@ -212,15 +212,15 @@ impl App {
     pub(in crate::app) fn paste(&mut self, text: &str) {
         if let Some(dialog) = &mut self.overlays.open {
             dialog.paste(text);
-        } else if self.is_editing_query() {
-            self.paste_in_query(text);
+        } else if self.query.is_editing_query(self.panes.focus, &self.results) {
+            self.query.paste(text, &self.results);
         }
     }
 
     /// The area of the open dialog. In text mode it is the whole screen, so that nothing of the dialog is cut.
     pub fn overlay_area(&self) -> Option<Rect> {
         let area = self.overlays.current()?.area(self.screen.size);
-        Some(if self.is_text() {
+        Some(if self.setup.is_text() {
             Rect::new(0, 0, self.screen.size.0, self.screen.size.1)
         } else {
             area

@@ -6,13 +6,15 @@ use std::cmp::Reverse;
 use ratatui::layout::Rect;
 use tui_input::Input;
 
-use super::{
-    Dialog, DrawContext, KeyResult,
-    command_list::ListKind,
-    pick_list::{Command, PickItem, PickList},
-};
 use crate::{
-    app::{App, Pane, availability},
+    app::{
+        App, Overlays, Pane, availability,
+        overlay::{
+            Dialog, DrawContext, KeyResult,
+            command_list::{CommandList, ListKind},
+            pick_list::{Command, PickItem, PickList},
+        },
+    },
     config::{Destination, ThemeChoice, TileSize},
     input::{Action, Chord, Key, action::ActionGroup},
 };
@@ -77,7 +79,7 @@ impl Dialog for Palette {
             app.overlays.palette_history.truncate(MAX_HISTORY);
         }
         if let Some(command) = self.list.selected() {
-            app.run_command(command.clone());
+            CommandList::run(app, command.clone());
         }
     }
 
@@ -87,41 +89,41 @@ impl Dialog for Palette {
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_palette(&mut self) {
-        self.overlays.open(Palette {
-            list: PickList::new(self.palette_items()),
-            history: self.overlays.palette_history.clone(),
+impl Palette {
+    pub(in crate::app) fn open(app: &mut App) {
+        app.overlays.open(Palette {
+            list: PickList::new(Palette::items(app)),
+            history: app.overlays.palette_history.clone(),
             history_position: 0,
         });
     }
 
-    fn palette_items(&self) -> Vec<PickItem> {
+    fn items(app: &App) -> Vec<PickItem> {
         let actions = Action::ALL.iter().filter(|action| **action != Action::Palette);
-        let mut items: Vec<_> = actions.map(|&action| self.palette_action(action)).collect();
+        let mut items: Vec<_> = actions.map(|&action| Palette::action(app, action)).collect();
         // The sort is stable: actions that were never picked stay in the order of the help.
         items.sort_by_key(|item| Reverse(item.picked));
-        items.extend(self.store.dataset_list().iter().map(|dataset| {
+        items.extend(app.store.dataset_list().iter().map(|dataset| {
             PickItem::new(Command::OpenDataset(dataset.id), format!("ds {}", dataset.name))
                 .note(dataset.status.as_str())
         }));
-        let tabs = self.results.tabs().map_or(0, |tabs| tabs.all().len());
+        let tabs = app.results.tabs().map_or(0, |tabs| tabs.all().len());
         items.extend((0..tabs).map(|tab| {
             PickItem::new(Command::OpenTab(tab), format!("tab {}", tab + 1)).note("of the results")
         }));
-        items.extend(self.saved_views().iter().map(|view| {
+        items.extend(app.store.saved_views().iter().map(|view| {
             PickItem::new(Command::OpenView(view.name.clone()), format!("view {}", view.name))
-                .note(self.describe_view(view))
+                .note(app.store.describe_view(view))
         }));
-        items.extend(self.setup.profiles.iter().map(|profile| {
+        items.extend(app.setup.profiles.iter().map(|profile| {
             let open = Command::OpenDeployment(Destination::Profile(profile.name.clone()));
             PickItem::new(open, format!("profile {}", profile.name))
                 .note(profile.deployment.address())
         }));
         let mut themes =
             vec![ThemeChoice::Auto, ThemeChoice::Dark, ThemeChoice::Light, ThemeChoice::Plain];
-        if matches!(self.setup.theme, ThemeChoice::Named(_)) {
-            themes.push(self.setup.theme.clone());
+        if matches!(app.setup.theme, ThemeChoice::Named(_)) {
+            themes.push(app.setup.theme.clone());
         }
         items.extend(themes.into_iter().map(|theme| {
             let name = format!("theme {}", theme.as_str());
@@ -133,71 +135,71 @@ impl App {
         items
     }
 
-    fn palette_action(&self, action: Action) -> PickItem {
-        let contexts: Vec<_> = self.setup.keymap.contexts().collect();
-        let keys = self.setup.keymap.keys_of(&contexts, action);
-        let reason = availability::unavailable_reason(self, action);
+    fn action(app: &App, action: Action) -> PickItem {
+        let contexts: Vec<_> = app.setup.keymap.contexts().collect();
+        let keys = app.setup.keymap.keys_of(&contexts, action);
+        let reason = availability::unavailable_reason(app, action);
         PickItem::new(Command::Action(action), action.name().replace('-', " "))
             .prefix(keys.first().map_or("", String::as_str))
             .note(action.help())
-            .picked(self.times_picked(action))
+            .picked(app.overlays.times_picked(action))
             .unavailable(reason.map(|reason| format!("unavailable: {reason}")))
     }
 }
 
-impl App {
-    /// Opens the menu of all actions for the focused pane. Picking an unavailable action shows the actions that would
-    /// make it available.
-    pub(in crate::app) fn open_action_menu(&mut self) {
-        let title = match (self.panes.focus, self.selected_dataset()) {
-            _ if self.viewer.is_some() => "Actions on the picture".to_owned(),
-            (Pane::Datasets, Some(dataset)) => {
-                format!("Actions on {} ({})", dataset.name, dataset.status.as_str())
-            }
-            (pane, _) => format!("Actions in {}", pane.name()),
-        };
-        let items = self.menu_actions().map(|action| self.action_item(action)).collect();
-        self.open_list(ListKind::Actions, &title, items);
-    }
-
-    fn menu_actions(&self) -> impl Iterator<Item = Action> {
-        let [pane, everywhere] = self.contexts();
-        let keymap = &self.setup.keymap;
-        let applies = move |context, action| keymap.has_action(context, action);
-        let mut actions: Vec<Action> = Action::ALL
-            .iter()
-            .copied()
-            .filter(|action| action.group() != ActionGroup::Navigation && *action != Action::Menu)
-            .filter(|&action| applies(pane, action) || applies(everywhere, action))
-            .collect();
-        // Actions that only this pane has come first. The order does not change for the results, which have nearly
-        // all.
-        if !matches!(self.panes.focus, Pane::Results | Pane::Detail) {
-            actions.sort_by_key(|&action| !applies(pane, action));
+/// Opens the menu of all actions for the focused pane. Picking an unavailable action shows the actions that would
+/// make it available.
+pub(in crate::app) fn open_action_menu(app: &mut App) {
+    let title = match (app.panes.focus, app.selected_dataset()) {
+        _ if app.viewer.is_some() => "Actions on the picture".to_owned(),
+        (Pane::Datasets, Some(dataset)) => {
+            format!("Actions on {} ({})", dataset.name, dataset.status.as_str())
         }
-        actions.into_iter()
-    }
+        (pane, _) => format!("Actions in {}", pane.name()),
+    };
+    let items = menu_actions(app).map(|action| action_item(app, action)).collect();
+    CommandList::open(app, ListKind::Actions, &title, items);
+}
 
-    fn action_item(&self, action: Action) -> PickItem {
-        let keys = self.setup.keymap.keys_of(&self.contexts(), action);
-        PickItem::new(Command::Action(action), action.help())
-            .prefix(keys.first().map_or("", String::as_str))
-            .picked(self.times_picked(action))
-            .unavailable(availability::unavailable_reason(self, action))
+fn menu_actions(app: &App) -> impl Iterator<Item = Action> {
+    let [pane, everywhere] = app.contexts();
+    let keymap = &app.setup.keymap;
+    let applies = move |context, action| keymap.has_action(context, action);
+    let mut actions: Vec<Action> = Action::ALL
+        .iter()
+        .copied()
+        .filter(|action| action.group() != ActionGroup::Navigation && *action != Action::Menu)
+        .filter(|&action| applies(pane, action) || applies(everywhere, action))
+        .collect();
+    // Actions that only this pane has come first. The order does not change for the results, which have nearly
+    // all.
+    if !matches!(app.panes.focus, Pane::Results | Pane::Detail) {
+        actions.sort_by_key(|&action| !applies(pane, action));
     }
+    actions.into_iter()
+}
 
+fn action_item(app: &App, action: Action) -> PickItem {
+    let keys = app.setup.keymap.keys_of(&app.contexts(), action);
+    PickItem::new(Command::Action(action), action.help())
+        .prefix(keys.first().map_or("", String::as_str))
+        .picked(app.overlays.times_picked(action))
+        .unavailable(availability::unavailable_reason(app, action))
+}
+
+pub(in crate::app) fn run_or_explain_action(app: &mut App, action: Action) {
+    let picked = app.overlays.picked_actions.entry(action.name().to_owned()).or_default();
+    *picked = picked.saturating_add(1);
+    let Some(reason) = availability::unavailable_reason(app, action) else {
+        return app.perform(action);
+    };
+    let steps = [availability::suggested_action(app, action), Some(Action::Menu)];
+    let items = steps.into_iter().flatten().map(|step| action_item(app, step)).collect();
+    CommandList::open(app, ListKind::Actions, &reason, items);
+}
+
+impl Overlays {
     pub(in crate::app) fn times_picked(&self, action: Action) -> u32 {
-        self.overlays.picked_actions.get(action.name()).copied().unwrap_or(0)
-    }
-
-    pub(in crate::app) fn run_or_explain_action(&mut self, action: Action) {
-        let picked = self.overlays.picked_actions.entry(action.name().to_owned()).or_default();
-        *picked = picked.saturating_add(1);
-        let Some(reason) = availability::unavailable_reason(self, action) else {
-            return self.perform(action);
-        };
-        let steps = [availability::suggested_action(self, action), Some(Action::Menu)];
-        let items = steps.into_iter().flatten().map(|step| self.action_item(step)).collect();
-        self.open_list(ListKind::Actions, &reason, items);
+        self.picked_actions.get(action.name()).copied().unwrap_or(0)
     }
 }

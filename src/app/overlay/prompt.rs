@@ -6,12 +6,15 @@ use ratatui::layout::Rect;
 use tessera_model::{DatasetId, SafeText, Selection};
 use tui_input::Input;
 
-use super::{
-    Dialog, DrawContext, KeyResult,
-    fields::{self, expand_path},
-};
 use crate::{
-    app::{App, Level, basket::count_with_noun},
+    app::{
+        App, Baskets, Level, Outbox,
+        basket::count_with_noun,
+        overlay::{
+            Dialog, DrawContext, KeyResult,
+            fields::{self, expand_path},
+        },
+    },
     drawing::{FormOptions, ScrollState, field_area},
     input::Chord,
     message::{Lane, Request},
@@ -63,7 +66,7 @@ impl TextPrompt {
         let typed: Option<u32> = self.text.value().trim().parse().ok();
         let number = typed.and_then(|number| number.checked_sub(1));
         let number = number.ok_or("not a page: type a number from 1")?;
-        match app.last_page_number() {
+        match app.results.last_page_number() {
             Some(last) if number > last => Err(format!("the last page is {}", last + 1)),
             _ => Ok(number),
         }
@@ -79,7 +82,9 @@ impl TextPrompt {
         if typed.is_empty() {
             return Err("type the path of a file");
         }
-        let (Some(view), Some(selection)) = (app.view(), app.selection()) else {
+        let (Some(view), Some(selection)) =
+            (app.results.view(), app.baskets.selection(&app.results))
+        else {
             return Err("open a dataset first");
         };
         let (dataset, saves) = (view.search.dataset, self.purpose == PromptPurpose::SaveSelection);
@@ -121,7 +126,9 @@ impl Dialog for TextPrompt {
 
     fn accept(self: Box<Self>, app: &mut App) {
         let accepted = match self.purpose {
-            PromptPurpose::GoToPage => self.page(app).map(|number| app.go_to_page(number, 0)),
+            PromptPurpose::GoToPage => {
+                self.page(app).map(|number| app.results.go_to_page(number, 0))
+            }
             _ => self
                 .request(app)
                 .map(|(lane, request)| app.outbox.send(lane, request))
@@ -144,27 +151,36 @@ impl Dialog for TextPrompt {
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_prompt(&mut self, purpose: PromptPurpose) {
-        self.overlays.open(TextPrompt::new(purpose, ""));
+impl TextPrompt {
+    pub(in crate::app) fn open(app: &mut App, purpose: PromptPurpose) {
+        app.overlays.open(TextPrompt::new(purpose, ""));
     }
 
-    pub(in crate::app) fn open_selection_file_prompt(&mut self, purpose: PromptPurpose) {
-        let folder = self.setup.download_dir.as_str().trim_end_matches('/');
-        let name = self.dataset().map_or("selection", |dataset| dataset.name.as_str());
+    pub(in crate::app) fn open_for_selection_file(app: &mut App, purpose: PromptPurpose) {
+        let folder = app.setup.download_dir.as_str().trim_end_matches('/');
+        let name = app.dataset().map_or("selection", |dataset| dataset.name.as_str());
         let path = format!("{folder}/{}.json", name.replace('/', "_"));
-        self.overlays.open(TextPrompt::new(purpose, &path));
+        app.overlays.open(TextPrompt::new(purpose, &path));
     }
+}
 
+impl Outbox {
     pub(in crate::app) fn selection_saved(&mut self, file: &Path) {
         let file = SafeText::file_name(&file.to_string_lossy());
-        self.outbox.notify(Level::Success, format!("saved the selection to {file}"));
+        self.notify(Level::Success, format!("saved the selection to {file}"));
     }
+}
 
-    pub(in crate::app) fn selection_loaded(&mut self, dataset: DatasetId, selection: &Selection) {
-        self.edit_basket_of(dataset, |basket| basket.replace(selection));
+impl Baskets {
+    pub(in crate::app) fn selection_loaded(
+        &mut self,
+        dataset: DatasetId,
+        selection: &Selection,
+        outbox: &mut Outbox,
+    ) {
+        self.edit_of(dataset, |basket| basket.replace(selection), outbox);
         let entries = count_with_noun(selection.len(), "entry", "entries");
         let text = format!("loaded {entries} from the file; u restores the previous selection");
-        self.outbox.notify(Level::Success, text);
+        outbox.notify(Level::Success, text);
     }
 }

@@ -15,13 +15,14 @@ use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol, fit::
 use tui_input::Input;
 use unicode_width::UnicodeWidthStr;
 
-use super::{
-    Dialog, DrawContext, KeyResult,
-    region_edit::{Drag, RegionField, RegionNumberInput, StepSize, cell_under},
-};
 use crate::{
     app::{
-        App, Mouse, MouseKind, Pane, QueryImage, View, areas::inner_area,
+        App, Mouse, MouseKind, Pane, QueryImage, View,
+        areas::inner_area,
+        overlay::{
+            Dialog, DrawContext, KeyResult,
+            region_edit::{Drag, RegionField, RegionNumberInput, StepSize, cell_under},
+        },
         view::visible_pictures::VisiblePicture,
     },
     drawing::{below, display_width, line, rows_of_line, wrapped_rows},
@@ -134,7 +135,7 @@ impl Dialog for RegionPicker {
 
     /// Searches by the region. A whole media item of the dataset is not uploaded.
     fn accept(self: Box<Self>, app: &mut App) {
-        let Some(search) = app.view().map(|view| view.search.clone()) else { return };
+        let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
         let Self { image, region, .. } = *self;
         app.panes.focus = Pane::Results;
         match (&image.subject, region == Region::WHOLE) {
@@ -144,7 +145,11 @@ impl Dialog for RegionPicker {
             }
             (_, is_whole) => {
                 let region = (!is_whole).then_some(region);
-                app.register_query_image(QueryImage { region, ..image }, search);
+                app.results.register_query_image(
+                    QueryImage { region, ..image },
+                    search,
+                    &mut app.outbox,
+                );
             }
         }
     }
@@ -214,26 +219,26 @@ impl RegionPicker {
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_region_picker(&mut self) {
-        let Some(preview) = self.preview() else { return };
+impl RegionPicker {
+    pub(in crate::app) fn open(app: &mut App) {
+        let Some(preview) = app.results.preview() else { return };
         if let Some(image) = QueryImage::copy_of(preview) {
             // An object starts with its own box.
-            let region = self.results.recent_images.region(&image.subject).or(preview.region);
-            self.open_region_picker_on(QueryImage { region, ..image });
+            let region = app.results.recent_images.region(&image.subject).or(preview.region);
+            RegionPicker::open_on(app, QueryImage { region, ..image });
         }
     }
 
-    pub(in crate::app) fn open_region_picker_on_query(&mut self) {
-        if let Some(image) = self.view().and_then(|view| view.query_image.clone()) {
-            self.open_region_picker_on(image);
+    pub(in crate::app) fn open_on_query(app: &mut App) {
+        if let Some(image) = app.results.view().and_then(|view| view.query_image.clone()) {
+            RegionPicker::open_on(app, image);
         }
     }
 
-    pub(in crate::app) fn open_region_picker_on(&mut self, image: QueryImage) {
-        let last = image.region.or_else(|| self.results.recent_images.region(&image.subject));
+    pub(in crate::app) fn open_on(app: &mut App, image: QueryImage) {
+        let last = image.region.or_else(|| app.results.recent_images.region(&image.subject));
         let image = QueryImage { region: None, ..image };
-        self.overlays.open(RegionPicker::new(image, last));
+        app.overlays.open(RegionPicker::new(image, last));
     }
 }
 
@@ -530,7 +535,8 @@ fn draw_keys(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
     let lines: Vec<Line> = rows.iter().map(|row| row.iter().flat_map(key).collect()).collect();
     ctx.put_lines(area, &lines);
     let rest = below(area, u16::try_from(lines.len()).unwrap_or(u16::MAX));
-    let text = Line::styled(ctx.app.view().map_or_else(String::new, search_text), theme.dim);
+    let text =
+        Line::styled(ctx.app.results().view().map_or_else(String::new, search_text), theme.dim);
     if rows_of_line(&text, usize::from(rest.width)) <= usize::from(rest.height) {
         ctx.put_lines(rest, &[text]);
     }

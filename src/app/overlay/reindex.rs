@@ -37,7 +37,7 @@ impl Dialog for ReindexConfirmation {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        app.start_reindex((self.dataset, self.dataset_name));
+        app.jobs.start_reindex((self.dataset, self.dataset_name), &app.store, &mut app.outbox);
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -65,11 +65,11 @@ impl Dialog for ReindexConfirmation {
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_reindex_confirmation(&mut self) {
-        if let Some(dataset) = self.target_dataset() {
+impl ReindexConfirmation {
+    pub(in crate::app) fn open(app: &mut App) {
+        if let Some(dataset) = app.target_dataset() {
             let (dataset, dataset_name) = (dataset.id, dataset.name.clone());
-            self.overlays.open(ReindexConfirmation { dataset, dataset_name });
+            app.overlays.open(ReindexConfirmation { dataset, dataset_name });
         }
     }
 }

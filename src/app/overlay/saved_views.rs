@@ -7,15 +7,18 @@ use tessera_model::{
 };
 use tui_input::Input;
 
-use super::{
-    Dialog, DrawContext, KeyResult,
-    command_list::{CommandList, ListKind},
-    fields,
-    palette::Palette,
-    pick_list::{Command, PickItem},
-};
 use crate::{
-    app::{App, Level, LoadedState, Pane, QueryImage, basket::count_with_noun},
+    app::{
+        App, Level, LoadedState, Outbox, Pane, QueryImage, Store,
+        basket::count_with_noun,
+        overlay::{
+            Dialog, DrawContext, KeyResult,
+            command_list::{CommandList, ListKind},
+            fields,
+            palette::Palette,
+            pick_list::{Command, PickItem},
+        },
+    },
     drawing::{FormOptions, ScrollState, choice_text, field_area},
     input::{Chord, Key},
     message::{Lane, Request},
@@ -65,15 +68,15 @@ impl Dialog for ViewNameInput {
             return;
         }
         let view = match &self.renamed_from {
-            Some(old) => app.saved_views().iter().find(|view| view.name == *old).cloned(),
-            None => app.view_to_save(self.any_dataset),
+            Some(old) => app.store.saved_views().iter().find(|view| view.name == *old).cloned(),
+            None => view_to_save(app, self.any_dataset),
         };
         let Some(view) = view else { return };
-        let mut views = app.saved_views().to_vec();
+        let mut views = app.store.saved_views().to_vec();
         views.retain(|saved| Some(&saved.name) != self.renamed_from.as_ref());
         app.outbox.notify(Level::Success, format!("saved the view “{name}”; W opens it"));
         SavedView { name, ..view }.insert_into(&mut views);
-        app.store_views(views);
+        app.store.store_views(views, &mut app.outbox);
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -81,7 +84,7 @@ impl Dialog for ViewNameInput {
         let inside = ctx.dialog(area, if is_new { "Save as a view" } else { "Rename the view" });
         let theme = ctx.theme;
         let name = self.trimmed_name();
-        let is_taken = ctx.app.saved_views().iter().any(|view| view.name == name);
+        let is_taken = ctx.app.store().saved_views().iter().any(|view| view.name == name);
         let replaces = is_taken && self.renamed_from.as_ref() != Some(&name);
         let (footer, scroll) = (&[][..], ScrollState::default());
         ctx.form(inside, &FormOptions { column: FIELD_COLUMN, footer, scroll }, |rows| {
@@ -99,83 +102,25 @@ impl Dialog for ViewNameInput {
     }
 }
 
-impl App {
+impl Store {
     pub fn saved_views(&self) -> &[SavedView] {
-        self.store.views.value().map_or(&[], Vec::as_slice)
+        self.views.value().map_or(&[], Vec::as_slice)
     }
 
     /// Returns why no view can be saved. Saving a view before the saved views are loaded would lose them.
     pub fn saved_views_unavailable(&self) -> Option<String> {
-        match (self.store.views.value(), self.store.views.failure()) {
+        match (self.views.value(), self.views.failure()) {
             (Some(_), _) => None,
             (None, Some(failure)) => Some(failure.to_string()),
             (None, None) => Some("the saved views are loading".to_owned()),
         }
     }
 
-    pub fn needs_saved_views(&self) -> bool {
-        let listed = self.lists_saved_views() || self.overlays.dialog::<Palette>().is_some();
-        let awaited = self.setup.initial_view.is_some() && self.view().is_some();
-        (listed || awaited || self.panes.focus == Pane::Query)
-            && self.store.views.due(None).is_some()
-    }
-
-    pub(in crate::app) fn saved_views_loaded(&mut self, result: LoadedState) {
-        let views = result.map(|value| match value {
-            Some(StateValue::Views(views)) => views,
-            // Only views are stored under this key.
-            _ => Vec::new(),
-        });
-        self.store.views.finish(self.outbox.now, views);
-        if let Some(name) = self.setup.initial_view.take() {
-            if self.saved_views().iter().any(|view| view.name == name) {
-                self.open_saved_view(&name);
-            } else {
-                self.outbox.notify(Level::Warning, format!("unknown view: {name}"));
-            }
-        }
-        let is_unfiltered = |palette: &Palette| palette.list.filter.value().is_empty();
-        if self.lists_saved_views() {
-            self.open_saved_views();
-        } else if self.overlays.dialog().is_some_and(is_unfiltered) {
-            self.open_palette();
-        }
-    }
-
-    fn lists_saved_views(&self) -> bool {
-        self.overlays.dialog::<CommandList>().is_some_and(|list| list.kind == ListKind::Views)
-    }
-
-    pub(in crate::app) fn open_view_name_input(&mut self, renamed_from: Option<SafeText>) {
-        let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
-        self.overlays.open(ViewNameInput { name, any_dataset: false, renamed_from });
-    }
-
-    pub(in crate::app) fn open_saved_views(&mut self) {
-        let title = match self.saved_views_unavailable() {
-            Some(reason) => format!("Saved views: {reason}"),
-            None => "Saved views; w in the query builder saves one".to_owned(),
-        };
-        let item = |view: &SavedView| {
-            PickItem::new(Command::OpenView(view.name.clone()), view.name.as_str())
-                .note(self.describe_view(view))
-        };
-        let items = self.saved_views().iter().map(item).collect();
-        self.open_list(ListKind::Views, &title, items);
-    }
-
-    pub(in crate::app) fn delete_view(&mut self, name: &SafeText) {
-        let mut views = self.saved_views().to_vec();
-        views.retain(|view| view.name != *name);
-        self.store_views(views);
-        self.open_saved_views();
-    }
-
     pub(in crate::app) fn describe_view(&self, view: &SavedView) -> String {
         let dataset = match view.dataset {
             None => "any dataset".to_owned(),
             Some(id) => {
-                let known = self.store.dataset(id);
+                let known = self.dataset(id);
                 known.map_or_else(|| format!("dataset {}", id.short()), |it| it.name.to_string())
             }
         };
@@ -192,53 +137,115 @@ impl App {
         format!("{dataset}{query} · {on} on, {off} off")
     }
 
-    /// Returns the search on screen with the builder's filters as a view without a name.
-    fn view_to_save(&self, any_dataset: bool) -> Option<SavedView> {
-        let view = self.view()?;
-        Some(SavedView {
-            name: SafeText::default(),
-            dataset: (!any_dataset).then_some(view.search.dataset),
-            query: view.search.query.clone(),
-            filters: self.draft().filters().ok()?,
-            disabled_filters: self.draft().disabled_filters(),
-            entity: view.search.entity,
-            granularity: view.search.granularity,
-            similar_to: view.similar_to.clone(),
-            query_image: view.query_image.as_ref().and_then(|image| match &image.source {
-                PictureSource::File(path) => Some((path.clone(), image.region)),
-                // Links of the service expire; the anchor's id is saved instead.
-                PictureSource::Link(_) | PictureSource::Entry(..) => None,
-            }),
-        })
+    fn store_views(&mut self, views: Vec<SavedView>, outbox: &mut Outbox) {
+        self.views.finish(outbox.now, Ok(views.clone()));
+        outbox.send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
     }
+}
 
-    fn store_views(&mut self, views: Vec<SavedView>) {
-        self.store.views.finish(self.outbox.now, Ok(views.clone()));
-        self.outbox
-            .send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
-    }
+pub fn needs_saved_views(app: &App) -> bool {
+    let listed = lists_saved_views(app) || app.overlays.dialog::<Palette>().is_some();
+    let awaited = app.setup.initial_view.is_some() && app.results.view().is_some();
+    (listed || awaited || app.panes.focus == Pane::Query) && app.store.views.due(None).is_some()
+}
 
-    /// Runs a saved view. Its query image is uploaded again, because the service may have dropped it.
-    pub(in crate::app) fn open_saved_view(&mut self, name: &SafeText) {
-        let (Some(view), Some(open)) = (
-            self.saved_views().iter().find(|view| view.name == *name).cloned(),
-            self.view().map(|view| view.search.dataset),
-        ) else {
-            return;
-        };
-        let search = view.search(open);
-        let upload =
-            matches!(view.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
-        self.open_dataset(search.dataset);
-        if let (true, Some((path, region))) = (upload, view.query_image) {
-            let image = QueryImage { region, ..QueryImage::file(path) };
-            self.panes.focus = Pane::Results;
-            self.register_query_image(image, Search { query: Query::Browse, ..search });
+pub(in crate::app) fn saved_views_loaded(app: &mut App, result: LoadedState) {
+    let views = result.map(|value| match value {
+        Some(StateValue::Views(views)) => views,
+        // Only views are stored under this key.
+        _ => Vec::new(),
+    });
+    app.store.views.finish(app.outbox.now, views);
+    if let Some(name) = app.setup.initial_view.take() {
+        if app.store.saved_views().iter().any(|view| view.name == name) {
+            open_saved_view(app, &name);
         } else {
-            self.open_search(search);
-            self.results.edit_view(|shown| shown.similar_to = view.similar_to);
+            app.outbox.notify(Level::Warning, format!("unknown view: {name}"));
         }
-        self.edit_draft(|draft| draft.replace_all(&view.filters, &view.disabled_filters));
+    }
+    let is_unfiltered = |palette: &Palette| palette.list.filter.value().is_empty();
+    if lists_saved_views(app) {
+        open_saved_views(app);
+    } else if app.overlays.dialog().is_some_and(is_unfiltered) {
+        Palette::open(app);
+    }
+}
+
+fn lists_saved_views(app: &App) -> bool {
+    app.overlays.dialog::<CommandList>().is_some_and(|list| list.kind == ListKind::Views)
+}
+
+pub(in crate::app) fn open_saved_views(app: &mut App) {
+    let title = match app.store.saved_views_unavailable() {
+        Some(reason) => format!("Saved views: {reason}"),
+        None => "Saved views; w in the query builder saves one".to_owned(),
+    };
+    let item = |view: &SavedView| {
+        PickItem::new(Command::OpenView(view.name.clone()), view.name.as_str())
+            .note(app.store.describe_view(view))
+    };
+    let items = app.store.saved_views().iter().map(item).collect();
+    CommandList::open(app, ListKind::Views, &title, items);
+}
+
+pub(in crate::app) fn delete_view(app: &mut App, name: &SafeText) {
+    let mut views = app.store.saved_views().to_vec();
+    views.retain(|view| view.name != *name);
+    app.store.store_views(views, &mut app.outbox);
+    open_saved_views(app);
+}
+
+/// Returns the search on screen with the builder's filters as a view without a name.
+fn view_to_save(app: &App, any_dataset: bool) -> Option<SavedView> {
+    let view = app.results.view()?;
+    Some(SavedView {
+        name: SafeText::default(),
+        dataset: (!any_dataset).then_some(view.search.dataset),
+        query: view.search.query.clone(),
+        filters: app.query.draft(&app.results).filters().ok()?,
+        disabled_filters: app.query.draft(&app.results).disabled_filters(),
+        entity: view.search.entity,
+        granularity: view.search.granularity,
+        similar_to: view.similar_to.clone(),
+        query_image: view.query_image.as_ref().and_then(|image| match &image.source {
+            PictureSource::File(path) => Some((path.clone(), image.region)),
+            // Links of the service expire; the anchor's id is saved instead.
+            PictureSource::Link(_) | PictureSource::Entry(..) => None,
+        }),
+    })
+}
+
+/// Runs a saved view. Its query image is uploaded again, because the service may have dropped it.
+pub(in crate::app) fn open_saved_view(app: &mut App, name: &SafeText) {
+    let (Some(view), Some(open)) = (
+        app.store.saved_views().iter().find(|view| view.name == *name).cloned(),
+        app.results.view().map(|view| view.search.dataset),
+    ) else {
+        return;
+    };
+    let search = view.search(open);
+    let upload = matches!(view.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
+    app.open_dataset(search.dataset);
+    if let (true, Some((path, region))) = (upload, view.query_image) {
+        let image = QueryImage { region, ..QueryImage::file(path) };
+        app.panes.focus = Pane::Results;
+        app.results.register_query_image(
+            image,
+            Search { query: Query::Browse, ..search },
+            &mut app.outbox,
+        );
+    } else {
+        app.open_search(search);
+        app.results.edit_view(|shown| shown.similar_to = view.similar_to);
+    }
+    app.query
+        .edit_draft(|draft| draft.replace_all(&view.filters, &view.disabled_filters), &app.results);
+}
+
+impl ViewNameInput {
+    pub(in crate::app) fn open(app: &mut App, renamed_from: Option<SafeText>) {
+        let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
+        app.overlays.open(ViewNameInput { name, any_dataset: false, renamed_from });
     }
 }
 

@@ -10,11 +10,11 @@ use tessera_model::{
     text::{count_with_noun, group_digits},
 };
 
-use super::{Dialog, DrawContext, KeyResult};
 use crate::{
     app::{
-        App, Mouse, MouseKind,
+        App, Mouse, MouseKind, Results,
         areas::inner_area,
+        overlay::{Dialog, DrawContext, KeyResult},
         view::visible_pictures::{VisiblePicture, preview_picture},
     },
     drawing::{below, display_width, first_fitting, format_score, line, split_end, text_cells},
@@ -64,7 +64,7 @@ impl ScoreHistogram {
 
     /// Returns the loaded clusters that stay and the clusters that fall out, with the closest first.
     pub fn split<'a>(&self, app: &'a App) -> (Vec<&'a Cluster>, Vec<&'a Cluster>) {
-        let mut scored: Vec<(f64, &Cluster)> = app.scored_clusters();
+        let mut scored: Vec<(f64, &Cluster)> = app.results.scored_clusters();
         scored.sort_by(|a, b| a.0.total_cmp(&b.0));
         let kept = scored.partition_point(|(score, _)| self.keeps(*score));
         let clusters = |part: &[(f64, &'a Cluster)]| part.iter().map(|(_, it)| *it).collect();
@@ -116,7 +116,7 @@ impl ScoreHistogram {
 
     /// Keeps one more result, or one fewer.
     fn step_result(&mut self, more: bool, app: &App) {
-        let scores = || app.scored_clusters().into_iter().map(|(score, _)| score);
+        let scores = || app.results.scored_clusters().into_iter().map(|(score, _)| score);
         let next = if more {
             scores().filter(|score| !self.keeps(*score)).reduce(f64::min)
         } else {
@@ -171,7 +171,7 @@ impl Dialog for ScoreHistogram {
     /// Moves the cut so that the results up to this one stay, counted from the closest.
     fn select_item(&mut self, index: usize, app: &App) {
         let mut scores: Vec<f64> =
-            app.scored_clusters().into_iter().map(|(score, _)| score).collect();
+            app.results.scored_clusters().into_iter().map(|(score, _)| score).collect();
         scores.sort_by(f64::total_cmp);
         if let Some(score) = scores.get(index) {
             self.move_to(thousandths(*score) + 1);
@@ -182,7 +182,9 @@ impl Dialog for ScoreHistogram {
         let plot = Self::areas(self.area(app.screen.size)).plot;
         let inside = plot.contains((mouse.column, mouse.row).into());
         if inside && matches!(mouse.kind, MouseKind::Click | MouseKind::Drag) {
-            let Some(histogram) = app.score_histogram(usize::from(plot.width)) else { return };
+            let Some(histogram) = app.results.score_histogram(usize::from(plot.width)) else {
+                return;
+            };
             let (start, end) = histogram.range;
             let part = f64::from(mouse.column - plot.x) / f64::from(plot.width);
             self.move_to(thousandths(start + part * (end - start)));
@@ -201,7 +203,7 @@ impl Dialog for ScoreHistogram {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        let Some(search) = app.view().map(|view| view.search.clone()) else { return };
+        let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
         let limited = with_limit(search.clone(), self.limit());
         if limited != search {
             app.open_search(Search { page: 0, ..limited });
@@ -211,7 +213,8 @@ impl Dialog for ScoreHistogram {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         ctx.dialog(area, "Scores of the loaded results: lower is closer");
         let areas = Self::areas(area);
-        let Some(histogram) = ctx.app.score_histogram(usize::from(areas.plot.width)) else {
+        let Some(histogram) = ctx.app.results().score_histogram(usize::from(areas.plot.width))
+        else {
             return;
         };
         self.draw_headline(ctx, areas.plot);
@@ -253,16 +256,28 @@ fn with_limit(mut search: Search, limit: Option<Fraction>) -> Search {
     search
 }
 
-impl App {
-    pub(in crate::app) fn open_score_histogram(&mut self) {
-        let (Some(histogram), Some(view)) = (self.score_histogram(1), self.view()) else { return };
+impl ScoreHistogram {
+    pub(in crate::app) fn open(app: &mut App) {
+        let (Some(histogram), Some(view)) = (app.results.score_histogram(1), app.results.view())
+        else {
+            return;
+        };
         let (start, end) = (thousandths(histogram.range.0), thousandths(histogram.range.1));
         let cut = limit_of(&view.search).map_or(end, |limit| thousandths(limit.value()));
         let mut plot = ScoreHistogram { cut: end, start, end };
         plot.move_to(cut);
-        self.overlays.open(plot);
+        app.overlays.open(plot);
     }
 
+    /// Returns whether the cut of the open histogram leaves a cluster out.
+    pub fn falls_out(app: &App, cluster: &Cluster) -> bool {
+        let histogram = app.overlays.dialog::<ScoreHistogram>();
+        let score = cluster.relevance.as_ref().map(|relevance| relevance.score);
+        histogram.zip(score).is_some_and(|(histogram, score)| !histogram.keeps(score))
+    }
+}
+
+impl Results {
     /// Returns the loaded clusters that have a score.
     fn scored_clusters(&self) -> Vec<(f64, &Cluster)> {
         let clusters = self.loaded_clusters().into_iter();
@@ -272,13 +287,6 @@ impl App {
     pub fn score_histogram(&self, intervals: usize) -> Option<Histogram> {
         let scores: Vec<f64> = self.scored_clusters().into_iter().map(|(score, _)| score).collect();
         Histogram::new(&scores, intervals)
-    }
-
-    /// Returns whether the cut of the open histogram leaves a cluster out.
-    pub fn falls_out(&self, cluster: &Cluster) -> bool {
-        let histogram = self.overlays.dialog::<ScoreHistogram>();
-        let score = cluster.relevance.as_ref().map(|relevance| relevance.score);
-        histogram.zip(score).is_some_and(|(histogram, score)| !histogram.keeps(score))
     }
 }
 

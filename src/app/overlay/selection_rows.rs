@@ -75,7 +75,7 @@ pub(crate) fn draw_entry(ctx: &mut DrawContext, list: Rect, row: u16, entry: &Se
         EntryContent::Cluster(cluster) => (cluster_state(cluster), member_count(cluster)),
     };
     let (glyph, style) = mark_glyph(theme, state);
-    let (visibility, visibility_style) = match (state, app.tile_of_entry(entry)) {
+    let (visibility, visibility_style) = match (state, app.results.tile_of_entry(entry)) {
         (SelectionState::Stale, _) => ("stale", theme.moving),
         (_, Some(_)) => ("here", theme.dim),
         (_, None) => ("hidden", theme.dim),

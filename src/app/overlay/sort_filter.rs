@@ -4,15 +4,15 @@
 use ratatui::layout::Rect;
 use tui_input::Input;
 
-use super::{
-    Dialog, DrawContext, KeyResult,
-    command_list::ListKind,
-    fields::edit,
-    pick_list::{Command, PickItem},
-};
 use crate::{
     app::{
         App, Level, Pane,
+        overlay::{
+            Dialog, DrawContext, KeyResult,
+            command_list::{CommandList, ListKind},
+            fields::edit,
+            pick_list::{Command, PickItem},
+        },
         view::sort_filter::{ListOptions, SortKey, SortOrder, can_sort_by_score},
     },
     drawing::{split_columns, split_end},
@@ -58,14 +58,17 @@ impl Dialog for FilterInput {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        app.set_filter(self.pane, self.text.value().to_owned());
+        FilterInput::set(app, self.pane, self.text.value().to_owned());
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let (app, theme) = (ctx.app, ctx.theme);
         let (left, all) = match self.pane {
             Pane::Datasets => (app.visible_datasets().len(), app.store.dataset_list().len()),
-            _ => (app.visible_clusters().len(), app.page().map_or(0, |page| page.clusters.len())),
+            _ => (
+                app.results.visible_clusters().len(),
+                app.results.page().map_or(0, |page| page.clusters.len()),
+            ),
         };
         let matches = format!(" {left} of {all} loaded ");
         let (prompt, rest) = split_columns(area, 3);
@@ -76,72 +79,68 @@ impl Dialog for FilterInput {
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_filter_input(&mut self) {
-        let pane = if self.panes.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
-        if let Some(options) = self.list_options_of(pane) {
+impl FilterInput {
+    pub(in crate::app) fn open(app: &mut App) {
+        let pane = if app.panes.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
+        if let Some(options) = list_options_of(app, pane) {
             let text = options.filter.as_str().into();
-            self.overlays.open(FilterInput { pane, text });
+            app.overlays.open(FilterInput { pane, text });
         }
     }
 
-    pub(in crate::app) fn apply_typed_filter(&mut self) {
-        if let Some(input) = self.overlays.dialog::<FilterInput>() {
+    pub(in crate::app) fn apply_typed(app: &mut App) {
+        if let Some(input) = app.overlays.dialog::<FilterInput>() {
             let (pane, typed) = (input.pane, input.text.value().to_owned());
-            self.set_filter(pane, typed);
+            FilterInput::set(app, pane, typed);
         }
     }
 
-    fn set_filter(&mut self, pane: Pane, typed: String) {
-        if let Some(options) = self.list_options_of(pane) {
+    fn set(app: &mut App, pane: Pane, typed: String) {
+        if let Some(options) = list_options_of(app, pane) {
             options.filter = typed;
-        }
-    }
-
-    /// Returns the filter and order of the list in a pane. The detail shares the options of the results.
-    pub(in crate::app) fn list_options_of(&mut self, pane: Pane) -> Option<&mut ListOptions> {
-        match pane {
-            Pane::Datasets => Some(&mut self.datasets.list_options),
-            Pane::Results | Pane::Detail => {
-                self.results.view_mut().map(|view| &mut view.list_options)
-            }
-            Pane::Query | Pane::Jobs | Pane::Basket => None,
         }
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_sort_list(&mut self) {
-        let pane = self.panes.focus;
-        let Some(current) = self.list_options_of(pane).map(|options| options.order) else {
-            return;
-        };
-        let keys = if pane == Pane::Datasets { SortKey::DATASETS } else { SortKey::CLUSTERS };
-        let orders = keys.iter().flat_map(|&by| {
-            let directions = if by == SortKey::Service { &[false][..] } else { &[false, true] };
-            directions.iter().map(move |&reversed| SortOrder { by, reversed })
-        });
-        let items = orders.map(|order| {
-            PickItem::new(Command::Sort(order), order.name())
-                .unavailable(self.order_unavailable(order))
-                .current(order == current)
-        });
-        self.open_list(ListKind::SortOrders, "Sort the loaded page", items.collect());
+/// Returns the filter and order of the list in a pane. The detail shares the options of the results.
+pub(in crate::app) fn list_options_of(app: &mut App, pane: Pane) -> Option<&mut ListOptions> {
+    match pane {
+        Pane::Datasets => Some(&mut app.datasets.list_options),
+        Pane::Results | Pane::Detail => app.results.view_mut().map(|view| &mut view.list_options),
+        Pane::Query | Pane::Jobs | Pane::Basket => None,
     }
+}
 
-    pub(in crate::app) fn sort_by(&mut self, order: SortOrder) {
-        if let Some(reason) = self.order_unavailable(order) {
-            return self.outbox.notify(Level::Warning, reason);
-        }
-        if let Some(options) = self.list_options_of(self.panes.focus) {
-            options.order = order;
-        }
-    }
+pub(in crate::app) fn open_sort_list(app: &mut App) {
+    let pane = app.panes.focus;
+    let Some(current) = list_options_of(app, pane).map(|options| options.order) else {
+        return;
+    };
+    let keys = if pane == Pane::Datasets { SortKey::DATASETS } else { SortKey::CLUSTERS };
+    let orders = keys.iter().flat_map(|&by| {
+        let directions = if by == SortKey::Service { &[false][..] } else { &[false, true] };
+        directions.iter().map(move |&reversed| SortOrder { by, reversed })
+    });
+    let items = orders.map(|order| {
+        PickItem::new(Command::Sort(order), order.name())
+            .unavailable(order_unavailable(app, order))
+            .current(order == current)
+    });
+    CommandList::open(app, ListKind::SortOrders, "Sort the loaded page", items.collect());
+}
 
-    /// Returns why the clusters cannot be sorted in this order. A score whose direction is not known cannot be sorted
-    /// by.
-    fn order_unavailable(&self, order: SortOrder) -> Option<&'static str> {
-        let page = self.page().filter(|_| order.by == SortKey::Score)?;
-        (!can_sort_by_score(page)).then_some("these results have no scores to sort by")
+pub(in crate::app) fn sort_by(app: &mut App, order: SortOrder) {
+    if let Some(reason) = order_unavailable(app, order) {
+        return app.outbox.notify(Level::Warning, reason);
     }
+    if let Some(options) = list_options_of(app, app.panes.focus) {
+        options.order = order;
+    }
+}
+
+/// Returns why the clusters cannot be sorted in this order. A score whose direction is not known cannot be sorted
+/// by.
+fn order_unavailable(app: &App, order: SortOrder) -> Option<&'static str> {
+    let page = app.results.page().filter(|_| order.by == SortKey::Score)?;
+    (!can_sort_by_score(page)).then_some("these results have no scores to sort by")
 }

@@ -1,11 +1,11 @@
-//! The datasets pane: the selected row, filter and order.
+//! The datasets pane: the selected row, filter and order; and what was observed of each dataset while the program
+//! ran: counts, statuses and their changes.
 
-use crate::app::{
-    App, Level,
-    pane::moved_cursor,
-    view::sort_filter::{ListOptions, filter_and_sort_datasets},
-};
-use tessera_model::{Dataset, DatasetId};
+use std::collections::BTreeMap;
+
+use tessera_model::{Dataset, DatasetId, Status};
+
+use crate::app::{Level, Outbox, Uptime, view::sort_filter::ListOptions};
 
 #[derive(Debug)]
 pub struct Datasets {
@@ -31,26 +31,61 @@ impl Datasets {
     }
 }
 
-impl App {
-    pub fn visible_datasets(&self) -> Vec<&Dataset> {
-        filter_and_sort_datasets(self.store.dataset_list(), &self.datasets.list_options)
-    }
-
-    pub(in crate::app) fn toggle_auto_refresh(&mut self) {
-        self.datasets.auto_refresh = !self.datasets.auto_refresh;
-        let text = if self.datasets.auto_refresh {
+impl Datasets {
+    pub(in crate::app) fn toggle_auto_refresh(&mut self, outbox: &mut Outbox) {
+        self.auto_refresh = !self.auto_refresh;
+        let text = if self.auto_refresh {
             "automatic refresh is on"
         } else {
             "automatic refresh is paused; r refreshes"
         };
-        self.outbox.notify(Level::Success, text);
+        outbox.notify(Level::Success, text);
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusTransition {
+    pub seen_at: Uptime,
+    pub from: Status,
+    pub to: Status,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DatasetHistory {
+    /// The last known number of images, and when it was reported.
+    pub images: Option<(u64, Uptime)>,
+    pub videos: Option<(u64, Uptime)>,
+    /// The last status other than ERROR, and when it was observed.
+    pub last_good_status: Option<(Status, Uptime)>,
+    /// Status changes, oldest first.
+    pub changes: Vec<StatusTransition>,
+    status: Option<Status>,
+}
+
+#[derive(Debug, Default)]
+pub struct ObservedDatasets(BTreeMap<DatasetId, DatasetHistory>);
+
+impl ObservedDatasets {
+    const MAX_CHANGES: usize = 50;
+
+    pub fn observe(&mut self, now: Uptime, dataset: &Dataset) {
+        let history = self.0.entry(dataset.id).or_default();
+        history.images = dataset.n_images.map(|count| (count, now)).or(history.images);
+        history.videos = dataset.n_videos.map(|count| (count, now)).or(history.videos);
+        if dataset.status != Status::Error {
+            history.last_good_status = Some((dataset.status.clone(), now));
+        }
+        let before = history.status.replace(dataset.status.clone());
+        if let Some(from) = before.filter(|from| *from != dataset.status) {
+            let to = dataset.status.clone();
+            history.changes.push(StatusTransition { seen_at: now, from, to });
+            if history.changes.len() > Self::MAX_CHANGES {
+                history.changes.remove(0);
+            }
+        }
     }
 
-    pub(in crate::app) fn move_in_datasets(&mut self, by: isize) {
-        let list = self.visible_datasets();
-        let selected = self.selected_dataset().map(|dataset| dataset.id);
-        let index = list.iter().position(|dataset| Some(dataset.id) == selected).unwrap_or(0);
-        self.datasets.cursor =
-            list.get(moved_cursor(index, by, list.len())).map(|dataset| dataset.id);
+    pub fn get(&self, dataset: DatasetId) -> Option<&DatasetHistory> {
+        self.0.get(&dataset)
     }
 }

@@ -5,14 +5,15 @@ mod datasets;
 mod query;
 mod results;
 
-pub use datasets::Datasets;
+pub(in crate::app) use datasets::ObservedDatasets;
+pub use datasets::{DatasetHistory, Datasets, StatusTransition};
 pub use query::QueryBuilder;
 pub use results::{Registration, Results};
 
 use ratatui::layout::Rect;
 
 use crate::{
-    app::{App, Setup, areas::PaneContents, session::initial_tile_size},
+    app::{App, Level, Outbox, Setup, areas::PaneContents, session::initial_tile_size},
     config::{ThemeChoice, TileSize},
     input::Key,
 };
@@ -84,6 +85,12 @@ impl Panes {
 
     pub(super) fn widen_sides(&mut self, by: i16) {
         self.side_width = (self.side_width + by).clamp(-3, 8);
+    }
+
+    pub(in crate::app) fn next_theme(&mut self, setup: &Setup, outbox: &mut Outbox) {
+        self.theme = self.theme.next(&setup.theme);
+        let text = format!("theme {}; save it as `ui.theme` in the settings", self.theme.as_str());
+        outbox.notify(Level::Success, text);
     }
 }
 

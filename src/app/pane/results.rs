@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::app::{App, Level, Pane, QueryImage, RecentImages, Tabs, View, store::PageCache};
-use tessera_model::{ClusterId, DatasetId, Failure, FailureKind, Page, Query, Search, Status};
+use tessera_model::{DatasetId, FailureKind, Query, Search, Status};
+
+use crate::app::{Level, Outbox, PageCache, QueryImage, RecentImages, Store, Tabs, View};
 
 #[derive(Debug, Default)]
 pub struct Results {
@@ -89,53 +90,11 @@ impl Results {
     }
 }
 
-impl App {
-    /// Opens a search in this tab; Esc returns to the previous one.
-    pub(in crate::app) fn open_search(&mut self, search: Search) {
-        if self.view().is_none_or(|view| view.search.dataset != search.dataset) {
-            self.open_dataset(search.dataset);
-        }
-        if self.view().is_some_and(|view| view.search.filters != search.filters) {
-            self.edit_draft(|draft| draft.adopt_filters(&search.filters));
-        }
-        let (similar_to, query_image) = match self.view() {
-            // The name of an anchor comes from the view that has it.
-            Some(view) if view.search.query == search.query => {
-                (view.similar_to.clone(), view.query_image.clone())
-            }
-            _ => (None, None),
-        };
-        self.run_search(View { similar_to, query_image, ..View::new(search) });
-        self.panes.focus = Pane::Results;
-    }
-
-    /// A page was loaded. Clusters of earlier pages are not repeated; those of an earlier clustering may be.
-    pub(in crate::app) fn page_loaded(&mut self, search: &Search, mut page: Page) {
-        let earlier = self.results.pages.pages_of(search).into_iter();
-        let earlier =
-            earlier.filter(|(number, page)| *number < search.page && !page.is_invalidated());
-        let earlier = earlier.filter_map(|(_, page)| page.value());
-        let mut known: HashSet<ClusterId> =
-            earlier.flat_map(|page| &page.clusters).map(|cluster| cluster.id).collect();
-        page.drop_repeated(&mut known);
-        self.warn_unclustered(search.dataset);
-        self.results.pages.entry(search.clone()).finish(self.outbox.now, Ok(page));
-        self.record_results(search);
-        self.show_requested_page();
-    }
-
-    /// A page could not be loaded. If the service requires a query, the caption search opens.
-    pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
-        self.results.pages.entry(search).finish(self.outbox.now, Err(failure));
-        if self.needs_query() && !self.overlays.is_open() {
-            self.open_caption_search();
-        }
-    }
-
-    pub fn needs_query(&self) -> bool {
+impl Results {
+    pub fn needs_query(&self, store: &Store) -> bool {
         let search = self.view().map(|view| &view.search);
         let browses = search.is_some_and(|search| {
-            let is_listed = self.store.dataset(search.dataset).is_some();
+            let is_listed = store.dataset(search.dataset).is_some();
             let is_first = search.filters.is_empty() && search.page == 0;
             search.query == Query::Browse && is_first && is_listed
         });
@@ -145,14 +104,19 @@ impl App {
     }
 
     /// New media are found by searches before they are clustered: warns once per dataset.
-    fn warn_unclustered(&mut self, id: DatasetId) {
-        let partial = self.store.dataset(id).filter(|set| set.status == Status::PartialIndex);
+    pub(in crate::app) fn warn_unclustered(
+        &mut self,
+        id: DatasetId,
+        store: &Store,
+        outbox: &mut Outbox,
+    ) {
+        let partial = store.dataset(id).filter(|set| set.status == Status::PartialIndex);
         let Some(name) = partial.map(|dataset| dataset.name.clone()) else { return };
-        if self.results.partial_index_warned.insert(id) {
+        if self.partial_index_warned.insert(id) {
             let text = format!(
                 "{name}: new media are not clustered yet; searches may show them unclustered"
             );
-            self.outbox.notify(Level::Warning, text);
+            outbox.notify(Level::Warning, text);
         }
     }
 }

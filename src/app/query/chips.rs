@@ -1,13 +1,13 @@
 //! Chips: the search in a line above the results. A click on a chip opens its row in the builder.
 
 use ratatui::layout::Rect;
+use tessera_model::{Filter, Query, SafeText};
 use unicode_width::UnicodeWidthStr;
 
 use crate::app::{
-    App, Pane,
+    App,
     query::{FilterKind, FilterRow},
 };
-use tessera_model::{Filter, Query, SafeText};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChipState {
@@ -51,8 +51,8 @@ const MAX_CHIP_CHARS: usize = 32;
 
 /// The chips of the open view; none while the whole dataset is on screen without a draft.
 pub fn chips(app: &App) -> Vec<Chip> {
-    let Some(view) = app.view() else { return Vec::new() };
-    let draft = app.draft();
+    let Some(view) = app.results.view() else { return Vec::new() };
+    let draft = app.query.draft(&app.results);
     let chip =
         |state, text: &str, row| Chip { state, text: SafeText::new(text, MAX_CHIP_CHARS), row };
     let mut chips = Vec::new();
@@ -100,7 +100,7 @@ pub(in crate::app) fn filter_summary(app: &App, filter: &Filter) -> String {
 fn row_summary(app: &App, row: &FilterRow) -> String {
     let first = match row.kind {
         FilterKind::Labels | FilterKind::Tags => {
-            let name = |entry: &String| match app.known_values().tag_name(entry) {
+            let name = |entry: &String| match app.query.known_values(&app.results).tag_name(entry) {
                 Some(name) if row.kind == FilterKind::Tags => name.to_string(),
                 _ => SafeText::name(entry).to_string(),
             };
@@ -120,15 +120,4 @@ fn row_summary(app: &App, row: &FilterRow) -> String {
         (FilterKind::Similarity, _) => "similar to ",
     };
     format!("{prefix}{first}")
-}
-
-impl App {
-    pub(in crate::app) fn click_chip(&mut self, line: Rect, column: u16) {
-        let chips = chips(self);
-        let hit = chip_areas(&chips, line).position(|area| area.contains((column, line.y).into()));
-        self.panes.focus = Pane::Query;
-        if let Some(row) = hit.and_then(|hit| chips[hit].row) {
-            self.edit_draft(|draft| draft.select_row(row));
-        }
-    }
 }

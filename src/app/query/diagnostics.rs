@@ -1,11 +1,18 @@
-//! Diagnostics of a draft, computed on every key without a request.
+//! Diagnostics of a draft, computed on every key without a request, and the values that occurred in loaded
+//! pages, which the builder suggests.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tessera_model::{
+    EnrichmentModel, FailureKind, Filter, Page, SafeText, Search, TagId, enrichment,
+    vql::{self, IssueFilter, IssueKind, IssueName},
+};
+use tessera_wire::vql::write;
 
 use crate::app::{
     App,
     query::{FilterKind, FilterRow, QueryDraft},
 };
-use tessera_model::{EnrichmentModel, FailureKind, enrichment, vql};
-use tessera_wire::vql::write;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -42,7 +49,7 @@ impl Diagnostic {
 
 /// All diagnostics of the draft of the open dataset, errors first.
 pub fn diagnostics(app: &App) -> Vec<Diagnostic> {
-    let draft = app.draft();
+    let draft = app.query.draft(&app.results);
     let problem = draft.json.as_ref().and_then(|json| json.problem.as_ref());
     let mut diagnostics = match problem {
         Some(problem) => {
@@ -82,13 +89,15 @@ fn incomplete(draft: &QueryDraft) -> Vec<Diagnostic> {
 
 /// What the service said about the draft in its present state, with the row that it names.
 fn service_rejection(app: &App) -> Option<Diagnostic> {
-    let failure = app.remote_page()?.failure()?;
-    let sent = app.view()?.search.filters.as_slice();
-    if failure.kind != FailureKind::Invalid || app.draft().filters().as_deref() != Ok(sent) {
+    let failure = app.results.remote_page()?.failure()?;
+    let sent = app.results.view()?.search.filters.as_slice();
+    if failure.kind != FailureKind::Invalid
+        || app.query.draft(&app.results).filters().as_deref() != Ok(sent)
+    {
         return None;
     }
     let message = failure.detail.as_ref().unwrap_or(&failure.message);
-    let row = row_mentioned_in(message.as_str(), app.draft());
+    let row = row_mentioned_in(message.as_str(), app.query.draft(&app.results));
     Some(Diagnostic::new(Severity::Error, row, format!("the service reports: {message}")))
 }
 
@@ -112,7 +121,11 @@ fn row_mentioned_in(message: &str, draft: &QueryDraft) -> Option<usize> {
 
 fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
     match row.kind {
-        FilterKind::Issues if app.known_values().accepted_issue(row.text(0).trim()) => None,
+        FilterKind::Issues
+            if app.query.known_values(&app.results).accepted_issue(row.text(0).trim()) =>
+        {
+            None
+        }
         FilterKind::Issues => vql::unpublished_issue_warning(row.text(0)),
         FilterKind::Text if row.choice_keyword() == "semantic" => {
             missing_enrichment(app, EnrichmentModel::ANY_FOR_SEMANTIC)
@@ -127,7 +140,10 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
 }
 
 pub fn missing_enrichment(app: &App, models: &[EnrichmentModel]) -> Option<String> {
-    enrichment::missing_model_warning(models, app.store.enrichment(app.view()?.search.dataset))
+    enrichment::missing_model_warning(
+        models,
+        app.store.enrichment(app.results.view()?.search.dataset),
+    )
 }
 
 fn draft_summary(app: &App, draft: &QueryDraft) -> Vec<Diagnostic> {
@@ -142,11 +158,93 @@ fn draft_summary(app: &App, draft: &QueryDraft) -> Vec<Diagnostic> {
             "{enabled} enabled{disabled}; media must match all enabled filters (AND)"
         ));
     }
-    if let (Ok(filters), Some(view)) = (draft.filters(), app.view()) {
+    if let (Ok(filters), Some(view)) = (draft.filters(), app.results.view()) {
         texts.extend(vql::long_query_warning(write(&filters).len()));
         if view.search.filters != filters {
             texts.push("the results on screen are from another query; F5 runs this one".to_owned());
         }
     }
     texts.into_iter().map(|text| Diagnostic::new(Severity::Info, None, text)).collect()
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct KnownValues {
+    labels: BTreeSet<SafeText>,
+    tags: BTreeMap<TagId, SafeText>,
+    /// Unpublished names of issues that the service has accepted.
+    issues: BTreeSet<SafeText>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// What is sent.
+    pub value: String,
+    pub label: SafeText,
+}
+
+impl KnownValues {
+    const MAX_VALUES: usize = 2_000;
+
+    /// Adds the values of a page, and the issue names of its search: the service accepted them.
+    pub fn record_page(&mut self, search: &Search, page: &Page) {
+        for cluster in &page.clusters {
+            if self.labels.len() < Self::MAX_VALUES {
+                self.labels.extend(cluster.labels.iter().cloned());
+            }
+            for tag in &cluster.tags {
+                if let (Some(id), true) = (tag.id, self.tags.len() < Self::MAX_VALUES) {
+                    self.tags.insert(id, tag.name.clone());
+                }
+            }
+        }
+        for filter in &search.filters {
+            if let Filter::Issue(IssueFilter { kind: IssueName::Other(word), .. }) = filter {
+                self.issues.insert(SafeText::name(word.as_str()));
+            }
+        }
+    }
+
+    pub fn accepted_issue(&self, word: &str) -> bool {
+        self.issues.contains(&SafeText::name(word))
+    }
+
+    /// The names of issues that this program knows, and those that the service has accepted.
+    pub fn issue_names(&self) -> impl Iterator<Item = SafeText> {
+        let known = IssueKind::ALL.iter().map(|kind| SafeText::name(kind.as_str()));
+        known.chain(self.issues.iter().cloned())
+    }
+
+    pub fn tag_name(&self, id: &str) -> Option<&SafeText> {
+        self.tags.get(&id.parse().ok()?)
+    }
+
+    pub fn tag_id(&self, name: &str) -> Option<TagId> {
+        self.tags.iter().find(|(_, known)| known.as_str() == name.trim()).map(|(id, _)| *id)
+    }
+
+    /// The values that start with the typed text of a row and are not in it yet.
+    pub fn suggest(&self, row: &FilterRow, limit: usize) -> Vec<Suggestion> {
+        let suggestion = |label: SafeText| Suggestion { value: label.as_str().to_owned(), label };
+        let all: Vec<Suggestion> = match row.kind {
+            FilterKind::Labels => self.labels.iter().cloned().map(suggestion).collect(),
+            FilterKind::Tags => {
+                let tag = |(id, name): (&TagId, &SafeText)| Suggestion {
+                    value: id.to_string(),
+                    label: name.clone(),
+                };
+                self.tags.iter().map(tag).collect()
+            }
+            FilterKind::Issues => self.issue_names().map(suggestion).collect(),
+            FilterKind::Text
+            | FilterKind::Duplicates
+            | FilterKind::Uniqueness
+            | FilterKind::Similarity => Vec::new(),
+        };
+        let typed = row.text(0).trim().to_lowercase();
+        let fits = |suggestion: &Suggestion| {
+            let label = suggestion.label.as_str().to_lowercase();
+            label.starts_with(&typed) && label != typed && !row.entries.contains(&suggestion.value)
+        };
+        all.into_iter().filter(fits).take(limit).collect()
+    }
 }

@@ -1,9 +1,16 @@
-//! A draft of filters, as a form and as JSON.
+//! A draft of filters, as a form and as JSON, and how keys edit it.
 
-use super::{FilterKind, FilterRow, TextArea};
-use crate::{app::pane::moved_cursor, input::Chord};
 use tessera_model::{Filter, vql::MAX_FILTERS};
 use tessera_wire::vql::{self, VqlError};
+
+use crate::{
+    app::{
+        overlay::fields,
+        pane::moved_cursor,
+        query::{FilterKind, FilterRow, KnownValues},
+    },
+    input::{Chord, Key},
+};
 
 /// The filters of a dataset while they are edited. It outlives every view of the dataset.
 #[derive(Clone, Debug, Default)]
@@ -81,7 +88,7 @@ impl QueryDraft {
     }
 
     /// Stops editing the selected row, and removes it if nothing was typed into it.
-    pub(super) fn close_row(&mut self) {
+    pub(in crate::app) fn close_row(&mut self) {
         self.field = None;
         if self.selected_row().is_some_and(FilterRow::is_blank) {
             self.delete();
@@ -192,5 +199,196 @@ impl QueryDraft {
                 self.json = editor;
             }
         }
+    }
+}
+
+pub(in crate::app) struct QueryEditor<'a> {
+    pub draft: &'a mut QueryDraft,
+    pub known_values: &'a KnownValues,
+}
+
+impl QueryEditor<'_> {
+    pub fn handle_key(&mut self, chord: Chord) {
+        match chord.key {
+            _ if self.draft.json.is_some() => self.draft.handle_json_key(chord),
+            Key::Tab => self.next_field(),
+            Key::Enter if self.has_unfinished_entry() => self.add_entry(),
+            Key::Enter => self.finish_field(),
+            Key::Esc => {
+                self.finish_field();
+                self.draft.close_row();
+            }
+            Key::Down => self.accept_suggestion(),
+            _ => {
+                let field = self.draft.field.unwrap_or(0);
+                if let Some(row) = self.draft.rows.get_mut(self.draft.cursor) {
+                    row.edit(field, chord);
+                }
+            }
+        }
+    }
+
+    /// Pasted text goes into the JSON or the focused field.
+    pub fn paste(&mut self, text: &str) {
+        let draft = &mut *self.draft;
+        if let Some(json) = &mut draft.json {
+            text.chars().for_each(|c| json.text.insert(c));
+            draft.read_json();
+        } else if let (Some(field), Some(row)) = (draft.field, draft.rows.get_mut(draft.cursor))
+            && let Some(input) = row.input_mut(field)
+        {
+            fields::paste(input, text);
+        }
+    }
+
+    pub fn finish_field(&mut self) {
+        if self.has_unfinished_entry() {
+            self.add_entry();
+        }
+        self.draft.field = None;
+    }
+
+    fn next_field(&mut self) {
+        if self.has_unfinished_entry() {
+            self.add_entry();
+        }
+        let count = self.draft.selected_row().map_or(1, |row| row.fields().count());
+        self.draft.field = self.draft.field.map(|field| (field + 1) % count.max(1));
+    }
+
+    fn has_unfinished_entry(&self) -> bool {
+        let row = self.draft.selected_row();
+        row.is_some_and(|row| row.kind.is_list() && !row.text(0).trim().is_empty())
+    }
+
+    /// Adds the typed text to the list; a tag is sent by its id.
+    fn add_entry(&mut self) {
+        let Some(row) = self.draft.selected_row() else { return };
+        let typed = row.text(0).trim().to_owned();
+        let is_tag = row.kind == FilterKind::Tags;
+        let id = if is_tag { self.known_values.tag_id(&typed) } else { None };
+        self.set_value(&id.map_or(typed, |id| id.to_string()));
+    }
+
+    fn accept_suggestion(&mut self) {
+        let row = self.draft.selected_row().filter(|_| self.draft.field == Some(0));
+        let Some(row) = row else { return };
+        if let Some(suggestion) = self.known_values.suggest(row, 1).first() {
+            self.set_value(&suggestion.value);
+        }
+    }
+
+    fn set_value(&mut self, value: &str) {
+        let field = self.draft.field.unwrap_or(0);
+        if let Some(row) = self.draft.rows.get_mut(self.draft.cursor) {
+            row.set_value(field, value);
+        }
+    }
+}
+
+/// The service accepts queries up to 64 KiB.
+const MAX_BYTES: usize = 64 * 1024;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextArea {
+    lines: Vec<String>,
+    /// 0-based.
+    pub line: usize,
+    /// In characters, 0-based.
+    pub column: usize,
+}
+
+impl TextArea {
+    pub fn new(text: &str) -> Self {
+        let lines = text.split('\n').map(|line| line.trim_end_matches('\r').to_owned());
+        Self { lines: lines.collect(), line: 0, column: 0 }
+    }
+
+    /// At least one line.
+    pub fn lines(&self) -> &[String] {
+        &self.lines
+    }
+
+    pub fn text(&self) -> String {
+        self.lines.join("\n")
+    }
+
+    pub fn handle_key(&mut self, chord: Chord) {
+        match chord.key {
+            Key::Char(c) if !chord.ctrl && !chord.alt => self.insert(c),
+            Key::Enter => self.insert('\n'),
+            Key::Backspace => {
+                if self.step_back() {
+                    self.delete();
+                }
+            }
+            Key::Delete => self.delete(),
+            Key::Left => _ = self.step_back(),
+            Key::Right => self.step_forward(),
+            Key::Up => self.set_cursor(self.line.saturating_sub(1), self.column),
+            Key::Down => self.set_cursor(self.line + 1, self.column),
+            Key::Home => self.column = 0,
+            Key::End => self.column = self.line_len(self.line),
+            Key::Char(_) | Key::Esc | Key::Tab | Key::PageUp | Key::PageDown | Key::F(_) => {}
+        }
+    }
+
+    pub fn insert(&mut self, c: char) {
+        if self.lines.iter().map(String::len).sum::<usize>() >= MAX_BYTES {
+            return;
+        }
+        let at = self.cursor_byte();
+        let Some(line) = self.lines.get_mut(self.line) else { return };
+        if c == '\n' {
+            let rest = line.split_off(at);
+            self.lines.insert(self.line + 1, rest);
+            self.set_cursor(self.line + 1, 0);
+        } else if !c.is_control() {
+            line.insert(at, c);
+            self.column += 1;
+        }
+    }
+
+    fn delete(&mut self) {
+        let at = self.cursor_byte();
+        if self.column < self.line_len(self.line) {
+            self.lines[self.line].remove(at);
+        } else if self.line + 1 < self.lines.len() {
+            let next = self.lines.remove(self.line + 1);
+            self.lines[self.line].push_str(&next);
+        }
+    }
+
+    /// Moves back by a character; `false` at the beginning.
+    fn step_back(&mut self) -> bool {
+        match (self.line, self.column) {
+            (0, 0) => return false,
+            (line, 0) => self.set_cursor(line - 1, usize::MAX),
+            (line, column) => self.set_cursor(line, column - 1),
+        }
+        true
+    }
+
+    fn step_forward(&mut self) {
+        if self.column < self.line_len(self.line) {
+            self.column += 1;
+        } else if self.line + 1 < self.lines.len() {
+            self.set_cursor(self.line + 1, 0);
+        }
+    }
+
+    fn set_cursor(&mut self, line: usize, column: usize) {
+        self.line = line.min(self.lines.len().saturating_sub(1));
+        self.column = column.min(self.line_len(self.line));
+    }
+
+    fn line_len(&self, line: usize) -> usize {
+        self.lines.get(line).map_or(0, |line| line.chars().count())
+    }
+
+    /// The position of the cursor in its line, in bytes.
+    fn cursor_byte(&self) -> usize {
+        let line = self.lines.get(self.line).map_or("", String::as_str);
+        line.char_indices().nth(self.column).map_or(line.len(), |(at, _)| at)
     }
 }

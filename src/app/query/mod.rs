@@ -6,18 +6,14 @@
 mod chips;
 mod diagnostics;
 mod draft;
-mod editor;
-mod known_values;
-mod relax;
 mod row;
-mod text_area;
+
+pub(in crate::app) use draft::QueryEditor;
 
 pub(in crate::app) use chips::filter_summary;
 pub use chips::{Chip, ChipState, chip_areas, chips};
-pub use diagnostics::{Diagnostic, Severity, diagnostics, missing_enrichment};
-pub use draft::{JsonEditor, QueryDraft};
-pub(in crate::app) use editor::QueryEditor;
-pub use known_values::{KnownValues, Suggestion};
-pub use relax::RelaxedSearch;
+pub use diagnostics::{
+    Diagnostic, KnownValues, Severity, Suggestion, diagnostics, missing_enrichment,
+};
+pub use draft::{JsonEditor, QueryDraft, TextArea};
 pub use row::{FilterField, FilterKind, FilterRow};
-pub use text_area::TextArea;

@@ -1,27 +1,23 @@
 //! Views: one search with the position in its results. A tab is a history of views.
 
-pub(in crate::app) mod frames;
 mod history;
-mod loaded_results;
-mod paging;
+mod pages;
 pub mod query_image;
-mod set_operations;
-mod similar_search;
 pub mod sort_filter;
 mod tabs;
-mod tiles;
-mod title;
+pub(in crate::app) mod tiles;
 pub(in crate::app) mod visible_pictures;
 
 pub use history::SearchHistory;
+pub use pages::{PageCache, PageRange};
 pub use query_image::{QueryImage, RecentImages};
-pub use set_operations::Combination;
 pub use tabs::{Tab, Tabs};
 pub use tiles::Tile;
 pub use visible_pictures::{detail_picture_view, full_size_link};
 
+use tessera_model::{ClusterId, Page, Query, SafeText, Search};
+
 use crate::app::view::sort_filter::ListOptions;
-use tessera_model::{ClusterId, Page, SafeText, Search};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
@@ -79,9 +75,7 @@ impl View {
     pub fn title(&self) -> SafeText {
         match (&self.computed, &self.search.query, &self.similar_to) {
             (Some(computed), ..) => computed.label.clone(),
-            (None, query, name) => {
-                title::of_search(query, name.as_ref(), self.search.filters.len())
-            }
+            (None, query, name) => search_title(query, name.as_ref(), self.search.filters.len()),
         }
     }
 
@@ -93,5 +87,31 @@ impl View {
             list_options: std::mem::take(&mut self.list_options),
             ..Self::new(search)
         };
+    }
+}
+
+/// A search in a few words.
+pub(in crate::app) fn search_title(
+    query: &Query,
+    similar_to: Option<&SafeText>,
+    filters: usize,
+) -> SafeText {
+    let text = match (query, similar_to) {
+        (Query::Similar(_), Some(name)) => format!("≈ {name}"),
+        (Query::Similar(_), None) => "≈ a picture".to_owned(),
+        (Query::Caption { text, .. }, _) => format!("“{}”", text.as_str()),
+        (Query::Browse, _) => return SafeText::name(&filter_count_text(filters)),
+    };
+    SafeText::name(&match filters {
+        0 => text,
+        _ => format!("{text}, {}", filter_count_text(filters)),
+    })
+}
+
+fn filter_count_text(filters: usize) -> String {
+    match filters {
+        0 => "all".to_owned(),
+        1 => "1 filter".to_owned(),
+        count => format!("{count} filters"),
     }
 }

@@ -2,11 +2,12 @@
 
 use std::mem;
 
+use tessera_model::{DatasetId, Search};
+
 use crate::{
-    app::{App, Level, Pane, View},
+    app::{Results, Setup, View},
     config::SearchDefaults,
 };
-use tessera_model::{DatasetId, Search};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tab {
@@ -104,39 +105,15 @@ impl Tabs {
     }
 }
 
-impl App {
-    pub(in crate::app) fn open_tab(&mut self) {
-        let Some(dataset) = self.view().map(|view| view.search.dataset) else { return };
-        let view = View::new(self.initial_search(dataset));
-        self.open_in_tab(view);
-    }
-
+impl Setup {
     pub(in crate::app) fn initial_search(&self, dataset: DatasetId) -> Search {
-        let SearchDefaults { entity, granularity, .. } = self.setup.search_defaults;
+        let SearchDefaults { entity, granularity, .. } = self.search_defaults;
         Search { entity, granularity, ..Search::browse(dataset) }
     }
+}
 
-    pub(in crate::app) fn open_in_tab(&mut self, view: View) {
-        let added = self.results.tabs_mut().is_some_and(|tabs| tabs.add(view));
-        if added {
-            self.panes.focus = Pane::Results;
-        } else {
-            self.outbox
-                .notify(Level::Warning, format!("{} tabs are open; close one first", Tabs::MAX));
-        }
-    }
-
-    pub(in crate::app) fn go_to_tab(&mut self, index: usize) {
-        self.results.edit_tabs(|tabs| tabs.go_to(index));
-        self.panes.focus = Pane::Results;
-    }
-
-    pub(in crate::app) fn go_forward(&mut self) {
-        self.results.edit_tabs(|tabs| _ = tabs.tab_mut().forward());
-        self.panes.focus = Pane::Results;
-    }
-
+impl Results {
     pub fn tab_count(&self) -> usize {
-        self.results.tabs().map_or(0, |tabs| tabs.all().len())
+        self.tabs().map_or(0, |tabs| tabs.all().len())
     }
 }

@@ -1,11 +1,13 @@
-//! The tiles of the results, and the cursor, which follows its cluster through every change.
+//! The tiles of the results, the cursor, which follows its cluster through every change, and the frames of a video
+//! in the order of time, across the clusters of the page.
+
+use tessera_model::{Cluster, ClusterId, MediaId, Page, Preview};
 
 use crate::app::{
-    App,
+    PictureCache, Results,
     pane::moved_cursor,
     view::sort_filter::{VisibleCluster, filter_and_sort},
 };
-use tessera_model::{Cluster, Page, Preview};
 
 /// A cluster by its first preview, or one member of the open cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +18,7 @@ pub struct Tile<'a> {
     pub folded: usize,
 }
 
-impl App {
+impl Results {
     pub fn visible_clusters(&self) -> Vec<VisibleCluster> {
         match (self.page(), self.view()) {
             (Some(page), Some(view)) => filter_and_sort(page, &view.list_options),
@@ -53,7 +55,7 @@ impl App {
     }
 
     /// Moves the cursor by some tiles, and past either end to the next or previous page.
-    pub(in crate::app) fn move_across_pages(&mut self, by: isize) {
+    pub(in crate::app) fn move_across_pages(&mut self, by: isize, pictures: &mut PictureCache) {
         let count = self.tiles().len();
         let (cursor, _) = self.tile_cursor();
         let at_end = if by < 0 { cursor == 0 } else { cursor + 1 >= count };
@@ -66,17 +68,17 @@ impl App {
                     self.go_to_page(current - 1, Page::SIZE - 1);
                 }
             }
-            _ => self.move_in_results(by),
+            _ => self.move_cursor(by, pictures),
         }
     }
 
-    pub(in crate::app) fn move_in_results(&mut self, by: isize) {
-        self.select_tile(self.tile_cursor().0.saturating_add_signed(by));
+    pub(in crate::app) fn move_cursor(&mut self, by: isize, pictures: &mut PictureCache) {
+        self.select_tile(self.tile_cursor().0.saturating_add_signed(by), pictures);
     }
 
-    pub(in crate::app) fn select_tile(&mut self, tile: usize) {
+    pub(in crate::app) fn select_tile(&mut self, tile: usize, pictures: &mut PictureCache) {
         if self.shows_members() {
-            return self.show_preview(tile);
+            return self.show_preview(tile, pictures);
         }
         let visible = self.visible_clusters();
         // The cursor of a page that is still loading is kept.
@@ -84,50 +86,87 @@ impl App {
             if self.page().is_some() { moved_cursor(tile, 0, visible.len()) } else { tile };
         let current = self.page().zip(visible.get(cursor));
         let current = current.map(|(page, visible)| page.clusters[visible.index].id);
-        self.results.edit_view(|view| {
+        self.edit_view(|view| {
             (view.cursor, view.cluster, view.preview_index) = (cursor, current, 0);
         });
-        self.retry_failed_picture();
+        self.retry_failed_picture(pictures);
     }
 
-    pub(in crate::app) fn step_preview(&mut self, by: isize) {
+    pub(in crate::app) fn step_preview(&mut self, by: isize, pictures: &mut PictureCache) {
         let index = self.view().map_or(0, |view| view.preview_index);
-        self.show_preview(index.saturating_add_signed(by));
+        self.show_preview(index.saturating_add_signed(by), pictures);
     }
 
-    pub(in crate::app) fn show_preview(&mut self, index: usize) {
+    pub(in crate::app) fn show_preview(&mut self, index: usize, pictures: &mut PictureCache) {
         let count = self.cluster().map_or(0, |cluster| cluster.previews.len());
-        self.results.edit_view(|view| view.preview_index = moved_cursor(index, 0, count));
-        self.retry_failed_picture();
+        self.edit_view(|view| view.preview_index = moved_cursor(index, 0, count));
+        self.retry_failed_picture(pictures);
     }
 
-    pub(super) fn retry_failed_picture(&mut self) {
+    pub(in crate::app) fn retry_failed_picture(&mut self, pictures: &mut PictureCache) {
         if let Some(media) = self.preview().map(|preview| preview.media) {
-            self.store.pictures.forget_failure_of(media);
-        }
-    }
-
-    /// Finds the cluster of the cursor again and scrolls to it.
-    pub(in crate::app) fn restore_cursor(&mut self) {
-        let Some(page) = self.page() else { return };
-        let visible = self.visible_clusters();
-        let cluster_id = self.view().and_then(|view| view.cluster);
-        let index = cluster_id.and_then(|id| page.clusters.iter().position(|there| there.id == id));
-        let found = index.and_then(|index| visible.iter().position(|it| it.contains(index)));
-        if let Some(view) = self.results.view_mut() {
-            view.cursor = found.unwrap_or_else(|| moved_cursor(view.cursor, 0, visible.len()));
-        }
-        let members = self.cluster().map_or(0, |cluster| cluster.previews.len());
-        let Some(grid) = self.grid() else { return };
-        if let Some(view) = self.results.view_mut() {
-            view.top_row = grid.scroll_top(view.top_row, view.cursor);
-            view.preview_index = moved_cursor(view.preview_index, 0, members);
-            let index = view.preview_index;
-            view.members_top_row = view.members_top_row.map(|top| grid.scroll_top(top, index));
+            pictures.forget_failure_of(media);
         }
     }
 
     pub(in crate::app) fn can_open_members(&self) -> bool {
         !self.shows_members() && self.cluster().is_some_and(|cluster| cluster.previews.len() > 1)
+    }
+}
+
+/// Where a frame is among the results.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::app) struct FrameLocation {
+    seconds: f64,
+    pub media: MediaId,
+    tile: usize,
+    cluster: ClusterId,
+    preview_index: usize,
+}
+
+impl Results {
+    /// The position of the selected frame among those of its video, from 0, and their number. `None` if
+    /// it is not a frame, or if its time is unknown.
+    pub fn frame_position(&self) -> Option<(usize, usize)> {
+        let (frames, position) = self.frames_of_video()?;
+        Some((position, frames.len()))
+    }
+
+    /// The frame that is `by` frames later in the video.
+    pub(in crate::app) fn frame_beside(&self, by: isize) -> Option<FrameLocation> {
+        let (frames, position) = self.frames_of_video()?;
+        frames.get(position.checked_add_signed(by)?).copied()
+    }
+
+    pub(in crate::app) fn step_frame(&mut self, by: isize, pictures: &mut PictureCache) {
+        let Some(frame) = self.frame_beside(by) else { return };
+        self.edit_view(|view| {
+            view.cursor = frame.tile;
+            view.cluster = Some(frame.cluster);
+            view.preview_index = frame.preview_index;
+        });
+        self.retry_failed_picture(pictures);
+    }
+
+    /// The frames of the selected frame's video, and its own position.
+    pub(in crate::app) fn frames_of_video(&self) -> Option<(Vec<FrameLocation>, usize)> {
+        let selected = self.preview()?;
+        let video = &selected.frame.as_ref()?.video;
+        let page = self.page()?;
+        let mut frames = Vec::new();
+        for (tile, visible) in self.visible_clusters().into_iter().enumerate() {
+            let cluster = &page.clusters[visible.index];
+            for (preview_index, preview) in cluster.previews.iter().enumerate() {
+                let frame = preview.frame.as_ref().filter(|frame| frame.video == *video);
+                if let Some(seconds) = frame.and_then(|frame| frame.seconds) {
+                    let (media, cluster) = (preview.media, cluster.id);
+                    frames.push(FrameLocation { seconds, media, tile, cluster, preview_index });
+                }
+            }
+        }
+        frames.sort_by(|a, b| a.seconds.total_cmp(&b.seconds).then(a.media.cmp(&b.media)));
+        frames.dedup_by_key(|frame| frame.media);
+        let position = frames.iter().position(|frame| frame.media == selected.media)?;
+        Some((frames, position))
     }
 }

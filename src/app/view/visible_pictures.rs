@@ -1,12 +1,13 @@
 //! The pictures on screen, and the requests for them.
 
-use crate::{
-    app::{App, detail_layout::DetailLayout},
-    message::{Lane, Request},
-};
 use ratatui::layout::Rect;
 use tessera_model::{Link, PictureSource, Preview};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol};
+
+use crate::{
+    app::{App, Outbox, Store, areas::DetailLayout},
+    message::{Lane, Request},
+};
 
 pub struct VisiblePicture {
     pub view: PictureView,
@@ -22,63 +23,62 @@ impl VisiblePicture {
     }
 }
 
-impl App {
-    /// In the order of loading: the overlay, the detail, then the grid from the cursor outwards.
-    pub(in crate::app) fn visible_pictures(&self) -> Vec<VisiblePicture> {
-        let mut pictures = Vec::new();
-        if self.screen.protocol == Protocol::None || self.screen.is_too_small() {
-            return pictures;
-        }
-        if let Some(overlay) = self.overlays.current() {
-            pictures.extend(overlay.visible_pictures(self));
-        }
-        if let Some(viewer) = &self.viewer {
-            pictures.extend(self.viewer_pictures(viewer));
-            return pictures;
-        }
-        let areas = self.areas();
-        if let (Some(area), Some(preview)) = (areas.detail, self.preview()) {
-            let layout = DetailLayout::new(self, area);
-            let canvas = self.screen.canvas(layout.picture.width, layout.picture.height);
-            pictures.extend(
-                framed_picture(preview, canvas).or_else(|| preview_picture(preview, canvas)),
-            );
-            let previews = self.cluster().map_or(&[][..], |cluster| &cluster.previews);
-            pictures.extend(layout.strip.iter().filter_map(|(index, area)| {
-                preview_picture(previews.get(*index)?, self.screen.canvas(area.width, area.height))
-            }));
-        }
-        let Some(grid) = self.grid().filter(|grid| !grid.is_list()) else {
-            return pictures;
-        };
-        let (tiles, (cursor, top)) = (self.tiles(), self.tile_cursor());
-        let first = grid.first_visible(top);
-        let mut indexes: Vec<usize> = (first..tiles.len().min(first + grid.capacity())).collect();
-        indexes.sort_by_key(|index| index.abs_diff(cursor));
-        let tile_areas = indexes.into_iter().filter_map(|index| {
-            Some(grid.pictures(self, grid.tile_area(index - first)?, &tiles[index]))
-        });
-        // First the large picture of every tile.
-        let collages: Vec<Vec<(&Preview, Rect)>> = tile_areas.collect();
-        let large = collages.iter().filter_map(|collage| collage.first());
-        let small = collages.iter().flat_map(|collage| collage.iter().skip(1));
-        pictures.extend(large.chain(small).filter_map(|(preview, area)| {
-            preview_picture(preview, self.screen.canvas(area.width, area.height))
-        }));
-        pictures
+/// In the order of loading: the overlay, the detail, then the grid from the cursor outwards.
+pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
+    let mut pictures = Vec::new();
+    if app.screen.protocol == Protocol::None || app.screen.is_too_small() {
+        return pictures;
     }
+    if let Some(overlay) = app.overlays.current() {
+        pictures.extend(overlay.visible_pictures(app));
+    }
+    if let Some(viewer) = &app.viewer {
+        pictures.extend(app.viewer_pictures(viewer));
+        return pictures;
+    }
+    let areas = app.areas();
+    if let (Some(area), Some(preview)) = (areas.detail, app.results.preview()) {
+        let layout = DetailLayout::new(app, area);
+        let canvas = app.screen.canvas(layout.picture.width, layout.picture.height);
+        pictures
+            .extend(framed_picture(preview, canvas).or_else(|| preview_picture(preview, canvas)));
+        let previews = app.results.cluster().map_or(&[][..], |cluster| &cluster.previews);
+        pictures.extend(layout.strip.iter().filter_map(|(index, area)| {
+            preview_picture(previews.get(*index)?, app.screen.canvas(area.width, area.height))
+        }));
+    }
+    let Some(grid) = app.grid().filter(|grid| !grid.is_list()) else {
+        return pictures;
+    };
+    let (tiles, (cursor, top)) = (app.results.tiles(), app.results.tile_cursor());
+    let first = grid.first_visible(top);
+    let mut indexes: Vec<usize> = (first..tiles.len().min(first + grid.capacity())).collect();
+    indexes.sort_by_key(|index| index.abs_diff(cursor));
+    let tile_areas = indexes.into_iter().filter_map(|index| {
+        Some(grid.pictures(app, grid.tile_area(index - first)?, &tiles[index]))
+    });
+    // First the large picture of every tile.
+    let collages: Vec<Vec<(&Preview, Rect)>> = tile_areas.collect();
+    let large = collages.iter().filter_map(|collage| collage.first());
+    let small = collages.iter().flat_map(|collage| collage.iter().skip(1));
+    pictures.extend(large.chain(small).filter_map(|(preview, area)| {
+        preview_picture(preview, app.screen.canvas(area.width, area.height))
+    }));
+    pictures
+}
 
-    pub(in crate::app) fn request_picture(&mut self, picture: VisiblePicture) {
+impl Store {
+    pub(in crate::app) fn request_picture(&mut self, picture: VisiblePicture, outbox: &mut Outbox) {
         let lane = picture.lane();
         let VisiblePicture { view, source, compared_with, canvas } = picture;
-        if self.store.pictures.get(&view, canvas).is_some() {
-            self.store.pictures.touch(view, canvas);
-        } else if !self.outbox.tickets.is_open(&lane) {
+        if self.pictures.get(&view, canvas).is_some() {
+            self.pictures.touch(view, canvas);
+        } else if !outbox.tickets.is_open(&lane) {
             let request = match compared_with {
                 None => Request::Picture(source, view.crop, canvas),
                 Some(other) => Request::Difference([source, other], view.crop, canvas),
             };
-            self.outbox.send(lane, request);
+            outbox.send(lane, request);
         }
     }
 }

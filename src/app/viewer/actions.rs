@@ -1,14 +1,24 @@
-//! What the actions do in the full-size view. All others close it and act on its picture.
+//! What actions and the mouse do in the full-size view, playing the frames of a video, and why an action is
+//! unavailable there. An action that is not about the view closes the view and acts on its picture.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, time::Duration};
 
-use super::{PictureList, Viewer, ZoomPosition, position::actual_zoom};
+use tessera_model::{MediaId, Preview, region::Vec2};
+use tessera_picture::Protocol;
+
 use crate::{
-    app::{App, Pane, pane::moved_cursor},
+    app::{
+        App, Baskets, Level, Mouse, MouseKind, Pane, Results,
+        basket::count_with_noun,
+        overlay::palette::open_action_menu,
+        pane::moved_cursor,
+        viewer::{
+            Arrangement, Comparison, PictureList, Viewer, ZoomPosition, actual_zoom,
+            comparison::{focused_list, member_index, pictures_to_compare},
+        },
+    },
     input::{Action, action::ActionGroup},
 };
-use tessera_model::region::Vec2;
-use tessera_picture::Canvas;
 
 const ZOOM_STEP: f64 = std::f64::consts::SQRT_2;
 /// How far a key pans, as a fraction of the visible part.
@@ -16,28 +26,159 @@ const PAN_STEP: f64 = 0.25;
 /// How far a screen up or down goes in the list.
 const PAGE_STEP: isize = 10;
 
+impl Baskets {
+    /// Goes to the next entry of the basket whose picture is on a loaded page.
+    fn step_in_basket(&mut self, by: isize, results: &Results) {
+        let (rows, cursor) = (self.rows(results), self.cursor());
+        let shown =
+            |place: &usize| rows.get(*place).is_some_and(|row| results.loaded_entry(row).is_some());
+        let places: Vec<usize> = (0..rows.len()).filter(shown).collect();
+        let current = places.iter().position(|place| *place >= cursor).unwrap_or(0);
+        let Some(&place) = places.get(moved_cursor(current, by, places.len())) else { return };
+        self.move_cursor(place.cast_signed() - cursor.cast_signed(), results);
+    }
+}
+
+/// Whether an action is performed with the full-size view still open.
+fn keeps_viewer(action: Action) -> bool {
+    match action.group() {
+        ActionGroup::Selection | ActionGroup::Clipboard | ActionGroup::Viewer => true,
+        ActionGroup::Program => !matches!(action, Action::Jump | Action::Zoom),
+        ActionGroup::Searching => {
+            matches!(action, Action::OpenExternally | Action::Refresh)
+        }
+        ActionGroup::Navigation | ActionGroup::QueryBuilder | ActionGroup::Jobs => false,
+    }
+}
+
+const WHEEL_STEP: f64 = 1.25;
+
+/// The least time that a frame is shown: a longer one if the next frame is not loaded yet.
+const FRAME_DURATION: Duration = Duration::from_millis(250);
+/// Frames that are loaded ahead.
+const FRAMES_AHEAD: isize = 3;
+
+impl Results {
+    /// The frames to load while playing.
+    pub(in crate::app) fn frames_ahead(&self) -> Vec<&Preview> {
+        let ahead = (1..=FRAMES_AHEAD).map_while(|by| self.frame_beside(by));
+        ahead.filter_map(|frame| self.loaded_preview(frame.media)).collect()
+    }
+}
+
+/// Why an action of the full-size view is unavailable.
+pub(in crate::app) fn viewer_reason(app: &App, action: Action) -> Option<String> {
+    if action == Action::Compare {
+        return pictures_off(app).or_else(|| pictures_to_compare(app).err());
+    }
+    if app.viewer.is_none() {
+        let key = app.setup.keymap.keys_of(&app.contexts(), Action::FullSize);
+        let key = key.first().map_or("", String::as_str);
+        return Some(format!("no picture is shown at full size; {key} shows one"));
+    }
+    if let Some(comparison) = app.comparison() {
+        return comparison_reason(app, comparison, action);
+    }
+    let (place, count) = app.viewer_position().unwrap_or_default();
+    let reason = match action {
+        Action::Blink | Action::Difference | Action::KeepPicture => {
+            Some("no pictures are compared; m compares")
+        }
+        Action::NextPicture => (place + 1 >= count && !app.viewer_crosses_pages(1))
+            .then_some("this is the last picture"),
+        Action::PreviousPicture => {
+            (place == 0 && !app.viewer_crosses_pages(-1)).then_some("this is the first picture")
+        }
+        Action::ZoomIn | Action::ZoomOut | Action::ActualSize => {
+            app.viewer_scale().is_none().then_some("the picture is still loading")
+        }
+        Action::Play if app.viewed_preview().is_none_or(|preview| preview.frame.is_none()) => {
+            Some("this is not a frame of a video")
+        }
+        Action::Play => (!app.shows_one_of_several_frames())
+            .then_some("no other frame of this video is on this page"),
+        Action::Boxes => {
+            let none =
+                app.viewed_preview().is_none_or(|preview| app.results.boxes_in(preview).is_empty());
+            none.then_some("no objects of this picture are on this page; t shows objects")
+        }
+        _ => None,
+    };
+    reason.map(str::to_owned)
+}
+
+fn comparison_reason(app: &App, comparison: &Comparison, action: Action) -> Option<String> {
+    let count = comparison.pictures.len();
+    match action {
+        Action::NextPicture if comparison.pair_beside(1, &app.results).is_none() => {
+            Some("there is no later pair on this page".to_owned())
+        }
+        Action::PreviousPicture if comparison.pair_beside(-1, &app.results).is_none() => {
+            Some("there is no earlier pair on this page".to_owned())
+        }
+        Action::Play => Some("pictures are compared; Esc shows one".to_owned()),
+        Action::Difference if count != 2 => {
+            Some(format!("{count} pictures are compared; a difference needs two"))
+        }
+        Action::ZoomIn | Action::ZoomOut | Action::ActualSize if app.viewer_scale().is_none() => {
+            Some("the picture is still loading".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn pictures_off(app: &App) -> Option<String> {
+    let off = app.screen.protocol == Protocol::None && !app.setup.is_text();
+    off.then(|| "pictures are turned off; g p tests them".to_owned())
+}
+
+/// Why no picture can be shown at full size.
+pub(in crate::app) fn full_size_reason(app: &App) -> Option<String> {
+    if let Some(reason) = pictures_off(app) {
+        return Some(reason);
+    }
+    let reason = if app.panes.focus == Pane::Basket {
+        match app.baskets.selected_entry(&app.results) {
+            None => "nothing is selected",
+            Some(entry) if app.results.loaded_entry(entry).is_none() => {
+                "no picture of this entry is on a loaded page; Enter searches for it"
+            }
+            Some(_) => return None,
+        }
+    } else if app.results.preview().is_none() {
+        "no picture is selected"
+    } else {
+        return None;
+    };
+    Some(reason.to_owned())
+}
+
+/// Why an action on a picture does not apply to the one at full size: it acts on the cursor.
+pub(in crate::app) fn other_picture_reason(app: &App, action: Action) -> Option<String> {
+    app.viewer.as_ref()?;
+    let acts_on_picture = match action.group() {
+        ActionGroup::Selection => !matches!(action, Action::Undo | Action::Redo),
+        ActionGroup::Clipboard => true,
+        _ => matches!(action, Action::Similar | Action::PickRegion | Action::OpenExternally),
+    };
+    let viewed = app.viewed_preview().map(|preview| preview.media);
+    let at_cursor = app.results.preview().map(|preview| preview.media);
+    let differs = acts_on_picture && viewed != at_cursor;
+    differs.then(|| "the cursor is on another picture; Esc, then Enter in the basket".to_owned())
+}
+
 impl App {
     /// Opens the list of the focused pane at its cursor.
     pub(in crate::app) fn open_viewer(&mut self) {
-        let list = self.focused_list();
+        let list = focused_list(self);
         self.viewer = Some(Viewer::new(list));
-    }
-
-    /// The list of pictures of the focused pane.
-    pub(super) fn focused_list(&self) -> PictureList {
-        match self.panes.focus {
-            Pane::Basket => PictureList::Basket,
-            Pane::Detail => PictureList::Members,
-            _ if self.shows_members() => PictureList::Members,
-            _ => PictureList::Results,
-        }
     }
 
     /// Performs an action in the full-size view, or closes it for one that is not about it. Returns
     /// whether the action is done.
     pub(in crate::app) fn perform_in_viewer(&mut self, action: Action) -> bool {
         if action != Action::Play {
-            self.stop_playback();
+            self.edit_viewer(Viewer::stop_playback);
         }
         match action {
             Action::Up => self.pan_or_step((0.0, -PAN_STEP)),
@@ -50,8 +191,8 @@ impl App {
             Action::Last => self.step_in_list(isize::MAX / 2),
             Action::NextPicture => self.step_viewer(1),
             Action::PreviousPicture => self.step_viewer(-1),
-            Action::PreviousFrame => self.step_frame(-1),
-            Action::NextFrame => self.step_frame(1),
+            Action::PreviousFrame => self.results.step_frame(-1, &mut self.store.pictures),
+            Action::NextFrame => self.results.step_frame(1, &mut self.store.pictures),
             Action::Play => self.toggle_playback(),
             Action::ZoomIn => self.zoom_viewer(ZOOM_STEP, None),
             Action::ZoomOut => self.zoom_viewer(1.0 / ZOOM_STEP, None),
@@ -61,7 +202,9 @@ impl App {
             }
             Action::Boxes => self.edit_viewer(|viewer| viewer.boxes ^= true),
             Action::Back => {
-                if !self.dismiss_notification() && !self.leave_arrangement() {
+                if !self.dismiss_notification()
+                    && !self.viewer.as_mut().is_some_and(Viewer::leave_arrangement)
+                {
                     self.viewer = None;
                 }
             }
@@ -76,7 +219,26 @@ impl App {
         true
     }
 
-    pub(super) fn edit_viewer(&mut self, edit: impl FnOnce(&mut Viewer)) {
+    /// Performs an action on the compared pictures. Returns whether it is one.
+    pub(in crate::app) fn perform_on_comparison(&mut self, action: Action) -> bool {
+        match action {
+            Action::NextPane => self.activate_compared(1),
+            Action::PreviousPane => self.activate_compared(-1),
+            Action::FullSize => self.edit_viewer(|viewer| viewer.comparison = None),
+            Action::Compare => self.open_comparison(),
+            Action::Blink => self.blink_compared(),
+            Action::Difference => self.edit_comparison(Comparison::toggle_difference),
+            Action::KeepPicture => self.keep_compared(),
+            // In the results, it would select the cluster.
+            Action::Select if self.comparison().is_some() => {
+                self.baskets.toggle_preview_selected(&self.results, &mut self.outbox);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    pub(in crate::app) fn edit_viewer(&mut self, edit: impl FnOnce(&mut Viewer)) {
         if let Some(viewer) = &mut self.viewer {
             edit(viewer);
         }
@@ -95,37 +257,29 @@ impl App {
             return;
         };
         match list {
-            PictureList::Results if by.abs() == 1 => self.move_across_pages(by),
-            PictureList::Results => self.move_in_results(by),
-            PictureList::Members => self.step_preview(by),
-            PictureList::Basket => self.step_in_basket(by),
+            PictureList::Results if by.abs() == 1 => {
+                self.results.move_across_pages(by, &mut self.store.pictures);
+            }
+            PictureList::Results => self.results.move_cursor(by, &mut self.store.pictures),
+            PictureList::Members => self.results.step_preview(by, &mut self.store.pictures),
+            PictureList::Basket => self.baskets.step_in_basket(by, &self.results),
         }
         self.edit_viewer(|viewer| viewer.position = ZoomPosition::default());
     }
 
-    /// Goes to the next entry of the basket whose picture is on a loaded page.
-    fn step_in_basket(&mut self, by: isize) {
-        let (rows, cursor) = (self.basket_rows(), self.baskets.cursor());
-        let shown =
-            |place: &usize| rows.get(*place).is_some_and(|row| self.loaded_entry(row).is_some());
-        let places: Vec<usize> = (0..rows.len()).filter(shown).collect();
-        let current = places.iter().position(|place| *place >= cursor).unwrap_or(0);
-        let Some(&place) = places.get(moved_cursor(current, by, places.len())) else { return };
-        self.move_in_basket(place.cast_signed() - cursor.cast_signed());
+    pub(in crate::app) fn step_pair(&mut self, by: isize) {
+        if let Some(pair) = self.comparison().and_then(|it| it.pair_beside(by, &self.results)) {
+            self.show_compared(pair);
+        }
     }
 
-    /// The size of the picture and its canvas, which zooming and panning need.
-    fn viewed_dimensions(&self) -> Option<((u32, u32), Canvas)> {
-        let panels = self.viewer_panels();
-        let panel = panels.iter().find(|panel| panel.active)?;
-        Some((
-            self.viewed_size(panel.picture.preview())?,
-            self.screen.canvas(panel.area.width, panel.area.height),
-        ))
+    /// The next picture of the list, or of those that are compared.
+    fn step_beside(&mut self, by: isize) {
+        if self.comparison().is_some() { self.activate_compared(by) } else { self.step_in_list(by) }
     }
 
     /// Zooms around a point, by default the center.
-    pub(super) fn zoom_viewer(&mut self, factor: f64, point: Option<Vec2>) {
+    pub(in crate::app) fn zoom_viewer(&mut self, factor: f64, point: Option<Vec2>) {
         let Some((size, canvas)) = self.viewed_dimensions() else { return };
         self.edit_viewer(|viewer| {
             let point = point.unwrap_or(viewer.position.center);
@@ -145,7 +299,7 @@ impl App {
     }
 
     /// Pans a zoomed picture. A whole one has nothing to pan: left and right go to the picture beside it.
-    pub(super) fn pan_or_step(&mut self, by: Vec2) {
+    pub(in crate::app) fn pan_or_step(&mut self, by: Vec2) {
         let Some(position) = self.viewer.as_ref().map(|viewer| viewer.position) else { return };
         if position.is_whole() {
             return match by.0.partial_cmp(&0.0) {
@@ -157,32 +311,136 @@ impl App {
         self.pan_viewer(by);
     }
 
-    /// The next picture of the list, or of those that are compared.
-    fn step_beside(&mut self, by: isize) {
-        if self.comparison().is_some() { self.activate_compared(by) } else { self.step_in_list(by) }
-    }
-
     /// Pans by fractions of the visible part.
-    pub(super) fn pan_viewer(&mut self, by: Vec2) {
+    pub(in crate::app) fn pan_viewer(&mut self, by: Vec2) {
         let Some((size, canvas)) = self.viewed_dimensions() else { return };
         self.edit_viewer(|viewer| viewer.position.pan(by, size, canvas));
     }
 
-    /// How large the picture is shown: 1 is a pixel of the picture per pixel of the canvas.
-    pub fn viewer_scale(&self) -> Option<f64> {
-        let (size, canvas) = self.viewed_dimensions()?;
-        Some(self.viewer.as_ref()?.position.zoom / actual_zoom(size, canvas))
+    pub(in crate::app) fn open_comparison(&mut self) {
+        let Ok(pictures) = pictures_to_compare(self) else { return };
+        let list = self.viewer.as_ref().map_or_else(|| focused_list(self), |viewer| viewer.list);
+        let comparison = Some(Comparison::new(pictures));
+        self.viewer = Some(Viewer { comparison, ..Viewer::new(list) });
+        self.select_compared();
     }
-}
 
-/// Whether an action is performed with the full-size view still open.
-fn keeps_viewer(action: Action) -> bool {
-    match action.group() {
-        ActionGroup::Selection | ActionGroup::Clipboard | ActionGroup::Viewer => true,
-        ActionGroup::Program => !matches!(action, Action::Jump | Action::Zoom),
-        ActionGroup::Searching => {
-            matches!(action, Action::OpenExternally | Action::Refresh)
+    pub(in crate::app) fn show_compared(&mut self, pictures: Vec<MediaId>) {
+        self.edit_viewer(|viewer| {
+            let arrangement = viewer.comparison.as_ref().map(|it| it.arrangement);
+            viewer.position = ZoomPosition::default();
+            viewer.comparison = Some(Comparison {
+                arrangement: arrangement.unwrap_or(Arrangement::SideBySide),
+                ..Comparison::new(pictures)
+            });
+        });
+        self.select_compared();
+    }
+
+    /// Activates the picture `by` places further, and selects it in the results.
+    pub(in crate::app) fn activate_compared(&mut self, by: isize) {
+        self.edit_comparison(|comparison| comparison.activate(by));
+        self.select_compared();
+    }
+
+    /// Shows the pictures in turn; if they already are, shows the next one.
+    fn blink_compared(&mut self) {
+        if self.comparison().is_some_and(|it| it.arrangement == Arrangement::InTurn) {
+            return self.activate_compared(1);
         }
-        ActionGroup::Navigation | ActionGroup::QueryBuilder | ActionGroup::Jobs => false,
+        self.edit_comparison(|comparison| comparison.arrangement = Arrangement::InTurn);
+    }
+
+    fn edit_comparison(&mut self, edit: impl FnOnce(&mut Comparison)) {
+        self.viewer.as_mut().and_then(|viewer| viewer.comparison.as_mut()).map(edit);
+    }
+
+    /// Selects the other pictures and not this one, and goes to the next pair; the last one closes the
+    /// view.
+    fn keep_compared(&mut self) {
+        let Some(comparison) = self.comparison().cloned() else { return };
+        let next = comparison.pair_after_keeping(&self.results);
+        let kept = comparison.pictures[comparison.active];
+        for media in &comparison.pictures {
+            self.baskets.set_selected(*media, *media != kept, &self.results, &mut self.outbox);
+        }
+        let name = self
+            .results
+            .loaded_preview(kept)
+            .map(|kept| kept.file_name.clone())
+            .unwrap_or_default();
+        let others = comparison.pictures.len() - 1;
+        let selected = count_with_noun(others, "picture", "pictures");
+        self.outbox
+            .notify(Level::Success, format!("kept {name}, selected {selected}; u undoes it"));
+        match next {
+            Some(pair) => self.show_compared(pair),
+            None => self.viewer = None,
+        }
+    }
+
+    /// Moves the cursor to the active picture if it is on the open page, so that actions apply to it.
+    fn select_compared(&mut self) {
+        let active = self.comparison().map(|comparison| comparison.pictures[comparison.active]);
+        let mut tiles = self.results.tile_clusters().into_iter().enumerate();
+        let found = active.and_then(|media| {
+            tiles.find_map(|(tile, it)| Some((tile, it.id, member_index(it, media)?)))
+        });
+        if let Some((tile, cluster, preview_index)) = found {
+            self.results.edit_view(|view| {
+                view.cursor = tile;
+                view.cluster = Some(cluster);
+                view.preview_index = preview_index;
+            });
+        }
+    }
+
+    /// Plays on from this frame, or from the first one after the last; or stops.
+    pub(in crate::app) fn toggle_playback(&mut self) {
+        if self.viewer.as_ref().is_some_and(Viewer::is_playing) {
+            return self.edit_viewer(Viewer::stop_playback);
+        }
+        if self.results.frame_beside(1).is_none() {
+            let (position, _) = self.results.frame_position().unwrap_or_default();
+            self.results.step_frame(-position.cast_signed(), &mut self.store.pictures);
+        }
+        let due = self.outbox.now + FRAME_DURATION;
+        self.edit_viewer(|viewer| viewer.next_frame_due = Some(due));
+    }
+
+    /// Shows the next frame once it is due and loaded, and stops at the last one.
+    pub(in crate::app) fn continue_playback(&mut self) {
+        let Some(due) = self.viewer.as_ref().and_then(|viewer| viewer.next_frame_due) else {
+            return;
+        };
+        if due > self.outbox.now || !self.has_loaded_next_frame() {
+            return;
+        }
+        self.results.step_frame(1, &mut self.store.pictures);
+        let next = self.results.frame_beside(1).map(|_| self.outbox.now + FRAME_DURATION);
+        self.edit_viewer(|viewer| viewer.next_frame_due = next);
+    }
+
+    pub(in crate::app) fn viewer_mouse(&mut self, mouse: Mouse) {
+        let cell = (mouse.column, mouse.row);
+        match mouse.kind {
+            MouseKind::WheelUp => self.zoom_viewer(WHEEL_STEP, self.point_in_picture(cell)),
+            MouseKind::WheelDown => self.zoom_viewer(1.0 / WHEEL_STEP, self.point_in_picture(cell)),
+            MouseKind::Click => self.edit_viewer(|viewer| viewer.drag = Some(cell)),
+            MouseKind::Drag => self.drag_viewer(cell),
+            MouseKind::Release => self.edit_viewer(|viewer| viewer.drag = None),
+            MouseKind::RightClick => open_action_menu(self),
+        }
+    }
+
+    fn drag_viewer(&mut self, to: (u16, u16)) {
+        let from = self.viewer.as_ref().and_then(|viewer| viewer.drag);
+        let cells = self.panel_at(to).and_then(|panel| self.viewed_cells(&panel));
+        let (Some(from), Some((cells, _))) = (from, cells) else { return };
+        let moved = |from: u16, to: u16, side: u16| {
+            (f64::from(from) - f64::from(to)) / f64::from(side.max(1))
+        };
+        self.pan_viewer((moved(from.0, to.0, cells.width), moved(from.1, to.1, cells.height)));
+        self.edit_viewer(|viewer| viewer.drag = Some(to));
     }
 }

@@ -1,27 +1,19 @@
 //! The full-size view: one picture of a list as large as the screen allows, or several to compare, zoomed
-//! and panned in step.
+//! and panned in step. This file has its state, and the arithmetic of zoom and pan.
 
 mod actions;
 mod comparison;
-mod mouse;
-mod pairs;
-mod panels;
 mod pictures;
-mod playback;
-mod position;
-mod reason;
-mod strip;
 
+pub(in crate::app) use actions::{full_size_reason, other_picture_reason, viewer_reason};
 pub use comparison::{Arrangement, Comparison};
-pub use panels::{PanelPicture, ViewerPanel};
-pub use position::ZoomPosition;
-pub use strip::StripFrame;
+pub use pictures::{PanelPicture, StripFrame, ViewerPanel};
 
 use ratatui::layout::Rect;
+use tessera_model::{Region, region::Vec2};
+use tessera_picture::{Canvas, fit::pixels_per_cell};
 
 use crate::app::Uptime;
-
-pub(in crate::app) use reason::{full_size_reason, other_picture_reason, viewer_reason};
 
 /// What next and previous go through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +51,25 @@ impl Viewer {
             drag: None,
         }
     }
+
+    pub fn comparison(&self) -> Option<&Comparison> {
+        self.comparison.as_ref()
+    }
+
+    /// Returns to the pictures side by side. Returns `false` if they already are.
+    fn leave_arrangement(&mut self) -> bool {
+        let comparison = self.comparison.as_mut();
+        let other = comparison.filter(|it| it.arrangement != Arrangement::SideBySide);
+        other.map(|it| it.arrangement = Arrangement::SideBySide).is_some()
+    }
+
+    pub fn is_playing(&self) -> bool {
+        self.next_frame_due.is_some()
+    }
+
+    fn stop_playback(&mut self) {
+        self.next_frame_due = None;
+    }
 }
 
 /// The title, the pictures, the frames of a video, and the line with hints and notifications.
@@ -89,4 +100,103 @@ impl ViewerAreas {
         let strip = Rect { y: pictures.bottom(), height: rows, ..self.pictures };
         Self { pictures, strip: Some(strip), ..self }
     }
+}
+
+/// The zoom relative to the largest size at which the whole picture is shown, and the center of what is
+/// shown, as fractions of the picture. So pictures of different sizes can be zoomed in step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ZoomPosition {
+    pub zoom: f64,
+    pub center: Vec2,
+}
+
+impl Default for ZoomPosition {
+    fn default() -> Self {
+        Self { zoom: 1.0, center: (0.5, 0.5) }
+    }
+}
+
+/// The largest size of a pixel of the picture, in pixels of the canvas.
+const MAX_PIXEL_SIZE: f64 = 32.0;
+/// The largest zoom of a picture that is larger than that already when it fits.
+const MIN_MAX_ZOOM: f64 = 4.0;
+
+impl ZoomPosition {
+    pub fn is_whole(self) -> bool {
+        self.zoom <= 1.0
+    }
+
+    /// The part of a picture of `size` pixels on a canvas, and the canvas that it fills: below the whole
+    /// size, a smaller one.
+    pub fn part(self, size: (u32, u32), canvas: Canvas) -> (Region, Canvas) {
+        let (width, height) = fitted_fractions(size, canvas);
+        if self.is_whole() {
+            let cells =
+                |side: u16, fraction: f64| whole_cells(f64::from(side) * fraction * self.zoom);
+            let smaller = Canvas {
+                columns: cells(canvas.columns, width),
+                rows: cells(canvas.rows, height),
+                ..canvas
+            };
+            return (Region::WHOLE, if self.zoom < 1.0 { smaller } else { canvas });
+        }
+        let sides = (1.0 / (width * self.zoom), 1.0 / (height * self.zoom));
+        let sides = (sides.0.min(1.0), sides.1.min(1.0));
+        let part = Region { x: 0.0, y: 0.0, width: sides.0, height: sides.1 };
+        let corner = (self.center.0 - sides.0 / 2.0, self.center.1 - sides.1 / 2.0);
+        (part.moved_to(corner), canvas)
+    }
+
+    /// Zooms by a factor; the point stays where it is. The fitting size is never skipped.
+    pub fn zoom_by(&mut self, factor: f64, point: Vec2, size: (u32, u32), canvas: Canvas) {
+        let actual = actual_zoom(size, canvas);
+        let most = (actual * MAX_PIXEL_SIZE).max(MIN_MAX_ZOOM);
+        let wanted = (self.zoom * factor).clamp(actual.min(1.0), most);
+        let crosses_fit = (self.zoom - 1.0) * (wanted - 1.0) < 0.0;
+        let zoom = if crosses_fit { 1.0 } else { wanted };
+        let shift = |center: f64, fixed: f64| fixed + (center - fixed) * self.zoom / zoom;
+        self.center = (shift(self.center.0, point.0), shift(self.center.1, point.1));
+        self.zoom = zoom;
+        self.keep_inside(size, canvas);
+    }
+
+    /// Moves the center by fractions of the visible part.
+    pub fn pan(&mut self, by: Vec2, size: (u32, u32), canvas: Canvas) {
+        let (part, _) = self.part(size, canvas);
+        self.center.0 += by.0 * part.width;
+        self.center.1 += by.1 * part.height;
+        self.keep_inside(size, canvas);
+    }
+
+    fn keep_inside(&mut self, size: (u32, u32), canvas: Canvas) {
+        let (part, _) = self.part(size, canvas);
+        self.center = (part.x + part.width / 2.0, part.y + part.height / 2.0);
+    }
+}
+
+/// The zoom at which a pixel of the picture is a pixel of the canvas.
+pub(in crate::app) fn actual_zoom(size: (u32, u32), canvas: Canvas) -> f64 {
+    let (width, _) = fitted_fractions(size, canvas);
+    let pixels = f64::from(canvas.columns) * f64::from(pixels_per_cell(canvas).0);
+    f64::from(size.0.max(1)) / (pixels * width)
+}
+
+/// The fractions of the canvas's width and height that the whole picture covers. One of them is 1.
+fn fitted_fractions(size: (u32, u32), canvas: Canvas) -> Vec2 {
+    let across = |cells: u16, pixels: u16| f64::from(cells.max(1)) * f64::from(pixels.max(1));
+    let (width, height) = (f64::from(size.0.max(1)), f64::from(size.1.max(1)));
+    let columns = across(canvas.columns, canvas.cell.0) / width;
+    let rows = across(canvas.rows, canvas.cell.1) / height;
+    let scale = columns.min(rows);
+    (scale / columns, scale / rows)
+}
+
+fn whole_cells(exact: f64) -> u16 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive, and a float cast saturates"
+    )]
+    let cells = exact.round().max(1.0) as u16;
+    cells
 }

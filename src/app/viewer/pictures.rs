@@ -1,58 +1,36 @@
-//! The pictures of the full-size view: which one is shown, which ones are loaded, and what is drawn
-//! until they are.
+//! The pictures of the full-size view: which ones are shown, where they are on the screen, which ones are
+//! loaded, and what is drawn until they are. Below a frame of a video is a strip with the loaded frames around it.
 
 use std::sync::Arc;
 
-use ratatui::layout::Rect;
+use ratatui::layout::{
+    Constraint::{Fill, Length, Min},
+    Layout, Position, Rect,
+};
+use tessera_model::{
+    Cluster, MediaId, PictureSource, Preview, Region, SelectionEntry, region::Vec2,
+};
+use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Thumbnail, fit::pixels_per_cell};
 
-use super::{Arrangement, PanelPicture, PictureList, Viewer, ViewerPanel, ZoomPosition};
 use crate::{
     app::{
-        App, PictureCache,
-        view::{full_size_link, visible_pictures::VisiblePicture},
+        App, PictureCache, Results, Store, Uptime,
+        view::{
+            full_size_link,
+            tiles::FrameLocation,
+            visible_pictures::{VisiblePicture, preview_picture},
+        },
+        viewer::{
+            Arrangement, Comparison, PictureList, Viewer, ViewerAreas, ZoomPosition, actual_zoom,
+            comparison::of_media,
+        },
     },
     message::Lane,
 };
-use tessera_model::{Cluster, MediaId, PictureSource, Preview, Region, SelectionEntry};
-use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Thumbnail, fit::pixels_per_cell};
 
-impl App {
-    /// The picture at full size; of compared ones, the active one.
-    pub fn viewed_preview(&self) -> Option<&Preview> {
-        if let Some(comparison) = self.comparison() {
-            return self.loaded_preview(comparison.pictures[comparison.active]);
-        }
-        match self.viewer.as_ref()?.list {
-            PictureList::Results | PictureList::Members => self.preview(),
-            PictureList::Basket => self.loaded_entry(self.selected_entry()?),
-        }
-    }
-
-    /// The position in the list from 0, and the length of the list.
-    pub fn viewer_position(&self) -> Option<(usize, usize)> {
-        let view = self.view()?;
-        Some(match self.viewer.as_ref()?.list {
-            PictureList::Results => (view.cursor, self.visible_clusters().len()),
-            PictureList::Members => (view.preview_index, self.cluster()?.previews.len()),
-            PictureList::Basket => {
-                let rows = self.basket_rows();
-                (self.baskets.cursor().min(rows.len().saturating_sub(1)), rows.len())
-            }
-        })
-    }
-
-    /// The picture `by` places further in the list, if it is on a loaded page.
-    fn preview_beside(&self, by: isize) -> Option<&Preview> {
-        let place = self.viewer_position()?.0.checked_add_signed(by)?;
-        match self.viewer.as_ref()?.list {
-            PictureList::Results => self.tiles().get(place)?.preview,
-            PictureList::Members => self.cluster()?.previews.get(place),
-            PictureList::Basket => self.loaded_entry(self.basket_rows().get(place)?),
-        }
-    }
-
+impl Results {
     /// The picture of an entry of the basket, if it is on a loaded page.
-    pub(super) fn loaded_entry(&self, entry: &SelectionEntry) -> Option<&Preview> {
+    pub(in crate::app) fn loaded_entry(&self, entry: &SelectionEntry) -> Option<&Preview> {
         self.loaded_preview(entry.representative()?)
     }
 
@@ -70,9 +48,9 @@ impl App {
     }
 
     /// The clusters of the open page, then those of the other loaded pages of its dataset.
-    pub(super) fn clusters_of_dataset(&self) -> impl Iterator<Item = &Cluster> {
+    pub(in crate::app) fn clusters_of_dataset(&self) -> impl Iterator<Item = &Cluster> {
         let dataset = self.view().map(|view| view.search.dataset);
-        let other = dataset.into_iter().flat_map(|dataset| self.results.pages.loaded(dataset));
+        let other = dataset.into_iter().flat_map(|dataset| self.pages.loaded(dataset));
         self.page().into_iter().chain(other).flat_map(|page| &page.clusters)
     }
 
@@ -89,15 +67,153 @@ impl App {
         boxes.dedup();
         boxes
     }
+}
 
+impl Store {
     /// The size of a picture in pixels: of the loaded one, else as the service states it.
     pub fn viewed_size(&self, preview: &Preview) -> Option<(u32, u32)> {
         let subject = PictureSubject::Media(preview.media);
-        let loaded = self.store.pictures.newest(|view, _| is_zoomed(view, &subject));
+        let loaded = self.pictures.newest(|view, _| is_zoomed(view, &subject));
         loaded.map(|(_, _, picture)| picture.original).or(preview.dimensions)
     }
+}
 
-    pub(super) fn zoomed_picture(
+fn subject_of(picture: PanelPicture) -> PictureSubject {
+    match picture {
+        PanelPicture::Preview(preview) => PictureSubject::Media(preview.media),
+        PanelPicture::Difference(one, other) => PictureSubject::Difference(one.media, other.media),
+    }
+}
+
+fn is_zoomed(view: &PictureView, subject: &PictureSubject) -> bool {
+    view.subject == *subject && matches!(view.crop, Crop::Zoomed(..))
+}
+
+fn centered_cells(area: Rect, picture: &Thumbnail) -> Rect {
+    let (width, height) = (picture.cells.0.min(area.width), picture.cells.1.min(area.height));
+    let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 2);
+    Rect { x, y, width, height }
+}
+
+/// An upper bound of the bytes of a picture that fills the canvas.
+fn encoded_bytes(canvas: Canvas) -> usize {
+    let (width, height) = pixels_per_cell(canvas);
+    let pixels = |cells: u16, side: u32| usize::from(cells) * side as usize;
+    // Base64 of three bytes per pixel.
+    4 * pixels(canvas.columns, width) * pixels(canvas.rows, height)
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum PanelPicture<'a> {
+    Preview(&'a Preview),
+    /// Where two pictures differ.
+    Difference(&'a Preview, &'a Preview),
+}
+
+impl<'a> PanelPicture<'a> {
+    /// The picture whose size decides which part is shown.
+    pub fn preview(self) -> &'a Preview {
+        let (Self::Preview(preview) | Self::Difference(preview, _)) = self;
+        preview
+    }
+}
+
+/// One picture of the view and its area.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewerPanel<'a> {
+    pub picture: PanelPicture<'a>,
+    pub area: Rect,
+    /// The row of its name, if several are shown.
+    pub label: Option<Rect>,
+    /// Whether it is the one that is kept.
+    pub active: bool,
+}
+
+/// Up to three areas side by side, or two rows of two.
+fn panel_areas(area: Rect, count: usize) -> Vec<Rect> {
+    let columns = |area: Rect, count: usize| {
+        Layout::horizontal(vec![Fill(1); count]).spacing(1).split(area).to_vec()
+    };
+    if count < 4 {
+        return columns(area, count);
+    }
+    let rows = Layout::vertical([Fill(1), Fill(1)]).split(area);
+    rows.iter().flat_map(|row| columns(*row, 2)).collect()
+}
+
+/// The smallest screen with a strip (rows).
+const MIN_SCREEN_ROWS: u16 = 20;
+/// The cells of a frame, without its time below it and the gap beside it (columns, rows).
+const FRAME_CELLS: (u16, u16) = (14, 4);
+
+#[derive(Clone, Copy, Debug)]
+pub struct StripFrame<'a> {
+    pub preview: &'a Preview,
+    /// The picture; the row below it is for the time.
+    pub area: Rect,
+    pub current: bool,
+}
+
+impl App {
+    pub fn comparison(&self) -> Option<&Comparison> {
+        self.viewer.as_ref().and_then(Viewer::comparison)
+    }
+
+    /// The picture at full size; of compared ones, the active one.
+    pub fn viewed_preview(&self) -> Option<&Preview> {
+        if let Some(comparison) = self.comparison() {
+            return self.results.loaded_preview(comparison.pictures[comparison.active]);
+        }
+        match self.viewer.as_ref()?.list {
+            PictureList::Results | PictureList::Members => self.results.preview(),
+            PictureList::Basket => {
+                self.results.loaded_entry(self.baskets.selected_entry(&self.results)?)
+            }
+        }
+    }
+
+    /// The position in the list from 0, and the length of the list.
+    pub fn viewer_position(&self) -> Option<(usize, usize)> {
+        let view = self.results.view()?;
+        Some(match self.viewer.as_ref()?.list {
+            PictureList::Results => (view.cursor, self.results.visible_clusters().len()),
+            PictureList::Members => (view.preview_index, self.results.cluster()?.previews.len()),
+            PictureList::Basket => {
+                let rows = self.baskets.rows(&self.results);
+                (self.baskets.cursor().min(rows.len().saturating_sub(1)), rows.len())
+            }
+        })
+    }
+
+    /// The picture `by` places further in the list, if it is on a loaded page.
+    fn preview_beside(&self, by: isize) -> Option<&Preview> {
+        let place = self.viewer_position()?.0.checked_add_signed(by)?;
+        match self.viewer.as_ref()?.list {
+            PictureList::Results => self.results.tiles().get(place)?.preview,
+            PictureList::Members => self.results.cluster()?.previews.get(place),
+            PictureList::Basket => {
+                self.results.loaded_entry(self.baskets.rows(&self.results).get(place)?)
+            }
+        }
+    }
+
+    /// The size of the picture and its canvas, which zooming and panning need.
+    pub(super) fn viewed_dimensions(&self) -> Option<((u32, u32), Canvas)> {
+        let panels = self.viewer_panels();
+        let panel = panels.iter().find(|panel| panel.active)?;
+        Some((
+            self.store.viewed_size(panel.picture.preview())?,
+            self.screen.canvas(panel.area.width, panel.area.height),
+        ))
+    }
+
+    /// How large the picture is shown: 1 is a pixel of the picture per pixel of the canvas.
+    pub fn viewer_scale(&self) -> Option<f64> {
+        let (size, canvas) = self.viewed_dimensions()?;
+        Some(self.viewer.as_ref()?.position.zoom / actual_zoom(size, canvas))
+    }
+
+    pub(in crate::app) fn zoomed_picture(
         &self,
         picture: PanelPicture,
         area: Rect,
@@ -106,10 +222,10 @@ impl App {
         /// The size of a picture that is not loaded yet. At the fitting size it has no effect.
         const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
         let preview = picture.preview();
-        let size = self.viewed_size(preview).unwrap_or(ASSUMED_PIXELS);
+        let size = self.store.viewed_size(preview).unwrap_or(ASSUMED_PIXELS);
         let (part, canvas) = position.part(size, self.screen.canvas(area.width, area.height));
         let has_boxes = self.viewer.as_ref().is_some_and(|viewer| viewer.boxes);
-        let boxes = if has_boxes { self.boxes_in(preview) } else { Vec::new() };
+        let boxes = if has_boxes { self.results.boxes_in(preview) } else { Vec::new() };
         let subject = subject_of(picture);
         (PictureView { subject, crop: Crop::Zoomed(part, Arc::from(boxes)) }, canvas)
     }
@@ -136,11 +252,29 @@ impl App {
     }
 
     /// The cells that the displayed picture covers, and the part of it that they show.
-    pub(super) fn viewed_cells(&self, panel: &ViewerPanel) -> Option<(Rect, Region)> {
+    pub(in crate::app) fn viewed_cells(&self, panel: &ViewerPanel) -> Option<(Rect, Region)> {
         let (view, canvas) = self.displayed_in_viewer(panel)?;
         let picture = self.store.pictures.get(&view, canvas)?.as_ref().ok()?;
         let Crop::Zoomed(part, _) = view.crop else { return None };
         Some((centered_cells(panel.area, picture), part))
+    }
+
+    pub(super) fn panel_at(&self, (column, row): (u16, u16)) -> Option<ViewerPanel<'_>> {
+        let position = Position::new(column, row);
+        let panels = self.viewer_panels();
+        panels.iter().find(|panel| panel.area.contains(position)).or(panels.first()).copied()
+    }
+
+    /// A cell as a point of the picture, in fractions of it.
+    pub(super) fn point_in_picture(&self, cell: (u16, u16)) -> Option<Vec2> {
+        let panel = self.panel_at(cell)?;
+        let (cells, part) = self.viewed_cells(&panel)?;
+        let fraction = |at: u16, start: u16, side: u16| {
+            ((f64::from(at) + 0.5 - f64::from(start)) / f64::from(side.max(1))).clamp(0.0, 1.0)
+        };
+        let x = part.x + part.width * fraction(cell.0, cells.x, cells.width);
+        let y = part.y + part.height * fraction(cell.1, cells.y, cells.height);
+        Some((x, y))
     }
 
     /// The pictures of the view: those on screen, then those that a key would show, as far as all of them
@@ -165,8 +299,8 @@ impl App {
     fn upcoming_pictures(&self, viewer: &Viewer) -> Vec<(&Preview, ZoomPosition)> {
         let active = self.viewed_preview().map(|preview| preview.media);
         match viewer.comparison.as_ref().map(|comparison| comparison.arrangement) {
-            None if self.is_playing() => {
-                let frames = self.frames_ahead().into_iter();
+            None if viewer.is_playing() => {
+                let frames = self.results.frames_ahead().into_iter();
                 frames.map(|preview| (preview, viewer.position)).collect()
             }
             None => {
@@ -174,7 +308,11 @@ impl App {
                 neighbors.map(|preview| (preview, ZoomPosition::default())).collect()
             }
             Some(Arrangement::InTurn) => {
-                let others = self.compared_previews().into_iter();
+                let others = self
+                    .comparison()
+                    .map(|it| it.previews(&self.results))
+                    .unwrap_or_default()
+                    .into_iter();
                 let others = others.filter(|preview| Some(preview.media) != active);
                 others.map(|preview| (preview, viewer.position)).collect()
             }
@@ -208,29 +346,107 @@ impl App {
         let (view, canvas) = in_progress.unwrap_or((view, canvas));
         Some(VisiblePicture { view, source, compared_with, canvas })
     }
-}
 
-fn subject_of(picture: PanelPicture) -> PictureSubject {
-    match picture {
-        PanelPicture::Preview(preview) => PictureSubject::Media(preview.media),
-        PanelPicture::Difference(one, other) => PictureSubject::Difference(one.media, other.media),
+    pub fn viewer_panels(&self) -> Vec<ViewerPanel<'_>> {
+        let area = self.viewer_areas().pictures;
+        let whole = |picture| ViewerPanel { picture, area, label: None, active: true };
+        let Some(comparison) = self.comparison() else {
+            let preview = self.viewed_preview().map(PanelPicture::Preview);
+            return preview.map(whole).into_iter().collect();
+        };
+        let previews = comparison.previews(&self.results);
+        match (comparison.arrangement, previews.as_slice()) {
+            (Arrangement::Difference, [one, other, ..]) => {
+                vec![whole(PanelPicture::Difference(one, other))]
+            }
+            (Arrangement::SideBySide, _) => {
+                let areas = panel_areas(area, previews.len()).into_iter();
+                let areas = areas.map(|area| Layout::vertical([Length(1), Min(0)]).areas(area));
+                let panels = previews.iter().zip(areas).map(|(preview, [label, area])| {
+                    let active = preview.media == comparison.pictures[comparison.active];
+                    let picture = PanelPicture::Preview(preview);
+                    ViewerPanel { picture, area, label: Some(label), active }
+                });
+                panels.collect()
+            }
+            (Arrangement::InTurn | Arrangement::Difference, _) => {
+                let preview = self.viewed_preview().map(PanelPicture::Preview);
+                preview.map(whole).into_iter().collect()
+            }
+        }
     }
-}
 
-fn is_zoomed(view: &PictureView, subject: &PictureSubject) -> bool {
-    view.subject == *subject && matches!(view.crop, Crop::Zoomed(..))
-}
+    pub fn viewer_areas(&self) -> ViewerAreas {
+        let areas = ViewerAreas::new(self.screen.size);
+        let has_strip = self.screen.size.1 >= MIN_SCREEN_ROWS && self.shows_one_of_several_frames();
+        if has_strip { areas.with_strip(FRAME_CELLS.1 + 1) } else { areas }
+    }
 
-fn centered_cells(area: Rect, picture: &Thumbnail) -> Rect {
-    let (width, height) = (picture.cells.0.min(area.width), picture.cells.1.min(area.height));
-    let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 2);
-    Rect { x, y, width, height }
-}
+    /// Whether other frames of the video are loaded, so that there is something to play.
+    pub(in crate::app) fn shows_one_of_several_frames(&self) -> bool {
+        self.comparison().is_none()
+            && self.viewed_preview().map(of_media) == self.results.preview().map(of_media)
+            && self.results.frame_position().is_some_and(|(_, count)| count > 1)
+    }
 
-/// An upper bound of the bytes of a picture that fills the canvas.
-fn encoded_bytes(canvas: Canvas) -> usize {
-    let (width, height) = pixels_per_cell(canvas);
-    let pixels = |cells: u16, side: u32| usize::from(cells) * side as usize;
-    // Base64 of three bytes per pixel.
-    4 * pixels(canvas.columns, width) * pixels(canvas.rows, height)
+    /// The frames of the strip in the order of time, with the current one as near to the middle as
+    /// possible.
+    pub fn strip_frames(&self) -> Vec<StripFrame<'_>> {
+        let Some((area, (frames, current))) =
+            self.viewer_areas().strip.zip(self.results.frames_of_video())
+        else {
+            return Vec::new();
+        };
+        let (columns, rows) = FRAME_CELLS;
+        let most = usize::from((area.width + 1) / (columns + 1)).max(1).min(frames.len());
+        let first = current.saturating_sub(most / 2).min(frames.len() - most);
+        let xs = (area.x..).step_by(usize::from(columns) + 1);
+        let shown = frames.iter().enumerate().skip(first).take(most).zip(xs);
+        let frame = |((place, frame), x): ((usize, &FrameLocation), u16)| {
+            let area = Rect { x, y: area.y, width: columns.min(area.width), height: rows };
+            let preview = self.results.loaded_preview(frame.media)?;
+            Some(StripFrame { preview, area, current: place == current })
+        };
+        shown.filter_map(frame).collect()
+    }
+
+    pub fn strip_canvas(&self) -> Canvas {
+        self.screen.canvas(FRAME_CELLS.0, FRAME_CELLS.1)
+    }
+
+    pub(in crate::app) fn strip_pictures(&self) -> impl Iterator<Item = VisiblePicture> {
+        let canvas = self.strip_canvas();
+        self.strip_frames().into_iter().filter_map(move |it| preview_picture(it.preview, canvas))
+    }
+
+    /// When to look again. The response with a missing frame does it, too.
+    pub(in crate::app) fn next_frame_due(&self) -> Option<Uptime> {
+        let due = self.viewer.as_ref()?.next_frame_due?;
+        self.has_loaded_next_frame().then_some(due)
+    }
+
+    /// A frame that cannot be loaded counts: playback goes on after it. So does no frame: playback ends.
+    pub(super) fn has_loaded_next_frame(&self) -> bool {
+        let (Some(viewer), Some(next)) =
+            (&self.viewer, self.results.frames_ahead().first().copied())
+        else {
+            return true;
+        };
+        let area = self.viewer_areas().pictures;
+        let (view, canvas) =
+            self.zoomed_picture(PanelPicture::Preview(next), area, viewer.position);
+        self.store.pictures.get(&view, canvas).is_some()
+    }
+
+    /// Whether the next or previous picture of the results is on another page.
+    pub(super) fn viewer_crosses_pages(&self, by: isize) -> bool {
+        let in_results =
+            self.viewer.as_ref().is_some_and(|viewer| viewer.list == PictureList::Results);
+        in_results
+            && if by > 0 {
+                self.results.may_have_next_page()
+            } else {
+                self.results.page_number() > 0
+            }
+    }
 }

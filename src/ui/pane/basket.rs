@@ -17,7 +17,7 @@ use crate::{
 
 /// The size of the selection: `basket 14 (≈431 media)`.
 pub(in crate::ui) fn basket_summary(app: &App) -> Option<String> {
-    let totals = app.selection()?.totals();
+    let totals = app.baskets().selection(app.results())?.totals();
     let rows = grouped_with_noun(totals.export_rows(), "media item", "media");
     (totals.entries() > 0)
         .then(|| format!("basket {} ({}{rows})", totals.entries(), totals.estimate_sign()))
@@ -25,9 +25,9 @@ pub(in crate::ui) fn basket_summary(app: &App) -> Option<String> {
 
 pub(in crate::ui) fn basket(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
-    let totals = app.selection().map(Selection::totals).unwrap_or_default();
+    let totals = app.baskets().selection(app.results()).map(Selection::totals).unwrap_or_default();
     let inside = ctx.pane_frame(area, Pane::Basket, &heading(&totals));
-    let rows = app.basket_rows();
+    let rows = app.baskets().rows(app.results());
     if rows.is_empty() {
         let lines = [
             "Nothing is selected.",

@@ -7,7 +7,7 @@ use ratatui::{
 };
 
 use crate::{
-    app::overlay::DrawContext,
+    app::overlay::{DrawContext, log::latest_events},
     drawing::{below, rows_of_line, wrap_words},
     input::Action,
     ui::bars,
@@ -31,7 +31,7 @@ pub(in crate::ui) fn connection(ctx: &mut DrawContext, area: Rect) {
     ctx.put_lines(inside, &facts);
     let events = below(inside, rows.saturating_add(1));
     let cells = usize::from(events.width.saturating_sub(2));
-    let latest = ctx.app.latest_events(usize::from(events.height));
+    let latest = latest_events(ctx.app, usize::from(events.height));
     let lines = latest.flat_map(|event| wrap_words(&event, cells, usize::MAX));
     let lines: Vec<String> = lines.take(usize::from(events.height)).collect();
     for (row, line) in (0..).zip(&lines) {

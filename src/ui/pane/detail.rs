@@ -9,17 +9,18 @@ use tessera_model::{Cluster, EntryId, Preview, text::group_digits};
 use tessera_picture::Crop;
 
 use crate::{
-    app::{App, Pane, detail_layout::DetailLayout, detail_picture_view, overlay::DrawContext},
+    app::{App, Pane, areas::DetailLayout, detail_picture_view, overlay::DrawContext},
     drawing::format_score,
 };
 
 pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
-    let (Some(cluster), Some(preview)) = (app.cluster(), app.preview()) else {
+    let (Some(cluster), Some(preview)) = (app.results().cluster(), app.results().preview()) else {
         let inside = ctx.pane_frame(area, Pane::Detail, "");
         return ctx.centered_message(inside, ctx.theme.dim, &["No preview."]);
     };
-    let index = app.view().map_or(0, |view| view.preview_index.min(cluster.previews.len() - 1));
+    let index =
+        app.results().view().map_or(0, |view| view.preview_index.min(cluster.previews.len() - 1));
     let summary = format!("{} of {} shown", index + 1, cluster.previews.len());
     ctx.pane_frame(area, Pane::Detail, &summary);
     let DetailLayout { picture, text, strip } = DetailLayout::new(app, area);
@@ -40,7 +41,7 @@ pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
 /// Draws the previews of the cluster, and a mark below the one that is shown large.
 fn draw_strip(ctx: &mut DrawContext, strip: &[(usize, Rect)], selected: usize) {
     let app = ctx.app;
-    let Some(cluster) = app.cluster() else { return };
+    let Some(cluster) = app.results().cluster() else { return };
     for (index, area) in strip {
         let Some(preview) = cluster.previews.get(*index) else { continue };
         let canvas = app.screen().canvas(area.width, area.height);
@@ -58,18 +59,19 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     lines.extend(selection_text(ctx.app, preview).map(|text| (text.to_owned(), theme.success)));
     let dimensions = preview.dimensions.map(|(width, height)| format!("{width}×{height}"));
     let score = preview.relevance.as_ref().map(|relevance| {
-        let band = relevance.band(ctx.app.score_scale());
+        let band = relevance.band(ctx.app.results().score_scale());
         let label = band.map_or_else(String::new, |band| format!(" {}", band.label()));
         format!("score {}{label}", format_score(relevance.score))
     });
     // A cluster of frames is described by the line below.
-    let size = ctx.app.cluster().filter(|cluster| cluster.n_frames != cluster.size());
+    let size = ctx.app.results().cluster().filter(|cluster| cluster.n_frames != cluster.size());
     let size = size.and_then(Cluster::size).map(|size| format!("{size} in cluster"));
     let facts: Vec<String> = [dimensions, score, size].into_iter().flatten().collect();
     lines.push((facts.join(" · "), theme.text));
     lines.extend(video_lines(ctx.app, preview).into_iter().map(|text| (text, theme.text)));
     lines.extend(preview.caption.as_ref().map(|caption| (format!("“{caption}”"), theme.text)));
-    if let Some(cluster) = ctx.app.cluster().filter(|cluster| !cluster.labels.is_empty()) {
+    if let Some(cluster) = ctx.app.results().cluster().filter(|cluster| !cluster.labels.is_empty())
+    {
         let labels: Vec<&str> = cluster.labels.iter().map(AsRef::as_ref).collect();
         lines.push((format!("labels of the cluster: {}", labels.join(", ")), theme.dim));
     }
@@ -82,11 +84,12 @@ fn video_lines(app: &App, preview: &Preview) -> Vec<String> {
     if preview.frame.is_none() {
         return Vec::new();
     }
-    let position = app.frame_position().map(|(index, count)| {
+    let position = app.results().frame_position().map(|(index, count)| {
         let number = index + 1;
         format!("frame {number} of {} on this page", group_digits(count as u64))
     });
     let in_cluster = app
+        .results()
         .cluster()
         .and_then(Cluster::contents_with_frames)
         .map(|frames| format!("cluster: {frames}"));
@@ -94,11 +97,11 @@ fn video_lines(app: &App, preview: &Preview) -> Vec<String> {
 }
 
 pub(in crate::ui) fn selection_text(app: &App, preview: &Preview) -> Option<&'static str> {
-    let selection = app.selection()?;
+    let selection = app.baskets().selection(app.results())?;
     if selection.get(EntryId::MediaItem(preview.media)).is_some() {
         return Some("✓ selected");
     }
-    let (cluster, _) = app.loaded_member(preview.media)?;
+    let (cluster, _) = app.results().loaded_member(preview.media)?;
     let selected = selection.cluster(cluster.id)?;
     Some(match (selected.stale, selected.excluded.contains(&preview.media)) {
         (_, true) => "◐ excluded from its selected cluster",

@@ -90,7 +90,7 @@ impl RowWriter<'_, '_> {
 
     fn value(&mut self, row: &FilterRow, focused: bool) {
         for entry in &row.entries {
-            let tag = self.ctx.app.known_values().tag_name(entry);
+            let tag = self.ctx.app.query().known_values(self.ctx.app.results()).tag_name(entry);
             let tag = tag.filter(|_| row.kind == FilterKind::Tags);
             let shown = tag.cloned().unwrap_or_else(|| SafeText::name(entry));
             self.text(&format!("[{}]", truncate(shown.as_str(), 24)), self.style);

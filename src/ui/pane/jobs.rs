@@ -9,10 +9,7 @@ use tessera_model::{
 use crate::{
     app::{
         App, Job, JobState, Pane,
-        jobs::{
-            job_rows::{self, JobColumns, JobRows},
-            job_text::{job_state_text, job_summary},
-        },
+        jobs::rows::{self, JobColumns, JobRows, job_state_text, job_summary},
         overlay::DrawContext,
     },
     drawing::{Theme, display_width, gauge, wrap_words},
@@ -59,7 +56,7 @@ fn draw_line(ctx: &mut DrawContext, area: Rect) {
 /// Draws a job and its summary, which may have further rows; its id and next poll only in a wide pane.
 fn draw_row(ctx: &mut DrawContext, area: Rect, columns: JobColumns, job: &Job) {
     let (app, theme) = (ctx.app, ctx.theme);
-    let waits = app.waits_for_login(job);
+    let waits = app.login().waits_for_login(job);
     let (mark, style) = if waits { ("✖", theme.failure) } else { state_glyph(theme, job) };
     let state = if waits { "needs login".to_owned() } else { job_state_text(job) };
     let padded = |text: &str, columns: u16| {
@@ -84,7 +81,7 @@ fn draw_row(ctx: &mut DrawContext, area: Rect, columns: JobColumns, job: &Job) {
     if columns.shows_id() {
         parts.push((format!("{:<11} ", when_text(app, job)), theme.dim));
     }
-    let text = job_rows::summary(app, job);
+    let text = rows::summary(app, job);
     let (first, column) = columns.summary_place();
     if area.height <= first {
         parts.push((text.clone(), theme.dim));
@@ -129,7 +126,7 @@ fn when_text(app: &App, job: &Job) -> String {
     if let Some(ended) = job.ended_at() {
         return format_age(app.clock().saturating_sub(ended));
     }
-    let due = job.next_poll(app.clock(), app.setup().cadence);
+    let due = job.next_poll(app.clock(), app.setup().polling);
     match due.map(|due| due.saturating_sub(app.now()).as_secs()) {
         None => String::new(),
         Some(0) => "polling".to_owned(),

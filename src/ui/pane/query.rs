@@ -27,7 +27,7 @@ const MAX_SUGGESTIONS: usize = 8;
 
 pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
-    let draft = app.draft();
+    let draft = app.query().draft(app.results());
     let on = draft.rows.iter().filter(|row| row.enabled).count();
     let summary = match draft.rows.len() {
         0 => "no filters".to_owned(),
@@ -43,7 +43,7 @@ pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
         );
     }
     let inside = ctx.pane_frame(area, Pane::Query, &summary);
-    if app.view().is_none() {
+    if app.results().view().is_none() {
         return ctx.centered_message(inside, ctx.theme.dim, &["Open a dataset first."]);
     }
     let diagnostics = diagnostics(app);
@@ -113,7 +113,7 @@ fn areas(inside: Rect, needed: &NeededRows, edits_json: bool) -> [Rect; 4] {
 /// What is searched: the kind of media and the granularity, and the query.
 fn subject_lines(ctx: &DrawContext) -> Vec<Line<'static>> {
     let (app, theme) = (ctx.app, ctx.theme);
-    let Some(view) = app.view() else { return Vec::new() };
+    let Some(view) = app.results().view() else { return Vec::new() };
     let search = &view.search;
     let dot = |entity| if search.entity == entity { "(•) " } else { "( ) " };
     let level = |level: u8| {
@@ -212,7 +212,7 @@ fn suggestion_line(ctx: &DrawContext, draft: &QueryDraft) -> Vec<Line<'static>> 
     let Some(row) = draft.selected_row().filter(|_| ctx.app.panes().focus == Pane::Query) else {
         return Vec::new();
     };
-    let known_values = ctx.app.known_values();
+    let known_values = ctx.app.query().known_values(ctx.app.results());
     let suggestions = match draft.field {
         Some(0) => known_values.suggest(row, MAX_SUGGESTIONS),
         Some(_) | None => Vec::new(),

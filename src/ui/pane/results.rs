@@ -5,9 +5,10 @@ use tessera_model::Query;
 
 use crate::{
     app::{
-        Pane, Remote, View,
+        Pane, RelaxedSearch, Remote, View,
         overlay::DrawContext,
-        query::{ChipState, RelaxedSearch, chips},
+        query::{ChipState, chips},
+        results_header::results_header_rows,
         tile_grid::TileGrid,
     },
     drawing::below,
@@ -20,10 +21,12 @@ const CANNOT_BROWSE_HINT: &str = "c searches by caption, F by a picture on this 
 pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
     let cells = title_cells(area, Pane::Results);
-    let heading =
-        app.view().map_or_else(String::new, |view| results_header::heading(ctx, view, cells));
+    let heading = app
+        .results()
+        .view()
+        .map_or_else(String::new, |view| results_header::heading(ctx, view, cells));
     let inside = ctx.pane_frame(area, Pane::Results, &heading);
-    let Some(view) = app.view() else {
+    let Some(view) = app.results().view() else {
         let loading =
             app.store().datasets.value().is_none() && app.store().datasets.failure().is_none();
         let text = if loading { "loading" } else { "Open a dataset with Enter." };
@@ -31,16 +34,16 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     };
     results_header::status_line(ctx, inside, view);
     draw_selection_footer(ctx, area);
-    let body = below(inside, app.results_header_rows(inside));
-    let failure = app.remote_page().and_then(Remote::failure);
-    match (app.page(), failure) {
+    let body = below(inside, results_header_rows(app, inside));
+    let failure = app.results().remote_page().and_then(Remote::failure);
+    match (app.results().page(), failure) {
         (Some(page), _) if page.clusters.is_empty() => draw_empty(ctx, body, view),
-        (Some(_), _) if app.tiles().is_empty() => {
+        (Some(_), _) if app.results().tiles().is_empty() => {
             let lines = ["No loaded cluster matches the filter.", "Esc clears it"];
             ctx.centered_message(body, ctx.theme.text, &lines);
         }
         (Some(_), _) => draw_tiles(ctx, area),
-        (None, Some(failure)) if app.needs_query() => {
+        (None, Some(failure)) if app.results().needs_query(app.store()) => {
             let detail = failure.to_string();
             let lines = ["This deployment requires a query.", CANNOT_BROWSE_HINT, &detail];
             ctx.centered_message(body, ctx.theme.text, &lines);
@@ -54,7 +57,7 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
 }
 
 fn draw_selection_footer(ctx: &mut DrawContext, area: Rect) {
-    let text = match ctx.app.visible_and_hidden_selected() {
+    let text = match ctx.app.baskets().visible_and_hidden_selected(ctx.app.results()) {
         (0, 0) => return,
         (here, 0) => format!(" selected {here} here "),
         (here, hidden) => {
@@ -94,7 +97,9 @@ fn draw_empty(ctx: &mut DrawContext, body: Rect, view: &View) {
         return ctx.centered_message(body, theme.text, &lines);
     }
     let is_busy = ctx.app.dataset().is_some_and(|dataset| dataset.status.is_busy());
-    if let (0, false, Some(relaxed)) = (view.search.page, is_busy, ctx.app.relaxed_search()) {
+    if let (0, false, Some(relaxed)) =
+        (view.search.page, is_busy, ctx.app.results().relaxed_search())
+    {
         return draw_too_strict(ctx, body, &relaxed);
     }
     let lines = match (view.search.page, &view.search.query) {
@@ -114,12 +119,12 @@ fn draw_empty(ctx: &mut DrawContext, body: Rect, view: &View) {
 
 fn draw_tiles(ctx: &mut DrawContext, area: Rect) {
     let grid = TileGrid::new(ctx.app, area);
-    let (cursor, top) = ctx.app.tile_cursor();
+    let (cursor, top) = ctx.app.results().tile_cursor();
     let first = grid.first_visible(top);
-    let range = ctx.app.selected_tile_range();
+    let range = ctx.app.baskets().selected_tile_range(ctx.app.results());
     let (visible, rows) = grid.scroll_range();
     ctx.scroll_mark(area, top, visible, rows);
-    let tiles = ctx.app.tiles().into_iter().enumerate().skip(first);
+    let tiles = ctx.app.results().tiles().into_iter().enumerate().skip(first);
     for (area, (index, tile)) in (0..).map_while(|place| grid.tile_area(place)).zip(tiles) {
         let selected = index == cursor;
         if grid.is_list() {

@@ -142,7 +142,7 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, 
     );
     let target =
         if dataset.status.is_busy() { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
-    let seconds = app.setup().cadence.interval(target, app.store().datasets.failures()).as_secs();
+    let seconds = app.setup().polling.interval(target, app.store().datasets.failures()).as_secs();
     let watch = if app.datasets().auto_refresh() {
         format!("every {seconds} s")
     } else {

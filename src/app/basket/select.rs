@@ -1,0 +1,236 @@
+//! Selecting with keys: an item, a range, a page, or all clusters of a search, page after page, until the last
+//! page or a key.
+
+use std::ops::RangeInclusive;
+
+use tessera_model::{
+    Basket, Failure, Page, Search, SelectionChange, SelectionEntry, ToggleOutcome,
+    basket::{cluster_entry, media_item_entry},
+};
+
+use crate::app::{
+    Baskets, Level, Outbox, Pane, Results,
+    basket::{cluster_count, count_with_noun},
+};
+
+type BasketChange = fn(&mut Basket, Vec<SelectionEntry>) -> SelectionChange;
+
+impl Baskets {
+    /// Toggles what is under the cursor: a cluster, or in the detail an item.
+    pub(in crate::app) fn toggle_selected(
+        &mut self,
+        focus: Pane,
+        results: &Results,
+        outbox: &mut Outbox,
+    ) {
+        if focus == Pane::Detail || results.shows_members() {
+            self.toggle_preview_selected(results, outbox);
+        } else if self.pending.range.is_some() {
+            self.select_range(results, outbox);
+        } else {
+            let cursor = results.view().map_or(0, |view| view.cursor);
+            let change = self.change_tiles(cursor..=cursor, Basket::invert, results, outbox);
+            match change {
+                Some(SelectionChange { added: 0 | 1, removed: 0 | 1, absorbed: 0 }) => {}
+                _ => outbox.notify_selection_change(change),
+            }
+        }
+    }
+
+    /// Toggles the preview; inside a selected cluster, excludes or includes it.
+    pub(in crate::app) fn toggle_preview_selected(
+        &mut self,
+        results: &Results,
+        outbox: &mut Outbox,
+    ) {
+        let (Some(view), Some(cluster), Some(preview)) =
+            (results.view(), results.cluster(), results.preview())
+        else {
+            return;
+        };
+        let entry = media_item_entry(preview, cluster, &view.search);
+        let name = preview.file_name.clone();
+        let outcome = self.edit(|basket| basket.toggle_media_item(entry), results, outbox);
+        let text = match outcome {
+            Some(ToggleOutcome::Excluded) => {
+                format!("{name} is excluded from its selected cluster")
+            }
+            Some(ToggleOutcome::Included) => format!("{name} is included in its cluster again"),
+            Some(ToggleOutcome::Selected | ToggleOutcome::Deselected) | None => return,
+        };
+        outbox.notify(Level::Success, text);
+    }
+
+    /// Starts a range at the cursor; the second time selects it.
+    pub(in crate::app) fn select_range(&mut self, results: &Results, outbox: &mut Outbox) {
+        let Some(range) = self.selected_tile_range(results) else {
+            self.pending.range = results.cluster().map(|cluster| cluster.id);
+            return;
+        };
+        self.pending.range = None;
+        let change = self.change_tiles(range, Basket::select, results, outbox);
+        outbox.notify_selection_change(change);
+    }
+
+    pub fn selected_tile_range(&self, results: &Results) -> Option<RangeInclusive<usize>> {
+        let from = self.pending.range?;
+        let page = results.page()?;
+        let from = page.clusters.iter().position(|cluster| cluster.id == from)?;
+        let from = results.visible_clusters().iter().position(|visible| visible.contains(from))?;
+        let to = results.view()?.cursor;
+        Some(from.min(to)..=from.max(to))
+    }
+
+    /// Changes the basket by the clusters of the page that the filter shows.
+    pub(in crate::app) fn change_page(
+        &mut self,
+        change: BasketChange,
+        results: &Results,
+        outbox: &mut Outbox,
+    ) {
+        let change = self.change_tiles(0..=usize::MAX, change, results, outbox);
+        outbox.notify_selection_change(change);
+    }
+
+    fn change_tiles(
+        &mut self,
+        tiles: RangeInclusive<usize>,
+        change: BasketChange,
+        results: &Results,
+        outbox: &mut Outbox,
+    ) -> Option<SelectionChange> {
+        let search = &results.view()?.search;
+        let clusters = results.clusters_of_tiles(tiles).into_iter();
+        let entries = clusters.map(|cluster| cluster_entry(cluster, search)).collect();
+        self.edit(|basket| change(basket, entries), results, outbox)
+    }
+}
+
+impl Outbox {
+    fn notify_selection_change(&mut self, change: Option<SelectionChange>) {
+        let Some(SelectionChange { added, removed, absorbed }) = change else { return };
+        let mut text = match (added, removed) {
+            (0, 0) => "already selected".to_owned(),
+            (added, 0) => format!("{} selected", cluster_count(added)),
+            (0, removed) => format!("{} deselected", cluster_count(removed)),
+            (added, removed) => format!("{} selected, {removed} deselected", cluster_count(added)),
+        };
+        if absorbed > 0 {
+            text += ", replacing ";
+            text += &count_with_noun(absorbed, "selected item", "selected items");
+        }
+        self.notify(Level::Success, text + "; u undoes it");
+    }
+}
+
+/// Pages that are loaded before the user has to confirm that it continues.
+const PAGES_PER_CONFIRMATION: usize = 50;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectAllPages {
+    pub next_page: Search,
+    pub pages_done: usize,
+    /// Clusters that were not selected before.
+    pub clusters_added: usize,
+    /// Waits for the user's confirmation.
+    pub paused: bool,
+}
+
+impl Baskets {
+    /// Starts with the first page, or continues after a pause.
+    pub(in crate::app) fn select_all_pages(&mut self, results: &Results) {
+        if let Some(all) = &mut self.pending.all_pages {
+            all.paused = false;
+            return;
+        }
+        self.pending.range = None;
+        self.pending.all_pages = results.view().map(|view| SelectAllPages {
+            next_page: Search { page: 0, ..view.search.clone() },
+            pages_done: 0,
+            clusters_added: 0,
+            paused: false,
+        });
+    }
+
+    pub(in crate::app) fn next_page_to_select(&self) -> Option<&Search> {
+        self.pending.all_pages.as_ref().filter(|all| !all.paused).map(|all| &all.next_page)
+    }
+
+    pub(in crate::app) fn select_loaded_pages(
+        &mut self,
+        results: &mut Results,
+        outbox: &mut Outbox,
+    ) {
+        while let Some(search) = self.next_page_to_select().cloned() {
+            let page = results.pages.get(&search).and_then(|page| page.value().cloned());
+            let Some(page) = page else { return };
+            self.select_page_contents(&search, &page, results, outbox);
+        }
+    }
+
+    /// A page could not be loaded: stops, and keeps what is selected.
+    pub(in crate::app) fn select_all_page_failed(
+        &mut self,
+        search: &Search,
+        failure: &Failure,
+        outbox: &mut Outbox,
+    ) {
+        if self.next_page_to_select() == Some(search) {
+            let why = format!("page {} could not be loaded", search.page + 1);
+            self.finish_select_all(&why, Some(failure), outbox);
+        }
+    }
+
+    fn select_page_contents(
+        &mut self,
+        search: &Search,
+        page: &Page,
+        results: &mut Results,
+        outbox: &mut Outbox,
+    ) {
+        let Some(mut all) = self.pending.all_pages.take() else { return };
+        let entries = page.clusters.iter().map(|cluster| cluster_entry(cluster, search));
+        let edit = self.edit_of(
+            search.dataset,
+            |basket| match all.clusters_added {
+                0 => basket.select(entries),
+                _ => basket.select_in_last_step(entries),
+            },
+            outbox,
+        );
+        // Keeps the page on screen in the cache.
+        if let Some(search_on_screen) = results.view().map(|view| view.search.clone()) {
+            results.pages.entry(search_on_screen);
+        }
+        all.clusters_added += edit.map_or(0, |edit| edit.added);
+        all.pages_done += 1;
+        all.paused = all.pages_done.is_multiple_of(PAGES_PER_CONFIRMATION);
+        all.next_page.page += 1;
+        self.pending.all_pages = Some(all);
+        if !page.may_have_next() {
+            self.finish_select_all("all pages loaded", None, outbox);
+        }
+    }
+
+    /// Cancels a range or selecting all pages. Returns whether there was one.
+    pub(in crate::app) fn cancel_pending(&mut self, outbox: &mut Outbox) -> bool {
+        if self.pending.range.take().is_some() {
+            return true;
+        }
+        let going = self.pending.all_pages.is_some();
+        if going {
+            self.finish_select_all("stopped", None, outbox);
+        }
+        going
+    }
+
+    fn finish_select_all(&mut self, why: &str, failure: Option<&Failure>, outbox: &mut Outbox) {
+        let Some(all) = self.pending.all_pages.take() else { return };
+        let pages = count_with_noun(all.pages_done, "page", "pages");
+        let text = format!("{why}: selected {} from {pages}", cluster_count(all.clusters_added));
+        match failure {
+            Some(failure) => outbox.notify(Level::Error, format!("{text}; {failure}")),
+            None => outbox.notify(Level::Success, text + "; u undoes it"),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The lines above the tiles: what the program waits for or what has failed, or what the results are ranked by,
+//! with the legend of the scores.
+
+use ratatui::layout::Rect;
+use tessera_model::{Query, text::format_duration};
+use unicode_width::UnicodeWidthStr;
+
+use crate::{
+    app::{App, Remote, Results, Uptime},
+    drawing::wrapped_rows,
+};
+
+pub fn results_notice(app: &App) -> Option<String> {
+    if let Some(waited) = app.results.wait_time(&app.outbox) {
+        let stop = if waited.as_secs() >= 5 { "   Ctrl-C cancel" } else { "" };
+        let target = match app.results.pending_search() {
+            _ if app.results.registering.is_some() => "the query image".to_owned(),
+            Some(search) => format!("page {}", u64::from(search.page) + 1),
+            None => "a response".to_owned(),
+        };
+        return Some(format!("waiting for {target} since {} s{stop}", waited.as_secs()));
+    }
+    if app.results.registering.is_some() {
+        return Some("uploading the query image".to_owned());
+    }
+    if app.login.rejection.is_some() {
+        return Some("as last loaded: the service rejects the login (L)".to_owned());
+    }
+    app.results.pending_page_notice().or_else(|| app.results.stale_page_notice(app.outbox.now))
+}
+
+/// The rows of the notice, or of the query: a failure is not cut while tiles keep most of the rows.
+pub fn results_notice_rows(app: &App, inside: Rect) -> u16 {
+    let Some(text) = results_notice(app) else { return 1 };
+    wrapped_rows(&text, inside.width.saturating_sub(1)).min((inside.height / 2).max(1))
+}
+
+impl Results {
+    /// What keeps the requested page from the screen.
+    fn pending_page_notice(&self) -> Option<String> {
+        let search = self.pending_search()?;
+        let number = u64::from(search.page) + 1;
+        let failure = self.pages.get(&search).and_then(Remote::failure);
+        Some(match failure {
+            Some(failure) => format!("page {number}: r tries again, Esc stays here: {failure}"),
+            None => format!("loading page {number}   Esc stay here"),
+        })
+    }
+
+    fn stale_page_notice(&self, now: Uptime) -> Option<String> {
+        let page = self.remote_page().filter(|page| page.value().is_some())?;
+        let age = format_duration(now.saturating_sub(page.updated_at()));
+        page.failure().map(|failure| format!("loaded {age} ago; r tries again: {failure}"))
+    }
+}
+
+/// Rows of the results from which on the legend may have a line of its own, and from which on several.
+const MIN_ROWS: (u16, u16) = (16, 24);
+/// Blank columns between the query and the legend.
+pub const LEGEND_GAP: usize = 3;
+
+/// A ranking query in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RankingText<'a> {
+    /// What the results are compared with: its kind, and its name.
+    pub subject: (&'static str, &'a str),
+    pub legend: &'static str,
+}
+
+impl Results {
+    /// `None` while the results are not ranked.
+    pub fn ranking_text(&self) -> Option<RankingText<'_>> {
+        let view = self.view().filter(|view| view.computed.is_none())?;
+        let subject = match (&view.search.query, &view.similar_to) {
+            (Query::Similar(_), Some(name)) => ("similar to ", name.as_str()),
+            (Query::Similar(_), None) => ("similar to ", "a picture"),
+            (Query::Caption { text, .. }, _) => ("captions matching ", text.as_str()),
+            (Query::Browse, _) => return None,
+        };
+        Some(RankingText { subject, legend: view.search.query.score_scale().legend() })
+    }
+
+    fn legend_rows(&self, inside: Rect) -> u16 {
+        let Some(text) = self.ranking_text() else { return 0 };
+        let (kind, name) = text.subject;
+        let used = kind.width() + name.width() + LEGEND_GAP + text.legend.width();
+        if used < usize::from(inside.width) {
+            return 0;
+        }
+        match wrapped_rows(text.legend, inside.width.saturating_sub(1)) {
+            1 if inside.height >= MIN_ROWS.0 => 1,
+            rows if inside.height >= MIN_ROWS.1 => rows,
+            _ => 0,
+        }
+    }
+}
+
+/// The rows above the tiles: further ones for a long notice, and for the legend where one row is too short
+/// for all.
+pub fn results_header_rows(app: &App, inside: Rect) -> u16 {
+    results_notice_rows(app, inside) + app.results.legend_rows(inside)
+}

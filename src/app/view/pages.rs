@@ -1,0 +1,180 @@
+//! The loaded pages of the searches, what of the open page is selected, and turning pages: the page on screen
+//! stays until the requested one is loaded.
+
+use std::num::NonZeroUsize;
+
+use lru::LruCache;
+use tessera_model::{Cluster, DatasetId, Page, Preview, ScoreScale, Search};
+
+use crate::app::{Remote, Results, View, view::PendingPage};
+
+/// The recently visited pages, so that going back is instant.
+#[derive(Debug)]
+pub struct PageCache(LruCache<Search, Remote<Page>>);
+
+impl Default for PageCache {
+    /// A page of 100 clusters takes about half a megabyte.
+    fn default() -> Self {
+        Self(LruCache::new(NonZeroUsize::MIN.saturating_add(23)))
+    }
+}
+
+impl PageCache {
+    pub fn get(&self, search: &Search) -> Option<&Remote<Page>> {
+        self.0.peek(search)
+    }
+
+    /// The entry of a page, created if necessary, and from now on the most recent one.
+    pub fn entry(&mut self, search: Search) -> &mut Remote<Page> {
+        self.0.get_or_insert_mut(search, Remote::default)
+    }
+
+    /// The loaded pages of a dataset, the most recent first.
+    pub fn loaded(&self, dataset: DatasetId) -> impl Iterator<Item = &Page> {
+        let pages = self.0.iter().filter(move |(search, _)| search.dataset == dataset);
+        pages.filter_map(|(_, page)| page.value())
+    }
+
+    /// The loaded pages of a search, ordered by number, whichever page it names.
+    pub fn pages_of(&self, search: &Search) -> Vec<(u32, &Remote<Page>)> {
+        let number = |page: u32| Search { page, ..search.clone() };
+        let same = self.0.iter().filter(|(known, _)| number(known.page) == **known);
+        let loaded = same.filter(|(_, page)| page.value().is_some());
+        let mut pages: Vec<_> = loaded.map(|(known, page)| (known.page, page)).collect();
+        pages.sort_by_key(|(number, _)| *number);
+        pages
+    }
+
+    /// The media or clusters of a dataset have changed.
+    pub fn invalidate(&mut self, dataset: DatasetId) {
+        for (_, page) in self.0.iter_mut().filter(|(search, _)| search.dataset == dataset) {
+            page.invalidate();
+        }
+    }
+}
+
+/// Where a page is in its search: the positions of its clusters, from 1, and their number if it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageRange {
+    pub first: u64,
+    pub last: u64,
+    pub total: Option<u64>,
+}
+
+impl Results {
+    /// The page that is on screen or requested, from 0.
+    pub(in crate::app) fn requested_page(&self) -> u32 {
+        let pending = self.view().and_then(|view| view.pending_page);
+        pending.map_or_else(|| self.page_number(), |pending| pending.number)
+    }
+
+    /// The search of the page that was requested and is not loaded yet.
+    pub fn pending_search(&self) -> Option<Search> {
+        let view = self.view()?;
+        let page = view.pending_page?.number;
+        Some(Search { page, ..view.search.clone() })
+    }
+
+    /// The search whose page is on screen next: the requested one, or the one on screen.
+    pub(in crate::app) fn requested_search(&self) -> Option<Search> {
+        self.pending_search().or_else(|| self.view().map(|view| view.search.clone()))
+    }
+
+    pub(in crate::app) fn go_to_page(&mut self, number: u32, cursor: usize) {
+        self.edit_view(|view| {
+            let is_other = number != view.search.page;
+            view.pending_page = is_other.then_some(PendingPage { number, cursor });
+        });
+        self.show_requested_page();
+    }
+
+    /// Shows the requested page if it is loaded, or if there is none that could stay.
+    pub(in crate::app) fn show_requested_page(&mut self) {
+        let Some(search) = self.pending_search() else { return };
+        let loaded = self.pages.get(&search).is_some_and(|page| page.value().is_some());
+        if loaded || self.page().is_none() {
+            self.edit_view(|view| {
+                let cursor = view.pending_page.map_or(0, |pending| pending.cursor);
+                view.replace_search(search);
+                view.cursor = cursor;
+            });
+        }
+    }
+
+    /// The number of the last page, from 0, if it was loaded once.
+    pub fn last_page_number(&self) -> Option<u32> {
+        let loaded = self.pages.pages_of(&self.view()?.search);
+        let is_last = |page: &Remote<Page>| page.value().is_some_and(|page| !page.may_have_next());
+        loaded.into_iter().find(|(_, page)| is_last(page)).map(|(number, _)| number)
+    }
+
+    /// Where the page on screen is; `None` if nothing is on it.
+    pub fn page_range(&self) -> Option<PageRange> {
+        let view = self.view().filter(|view| view.computed.is_none())?;
+        let end = |number: u32, page: &Page| {
+            let reported = page.clusters.len() + page.skipped + page.repeated;
+            u64::from(number) * Page::SIZE as u64 + reported as u64
+        };
+        let first = u64::from(view.search.page) * Page::SIZE as u64 + 1;
+        let last = end(view.search.page, self.page()?);
+        let last_page = self.last_page_number().and_then(|number| {
+            let search = Search { page: number, ..view.search.clone() };
+            Some(end(number, self.pages.get(&search)?.value()?))
+        });
+        (last >= first).then_some(PageRange { first, last, total: last_page })
+    }
+}
+
+impl Results {
+    /// 0-based.
+    pub fn page_number(&self) -> u32 {
+        self.view().map_or(0, |view| view.search.page)
+    }
+
+    pub fn score_scale(&self) -> ScoreScale {
+        self.view().map_or(ScoreScale::Visual, |view| view.search.query.score_scale())
+    }
+
+    pub fn remote_page(&self) -> Option<&Remote<Page>> {
+        let view = self.view().filter(|view| view.computed.is_none())?;
+        self.pages.get(&view.search)
+    }
+
+    /// The open page: loaded from the service, or computed from loaded pages.
+    pub fn page(&self) -> Option<&Page> {
+        match &self.view()?.computed {
+            Some(computed) => Some(&computed.page),
+            None => self.remote_page()?.value(),
+        }
+    }
+
+    pub fn may_have_next_page(&self) -> bool {
+        self.remote_page().and_then(Remote::value).is_some_and(Page::may_have_next)
+    }
+
+    pub fn cluster(&self) -> Option<&Cluster> {
+        let visible = self.visible_clusters();
+        self.page()?.clusters.get(visible.get(self.view()?.cursor)?.index)
+    }
+
+    pub fn preview(&self) -> Option<&Preview> {
+        let previews = &self.cluster()?.previews;
+        previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))
+    }
+}
+
+impl Results {
+    /// The clusters of all loaded pages of the search on screen, in their order.
+    pub fn loaded_clusters(&self) -> Vec<&Cluster> {
+        self.view().map(|view| self.clusters_of(view)).unwrap_or_default()
+    }
+
+    /// The same for another view, such as that of another tab.
+    pub(in crate::app) fn clusters_of<'a>(&'a self, view: &'a View) -> Vec<&'a Cluster> {
+        if let Some(computed) = &view.computed {
+            return computed.page.clusters.iter().collect();
+        }
+        let pages = self.pages.pages_of(&view.search).into_iter();
+        pages.filter_map(|(_, page)| page.value()).flat_map(|page| &page.clusters).collect()
+    }
+}
