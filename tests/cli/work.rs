@@ -9,7 +9,6 @@ use std::{
     time::Instant,
 };
 
-use reqwest::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tessera_store::{params, query};
@@ -249,33 +248,6 @@ async fn killed_workers_and_services_lose_nothing_and_do_nothing_twice() {
     }
     assert_eq!(team.store.count("operation WHERE stage = 'RUNNING'"), 0);
     assert_eq!(team.store.count("lease WHERE task NOT LIKE 'worker/%'"), 0, "none sticks");
-}
-
-#[tokio::test]
-async fn after_an_update_former_workers_end_and_former_services_only_read() {
-    let Some(mut team) = Team::new().await else { return };
-    // A newer version with another table; its workers are notified.
-    let sql = "INSERT INTO schema_version (version) SELECT max(version) + 1 FROM schema_version;
-               SELECT pg_notify('tessera_' || md5(current_schema()), '')";
-    test_store::connect(&team.store.0).execute_batch(sql).unwrap();
-    for worker in &mut team.workers {
-        assert_eq!(worker.child.wait().unwrap().code(), Some(1));
-    }
-    let client = tessera_testing::clients::raw_client().build().unwrap();
-    for _ in 0..2 {
-        let path = format!("/dataset/{}/add_media", team.world.dataset());
-        let request = team.world.request(Method::POST, &path).multipart(batch(0));
-        assert_eq!(request.send().await.unwrap().status(), 503);
-        let ready = team.world.reported("base_url").to_owned() + "/readyz";
-        let problem = client.get(ready).send().await.unwrap().text().await.unwrap();
-        assert!(problem.contains("update this service, too"), "{problem}");
-        assert_eq!(team.world.record().await["status_new"], "READY");
-        team.switch();
-    }
-    assert_eq!(team.store.count("operation"), 1, "only the creation");
-    let (code, _, err) = outcome(&mut team.store.command(team.world.home.path(), &["work"]));
-    assert_eq!(code, 1, "{err}");
-    assert!(err.contains("was written by a newer version"), "{err}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::{io, sync::OnceLock};
 
 use tessera_model::{DatasetId, Granularity, TagId};
-use tessera_store::search_table::{DistanceQuery, MemberVector, VectorQuery};
+use tessera_search::member_search::{DistanceQuery, MemberVector, VectorQuery};
 
 use crate::{
     caption_index::CaptionIndex,

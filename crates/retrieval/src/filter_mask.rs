@@ -1,4 +1,5 @@
-//! Filters: each reduces the members that the previous ones left.
+//! Filters in memory: each reduces the members that the previous ones left. The store writes the same conditions as SQL
+//! for large datasets, in `search_table/match_conditions`, which says why each condition is written twice.
 
 use std::collections::HashSet;
 

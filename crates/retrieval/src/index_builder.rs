@@ -91,7 +91,10 @@ impl IndexBuilder {
             self.captions = CaptionIndexBuilder::new(dataset.language.indexed);
             if entity == EntityType::Objects && self.order.len() > 0 {
                 // Objects are found by the captions of their pictures.
-                let each = |row, caption: &str| self.captions.push(row, caption);
+                let each = |row, caption: &str| {
+                    self.captions.push(row, caption);
+                    Ok(())
+                };
                 caption_language::for_each_caption(c, dataset.id, each)?;
             }
             let each = |features: MediaFeatures| {
@@ -99,7 +102,7 @@ impl IndexBuilder {
                     return Err(BuildError::File(ErrorKind::Interrupted.into()));
                 }
                 if let (EntityType::Images, Some(caption)) = (entity, &features.media.caption) {
-                    self.captions.push(features.media.row, caption)?;
+                    self.captions.push(features.media.row, caption);
                 }
                 self.push(features).map_err(BuildError::File)
             };

@@ -7,7 +7,8 @@ use tessera_model::{
     Anchor, Filter,
     vql::{Fraction, QueryText},
 };
-use tessera_store::{StoreError, search_table::DistanceQuery};
+use tessera_search::member_search::DistanceQuery;
+use tessera_store::StoreError;
 
 use crate::{
     RetrievalError, SearchContext, SearchQuery, copies,
@@ -95,7 +96,7 @@ impl QueryRun<'_> {
 
     fn apply_full_text(&mut self, text: &QueryText) -> Result<Option<Scores>, RetrievalError> {
         let query = self.context.full_text_query(text)?;
-        let found = self.index.captions.search(&query).map_err(StoreError::from)?;
+        let found = self.index.captions.search(&query);
         let matching = !query.is_negated;
         let members = self.index.members.len();
         let mut flags = vec![!matching; members];

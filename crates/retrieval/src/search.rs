@@ -8,17 +8,17 @@ use tessera_model::{
     Anchor, AnchorKind, EntityType, Filter, Granularity,
     vql::{Fraction, QueryText},
 };
-use tessera_search::text::full_text_query::{FullTextQuery, SyntaxError, parse};
+use tessera_search::{
+    member_search::{DistanceQuery, MemberVector, MergeRule, VectorQuery},
+    text::full_text_query::{FullTextQuery, SyntaxError, parse},
+};
 use tessera_store::{
     Store, StoreError, applied_model,
     dataset::DatasetRecord,
     picture_features::{self, PictureFeatures},
     picture_table::StoredPicture,
     query_image,
-    search_table::{
-        ClusterMatch, DistanceQuery, MemberVector, MergeRule, SearchTableLimits, SelectedMember,
-        VectorQuery,
-    },
+    search_table::{ClusterMatch, SearchTableLimits, SelectedMember},
 };
 
 use crate::{

@@ -4,14 +4,16 @@ use tessera_model::{
     Anchor, Filter, Granularity,
     vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, QueryText},
 };
-use tessera_search::similarity::MAX_COPY_CANDIDATES;
+use tessera_search::{
+    member_search::{
+        DistanceBound, DistanceQuery, IssueRange, MemberCondition, MemberDistance, MemberOrder,
+        MemberSearch, MemberVector, VectorQuery,
+    },
+    similarity::MAX_COPY_CANDIDATES,
+};
 use tessera_store::{
     Connection, Store, full_text,
-    search_table::{
-        self, ClusterMatch, DistanceBound, DistanceQuery, IssueRange, MemberCondition,
-        MemberDistance, MemberOrder, MemberSearch, MemberVector, SearchTable, SelectedMember,
-        TableSearch, VectorQuery,
-    },
+    search_table::{self, ClusterMatch, SearchTable, SelectedMember, TableSearch},
 };
 
 use crate::{

@@ -4,5 +4,6 @@
 
 pub mod cluster;
 pub mod index;
+pub mod member_search;
 pub mod similarity;
 pub mod text;

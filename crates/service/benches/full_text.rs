@@ -68,7 +68,7 @@ fn main() {
 fn indexed(captions: &[String]) -> CaptionIndex {
     let mut builder = CaptionIndexBuilder::new(Language::English);
     for (row, caption) in (0..).zip(captions) {
-        builder.push(row, caption).unwrap();
+        builder.push(row, caption);
     }
     builder.finish()
 }
@@ -107,10 +107,10 @@ fn compare(
         let rows = statement.query_map([expression], |row| Ok((row.get(0)?, row.get(1)?)));
         rows.unwrap().collect::<Result<Vec<(i64, f32)>, _>>().unwrap()
     };
-    let found = index.search(query).unwrap();
+    let found = index.search(query);
     let rows = |found: &[(i64, f32)]| found.iter().map(|(row, _)| *row).collect::<Vec<_>>();
     assert_eq!(rows(&found), rows(&by_sqlite()), "{name}");
-    let own = milliseconds(|| index.search(query).unwrap().len());
+    let own = milliseconds(|| index.search(query).len());
     let other = milliseconds(|| by_sqlite().len());
     let count = found.len();
     println!("{name}, {count} found: {own:.3} ms, SQLite {other:.3} ms, {:.1}", other / own);

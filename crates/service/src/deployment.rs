@@ -102,12 +102,6 @@ impl Deployment {
         record_settings(&self.store, &self.settings)
     }
 
-    /// Waits until another version of tessera has changed the tables of the store, so that this process can only
-    /// read it. A worker notices when it extends its leases.
-    pub async fn wait_until_outdated(&self) -> LocalError {
-        self.store.other_schema().await.into()
-    }
-
     /// What happened to a missing or damaged store when it was opened.
     pub fn recovery_notice(&self) -> Option<&str> {
         self.store.recovery_notice()

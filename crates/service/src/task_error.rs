@@ -35,7 +35,7 @@ impl TaskError {
 
 impl From<StoreError> for TaskError {
     fn from(cause: StoreError) -> Self {
-        if cause.is_for_others() || cause.is_deadlock() || cause.is_stopped() {
+        if cause.is_lease_lost() || cause.is_deadlock() || cause.is_stopped() {
             return Self::Stopped;
         }
         Self::Failed(cause.public_message().to_owned())

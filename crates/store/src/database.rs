@@ -8,17 +8,16 @@ use std::{
     },
 };
 
-use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::{
     StoreError,
     connection_pool::ConnectionPool,
     engine::{Connection, QueryError, Result, Transaction},
-    former_workers, lease,
-    postgres::{PostgresServer, StoreAddress, TaskListener},
+    postgres::{PostgresServer, StoreAddress},
     process_lock::FolderLock,
     setting,
+    several_processes::{former_workers, lease, task_listener::TaskListener},
     sqlite::{DatabaseFile, OpenedDatabase},
 };
 use tessera_files::ensure_private_dir;
@@ -54,8 +53,6 @@ pub struct Store {
     link_key: [u8; 32],
     recovery_notice: Option<String>,
     has_damage: AtomicBool,
-    /// The version that the tables on a server were changed to, so that this process cannot change them.
-    other_version: watch::Sender<Option<usize>>,
     /// Held for the lifetime of the store.
     folder_lock: FolderLock,
 }
@@ -65,7 +62,7 @@ impl Store {
     /// damaged database is set aside.
     ///
     /// # Errors
-    /// Another process uses it, a newer version wrote it, or the directory cannot be written.
+    /// Another process uses it, another version wrote it, or the directory cannot be written.
     pub fn open(data: &Path) -> Result<Self, StoreError> {
         Self::open_on(data, network_file_system_of)
     }
@@ -118,7 +115,6 @@ impl Store {
             link_key,
             recovery_notice,
             has_damage: AtomicBool::new(false),
-            other_version: watch::Sender::new(None),
             folder_lock,
         })
     }
@@ -239,35 +235,15 @@ impl Store {
         Ok(())
     }
 
-    /// A store in which damage was found is checked at its next opening. One with tables of another version is
-    /// not changed.
+    /// A store in which damage was found is checked at its next opening.
     fn note<T>(&self, outcome: Result<T>) -> Result<T, StoreError> {
-        outcome.map_err(|cause| match (cause, &self.engine) {
-            (QueryError::OtherSchema { found_version }, Engine::Postgres(server)) => {
-                self.other_version.send_replace(Some(found_version));
-                server.schema_error(found_version)
+        outcome.map_err(|cause| {
+            let error = StoreError::from(cause);
+            if error.is_damage() && !self.has_damage.swap(true, Ordering::Relaxed) {
+                self.engine.distrust();
             }
-            (cause, engine) => {
-                let error = StoreError::from(cause);
-                if error.is_damage() && !self.has_damage.swap(true, Ordering::Relaxed) {
-                    engine.distrust();
-                }
-                error
-            }
+            error
         })
-    }
-
-    /// Waits until another version of tessera has changed the tables, which a change notices.
-    pub async fn other_schema(&self) -> StoreError {
-        let mut changes = self.other_version.subscribe();
-        // It cannot fail: `self` owns the sender.
-        let found = changes.wait_for(Option::is_some).await.map(|found| *found);
-        match (&self.engine, found) {
-            (Engine::Postgres(server), Ok(Some(found_version))) => {
-                server.schema_error(found_version)
-            }
-            _ => std::future::pending().await,
-        }
     }
 
     /// Marks the database as closed.

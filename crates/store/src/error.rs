@@ -2,20 +2,17 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use super::{engine::QueryError, postgres::StoreAddress};
+use super::{engine::QueryError, postgres::StoreAddress, table_definitions::VERSION};
 use tessera_media::ingest::file_names::printable_path;
 
 #[derive(Debug)]
 pub enum StoreError {
     /// Another process (its id, if known) uses this index folder.
     InUse(PathBuf, Option<u32>),
-    /// A newer version wrote this index folder.
-    NewerSchema {
+    /// The tables in this index folder are of another version.
+    FileVersion {
         data: PathBuf,
-        /// Its schema version.
         found_version: usize,
-        /// The newest schema version that this program supports.
-        known_version: usize,
     },
     /// A directory or file cannot be created, opened or written.
     Io(PathBuf, io::Error),
@@ -24,29 +21,22 @@ pub enum StoreError {
     /// A server cannot be reached, or refuses the connection.
     Unreachable(StoreAddress, QueryError),
     /// The tables on a server are of another version, or there are none (0).
-    ServerSchema {
+    ServerVersion {
         address: StoreAddress,
         found_version: usize,
-        known_version: usize,
     },
     Query(QueryError),
 }
 
 impl StoreError {
-    /// Whether the task that failed is for another worker: one has taken it over, or another version of tessera
-    /// has changed the tables.
-    pub fn is_for_others(&self) -> bool {
-        matches!(self, Self::Query(QueryError::LeaseLost)) || self.is_other_schema()
+    /// Whether another worker has taken over the task that failed.
+    pub fn is_lease_lost(&self) -> bool {
+        matches!(self, Self::Query(QueryError::LeaseLost))
     }
 
     /// Whether the transaction would succeed if it was begun again.
     pub fn is_deadlock(&self) -> bool {
         matches!(self, Self::Query(cause) if cause.is_deadlock())
-    }
-
-    /// Whether another version of tessera has changed the tables.
-    pub fn is_other_schema(&self) -> bool {
-        matches!(self, Self::ServerSchema { .. })
     }
 
     /// Whether the task that failed has to stop.
@@ -63,8 +53,6 @@ impl StoreError {
     pub fn public_message(&self) -> &'static str {
         if self.is_damage() {
             "the store is damaged; restart the service to rebuild it"
-        } else if self.is_other_schema() {
-            "the store was updated to another version of tessera; update this service, too"
         } else {
             "the store could not be read or written; check free disk space"
         }
@@ -87,10 +75,11 @@ impl fmt::Display for StoreError {
                     printable_path(data)
                 )
             }
-            Self::NewerSchema { data, found_version, known_version } => write!(
+            Self::FileVersion { data, found_version } => write!(
                 f,
-                "the store in {} was written by a newer version (schema {found_version}, this one \
-                 knows {known_version}); update tessera, or give another folder with --data",
+                "the store in {} is of another version of tessera (schema {found_version}, this one uses \
+                 {VERSION}); remove tessera.db there or set it aside, then open each folder again; \
+                 uploads are kept",
                 printable_path(data)
             ),
             Self::Io(path, cause) => write!(
@@ -106,31 +95,20 @@ impl fmt::Display for StoreError {
                 f,
                 "cannot connect to the store {address} ({cause}); check the server and --store"
             ),
-            Self::ServerSchema { address, found_version, known_version } => {
-                write_schema_mismatch(f, address, *found_version, *known_version)
+            Self::ServerVersion { address, found_version: 0 } => {
+                write!(f, "the store {address} has no tables; run `tessera store init`")
             }
+            Self::ServerVersion { address, found_version } => write!(
+                f,
+                "the store {address} is of another version of tessera (schema {found_version}, this one \
+                 uses {VERSION}); remove its schema or rename it, run `tessera store init`, then open \
+                 each folder again; uploads are kept"
+            ),
             Self::Query(cause) => {
                 write!(f, "the store failed ({cause}); check free space and permissions")
             }
         }
     }
-}
-
-fn write_schema_mismatch(
-    f: &mut fmt::Formatter<'_>,
-    address: &StoreAddress,
-    found_version: usize,
-    known_version: usize,
-) -> fmt::Result {
-    if found_version > known_version {
-        return write!(
-            f,
-            "the store {address} was written by a newer version (schema {found_version}, this one \
-             knows {known_version}); update tessera"
-        );
-    }
-    let what = if found_version == 0 { "has no tables" } else { "is of an older version" };
-    write!(f, "the store {address} {what}; run `tessera store init`")
 }
 
 impl std::error::Error for StoreError {}

@@ -8,9 +8,23 @@ use tessera_search::text::{
     words::stemmed_text,
 };
 
-/// How the store splits stemmed captions into words: without diacritics, and with the combining marks of scripts such as
+/// How stemmed captions are split into words: without diacritics, and with the combining marks of scripts such as
 /// Devanagari, at which `SQLite` would otherwise split words.
 const TOKENIZER: &str = "unicode61 remove_diacritics 2 categories ''L* N* Co M*''";
+
+/// The words of a text in an index, in order. What consists of diacritics only is not a word.
+pub fn tokenized(text: &str) -> Vec<String> {
+    let index = Connection::open_in_memory().unwrap();
+    let sql = format!(
+        "CREATE VIRTUAL TABLE caption USING fts5(words, content = '', tokenize = '{TOKENIZER}');
+         CREATE VIRTUAL TABLE word USING fts5vocab(caption, instance);"
+    );
+    index.execute_batch(&sql).unwrap();
+    index.execute("INSERT INTO caption (rowid, words) VALUES (1, ?1)", params![text]).unwrap();
+    let mut words = index.prepare("SELECT term FROM word ORDER BY offset").unwrap();
+    let words = words.query_map([], |row| row.get::<_, Option<String>>(0)).unwrap();
+    words.filter_map(Result::unwrap).filter(|word| !word.is_empty()).collect()
+}
 
 /// The captions that match the expression of a query, by position, with their scores.
 pub fn full_text_matches(captions: &[Vec<&str>], query: &FullTextQuery) -> Vec<(usize, f64)> {

@@ -171,9 +171,8 @@ pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32
     };
     let ended = tokio::select! {
         biased;
-        error = deployment.wait_until_outdated() => Err(error.into()),
-        () = finished => Ok(0),
-        code = signals.next() => Ok(code),
+        () = finished => 0,
+        code = signals.next() => code,
     };
     tokio::select! {
         // Tasks stop at the next file.
@@ -183,7 +182,7 @@ pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32
         // A second signal ends the wait; the leases end by themselves.
         _ = signals.next() => {}
     }
-    ended
+    Ok(ended)
 }
 
 /// Receives signals from its creation on, so that it is created before the service is announced: a signal

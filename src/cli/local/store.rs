@@ -132,10 +132,9 @@ fn check_server(address: &StoreAddress) -> Vec<CheckResult> {
             Err(cause) => return failed(cause.to_string()),
         };
     if schema_version != known_version {
-        return failed(format!(
-            "{address} has schema {schema_version}, this program uses {known_version}; run \
-             `tessera store init` with the newest version"
-        ));
+        let address = address.clone();
+        let cause = StoreError::ServerVersion { address, found_version: schema_version };
+        return failed(cause.to_string());
     }
     let datasets = count_with_noun(datasets, "dataset", "datasets");
     let found = format!("{address}: PostgreSQL {server_version}, {datasets}");

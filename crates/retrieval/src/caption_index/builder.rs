@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use super::{byte_lists::ByteLists, columns::CaptionIndex, postings::write_entry};
-use tessera_search::text::{language::Language, words::words};
-use tessera_store::split_words;
+use tessera_search::text::{
+    language::Language,
+    words::{indexed_words, words},
+};
 
 /// Limit on the words whose stems are kept. A million captions rarely have more.
 const MAX_STEMMED: usize = 1 << 18;
@@ -37,28 +39,26 @@ impl CaptionIndexBuilder {
         }
     }
 
-    pub fn push(&mut self, row: i64, caption: &str) -> tessera_store::Result<()> {
+    pub fn push(&mut self, row: i64, caption: &str) {
         let first = self.sequence.len();
         for word in words(caption) {
             if !self.stemmed.contains_key(&word) {
-                self.stem(&word)?;
+                self.stem(&word);
             }
             self.sequence.extend(self.stemmed.get(&word).into_iter().flatten());
         }
         self.rows.push(row);
         self.lengths.push(u32::try_from(self.sequence.len() - first).unwrap_or(u32::MAX));
-        Ok(())
     }
 
     /// Finds out what a word is indexed as: one word, or several in rare scripts.
-    fn stem(&mut self, word: &str) -> tessera_store::Result<()> {
-        let split = split_words(&self.language.stem(word))?;
+    fn stem(&mut self, word: &str) {
+        let split = indexed_words(&self.language.stem(word));
         if self.stemmed.len() == MAX_STEMMED {
             self.stemmed.clear();
         }
         let numbers = split.into_iter().map(|indexed| self.number(indexed)).collect();
         self.stemmed.insert(word.to_owned(), numbers);
-        Ok(())
     }
 
     fn number(&mut self, indexed: String) -> u32 {

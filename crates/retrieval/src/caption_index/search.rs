@@ -4,17 +4,17 @@ use super::{caption_matches::CaptionMatches, columns::CaptionIndex, postings::Po
 use tessera_search::text::{
     bm25::{CaptionTotals, PhraseScore},
     full_text_query::{FullTextQuery, TextExpression},
+    words::indexed_words,
 };
-use tessera_store::split_words;
 
 impl CaptionIndex {
     /// Returns the rows of the media items whose captions match the expression of a query, in increasing order, with their
     /// scores. A lower score is better.
-    pub fn search(&self, query: &FullTextQuery) -> tessera_store::Result<Vec<(i64, f32)>> {
+    pub fn search(&self, query: &FullTextQuery) -> Vec<(i64, f32)> {
         let search = CaptionSearch { index: self, query, totals: self.totals() };
-        let found = search.matches(&query.expression)?.0.into_iter();
+        let found = search.matches(&query.expression).0.into_iter();
         let row = |caption: u32| self.rows.get(caption as usize).copied();
-        Ok(found.filter_map(|(caption, score)| Some((row(caption)?, single(-score)))).collect())
+        found.filter_map(|(caption, score)| Some((row(caption)?, single(-score)))).collect()
     }
 
     /// Returns how often each caption contains these words one after the other, if at all.
@@ -48,13 +48,13 @@ struct CaptionSearch<'a> {
 }
 
 impl CaptionSearch<'_> {
-    fn matches(&self, expression: &TextExpression) -> tessera_store::Result<CaptionMatches> {
+    fn matches(&self, expression: &TextExpression) -> CaptionMatches {
         match expression {
             TextExpression::Phrase(number) => self.phrase_matches(&self.query.phrases[*number]),
             TextExpression::And(parts) => self.joined(parts, |one, other| one.intersection(&other)),
             TextExpression::Or(parts) => self.joined(parts, CaptionMatches::union),
             TextExpression::Without(first, second) => {
-                Ok(self.matches(first)?.difference(&self.matches(second)?))
+                self.matches(first).difference(&self.matches(second))
             }
         }
     }
@@ -63,21 +63,20 @@ impl CaptionSearch<'_> {
         &self,
         parts: &[TextExpression],
         join: impl Fn(CaptionMatches, CaptionMatches) -> CaptionMatches,
-    ) -> tessera_store::Result<CaptionMatches> {
-        let mut parts = parts.iter().map(|part| self.matches(part));
-        let first = parts.next().unwrap_or_else(|| Ok(CaptionMatches(Vec::new())))?;
-        parts.try_fold(first, |joined, part| Ok(join(joined, part?)))
+    ) -> CaptionMatches {
+        let parts = parts.iter().map(|part| self.matches(part));
+        parts.reduce(join).unwrap_or_else(|| CaptionMatches(Vec::new()))
     }
 
     /// Returns the captions that contain a phrase, whose stems are separated by spaces.
-    fn phrase_matches(&self, phrase: &str) -> tessera_store::Result<CaptionMatches> {
-        let counts = self.index.count_occurrences(&split_words(phrase)?);
+    fn phrase_matches(&self, phrase: &str) -> CaptionMatches {
+        let counts = self.index.count_occurrences(&indexed_words(phrase));
         let score = PhraseScore::new(self.totals, counts.len() as u64);
         let scored = counts.into_iter().map(|(caption, count)| {
             let length = self.index.lengths.get(caption as usize).copied().unwrap_or_default();
             (caption, score.of(count, length))
         });
-        Ok(CaptionMatches(scored.collect()))
+        CaptionMatches(scored.collect())
     }
 }
 

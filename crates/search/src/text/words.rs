@@ -32,6 +32,55 @@ pub fn stemmed_text(text: &str, language: Language) -> String {
     stems.join(" ")
 }
 
+/// Splits a stemmed text into the words by which captions are found, in order and without diacritics. Letters are folded
+/// as the tokenizer `unicode61` of `SQLite` folds them.
+pub fn indexed_words(stemmed: &str) -> Vec<String> {
+    let words = stemmed.split(|c: char| !is_indexed(c));
+    let words = words
+        .map(|word| word.chars().filter(|&c| !is_diacritic(c)).map(without_diacritics).collect());
+    words.filter(|word: &String| !word.is_empty()).collect()
+}
+
+/// Circled letters are symbols, although they are alphabetic.
+fn is_indexed(c: char) -> bool {
+    let is_circled = matches!(c, 'Ⓐ'..='ⓩ' | '\u{1F130}'..='\u{1F189}');
+    (c.is_alphanumeric() && !is_circled) || is_combining_mark(c)
+}
+
+/// Other combining marks, such as the vowels of Devanagari, make another word.
+fn is_diacritic(c: char) -> bool {
+    matches!(c,
+        '\u{300}'..='\u{304}' | '\u{306}'..='\u{30C}' | '\u{30F}' | '\u{311}' | '\u{31B}'
+        | '\u{323}'..='\u{328}' | '\u{32D}' | '\u{32E}' | '\u{330}' | '\u{331}')
+}
+
+/// The Latin letter that a character consists of besides diacritics, or the character itself, both in lower case.
+fn without_diacritics(c: char) -> char {
+    let folded = folded(c);
+    let mut parts = std::iter::once(folded).nfd();
+    match parts.next() {
+        Some(letter) if letter.is_ascii_alphabetic() && parts.all(is_diacritic) => {
+            letter.to_ascii_lowercase()
+        }
+        _ => folded,
+    }
+}
+
+/// The lower case of the capital letter, so that a Greek sigma is the same at the end of a word. The dotless i of Turkish
+/// stays different from the other one, whose capital letter it shares.
+fn folded(c: char) -> char {
+    if c == 'ı' {
+        return c;
+    }
+    let capital = only(c.to_uppercase());
+    capital.and_then(|capital| only(capital.to_lowercase())).unwrap_or(c)
+}
+
+fn only(mut chars: impl Iterator<Item = char>) -> Option<char> {
+    let first = chars.next()?;
+    chars.next().is_none().then_some(first)
+}
+
 /// Whether a word describes a picture. Single Latin letters are articles or remains of an apostrophe.
 fn is_content_word(word: &str, language: Language) -> bool {
     let letter = word.len() == 1 && word.bytes().all(|b| b.is_ascii_alphabetic());
@@ -100,6 +149,15 @@ mod tests {
         ] {
             assert_eq!(joined(one), joined(other), "{one}");
         }
+    }
+
+    #[test]
+    fn indexed_words_are_without_diacritics() {
+        let indexed = |text: &str| indexed_words(text).join(" ");
+        assert_eq!(indexed("cafés naïve łódź ấy"), "cafes naive łodz ay");
+        assert_eq!(indexed("λόγος λογοσ ılık"), "λόγοσ λογοσ ılık");
+        assert_eq!(indexed("पार्क किताबें йод 한국 か"), "पार्क किताबें йод 한국 か");
+        assert_eq!(indexed("a\u{301}b \u{301} Ⓐ don't"), "ab don t");
     }
 
     #[test]

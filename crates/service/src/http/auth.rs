@@ -24,7 +24,6 @@ use super::{
     options::{AccessMode, KeyPair, ServiceCredentials},
     problem::Problem,
 };
-use crate::usecase::ServiceError;
 use tessera_store::{lock, now_micros};
 use tessera_wire::credentials::CredentialsBody;
 
@@ -161,10 +160,7 @@ impl KeyPairs {
         credentials: &mut ServiceCredentials,
     ) -> Result<(String, Option<String>), Problem> {
         let new = KeyPair::generate();
-        let kept = credentials.keep_issued(new.clone()).map_err(|cause| {
-            if cause.is_other_schema() {
-                return ServiceError::from(cause).into();
-            }
+        let kept = credentials.keep_issued(new.clone()).map_err(|_| {
             let message = "The key pair could not be stored, so none was created";
             Problem::plain(StatusCode::INTERNAL_SERVER_ERROR, message)
         })?;

@@ -166,7 +166,7 @@ impl WorkerContext {
         loop {
             match task() {
                 Ok(value) => return Some(value),
-                Err(error) if error.is_damage() || error.is_for_others() => return None,
+                Err(error) if error.is_damage() || error.is_lease_lost() => return None,
                 Err(_) => {}
             }
             for _ in 0..PAUSE_STEPS {

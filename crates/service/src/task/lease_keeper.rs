@@ -23,8 +23,8 @@ pub fn keep_leases(worker: &WorkerContext, signal: &Arc<WakeSignal>, ended: &Rec
             listener = worker.store.listen(move || signal.wake()).ok().flatten();
         }
         // If the server cannot be reached, no other worker can take the tasks either.
-        if runs_tasks && extend_leases(worker).is_err_and(|error| error.is_other_schema()) {
-            worker.running.stop_all();
+        if runs_tasks {
+            let _ = extend_leases(worker);
         }
         signal.wake();
         if ended.recv_timeout(EXTENSION_INTERVAL) != Err(RecvTimeoutError::Timeout) {

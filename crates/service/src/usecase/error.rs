@@ -75,8 +75,7 @@ impl ServiceError {
 
 impl From<StoreError> for ServiceError {
     fn from(cause: StoreError) -> Self {
-        let message = cause.public_message();
-        if cause.is_other_schema() { Self::Unavailable(message) } else { Self::Failed(message) }
+        Self::Failed(cause.public_message())
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 use tessera_encoder::Encoder;
 use tessera_media::object_storage::ObjectUri;
 use tessera_service::DeploymentSettings;
-use tessera_store::{postgres, query};
+use tessera_store::query;
 use tessera_testing::tiny_model::ModelFolder;
 use tokio::time::timeout;
 
@@ -205,34 +205,6 @@ async fn a_search_by_a_media_item_reads_its_thumbnail() {
     let (status, body) = plain(service.get(&service.explore(&query))).await;
     assert_eq!((status, body.contains("try again later")), (503, true), "{body}");
     assert_eq!(found(&service).await, found(&Service::of_pictures().await).await);
-}
-
-/// Without the tables of packs, as the previous version.
-fn downgrade(place: &Place) {
-    let drop =
-        "DROP TABLE packed_thumbnail; DROP TABLE packed_frame_picture; DROP TABLE picture_pack;";
-    if let Some(address) = place.store.address() {
-        place.change(&format!("{drop} DELETE FROM schema_version WHERE version >= 14"));
-        // `tessera store init` migrates.
-        postgres::init(&address).unwrap();
-        return;
-    }
-    place.change(&format!("{drop} PRAGMA user_version = 17"));
-    place.record_definitions();
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pictures_of_the_previous_version_are_read_from_the_store() {
-    let (storage, tools) = (storage().await, tempfile::tempdir().unwrap());
-    let ffmpeg = || with_ffmpeg(tools.path(), &[2, 3, 1]);
-    let service = Service::at_with(place(), ffmpeg()).await;
-    let (found, originals) = (thumbnails(&service).await, linked(&service, "media_uri").await);
-    let place = service.stop().await;
-    downgrade(&place);
-    let service = Service::at_with(place, in_bucket(&storage, ffmpeg())).await;
-    assert_eq!((counts(&service.place), packs(&storage).len()), ([17, 3, 0, 0], 0));
-    assert!(thumbnails(&service).await == found);
-    assert!(linked(&service, "media_uri").await == originals);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

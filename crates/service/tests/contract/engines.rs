@@ -1,6 +1,7 @@
 //! Both engines of the store give the same results. Without `TESSERA_TEST_STORE`, both are files.
 
 use serde_json::json;
+use tessera_store::{Store, postgres};
 
 use crate::{
     damage::responses,
@@ -49,6 +50,21 @@ async fn both_engines_respond_alike() {
     }
     for (text, expected) in TEXT_QUERIES.iter().zip(scores) {
         assert_eq!(scored(&second, &full_text(text)).await, expected, "{text}");
+    }
+}
+
+#[test]
+fn a_server_with_tables_of_another_version_is_refused() {
+    let store = TestStore::new();
+    let Some(address) = store.address() else { return };
+    let data = tempfile::tempdir().unwrap();
+    let change = "UPDATE schema_version SET version = 14";
+    store.connect(data.path()).execute_batch(change).unwrap();
+    let opened = Store::open_on_server(data.path(), &address).map(drop);
+    for refused in [opened, postgres::init(&address).map(drop)] {
+        let refusal = refused.unwrap_err().to_string();
+        assert!(refusal.contains("(schema 14, this one uses 1)"), "{refusal}");
+        assert!(refusal.contains("remove its schema or rename it"), "{refusal}");
     }
 }
 

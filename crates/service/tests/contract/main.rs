@@ -85,6 +85,5 @@ mod test_store;
 mod text;
 mod tls_server;
 mod transcripts;
-mod upgrade;
 mod video;
 mod vql;

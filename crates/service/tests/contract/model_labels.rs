@@ -7,7 +7,6 @@ use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
 use tessera_encoder::Encoder;
 use tessera_service::{DeploymentSettings, ServerOptions};
-use tessera_store::postgres;
 use tessera_testing::tiny_model::ModelFolder;
 
 use crate::{
@@ -230,63 +229,5 @@ async fn a_model_with_a_large_input_sees_originals() {
         let page = service.good(&service.explore(&query)).await;
         let score = page["clusters"][0]["relevance_score"].as_f64().unwrap();
         assert!(score < 0.02, "{entity}: {score}");
-    }
-}
-
-/// What the previous version had in place of the tables of this one, with a model that was applied.
-const FORMER_TABLES: &str = "
-    DROP TABLE packed_thumbnail;
-    DROP TABLE packed_frame_picture;
-    DROP TABLE picture_pack;
-    DROP INDEX media_with_caption;
-    DROP INDEX media_with_labels;
-    DROP TABLE model_label;
-    DROP TABLE applied_model;
-    CREATE TABLE applied_model (dataset BLOB PRIMARY KEY, fingerprint BLOB, applied_at INTEGER,
-                                intact INTEGER GENERATED ALWAYS AS (1) STORED);
-    INSERT INTO applied_model (dataset, fingerprint, applied_at) SELECT id, zeroblob(32), 0 FROM dataset;
-    PRAGMA user_version = 14;";
-const FORMER_TABLES_ON_A_SERVER: &str = "
-    DROP TABLE similarity_range, similarity_result, similarity_input;
-    DROP TABLE packed_thumbnail;
-    DROP TABLE packed_frame_picture;
-    DROP TABLE picture_pack;
-    DROP INDEX media_with_caption;
-    DROP INDEX media_with_labels;
-    DROP TABLE model_label;
-    DROP TABLE applied_model;
-    CREATE TABLE applied_model (dataset uuid PRIMARY KEY, fingerprint bytea, applied_at bigint,
-                                intact boolean GENERATED ALWAYS AS (true) STORED);
-    INSERT INTO applied_model (dataset, fingerprint, applied_at)
-      SELECT id, decode(repeat('00', 32), 'hex'), 0 FROM dataset;
-    DELETE FROM schema_version WHERE version >= 10;";
-
-fn downgrade(place: &Place) {
-    if let Some(address) = place.store.address() {
-        place.change(FORMER_TABLES_ON_A_SERVER);
-        // `tessera store init` migrates.
-        postgres::init(&address).unwrap();
-        return;
-    }
-    place.change(FORMER_TABLES);
-    place.record_definitions();
-}
-
-#[tokio::test]
-async fn datasets_of_the_previous_version_get_labels() {
-    let folder = ModelFolder::classifier_of(SYNSETS);
-    for model in [true, false] {
-        // Its models gave no labels.
-        let service = Service::at_with(place(), with_model(&ModelFolder::tokens())).await;
-        let media = service.place.count("media");
-        let place = service.stop().await;
-        downgrade(&place);
-        let settings = if model { with_model(&folder) } else { DeploymentSettings::default() };
-        let service = Service::at_with(place, settings).await;
-        assert_eq!(service.place.count("media"), media, "nothing else is lost");
-        let expected = if model { &["2.png"][..] } else { &NONE };
-        assert_eq!(labeled(&service, "vehicle").await, set(expected));
-        let vectors = service.place.count("model_vector");
-        assert_eq!(vectors, if model { media } else { 0 });
     }
 }

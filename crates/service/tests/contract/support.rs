@@ -108,14 +108,6 @@ impl Place {
         self.row(&format!("SELECT {column} FROM {table}"), |row| row.get(0))
     }
 
-    /// Records the tables of the file, which were changed, as those that a version left.
-    pub fn record_definitions(&self) {
-        let sql = "SELECT group_concat(sql, ';' ORDER BY name) FROM sqlite_schema WHERE name NOT GLOB 'words_*'";
-        let definitions: String = self.row(sql, |row| row.get(0));
-        let hash = blake3::hash(definitions.as_bytes()).to_hex();
-        self.change(&format!("UPDATE setting SET value = x'{hash}' WHERE name = 'definitions'"));
-    }
-
     pub fn count(&self, table: &str) -> i64 {
         let sql = format!("SELECT count(*) FROM {table}");
         self.row(&sql, |row| row.get(0))

@@ -18,7 +18,10 @@ const BEGIN_POSTGRES: &str = "BEGIN; SELECT pg_advisory_xact_lock(hashtext(curre
 impl Connection {
     /// Starts a transaction that changes the store; no other one of this kind can start until it ends.
     pub fn begin(&self) -> Result<Transaction<'_>> {
-        self.start_change("BEGIN IMMEDIATE", BEGIN_POSTGRES)
+        self.start(match self {
+            Self::Sqlite(_) => "BEGIN IMMEDIATE",
+            Self::Postgres(_) => BEGIN_POSTGRES,
+        })
     }
 
     /// Starts a transaction that reads a snapshot of the store.
@@ -48,7 +51,10 @@ impl Connection {
     /// Starts a transaction that waits only for the rows that it changes: for tasks, whose leases keep others
     /// from the same rows. In a file, one transaction changes the store at a time.
     pub(crate) fn begin_rows(&self) -> Result<Transaction<'_>> {
-        self.start_change("BEGIN IMMEDIATE", "BEGIN ISOLATION LEVEL READ COMMITTED")
+        self.start(match self {
+            Self::Sqlite(_) => "BEGIN IMMEDIATE",
+            Self::Postgres(_) => "BEGIN ISOLATION LEVEL READ COMMITTED",
+        })
     }
 
     /// The end of a query for rows that are to be changed: it passes over those that another transaction
@@ -78,18 +84,6 @@ impl Connection {
         let transaction = Transaction { connection: self, is_open: true };
         self.execute_batch(sql)?;
         Ok(transaction)
-    }
-
-    /// Starts a transaction, on a server only while the schema has the version of this connection.
-    fn start_change(&self, sqlite: &str, postgres: &str) -> Result<Transaction<'_>> {
-        match self {
-            Self::Sqlite(_) => self.start(sqlite),
-            Self::Postgres(connection) => {
-                let transaction = Transaction { connection: self, is_open: true };
-                connection.begin_change(postgres)?;
-                Ok(transaction)
-            }
-        }
     }
 }
 

@@ -16,10 +16,6 @@ pub enum QueryError {
     NoRow,
     /// Another worker has taken over the task whose result was to be stored.
     LeaseLost,
-    /// The schema on a server has another version than this connection was opened for.
-    OtherSchema {
-        found_version: usize,
-    },
     /// The task that ran a statement has to stop.
     Stopped,
     /// A value cannot be stored, or is not what the column should contain.
@@ -70,9 +66,6 @@ impl fmt::Display for QueryError {
             Self::Encryption(cause) => f.write_str(cause),
             Self::NoRow => f.write_str("a row is missing"),
             Self::LeaseLost => f.write_str("another worker has taken over this task"),
-            Self::OtherSchema { found_version } => {
-                write!(f, "the schema now has version {found_version}")
-            }
             Self::Stopped => f.write_str("the task was stopped"),
             Self::Value(cause) => write!(f, "a value has the wrong type ({cause})"),
         }

@@ -4,19 +4,15 @@
 
 mod column_types;
 mod connection;
-mod encryption;
 mod error;
 mod postgres;
 pub mod query;
-mod row;
-mod server_certificate;
-mod statement_batch;
+mod tls;
 
 pub use connection::{Connection, Transaction};
 pub use error::{QueryError, Result};
 pub use postgres::PostgresConnection;
-pub use row::Row;
+pub use query::{Row, StatementBatch};
 /// The parameters of a statement: `params![first, second]` are `?1` and `?2`.
 pub use rusqlite::{ToSql, params};
-pub use server_certificate::ServerVerification;
-pub use statement_batch::StatementBatch;
+pub use tls::ServerVerification;

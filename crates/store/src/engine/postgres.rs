@@ -21,13 +21,14 @@ use tokio::{
     time::sleep,
 };
 use tokio_postgres::{
-    AsyncMessage, Client, Config, Row as PostgresRow, SimpleQueryMessage, Statement,
+    AsyncMessage, Client, Config, Row as PostgresRow, Statement,
     types::{ToSql, Type},
 };
 
 use super::{
-    QueryError, Result, column_types::Parameter, encryption::Encryption,
-    server_certificate::ServerVerification,
+    QueryError, Result,
+    column_types::Parameter,
+    tls::{Encryption, ServerVerification},
 };
 
 /// Rows that are in memory at a time while a large result is read.
@@ -35,10 +36,6 @@ const FETCHED_ROWS: usize = 500;
 
 /// A cursor is planned for its first tenth otherwise: by an index of the order, whose rows are all compared.
 const READ_CURSORS_TO_THE_END: &str = "SET cursor_tuple_fraction = 1";
-
-/// Reading the table locks it until the transaction ends: a migration waits for all changes that have begun, and
-/// changes that begin later wait for the migration.
-const READ_VERSION: &str = "SELECT coalesce(max(version), 0) FROM schema_version";
 
 /// How often a long statement notices a stop.
 const STOP_CHECKS: Duration = Duration::from_millis(50);
@@ -54,17 +51,13 @@ pub struct PostgresConnection {
     statements: RefCell<HashMap<String, Statement>>,
     /// How many cursors were opened, for their names.
     cursors: Cell<u64>,
-    /// The version that the schema must have to be changed, if this matters.
-    schema_version: Option<usize>,
 }
 
 impl PostgresConnection {
-    /// Calls `on_notification` after each notification that the server sends, on another thread. Changes need
-    /// a schema of `schema_version`.
+    /// Calls `on_notification` after each notification that the server sends, on another thread.
     pub(crate) fn connect(
         config: &Config,
         verification: &ServerVerification,
-        schema_version: Option<usize>,
         on_notification: impl Fn() + Send + 'static,
     ) -> Result<Self> {
         let encryption = Encryption::new(verification).map_err(QueryError::Encryption)?;
@@ -84,7 +77,7 @@ impl PostgresConnection {
         });
         block_on(client.batch_execute(READ_CURSORS_TO_THE_END))?;
         let (statements, cursors) = (RefCell::default(), Cell::new(0));
-        Ok(Self { client, encryption, statements, cursors, schema_version })
+        Ok(Self { client, encryption, statements, cursors })
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -93,22 +86,6 @@ impl PostgresConnection {
 
     pub(super) fn execute_batch(&self, sql: &str) -> Result<()> {
         Ok(block_on(self.client.batch_execute(sql))?)
-    }
-
-    /// Starts a transaction that changes the store, and fails if the schema has another version. That costs
-    /// no message of its own.
-    pub(super) fn begin_change(&self, begin: &str) -> Result<()> {
-        let Some(known_version) = self.schema_version else { return self.execute_batch(begin) };
-        let messages = block_on(self.client.simple_query(&format!("{begin}; {READ_VERSION}")))?;
-        let found = messages.iter().rev().find_map(|message| match message {
-            SimpleQueryMessage::Row(row) => row.get(0),
-            _ => None,
-        });
-        let found_version = found.ok_or(QueryError::NoRow)?.parse().map_err(QueryError::value)?;
-        if found_version == known_version {
-            return Ok(());
-        }
-        Err(QueryError::OtherSchema { found_version })
     }
 
     /// Cancels the statement when `stop` is set, and fails with [`QueryError::Stopped`].
@@ -191,7 +168,7 @@ impl PostgresConnection {
         params: &[&dyn SqliteToSql],
     ) -> Result<Statement> {
         let values = parameters(params)?;
-        let declare = format!("DECLARE cursor_{number} NO SCROLL CURSOR FOR {}", numbered(sql));
+        let declare = format!("DECLARE cursor_{number} NO SCROLL CURSOR FOR {}", in_postgres(sql));
         block_on(self.client.execute(&declare, &references(&values)))?;
         let fetch = format!("FETCH {FETCHED_ROWS} FROM cursor_{number}");
         Ok(block_on(self.client.prepare(&fetch))?)
@@ -201,7 +178,7 @@ impl PostgresConnection {
         if let Some(statement) = self.statements.borrow().get(sql) {
             return Ok(statement.clone());
         }
-        let statement = block_on(self.client.prepare(&numbered(sql)))?;
+        let statement = block_on(self.client.prepare(&in_postgres(sql)))?;
         let mut statements = self.statements.borrow_mut();
         if statements.len() == MAX_STATEMENTS {
             statements.clear();
@@ -217,9 +194,32 @@ async fn until_set(stop: &AtomicBool) {
     }
 }
 
-/// PostgreSQL writes `?1` as `$1`. No text in our SQL contains a question mark.
-fn numbered(sql: &str) -> String {
-    sql.replace('?', "$")
+/// Translates our SQL: `?1` is `$1`, and `require(...)`, which checks the checksum of a row in `SQLite`, is `true`, because
+/// the server has checksums of its pages. No text in our SQL contains a question mark.
+fn in_postgres(sql: &str) -> String {
+    let mut parts = sql.split("require(");
+    let mut translated = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        translated += "true";
+        translated += after_parentheses(part);
+    }
+    translated.replace('?', "$")
+}
+
+/// What follows the parenthesis that ends the arguments of a function.
+fn after_parentheses(arguments: &str) -> &str {
+    let mut depth = 1;
+    for (position, character) in arguments.char_indices() {
+        match character {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return &arguments[position + 1..];
+        }
+    }
+    ""
 }
 
 fn parameters<'a>(params: &'a [&dyn SqliteToSql]) -> Result<Vec<Parameter<'a>>> {
@@ -269,4 +269,18 @@ fn network_runtime() -> io::Result<&'static Runtime> {
         }
     }
     RUNTIME.get().ok_or_else(|| io::Error::other("the runtime for the database is missing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_postgres;
+
+    #[test]
+    fn checksums_are_not_required_of_a_server() {
+        let sql = "SELECT a, require(coalesce(b.intact, b.media IS NULL)), c FROM b
+                   WHERE require(intact) AND media IN (?1, ?2)";
+        let translated = "SELECT a, true, c FROM b
+                   WHERE true AND media IN ($1, $2)";
+        assert_eq!(in_postgres(sql), translated);
+    }
 }

@@ -1,42 +1,53 @@
-//! The versions of the schema on a server, as a list of migrations.
+//! Creates the tables of a schema on a server and reads their version. One comes here for what only PostgreSQL has: its
+//! triggers, functions and indexes. Pages have checksums of the server, so its rows need none.
 
-use super::{
-    added_tables::{
-        ANCHOR_PICTURES, CAPTION_LANGUAGES, CURRENT_STEMS, EMBEDDED_TEXTS, EXTRACTIONS,
-        MODEL_LABELS, MODEL_VECTORS, PICTURE_PACKS, SIMILARITY_RANGES, TASK_QUEUE, TEXT_COVERAGE,
-    },
-    tables::TABLES,
-    word_counts,
-};
+use super::full_text;
 use crate::{
     engine::{Connection, Result, params},
-    query, search_table,
+    query,
+    several_processes::{search_table, similarity_range, task_listener},
+    table_definitions::{ALLOWED_TRANSITIONS, TABLES, VERSION},
 };
-
-/// Append only.
-const MIGRATIONS: &[&str] = &[
-    TABLES,
-    TASK_QUEUE,
-    word_counts::TABLES,
-    search_table::TABLES,
-    EXTRACTIONS,
-    EMBEDDED_TEXTS,
-    CAPTION_LANGUAGES,
-    MODEL_VECTORS,
-    ANCHOR_PICTURES,
-    MODEL_LABELS,
-    TEXT_COVERAGE,
-    CURRENT_STEMS,
-    SIMILARITY_RANGES,
-    PICTURE_PACKS,
-];
-
-pub(super) const VERSION: usize = MIGRATIONS.len();
 
 const CREATE_VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (
                                  version    integer PRIMARY KEY,
                                  applied_at timestamptz NOT NULL DEFAULT now()
                                )";
+
+/// JPEG is compressed already. The indexes find waiting tasks without reading those that have ended.
+const STORAGE: &str = "
+ALTER TABLE thumbnail ALTER jpeg SET STORAGE EXTERNAL;
+ALTER TABLE frame_picture ALTER jpeg SET STORAGE EXTERNAL;
+CREATE INDEX unfinished_operation ON operation (row) WHERE stage = 'RUNNING';
+CREATE INDEX unfinished_export ON export (created_at) WHERE status IN ('INIT', 'IN_PROGRESS');
+
+CREATE FUNCTION hex(id uuid) RETURNS text
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN upper(replace(id::text, '-', ''));
+";
+
+/// The counts of a dataset follow its media: once for each statement, because each update of a row copies it.
+const MEDIA_COUNTS: &str = "
+CREATE FUNCTION count_media() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  sign integer := CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END;
+BEGIN
+  UPDATE dataset SET n_images = n_images + sign * counted.images,
+                     n_videos = n_videos + sign * counted.videos,
+                     n_frames = n_frames + sign * counted.frames,
+                     n_objects = n_objects + sign * counted.objects
+  FROM (SELECT changed.dataset, count(*) FILTER (WHERE kind = 'IMAGE') AS images,
+               count(*) FILTER (WHERE frame = 1) AS videos,
+               count(*) FILTER (WHERE kind = 'FRAME') AS frames,
+               count(*) FILTER (WHERE kind = 'OBJECT') AS objects
+        FROM changed GROUP BY changed.dataset) AS counted
+  WHERE dataset.id = counted.dataset;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER media_added AFTER INSERT ON media REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION count_media();
+CREATE TRIGGER media_removed AFTER DELETE ON media REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION count_media();
+";
 
 /// The version of a schema; 0 if it has no tables.
 pub(super) fn version(connection: &Connection) -> Result<usize> {
@@ -48,23 +59,48 @@ pub(super) fn version(connection: &Connection) -> Result<usize> {
     query::one(connection, sql, params![], |row| row.get(0))
 }
 
-/// Readers do not take it, so that browsing continues. The first lock of the transaction makes processes that
-/// create the table wait for each other.
-const WAIT_FOR_CHANGES: &str = "LOCK TABLE schema_version IN ACCESS EXCLUSIVE MODE";
-
-/// Applies all missing migrations in one transaction; another process that does so waits. Changes that have begun
-/// end before; later ones are refused in processes of another version. Changes nothing if the schema has a newer
-/// version than [`VERSION`]. Returns the version.
-pub(super) fn migrate(connection: &Connection) -> Result<usize> {
+/// Creates the tables in one transaction, for which another process that does so waits. Changes nothing if there are
+/// some. Returns the version.
+pub(super) fn create(connection: &Connection) -> Result<usize> {
     let transaction = connection.begin()?;
     transaction.execute_batch(CREATE_VERSIONS)?;
-    transaction.execute_batch(WAIT_FOR_CHANGES)?;
     let found = version(&transaction)?;
-    for (number, sql) in (1..).zip(MIGRATIONS).skip(found) {
-        transaction.execute_batch(sql)?;
-        let sql = "INSERT INTO schema_version (version) VALUES (?1)";
-        query::execute(&transaction, sql, params![number])?;
+    if found > 0 {
+        return Ok(found);
     }
+    let tables = TABLES.replace(" WITHOUT ROWID", "");
+    let transitions = check_of_transitions();
+    for sql in [
+        &tables,
+        STORAGE,
+        MEDIA_COUNTS,
+        &transitions,
+        full_text::TABLES,
+        full_text::WORD_COUNTS,
+        search_table::TABLES,
+        similarity_range::TABLES,
+        task_listener::ANNOUNCEMENTS,
+    ] {
+        transaction.execute_batch(sql)?;
+    }
+    let sql = "INSERT INTO schema_version (version) VALUES (?1)";
+    query::execute(&transaction, sql, params![VERSION])?;
     transaction.commit()?;
-    Ok(found.max(VERSION))
+    Ok(VERSION)
+}
+
+fn check_of_transitions() -> String {
+    format!(
+        "
+CREATE FUNCTION check_transition() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF (old.status || ' > ' || new.status) NOT IN ({ALLOWED_TRANSITIONS}) THEN
+    RAISE EXCEPTION 'no such transition of a dataset';
+  END IF;
+  RETURN new;
+END $$;
+CREATE TRIGGER transition BEFORE UPDATE OF status ON dataset
+  FOR EACH ROW WHEN (new.status <> old.status) EXECUTE FUNCTION check_transition();
+"
+    )
 }

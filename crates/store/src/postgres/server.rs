@@ -1,12 +1,18 @@
-//! Opening a store on a server, creating its tables, and describing it.
+//! Opens a store on a server, creates its tables, and describes it to its operator: its version and sizes, its clock, its
+//! extensions and its workers.
 
 use super::{StoreAddress, schema};
 use crate::{
     StoreError,
     engine::{Connection, PostgresConnection, Result, params},
-    query,
-    search_table::{self, VectorSupport},
-    setting,
+    now_micros, query, setting,
+    several_processes::{
+        lease,
+        search_table::{self, VectorSupport},
+    },
+    store_now,
+    table_definitions::VERSION,
+    workload::{self, UnfinishedTasks},
 };
 
 /// A schema of a server with the tables of this version.
@@ -17,10 +23,7 @@ pub(crate) struct PostgresServer {
 impl PostgresServer {
     pub fn open(address: &StoreAddress) -> Result<Self, StoreError> {
         let connection = connect(address)?;
-        let found_version = schema::version(&connection)?;
-        if found_version != schema::VERSION {
-            return Err(schema_error(address, found_version));
-        }
+        require_known(address, schema::version(&connection)?)?;
         Ok(Self { address: address.clone() })
     }
 
@@ -30,12 +33,7 @@ impl PostgresServer {
 
     /// A connection that calls `wake` after each notification, on another thread.
     pub fn connect_listening(&self, wake: impl Fn() + Send + 'static) -> Result<Connection> {
-        connect_to(&self.address, Some(schema::VERSION), wake)
-    }
-
-    /// The error of a change that another version of the schema refused.
-    pub fn schema_error(&self, found_version: usize) -> StoreError {
-        schema_error(&self.address, found_version)
+        connect_to(&self.address, wake)
     }
 }
 
@@ -58,19 +56,15 @@ pub struct StoreStatus {
     pub size: u64,
 }
 
-/// Creates the tables of a store, or updates them to this version.
+/// Creates the tables of a store, if there are none, and the extension that searches its vectors.
 ///
 /// # Errors
-/// The server cannot be reached, refuses, or contains a newer version.
+/// The server cannot be reached, refuses, or contains tables of another version.
 pub fn init(address: &StoreAddress) -> Result<StoreStatus, StoreError> {
     let connection = connect(address)?;
-    match schema::migrate(&connection)? {
-        schema::VERSION => {
-            search_table::create(&connection)?;
-            Ok(describe(&connection)?)
-        }
-        newer => Err(schema_error(address, newer)),
-    }
+    require_known(address, schema::create(&connection)?)?;
+    search_table::create(&connection)?;
+    Ok(describe(&connection)?)
 }
 
 /// Lets the next process choose the bucket and the model of a store, whose tables exist.
@@ -106,7 +100,7 @@ fn describe(connection: &Connection) -> Result<StoreStatus> {
         Ok(StoreStatus {
             server_version: row.get(0)?,
             schema_version,
-            known_version: schema::VERSION,
+            known_version: VERSION,
             vectors,
             has_page_checksums: row.get(1)?,
             datasets,
@@ -118,24 +112,55 @@ fn describe(connection: &Connection) -> Result<StoreStatus> {
 
 /// A connection for other statements than those of the store functions.
 pub fn connect(address: &StoreAddress) -> Result<Connection, StoreError> {
-    connect_to(address, None, || {})
-        .map_err(|cause| StoreError::Unreachable(address.clone(), cause))
+    connect_to(address, || {}).map_err(|cause| StoreError::Unreachable(address.clone(), cause))
 }
 
-fn connect_to(
-    address: &StoreAddress,
-    schema_version: Option<usize>,
-    wake: impl Fn() + Send + 'static,
-) -> Result<Connection> {
-    let (config, verification) = (address.config(), address.verification());
-    let connected = PostgresConnection::connect(config, verification, schema_version, wake);
+fn connect_to(address: &StoreAddress, wake: impl Fn() + Send + 'static) -> Result<Connection> {
+    let connected = PostgresConnection::connect(address.config(), address.verification(), wake);
     connected.map(Connection::Postgres)
 }
 
-fn schema_error(address: &StoreAddress, found_version: usize) -> StoreError {
-    StoreError::ServerSchema {
-        address: address.clone(),
-        found_version,
-        known_version: schema::VERSION,
+fn require_known(address: &StoreAddress, found_version: usize) -> Result<(), StoreError> {
+    if found_version == VERSION {
+        return Ok(());
     }
+    Err(StoreError::ServerVersion { address: address.clone(), found_version })
+}
+
+/// How a store on a server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreHealth {
+    /// How far the clock of the server is ahead of that of this machine, in microseconds.
+    pub clock_ahead: i64,
+    /// Whether the server has pgvector.
+    pub vectors: VectorSupport,
+    /// Workers that are alive.
+    pub workers: u64,
+    /// Operations and exports that wait for a worker.
+    pub waiting: u64,
+    /// How long the oldest of them has waited, in seconds.
+    pub longest_wait: u64,
+}
+
+/// Examines a store whose tables exist.
+///
+/// # Errors
+/// The server cannot be reached or refuses.
+pub fn health(address: &StoreAddress) -> Result<StoreHealth, StoreError> {
+    let connection = connect(address)?;
+    let sent = now_micros();
+    let now = store_now(&connection)?;
+    // The server read its clock about in the middle.
+    let here = sent + (now_micros() - sent) / 2;
+    let vectors = search_table::support(&connection)?;
+    let tasks = workload::unfinished_tasks(&connection)?;
+    let waited = |since: i64| (now - since).max(0).unsigned_abs() / 1_000_000;
+    let waits = tasks.iter().filter_map(|tasks: &UnfinishedTasks| tasks.oldest_queued).map(waited);
+    Ok(StoreHealth {
+        clock_ahead: now - here,
+        vectors,
+        workers: lease::counts(&connection)?.workers,
+        waiting: tasks.iter().map(|tasks| tasks.queued).sum(),
+        longest_wait: waits.max().unwrap_or_default(),
+    })
 }

@@ -1,6 +1,5 @@
 //! Which words match a full-text expression, and how well.
 
-use crate::engine::Result;
 use tessera_search::text::{
     bm25::{CaptionTotals, PhraseScore},
     full_text_query::{FullTextQuery, TextExpression},
@@ -17,12 +16,9 @@ type PhraseCounts = Vec<u32>;
 
 impl<'a> TextQuery<'a> {
     /// `split` returns the words of a phrase.
-    pub fn new(
-        query: &'a FullTextQuery,
-        split: impl Fn(&str) -> Result<Vec<String>>,
-    ) -> Result<Self> {
-        let phrases = query.phrases.iter().map(|phrase| split(phrase)).collect::<Result<_>>()?;
-        Ok(Self { phrases, expression: &query.expression })
+    pub fn new(query: &'a FullTextQuery, split: impl Fn(&str) -> Vec<String>) -> Self {
+        let phrases = query.phrases.iter().map(|phrase| split(phrase)).collect();
+        Self { phrases, expression: &query.expression }
     }
 
     /// A condition in the syntax of `tsquery` that all matching texts satisfy; `None` if none can match.

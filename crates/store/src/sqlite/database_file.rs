@@ -8,10 +8,11 @@ use std::{
 
 use rusqlite::Connection as SqliteConnection;
 
-use super::{checksum, clean_shutdown, integrity, open_mark, recovery, schema};
+use super::{integrity, recovery, schema, shutdown_marks};
 use crate::{
     StoreError,
     engine::{Connection, QueryError},
+    table_definitions::VERSION,
 };
 use tessera_files::{private_file, restrict, sync_dir};
 
@@ -46,16 +47,18 @@ impl DatabaseFile {
             sync_dir(folder).map_err(disk)?;
         }
         let log = data.join(recovery::DATABASE_FILES[1]);
-        let was_closed = clean_shutdown::take(data, &file.path(), &log).map_err(disk)?;
-        let was_killed = network.is_none() && open_mark::is_of_this_start(data, &file.path());
+        let was_closed =
+            shutdown_marks::take_shutdown_mark(data, &file.path(), &log).map_err(disk)?;
+        let was_killed =
+            network.is_none() && shutdown_marks::was_opened_in_this_start(data, &file.path());
         // Until it is known to be intact, also if this process is killed meanwhile.
-        open_mark::remove(data).map_err(disk)?;
+        shutdown_marks::remove_open_mark(data).map_err(disk)?;
         let (writer, recovery_notice) = match file.open_existing(was_closed || was_killed) {
             Ok(Some(writer)) => (writer, None),
             Err(cause) if !cause.is_damage() => return Err(cause),
             Ok(None) | Err(_) => file.create()?,
         };
-        open_mark::put(data, &file.path());
+        shutdown_marks::put_open_mark(data, &file.path());
         Ok(OpenedDatabase { file, writer: Connection::Sqlite(writer), recovery_notice })
     }
 
@@ -72,35 +75,38 @@ impl DatabaseFile {
         if is_busy {
             return Ok(());
         }
-        open_mark::remove(&self.data).map_err(disk)?;
-        clean_shutdown::put(&self.data, &self.path()).map_err(disk)
+        shutdown_marks::remove_open_mark(&self.data).map_err(disk)?;
+        shutdown_marks::put_shutdown_mark(&self.data, &self.path()).map_err(disk)
     }
 
     /// Lets the next opening check the database.
     pub fn distrust(&self) {
         // If the folder cannot be written, the damage is found again when it is read.
-        let _ = open_mark::remove(&self.data);
+        let _ = shutdown_marks::remove_open_mark(&self.data);
     }
 
     pub fn network_file_system(&self) -> Option<&'static str> {
         self.network
     }
 
-    /// Opens the database, and checks it unless it is known to be intact. `None` if it is missing,
-    /// has never had tables, or is of a version that cannot be migrated.
+    /// Opens the database, and checks it unless it is known to be intact. `None` if it is missing or
+    /// has never had tables.
     fn open_existing(&self, is_intact: bool) -> Result<Option<SqliteConnection>, StoreError> {
         // SQLite would delete the log of an empty file.
         if fs::metadata(self.path()).map_or(0, |file| file.len()) == 0 {
             return Ok(None);
         }
-        let mut existing = self.open_connection()?;
-        if !schema::is_migratable(&existing)? {
-            return Ok(None);
+        let existing = self.open_connection()?;
+        match schema::version(&existing)? {
+            0 => return Ok(None),
+            VERSION => {}
+            found_version => {
+                return Err(StoreError::FileVersion { data: self.data.clone(), found_version });
+            }
         }
-        if !is_intact && schema::version(&existing)? <= schema::VERSION {
+        if !is_intact {
             integrity::check(&existing)?;
         }
-        self.migrate(&mut existing)?;
         Ok(Some(existing))
     }
 
@@ -110,21 +116,10 @@ impl DatabaseFile {
         let remains = recovery::set_aside(&self.data).map_err(disk)?;
         self.restrict().map_err(disk)?;
         let mut writer = self.open_connection()?;
-        self.migrate(&mut writer)?;
+        schema::create(&mut writer)?;
         let Some(remains) = remains else { return Ok((writer, None)) };
         let is_restored = remains.restore_datasets(self.open_connection()?).is_ok();
         Ok((writer, Some(remains.notice(is_restored))))
-    }
-
-    fn migrate(&self, writer: &mut SqliteConnection) -> Result<(), StoreError> {
-        if let Some(found_version) = schema::migrate(writer)? {
-            return Err(StoreError::NewerSchema {
-                data: self.data.clone(),
-                found_version,
-                known_version: schema::VERSION,
-            });
-        }
-        Ok(())
     }
 
     /// Makes the database readable by its owner only; creates an empty file if there is none.
@@ -141,7 +136,7 @@ impl DatabaseFile {
 
     fn open_connection(&self) -> rusqlite::Result<SqliteConnection> {
         let connection = SqliteConnection::open(self.path())?;
-        checksum::register_functions(&connection)?;
+        integrity::register_functions(&connection)?;
         // With a log, no reader waits for a writer; with a journal, each waits for all others.
         let (journal, timeout) = match self.network {
             None => ("WAL", Duration::from_secs(10)),
@@ -165,7 +160,7 @@ impl From<rusqlite::Error> for StoreError {
 /// A new store in memory, for tests of single functions.
 pub fn open_in_memory() -> Result<Connection, QueryError> {
     let mut connection = SqliteConnection::open_in_memory()?;
-    checksum::register_functions(&connection)?;
-    schema::migrate(&mut connection)?;
+    integrity::register_functions(&connection)?;
+    schema::create(&mut connection)?;
     Ok(Connection::Sqlite(connection))
 }

@@ -1,8 +1,56 @@
-//! The check of a store that was not closed, or has changed since.
+//! Finds damage in the file: by the checksum of each row, whenever a query reads it, and by a check of the whole file that
+//! was not closed or has changed since.
+//!
+//! The functions of SQL are `crc32(...)` of any values, and `require(intact)`, which fails for a damaged row, so that no
+//! query returns one.
 
-use rusqlite::{Connection, Result};
+use crc32fast::Hasher;
+use rusqlite::{
+    Connection, Error, Result,
+    ffi::{self, SQLITE_CORRUPT},
+    functions::{Context, FunctionFlags},
+    types::ValueRef,
+};
 
-use super::{checksum::damage, schema};
+use super::schema;
+
+/// Adds the functions to a connection. Without them, the tables can only be read.
+pub fn register_functions(connection: &Connection) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_INNOCUOUS;
+    connection.create_scalar_function("crc32", -1, flags, |values| Ok(crc32(values)))?;
+    connection.create_scalar_function("require", 1, flags, |intact| {
+        if intact.get_raw(0) == ValueRef::Integer(1) {
+            return Ok(true);
+        }
+        // With a text, `SQLite` would forget the code.
+        Err(Error::SqliteFailure(ffi::Error::new(SQLITE_CORRUPT), None))
+    })
+}
+
+/// The error that `SQLite` itself returns for a damaged file.
+fn damage(what: &str) -> Error {
+    Error::SqliteFailure(ffi::Error::new(SQLITE_CORRUPT), Some(what.to_owned()))
+}
+
+/// The CRC-32 of values with their types and lengths.
+fn crc32(values: &Context) -> u32 {
+    let mut crc = Hasher::new();
+    for index in 0..values.len() {
+        let (kind, bytes): (u8, &[u8]) = match values.get_raw(index) {
+            ValueRef::Null => (0, &[]),
+            ValueRef::Integer(number) => (1, &number.to_le_bytes()),
+            ValueRef::Real(number) => (2, &number.to_le_bytes()),
+            ValueRef::Text(text) => (3, text),
+            ValueRef::Blob(blob) => (4, blob),
+        };
+        crc.update(&[kind]);
+        crc.update(&bytes.len().to_le_bytes());
+        crc.update(bytes);
+    }
+    crc.finalize()
+}
 
 /// Fails with damage unless every page, index entry and row is as it was written.
 pub(super) fn check(connection: &Connection) -> Result<()> {

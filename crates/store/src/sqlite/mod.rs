@@ -1,17 +1,11 @@
 //! The engine of one machine: one `SQLite` file in the index folder.
 
-mod added_tables;
-mod checksum;
-mod clean_shutdown;
 mod database_file;
 mod integrity;
-mod open_mark;
 mod recovery;
 mod schema;
-mod tables;
-mod words;
+mod shutdown_marks;
 
-pub use checksum::register_functions;
 pub use database_file::open_in_memory;
 pub(super) use database_file::{DatabaseFile, OpenedDatabase};
-pub use words::split_words;
+pub use integrity::register_functions;

@@ -73,8 +73,7 @@ impl Remains {
     /// What the user has to know.
     pub fn notice(&self, is_restored: bool) -> String {
         let mut notice = if is_restored {
-            "the store was damaged, or written by an older version; its datasets are indexed again"
-                .to_owned()
+            "the store was damaged; its datasets are indexed again".to_owned()
         } else {
             format!(
                 "the store was missing or damaged and a new one was created; open each folder again to \
@@ -94,11 +93,7 @@ impl Remains {
 fn copy_datasets(transaction: Transaction) -> Result<()> {
     check_table(&transaction, "old", "dataset")?;
     transaction.execute_batch(RESTORE_DATASETS)?;
-    let sql = "SELECT EXISTS (SELECT 1 FROM old.sqlite_schema WHERE name = 'source')";
-    // The oldest versions had no sources besides the folders.
-    if transaction.query_row(sql, [], |row| row.get(0))? {
-        check_table(&transaction, "old", "source")?;
-        transaction.execute(RESTORE_SOURCES, [])?;
-    }
+    check_table(&transaction, "old", "source")?;
+    transaction.execute(RESTORE_SOURCES, [])?;
     transaction.commit()
 }

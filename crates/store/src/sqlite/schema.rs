@@ -1,79 +1,116 @@
-//! The versions of the schema, as a list of migrations.
+//! Creates the tables of a file and reads their version. One comes here for what only `SQLite` has: its types, its
+//! triggers, and the checksum that every row carries, which the database computes itself and checks.
 
 use rusqlite::{Connection, OptionalExtension as _, Result, TransactionBehavior};
 
-use super::{
-    added_tables::{
-        ANCHOR_PICTURES, CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, LEASES, MODEL_LABELS,
-        MODEL_VECTORS, NO_WORDS, PICTURE_PACKS, TEXT_COVERAGE, WORDS_WITH_MARKS,
-    },
-    tables::TABLES,
-};
+use crate::table_definitions::{ALLOWED_TRANSITIONS, TABLES, VERSION};
 
-/// Versions up to this one cannot be migrated: they lack checksums, the frames of videos, or the reason
-/// why an export contains a media item. Their datasets are indexed again in a new store.
-const LAST_REPLACED: usize = 6;
+/// The counts of a dataset follow its media.
+const MEDIA_COUNTS: &str = "
+CREATE TRIGGER media_added AFTER INSERT ON media BEGIN
+  UPDATE dataset SET n_images = n_images + (new.kind = 'IMAGE'),
+                     n_videos = n_videos + (new.frame IS 1),
+                     n_frames = n_frames + (new.kind = 'FRAME'),
+                     n_objects = n_objects + (new.kind = 'OBJECT') WHERE id = new.dataset;
+END;
+CREATE TRIGGER media_removed AFTER DELETE ON media BEGIN
+  UPDATE dataset SET n_images = n_images - (old.kind = 'IMAGE'),
+                     n_videos = n_videos - (old.frame IS 1),
+                     n_frames = n_frames - (old.kind = 'FRAME'),
+                     n_objects = n_objects - (old.kind = 'OBJECT') WHERE id = old.dataset;
+END;";
 
-/// Append only.
-const MIGRATIONS: &[&str] = &[
-    TABLES,
-    LEASES,
-    CHOSEN_BY_MEDIA,
-    EXTRACTIONS,
-    EMBEDDED_TEXTS,
-    CAPTION_LANGUAGES,
-    MODEL_VECTORS,
-    ANCHOR_PICTURES,
-    MODEL_LABELS,
-    TEXT_COVERAGE,
-    WORDS_WITH_MARKS,
-    PICTURE_PACKS,
-    NO_WORDS,
-];
-
-/// Without it, every change of a media item reads all items of all selective exports.
-const CHOSEN_BY_MEDIA: &str = "CREATE INDEX chosen_media ON chosen (media)";
-
-pub(super) const VERSION: usize = LAST_REPLACED + MIGRATIONS.len();
-
-/// The version of a file; 0 for a new one.
+/// The version of a file; 0 for one without tables.
 pub(super) fn version(connection: &Connection) -> Result<usize> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Whether a file can be migrated.
-pub(super) fn is_migratable(connection: &Connection) -> Result<bool> {
-    Ok(version(connection)? > LAST_REPLACED)
-}
-
-/// Applies all missing migrations to a new file or one that can be migrated, one transaction each. If
-/// the file has a newer version than [`VERSION`], returns that version and changes nothing.
-pub(super) fn migrate(connection: &mut Connection) -> Result<Option<usize>> {
-    loop {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let version = version(&transaction)?.max(LAST_REPLACED);
-        if version > VERSION {
-            return Ok(Some(version));
-        }
-        let Some(sql) = MIGRATIONS.get(version - LAST_REPLACED) else { return Ok(None) };
-        transaction.execute_batch(sql)?;
-        transaction.pragma_update(None, "user_version", version + 1)?;
-        let sql = "INSERT OR REPLACE INTO setting VALUES ('definitions', ?1)";
-        transaction.execute(sql, [definitions(&transaction)?])?;
-        transaction.commit()?;
+/// Creates the tables of a new file in one transaction. Changes nothing if there are some.
+pub(super) fn create(connection: &mut Connection) -> Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if version(&transaction)? > 0 {
+        return Ok(());
     }
+    transaction.execute_batch(&definitions())?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    let sql = "INSERT INTO setting VALUES ('definitions', ?1)";
+    transaction.execute(sql, [hash_of_definitions(&transaction)?])?;
+    transaction.commit()
 }
 
-/// Whether tables, indexes and triggers are as the last migration left them.
+/// Whether tables, indexes and triggers are as they were created.
 pub(super) fn is_intact(connection: &Connection) -> Result<bool> {
     let sql = "SELECT value FROM setting WHERE name = 'definitions'";
     let written = connection.query_row(sql, [], |row| row.get(0)).optional()?;
-    Ok(written == Some(definitions(connection)?))
+    Ok(written == Some(hash_of_definitions(connection)?))
 }
 
-/// A hash of all definitions, except those that `SQLite` added for the full-text index of earlier versions.
-fn definitions(connection: &Connection) -> Result<[u8; 32]> {
-    let sql = "SELECT group_concat(sql, ';' ORDER BY name) FROM sqlite_schema
-               WHERE name NOT GLOB 'words_*'";
+fn hash_of_definitions(connection: &Connection) -> Result<[u8; 32]> {
+    let sql = "SELECT group_concat(sql, ';' ORDER BY name) FROM sqlite_schema";
     connection.query_row(sql, [], |row| Ok(*blake3::hash(row.get_ref(0)?.as_bytes()?).as_bytes()))
+}
+
+fn definitions() -> String {
+    let statements = TABLES.split_inclusive(";\n");
+    let tables: String =
+        statements.map(|statement| in_sqlite(&without_comments(statement))).collect();
+    format!(
+        "{tables}{MEDIA_COUNTS}
+CREATE TRIGGER transition BEFORE UPDATE OF status ON dataset
+WHEN new.status <> old.status AND (old.status || ' > ' || new.status) NOT IN ({ALLOWED_TRANSITIONS}) BEGIN
+  SELECT raise(ABORT, 'no such transition of a dataset');
+END;"
+    )
+}
+
+fn without_comments(sql: &str) -> String {
+    let code = sql.lines().map(|line| line.split("--").next().unwrap_or_default().trim_end());
+    code.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// One statement with `SQLite`'s types. A table is strict, and gets the column `checksum`, of its other columns, and
+/// the column `intact`, which says whether they still have it.
+fn in_sqlite(statement: &str) -> String {
+    let (Some((head, rest)), true) =
+        (statement.split_once("(\n"), statement.starts_with("CREATE TABLE"))
+    else {
+        return statement.to_owned() + "\n";
+    };
+    let (lines, options) = rest.rsplit_once("\n)").unwrap_or((rest, ""));
+    let options = options.trim_end_matches(';').trim();
+    let lines: Vec<&str> = lines.lines().map(|line| line.trim().trim_end_matches(',')).collect();
+    // Constraints of the table are in capital letters.
+    let is_column = |line: &str| line.starts_with(|first: char| first.is_ascii_lowercase());
+    let (columns, constraints): (Vec<&str>, Vec<&str>) =
+        lines.into_iter().partition(|line| is_column(line));
+    let names: Vec<&str> =
+        columns.iter().filter_map(|column| column.split_whitespace().next()).collect();
+    let names = names.join(", ");
+    let mut parts: Vec<String> = columns.into_iter().map(column_in_sqlite).collect();
+    parts.push(format!("checksum INTEGER NOT NULL AS (crc32({names})) STORED"));
+    parts.push(format!("intact INTEGER AS (checksum = crc32({names})) CHECK (intact)"));
+    parts.extend(constraints.into_iter().map(str::to_owned));
+    let comma = if options.is_empty() { "" } else { ", " };
+    format!("{head}(\n  {}\n) STRICT{comma}{options};\n", parts.join(",\n  "))
+}
+
+/// One column with `SQLite`'s type, which has fewer values than its own types allow: identifiers are 16 bytes, and
+/// truth values are 0 and 1.
+fn column_in_sqlite(column: &str) -> String {
+    let words: Vec<&str> = column.split_whitespace().collect();
+    let column = words.join(" ");
+    let column = column
+        .replace("bigint GENERATED BY DEFAULT AS IDENTITY", "bigint")
+        .replace("double precision", "real");
+    let (name, definition) = column.split_once(' ').unwrap_or((&column, ""));
+    let (kind, rest) = definition.split_at(definition.find(' ').unwrap_or(definition.len()));
+    let is_reference = rest.contains("REFERENCES");
+    match kind {
+        "bytea" => format!("{name} BLOB{rest}"),
+        "uuid" if is_reference => format!("{name} BLOB{rest}"),
+        "uuid" => format!("{name} BLOB{rest} CHECK (length({name}) = 16)"),
+        "boolean" => format!("{name} INTEGER{rest} CHECK ({name} IN (0, 1))"),
+        "smallint" | "integer" | "bigint" => format!("{name} INTEGER{rest}"),
+        _ => format!("{name} {}{rest}", kind.to_uppercase()),
+    }
 }

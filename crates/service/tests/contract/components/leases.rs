@@ -42,6 +42,16 @@ fn is_lost<T>(outcome: &Result<T, StoreError>) -> bool {
 }
 
 #[test]
+fn an_expired_lease_counts_until_another_worker_takes_the_task() {
+    let data = tempfile::tempdir().unwrap();
+    let (store, row) = with_operation(data.path());
+    let first = take(&store, row, FIRST, 0, 1).unwrap();
+    store.write(|tx| lease::require(tx, &first)).unwrap();
+    take(&store, row, SECOND, 2, 100).unwrap();
+    assert!(is_lost(&store.write(|tx| lease::require(tx, &first))));
+}
+
+#[test]
 fn a_task_has_one_holder_until_its_lease_expires() {
     let data = tempfile::tempdir().unwrap();
     let (store, row) = with_operation(data.path());

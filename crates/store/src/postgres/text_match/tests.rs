@@ -3,12 +3,11 @@
 use proptest::prelude::*;
 
 use super::{TextQuery, TextStatistics, occurrences};
-use crate::{Result, split_words};
 use tessera_search::text::{
     bm25::CaptionTotals,
     full_text_query::{FullTextQuery, parse},
     language::Language,
-    words::stemmed_text,
+    words::{indexed_words, stemmed_text},
 };
 use tessera_testing::full_text_matches::full_text_matches as indexed;
 use tessera_testing::random_queries::{captions, is_nested_exclusion, queries};
@@ -19,16 +18,12 @@ fn parsed(text: &str) -> FullTextQuery {
     parse(text, Language::English).unwrap()
 }
 
-fn split(text: &str) -> Result<Vec<String>> {
-    split_words(text)
-}
-
 /// The matches found here.
 fn matched(captions: &[Vec<&str>], query: &FullTextQuery) -> ScoredTexts {
-    let query = TextQuery::new(query, split).unwrap();
+    let query = TextQuery::new(query, indexed_words);
     let texts: Vec<Vec<String>> = captions
         .iter()
-        .map(|caption| split(&stemmed_text(&caption.join(" "), Language::English)).unwrap())
+        .map(|caption| indexed_words(&stemmed_text(&caption.join(" "), Language::English)))
         .collect();
     let texts: Vec<Vec<&str>> =
         texts.iter().map(|words| words.iter().map(String::as_str).collect()).collect();
@@ -64,7 +59,7 @@ proptest! {
 
 #[test]
 fn a_condition_excludes_no_match() {
-    let condition = |text: &str| TextQuery::new(&parsed(text), split).unwrap().condition();
+    let condition = |text: &str| TextQuery::new(&parsed(text), indexed_words).condition();
     let some = |text: &str| Some(text.to_owned());
     assert_eq!(condition(r#""red walls""#), some("('red' & 'wall')"));
     assert_eq!(condition(r#"red -"sea boat""#), some("('red')"));

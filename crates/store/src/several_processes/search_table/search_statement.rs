@@ -5,9 +5,7 @@
 
 use super::{
     match_conditions::{MatchConditions, has_vector},
-    member_search::{MemberOrder, MemberSearch, VectorQuery},
     registry::SearchTable,
-    search_match::{ClusterMatch, SelectedMember},
 };
 use crate::{
     cluster::MemberCounts,
@@ -16,9 +14,33 @@ use crate::{
     query,
 };
 use tessera_model::{Granularity, Page};
+use tessera_search::member_search::{MemberOrder, MemberSearch, VectorQuery};
+
+/// A cluster with members that match a query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClusterMatch {
+    /// Its rank at the level, which identifies it in the store.
+    pub cluster: u32,
+    /// Only of the matching members.
+    pub counts: MemberCounts,
+    /// The best matching members, best first: row in the store, and score if the query ranks.
+    pub best_members: Vec<(i64, Option<f32>)>,
+}
+
+/// A member that matches a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SelectedMember {
+    /// Its row in the store.
+    pub row: i64,
+    /// The rank of its cluster.
+    pub cluster: u32,
+    /// Lower is better; `None` if the query does not rank.
+    pub score: Option<f32>,
+}
 
 /// How a bounded search uses the index. Of 400 candidates at a time, the nearest 50 are found with a recall of .992.
-/// A filter that leaves a twentieth of the members still fills the horizon. Compiling a plan takes longer than it.
+/// A filter that leaves a twentieth of the members still fills the horizon. JIT is off: compiling the plan
+/// takes longer than running it.
 const BOUNDED_SETTINGS: &str = "
 SET LOCAL hnsw.ef_search = 400;
 SET LOCAL hnsw.iterative_scan = relaxed_order;
@@ -48,34 +70,6 @@ pub struct TableSearch<'a> {
     pub level: Granularity,
     /// How many of the nearest members are considered; all without it.
     pub horizon: Option<u64>,
-}
-
-/// Whether the filters of a search leave more than `limit` members, and an index can find the nearest of them.
-pub fn exceeds(
-    connection: &Connection,
-    table: &SearchTable,
-    search: &MemberSearch,
-    limit: u64,
-) -> Result<bool> {
-    let MemberOrder::Distance(distance) = &search.order else { return Ok(false) };
-    let mut conditions = MatchConditions::new(table);
-    let Some(distance) = conditions.comparable(distance) else { return Ok(false) };
-    let is_indexed = |query: &&VectorQuery| table.has_index(query.of);
-    if table.members <= limit || !conditions.candidates(&distance.query).iter().all(is_indexed) {
-        return Ok(false);
-    }
-    let filters = conditions.filters(search);
-    if filters.len() == 1 {
-        return Ok(true);
-    }
-    let sql = format!(
-        "SELECT count(*) FROM (SELECT 1 FROM {} AS t WHERE {} LIMIT {}) AS counted",
-        table.name(),
-        filters.join(" AND "),
-        limit + 1
-    );
-    let found: u64 = query::one(connection, &sql, &conditions.params(), |row| row.get(0))?;
-    Ok(found > limit)
 }
 
 /// The rows of the members that are nearest to any of the vectors, up to `limit` for each.

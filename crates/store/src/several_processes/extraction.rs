@@ -6,10 +6,10 @@
 
 use std::path::Path;
 
-use super::{
+use super::lease::{self, LeasedTask};
+use crate::{
     columns::{path_from_bytes, path_to_bytes},
     engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params},
-    lease::{self, LeasedTask},
     query, store_now,
 };
 use tessera_media::ingest::{FileStat, FileToExtract, ScannedFile};

@@ -1,5 +1,5 @@
-//! The workers that ran tasks from an index folder. When no process uses it any more, they have ended, and
-//! their tasks need not wait for the end of their leases.
+//! Keeps the workers that ran tasks from an index folder. When no process uses the folder any more, these workers have
+//! ended, so their tasks need not wait for the end of their leases.
 
 use std::{
     fs,
@@ -14,13 +14,13 @@ use tessera_files::{if_exists, private_file};
 /// One worker per line.
 const FILE: &str = "workers";
 
-pub fn add(data: &Path, worker: Uuid) -> io::Result<()> {
+pub(crate) fn add(data: &Path, worker: Uuid) -> io::Result<()> {
     let mut file = private_file().append(true).create(true).open(data.join(FILE))?;
     writeln!(file, "{worker}")
 }
 
-/// Reads and forgets them.
-pub(super) fn take_all(data: &Path) -> io::Result<Vec<Uuid>> {
+/// Returns all workers, and forgets them.
+pub(crate) fn take_all(data: &Path) -> io::Result<Vec<Uuid>> {
     let path = data.join(FILE);
     let Some(lines) = if_exists(fs::read_to_string(&path))? else { return Ok(Vec::new()) };
     fs::remove_file(path)?;

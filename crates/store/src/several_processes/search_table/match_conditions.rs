@@ -1,16 +1,19 @@
-//! The conditions of a search as SQL on a search table that is called `t`, with their values.
+//! Writes the conditions of a search as SQL on a search table that is called `t`, with their values.
+//!
+//! `tessera-retrieval` matches the same conditions in memory, in `filter_mask`. Each condition is written twice because
+//! the two have no form in common: here it is a column of JSON that an index contains, there a list of numbers of names.
+//! A common description would only name the condition, and `MemberCondition` does so.
 
-use super::{
-    member_search::{
-        DistanceBound, DistanceQuery, IssueRange, MemberCondition, MemberDistance, MemberSearch,
-        MemberVector, VectorQuery,
-    },
-    merge_rule::MergeRule,
-    registry::SearchTable,
-};
+use super::registry::SearchTable;
 use crate::{columns::encode_f16, engine::ToSql};
 use tessera_model::vql::{IssueKind, LabelRule};
-use tessera_search::index::DIMENSION;
+use tessera_search::{
+    index::DIMENSION,
+    member_search::{
+        CAPTION_LIMIT, DistanceBound, DistanceQuery, IssueRange, MODEL_SCALE, MODEL_SHARE,
+        MemberCondition, MemberDistance, MemberSearch, MemberVector, MergeRule, VectorQuery,
+    },
+};
 
 pub(super) struct MatchConditions<'a> {
     table: &'a SearchTable,
@@ -154,7 +157,7 @@ impl<'a> MatchConditions<'a> {
             DistanceQuery::Single(query) => Self::distance(&self.product(query)),
             DistanceQuery::Merged { own, model, rule } => {
                 let (own, model) = (self.distance_or_null(own), self.distance_or_null(model));
-                rule.sql(&own, &model)
+                merged_score(*rule, &own, &model)
             }
         };
         if distance.copies.is_empty() {
@@ -186,7 +189,7 @@ impl<'a> MatchConditions<'a> {
     pub fn product(&mut self, query: &VectorQuery) -> String {
         let vector = self.value(encode_f16(&query.vector));
         let schema = &self.table.vector_schema;
-        format!("t.{} OPERATOR({schema}.<#>) {vector}", query.of.column())
+        format!("t.{} OPERATOR({schema}.<#>) {vector}", column_of(query.of))
     }
 
     /// Rounding can make the distance of equal vectors slightly negative.
@@ -246,7 +249,31 @@ impl<'a> MatchConditions<'a> {
 }
 
 pub(super) fn has_vector(query: &VectorQuery) -> String {
-    format!("t.{} IS NOT NULL", query.of.column())
+    format!("t.{} IS NOT NULL", column_of(query.of))
+}
+
+/// [`MergeRule::score`] of two SQL expressions, which are null where vectors are missing.
+fn merged_score(rule: MergeRule, own: &str, model: &str) -> String {
+    let score = match rule {
+        MergeRule::Weighted => {
+            let rest = 1.0 - MODEL_SHARE;
+            format!("coalesce({MODEL_SHARE} * ({model}) + {rest} * ({own}), {own})")
+        }
+        MergeRule::OwnFirst => format!(
+            "CASE WHEN {own} < {CAPTION_LIMIT} THEN {own}
+                  ELSE coalesce({CAPTION_LIMIT} + {MODEL_SCALE} * ({model}), {own}) END"
+        ),
+    };
+    format!("CAST({score} AS real)")
+}
+
+/// The name of the column of a vector.
+pub(super) fn column_of(vector: MemberVector) -> &'static str {
+    match vector {
+        MemberVector::Descriptor => "descriptor",
+        MemberVector::Embedding => "embedding",
+        MemberVector::Model => "model_vector",
+    }
 }
 
 /// Names as JSON that PostgreSQL reads: its texts cannot contain NUL.

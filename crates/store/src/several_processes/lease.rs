@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::{
+use crate::{
     Connection, QueryError, Result, Row, StatementBatch, Transaction,
     clock::{micros, store_now},
     params, query,
@@ -116,8 +116,9 @@ pub fn is_held(connection: &Connection, lease: &Lease) -> Result<bool> {
     Ok(query::find(connection, sql, values, |row| row.get::<i64>(0))?.is_some())
 }
 
-/// Fails with [`QueryError::LeaseLost`] if another holder took the task, also if the lease has expired
-/// and nobody did. Nobody can take it before the transaction ends, because the row is written.
+/// Fails with [`QueryError::LeaseLost`] if another holder took the task. A lease that has expired and that nobody took
+/// is enough, because its fence is still the last one. Nobody can take the lease before the transaction ends, because the
+/// row is written.
 pub fn require(transaction: &Transaction, lease: &Lease) -> Result<()> {
     let sql = "UPDATE lease SET fence = fence WHERE task = ?1 AND holder = ?2 AND fence = ?3
                RETURNING fence";
@@ -139,7 +140,7 @@ pub fn end(transaction: &Transaction, lease: &Lease) -> Result<()> {
 }
 
 /// Takes leases from the workers that have them.
-pub(super) fn end_all(
+pub(crate) fn end_all(
     transaction: &Transaction,
     tasks: impl Iterator<Item = LeasedTask>,
 ) -> Result<()> {
@@ -158,7 +159,7 @@ pub fn remove_worker(connection: &Connection, holder: Uuid) -> Result<()> {
 }
 
 /// Lets others take the tasks of a worker that has ended.
-pub(super) fn release_all(connection: &Connection, holder: Uuid) -> Result<()> {
+pub(crate) fn release_all(connection: &Connection, holder: Uuid) -> Result<()> {
     let sql = "UPDATE lease SET expires_at = 0 WHERE holder = ?1 AND expires_at > 0";
     query::execute(connection, sql, params![holder])?;
     remove_worker(connection, holder)
@@ -186,7 +187,7 @@ pub fn counts(connection: &Connection) -> Result<LeaseCounts> {
 }
 
 /// Ends all leases of a store that no other process can use.
-pub(super) fn expire_all(connection: &Connection) -> Result<()> {
+pub(crate) fn expire_all(connection: &Connection) -> Result<()> {
     query::execute(connection, "UPDATE lease SET expires_at = 0", params![])
 }
 

@@ -3,8 +3,7 @@
 use half::f16;
 
 use super::{
-    match_conditions::{issue_column, json_names},
-    member_search::MemberVector,
+    match_conditions::{column_of, issue_column, json_names},
     registry::{SearchTable, table_name},
 };
 use crate::{
@@ -15,7 +14,7 @@ use crate::{
     query,
 };
 use tessera_model::{DatasetId, EntityType, Granularity, TagId, vql::IssueKind};
-use tessera_search::index::DIMENSION;
+use tessera_search::{index::DIMENSION, member_search::MemberVector};
 
 /// pgvector indexes halves of up to this dimension.
 const MAX_INDEXED_DIMENSION: usize = 4_000;
@@ -143,7 +142,7 @@ impl WriteTarget {
         ] {
             vectors.extend(is_indexed(dimension).then_some(vector));
         }
-        for column in vectors.into_iter().map(MemberVector::column) {
+        for column in vectors.into_iter().map(column_of) {
             indexes.push(format!(
                 "CREATE INDEX ON {table} USING hnsw ({column} {schema}.halfvec_ip_ops)"
             ));

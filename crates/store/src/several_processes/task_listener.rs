@@ -1,0 +1,50 @@
+//! Notifications of a server that a task may be waiting, or that clusters have changed, whose index files are then
+//! written. The channel of a schema is named by a hash, because names of channels are shorter than those of schemas.
+
+use crate::{StoreError, engine::Connection, postgres::PostgresServer};
+
+/// The triggers that notify workers.
+pub(crate) const ANNOUNCEMENTS: &str = "
+CREATE FUNCTION announce_task() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify('tessera_' || md5(TG_TABLE_SCHEMA), '');
+  RETURN NULL;
+END $$;
+CREATE TRIGGER announced AFTER INSERT ON operation
+  FOR EACH STATEMENT EXECUTE FUNCTION announce_task();
+CREATE TRIGGER announced AFTER INSERT ON export
+  FOR EACH STATEMENT EXECUTE FUNCTION announce_task();
+CREATE TRIGGER announced AFTER INSERT ON extraction_range
+  FOR EACH STATEMENT EXECUTE FUNCTION announce_task();
+CREATE TRIGGER announced AFTER INSERT ON similarity_range
+  FOR EACH STATEMENT EXECUTE FUNCTION announce_task();
+CREATE TRIGGER announced AFTER UPDATE OF generation ON dataset
+  FOR EACH STATEMENT EXECUTE FUNCTION announce_task();
+CREATE TRIGGER released AFTER UPDATE OF expires_at ON lease
+  FOR EACH ROW WHEN (new.expires_at = 0) EXECUTE FUNCTION announce_task();
+";
+
+const LISTEN: &str = "DO $$ BEGIN
+  EXECUTE format('LISTEN %I', 'tessera_' || md5(current_schema()));
+END $$";
+
+/// A connection on which the server announces tasks. Notifications may be lost when it is closed, so workers
+/// also look for tasks from time to time.
+pub struct TaskListener(Connection);
+
+impl TaskListener {
+    /// Calls `wake` after each notification, on another thread.
+    pub(crate) fn start(
+        server: &PostgresServer,
+        wake: impl Fn() + Send + 'static,
+    ) -> Result<Self, StoreError> {
+        let connection = server.connect_listening(wake)?;
+        connection.execute_batch(LISTEN)?;
+        Ok(Self(connection))
+    }
+
+    /// Whether the listener has to be started again.
+    pub fn is_closed(&self) -> bool {
+        self.0.is_closed()
+    }
+}
