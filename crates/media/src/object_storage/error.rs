@@ -210,7 +210,7 @@ pub(crate) fn sanitized_token(word: &str) -> String {
     word.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect()
 }
 
-/// Returns the message for a listing that failed, in the words of the API, with the reason.
+/// Returns the message for a listing that failed, as the API phrases it, with the reason.
 pub fn list_error(uri: &str, reason: &str) -> String {
     let uri = SafeText::file_name(uri);
     let message = format!("Invalid S3 URI or no media files found at {uri}");
