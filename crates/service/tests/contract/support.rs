@@ -248,11 +248,11 @@ impl Service {
     }
 
     pub fn token(&self) -> String {
-        self.token_with(&json!({}), Some(&self.credentials.api_key), Algorithm::HS256)
+        self.token_with(&json!({}), Some(&self.credentials.api_key))
     }
 
-    /// A valid token with some claims replaced (null removes one), or another kid or algorithm.
-    pub fn token_with(&self, claims: &Value, kid: Option<&str>, algorithm: Algorithm) -> String {
+    /// A valid token with some claims replaced (null removes one), or another kid.
+    pub fn token_with(&self, claims: &Value, kid: Option<&str>) -> String {
         let now = now();
         let key = &self.credentials.api_key;
         let mut all = json!({"sub": key, "iat": now, "exp": now + 600, "iss": "sdk"});
@@ -260,7 +260,7 @@ impl Service {
             all[name] = value.clone();
         }
         all.as_object_mut().unwrap().retain(|_, value| !value.is_null());
-        let mut header = Header::new(algorithm);
+        let mut header = Header::new(Algorithm::HS256);
         header.kid = kid.map(str::to_owned);
         let secret = self.credentials.api_secret.expose_secret().as_bytes();
         encode(&header, &all, &EncodingKey::from_secret(secret)).unwrap()
