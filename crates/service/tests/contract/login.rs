@@ -2,6 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::hmac;
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 use crate::support::{Place, Service, answer, now, pictures};
