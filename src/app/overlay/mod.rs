@@ -2,7 +2,7 @@
 //!
 //! A dialog is one file: its state, its keys, its size, its hints, its drawing, and what happens when it is accepted.
 //! To add one, implement [`Dialog`] in a new file, list the file here, and open the dialog in an action with
-//! [`Overlays::open`].
+//! `Overlays::open`.
 
 pub mod add_media;
 pub mod archive_inspector;

@@ -39,7 +39,7 @@ impl Results {
         self.loaded_member(media).map(|(_, preview)| preview)
     }
 
-    /// Like [`App::loaded_preview`], with its cluster.
+    /// Like `loaded_preview`, with its cluster.
     pub fn loaded_member(&self, media: MediaId) -> Option<(&Cluster, &Preview)> {
         self.clusters_of_dataset().find_map(|cluster| {
             let preview = cluster.previews.iter().find(|preview| preview.media == media)?;
