@@ -1,7 +1,7 @@
-//! The basket of a dataset: its [`Selection`], with undo and redo.
+//! The basket of a dataset: a [`Selection`] with undo and redo.
 //!
-//! Selecting a cluster absorbs the individually selected items in it. Toggling a member of a selected
-//! cluster excludes or includes it; no item is selected twice.
+//! Selecting a cluster absorbs its members that were selected one by one. Toggling a member of a selected cluster
+//! excludes or includes the member, so that no item is ever selected twice.
 
 use crate::{
     Cluster, ClusterId, EntryContent, EntryId, MediaId, Preview, Query, SafeText, Search,
@@ -26,7 +26,7 @@ pub struct Basket {
 pub struct SelectionChange {
     pub added: usize,
     pub removed: usize,
-    /// Individually selected items that a newly selected cluster absorbed.
+    /// Individually selected items that became part of a newly selected cluster.
     pub absorbed: usize,
 }
 
@@ -74,7 +74,7 @@ impl Basket {
         &self.selection
     }
 
-    /// Selects clusters that are not selected yet, absorbing individually selected members.
+    /// Selects clusters that are not selected yet. Their members that were selected one by one are absorbed.
     pub fn select(
         &mut self,
         clusters: impl IntoIterator<Item = SelectionEntry>,
@@ -110,7 +110,7 @@ impl Basket {
         change
     }
 
-    /// The edits for these clusters. With `inverted`, selected clusters are deselected.
+    /// Plans the edits that select these clusters. If `inverted`, clusters that are selected already are deselected.
     fn plan(
         &self,
         clusters: impl IntoIterator<Item = SelectionEntry>,
@@ -140,8 +140,7 @@ impl Basket {
         (plan, change)
     }
 
-    /// Selects or deselects an item or a cluster. Inside a selected cluster, excludes or includes the
-    /// item.
+    /// Selects or deselects an item or a cluster. An item inside a selected cluster is excluded or included instead.
     pub fn toggle_media_item(&mut self, entry: SelectionEntry) -> ToggleOutcome {
         let EntryContent::MediaItem(item, within) = entry.content else {
             let deselected = self.invert([entry]).removed > 0;
@@ -185,7 +184,7 @@ impl Basket {
     /// Replaces the whole selection, in one undo step.
     pub fn replace(&mut self, selection: &Selection) {
         let removed = self.selection.ordered_entries().into_iter().map(|entry| (entry.id(), None));
-        // All entries follow the order of the new selection, including those that are in both.
+        // Every entry moves to its position in the new selection, even if the old selection has the entry too.
         let added = (0..).zip(selection.ordered_entries().into_iter().cloned());
         let added = added.map(|(position, entry)| (entry.id(), Some((position, entry))));
         self.apply_step(removed.chain(added).collect());
@@ -214,7 +213,7 @@ impl Basket {
         !self.redo_stack.is_empty()
     }
 
-    /// Marks all clusters as stale, also in the undo history. Returns the number of stale entries.
+    /// Marks all clusters as stale, in the undo history as well. Returns the number of stale entries.
     pub fn mark_stale(&mut self) -> usize {
         self.selection.mark_stale();
         let edits = self.undo_stack.iter_mut().chain(&mut self.redo_stack).flatten();
@@ -223,7 +222,7 @@ impl Basket {
         self.selection.totals().stale
     }
 
-    /// Clears the stale flag of clusters that the service just returned. Returns how many were stale.
+    /// Clears the stale flag of clusters that the service just returned. Returns how many of the clusters were stale.
     pub fn confirm_clusters(&mut self, clusters: &[Cluster]) -> usize {
         self.selection.confirm_clusters(clusters)
     }

@@ -1,4 +1,4 @@
-//! Clusters, their previews, and relevance scores.
+//! Clusters with their previews, and the relevance scores by which clusters and previews are ranked.
 
 use crate::{
     ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame,
@@ -11,17 +11,17 @@ pub struct Cluster {
     /// The id is valid only at the granularity at which the cluster was found.
     pub id: ClusterId,
     pub entity: EntityType,
-    /// `None` when the service did not count (-1) or did not send it.
+    /// `None` if the service did not count images (-1) or did not send the field.
     pub n_images: Option<u64>,
     pub n_objects: Option<u64>,
     /// The videos from which the frames were taken.
     pub n_videos: Option<u64>,
     pub n_frames: Option<u64>,
-    /// Free text of the service, never parsed.
+    /// Free text from the service, which is never parsed.
     pub similarity_threshold: Option<SafeText>,
     /// The score of the best member, if the search ranks.
     pub relevance: Option<Relevance>,
-    /// Best first.
+    /// The best preview comes first.
     pub previews: Vec<Preview>,
     pub labels: Vec<SafeText>,
     pub tags: Vec<Tag>,
@@ -29,8 +29,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The number of members: images and frames, or objects. If the service does not count frames,
-    /// videos count instead.
+    /// The number of members: images and frames, or objects. If the service does not count frames, the number of videos
+    /// is added instead.
     pub fn size(&self) -> Option<u64> {
         let counts = match self.entity {
             EntityType::Objects => [self.n_objects, None],
@@ -39,7 +39,7 @@ impl Cluster {
         counts.into_iter().flatten().reduce(|a, b| a + b)
     }
 
-    /// What the members are, if there are frames: `1 image, 12 frames, 3 videos`.
+    /// Summarizes the members of a cluster that contains frames: `1 image, 12 frames, 3 videos`.
     pub fn contents_with_frames(&self) -> Option<String> {
         let frames = self.n_frames.filter(|frames| *frames > 0)?;
         let frames = frames_and_videos(frames, self.n_videos);
@@ -72,7 +72,7 @@ pub struct Preview {
     pub file_name: SafeText,
     /// The path or URI of the original file, as received, without a query.
     pub original_uri: Option<SafeText>,
-    /// Where it is in a video, if it is a frame of one.
+    /// The video and the time, if the media item is a frame of a video.
     pub frame: Option<VideoFrame>,
     /// The part of the picture that matched, if the service sends it.
     pub region: Option<Region>,
@@ -82,13 +82,13 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// The file name; for a frame, the name of its video and the time.
+    /// Returns the file name. For a frame, returns the time and the name of its video.
     pub fn title(&self) -> SafeText {
         self.frame.as_ref().map_or_else(|| self.file_name.clone(), VideoFrame::title)
     }
 }
 
-/// What a score measures. Only known kinds have a direction and bands.
+/// What a score measures. Only the known kinds have a direction and bands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScoreKind {
     /// Lower is closer.
@@ -103,7 +103,7 @@ pub struct Relevance {
     pub kind: ScoreKind,
 }
 
-/// How to read a cosine distance: image and caption searches have different bands.
+/// The bands by which a cosine distance is read. Image searches and caption searches have different bands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScoreScale {
     Visual,
@@ -141,7 +141,7 @@ impl RelevanceBand {
         }
     }
 
-    /// How many of four dots are filled.
+    /// The number of filled dots, out of four.
     pub fn strength(self) -> usize {
         match self {
             Self::Same | Self::Strong => 4,
@@ -153,7 +153,8 @@ impl RelevanceBand {
 }
 
 impl Relevance {
-    /// The band of a score, by the bounds that the API names. `None` where the direction is unknown.
+    /// Returns the band of a score, by the bounds that the API names, or `None` if it is not known whether lower scores
+    /// are closer.
     pub fn band(&self, scale: ScoreScale) -> Option<RelevanceBand> {
         if self.kind != ScoreKind::CosineDistance {
             return None;

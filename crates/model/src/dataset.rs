@@ -1,7 +1,7 @@
 //! A dataset, its status, and which operations each status allows.
 //!
-//! [`Status::allows`] is the only implementation of these rules: the local service responds with 409
-//! by it, and the interface disables actions by it.
+//! [`Status::allows`] is the only implementation of these rules: it decides which requests the local service rejects
+//! with 409, and which actions the interface disables.
 
 use crate::{DatasetId, SafeText};
 
@@ -16,7 +16,7 @@ pub enum Status {
     ReadOnly,
     Indexing,
     Error,
-    /// An unknown status: treated as busy, shown as received.
+    /// An unknown status, which is treated as busy and shown as received.
     Other(SafeText),
 }
 
@@ -25,7 +25,7 @@ pub enum Operation {
     Read,
     /// Search by caption or query language.
     TextSearch,
-    /// Register a query image, or explore with an anchor.
+    /// Register a query image, or search by an anchor.
     VisualSearch,
     Export,
     AddMedia,
@@ -35,11 +35,11 @@ pub enum Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
     Allowed,
-    /// The API names no rule: send the request and let the service decide.
+    /// The API names no rule, so the request is sent and the service decides.
     Unspecified,
-    /// The status is unknown: ask the user first.
+    /// The status is unknown, so the user is asked first.
     Confirm,
-    /// Refused, with the way out.
+    /// The operation is refused. The text explains what to do instead.
     Denied(&'static str),
 }
 
@@ -53,7 +53,7 @@ impl Permission {
 }
 
 impl Operation {
-    /// The name on screen.
+    /// The name shown on screen.
     pub fn label(self) -> &'static str {
         match self {
             Self::Read => "browse",
@@ -91,7 +91,7 @@ impl Status {
         }
     }
 
-    /// Parses the legacy `status` field, used only where `status_new` is missing.
+    /// Parses the legacy `status` field, which is used only if `status_new` is missing.
     pub fn parse_legacy(raw: &str) -> Self {
         match raw.trim().to_uppercase().replace('_', " ").as_str() {
             "UPDATING" => Self::ReadOnly,
@@ -117,7 +117,7 @@ impl Status {
         matches!(self, Self::ReadOnly | Self::Indexing | Self::Other(_))
     }
 
-    /// The rules of the API document, "States and transitions".
+    /// Returns whether an operation is allowed, by the rules in "States and transitions" of the API document.
     pub fn allows(&self, operation: Operation) -> Permission {
         match (operation, self) {
             (Operation::Read, _)
@@ -152,7 +152,7 @@ pub struct Dataset {
     pub name: SafeText,
     pub status: Status,
     pub status_is_legacy: bool,
-    /// The legacy field as received; no rule reads it.
+    /// The legacy field as received. No rule depends on this field.
     pub legacy_status: Option<SafeText>,
     /// Percent, 0-100.
     pub progress: Option<u8>,
@@ -166,8 +166,8 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Whether the clusters may have changed since `earlier`: the dataset became READY, or its number of
-    /// images changed while READY. Adding media alone does not change clusters.
+    /// Whether the clusters may have changed since `earlier`: the dataset became READY, or its number of images changed
+    /// while it was READY. Adding media does not change clusters by itself.
     pub fn is_reclustered_since(&self, earlier: &Self) -> bool {
         self.status == Status::Ready
             && (earlier.status != Status::Ready || self.n_images != earlier.n_images)
@@ -178,6 +178,6 @@ impl Dataset {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordField {
     pub name: SafeText,
-    /// Text as it is, anything else as JSON.
+    /// Text is kept as it is; any other value is written as JSON.
     pub value: SafeText,
 }

@@ -5,10 +5,10 @@ use crate::{SafeText, keyword::keyword_enum};
 
 keyword_enum!(
     EnrichmentModel {
-        /// Caption search and full text.
+        /// Captions, which caption search and full-text search need.
         CaptionImages = "CAPTION_IMAGES",
         ImageTagging = "IMAGE_TAGGING",
-        /// Images and text in one embedding space: semantic search.
+        /// Images and text in one embedding space, which semantic search needs.
         MultimodelImageEncoding = "MULTIMODEL_IMAGE_ENCODING",
         ObjectDetection = "OBJECT_DETECTION",
     }
@@ -30,7 +30,7 @@ pub enum ModelStatus {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enrichment {
-    /// One for each of [`EnrichmentModel::ALL`], in its order.
+    /// One status for each of [`EnrichmentModel::ALL`], in the same order.
     pub statuses: [ModelStatus; EnrichmentModel::ALL.len()],
     /// The models that the response describes, including models of unknown types.
     pub models: Vec<AppliedModel>,
@@ -40,7 +40,7 @@ pub struct Enrichment {
 /// A model that was applied to a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppliedModel {
-    /// The name of an [`EnrichmentModel`], or another.
+    /// The name of an [`EnrichmentModel`], or a name that this program does not know.
     pub kind: SafeText,
     pub id: Option<SafeText>,
     pub name: Option<SafeText>,
@@ -55,7 +55,7 @@ impl Enrichment {
         self.statuses[model as usize]
     }
 
-    /// What the response says about the model of a type.
+    /// Returns what the response says about the model of a type.
     pub fn applied(&self, model: EnrichmentModel) -> Option<&AppliedModel> {
         self.models.iter().find(|applied| applied.kind.as_str() == model.as_str())
     }

@@ -40,8 +40,8 @@ pub struct ExportSpec {
 pub struct ArchiveName(String);
 
 impl ArchiveName {
-    /// Sanitizes a name: the last path component, without control and reserved characters or leading dots
-    /// and dashes, at most 200 bytes.
+    /// Sanitizes a name: keeps the last path component without control characters, reserved characters, and leading
+    /// dots and dashes, and truncates it to 200 bytes.
     pub fn new(raw: &str) -> Self {
         let base = raw.rsplit(['/', '\\']).next().unwrap_or_default();
         let mut stem: String = base
@@ -73,11 +73,11 @@ impl fmt::Debug for ArchiveName {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExportState {
-    /// The status as received; empty when the service sent none.
+    /// The status as received. Empty if the service sent none.
     Running(SafeText),
-    /// The archive can be downloaded once there is a link.
+    /// The export is complete. The archive can be downloaded once the service sends a link.
     Completed,
-    /// FAILED, REJECTED, CANCELLED or another word for it, as received.
+    /// FAILED, REJECTED, CANCELLED or another word for failure, as received.
     Failed(SafeText),
 }
 
@@ -108,7 +108,7 @@ pub struct ExportTask {
     pub state: ExportState,
     /// Percent.
     pub progress: Option<u8>,
-    /// A time-limited link to the archive; present when completed.
+    /// A time-limited link to the archive, present once the export is completed.
     pub download: Option<Link>,
     pub message: Option<SafeText>,
 }
@@ -117,14 +117,14 @@ impl ExportTask {
     /// Whether the export has failed, or its archive can be downloaded.
     pub fn has_ended(&self) -> bool {
         match &self.state {
-            // Without a link yet, it is completed but not ready.
+            // Without a link, a completed export cannot be downloaded yet.
             ExportState::Completed => self.download.is_some(),
             ExportState::Failed(_) => true,
             ExportState::Running(_) => false,
         }
     }
 
-    /// Why there will be no archive, if the export has ended without one.
+    /// Why the export ended without an archive, or `None` if it may still produce one.
     pub fn failure(&self) -> Option<Failure> {
         let ExportState::Failed(state) = &self.state else { return None };
         let sentence = format!("the export ended with {state}");
@@ -150,9 +150,9 @@ pub struct Extraction {
     pub bytes: u64,
     /// Entries that were skipped, each with the reason.
     pub rejected_entries: NameSample,
-    /// The file that joins metadata rows and pictures, if requested.
+    /// The file that joins rows of metadata with their pictures, if requested.
     pub index_file: Option<PathBuf>,
-    /// Why that file could not be written.
+    /// Why the index file could not be written.
     pub index_failure: Option<Failure>,
 }
 
@@ -164,11 +164,11 @@ pub struct Inspection {
     pub metadata_file: SafeText,
     pub rows: u64,
     pub columns: Vec<SafeText>,
-    /// Rows by `uniqueness_score`, in tenths of 0.0-1.0.
+    /// The number of rows by `uniqueness_score`, in ten bins from 0.0 to 1.0.
     pub uniqueness: [u64; Inspection::BINS],
-    /// Rows without a score from 0.0 to 1.0.
+    /// Rows without a `uniqueness_score` from 0.0 to 1.0.
     pub unscored: u64,
-    /// Rows that are frames, and the videos that they are from.
+    /// The number of rows that are frames.
     pub frames: u64,
     pub videos: u64,
     /// Files below `images/`.
@@ -179,7 +179,7 @@ pub struct Inspection {
     pub rows_without_file: NameSample,
     /// Files that no row names.
     pub files_without_row: NameSample,
-    /// Entries with unsafe names; never opened.
+    /// Entries with unsafe names, which are never opened.
     pub unsafe_entries: NameSample,
 }
 

@@ -1,4 +1,5 @@
-//! What is counted in loaded clusters: facets, which are labels, tags and words of captions, and histograms of scores.
+//! Counts what occurs in the loaded clusters. Facets are labels, tags and words of captions, and histograms show the
+//! distribution of scores.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +26,7 @@ impl FacetKind {
     }
 }
 
-/// A value, and in how many clusters it occurs.
+/// A value, and the number of clusters in which the value occurs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facet {
     pub name: SafeText,
@@ -42,7 +43,7 @@ const STOP_WORDS: [&str; 32] = [
 ];
 const MIN_WORD_CHARS: usize = 3;
 
-/// The facets of a kind, most frequent first, then by name.
+/// Returns the facets of a kind, the most frequent first. Equally frequent facets are sorted by name.
 pub fn count_facets<'a>(
     clusters: impl IntoIterator<Item = &'a Cluster>,
     kind: FacetKind,
@@ -55,7 +56,7 @@ pub fn count_facets<'a>(
     }
     let facet = |((name, tag), clusters)| Facet { name, tag, clusters };
     let mut facets: Vec<Facet> = counts.into_iter().map(facet).collect();
-    // The sort is stable: equal counts stay in the order of their names.
+    // The sort is stable, so that facets with equal counts stay sorted by name.
     facets.sort_by_key(|facet| std::cmp::Reverse(facet.clusters));
     facets
 }
@@ -75,7 +76,7 @@ fn values(cluster: &Cluster, kind: FacetKind) -> BTreeSet<(SafeText, Option<TagI
 
 fn words(caption: &SafeText) -> Vec<String> {
     let text = caption.as_str().to_lowercase();
-    // A vowel sign, as in Devanagari, is in a grapheme with the letter before it.
+    // A vowel sign (in Devanagari, for example) is in one grapheme with the letter before it.
     let graphemes: Vec<&str> = text.graphemes(true).collect();
     let words = graphemes.split(|grapheme| !grapheme.starts_with(char::is_alphanumeric));
     words
@@ -86,7 +87,7 @@ fn words(caption: &SafeText) -> Vec<String> {
         .collect()
 }
 
-/// The part before the colon.
+/// Labels with one of these words before the colon are metadata.
 const METADATA_LABEL_KINDS: [&str; 10] = [
     "year",
     "date",
@@ -105,18 +106,18 @@ pub fn is_metadata_label(label: &str) -> bool {
     label.split_once(':').is_some_and(|(kind, _)| METADATA_LABEL_KINDS.contains(&kind))
 }
 
-/// The bounds of a histogram are multiples of this.
+/// The bounds of a histogram are multiples of this step.
 const BOUND: f64 = 0.05;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// The lower bound of the first interval, and the upper bound of the last one.
+    /// The lower bound of the first interval, and the upper bound of the last interval.
     pub range: (f64, f64),
     pub counts: Vec<usize>,
 }
 
 impl Histogram {
-    /// Counts values in `intervals` intervals. `None` without a finite value or an interval.
+    /// Counts `values` in `intervals` intervals. Returns `None` if no value is finite or `intervals` is 0.
     pub fn new(values: &[f64], intervals: usize) -> Option<Self> {
         let finite = || values.iter().copied().filter(|value| value.is_finite());
         let (min, max) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
@@ -131,7 +132,7 @@ impl Histogram {
         (intervals > 0).then_some(histogram)
     }
 
-    /// The interval that a value is in; the first or last one for a value outside the range.
+    /// Returns the interval that contains a value. A value outside the range is in the first or the last interval.
     pub fn index_of(&self, value: f64) -> Option<usize> {
         let (start, end) = self.range;
         let last = self.counts.len().checked_sub(1)?;

@@ -1,15 +1,16 @@
-//! A failed request as data: a kind the program acts on, a message, and a remedy.
+//! A failed request as data: the kind decides how the program reacts, and the message and the remedy are shown to the
+//! user.
 
 use std::{fmt, time::Duration};
 
 use crate::SafeText;
 
-/// Decides what happens next: retry, log in, refresh, or give up.
+/// The kind of a failure, which decides what happens next: retry, log in, refresh, or give up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// No connection; nothing was sent.
+    /// No connection could be made, so nothing was sent.
     Unreachable,
-    /// The request was sent, but no response arrived: a write may have taken effect.
+    /// The request was sent but no response arrived, so a write may have taken effect.
     NoResponse,
     /// 5xx.
     Server,
@@ -21,17 +22,17 @@ pub enum FailureKind {
     Forbidden,
     /// 404.
     NotFound,
-    /// The status of the dataset forbids it (409).
+    /// The status of the dataset forbids the request (409).
     Conflict,
     /// 400, 413, 415, 422.
     Invalid,
-    /// The response reports an error, whatever its status code is.
+    /// The response reports an error, even if its status code does not.
     Rejected,
-    /// The response does not show whether a write was accepted: it may have taken effect.
+    /// The response does not show whether a write was accepted, so the write may have taken effect.
     Unconfirmed,
     /// The response could not be parsed.
     Unexpected,
-    /// This machine: disk, permissions, an unreadable file.
+    /// The cause is on this machine: the disk, permissions, or an unreadable file.
     Local,
 }
 
@@ -65,7 +66,7 @@ impl Failure {
         Self::new(FailureKind::Local, sentence)
     }
 
-    /// A worker thread panicked.
+    /// The failure of a worker thread that panicked.
     pub fn internal_error() -> Self {
         Self::local("internal error").with_remedy("Please report this bug")
     }
@@ -114,11 +115,11 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The code of a failure because the secret of the login is missing.
+/// The code of a failure that occurs because the secret of the login is missing.
 pub const NO_SECRET: &str = "no_secret";
 
-/// What the status of a check of the login says about the login; `None` if it says nothing.
-/// `by_dataset`: whether a dataset was read, or the list of datasets.
+/// Explains what the HTTP status of a login check says about the login. Returns `None` if the status says nothing.
+/// `by_dataset` is true if the check read a dataset, and false if it read the list of datasets.
 pub fn login_check_text(http_status: u16, by_dataset: bool) -> Option<&'static str> {
     Some(match http_status {
         401 => "401: the key has expired or is wrong, or the secret does not match",
@@ -132,9 +133,9 @@ pub fn login_check_text(http_status: u16, by_dataset: bool) -> Option<&'static s
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestRecord {
     pub method: &'static str,
-    /// Path and query; with the host when it is not the service's own.
+    /// Path and query, preceded by the host if the host is not that of the service.
     pub target: SafeText,
-    /// From 1.
+    /// Counted from 1.
     pub attempt: u32,
     pub duration: Duration,
     pub bytes_sent: u64,

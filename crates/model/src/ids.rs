@@ -1,4 +1,4 @@
-//! Identifiers, parsed once at the boundary. Each is a UUID, so a path built from one cannot contain
+//! Identifiers, parsed once at the boundary. An identifier is a UUID, so a path built from identifiers cannot contain
 //! `../`, a query or another host.
 
 use std::{fmt, str::FromStr};
@@ -14,7 +14,7 @@ macro_rules! id {
         pub struct $name(pub Uuid);
 
         impl $name {
-            /// The first eight hexadecimal digits, for display.
+            /// Returns the first eight hexadecimal digits, for display.
             pub fn short(self) -> String {
                 self.0.simple().to_string()[..8].to_owned()
             }

@@ -1,10 +1,10 @@
-//! Additions of media: their source, their options, and the local check before anything is sent.
+//! An addition of media: its source, its options, and the local check that runs before anything is sent.
 
 use std::path::PathBuf;
 
 use crate::{SafeText, vql::InvalidField};
 
-/// The source of an addition; a request has exactly one.
+/// The source of an addition. A request has exactly one source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MediaSource {
     /// A folder in object storage, or a manifest that lists media.
@@ -21,7 +21,7 @@ pub enum MediaSource {
 pub enum StorageKind {
     Folder,
     Manifest,
-    /// A single object that does not look like a manifest: worth a warning, not an error.
+    /// A single object that does not look like a manifest, which causes a warning rather than an error.
     Object,
 }
 
@@ -45,25 +45,26 @@ impl StorageKind {
     }
 }
 
-/// The archive formats that the API names.
+/// The archive formats that the API documents.
 const ARCHIVE_SUFFIXES: [&str; 3] = [".zip", ".tar", ".tar.gz"];
-/// Formats that the API does not name: a short form of `.tar.gz`, and those that the local service also unpacks.
+/// Archive formats that the API does not document: the short form of `.tar.gz`, and two formats that the local service
+/// also unpacks.
 pub const UNDOCUMENTED_ARCHIVE_SUFFIXES: [&str; 3] = [".tgz", ".tar.xz", ".tar.zst"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaAddition {
     pub source: MediaSource,
-    /// Reindex right after adding; otherwise the dataset stays in PARTIAL INDEX.
+    /// Whether to reindex right after the addition. If false, the dataset stays in PARTIAL INDEX.
     pub auto_reindex: bool,
     /// The ARN of a role to assume for another account's storage.
     pub assume_role: Option<String>,
-    /// Capacity to reserve, instead of the computed number.
+    /// The capacity to reserve for videos, instead of the computed capacity.
     pub batch_videos: Option<u64>,
     pub batch_images: Option<u64>,
     pub batch_objects: Option<u64>,
-    /// Whether spot instances may be used; hosted deployments only.
+    /// Whether spot instances may be used. Only hosted deployments have this option.
     pub spot: Option<bool>,
-    /// Send it although the status of the dataset forbids it.
+    /// Whether to send the request even if the status of the dataset forbids it.
     pub force: bool,
 }
 
@@ -81,7 +82,7 @@ impl MediaAddition {
         }
     }
 
-    /// Checks the rules of the API. The error names the field as the wire does.
+    /// Checks the rules of the API. An error names the field by its name on the wire.
     pub fn validate(&self) -> Result<(), InvalidField> {
         let invalid = |field, reason| Err(InvalidField::new(field, reason));
         match &self.source {
@@ -121,7 +122,7 @@ impl MediaAddition {
         }
     }
 
-    /// Whether an option beside `force` is set.
+    /// Whether any option except `force` is set.
     fn has_options(&self) -> bool {
         *self != Self { force: self.force, ..Self::new(self.source.clone()) }
     }
@@ -143,12 +144,12 @@ fn is_role_arn(text: &str) -> bool {
 pub struct Preflight {
     pub images: u64,
     pub videos: u64,
-    /// Size of the files or the archive that will be sent.
+    /// Size of the files or of the archive to send.
     pub bytes: u64,
-    /// Files of other kinds, and links in folders.
+    /// The number of skipped entries: files of other kinds, and links in folders.
     pub skipped: u64,
     pub unreadable: u64,
-    /// At most [`Preflight::MAX_NAMED`] of the unreadable ones.
+    /// The first unreadable files, at most [`Preflight::MAX_NAMED`].
     pub unreadable_files: Vec<UnreadableFile>,
     /// The given paths that are folders.
     pub folders: Vec<PathBuf>,

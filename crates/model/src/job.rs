@@ -1,4 +1,4 @@
-//! Jobs that the user started, as they are saved across restarts.
+//! Jobs that the user started, in the form in which they are saved across restarts.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -43,14 +43,14 @@ impl ExportJob {
 pub struct AdditionJob {
     /// The source for display: `/data/new`, `s3://bucket/new/`.
     pub source: SafeText,
-    /// The source as options of the command line: `--dir /data/new`.
+    /// The options of the command line that name the source: `--dir /data/new`.
     pub cli_options: SafeText,
     pub auto_reindex: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRecord {
-    /// Identifies the job: no two jobs of a user start at the same time.
+    /// The start time, which also identifies the job, because no two jobs of a user start at the same time.
     pub started_at: Timestamp,
     pub ended_at: Option<Timestamp>,
     pub dataset: DatasetId,
@@ -62,9 +62,9 @@ pub struct JobRecord {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum SavedJobState {
-    /// Waiting locally until the dataset is free.
+    /// The job waits on this machine until the dataset is free.
     Queued,
-    /// Sent, not yet acknowledged.
+    /// The request was sent, but the service has not acknowledged it yet.
     Sent,
     /// The service is working on the export.
     Running(ExportTaskId),
@@ -72,19 +72,19 @@ pub enum SavedJobState {
     Accepted,
     /// The archive can be downloaded.
     Completed(ExportTaskId),
-    /// The export it came from, unless the job is of an older version.
+    /// The archive, and the export that it came from. Jobs saved by older versions do not record the export.
     Downloaded(Archive, Option<ExportTaskId>),
     /// Finished, with the final status of the dataset.
     Done(SafeText),
-    /// Why, and the export if the service has accepted one.
+    /// The reason for the failure, and the export if the service accepted one.
     Failed(SafeText, Option<FailedExport>),
-    /// The job may have started; why that is unknown.
+    /// The job may have started. The text explains why this is unknown.
     Uncertain(SafeText),
-    /// The job is no longer watched. The export allows to resume watching.
+    /// The job is no longer watched. If there is an export, watching can be resumed.
     Unwatched(Option<ExportTaskId>),
 }
 
-/// An export that the service accepted and that has no archive.
+/// An export that the service accepted but that produced no archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedExport {
     pub id: ExportTaskId,
@@ -93,7 +93,7 @@ pub struct FailedExport {
 }
 
 impl FailedExport {
-    /// The status of an export that ended without one.
+    /// The status given to a failed export whose status was not received.
     pub const STATUS: &str = "FAILED";
 
     /// An export whose status was not received.
@@ -109,7 +109,7 @@ impl From<&ExportTask> for FailedExport {
 }
 
 impl SavedJobState {
-    /// The export at the service.
+    /// Returns the export of the job, if the service has accepted one.
     pub fn export(&self) -> Option<ExportTaskId> {
         match self {
             Self::Running(task) | Self::Completed(task) => Some(*task),
@@ -123,7 +123,7 @@ impl SavedJobState {
         matches!(self, Self::Done(_) | Self::Failed(..) | Self::Downloaded(..) | Self::Uncertain(_))
     }
 
-    /// Whether the job continues without the user, here or at the service.
+    /// Whether the job proceeds without any action of the user, on this machine or at the service.
     pub fn is_running(&self) -> bool {
         matches!(self, Self::Queued | Self::Sent | Self::Running(_) | Self::Accepted)
     }
@@ -131,7 +131,7 @@ impl SavedJobState {
 
 const MAX_RECORDS: usize = 200;
 
-/// Removes the oldest successful jobs beyond the limit; `records` are oldest first.
+/// Removes the oldest successful jobs beyond the limit. `records` must be sorted by age, the oldest first.
 pub fn drop_oldest_finished(records: &mut Vec<JobRecord>) {
     let succeeded = |record: &JobRecord| {
         matches!(record.state, SavedJobState::Downloaded(..) | SavedJobState::Done(_))

@@ -1,5 +1,5 @@
-//! Enums whose values are keywords of the API, and those that searches share: the kind of cluster members, and the image
-//! with which others are compared.
+//! Enums whose values are keywords of the API. The macro `keyword_enum` defines such an enum; [`EntityType`] and
+//! [`Anchor`], which all searches use, are defined here as well.
 
 use std::str::FromStr;
 
@@ -52,7 +52,7 @@ impl EntityType {
 impl FromStr for EntityType {
     type Err = &'static str;
 
-    /// Parses the keyword in any case, also in the singular.
+    /// Parses the keyword in any case, in the plural or the singular.
     fn from_str(raw: &str) -> Result<Self, Self::Err> {
         let keyword = raw.trim().to_uppercase();
         let singular = || Self::from_keyword(&format!("{keyword}S"));

@@ -1,7 +1,7 @@
 //! Values and rules of a dataset media service: datasets, clusters, searches, selections, exports and jobs.
 //!
-//! Nothing here does I/O or is async. The client and the local service share this crate, so a rule written here
-//! (when an export is allowed, which score is close) is the same on both sides.
+//! Nothing in this crate does I/O or is async. The client and the local service share the crate, so a rule in it (when
+//! an export is allowed, which score is close) is the same on both sides.
 
 pub mod basket;
 pub mod cluster;

@@ -1,6 +1,6 @@
-//! Files outside the service: their kinds by extension, the same for the client and the service, the listing of a local
-//! folder for the file picker, and safe paths of archive members. Whether a picture is valid is checked later, from its
-//! content.
+//! Rules for files outside the service, which the client and the service share: the kind of a file by its extension,
+//! the listing of a local folder for the file picker, and safe paths of archive members. Whether a picture is valid is
+//! checked later, from its content.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -11,10 +11,10 @@ const MAX_FILE_SIZE: u64 = 256 << 20;
 /// Size limit of the local service for a video, in bytes.
 const MAX_VIDEO_SIZE: u64 = 4 << 30;
 
-/// What a file is by its name.
+/// What a file is, judged by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// A picture, also of a format that only some services read.
+    /// A picture, possibly in a format that only some services read.
     Picture,
     Video,
     /// Captions, labels or boxes in a separate file.
@@ -54,7 +54,7 @@ impl FileKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderListing {
     pub path: PathBuf,
-    /// At most [`FolderListing::MAX_ENTRIES`].
+    /// The entries of the folder, at most [`FolderListing::MAX_ENTRIES`].
     pub entries: Vec<FolderEntry>,
     pub omitted: usize,
 }
@@ -71,7 +71,7 @@ impl FolderListing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderEntry {
     pub name: SafeText,
-    /// The name as the file system has it, for building paths.
+    /// The name as the file system returns it, from which paths are built.
     pub file_name: OsString,
     pub is_folder: bool,
     pub bytes: u64,
@@ -84,15 +84,15 @@ impl FolderEntry {
     }
 }
 
-/// Leaves room for a number and a suffix.
+/// The limit is below the usual 255 bytes, which leaves room for a number and a suffix.
 pub const MAX_NAME_BYTES: usize = 200;
 pub const MAX_PATH_BYTES: usize = 1_024;
 pub const MAX_DEPTH: usize = 32;
-/// Device names on some systems, with any extension.
+/// Names that some systems reserve for devices, whatever the extension is.
 const RESERVED_NAMES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// The path of an archive member if it is safe everywhere: relative, below the folder, plain names
-/// only. Empty for the folder itself. The error is the reason for skipping the member.
+/// Returns the path of an archive member if it is safe on every system: relative, inside the folder, and made of plain
+/// names. The path is empty for the folder itself. The error is the reason for skipping the member.
 pub fn safe_relative_path(name: &str) -> Result<PathBuf, &'static str> {
     if name.chars().any(char::is_control) {
         return Err("its name contains control characters");

@@ -1,13 +1,13 @@
-//! Decides from observed statuses when an addition or a reindex is finished.
+//! Decides from the observed statuses of a dataset whether an addition or a reindex has finished.
 //!
-//! The first status after acceptance may still be the old one, PARTIAL INDEX is not final when a
-//! reindex follows, and a small addition may finish between two polls.
+//! This needs some care: the first status after the acceptance may still be the old one, PARTIAL INDEX is not final if
+//! a reindex follows, and a small addition may finish between two polls.
 
 use std::time::Duration;
 
 use crate::{Dataset, Failure, FailureKind, JobKind, SafeText, Status, Timestamp};
 
-/// After this time, a higher media count alone means that the addition finished.
+/// After this time, a higher number of media is enough to conclude that the addition finished.
 const COUNT_SETTLE_TIME: Duration = Duration::from_mins(1);
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,7 +16,7 @@ pub struct OperationTracker {
     media_before: Option<u64>,
     accepted_at: Timestamp,
     status_changed: bool,
-    /// Status, percent, media.
+    /// The status, the percentage and the number of media.
     last_observed: Option<(Status, Option<u8>, Option<u64>)>,
 }
 
@@ -29,7 +29,7 @@ pub enum OperationStatus {
 }
 
 impl OperationTracker {
-    /// Starts tracking before the request is sent.
+    /// Starts tracking an operation whose request has not been sent yet.
     pub fn starting_from(dataset: Option<&Dataset>) -> Self {
         Self {
             status_before: dataset.map(|dataset| dataset.status.clone()),
@@ -85,7 +85,7 @@ impl OperationTracker {
             Some((status, ..)) if self.status_changed || self.status_before.is_none() => {
                 status.as_str()
             }
-            // The status from before the job is not about the job.
+            // A status that was observed before the job started says nothing about the job.
             _ => "accepted",
         }
     }

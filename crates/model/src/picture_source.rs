@@ -1,5 +1,6 @@
-//! Where a picture is: behind a link of the service, in a local file or archive, and in which video. Signed links are
-//! temporary credentials, so neither `Debug` nor `Display` prints the query of a link; only a request may `expose` it.
+//! The location of a picture: a link of the service, a local file, or an entry of an archive. A frame also has a
+//! position in its video. A signed link is a temporary credential, so neither `Debug` nor `Display` prints the query of
+//! a link; only a request may `expose` it.
 
 use std::{
     fmt::{self, Write as _},
@@ -12,8 +13,7 @@ use crate::{
     text::{format_duration, grouped_with_noun},
 };
 
-/// Prints safely, without the signature of a link.
-/// The location of a picture.
+/// The location of a picture. `Display` does not print the signature of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PictureSource {
     Link(Link),
@@ -36,18 +36,18 @@ impl fmt::Display for PictureSource {
 pub struct Link(String);
 
 impl Link {
-    /// Stores `url` unchanged; the client checks scheme and origin when it fetches.
+    /// Stores `url` unchanged. The client checks its scheme and origin when it fetches the picture.
     pub fn new(url: impl Into<String>) -> Self {
         Self(url.into())
     }
 
-    /// The whole URL, for the request itself only.
+    /// Returns the whole URL, which only the request itself may use.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// The whole URL, percent-encoded, to copy. `None` if it is not a URL: a line break in it would
-    /// run in the shell that it is pasted into.
+    /// Returns the whole URL, percent-encoded for copying. Returns `None` if the text is not a URL, because a shell
+    /// would run a line break in pasted text.
     pub fn encoded(&self) -> Option<String> {
         let url = self.0.as_str();
         let address = match url.split_once("://") {
@@ -71,7 +71,7 @@ impl Link {
         Some(encoded)
     }
 
-    /// The URL without query and fragment; identifies the resource in caches.
+    /// Returns the URL without query and fragment, which identifies the resource in caches.
     pub fn resource(&self) -> &str {
         self.0.split(['?', '#']).next().unwrap_or_default()
     }
@@ -83,7 +83,7 @@ impl fmt::Display for Link {
         let shown = match resource.split_once("://") {
             Some((scheme, rest)) => {
                 let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-                // User info before the host would be a password.
+                // User info before the host is left out because it may contain a password.
                 let host = authority.rsplit('@').next().unwrap_or_default();
                 format!("{scheme}://{host}{path}")
             }
@@ -99,14 +99,14 @@ impl fmt::Debug for Link {
     }
 }
 
-/// Where a picture is in a video.
+/// The position of a frame in a video.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VideoFrame {
-    /// The path of the video, or what identifies it otherwise.
+    /// The path of the video, or another text that identifies the video.
     pub video: SafeText,
     /// `None` if the service does not send it.
     pub seconds: Option<f64>,
-    /// The video itself.
+    /// The link to the video itself.
     pub link: Option<Link>,
 }
 
@@ -116,14 +116,15 @@ impl VideoFrame {
         self.video.as_str().rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default()
     }
 
-    /// The time in the video and its name: `00:07 clip.mp4`. In narrow places, the time must not be cut.
+    /// Returns the time and the name of the video: `00:07 clip.mp4`. The time comes first so that it is not cut off in
+    /// narrow places.
     pub fn title(&self) -> SafeText {
         let time = self.seconds.map(|seconds| format!("{} ", format_timestamp(seconds)));
         SafeText::file_name(&format!("{}{}", time.unwrap_or_default(), self.video_name()))
     }
 }
 
-/// `12 frames, 3 videos`; the number of videos may be unknown.
+/// Writes `12 frames, 3 videos`, or only the frames if the number of videos is unknown.
 pub fn frames_and_videos(frames: u64, videos: Option<u64>) -> String {
     let frames = grouped_with_noun(frames, "frame", "frames");
     match videos {
@@ -132,7 +133,7 @@ pub fn frames_and_videos(frames: u64, videos: Option<u64>) -> String {
     }
 }
 
-/// A time in a video as `00:07` or `1:00:07.5`.
+/// Formats a time in a video as `00:07` or `1:00:07.5`.
 pub fn format_timestamp(seconds: f64) -> String {
     let tenths =
         Duration::try_from_secs_f64((seconds * 10.0).round()).unwrap_or_default().as_secs();

@@ -1,4 +1,5 @@
-//! Polling intervals: short at first and longer as an operation goes on; failures back off to 30 s.
+//! Polling intervals. The interval is short at first and grows while an operation runs. After failures, it backs off to
+//! 30 s.
 
 use std::time::Duration;
 
@@ -15,11 +16,11 @@ pub enum PollTarget {
 /// The `poll` settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PollingIntervals {
-    /// For work that progresses.
+    /// The interval for work that progresses.
     pub min: Duration,
-    /// For idle datasets and long operations.
+    /// The interval for idle datasets, and the longest one for long operations.
     pub max: Duration,
-    /// While the window is not focused.
+    /// The interval while the window is not focused.
     pub unfocused: Duration,
 }
 
@@ -34,7 +35,7 @@ const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(30);
 const UNFOCUSED_FACTOR: u32 = 3;
 
 impl PollingIntervals {
-    /// Time until the next poll, after `failures` consecutive failures.
+    /// Returns the time until the next poll, after `failures` consecutive failures.
     pub fn interval(self, target: PollTarget, failures: u32) -> Duration {
         let regular = match target {
             PollTarget::IdleDatasets => self.max,

@@ -1,15 +1,15 @@
-//! `SplitMix64`: pseudorandom numbers that are the same on every machine (Steele, Lea and Flood, "Fast splittable
-//! pseudorandom number generators", 2014). Not for secrets.
+//! `SplitMix64`, a generator of pseudorandom numbers that are the same on every machine (Steele, Lea and Flood, "Fast
+//! splittable pseudorandom number generators", 2014). The numbers are not fit for secrets.
 
-/// The state grows by it with each number.
+/// The amount by which the state grows with each number.
 pub const SPLITMIX64_INCREMENT: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The number that follows a state. The next state is this one plus [`SPLITMIX64_INCREMENT`].
+/// Returns the number that follows a state. The next state is the current state plus [`SPLITMIX64_INCREMENT`].
 pub const fn splitmix64(state: u64) -> u64 {
     mix64(state.wrapping_add(SPLITMIX64_INCREMENT))
 }
 
-/// Spreads a number over all 64 bits, one to one.
+/// Maps a number to another one whose 64 bits all depend on the input. The mapping is one to one.
 pub const fn mix64(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

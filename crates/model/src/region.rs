@@ -18,7 +18,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// `None` unless the region lies inside the image and has an area.
+    /// Returns `None` unless the region lies inside the image and has an area.
     pub fn new(x: f64, y: f64, width: f64, height: f64) -> Option<Self> {
         let inside = |v: f64| (0.0..=1.0).contains(&v);
         let fits = inside(x) && inside(y) && width > 0.0 && height > 0.0;
@@ -40,7 +40,7 @@ impl Region {
     pub const WHOLE: Self = Self { x: 0.0, y: 0.0, width: 1.0, height: 1.0 };
     pub const INNER_HALF: Self = Self { x: 0.25, y: 0.25, width: 0.5, height: 0.5 };
 
-    /// Regions that can be picked by number.
+    /// The regions that a user can select by number.
     pub const PRESETS: [(&'static str, Self); 9] = [
         ("whole picture", Self::WHOLE),
         ("inner half", Self::INNER_HALF),
@@ -53,10 +53,10 @@ impl Region {
         ("right third", Self { x: 0.666_667, y: 0.0, width: 0.333_333, height: 1.0 }),
     ];
 
-    /// The resolution of six decimals.
+    /// The shortest side of a region, which is the resolution of six decimals.
     const MIN_SIDE: f64 = 1e-6;
 
-    /// The region between two corners, clamped to the image, with sides of at least `least`.
+    /// Returns the region between two corners, clamped to the image. Its sides are at least as long as `least`.
     pub fn from_corners(one: Vec2, other: Vec2, least: Vec2) -> Self {
         let (x, width) = span(one.0, other.0, least.0);
         let (y, height) = span(one.1, other.1, least.1);
@@ -82,14 +82,14 @@ impl Region {
         (self.x + self.width, self.y + self.height)
     }
 
-    /// Resizes by moving the bottom right corner; no side becomes smaller than `least`.
+    /// Resizes the region by moving its bottom right corner. No side becomes shorter than in `least`.
     pub fn with_bottom_right_moved(self, by: Vec2, least: Vec2) -> Self {
         let far = self.bottom_right();
         let (x, y) = ((far.0 + by.0).max(self.x), (far.1 + by.1).max(self.y));
         Self::from_corners(self.top_left(), (x, y), least)
     }
 
-    /// Resizes by moving the top left corner; no side becomes smaller than `least`.
+    /// Resizes the region by moving its top left corner. No side becomes shorter than in `least`.
     pub fn with_top_left_moved(self, by: Vec2, least: Vec2) -> Self {
         let far = self.bottom_right();
         let x = (self.x + by.0).min(far.0 - least.0);
@@ -107,19 +107,19 @@ impl Region {
         format!("region {width:.2}×{height:.2} at {x:.2} {y:.2}")
     }
 
-    /// Fraction of the image's area.
+    /// Returns the area as a fraction of the image's area.
     pub fn area(self) -> f64 {
         self.width * self.height
     }
 
-    /// Top left corner and size in pixels; the size is at least 1.
+    /// Returns the top left corner and the size in pixels. The size is at least 1 by 1.
     pub fn pixels(self, image: (u32, u32)) -> ((u32, u32), (u32, u32)) {
         let (x, width) = pixels(self.x, self.width, image.0);
         let (y, height) = pixels(self.y, self.height, image.1);
         ((x, y), (width, height))
     }
 
-    /// The first cell that the region covers, and how many, in an image drawn with this many cells.
+    /// Returns the first cell that the region covers and the number of cells, in an image drawn with `image` cells.
     pub fn cells(self, image: (u16, u16)) -> ((u16, u16), (u16, u16)) {
         let (x, width) = cells(self.x, self.width, image.0);
         let (y, height) = cells(self.y, self.height, image.1);
@@ -132,7 +132,7 @@ impl Region {
     }
 }
 
-/// Start and length of the span between two positions, clamped to 0.0-1.0.
+/// Returns start and length of the span between two positions, clamped to 0.0-1.0.
 fn span(one: f64, other: f64, least: f64) -> (f64, f64) {
     let least = least.clamp(Region::MIN_SIDE, 1.0);
     let (one, other) = (one.clamp(0.0, 1.0), other.clamp(0.0, 1.0));
@@ -158,7 +158,7 @@ fn pixels(start: f64, length: f64, side: u32) -> (u32, u32) {
 }
 
 fn cells(start: f64, length: f64, side: u16) -> (u16, u16) {
-    /// An edge on a cell border must not spill into the next cell by rounding.
+    /// Keeps an edge that lies on a cell border from spilling into the next cell by a rounding error.
     const ROUNDING_TOLERANCE: f64 = 1e-4;
     let (side, count) = (side.max(1), f64::from(side.max(1)));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a side")]
@@ -170,7 +170,7 @@ fn cells(start: f64, length: f64, side: u16) -> (u16, u16) {
     (first, end.clamp(first + 1, side) - first)
 }
 
-/// The numbers are never NaN.
+/// `PartialEq` is reflexive, because the numbers are never NaN.
 impl Eq for Region {}
 
 impl PartialOrd for Region {

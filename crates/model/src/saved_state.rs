@@ -20,13 +20,13 @@ pub enum StateKey {
 pub enum StateValue {
     Basket(DatasetId, Selection),
     Jobs {
-        /// Jobs of this instance and of instances that have exited; oldest first.
+        /// Jobs of this instance and of instances that have exited. The oldest comes first.
         own: Vec<JobRecord>,
-        /// Jobs that another running instance follows; read-only.
+        /// Jobs that another running instance follows, which are read-only here.
         other_instances: Vec<JobRecord>,
     },
     Views(Vec<SavedView>),
-    /// Newest last.
+    /// The newest entry is the last one.
     History(Vec<HistoryEntry>),
     Session(SavedSession),
 }
@@ -36,11 +36,11 @@ pub struct HistoryEntry {
     pub search: Search,
     /// A label for the query image.
     pub similar_to: Option<SafeText>,
-    /// The uploaded query image, to register it again.
+    /// The file of the uploaded query image, with which the image is registered again.
     pub file: Option<PathBuf>,
-    /// The region of that file; `None` for all of it.
+    /// The region of the file that was searched, or `None` for the whole picture.
     pub region: Option<Region>,
-    /// When it was run last.
+    /// When the search was last run.
     pub searched_at: Option<Timestamp>,
     pub results: Option<ResultCount>,
 }
@@ -49,20 +49,20 @@ pub struct HistoryEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultCount {
     pub clusters: usize,
-    /// Whether there are no others.
+    /// Whether the search has no clusters beyond these.
     pub is_complete: bool,
 }
 
-/// Where the interface was when it ended.
+/// What the interface showed when the program ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SavedSession {
     pub dataset: Option<DatasetId>,
-    /// The searches of the tabs of that dataset.
+    /// The searches in the tabs of that dataset.
     pub tabs: Vec<HistoryEntry>,
     /// The position of the cursor on the page of each tab.
     pub cursors: Vec<usize>,
     pub active_tab: usize,
-    /// The name of the size of the tiles.
+    /// The name of the tile size.
     pub tile_size: Option<String>,
     /// How often each action was picked from the menu or the palette, by its name.
     pub picked_actions: BTreeMap<String, u32>,
@@ -82,7 +82,8 @@ impl HistoryEntry {
         }
     }
 
-    /// Appends it. A repeated search moves to the end; the oldest are dropped beyond the limit.
+    /// Appends this entry to `others`. A repeated search moves to the end. If the list is too long, the oldest entries
+    /// are dropped.
     pub fn append_to(self, others: &mut Vec<Self>) {
         others.retain(|known| known.search != self.search);
         others.push(self);
@@ -106,9 +107,9 @@ impl StateValue {
 /// A named query that can be run again and shared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedView {
-    /// Unique.
+    /// The name is unique.
     pub name: SafeText,
-    /// `None` for whichever dataset is open.
+    /// `None` if the view applies to whichever dataset is open.
     pub dataset: Option<DatasetId>,
     pub query: Query,
     pub filters: Vec<Filter>,
@@ -121,14 +122,14 @@ pub struct SavedView {
 }
 
 impl SavedView {
-    /// Inserts it by name, replacing a view of the same name.
+    /// Inserts this view in the order of names. A view with the same name is replaced.
     pub fn insert_into(self, others: &mut Vec<Self>) {
         others.retain(|known| known.name != self.name);
         others.push(self);
         others.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
-    /// Its first page; `open` is the dataset on screen.
+    /// Returns the first page of this view. `open` is the dataset on screen.
     pub fn search(&self, open: DatasetId) -> Search {
         Search {
             query: self.query.clone(),

@@ -1,4 +1,4 @@
-//! A search: browse a dataset, rank it by an anchor or a caption, and filter it.
+//! A search: it browses a dataset or ranks it by an anchor or a caption, and filters the result.
 
 use std::{collections::HashSet, str::FromStr};
 
@@ -7,14 +7,14 @@ use crate::{
     ScoreScale,
 };
 
-/// How coarse the clusters are, from 0 (finest) to 4. The wire calls it `threshold`; the screen does
-/// not, because that word has three meanings there.
+/// How coarse the clusters are, from 0 (finest) to 4. The wire calls this number `threshold`; the screen avoids that
+/// word, because it has three meanings there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Granularity(u8);
 
 impl Granularity {
     pub const LEVELS: usize = 5;
-    /// Coarse enough that a page shows groups.
+    /// The default is coarse enough that a page shows groups.
     pub const DEFAULT: Self = Self(2);
 
     pub fn new(level: u8) -> Option<Self> {
@@ -51,13 +51,13 @@ impl FromStr for Granularity {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Query {
-    /// No query: largest clusters first.
+    /// No query: the largest clusters come first.
     Browse,
     Similar(Anchor),
-    /// By the meaning of captions.
+    /// Ranks by the meaning of captions.
     Caption {
         text: QueryText,
-        /// Keeps only scores below it; `textual_similarity_threshold` on the wire.
+        /// Keeps only scores below this bound, which the wire calls `textual_similarity_threshold`.
         max_score: Option<Fraction>,
     },
 }
@@ -76,12 +76,12 @@ impl Query {
 pub struct Search {
     pub dataset: DatasetId,
     pub query: Query,
-    /// Combined with AND.
+    /// The filters are combined with AND.
     pub filters: Vec<Filter>,
     pub entity: EntityType,
-    /// With an uploaded anchor, must be the value it was registered with.
+    /// For an uploaded anchor, this must be the granularity with which the anchor was registered.
     pub granularity: Granularity,
-    /// 0-based.
+    /// The page number, counted from 0.
     pub page: u32,
 }
 
@@ -110,30 +110,30 @@ impl Search {
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Page {
     pub clusters: Vec<Cluster>,
-    /// Rows that could not be read.
+    /// The number of rows that could not be read.
     pub skipped: usize,
     pub repeated: usize,
-    /// Whether the service considered only the nearest media of a large dataset, so that the others are on no page.
+    /// Whether the service considered only the nearest media of a large dataset, so that no page contains the rest.
     pub is_bounded: bool,
 }
 
 impl Page {
     pub const SIZE: usize = 100;
 
-    /// Whether another page may follow; the service sends no total.
+    /// Whether another page may follow. This is a guess, because the service sends no total.
     pub fn may_have_next(&self) -> bool {
         self.clusters.len() + self.skipped + self.repeated >= Self::SIZE
     }
 
-    /// Removes and counts the clusters in `seen`, and adds the others to it.
+    /// Removes and counts the clusters that are in `seen`, and adds the remaining ones to `seen`.
     pub fn drop_repeated(&mut self, seen: &mut HashSet<ClusterId>) {
         let all = self.clusters.len();
         self.clusters.retain(|cluster| seen.insert(cluster.id));
         self.repeated += all - self.clusters.len();
     }
 
-    /// Whether scores exceed the search's max score. Public documents disagree about its direction, so
-    /// this service interprets it the other way.
+    /// Whether a score exceeds the maximum of the search. Public documents disagree about the direction of this bound,
+    /// so if this returns true, the service keeps the scores above the bound.
     pub fn violates_max_score(&self, search: &Search) -> bool {
         let Query::Caption { max_score: Some(bound), .. } = &search.query else { return false };
         let mut scores = self.clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());

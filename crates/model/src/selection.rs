@@ -1,5 +1,5 @@
-//! The media items and clusters selected for an export. [`Selection`] is what the user sees;
-//! [`SelectionItem`]s are what is sent.
+//! The media items and clusters selected for an export. The user sees a [`Selection`]; the service receives
+//! [`SelectionItem`]s.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SelectionItem {
     Media(Vec<MediaId>),
-    /// All members of a cluster, not only its previews.
+    /// All members of a cluster, including those without a preview.
     Cluster {
         cluster: ClusterId,
         entity: EntityType,
@@ -19,7 +19,7 @@ pub enum SelectionItem {
     },
 }
 
-/// Identifies an entry; nothing is selected twice.
+/// Identifies an entry. Two entries never have the same identifier, so that nothing is selected twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryId {
     Cluster(ClusterId),
@@ -28,7 +28,7 @@ pub enum EntryId {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectionEntry {
-    /// For display only.
+    /// The name, for display only.
     pub name: SafeText,
     pub entity: EntityType,
     pub granularity: Granularity,
@@ -37,7 +37,7 @@ pub struct SelectionEntry {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryContent {
-    /// A single item, and the cluster it was seen in.
+    /// A single item, and the cluster in which the user saw it.
     MediaItem(MediaId, Option<ClusterId>),
     Cluster(SelectedCluster),
 }
@@ -46,14 +46,14 @@ pub enum EntryContent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectedCluster {
     pub id: ClusterId,
-    /// The filters of the search that found it; members must pass them.
+    /// The filters of the search that found the cluster. Only members that pass the filters are exported.
     pub filters: Vec<Filter>,
     pub member_count: Option<u64>,
-    /// A caption search counts only the members it found.
+    /// Whether the cluster may have more members, because a caption search counts only those that it found.
     pub count_is_minimum: bool,
     pub previewed: BTreeSet<MediaId>,
     pub excluded: BTreeSet<MediaId>,
-    /// Selected before the dataset was reclustered, so it may no longer exist.
+    /// Whether the cluster was selected before the dataset was reclustered, so that it may no longer exist.
     pub stale: bool,
 }
 
@@ -72,7 +72,8 @@ impl SelectionEntry {
         }
     }
 
-    /// An item to show for it: itself, or a previewed member.
+    /// Returns a media item whose picture can represent the entry: the item itself, or a previewed member of the
+    /// cluster.
     pub fn representative(&self) -> Option<MediaId> {
         match &self.content {
             EntryContent::MediaItem(id, _) => Some(*id),
@@ -92,7 +93,7 @@ pub struct SelectionTotals {
     pub clusters: usize,
     pub media: usize,
     pub excluded: usize,
-    /// Members of the clusters with a known size, including excluded ones.
+    /// The number of members of all clusters of known size, including excluded members.
     pub members: u64,
     pub previewed: usize,
     pub uncounted: usize,
@@ -104,12 +105,12 @@ impl SelectionTotals {
         self.clusters + self.media
     }
 
-    /// Rows of the export, as far as known.
+    /// Returns the number of rows of the export, as far as it is known.
     pub fn export_rows(&self) -> u64 {
         self.members.saturating_sub(self.excluded as u64) + self.media as u64
     }
 
-    /// `3 clusters, 9 media items`.
+    /// Formats the counts: `3 clusters, 9 media items`.
     pub fn summary(&self) -> SafeText {
         let clusters = count_with_noun(self.clusters, "cluster", "clusters");
         let media = count_with_noun(self.media, "media item", "media items");
@@ -120,7 +121,7 @@ impl SelectionTotals {
         })
     }
 
-    /// The sign before the number of rows: `≥431` or `≈431`.
+    /// Returns the sign before the number of rows: `≥431` or `≈431`.
     pub fn estimate_sign(&self) -> &'static str {
         if self.uncounted > 0 { "≥" } else { "≈" }
     }
@@ -128,7 +129,7 @@ impl SelectionTotals {
 
 pub(crate) type PositionedEntry = (u64, SelectionEntry);
 
-/// The selection of a dataset, in the order of selecting.
+/// The selected entries of a dataset, in the order in which they were selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     entries: BTreeMap<EntryId, PositionedEntry>,
@@ -153,7 +154,7 @@ impl Selection {
 
     pub fn cluster_containing(&self, item: MediaId) -> Option<ClusterId> {
         let mut clusters = self.entries.values().filter_map(|(_, entry)| entry.cluster());
-        // Only members can be excluded.
+        // An excluded item counts as well, because only members can be excluded.
         let contains =
             |it: &&SelectedCluster| it.previewed.contains(&item) || it.excluded.contains(&item);
         clusters.find(contains).map(|cluster| cluster.id)

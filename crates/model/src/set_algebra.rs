@@ -1,4 +1,4 @@
-//! Combines searches as sets. Only loaded pages are combined, because the API has no OR and NOT.
+//! Combines the results of searches as sets. Only the loaded pages are combined, because the API has no OR or NOT.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ pub enum SetOperator {
 }
 
 impl SetOperator {
-    /// Most useful first.
+    /// All operators, the most useful first.
     pub const ALL: [Self; 3] = [Self::Difference, Self::Intersection, Self::Union];
 
     pub fn symbol(self) -> &'static str {
@@ -32,8 +32,8 @@ impl SetOperator {
     }
 }
 
-/// Combines two results in the order of the first. An item is in a result if it is among its previews
-/// or its whole cluster is. Empty clusters are dropped.
+/// Combines two results in the order of the first. An item belongs to a result if it is among the previews or its whole
+/// cluster is in the result. Clusters that become empty are dropped.
 pub fn combine(a: &[Cluster], b: &[Cluster], operator: SetOperator) -> Vec<Cluster> {
     let filtered = match operator {
         SetOperator::Intersection => return filter_members(a, &ResultIds::of(b), true),
@@ -58,7 +58,7 @@ impl ResultIds {
     }
 }
 
-/// Keeps the members that are in `other`, or those that are not.
+/// Keeps the members that are in `other`, or, if `inside` is false, the members that are not.
 fn filter_members(clusters: &[Cluster], other: &ResultIds, inside: bool) -> Vec<Cluster> {
     let kept = clusters.iter().filter_map(|cluster| {
         let whole = other.clusters.contains(&cluster.id);

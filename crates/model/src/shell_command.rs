@@ -1,6 +1,6 @@
-//! A command line to copy into a shell: fixed text, and words that the shell reads exactly as they
-//! are. Nothing else can become part of it, so a file name can neither end a word nor reach the
-//! terminal.
+//! A command line that the user can paste into a shell. It is made of fixed text and of quoted words, which the shell
+//! reads exactly as they are. Nothing else can become part of it, so a file name can neither end a word nor send
+//! control characters to the terminal.
 
 use std::{ffi::OsStr, fmt, fmt::Write as _, os::unix::ffi::OsStrExt as _};
 
@@ -69,8 +69,8 @@ impl fmt::Display for ShellCommand {
     }
 }
 
-/// What a terminal or the clipboard could misinterpret is written as bytes (`$'\033'`), which
-/// `bash`, `zsh`, `ksh` and POSIX 2024 understand.
+/// Quotes a word. Bytes that a terminal or the clipboard could misinterpret are escaped (`$'\033'`), which `bash`,
+/// `zsh`, `ksh` and POSIX 2024 understand.
 fn quoted(word: &OsStr) -> String {
     if let Some(text) = word.to_str()
         && SafeText::new(text, usize::MAX).as_str() == text
@@ -82,7 +82,8 @@ fn quoted(word: &OsStr) -> String {
         match byte {
             b'\'' | b'\\' => escaped.extend(['\\', char::from(*byte)]),
             b' '..=b'~' => escaped.push(char::from(*byte)),
-            // Three octal digits: a hexadecimal digit may follow.
+            // Three octal digits are written, because a hexadecimal escape would absorb a hexadecimal digit that
+            // follows.
             _ => {
                 // Writing to a string cannot fail.
                 let _ = write!(escaped, "\\{byte:03o}");

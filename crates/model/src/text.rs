@@ -1,8 +1,8 @@
-//! `SafeText`: text from outside, made printable once, when it is decoded.
+//! `SafeText` is text from outside that is made printable once, when it is decoded.
 //!
-//! Names, captions and error details come from untrusted files and machines. Printed raw, they could
-//! move the cursor, set the clipboard or change the terminal's title. Everything that reaches a
-//! screen, a table or a log is a `SafeText`.
+//! Names, captions and error details come from untrusted files and machines. If they were printed raw, they could move
+//! the cursor, set the clipboard or change the terminal's title. Everything that reaches a screen, a table or a log is
+//! therefore a `SafeText`.
 
 use std::{fmt, time::Duration};
 
@@ -10,20 +10,20 @@ use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Bytes of one grapheme; longer ones are stacked combining marks.
+/// The number of bytes of a grapheme. Longer graphemes are stacks of combining marks.
 const MAX_GRAPHEME_BYTES: usize = 64;
-/// Combining marks on one base character.
+/// The number of combining marks on a base character.
 const MAX_MARKS: usize = 8;
-/// Characters after the first of a joined emoji, which need up to ten.
+/// The number of characters after the first one of a joined emoji. Real emojis need up to ten.
 const MAX_JOINED_CHARS: usize = 12;
 
-/// One line of printable text: no controls, no bidirectional overrides, bounded length.
+/// One line of printable text of bounded length, without control characters and bidirectional overrides.
 #[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct SafeText(String);
 
 impl SafeText {
-    /// In characters, like the other limits.
+    /// The limit in characters, like the limits below.
     pub const MAX_NAME: usize = 512;
     pub const MAX_FILE_NAME: usize = 1_024;
     pub const MAX_DETAIL: usize = 2_048;
@@ -66,7 +66,7 @@ impl SafeText {
         self.0.is_empty()
     }
 
-    /// Width in terminal cells.
+    /// Returns the width in terminal cells.
     pub fn width(&self) -> usize {
         self.0.width()
     }
@@ -90,7 +90,7 @@ impl fmt::Debug for SafeText {
     }
 }
 
-/// A size for display: `10.9 MiB`.
+/// Formats a size for display: `10.9 MiB`.
 pub fn format_bytes(bytes: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "shown to three digits")]
     let value = bytes as f64;
@@ -111,13 +111,13 @@ pub fn count_with_noun<N: Copy + fmt::Display + PartialEq + From<u8>>(
     format!("{count} {noun}")
 }
 
-/// A number with a thousands separator and its noun: `1 image`, `48 210 images`.
+/// Formats a number with a thousands separator and its noun: `1 image`, `48 210 images`.
 pub fn grouped_with_noun(count: u64, one: &str, many: &str) -> String {
     let noun = if count == 1 { one } else { many };
     format!("{} {noun}", group_digits(count))
 }
 
-/// A number with a thousands separator: `48 210`.
+/// Formats a number with a thousands separator: `48 210`.
 pub fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -130,7 +130,7 @@ pub fn group_digits(number: u64) -> String {
     grouped
 }
 
-/// A duration as `06:11` or `1:06:11`.
+/// Formats a duration as `06:11` or `1:06:11`.
 pub fn format_duration(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds / 3600 {
@@ -141,7 +141,7 @@ pub fn format_duration(time: Duration) -> String {
 
 pub fn format_age(age: Duration) -> String {
     match age.as_secs() {
-        // Seconds would be wrong as soon as nothing is drawn for one.
+        // A number of seconds would be out of date as soon as no frame is drawn for a second.
         ..60 => "now".to_owned(),
         seconds @ 60..3600 => format!("{} min ago", seconds / 60),
         seconds @ 3600..172_800 => format!("{} h ago", seconds / 3600),
@@ -154,7 +154,7 @@ pub fn capitalize(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Parses a boolean as it is commonly written in variables, forms and queries.
+/// Parses a boolean as it is commonly written in environment variables, forms and queries.
 pub fn parse_boolean(word: &str) -> Option<bool> {
     match word.trim().to_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Some(true),
@@ -163,8 +163,8 @@ pub fn parse_boolean(word: &str) -> Option<bool> {
     }
 }
 
-/// Writes what JSON allows in strings but a terminal interprets, such as C1 controls and
-/// bidirectional overrides, as `\u` escapes. Line breaks occur only between tokens.
+/// Escapes the characters that JSON allows in strings but a terminal interprets, such as C1 controls and bidirectional
+/// overrides, as `\u`. Line breaks stay, because JSON has them only between tokens.
 pub fn escape_json(json: &str) -> String {
     use fmt::Write as _;
     let mut text = String::with_capacity(json.len());
@@ -216,7 +216,7 @@ fn push_grapheme(clean: &mut String, cluster: &str) {
 
 fn push_char(clean: &mut String, c: char, in_emoji: bool) {
     match u32::from(c) {
-        // C0 characters have printable pictures, so that an ESC in a file name is visible.
+        // A C0 character is replaced by its printable picture, so that an ESC in a file name is visible.
         code @ 0x00..=0x1F => clean.push(char::from_u32(0x2400 + code).unwrap_or('␀')),
         0x7F => clean.push('␡'),
         0x200D | 0xFE0F if in_emoji => clean.push(c),
@@ -228,8 +228,8 @@ fn push_char(clean: &mut String, c: char, in_emoji: bool) {
     }
 }
 
-/// Characters that affect the text around them or cannot be seen: C1 controls, all of `Bidi_Control`,
-/// zero-width and invisible ones, separators, tags, private use, noncharacters.
+/// Whether a character is invisible or affects the text around it: C1 controls, all of `Bidi_Control`, zero-width
+/// characters, separators, tags, private use and noncharacters.
 pub fn is_invisible(code: u32) -> bool {
     matches!(code,
         0x80..=0x9F | 0xAD | 0x034F | 0x061C | 0x115F | 0x1160 | 0x17B4 | 0x17B5 | 0x180B..=0x180F

@@ -8,7 +8,7 @@ use crate::{Anchor, AnchorKind, EnrichmentModel, SafeText, TagId, keyword::keywo
 
 pub const MAX_FILTERS: usize = 16;
 
-/// One condition on media items. Filters combine with AND.
+/// One condition on media items. Filters are combined with AND.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Filter {
     FullText(QueryText),
@@ -17,22 +17,22 @@ pub enum Filter {
         min_similarity: Option<Fraction>,
     },
     Labels(LabelRule, ValueList<Label>),
-    /// Has all of these user tags.
+    /// The media item has all of these user tags.
     Tags(ValueList<TagId>),
     Issue(IssueFilter),
-    /// Has a near-duplicate with at least this similarity.
+    /// The media item has a near-duplicate with at least this similarity.
     Duplicates(Fraction),
-    /// The uniqueness score is above this.
+    /// The media item has a uniqueness score above this.
     Uniqueness(Fraction),
     Similar {
         anchor: Anchor,
-        /// Maximum cosine distance.
+        /// The maximum cosine distance.
         max_distance: Option<Fraction>,
     },
 }
 
 impl Filter {
-    /// The text's operators are not checked here.
+    /// Returns a full-text filter. The operators in `text` are not checked here.
     pub fn full_text(text: &str) -> Result<Self, InvalidField> {
         QueryText::new(text).map(Self::FullText)
     }
@@ -87,13 +87,13 @@ fn optional(field: &'static str, value: Option<f64>) -> Result<Option<Fraction>,
 
 keyword_enum!(
     LabelRule {
-        /// Has at least one of them.
+        /// The media item has at least one of the labels.
         OneOf = "one_of",
-        /// Has all of them.
+        /// The media item has all of the labels.
         Is = "is",
-        /// Does not have all of them.
+        /// The media item lacks at least one of the labels.
         IsNot = "is_not",
-        /// Has none of them.
+        /// The media item has none of the labels.
         NotOneOf = "not_one_of",
     }
 );
@@ -106,7 +106,7 @@ pub struct IssueFilter {
     pub confidence_max: Option<Fraction>,
 }
 
-/// The name of an issue. The API publishes only some, so other names may be valid.
+/// The name of an issue. The API publishes only some of the names, so unknown names may be valid.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IssueName {
     Known(IssueKind),
@@ -147,24 +147,24 @@ keyword_enum!(
         Bright = "bright",
         Duplicates = "duplicates",
         Outliers = "outliers",
-        /// Much wider or taller than the others.
+        /// The picture is much wider or taller than the rest of the dataset.
         OddAspect = "odd_aspect",
-        /// Much smaller or larger than the others.
+        /// The picture is much smaller or larger than the rest of the dataset.
         OddSize = "odd_size",
         Mislabels = "mislabels",
-        /// Unlike the others of its label.
+        /// The picture differs from the rest of the pictures with the same label.
         LabelOutlier = "label_outlier",
         Normal = "normal",
     }
 );
 
-/// A number from 0.0 to 1.0, stored as its bits: for non-negative numbers their order is the same.
+/// A number from 0.0 to 1.0. It is stored as its bits, which sort like the numbers because no number is negative.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fraction(u64);
 
 impl Fraction {
     pub fn new(value: f64) -> Option<Self> {
-        // Adding 0.0 normalizes -0.0, whose bits differ.
+        // Adding 0.0 turns -0.0, which has different bits, into 0.0.
         (0.0..=1.0).contains(&value).then(|| Self((value + 0.0).to_bits()))
     }
 
@@ -184,7 +184,7 @@ impl fmt::Debug for Fraction {
     }
 }
 
-/// A search text: not blank, at most [`QueryText::MAX_CHARS`] characters, trimmed.
+/// A search text. It is trimmed, not blank, and has at most [`QueryText::MAX_CHARS`] characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QueryText(String);
 
@@ -200,7 +200,7 @@ impl QueryText {
     }
 }
 
-/// A classification label: not blank, at most [`Label::MAX_CHARS`] characters, trimmed.
+/// A classification label. It is trimmed, not blank, and has at most [`Label::MAX_CHARS`] characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Label(String);
 
@@ -249,10 +249,10 @@ impl<T: Ord> ValueList<T> {
     }
 }
 
-/// Why a filter or a request is rejected.
+/// The reason for rejecting a field of a filter or a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidField {
-    /// The name on the wire.
+    /// The name of the field on the wire.
     pub field: &'static str,
     pub reason: String,
 }
@@ -272,7 +272,7 @@ impl InvalidField {
 }
 
 impl fmt::Display for Filter {
-    /// A clause without a full stop: `its caption says “red van”`.
+    /// Writes a clause without a full stop: `its caption says “red van”`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FullText(text) => {
@@ -348,11 +348,11 @@ fn clean(text: &str) -> SafeText {
     SafeText::detail(text)
 }
 
-/// Some services and proxies reject longer URLs.
+/// Some services and proxies reject URLs that are longer than this.
 const LONG_QUERY_CHARS: usize = 4_000;
 
 impl Filter {
-    /// The enrichment models of which it needs one.
+    /// Returns the enrichment models that the filter needs. Any one of them is enough.
     pub fn required_models(&self) -> &'static [EnrichmentModel] {
         match self {
             Self::FullText(_) => EnrichmentModel::ANY_FOR_CAPTIONS,
@@ -363,7 +363,8 @@ impl Filter {
     }
 }
 
-/// The API publishes only one issue name; services may reject others.
+/// Warns about an issue name that the API does not publish, because services may reject it. The API publishes only one
+/// name.
 pub fn unpublished_issue_warning(name: &str) -> Option<String> {
     let name = name.trim();
     (!name.is_empty() && name != IssueKind::Blur.as_str()).then(|| {

@@ -1,5 +1,5 @@
-//! Adding media and reindexing: the form of `add_media`, the response of `process/add_media`, and the evidence that the service
-//! has accepted a change of a dataset.
+//! Adding media and reindexing: the form of `add_media`, the response of `process/add_media`, and the evidence that the
+//! service has accepted a change of a dataset.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use tessera_model::{Dataset, DatasetId, Status};
 /// The form fields of `add_media`, spelled as in the document.
 pub mod field {
     pub const S3_URI: &str = "s3_uri";
-    /// Repeatable; not `files[]`.
+    /// Repeatable. The name is not `files[]`.
     pub const FILES: &str = "files";
     pub const ARCHIVE: &str = "archive";
     pub const AUTO_REINDEX: &str = "auto_reindex";
@@ -41,7 +41,7 @@ pub fn form_schema() -> Value {
             field::BATCH_N_VIDEOS: count, field::BATCH_N_IMAGES: count, field::BATCH_N_OBJECTS: count,
             field::USE_SPOT: {"type": "boolean"},
         },
-        // A field that is present and empty was not filled in.
+        // A field that is present but empty counts as not filled in.
         "oneOf": [
             {"required": [field::S3_URI], "properties": {field::S3_URI: {"pattern": r"\S"}}},
             {"required": [field::FILES], "properties": {field::FILES: {"minItems": 1}}},
@@ -62,19 +62,20 @@ pub struct ProcessBody {
     pub dataset_id: DatasetId,
 }
 
-/// Evidence that a change was accepted. Only the readers of this module create it.
+/// Evidence that a change was accepted. Only the readers in this file create it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted(());
 
 /// The status of a response that accepts a change.
 pub const ACCEPTED_STATUS: u16 = 202;
 
-/// `POST add_media` and `POST reindex`: the status 202. The document shows no body.
+/// Reads the response of `POST add_media` and `POST reindex`. The status 202 means acceptance; the document shows no
+/// body.
 pub fn read_accepted(http_status: u16) -> Option<Accepted> {
     (http_status == ACCEPTED_STATUS).then_some(Accepted(()))
 }
 
-/// `GET process/add_media`: the observed `status` is `success`.
+/// Reads the response of `GET process/add_media`, whose `status` was observed to be `success`.
 pub fn read_processing<'a>(object: impl Into<Fields<'a>>) -> Option<Accepted> {
     let object = object.into();
     let succeeded = text(object, "status").is_some_and(|it| it.eq_ignore_ascii_case("success"));
@@ -84,7 +85,8 @@ pub fn read_processing<'a>(object: impl Into<Fields<'a>>) -> Option<Accepted> {
     succeeded.then_some(Accepted(()))
 }
 
-/// Evidence from the dataset when the response was lost: the record differs from the one before the request, and is not in ERROR.
+/// Finds evidence of acceptance in the dataset if the response was lost: the record has changed since before the
+/// request, and the status is not ERROR.
 pub fn accepted_since(previous: &Dataset, now: &Dataset) -> Option<Accepted> {
     let counts = |dataset: &Dataset| (dataset.n_images, dataset.n_videos);
     let changed = now.status != previous.status || counts(now) != counts(previous);

@@ -1,18 +1,18 @@
-//! Reads JSON within a memory limit, because small text can be huge when parsed: `0,` takes 2 bytes,
-//! and 72 as a [`Value`].
+//! Reads JSON within a memory limit. The limit is needed because a small text can become huge when it is parsed: `0,`
+//! takes 2 bytes as text, and 72 bytes as a [`Value`].
 
 use std::{cell::Cell, fmt};
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Bytes that a text takes beyond its length.
+/// The memory that a text takes beyond its length.
 const TEXT_OVERHEAD: usize = 24;
 /// Bytes of each slot of a map: hash, key, value and index.
 const MAP_SLOT: usize = 8 + size_of::<String>() + size_of::<Value>() + size_of::<usize>() + 1;
 
-/// Parses `json` into a value of at most `limit` bytes. An error of category `Data` means that it
-/// would take more.
+/// Parses `json` into a value that takes at most `limit` bytes. An error of category `Data` means that the value would
+/// take more.
 pub fn parse(json: &[u8], limit: usize) -> Result<Value, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     let value = BoundedValue { left: &Cell::new(limit) }.deserialize(&mut deserializer)?;
@@ -88,7 +88,7 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
         let (mut map, mut slots) = (Map::new(), 0);
         while let Some(Value::String(key)) = entries.next_key_seed(self)? {
             map.insert(key, entries.next_value_seed(self)?);
-            // Hash tables grow to a power of two of which 7 of 8 slots are used.
+            // A hash table grows to a power of two, and uses at most 7 of 8 slots.
             let needed = (map.len() * 8).div_ceil(7).next_power_of_two().max(4);
             self.charge((needed - slots) * MAP_SLOT)?;
             slots = needed;

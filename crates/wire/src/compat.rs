@@ -1,4 +1,4 @@
-//! Responses to calls that public clients make beyond the interface document.
+//! The responses to calls that public clients make although the interface document does not list them.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -33,7 +33,7 @@ pub struct FeatureBody {
     pub feature_options: TextSearchBody,
 }
 
-/// Which searches by text there are.
+/// Which searches by text are available.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct TextSearchBody {
     /// Search by labels.
@@ -60,7 +60,7 @@ pub struct StatsBody {
 /// `GET explore/{id}/exploration_metadata`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct OverviewBody {
-    /// Name for people, raw.
+    /// Display name, raw.
     pub dataset_name: String,
     /// Number of clusters at the threshold.
     pub clusters_count: u64,
@@ -73,7 +73,7 @@ pub struct OverviewBody {
     pub clusters: Vec<ClusterCountBody>,
 }
 
-/// How many media a cluster contains.
+/// The number of media in a cluster.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct ClusterCountBody {
     /// Cluster identifier.
@@ -87,12 +87,12 @@ pub struct ClusterCountBody {
     pub n_objects: u64,
 }
 
-/// How often a label occurs.
+/// A label, and how often it occurs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LabelCountBody {
     /// The label, raw.
     pub name: String,
-    /// How many media have it.
+    /// Number of media with this label.
     pub count: u64,
 }
 
@@ -101,7 +101,7 @@ pub struct LabelCountBody {
 pub struct ListedModelBody {
     /// Identifier of the model, as in the enrichment context.
     pub id: &'static str,
-    /// Name of the model for people.
+    /// Display name of the model.
     pub name: &'static str,
     /// The enrichment that the model gives, for example `CAPTION_IMAGES`.
     pub r#type: &'static str,
@@ -111,6 +111,6 @@ pub struct ListedModelBody {
     pub vendor: &'static str,
     /// What the model does.
     pub description: &'static str,
-    /// Models that this model needs; null for none.
+    /// Models that this model needs, or null if it needs none.
     pub dependencies: Option<Vec<String>>,
 }

@@ -10,8 +10,8 @@ use tessera_model::SafeText;
 /// The cookie of a browser session, which identifies the user to the service.
 pub const SESSION_COOKIE: &str = "SESSION";
 
-/// The value of the session cookie, which browser tools copy alone or with its name. `None` if it is
-/// not one.
+/// Extracts the value of the session cookie from text that browser tools copy, with or without the name of the cookie.
+/// Returns `None` if the text is not a session cookie.
 pub fn session_value(typed: &str) -> Option<&str> {
     let typed = typed.trim();
     let named = typed.strip_prefix(SESSION_COOKIE).and_then(|rest| rest.strip_prefix('='));
@@ -20,7 +20,7 @@ pub fn session_value(typed: &str) -> Option<&str> {
     (!value.is_empty() && value.chars().all(plain)).then_some(value)
 }
 
-/// A secret that was typed or piped: one word of printable ASCII. `None` if it is not one.
+/// Checks a secret that was typed or piped: one word of printable ASCII. Returns `None` if the text is not a secret.
 pub fn secret_value(typed: &str) -> Option<&str> {
     let value = typed.trim();
     (!value.is_empty() && value.chars().all(|c| c.is_ascii_graphic())).then_some(value)
@@ -30,12 +30,12 @@ pub fn secret_value(typed: &str) -> Option<&str> {
 #[derive(Clone, Debug)]
 pub struct IssuedCredentials {
     pub api_key: String,
-    /// Signs the tokens. The service shows it only when it creates the pair.
+    /// The secret that signs the tokens. The service shows the secret only when it creates the pair.
     pub api_secret: Option<SecretString>,
     pub message: Option<SafeText>,
 }
 
-/// Reads a response; `None` without a key.
+/// Reads a response. Returns `None` if the response has no key.
 pub fn read_issued_credentials<'a>(object: impl Into<Fields<'a>>) -> Option<IssuedCredentials> {
     let object = object.into();
     let filled = |key: &str| text(object, key).filter(|text| !text.trim().is_empty());
@@ -53,9 +53,9 @@ pub fn read_issued_credentials<'a>(object: impl Into<Fields<'a>>) -> Option<Issu
 /// A key pair.
 #[derive(Clone, Serialize, ToSchema)]
 pub struct CredentialsBody {
-    /// Names the key.
+    /// Identifies the key pair in a token.
     pub api_key: String,
-    /// Signs the tokens; only at creation.
+    /// Signs the tokens. Sent only when the pair is created.
     pub api_secret: Option<String>,
     /// A note about the secret.
     pub message: String,

@@ -1,5 +1,6 @@
-//! The record of a dataset (`GET dataset`) and the list of records (`GET datasets`), whose shape the document leaves open.
-//! [`DatasetBody`] is what the service sends and what commands print; the readers beside it accept every observed shape.
+//! The record of a dataset (`GET dataset`) and the list of records (`GET datasets`). The document leaves their shape
+//! open. [`DatasetBody`] is what the service sends and what commands print; the readers in this file accept every
+//! observed shape.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -15,7 +16,7 @@ pub struct DatasetBody {
     /// Dataset identifier.
     #[schema(value_type = Uuid)]
     pub id: DatasetId,
-    /// Name for people, raw.
+    /// Display name, raw.
     pub display_name: String,
     /// Legacy field, being retired: UPDATING while `status_new` is READ ONLY.
     #[schema(value_type = String)]
@@ -40,7 +41,7 @@ pub struct DatasetBody {
     /// Number of objects (additive, as observed).
     #[schema(value_type = u64)]
     pub n_objects: Option<u64>,
-    /// Why it is in ERROR (additive, as observed).
+    /// Why the dataset is in ERROR (additive, as observed).
     pub fatal_error_msg: Option<String>,
     /// Further fields that clients read.
     #[serde(flatten)]
@@ -48,27 +49,27 @@ pub struct DatasetBody {
     pub extras: Option<DatasetExtras>,
 }
 
-/// Fields beyond the document (as observed). The defaults are those of a local folder, whose path is
-/// not disclosed.
+/// Fields that the document does not name (as observed). The defaults describe a local folder, whose path is not
+/// disclosed.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct DatasetExtras {
     /// Description.
     pub description: String,
     /// Kind of source of the media.
     pub source_type: String,
-    /// The source, unless it is confidential.
+    /// URI of the source, unless it is confidential.
     pub source_uri: String,
-    /// The dataset that it is a copy of.
+    /// The dataset from which this one was copied.
     pub source_dataset_id: Option<Uuid>,
-    /// The user that created it.
+    /// The user who created the dataset.
     pub created_by: Uuid,
-    /// When its record was last edited.
+    /// When the record was last edited.
     pub updated_at: Option<String>,
-    /// A picture of it.
+    /// A picture that represents the dataset.
     pub preview_uri: String,
-    /// The archive that it was created from.
+    /// The archive from which the dataset was created.
     pub filename: Option<String>,
-    /// Whether it is a sample.
+    /// Whether the dataset is a sample.
     pub sample: Option<bool>,
 }
 
@@ -88,7 +89,7 @@ impl Default for DatasetExtras {
     }
 }
 
-/// The word of the legacy field `status` for a current status.
+/// Returns the word that the legacy field `status` has for a current status.
 pub fn legacy_status(status: &Status) -> &str {
     match status {
         Status::ReadOnly => "UPDATING",
@@ -99,7 +100,7 @@ pub fn legacy_status(status: &Status) -> &str {
 }
 
 impl DatasetBody {
-    /// The record as far as a client has read it.
+    /// Writes the record as far as a client has read it.
     pub fn new(dataset: &Dataset) -> Self {
         let text = |text: &Option<SafeText>| text.as_ref().map(ToString::to_string);
         Self {
@@ -119,10 +120,10 @@ impl DatasetBody {
     }
 }
 
-/// The identifier of a record, by the document and as observed.
+/// The fields that may contain the identifier, in the document and as observed.
 const ID_FIELDS: &[&str] = &["id", "dataset_id"];
 
-/// Reads one record. `None` without a usable identifier.
+/// Reads one record. Returns `None` if it has no usable identifier.
 pub fn read_dataset<'a>(record: impl Into<Fields<'a>>) -> Option<Dataset> {
     let value = record.into();
     let id: DatasetId = required(value, ID_FIELDS)?;
@@ -153,7 +154,7 @@ pub fn read_dataset<'a>(record: impl Into<Fields<'a>>) -> Option<Dataset> {
     })
 }
 
-/// The fields that the document names, in its order.
+/// The fields that the document names, in the order of the document.
 const DOCUMENTED_FIELDS: [&str; 9] = [
     "id",
     "display_name",
@@ -166,8 +167,8 @@ const DOCUMENTED_FIELDS: [&str; 9] = [
     "n_videos",
 ];
 
-/// Reads every field of a record: first those of the document, then the others by name. Objects and
-/// arrays become JSON, links lose their signatures. `None` without a usable identifier.
+/// Reads every field of a record: first the documented fields, then the rest by name. Objects and arrays become JSON,
+/// and links lose their signatures. Returns `None` if the record has no usable identifier.
 pub fn read_fields<'a>(record: impl Into<Fields<'a>>) -> Option<Vec<RecordField>> {
     let value = record.into();
     let _: DatasetId = required(value, ID_FIELDS)?;
@@ -190,8 +191,8 @@ pub fn read_fields<'a>(record: impl Into<Fields<'a>>) -> Option<Vec<RecordField>
     Some(fields.into_iter().map(field).collect())
 }
 
-/// Reads the list: an array, or an object with exactly one array. Returns the records and the number of
-/// rows without a usable identifier; `None` if it is not a list.
+/// Reads the list: an array, or an object with exactly one array. Returns the records and the number of rows without a
+/// usable identifier, or `None` if the value is not a list of datasets.
 pub fn read_datasets<'a>(list: impl Into<Fields<'a>>) -> Option<(Vec<Dataset>, usize)> {
     let list = list.into();
     let rows = match list.value() {
@@ -209,6 +210,6 @@ pub fn read_datasets<'a>(list: impl Into<Fields<'a>>) -> Option<(Vec<Dataset>, u
     let read = |row| read_dataset(list.element("datasets", row));
     let datasets: Vec<Dataset> = rows.iter().filter_map(read).collect();
     let skipped = rows.len() - datasets.len();
-    // A list of something else must not look like an empty one.
+    // A list of something else must not look like an empty list of datasets.
     (rows.is_empty() || !datasets.is_empty()).then_some((datasets, skipped))
 }

@@ -1,19 +1,20 @@
-//! The endpoints as data: the path and the parameters of each, what it does, and so when a request may be sent again.
+//! The endpoints as data: the path and the parameters of each operation, its purpose, and whether its request may be
+//! sent again.
 //!
-//! Three rules apply to all operations, whatever the table of retries says. A request may be retried if nothing of it was sent.
-//! After a 401, one new token and one replay are allowed, because the check precedes the effect. Rejections
-//! (400, 403, 404, 409, 422) are never retried.
+//! Three rules apply to all operations, whatever the retry table says. A request may be retried if no part of it was
+//! sent. After a 401, one new token and one replay are allowed, because the service checks the token before it does
+//! anything. Rejections (400, 403, 404, 409, 422) are never retried.
 //!
-//! The document leaves open, and this crate assumes: browsing without an anchor is `explore` without
-//! `anchor_media_id`, as in public clients, and `datasets` takes no parameters.
+//! The document leaves two questions open. This crate assumes that browsing without an anchor is `explore` without
+//! `anchor_media_id`, as in public clients, and that `datasets` takes no parameters.
 
 use crate::{error_body::StatusField, vql};
 use tessera_model::{DatasetId, ExportFormat, ExportSpec, Query, Search};
 
 pub const API_PREFIX: &str = "/api/v1";
 
-/// A header that no web page can add to a request to another site without its consent. A service
-/// without login requires it for GETs with side effects.
+/// A header that a web page cannot add to a request to another site without the consent of that site. A service without
+/// login requires this header for GETs with side effects.
 pub const REQUESTED_WITH: &str = "x-requested-with";
 
 /// Query parameters, spelled as in the document.
@@ -21,12 +22,12 @@ pub mod query {
     pub const ANCHOR_MEDIA_ID: &str = "anchor_media_id";
     pub const ANCHOR_TYPE: &str = "anchor_type";
     pub const ENTITY_TYPE: &str = "entity_type";
-    /// The clustering granularity 0-4, not a similarity.
+    /// The granularity of the clustering, 0-4. This parameter is not a similarity.
     pub const THRESHOLD: &str = "threshold";
     pub const CAPTION: &str = "caption";
     /// Deprecated name of `caption`.
     pub const IMAGE_CAPTION: &str = "image_caption";
-    /// Keeps scores below it.
+    /// Keeps only scores below this value.
     pub const TEXTUAL_SIMILARITY_THRESHOLD: &str = "textual_similarity_threshold";
     pub const LABELS: &str = "labels";
     pub const TAGS: &str = "tags";
@@ -37,13 +38,13 @@ pub mod query {
     pub const EXPORT_FORMAT: &str = "export_format";
     pub const INCLUDE_IMAGES: &str = "include_images";
     pub const EXPORT_TASK_ID: &str = "export_task_id";
-    /// Identifies the dataset where the path does not.
+    /// Identifies the dataset if the path does not.
     pub const DATASET_ID: &str = "dataset_id";
     pub const PATH: &str = "path";
     pub const AUTO_REINDEX: &str = "auto_reindex";
     /// Restricts a full export to one cluster.
     pub const CLUSTER_ID: &str = "cluster_id";
-    /// Full text of captions, as older clients write it.
+    /// A full-text query on captions, as older clients write it.
     pub const CAPTION_ONLY_FILTER: &str = "caption_only_filter";
     /// The object that a link of an archive was written for.
     pub const OBJECT_ID: &str = "object_id";
@@ -58,7 +59,7 @@ pub const DATASET_ID: &str = "dataset_id";
 /// The path parameter that names a media item.
 pub const MEDIA_ID: &str = "media_id";
 
-/// What a client can request. A test of the client meets every operation with every fault.
+/// An operation that a client can request. A client test runs every operation against every fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ApiOperation {
     Datasets,
@@ -68,15 +69,15 @@ pub enum ApiOperation {
     StartExport,
     StartSelection,
     ExportStatus,
-    /// Clusters the whole dataset again.
+    /// Reclusters the whole dataset.
     Reindex,
     AddMedia,
     /// Adds media through the pipeline of an on-premises deployment.
     ProcessMedia,
     Enrichment,
-    /// A GET that may create a key pair.
+    /// A GET that may create a key pair, so it has a side effect.
     Credentials,
-    /// Any path typed by the user, with unknown effects.
+    /// A path typed by the user, whose effects are unknown.
     Raw,
     Picture,
     Download,
@@ -84,20 +85,20 @@ pub enum ApiOperation {
 
 #[derive(Clone, Copy, Debug)]
 pub struct RetryRule {
-    /// What it does, to follow "cannot".
+    /// What the operation does, phrased to follow "cannot".
     pub purpose: &'static str,
     /// The error text for a 404.
     pub not_found_text: &'static str,
-    /// Attempts after a lost connection, a timeout, a 429 or a 5xx. 1 means that the first request
-    /// may have had an effect, so only the user may send it again.
+    /// The number of attempts after a lost connection, a timeout, a 429 or a 5xx. 1 means that the first request may
+    /// have had an effect, so only the user may send it again.
     pub max_attempts: u32,
 }
 
-/// Attempts when no connection can be made: nothing was sent, so any operation may retry.
+/// The number of attempts if no connection can be made. Any operation may retry then, because nothing was sent.
 pub const MAX_UNSENT_ATTEMPTS: u32 = 3;
 
 impl RetryRule {
-    /// Whether a second request could change again what a lost one may have changed.
+    /// Whether sending the request again could repeat a change that the lost request may have made.
     pub fn has_side_effect(self) -> bool {
         self.max_attempts == 1
     }
@@ -120,18 +121,18 @@ impl ApiOperation {
             Self::Raw => ("send the request", "path not found, or no access to it", 1),
             Self::ExportStatus => ("read the status of the export", "no such export", 3),
             Self::Picture => ("fetch the picture", "picture not found", 3),
-            // Attempts without a byte of progress; progress resets the count.
+            // The number of attempts without a byte of progress. Any progress resets the count.
             Self::Download => ("download the archive", "archive not found", 5),
         };
         RetryRule { purpose, not_found_text, max_attempts }
     }
 
-    /// Whether it follows a link to any host, without login.
+    /// Whether the operation follows a link to any host, without login.
     pub fn follows_link(self) -> bool {
         matches!(self, Self::Picture | Self::Download)
     }
 
-    /// What `status` means in its response.
+    /// Returns what `status` means in the response of the operation.
     pub fn status_field(self) -> StatusField {
         match self {
             Self::Datasets
@@ -156,13 +157,13 @@ impl ApiOperation {
         matches!(self, Self::AddMedia | Self::ProcessMedia)
     }
 
-    /// Whether it goes to the pipeline of an on-premises deployment, directly and without login.
+    /// Whether the request goes directly, without login, to the pipeline of an on-premises deployment.
     pub fn uses_pipeline(self) -> bool {
         self == Self::ProcessMedia
     }
 }
 
-/// Query parameters in sending order.
+/// Query parameters in the order in which they are sent.
 pub type Parameters = Vec<(&'static str, String)>;
 
 pub fn datasets() -> String {
@@ -185,27 +186,28 @@ pub fn search_image_similarity(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/search-image-similarity")
 }
 
-/// `GET` that starts an export: never retried automatically.
+/// The path of the `GET` that starts an export, which is never retried automatically.
 pub fn export_context_async(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/export_context_async")
 }
 
-/// `POST` that starts an export of a selection: never retried automatically.
+/// The path of the `POST` that starts an export of a selection, which is never retried automatically.
 pub fn export_entities_async(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/export_entities_async")
 }
 
-/// `POST` that reclusters a dataset: never retried automatically.
+/// The path of the `POST` that reclusters a dataset, which is never retried automatically.
 pub fn reindex(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/reindex")
 }
 
-/// `POST` that adds media: never retried automatically.
+/// The path of the `POST` that adds media, which is never retried automatically.
 pub fn add_media(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/add_media")
 }
 
-/// `GET` of the pipeline that adds a folder it can read: never retried automatically.
+/// The path of the pipeline's `GET` that adds a folder, which is never retried automatically. The pipeline must be able
+/// to read the folder.
 pub const PROCESS_ADD_MEDIA: &str = "/api/v1/process/add_media";
 
 pub fn enrichment_context(id: DatasetId) -> String {
@@ -244,7 +246,7 @@ pub fn export_parameters(spec: &ExportSpec) -> Parameters {
     [vec![file_name], selection_parameters(spec.format, spec.include_images)].concat()
 }
 
-/// The parameters of `export_entities_async`, which has no file name.
+/// Returns the parameters of `export_entities_async`, which takes no file name.
 pub fn selection_parameters(format: ExportFormat, include_images: bool) -> Parameters {
     vec![
         (query::EXPORT_FORMAT, format.as_str().to_owned()),

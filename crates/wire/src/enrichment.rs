@@ -1,5 +1,5 @@
-//! The enrichments of a dataset (`GET enrichment/{id}/context`). The body is written in the observed shape. The
-//! document shows no shape, so the reader recognizes names anywhere in a response.
+//! The enrichments of a dataset (`GET enrichment/{id}/context`). The service writes the body in the observed shape. The
+//! document shows no shape, so the reader recognizes the names of models anywhere in a response.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use tessera_model::{AppliedModel, Enrichment, EnrichmentModel, ModelStatus, Safe
 pub struct EnrichmentBody {
     /// Identifier of the context.
     pub enrichment_context_id: Uuid,
-    /// `NEW` when nothing is applied, else `COMPLETED`.
+    /// `NEW` if nothing is applied, `COMPLETED` otherwise.
     pub status: &'static str,
     /// What is applied.
     pub dataset_enrichment_models: ModelsBody,
@@ -57,17 +57,17 @@ pub struct ModelMetadataBody {
 /// A file of a model.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ModelFileBody {
-    /// Relative to the folder of the model.
+    /// Path of the file, relative to the folder of the model.
     pub path: String,
     /// Hash of the file, in 64 hexadecimal digits.
     pub sha256: String,
 }
 
-/// The number of files of a model that are read.
+/// The maximum number of files that are read per model.
 const MAX_FILES: usize = 16;
 
-/// Reads a context of any shape. A model that is not named is unknown, unless the response names others
-/// or says that none is applied yet.
+/// Reads a context of any shape. A model that is not named is unknown, unless the response names other models or says
+/// that none is applied yet.
 pub fn read_enrichment(value: &Value) -> Enrichment {
     let mentions = EnrichmentModel::ALL.map(|model| find_mention(value, model.as_str()));
     let lists_all = mentions.contains(&Some(true)) || lists_by_type(value);
@@ -82,7 +82,7 @@ pub fn read_enrichment(value: &Value) -> Enrichment {
     Enrichment { statuses, models, raw: SafeText::caption(&value.to_string()) }
 }
 
-/// A model is its name, or an object with it.
+/// Reads a model, which is written as its name or as an object that contains the name.
 fn read_model(kind: &str, model: &Value) -> AppliedModel {
     let metadata = &model["metadata"];
     let name = |raw: Option<String>| raw.map(|raw| SafeText::name(&raw));
@@ -98,7 +98,8 @@ fn read_model(kind: &str, model: &Value) -> AppliedModel {
     }
 }
 
-/// Whether `name` occurs anywhere in `value`: as text, or as a key, whose value may negate it.
+/// Whether `name` occurs anywhere in `value`, as text or as a key. Returns `Some(false)` if the value of the key
+/// negates it.
 fn find_mention(value: &Value, name: &str) -> Option<bool> {
     match value {
         Value::String(text) => text.eq_ignore_ascii_case(name).then_some(true),
@@ -121,7 +122,8 @@ fn is_negation(value: &Value) -> bool {
     matches!(value, Value::Null | Value::Bool(false))
 }
 
-/// The observed shape: a map of all models by type. An empty one is also a list, and counts with the status `NEW`.
+/// Whether the response has the observed shape: a map of all models by type, or an empty map or list with the status
+/// `NEW`.
 fn lists_by_type(value: &Value) -> bool {
     let is_empty = match value.pointer(MODELS) {
         Some(Value::Object(map)) if !map.is_empty() => {

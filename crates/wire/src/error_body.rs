@@ -1,4 +1,4 @@
-//! Error bodies: `{"detail": ...}` by the document, and other observed shapes.
+//! Error bodies: the documented `{"detail": ...}`, and other observed shapes.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -14,10 +14,10 @@ pub struct ProblemBody {
     pub detail: String,
 }
 
-/// The body of a 422: every invalid parameter, and why.
+/// The body of a 422, which lists every invalid parameter with the reason.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct InvalidBody {
-    /// The parameters.
+    /// The invalid parameters.
     pub detail: Vec<InvalidParameter>,
 }
 
@@ -26,7 +26,7 @@ pub struct InvalidBody {
 pub struct InvalidParameter {
     /// A code for programs: `missing`, `uuid_parsing`, `value_error`.
     pub r#type: &'static str,
-    /// The location (`query`, `path`, `body`) and the name.
+    /// The location (`query`, `path`, `body`) and the name of the parameter.
     pub loc: [String; 2],
     /// The error message.
     pub msg: String,
@@ -34,7 +34,7 @@ pub struct InvalidParameter {
     pub input: Option<String>,
 }
 
-/// What `status` means in a response.
+/// The meaning of `status` in a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusField {
     /// How the request ended: `error`.
@@ -43,16 +43,17 @@ pub enum StatusField {
     State,
 }
 
-/// The message of a body that reports an error, whatever its status code is: by a filled `error` or
-/// `detail`, by `success: false`, or by its `status`. A dataset or an export that has failed is not an
-/// error of the request.
+/// Returns the message of a body that reports an error, whatever the status code of the response is. A body reports an
+/// error by a non-empty `error` or `detail`, by `success: false`, or by its `status`. A dataset or an export that has
+/// failed is not an error of the request.
 pub fn read_reported_error(value: &Value, meaning: StatusField) -> Option<SafeText> {
     let object = value.as_object()?;
     let status = first_text(value, &["status"]).unwrap_or_default().to_uppercase();
     let failed =
         status == "FATAL_ERROR" || matches!(ExportState::parse(&status), ExportState::Failed(_));
     let has_id = ["id", "dataset_id", "status_new"].iter().any(|key| object.contains_key(*key));
-    // `error` alone is how an outcome is reported; a state of that name belongs to something.
+    // `ERROR` without an identifier reports the outcome of the request. With an identifier, it is the state of a
+    // dataset or export.
     if meaning == StatusField::State && failed && (has_id || status != "ERROR") {
         return None;
     }
@@ -73,8 +74,8 @@ fn is_filled(value: &Value) -> bool {
     }
 }
 
-/// The message of an error body: `detail` as text or as a list of `{loc, msg}`, or `message`, or `error`,
-/// or the whole body as text. HTML is reduced to its text. `None` for an empty body.
+/// Returns the message of an error body: `detail` as text or as a list of `{loc, msg}`, or `message`, or `error`, or
+/// the whole body as text. HTML is reduced to its text. Returns `None` for an empty body.
 pub fn read_error_message(body: &[u8]) -> Option<SafeText> {
     let raw = String::from_utf8_lossy(body);
     let message = match serde_json::from_str::<Value>(&raw) {
@@ -94,7 +95,7 @@ fn error_message(value: &Value) -> Option<String> {
     }
 }
 
-/// One entry of a validation error: `query.entity_type: Field required`.
+/// Formats one entry of a validation error: `query.entity_type: Field required`.
 fn validation_message(item: &Value) -> String {
     let location = item.get("loc").and_then(Value::as_array).map(|parts| {
         let name = |part: &Value| part.as_str().map_or_else(|| part.to_string(), str::to_owned);

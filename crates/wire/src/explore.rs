@@ -1,5 +1,6 @@
-//! Pages of clusters (`GET explore`) and search anchors (`POST search-image-similarity`). [`ClusterBody`] is what the service
-//! sends and what commands print; the readers beside it accept every observed shape. Previews have a file of their own.
+//! Pages of clusters (`GET explore`) and search anchors (`POST search-image-similarity`). [`ClusterBody`] is what the
+//! service sends and what commands print; the readers in this file accept every observed shape. The file `preview.rs`
+//! has the bodies of previews.
 
 use std::{borrow::Cow, collections::HashSet};
 
@@ -51,16 +52,16 @@ pub struct ClusterBody {
     /// Number of objects.
     #[schema(value_type = u64)]
     pub n_objects: Option<u64>,
-    /// Number of videos that frames are from.
+    /// Number of videos from which the frames were taken.
     #[schema(value_type = u64)]
     pub n_videos: Option<u64>,
-    /// Number of frames of videos.
+    /// Number of video frames.
     #[schema(value_type = u64)]
     pub n_frames: Option<u64>,
     /// The clustering threshold as text.
     #[schema(value_type = String)]
     pub similarity_threshold: Option<String>,
-    /// Score of the best member; null when nothing ranks.
+    /// Score of the best member, or null if the search does not rank.
     pub relevance_score: Option<f64>,
     /// What the score measures.
     #[schema(value_type = Option<String>)]
@@ -95,10 +96,10 @@ pub struct AnchorBody {
     pub anchor_type: &'static str,
 }
 
-/// The field of a query image in the form of `search-image-similarity`.
+/// The form field of `search-image-similarity` that contains the query image.
 pub const FILE_FIELD: &str = "file";
 
-/// The JSON schema of that form.
+/// The JSON schema of the form of `search-image-similarity`.
 pub fn query_image_schema() -> Value {
     json!({
         "type": "object",
@@ -112,7 +113,7 @@ pub fn query_image_schema() -> Value {
 }
 
 impl ClusterBody {
-    /// The cluster as far as a client has read it. `link` decides whether links keep their signature.
+    /// Writes the cluster as far as a client has read it. `link` decides whether links keep their signature.
     pub fn new(cluster: &Cluster, link: fn(&Link) -> String) -> Self {
         let relevance = cluster.relevance.as_ref();
         let tag = |tag: &Tag| TagBody { id: tag.id, name: tag.name.to_string() };
@@ -140,14 +141,14 @@ impl From<Anchor> for AnchorBody {
     }
 }
 
-/// A list, or null in place of an empty one, as the service sends it.
+/// Writes a list, or null if the list is empty, as the service does.
 fn list_or_null<T, U>(items: &[T], write: impl Fn(&T) -> U) -> Option<Vec<U>> {
     (!items.is_empty()).then(|| items.iter().map(write).collect())
 }
 
-/// Reads a page. Clusters without a usable identifier or picture, and repeated ones, are skipped and
-/// counted. `None` without a `clusters` array, or if nothing in it is a cluster: such a response must
-/// not look like an empty page.
+/// Reads a page. Repeated clusters and clusters without a usable identifier or picture are skipped and counted. Returns
+/// `None` if there is no `clusters` array or nothing in it is a cluster, because such a response must not look like an
+/// empty page.
 pub fn read_page<'a>(page: impl Into<Fields<'a>>) -> Option<Page> {
     let page = page.into();
     let Some(rows) = page.get("clusters").and_then(Value::as_array) else {
@@ -195,8 +196,8 @@ fn read_cluster(value: Fields<'_>) -> Option<Cluster> {
     })
 }
 
-/// Reads tags with their identifiers where the service sends both: a list of objects, or an object of
-/// names by identifier. Any other shape contains names only.
+/// Reads tags, with their identifiers if the service sends both: a list of objects, or an object that maps identifiers
+/// to names. Any other shape has only names.
 fn read_tags(value: Fields<'_>) -> Vec<Tag> {
     let tag = |id: Option<String>, name: &str| Tag {
         id: id.and_then(|id| id.parse().ok()),
@@ -219,7 +220,7 @@ fn read_tags(value: Fields<'_>) -> Vec<Tag> {
     }
 }
 
-/// Reads a search anchor. `None` without a usable `anchor_media_id`.
+/// Reads a search anchor. Returns `None` if it has no usable `anchor_media_id`.
 pub fn read_anchor<'a>(anchor: impl Into<Fields<'a>>) -> Option<Anchor> {
     let anchor = anchor.into();
     Some(Anchor {

@@ -6,11 +6,11 @@ use utoipa::ToSchema;
 use crate::fields::{Fields, first_text, number, parsed, required, text};
 use tessera_model::{DatasetId, ExportState, ExportTask, ExportTaskId, Link, SafeText};
 
-/// An export task. The document guarantees `id` at the start, and `status` and
-/// `download_uri` afterwards; the rest is additive, as observed.
+/// An export task. The document guarantees `id` when the export starts, and `status` and `download_uri` afterwards. The
+/// remaining fields are additive, as observed.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ExportTaskBody {
-    /// Used as `export_task_id`.
+    /// Identifier, which later requests send as `export_task_id`.
     #[schema(value_type = Uuid)]
     pub id: ExportTaskId,
     /// The dataset that is exported.
@@ -18,10 +18,10 @@ pub struct ExportTaskBody {
     pub dataset_id: DatasetId,
     /// `INIT`, `IN_PROGRESS`, `COMPLETED` or `FAILED`; a lenient service also sends `REJECTED`.
     pub status: String,
-    /// 0.0-1.0.
+    /// Fraction of the export that is done, 0.0-1.0.
     #[schema(minimum = 0, maximum = 1)]
     pub progress: f64,
-    /// Set when COMPLETED.
+    /// Download link, set when COMPLETED.
     pub download_uri: Option<String>,
     /// Number of exported media items.
     pub entities_count: u64,
@@ -35,12 +35,12 @@ pub struct ExportTaskBody {
 pub mod column {
     pub const MEDIA_ID: &str = "media_id";
     pub const MEDIA_TYPE: &str = "media_type";
-    /// The name of the picture below `images/`; guaranteed by the document.
+    /// The name of the picture below `images/`, which the document guarantees.
     pub const IMAGE_FILENAME: &str = "image_filename";
     pub const FILE_NAME: &str = "file_name";
     pub const FILE_PATH: &str = "file_path";
     pub const FILE_SIZE: &str = "file_size";
-    /// Guaranteed by the document.
+    /// The uniqueness score, which the document guarantees.
     pub const UNIQUENESS_SCORE: &str = "uniqueness_score";
     pub const SEARCH_CONFIDENCE: &str = "search_confidence";
     pub const WIDTH: &str = "width";
@@ -49,7 +49,7 @@ pub mod column {
     pub const URL: &str = "url";
     pub const VIDEO_NAME: &str = "video_name";
     pub const FRAME_TIMESTAMP: &str = "frame_timestamp";
-    /// Only in JSON: what the remaining columns of Parquet contain, as a list of typed objects.
+    /// The list of typed objects that only JSON has. Parquet has columns for their contents.
     pub const METADATA_ITEMS: &str = "metadata_items";
     pub const SHARPNESS: &str = "sharpness";
     pub const BRIGHTNESS: &str = "brightness";
@@ -60,13 +60,14 @@ pub mod column {
     pub const OBJECTS: &str = "objects";
 }
 
-/// Reads the task that a start returns. Without a status, it has not begun.
+/// Reads the task that is returned when an export starts. A task without a status has not begun.
 pub fn read_started<'a>(task: impl Into<Fields<'a>>) -> Option<ExportTask> {
     let task = task.into();
     Some(read_task(task, required(task, &["id"])?))
 }
 
-/// Reads the status of the task `id`, which the response may repeat. `None` if it is that of another.
+/// Reads the status of the task `id`, which the response may repeat. Returns `None` if the response is about another
+/// task.
 pub fn read_status<'a>(task: impl Into<Fields<'a>>, id: ExportTaskId) -> Option<ExportTask> {
     let task = task.into();
     if !task.value().is_object() {

@@ -1,5 +1,6 @@
-//! The values of a body, one function per type. They are read leniently: numbers as text, -1 for "not counted", null for
-//! anything. A field that is needed and cannot be read is noted, so that the client can name it.
+//! Reads single values of a body, with one function per type. Reading is lenient: a number may be text, -1 means "not
+//! counted", and any field may be null. A field that is needed but cannot be read is noted, so that the client can name
+//! it.
 
 use std::{cell::RefCell, fmt, str::FromStr};
 
@@ -12,21 +13,21 @@ use tessera_model::SafeText;
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a> {
     value: &'a Value,
-    /// The list that contains the object.
+    /// The name of the list that contains the object, if it is in a list.
     list: Option<&'static str>,
     unreadable: Option<&'a UnreadableFields>,
 }
 
-/// The fields that a reader needed and could not read.
+/// The fields that a reader needed but could not read.
 #[derive(Debug, Default)]
 pub struct UnreadableFields(RefCell<Vec<UnreadableField>>);
 
-/// A field that is needed and cannot be read.
+/// A field that a reader needed but could not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadableField {
-    /// The name of the field, after that of the list that contains it: `clusters.cluster_id`.
+    /// The name of the field, preceded by the name of the list that contains it: `clusters.cluster_id`.
     pub name: String,
-    /// What the field is instead: `missing`, `a list`.
+    /// What the response has instead of a usable field: `missing`, `a list`.
     pub found: &'static str,
 }
 
@@ -46,12 +47,12 @@ impl<'a> Fields<'a> {
         self.value
     }
 
-    /// A field, unless it is missing or null.
+    /// Returns a field, unless it is missing or null.
     pub fn get(self, key: &str) -> Option<&'a Value> {
         self.value.get(key).filter(|value| !value.is_null())
     }
 
-    /// Reads a field, unless it is missing or null. Noted if `read` returns `None`.
+    /// Reads a field, unless it is missing or null. The field is noted as unreadable if `read` returns `None`.
     pub fn read<T>(self, key: &str, read: impl FnOnce(&'a Value) -> Option<T>) -> Option<T> {
         let read = read(self.get(key)?);
         if read.is_none() {
@@ -60,12 +61,12 @@ impl<'a> Fields<'a> {
         read
     }
 
-    /// An element of a list in this object.
+    /// Returns an element of a list in this object.
     pub fn element(self, list: &'static str, value: &'a Value) -> Self {
         Self { value, list: Some(list), ..self }
     }
 
-    /// Notes that a field is needed and cannot be read.
+    /// Notes that a field is needed but cannot be read.
     pub fn note(self, key: &str) {
         let Some(UnreadableFields(noted)) = self.unreadable else { return };
         let name = self.list.map_or_else(|| key.to_owned(), |list| format!("{list}.{key}"));
@@ -104,7 +105,7 @@ impl fmt::Display for UnreadableField {
     }
 }
 
-/// A field as text. Numbers and booleans are formatted; null is `None`.
+/// Reads a field as text. Numbers and booleans are formatted; null becomes `None`.
 pub fn text<'a>(object: impl Into<Fields<'a>>, key: &str) -> Option<String> {
     object.into().read(key, as_text)
 }
@@ -118,18 +119,19 @@ fn as_text(value: &Value) -> Option<String> {
     }
 }
 
-/// The first of several keys with non-empty text.
+/// Returns the text of the first key that has non-empty text.
 pub fn first_text<'a>(object: impl Into<Fields<'a>>, keys: &[&str]) -> Option<String> {
     let object = object.into();
     keys.iter().find_map(|key| text(object, key).filter(|text| !text.is_empty()))
 }
 
-/// A word of a list, or a value that is written as text.
+/// Parses a field that is written as text, for example a keyword.
 pub fn parsed<'a, T: FromStr>(object: impl Into<Fields<'a>>, key: &str) -> Option<T> {
     object.into().read(key, |value| as_text(value)?.parse().ok())
 }
 
-/// The first of several keys with text, parsed. The object is useless without it, so a missing field is noted, too.
+/// Parses the text of the first key that has text. The object is useless without this field, so a missing field is
+/// noted as well.
 pub fn required<'a, T: FromStr>(object: impl Into<Fields<'a>>, keys: &[&str]) -> Option<T> {
     let object = object.into();
     let value = first_text(object, keys).and_then(|text| text.parse().ok());
@@ -139,7 +141,7 @@ pub fn required<'a, T: FromStr>(object: impl Into<Fields<'a>>, keys: &[&str]) ->
     value
 }
 
-/// A finite number, also when it is sent as text.
+/// Reads a finite number, which may be sent as text.
 pub fn number<'a>(object: impl Into<Fields<'a>>, key: &str) -> Option<f64> {
     object.into().read(key, |value| {
         let number = match value {
@@ -151,21 +153,21 @@ pub fn number<'a>(object: impl Into<Fields<'a>>, key: &str) -> Option<f64> {
     })
 }
 
-/// A count: -1 and other negative numbers mean "not counted".
+/// Reads a count. -1 and other negative numbers mean "not counted".
 pub fn count<'a>(object: impl Into<Fields<'a>>, key: &str) -> Option<u64> {
     let value = number(object, key)?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked bounds")]
     (0.0..=9e15).contains(&value).then_some(value as u64)
 }
 
-/// A percentage, clamped to 0-100.
+/// Reads a percentage and clamps it to 0-100.
 pub fn percent<'a>(object: impl Into<Fields<'a>>, key: &str) -> Option<u8> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     number(object, key).map(|value| value.clamp(0.0, 100.0) as u8)
 }
 
-/// Names in any shape: a string, a list of strings or of objects with `name`, `text`, `caption` or
-/// `id`, or an object whose keys are the names.
+/// Reads names in any shape: a string, a list of strings, a list of objects with `name`, `text`, `caption` or `id`, or
+/// an object whose keys are the names.
 pub fn names<'a>(object: impl Into<Fields<'a>>, key: &str, limit: usize) -> Vec<SafeText> {
     let object = object.into();
     let clean = |raw: &str| SafeText::new(raw, limit);
@@ -190,7 +192,7 @@ pub fn names<'a>(object: impl Into<Fields<'a>>, key: &str, limit: usize) -> Vec<
         Some(Value::Object(map)) => {
             let is_id = |key: &str| uuid::Uuid::try_parse(key).is_ok();
             let name = |(key, value): (&String, &Value)| match value {
-                // An id that maps to a name.
+                // The key is an identifier, and its value is the name.
                 Value::String(name) if is_id(key) => clean(name),
                 _ => clean(key),
             };
@@ -210,7 +212,7 @@ pub fn names<'a>(object: impl Into<Fields<'a>>, key: &str, limit: usize) -> Vec<
     names
 }
 
-/// Formats microseconds since the epoch: `2025-04-24T07:44:46.136915`.
+/// Formats a time, in microseconds since the epoch: `2025-04-24T07:44:46.136915`.
 pub fn format_iso8601(microseconds: i64) -> String {
     let format =
         format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]");

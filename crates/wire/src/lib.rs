@@ -1,10 +1,11 @@
-//! The bodies of the API, each described once: one file per body with the struct that is sent, the lenient reader of what
-//! other services send, and the JSON schema of input.
+//! The bodies of the API, each described once. A body has one file with the struct that the service sends, the lenient
+//! reader of what other services send, and the JSON schema of input.
 //!
-//! The service sends the `*Body` types, which follow the interface document exactly, and commands print the same types. Some
-//! fields that the service always sends are optional in them, because a command prints null for what it did not receive. The
-//! client reads with the `read_*` functions beside them, which are lenient where the document is vague. The contract tests
-//! compare both with hand-written bytes, so that a mistake in both directions shows.
+//! The service sends the `*Body` types, which follow the interface document exactly, and commands print the same types.
+//! Some fields of these types are optional although the service always sends them, because a command prints null for
+//! what it did not receive. The client reads with the `read_*` functions in the same files, which are lenient where the
+//! document is vague. The contract tests compare writers and readers with hand-written bytes, so that a mistake in both
+//! directions shows.
 
 pub mod add_media;
 pub mod bounded_json;

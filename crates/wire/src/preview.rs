@@ -1,5 +1,6 @@
-//! A preview, which is what a page of clusters shows of a media item: a picture, an object in a picture, or a frame of a
-//! video. [`PreviewBody`] is what the service sends and what commands print; the readers beside it accept every observed shape.
+//! A preview: what a page of clusters shows of a media item, which is a picture, an object in a picture, or a frame of
+//! a video. [`PreviewBody`] is what the service sends and what commands print; the readers in this file accept every
+//! observed shape.
 
 use std::borrow::Cow;
 
@@ -13,7 +14,7 @@ use crate::{
 };
 use tessera_model::{Link, MediaId, Preview, Region, Relevance, SafeText, ScoreKind, VideoFrame};
 
-/// The score type of distances, of which lower ones are closer.
+/// The score type of cosine distances. A lower distance is closer.
 pub const COSINE_DISTANCE: &str = "cosine_distance";
 
 /// A preview.
@@ -25,11 +26,11 @@ pub struct PreviewBody {
     /// Media identifier.
     #[schema(value_type = Uuid)]
     pub media_id: MediaId,
-    /// The same identifier, from a lenient service.
+    /// The same identifier, which lenient services send.
     #[schema(value_type = Option<Uuid>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image_id: Option<MediaId>,
-    /// The same as `media_uri`, from a lenient service.
+    /// The same URL as `media_uri`, which lenient services send.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image_uri: Option<String>,
     /// URL of the original.
@@ -42,30 +43,30 @@ pub struct PreviewBody {
     pub caption: Option<String>,
     /// File name, raw.
     pub file_name: String,
-    /// Path of the original file in the dataset, raw; of a frame, that of its video.
+    /// Path of the original file in the dataset, raw. For a frame, the path of its video.
     #[schema(value_type = String)]
     pub original_uri: Option<String>,
-    /// URL of the video that a frame is from; empty for a picture.
+    /// URL of the video from which a frame was taken; empty for a picture.
     #[schema(value_type = String)]
     pub video_uri: Option<String>,
     /// Position of a frame in its video, in seconds; null for a picture.
     pub frame_timestamp: Option<f64>,
-    /// Part of the picture, in fractions.
+    /// Part of the picture, in fractions of its size.
     pub bounding_box: Option<BoundingBoxBody>,
-    /// Score; null when nothing ranks.
+    /// Score, or null if the search does not rank.
     pub relevance_score: Option<f64>,
     /// What the score measures.
     #[schema(value_type = Option<String>)]
     pub relevance_score_type: Option<Cow<'static, str>>,
-    /// Pixels.
+    /// Width in pixels.
     #[schema(value_type = u32)]
     pub width: Option<u32>,
-    /// Pixels.
+    /// Height in pixels.
     #[schema(value_type = u32)]
     pub height: Option<u32>,
 }
 
-/// A bounding box as the interface spells it: fractions of the image.
+/// A bounding box in fractions of the image, with the field names of the interface.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct BoundingBoxBody {
     /// Left edge.
@@ -101,16 +102,16 @@ pub struct ImageBody {
     pub labels: Vec<String>,
     /// User tags, by name.
     pub user_tags: Vec<String>,
-    /// Pixels.
+    /// Width in pixels.
     #[schema(value_type = u32)]
     pub width: Option<u32>,
-    /// Pixels.
+    /// Height in pixels.
     #[schema(value_type = u32)]
     pub height: Option<u32>,
 }
 
 impl PreviewBody {
-    /// The preview as far as a client has read it. `link` decides whether links keep their signature.
+    /// Writes the preview as far as a client has read it. `link` decides whether links keep their signature.
     pub fn new(preview: &Preview, link: fn(&Link) -> String) -> Self {
         let frame = preview.frame.as_ref();
         let relevance = preview.relevance.as_ref();
@@ -154,7 +155,7 @@ impl ImageBody {
 }
 
 impl BoundingBoxBody {
-    /// Rounds a region to six decimals, so that it is not beyond the image after rounding.
+    /// Rounds a region to six decimals, in such a way that it stays inside the image.
     pub fn new(region: Region) -> Self {
         const STEPS: f64 = 1e6;
         let span = |start: f64, length: f64| {
@@ -194,7 +195,7 @@ pub(crate) fn score_type(relevance: &Relevance) -> Cow<'static, str> {
     }
 }
 
-/// Reads a preview. `None` without a usable identifier.
+/// Reads a preview. Returns `None` if it has no usable identifier.
 pub(crate) fn read_preview(value: Fields<'_>) -> Option<Preview> {
     let media = required(value, &["media_id", "image_id"])?;
     let link = |keys: &[&str]| first_text(value, keys).map(Link::new);
@@ -214,7 +215,7 @@ pub(crate) fn read_preview(value: Fields<'_>) -> Option<Preview> {
     })
 }
 
-/// Reads a score and what it measures. `None` without a score.
+/// Reads a score and what it measures. Returns `None` if there is no score.
 pub(crate) fn read_relevance(value: Fields<'_>) -> Option<Relevance> {
     let score = number(value, "relevance_score")?;
     let kind = match text(value, "relevance_score_type") {
@@ -224,7 +225,7 @@ pub(crate) fn read_relevance(value: Fields<'_>) -> Option<Relevance> {
     Some(Relevance { score, kind })
 }
 
-/// Reads a bounding box: an object, an array of four, or either as JSON text.
+/// Reads a bounding box: an object, an array of four numbers, or either of these as JSON text.
 pub fn read_region(value: &Value) -> Option<Region> {
     match value {
         Value::Object(_) => {
@@ -236,7 +237,7 @@ pub fn read_region(value: &Value) -> Option<Region> {
             let [x, y, width, height] = sides?.try_into().ok()?;
             Region::new(x, y, width, height)
         }
-        // One level only: text inside text is not a bounding box.
+        // Only one level of text is unpacked: text inside text is not a bounding box.
         Value::String(raw) => serde_json::from_str(raw)
             .ok()
             .filter(|inner: &Value| !inner.is_string())
@@ -245,7 +246,7 @@ pub fn read_region(value: &Value) -> Option<Region> {
     }
 }
 
-/// Reads where a preview is in a video. `None` if it is not a frame of one.
+/// Reads the position of a preview in a video. Returns `None` if the preview is not a frame.
 pub fn read_frame<'a>(preview: impl Into<Fields<'a>>) -> Option<VideoFrame> {
     let preview = preview.into();
     let seconds = seconds(preview, "frame_timestamp");
@@ -261,15 +262,14 @@ pub fn read_frame<'a>(preview: impl Into<Fields<'a>>) -> Option<VideoFrame> {
     Some(VideoFrame { video: SafeText::file_name(&video), seconds, link })
 }
 
-/// Reads the path or URI of the original; of a URI, without the query, which may contain a signature.
+/// Reads the path or URI of the original. A URI loses its query, which may contain a signature.
 pub fn read_original_uri<'a>(preview: impl Into<Fields<'a>>) -> Option<SafeText> {
     let raw = first_text(preview, &["original_uri"])?;
     let is_url = raw.contains("://");
     Some(SafeText::file_name(&if is_url { Link::new(raw).to_string() } else { raw }))
 }
 
-/// Reads the video and time of a row of metadata that is a frame: from its columns, or from its
-/// `video_info`.
+/// Reads the video and the time from a row of metadata that describes a frame. Both are in columns or in `video_info`.
 pub fn read_row_frame(row: &Value) -> Option<VideoFrame> {
     let items = row.get(column::METADATA_ITEMS).and_then(Value::as_array);
     let info = items.into_iter().flatten().find(|item| item["type"] == "video_info");
@@ -287,7 +287,8 @@ pub fn read_row_frame(row: &Value) -> Option<VideoFrame> {
     Some(VideoFrame { video: SafeText::file_name(&video), seconds: time(), link: None })
 }
 
-/// The path of the video in the path of a frame, which may be as if in a folder of its name.
+/// Returns the path of the video from the path of a frame, which may look as if the frame were in a folder named like
+/// the video.
 fn video_path(path: &str, frame_name: Option<&str>) -> Option<String> {
     let name = frame_name.unwrap_or_default();
     let video = path.strip_suffix(name).filter(|_| !name.is_empty()).unwrap_or(path);
@@ -304,7 +305,7 @@ fn seconds<'a>(object: impl Into<Fields<'a>>, key: &str) -> Option<f64> {
     object.into().read(key, as_seconds).filter(|seconds| *seconds >= 0.0)
 }
 
-/// A time in seconds: a number, or text such as `7.5` or `00:00:07.500`.
+/// Reads a time in seconds: a number, or text such as `7.5` or `00:00:07.500`.
 fn as_seconds(value: &Value) -> Option<f64> {
     let seconds = match value {
         Value::Number(number) => number.as_f64()?,

@@ -1,5 +1,5 @@
-//! `media_selection`, the body of a selective export. Read strictly: an item that was ignored would
-//! export the wrong media.
+//! `media_selection`, the body of a selective export. The body is read strictly, because ignoring an item would export
+//! the wrong media.
 
 use std::{fmt, marker::PhantomData};
 
@@ -18,10 +18,10 @@ use tessera_model::{
 pub const MAX_ITEMS: usize = 10_000;
 pub const MAX_IDS: usize = 1_000_000;
 
-/// The reason for rejecting a selection. Prints with its location: `item 2, payload.cluster_id: ...`.
+/// The reason for rejecting a selection. It is printed with its location: `item 2, payload.cluster_id: ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectionError {
-    /// 0-based; `None` when the body as a whole is invalid.
+    /// The index of the item, counted from 0. `None` if the body as a whole is invalid.
     pub item: Option<usize>,
     pub reason: String,
 }
@@ -107,8 +107,8 @@ pub fn schema() -> Value {
     })
 }
 
-/// Reads the body of a selective export. One item at a time is read into memory, so that a service
-/// needs little more than the body itself.
+/// Reads the body of a selective export, one item at a time, so that a service needs little more memory than the body
+/// itself.
 pub fn items(
     body: &[u8],
 ) -> Result<impl Iterator<Item = Result<SelectionItem, SelectionError>>, SelectionError> {
@@ -159,7 +159,8 @@ struct Payload<'a> {
     exclude_media_ids: Option<&'a RawValue>,
 }
 
-/// A filter that is not known would be ignored, and more exported than selected.
+/// The filters of a cluster. Unknown filters are refused, because ignoring a filter would export more than was
+/// selected.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ClusterFilters<'a> {
@@ -205,7 +206,7 @@ fn read_cluster(payload: &Payload) -> Result<SelectionItem, String> {
     })
 }
 
-/// Reads `vql`, as an array or as the text of a query, and `labels`.
+/// Reads `labels`, and `vql` as an array or as the text of a query.
 fn read_filters(restrictions: &ClusterFilters) -> Result<Vec<Filter>, String> {
     let at = |field: &str, reason: String| format!("payload.cluster_filters.{field}: {reason}");
     let filters = match restrictions.vql {
@@ -238,7 +239,7 @@ fn read_field<'a, T: Deserialize<'a>>(name: &str, raw: Option<&'a RawValue>) -> 
     object.map_err(|reason| format!("{name}: {reason}"))
 }
 
-/// Reads the fields of an object; the derived readers take arrays, too.
+/// Reads the fields of an object. An array is refused, although derived readers would accept one.
 fn read_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, String> {
     if !raw.get().starts_with('{') {
         return Err("must be an object".to_owned());
@@ -250,7 +251,7 @@ fn read_value<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
 
-/// An array of at most `MAX` elements: a longer one is rejected before it fills the memory.
+/// An array of at most `MAX` elements. A longer array is rejected before it fills the memory.
 struct CappedList<T, const MAX: usize>(Vec<T>);
 
 impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for CappedList<T, MAX> {

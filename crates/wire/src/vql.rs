@@ -1,8 +1,8 @@
-//! `vql`: a JSON array of filter objects, each with one key. This file reads, writes and describes the filters, and locates errors
-//! in texts written by hand. Reading is strict, because ignoring a filter would select the wrong media.
+//! `vql`, a JSON array of filter objects with one key each. This file reads, writes and describes the filters, and
+//! locates errors in texts written by hand. Reading is strict, because ignoring a filter would select the wrong media.
 //!
-//! The document leaves open, and this crate assumes: an `id` beside the key is ignored, because public
-//! clients send one, and a missing `mode` is `in`.
+//! The document leaves two questions open. This crate assumes that an `id` beside the key is ignored, because public
+//! clients send one, and that a missing `mode` means `in`.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -18,7 +18,7 @@ use tessera_model::{
 
 pub const MAX_BYTES: usize = 64 * 1024;
 
-/// Characters of foreign text repeated in an error.
+/// The number of characters of foreign text that an error repeats.
 const MAX_QUOTED_CHARS: usize = 40;
 
 type ReadFilter = fn(&FilterFields) -> Result<Filter, InvalidField>;
@@ -34,13 +34,13 @@ const FILTERS: [(&str, &[&str], ReadFilter); 7] = [
     ("similarity", &["op", "value", "threshold"], similarity_filter),
 ];
 
-/// The reason for rejecting a `vql` text. Prints as one sentence with its location:
-/// `filter 2, labels.value: must be a list of texts`.
+/// The reason for rejecting a `vql` text. It is printed as one sentence with its location: `filter 2, labels.value:
+/// must be a list of texts`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VqlError {
-    /// 0-based; `None` when the text as a whole is invalid.
+    /// The index of the filter, counted from 0. `None` if the text as a whole is invalid.
     pub filter: Option<usize>,
-    /// A key, or a key and the name of its part.
+    /// A key, or a key and the name of one of its parts.
     pub field: Option<String>,
     pub reason: String,
 }
@@ -58,7 +58,7 @@ impl fmt::Display for VqlError {
 
 impl std::error::Error for VqlError {}
 
-/// Reads a `vql` text as a service does: only known issue names.
+/// Reads a `vql` text as a service does, which accepts only known issue names.
 pub fn read(text: &str) -> Result<Vec<Filter>, VqlError> {
     let filters = read_lenient(text)?;
     let unknown = |filter: &Filter| {
@@ -74,12 +74,12 @@ pub fn read(text: &str) -> Result<Vec<Filter>, VqlError> {
     }
 }
 
-/// Reads a `vql` text as a client does: any issue name, because not all are published.
+/// Reads a `vql` text as a client does, which accepts any issue name because not all names are published.
 pub fn read_lenient(text: &str) -> Result<Vec<Filter>, VqlError> {
     read_each(text)?.into_iter().collect()
 }
 
-/// Like [`read_lenient`], but with an error for each invalid filter.
+/// Like [`read_lenient`], but returns an error for each invalid filter.
 pub fn read_each(text: &str) -> Result<Vec<Result<Filter, VqlError>>, VqlError> {
     let whole = |reason: String| VqlError { filter: None, field: None, reason };
     if text.len() > MAX_BYTES {
@@ -115,7 +115,7 @@ fn read_filter(index: usize, item: &Value) -> Result<Filter, VqlError> {
     })
 }
 
-/// The object behind a filter's key. In its errors, the empty field is the object itself.
+/// The object behind the key of a filter. An error with an empty field name refers to the object itself.
 struct FilterFields<'a>(&'a Map<String, Value>);
 
 impl<'a> FilterFields<'a> {
@@ -132,7 +132,7 @@ impl<'a> FilterFields<'a> {
         }
     }
 
-    /// A field; null counts as absent.
+    /// Returns a field. A null field counts as absent.
     fn get(&self, field: &str) -> Option<&'a Value> {
         self.0.get(field).filter(|value| !value.is_null())
     }
@@ -170,7 +170,7 @@ impl<'a> FilterFields<'a> {
         })
     }
 
-    /// Rejects every other `op`.
+    /// Rejects any `op` except `only`.
     fn expect_op(&self, only: &str) -> Result<(), InvalidField> {
         self.keyword("op", &[(only, ())])
     }
@@ -232,7 +232,7 @@ fn quoted(foreign: &str) -> String {
     format!("\"{}\"", SafeText::new(foreign, MAX_QUOTED_CHARS))
 }
 
-/// Writes filters; `read` returns the same filters, with numbers to 15 digits.
+/// Writes filters. Reading the text again gives the same filters, with numbers to 15 digits.
 pub fn write(filters: &[Filter]) -> String {
     Value::Array(filters.iter().map(filter_to_json).collect()).to_string()
 }
@@ -348,7 +348,7 @@ pub(crate) fn label_list_schema() -> Value {
     })
 }
 
-/// Line and column from 1; columns in characters.
+/// A line and a column, both counted from 1. Columns are counted in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextPosition {
     pub line: usize,
@@ -356,8 +356,8 @@ pub struct TextPosition {
 }
 
 impl TextPosition {
-    /// The position of an error: the invalid value or the narrowest value around it. For invalid JSON, the
-    /// first invalid character.
+    /// Returns the position of an error: the invalid value, or the narrowest value around it. In invalid JSON, it is
+    /// the first invalid character.
     pub fn locate(error: &VqlError, text: &str) -> Self {
         let Some(filter) = error.filter else {
             return serde_json::from_str::<Value>(text).map_or_else(
@@ -372,7 +372,7 @@ impl TextPosition {
             let Some(inner) = inner else { break };
             narrowest = Some(inner);
         }
-        // A raw value borrows from the text.
+        // A raw value borrows from the text, so its address gives its offset.
         let offset = |raw: &RawValue| raw.get().as_ptr().addr() - text.as_ptr().addr();
         Self::from_offset(text, narrowest.map_or(0, offset))
     }
@@ -383,7 +383,7 @@ impl TextPosition {
         Self { line: before.matches('\n').count() + 1, column: line.chars().count() + 1 }
     }
 
-    /// Converts the position of the JSON parser: a line from 1, and a byte offset in it.
+    /// Converts a position of the JSON parser, which is a line counted from 1 and a byte offset in the line.
     fn from_json_position(text: &str, line: usize, bytes: usize) -> Self {
         let line_text = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
         let before = line_text.char_indices().take_while(|(at, _)| at + 1 < bytes).count();
