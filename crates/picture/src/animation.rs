@@ -1,4 +1,4 @@
-//! Animations of GIF, APNG and WebP: their frames in the order of time, with bounded memory and work.
+//! Reads animations in GIF, APNG and WebP: their frames in the order of time, with bounded memory and work.
 
 use std::io::Cursor;
 
@@ -16,15 +16,17 @@ use crate::{
     raster::to_picture,
 };
 
-/// The limit of the pixels of all decoded frames, because a few bytes can repeat a frame without end.
+/// The maximum number of pixels in all decoded frames. The limit is needed because a few bytes can repeat a frame
+/// endlessly.
 const MAX_PIXELS: u64 = 4 << 30;
-/// The picture, and the two that decoders combine frames in; each with four bytes per pixel.
+/// The memory per pixel: the picture, and two more pictures in which decoders combine frames, with four bytes per pixel
+/// each.
 const BYTES_PER_PIXEL: u64 = 12;
-/// Browsers show frames with a shorter time, mostly none, for a tenth of a second.
+/// Browsers show a frame with a shorter duration (mostly zero) for a tenth of a second.
 const SHORTEST_SECONDS: f64 = 0.02;
 const DEFAULT_SECONDS: f64 = 0.1;
 
-/// A frame of an animation, as it is shown.
+/// A complete frame of an animation, as a viewer shows it.
 pub struct AnimationFrame {
     /// When the frame is shown, from the start of the animation.
     pub seconds: f64,
@@ -32,7 +34,7 @@ pub struct AnimationFrame {
 }
 
 impl AnimationFrame {
-    /// Its pixels, with at least `min_side` pixels on the shorter side, or as many as it has.
+    /// Returns the pixels of the frame, with at least `min_side` pixels on the shorter side if the frame has so many.
     pub fn into_picture(self, min_side: u32) -> Result<RgbImage, DecodeError> {
         let size = self.pixels.dimensions();
         to_picture(self.pixels.into_raw(), size, ColorType::Rgba8, min_side, None)
@@ -40,7 +42,7 @@ impl AnimationFrame {
 }
 
 /// Calls `visit` with the frames of a picture in the order of time, until it returns false. A picture that is not an
-/// animation has none, or a single one; a damaged one ends at the damage.
+/// animation has no frames or a single one. A damaged animation ends at the damage.
 pub fn visit_frames(
     bytes: &[u8],
     visit: &mut dyn FnMut(AnimationFrame) -> bool,
@@ -66,7 +68,7 @@ pub fn visit_frames(
 
 type SizeAndFrames<'a> = ((u32, u32), Frames<'a>);
 
-/// `None` if it cannot be an animation.
+/// Opens an animation. Returns `None` if the file cannot contain one.
 fn open(bytes: &[u8]) -> ImageResult<Option<SizeAndFrames<'_>>> {
     let reader = Cursor::new(bytes);
     let limit = memory_limit(MAX_DECODE_BYTES);

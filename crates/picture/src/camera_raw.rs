@@ -1,5 +1,5 @@
-//! Finds the pictures in raw files of cameras. A raw file contains the data of the sensor, and the same picture as JPEG,
-//! developed by the camera: the largest JPEG that can be decoded is shown.
+//! Finds the pictures in raw files of cameras. A raw file contains the data of the sensor, and JPEGs of the same
+//! picture that the camera developed. The largest JPEG that can be decoded is shown.
 
 use image::metadata::Orientation;
 
@@ -14,13 +14,13 @@ use crate::{
 const PHOTOMETRIC_INTERPRETATION: u16 = 0x0106;
 const MAKE: u16 = 0x010F;
 const DNG_VERSION: u16 = 0xC612;
-/// Values of the photometric interpretation: a mosaic of colors, and the data of a sensor with all colors.
+/// Values of the photometric interpretation that mark sensor data: a mosaic of colors, and all colors for each pixel.
 const SENSOR_COLORS: [u32; 2] = [32_803, 34_892];
 
 /// A format of raw files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawFormat {
-    /// Adobe, and several makers of cameras and phones.
+    /// Raw files of Adobe software, and of several makers of cameras and phones.
     Dng,
     /// Canon, up to 2018.
     Cr2,
@@ -38,13 +38,13 @@ pub enum RawFormat {
     Pef,
     /// Fujifilm.
     Raf,
-    /// Other makers that follow the standard TIFF/EP, as most of these formats do.
+    /// Raw files of other makers that follow the TIFF/EP standard, as most of the formats above do.
     TiffEp,
 }
 
 impl RawFormat {
-    /// The format of a file with the signature of TIFF. `None` for other TIFF files, and if only the start of the file
-    /// is given: the fields that distinguish them may be anywhere.
+    /// Detects the format of a file with the signature of TIFF. Returns `None` for TIFF files that are not raw. `bytes`
+    /// must be the whole file, because the fields that distinguish the formats may be anywhere in it.
     pub fn detect_in_tiff(bytes: &[u8]) -> Option<Self> {
         let (structure, first) = TiffStructure::open(bytes)?;
         if structure.bytes(first, DNG_VERSION).is_some() {
@@ -80,7 +80,7 @@ impl RawFormat {
         }
     }
 
-    /// The usual extension of a file name, without a dot.
+    /// Returns the usual extension of a file name, without a dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Dng => "dng",
@@ -96,7 +96,8 @@ impl RawFormat {
         }
     }
 
-    /// The media type. Only that of DNG is registered; desktop environments define the others.
+    /// Returns the media type. Only the type of DNG is registered; the remaining types are those that desktop
+    /// environments define.
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Dng => "image/x-adobe-dng",
@@ -113,13 +114,13 @@ impl RawFormat {
     }
 }
 
-/// More segments before the pixels are not read: a hostile file can claim the same bytes for many pictures.
+/// Segments beyond this number are not read, because a hostile file can claim the same bytes for many pictures.
 const MAX_SEGMENTS: usize = 1000;
 
-/// The largest JPEG in a raw file that can be decoded.
+/// The largest JPEG in a raw file that the decoders here can read.
 pub struct RawPreview<'a> {
     pub jpeg: &'a [u8],
-    /// The orientation in the raw file, which takes precedence over the one in the JPEG.
+    /// The orientation in the raw file, which takes precedence over the orientation in the JPEG.
     pub orientation: Option<Orientation>,
 }
 
@@ -134,7 +135,7 @@ impl<'a> RawPreview<'a> {
             _ => (tiff_jpegs(bytes), tiff_orientation(bytes)),
         };
         let sized = jpegs.into_iter().filter_map(|jpeg| Some((decodable_pixels(jpeg)?, jpeg)));
-        // Among equally large JPEGs, the first one is taken.
+        // `max_by_key` returns the last maximum, so the order is reversed to take the first of equally large JPEGs.
         let largest = sized.rev().max_by_key(|(pixels, _)| *pixels);
         let (_, jpeg) = largest.ok_or_else(|| {
             let name = format.name();
@@ -146,7 +147,7 @@ impl<'a> RawPreview<'a> {
     }
 }
 
-/// The JPEG of a Fujifilm raw file: its position and its length are in the header.
+/// Returns the JPEG of a Fujifilm raw file. The header contains its position and length.
 pub fn raf_preview(bytes: &[u8]) -> Option<&[u8]> {
     let number = |at| {
         let bytes = bytes.get(at..)?.first_chunk()?;
@@ -171,7 +172,7 @@ fn decodable_pixels(jpeg: &[u8]) -> Option<u64> {
     is_decodable.then(|| u64::from(height) * u64::from(width))
 }
 
-/// More directories are not read. Raw files have up to eight.
+/// Directories beyond this number are not read. Raw files have up to eight.
 const MAX_DIRECTORIES: usize = 32;
 /// The field that links to further directories.
 const SUBDIRECTORIES: u16 = 0x014A;
@@ -185,17 +186,17 @@ const JPEG_OFFSET: u16 = 0x0201;
 const JPEG_LENGTH: u16 = 0x0202;
 const EXIF_DIRECTORY: u16 = 0x8769;
 const MAKER_NOTE: u16 = 0x927C;
-/// The whole JPEG as the value of a field, in files of Panasonic.
+/// A field in Panasonic files whose value is the whole JPEG.
 const PANASONIC_JPEG: u16 = 0x002E;
 
-// Tags in the notes of Olympus.
+// Tags in the maker notes of Olympus.
 const OLYMPUS_CAMERA_SETTINGS: u16 = 0x2020;
 const OLYMPUS_PREVIEW_OFFSET: u16 = 0x0101;
 const OLYMPUS_PREVIEW_LENGTH: u16 = 0x0102;
-/// What the notes start with, and where their directory begins.
+/// The first bytes of the maker notes, and the offset at which their directory begins.
 const OLYMPUS_HEADERS: [(&[u8], u32); 2] = [(b"OLYMPUS\0", 12), (b"OM SYSTEM\0", 16)];
 
-/// The parts of a file that are JPEGs by their fields.
+/// Returns the parts of a file that are JPEGs according to its fields.
 fn tiff_jpegs(bytes: &[u8]) -> Vec<&[u8]> {
     let Some((structure, first)) = TiffStructure::open(bytes) else { return Vec::new() };
     let directories = structure.linked_directories(first, SUBDIRECTORIES, MAX_DIRECTORIES);
@@ -205,7 +206,7 @@ fn tiff_jpegs(bytes: &[u8]) -> Vec<&[u8]> {
     found
 }
 
-/// The orientation of the picture, from the first directory.
+/// Returns the orientation of the picture, which is in the first directory.
 fn tiff_orientation(bytes: &[u8]) -> Option<Orientation> {
     let (structure, first) = TiffStructure::open(bytes)?;
     let value = structure.integer(first, ORIENTATION)?;
@@ -220,7 +221,7 @@ fn jpegs_of<'a>(
         let offset = structure.integer(directory, offset)?;
         structure.part(offset, structure.integer(directory, length)?)
     };
-    // The old and the new kind of JPEG in TIFF. Several strips would be several JPEGs.
+    // The old and the new kind of JPEG in TIFF. Several strips would be several JPEGs, so only a single strip is taken.
     let is_jpeg = matches!(structure.integer(directory, COMPRESSION), Some(6 | 7))
         && structure.integers(directory, STRIP_OFFSETS, 2).len() == 1;
     let strip = is_jpeg.then(|| part(STRIP_OFFSETS, STRIP_BYTE_COUNTS)).flatten();
@@ -228,7 +229,7 @@ fn jpegs_of<'a>(
     found.into_iter().flatten()
 }
 
-/// Finds the preview in the notes of Olympus, whose positions count from the start of the notes.
+/// Finds the preview in the maker notes of Olympus, in which positions are counted from the start of the notes.
 fn olympus_preview<'a>(
     structure: &TiffStructure<'a>,
     first: TiffDirectory<'a>,
@@ -243,30 +244,29 @@ fn olympus_preview<'a>(
     notes.part(offset, notes.integer(settings, OLYMPUS_PREVIEW_LENGTH)?)
 }
 
-// The boxes of a CR3, the raw file of Canon since 2018. A box of a user-defined kind starts with the identifier of
-// that kind.
+// The boxes of a CR3, the raw file of Canon since 2018. A box of a user-defined kind starts with the UUID of that kind.
 const UUID_SIZE: usize = 16;
-/// The fields of the camera, in `moov`.
+/// The box in `moov` with the fields of the camera.
 const CR3_METADATA: [u8; UUID_SIZE] = 0x85C0_B687_820F_11E0_8111_F4CE_462B_6A48_u128.to_be_bytes();
 const CR3_PREVIEW: [u8; UUID_SIZE] = 0xEAF4_2B5E_1C98_4B88_B9FB_B7DC_406E_4D16_u128.to_be_bytes();
 const CR3_XMP: [u8; UUID_SIZE] = 0xBE7A_CFCB_97A9_42E8_9C71_9994_91E3_AFAC_u128.to_be_bytes();
-/// Where the box of the preview starts after the identifier, and the JPEG in that box.
+/// The offset of the preview box after the UUID, and the offset of the JPEG in the preview box.
 const CR3_PREVIEW_HEADER: usize = 8;
 const CR3_PREVIEW_JPEG: usize = 16;
 
-/// What a CR3 contains.
+/// The pictures and the metadata of a CR3.
 #[derive(Default)]
 pub struct Cr3<'a> {
-    /// The JPEG of the preview, and the first picture of each track. One of them is as large as the picture.
+    /// The JPEG in the preview box, and the first picture of each track. One of them has the full size.
     pub jpegs: Vec<&'a [u8]>,
-    /// The first directory of the fields, a structure as in TIFF files.
+    /// The first directory of the fields, with the structure of a TIFF file.
     pub fields: Option<&'a [u8]>,
     /// The XMP packet, which is XML.
     pub xmp: Option<&'a [u8]>,
 }
 
 impl<'a> Cr3<'a> {
-    /// Reads the boxes up to the first damaged one.
+    /// Reads the boxes up to the first damaged box.
     pub fn read(bytes: &'a [u8]) -> Self {
         let mut read = Self::default();
         for (kind, body) in boxes(bytes) {
@@ -294,22 +294,22 @@ impl<'a> Cr3<'a> {
     }
 }
 
-/// The content of a box of the user-defined kind `uuid`.
+/// Returns the content of a box if its user-defined kind is `uuid`.
 fn user_box(kind: [u8; 4], body: &[u8], uuid: [u8; UUID_SIZE]) -> Option<&[u8]> {
     (&kind == b"uuid").then(|| body.strip_prefix(&uuid)).flatten()
 }
 
-/// The first picture of a track.
+/// Returns the first picture of a track.
 fn first_sample<'a>(file: &'a [u8], track: &[u8]) -> Option<&'a [u8]> {
     let path = [*b"mdia", *b"minf", *b"stbl"];
     let table = path.into_iter().try_fold(track, |body, kind| find_box(body, kind))?;
-    // After version, flags and count.
+    // The first offset follows the version, the flags and the count.
     let offset = match find_box(table, *b"co64") {
         Some(offsets) => number::<8>(offsets, 8)?,
         None => number::<4>(find_box(table, *b"stco")?, 8)?,
     };
     let sizes = find_box(table, *b"stsz")?;
-    // One size for all samples, or a list after their count.
+    // The box has one size for all samples, or a list of sizes after their count.
     let size = number::<4>(sizes, 4).filter(|&size| size > 0).or_else(|| number::<4>(sizes, 12))?;
     let [offset, size] = [offset, size].map(|number| usize::try_from(number).ok());
     file.get(offset?..)?.get(..size?)

@@ -1,5 +1,5 @@
-//! Converts the four colors of printing to sRGB, and decodes JPEGs that store them as CMYK or YCCK. The crate that `image`
-//! uses for JPEGs is called directly, because it converts these colors without their profile.
+//! Converts the four colors of printing to sRGB, and decodes JPEGs that store them as CMYK or YCCK. The JPEG crate that
+//! `image` uses is called directly, because `image` converts these colors without their profile.
 
 use image::{ColorType, RgbImage};
 use zune_jpeg::{
@@ -15,8 +15,8 @@ use crate::{
     source_colors::{SourceColors, cmyk_to_srgb},
 };
 
-/// Converts rows of `N` samples a pixel to RGB in place, which needs no second buffer of this size. `inks_of` gives the
-/// amounts of cyan, magenta, yellow and black.
+/// Converts rows of `N` samples per pixel to RGB in place, so that no second buffer of this size is needed. `inks_of`
+/// returns the amounts of cyan, magenta, yellow and black.
 pub fn convert_cmyk_rows<const N: usize>(
     samples: &mut Vec<u8>,
     width: usize,
@@ -43,7 +43,7 @@ pub fn convert_cmyk_rows<const N: usize>(
     samples.truncate(3 * width * rows);
 }
 
-/// Converts inks without a profile as most programs do.
+/// Converts inks that have no profile, in the same way as most programs.
 fn without_profile([cyan, magenta, yellow, black]: [u8; 4]) -> [u8; 3] {
     [cyan, magenta, yellow].map(|ink| {
         let light = u32::from(255 - ink) * u32::from(255 - black);
@@ -51,10 +51,10 @@ fn without_profile([cyan, magenta, yellow, black]: [u8; 4]) -> [u8; 3] {
     })
 }
 
-/// Decodes to sRGB, with at least `min_side` pixels on the shorter side.
+/// Decodes the JPEG to sRGB, with at least `min_side` pixels on the shorter side.
 pub fn decode_cmyk_jpeg(bytes: &[u8], jpeg: &Jpeg, min_side: u32) -> Result<RgbImage, DecodeError> {
     let size = jpeg.size();
-    // Four samples a pixel, and their coefficients of two bytes.
+    // The decoder keeps four samples per pixel, and for a progressive JPEG also their coefficients of two bytes each.
     let bytes_per_pixel = if jpeg.is_progressive() { 12 } else { 4 };
     let _lock = lock_memory(bytes_per_pixel * u64::from(size.0) * u64::from(size.1))?;
     let (mut samples, stored_colors) =
@@ -69,7 +69,7 @@ pub fn decode_cmyk_jpeg(bytes: &[u8], jpeg: &Jpeg, min_side: u32) -> Result<RgbI
     to_picture(samples, size, ColorType::Rgb8, min_side, None)
 }
 
-/// The samples as stored, and whether they are CMYK or YCCK.
+/// Returns the samples as stored, and whether they are CMYK or YCCK.
 fn decode_samples(bytes: &[u8]) -> Result<(Vec<u8>, ColorSpace), DecodeErrors> {
     let options = DecoderOptions::default()
         .set_strict_mode(false)
@@ -82,8 +82,8 @@ fn decode_samples(bytes: &[u8]) -> Result<(Vec<u8>, ColorSpace), DecodeErrors> {
     Ok((decoder.decode()?, colors))
 }
 
-/// The amounts of cyan, magenta, yellow and black. A JPEG stores inks inverted, as Adobe does and everyone expects. In
-/// YCCK, all inks but black are converted like red, green and blue.
+/// Returns the amounts of cyan, magenta, yellow and black. A JPEG stores inks inverted, which Adobe began and every
+/// program expects. In YCCK, all inks except black are converted like red, green and blue.
 fn stored_inks([first, second, third, black]: [u8; 4], is_ycck: bool) -> [u8; 4] {
     let [cyan, magenta, yellow] = if is_ycck {
         ycbcr_to_rgb([first, second, third])

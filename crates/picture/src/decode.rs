@@ -22,7 +22,7 @@ use crate::{
 
 #[derive(Clone, Debug)]
 pub struct Decoded {
-    /// Upright pixels; fewer than the original after a scaled decode.
+    /// The upright pixels. A scaled decode returns fewer pixels than the original has.
     pub pixels: RgbImage,
     /// Size of the original, upright (width, height).
     pub original: (u32, u32),
@@ -32,8 +32,8 @@ thread_local! {
     static IN_DECODER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Decodes `bytes`, scaled down if that is cheap, but with at least `min_side` pixels on the shorter
-/// side (or that of the original). Transparent parts are blended with medium gray.
+/// Decodes `bytes`. The result is scaled down if that is cheap, but its shorter side has at least `min_side` pixels, or
+/// as many as the original. Transparent parts are blended with medium gray.
 pub fn decode(bytes: &[u8], min_side: u32) -> Result<Decoded, DecodeError> {
     decode_for(bytes, |_| min_side)
 }
@@ -46,12 +46,12 @@ pub fn decode_for(
     decode_picture(|| open(bytes, min_side))
 }
 
-/// Whether the picture is not stored upright. Reads only the header.
+/// Whether the stored pixels are not upright. Reads only the header.
 pub fn is_rotated(bytes: &[u8]) -> Result<bool, DecodeError> {
     read_header(bytes).map(|(_, orientation)| orientation != Orientation::NoTransforms)
 }
 
-/// The upright size of a picture (width, height). Reads only the header.
+/// Returns the upright size of a picture (width, height). Reads only the header.
 pub fn size(bytes: &[u8]) -> Result<(u32, u32), DecodeError> {
     read_header(bytes).map(|(stored, orientation)| upright_size(stored, orientation))
 }
@@ -88,13 +88,14 @@ fn read_jpeg_header(
     Ok((jpeg.size(), orientation.unwrap_or(jpeg.orientation())))
 }
 
-/// Whether this thread is inside a decoder. Its panic only fails what it decodes, so that a panic hook
-/// must not restore the terminal or print anything.
+/// Whether this thread is inside a decoder. A panic in a decoder only fails the picture, so the panic hook must not
+/// restore the terminal or print anything.
 pub fn is_in_decoder() -> bool {
     IN_DECODER.get()
 }
 
-/// Runs a decoder of bytes from outside, of pictures or of other formats. `None` if it panicked.
+/// Runs a decoder of bytes from outside, which may be a picture or another format. Returns `None` if the decoder
+/// panicked.
 pub fn catch_decoder_panic<T>(decoder: impl FnOnce() -> T) -> Option<T> {
     let outer = IN_DECODER.replace(true);
     let result = catch_unwind(AssertUnwindSafe(decoder));
@@ -137,7 +138,7 @@ fn open(bytes: &[u8], min_side: impl FnOnce((u32, u32)) -> u32) -> Result<Decode
     }
 }
 
-/// Decodes a JPEG; its own orientation applies if no other one is given.
+/// Decodes a JPEG. The orientation stored in the JPEG applies if no other orientation is given.
 fn open_jpeg(
     bytes: &[u8],
     orientation: Option<Orientation>,
@@ -161,7 +162,7 @@ fn open_jpeg(
     Ok(apply_orientation(pixels, orientation, original))
 }
 
-/// Decodes a picture with an optional program.
+/// Decodes an AVIF or HEIC picture with `ffmpeg`, if that is installed.
 fn open_heif(
     bytes: &[u8],
     format: PictureFormat,
@@ -172,7 +173,7 @@ fn open_heif(
     let program = find_ffmpeg().ok_or_else(missing)?;
     let original = upright_size(picture.size, picture.orientation);
     let (width, height) = picture.size;
-    // The alpha is decoded like colors, and put together with them.
+    // The alpha channel is decoded like colors, and then combined with them.
     let bytes_per_pixel = if picture.alpha.is_some() { 10 } else { 3 };
     let _lock = lock_memory(bytes_per_pixel * u64::from(width) * u64::from(height))?;
     let (mut samples, mut color) =

@@ -1,4 +1,4 @@
-//! The metadata in picture files, as stored: Exif, XMP, IPTC and the texts of PNG.
+//! Reads the metadata in picture files as it is stored: Exif, XMP, IPTC and the texts of PNG.
 
 use std::{borrow::Cow, io::Cursor};
 
@@ -13,27 +13,27 @@ use crate::{
     tiff_structure::TiffStructure,
 };
 
-/// Larger blocks are ignored. Cameras and editors write at most some hundred KiB.
+/// The size above which a block is ignored. Cameras and editors write at most some hundred KiB.
 const MAX_BLOCK_BYTES: usize = 1 << 20;
-/// The most memory of a decoder for texts of PNG, most of which may be compressed.
+/// The memory limit of the decoder for PNG texts, which may be compressed.
 const MAX_PNG_BYTES: usize = 16 << 20;
-/// The keyword of the text of a PNG that contains XMP.
+/// The keyword of the PNG text that contains XMP.
 const PNG_XMP_KEYWORD: &str = "XML:com.adobe.xmp";
-// Tags of XMP and IPTC in the structure of TIFF.
+// Tags of TIFF fields that contain XMP and IPTC.
 const XMP: u16 = 0x02BC;
 const IPTC: u16 = 0x83BB;
 
-/// The metadata of a picture, which is not validated.
+/// The metadata of a picture, not validated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddedMetadata<'a> {
-    /// A structure as in TIFF files. For a TIFF file, or a raw file with its structure, this is the whole file, whatever
-    /// its size.
+    /// A TIFF structure with the Exif fields. For a TIFF file, and for a raw file with the structure of TIFF, this is
+    /// the whole file, whatever its size.
     pub exif: Option<Cow<'a, [u8]>>,
     /// The XMP packet, which is XML.
     pub xmp: Option<Vec<u8>>,
-    /// Image resources as in Photoshop files, which contain the IPTC records of JPEG, or the records alone.
+    /// Image resources as in Photoshop files, which contain the IPTC records of a JPEG, or the bare records.
     pub iptc: Option<Vec<u8>>,
-    /// Keywords and texts of a PNG that are before the pixels.
+    /// Keywords and texts that precede the pixels of a PNG.
     pub texts: Vec<(String, String)>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> EmbeddedMetadata<'a> {
             } else if marker == 0xED
                 && let Some(part) = body.strip_prefix(b"Photoshop 3.0\0")
             {
-                // Long resources continue in the next segment.
+                // A long resource continues in the next segment.
                 read.iptc.get_or_insert_default().extend_from_slice(part);
             }
         }
@@ -125,7 +125,7 @@ impl<'a> EmbeddedMetadata<'a> {
         Self { exif: exif.map(Cow::Borrowed), xmp: xmp.map(<[u8]>::to_vec), ..Self::default() }
     }
 
-    /// Reads a raw file. If it has the structure of TIFF, its fields are in the whole file, as in a TIFF.
+    /// Reads a raw file. If the file has the structure of TIFF, all of it is returned as the fields, as for a TIFF.
     fn read_raw(bytes: &'a [u8], format: RawFormat) -> Self {
         match format {
             RawFormat::Raf => {

@@ -1,4 +1,4 @@
-//! Encodes pictures as JPEG, and converts pictures that other programs may not open, or show in another orientation.
+//! Encodes pictures as JPEG. Pictures that some programs cannot open, or show in another orientation, are converted.
 
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder};
@@ -23,8 +23,8 @@ pub fn encode_jpeg(picture: &RgbImage, quality: u8) -> Result<Vec<u8>, DecodeErr
 /// The quality is high, because features are computed from the result.
 const QUALITY: u8 = 95;
 
-/// Returns the upright picture as a JPEG, because bounding boxes would select the wrong part in a program that ignores
-/// the orientation. `None` if it is upright and of a format that every program reads.
+/// Returns the upright picture as a JPEG. In a program that ignores the orientation, bounding boxes would select the
+/// wrong part. Returns `None` if the picture is already upright and in a format that every program reads.
 pub fn to_common_jpeg(bytes: &[u8]) -> Result<Option<Vec<u8>>, DecodeError> {
     if PictureFormat::detect(bytes).is_some_and(PictureFormat::is_common) && !is_rotated(bytes)? {
         return Ok(None);

@@ -1,10 +1,10 @@
-//! Fits pictures into the cells of a terminal: the canvas for a picture, and the cells and pixels that the picture covers
-//! on it.
+//! Fits pictures into the cells of a terminal. A [`Canvas`] is the area for a picture; a [`Fit`] is the cells and
+//! pixels that the picture covers on it.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Protocol {
     None,
-    /// Two pixels per cell, as text.
+    /// Two pixels per cell, drawn as text.
     #[default]
     HalfBlock,
     /// Kitty graphics with Unicode placeholders.
@@ -13,7 +13,7 @@ pub enum Protocol {
     Iterm,
 }
 
-/// The area for a picture, and the protocol. Equal canvases have equal encodings.
+/// The area for a picture, and the protocol that draws it. Equal canvases give equal encodings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Canvas {
     /// Width in cells, at least 1.
@@ -28,26 +28,25 @@ pub struct Canvas {
 /// The largest enlargement outside the full-size view: a 32-pixel icon fills a tile and is still recognizably small.
 const MAX_ENLARGEMENT: f64 = 4.0;
 
-/// The largest side of a sixel picture where the terminal does not report it, in pixels: by default xterm
-/// does not show larger ones (`maxGraphicSize`).
+/// The largest side of a sixel picture, in pixels, if the terminal does not report one. By default, xterm does not show
+/// larger pictures (`maxGraphicSize`).
 pub const DEFAULT_SIXEL_SIDE: u16 = 1000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fit {
-    /// Cells covered (columns, rows), each at least 1 and at most the canvas.
+    /// The number of covered cells (columns, rows): at least 1 and at most the size of the canvas.
     pub cells: (u16, u16),
-    /// Pixels of those cells (width, height).
+    /// The size of the covered cells in pixels (width, height).
     pub pixels: (u32, u32),
 }
 
 impl Fit {
-    /// Fits a picture of `original` pixels into `canvas`, keeping its aspect ratio as far as whole
-    /// cells allow.
+    /// Fits a picture of `original` pixels into `canvas`. The aspect ratio is kept as far as whole cells allow.
     pub fn new(original: (u32, u32), canvas: Canvas) -> Self {
         Self::limited(original, canvas, MAX_ENLARGEMENT)
     }
 
-    /// Like [`Fit::new`], as large as the canvas allows.
+    /// Like [`Fit::new`], but as large as the canvas allows.
     pub fn enlarged(original: (u32, u32), canvas: Canvas) -> Self {
         Self::limited(original, canvas, f64::INFINITY)
     }
@@ -69,8 +68,8 @@ impl Fit {
         Self { cells, pixels: (u32::from(cells.0) * per_cell.0, u32::from(cells.1) * per_cell.1) }
     }
 
-    /// The shorter side in pixels that a scaled decode of `original` needs so that its displayed `part`
-    /// is never enlarged by the fit.
+    /// Returns the shorter side, in pixels, that a scaled decode of `original` must have so that fitting never enlarges
+    /// the displayed `part`.
     pub fn min_decoded_side(self, part: (u32, u32), original: (u32, u32)) -> u32 {
         let share = (f64::from(self.pixels.0) / f64::from(part.0.max(1)))
             .max(f64::from(self.pixels.1) / f64::from(part.1.max(1)));
@@ -99,7 +98,7 @@ pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
     }
 }
 
-/// The largest number of cells of `cell` pixels along a sixel picture of at most `side` pixels.
+/// Returns how many cells of `cell` pixels fit along a sixel picture of at most `side` pixels.
 pub fn max_sixel_cells(side: u16, cell: u16) -> u16 {
     side / cell.max(1)
 }

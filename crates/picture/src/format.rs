@@ -1,4 +1,5 @@
-//! Recognizes the formats of pictures by their content. This is the one table of formats, for the client and the service.
+//! Recognizes the formats of pictures by their content. This is the only table of formats; the client and the service
+//! share it.
 
 use crate::{camera_raw::RawFormat, heif::find_ffmpeg};
 
@@ -19,21 +20,23 @@ pub enum PictureFormat {
     /// Radiance.
     Hdr,
     OpenExr,
-    /// A raw file of a camera, shown by its embedded preview.
+    /// A raw file of a camera, which is shown by its embedded preview.
     Raw(RawFormat),
     Avif,
     Heif,
 }
 
 impl PictureFormat {
-    /// Bytes from the start of a file that [`PictureFormat::detect`] needs, but for raw files that start like a TIFF.
+    /// The number of bytes from the start of a file that [`PictureFormat::detect`] needs. Raw files that start like a
+    /// TIFF need more.
     pub const SIGNATURE_LENGTH: usize = 12;
 
-    /// The names of the formats that [`crate::decode`] reads, for messages.
+    /// The names of the formats that [`crate::decode`] reads, for use in messages.
     pub const DECODABLE: &str = "JPEG, PNG, WebP, GIF, BMP, TIFF, JPEG XL, QOI, PNM, ICO, HDR, OpenEXR or camera RAW \
                                  (DNG, CR2, CR3, NEF, ARW, ORF, RW2, PEF, RAF)";
 
-    /// The format of a file. Its first bytes are enough, but a DNG, NEF, ARW or PEF is then a TIFF.
+    /// Detects the format of a file. The first bytes are enough, except that DNG, NEF, ARW and PEF are then taken for
+    /// TIFF.
     pub fn detect(bytes: &[u8]) -> Option<Self> {
         Some(match bytes {
             [0xFF, 0xD8, 0xFF, ..] => Self::Jpeg,
@@ -42,7 +45,7 @@ impl PictureFormat {
             [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Self::Gif,
             [b'B', b'M', ..] => Self::Bmp,
             [b'I', b'I', 0x2A, 0, _, _, _, _, b'C', b'R', 2, 0, ..] => Self::Raw(RawFormat::Cr2),
-            // The second number of each is that of BigTIFF.
+            // The second number of each pair marks a BigTIFF.
             [b'I', b'I', 0x2A | 0x2B, 0, ..] | [b'M', b'M', 0, 0x2A | 0x2B, ..] => {
                 RawFormat::detect_in_tiff(bytes).map_or(Self::Tiff, Self::Raw)
             }
@@ -53,7 +56,7 @@ impl PictureFormat {
             [b'F', b'U', b'J', b'I', b'F', b'I', b'L', b'M', b'C', b'C', b'D', b'-', ..] => {
                 Self::Raw(RawFormat::Raf)
             }
-            // A bare codestream, and one in a container.
+            // A bare codestream, or a codestream in a container.
             [0xFF, 0x0A, ..]
             | [0, 0, 0, 0x0C, b'J', b'X', b'L', b' ', b'\r', b'\n', 0x87, b'\n', ..] => {
                 Self::JpegXl
@@ -95,7 +98,7 @@ impl PictureFormat {
         }
     }
 
-    /// The usual extension of a file name, without a dot.
+    /// Returns the usual extension of a file name, without a dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Jpeg => "jpg",
@@ -116,7 +119,7 @@ impl PictureFormat {
         }
     }
 
-    /// The media type, as registered with IANA where it is.
+    /// Returns the media type. Registered types are those of IANA.
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Jpeg => "image/jpeg",
@@ -137,17 +140,18 @@ impl PictureFormat {
         }
     }
 
-    /// Whether [`crate::decode`] reads it: AVIF and HEIC only if `ffmpeg` is installed.
+    /// Whether [`crate::decode`] reads this format. AVIF and HEIC need `ffmpeg`.
     pub fn is_decodable(self) -> bool {
         self.missing_program_reason().is_none() || find_ffmpeg().is_some()
     }
 
-    /// The sentence for a format that cannot be decoded without an optional program, if that is missing.
+    /// Explains why the format cannot be decoded, if it needs an optional program that is not installed.
     pub fn undecodable_reason(self) -> Option<String> {
         (!self.is_decodable()).then(|| self.missing_program_reason()).flatten()
     }
 
-    /// Returns the same sentence whether or not the program is installed; `None` for formats that need no program.
+    /// Returns the same sentence as `undecodable_reason`, even if the program is installed. Returns `None` for formats
+    /// that need no program.
     pub fn missing_program_reason(self) -> Option<String> {
         let reason = || {
             let name = self.name();
@@ -158,7 +162,7 @@ impl PictureFormat {
         matches!(self, Self::Avif | Self::Heif).then(reason)
     }
 
-    /// Whether any service and browser reads it.
+    /// Whether every service and browser reads this format.
     pub fn is_common(self) -> bool {
         matches!(self, Self::Jpeg | Self::Png | Self::WebP | Self::Gif | Self::Bmp)
     }

@@ -1,14 +1,14 @@
-//! The boxes of ISO base media files (ISO/IEC 14496-12), which JPEG XL, HEIC, AVIF and CR3 consist of.
+//! Reads the boxes of ISO base media files (ISO/IEC 14496-12). JPEG XL, HEIC, AVIF and CR3 files consist of such boxes.
 
-/// More boxes in a row are not read. A photograph in tiles has some hundreds.
+/// Boxes beyond this number in a row are not read. A photograph in tiles has some hundreds.
 const MAX_BOXES: usize = 2000;
 
-/// The kind and the body of the first box, and what follows it. The last box may be truncated.
+/// Returns the kind and the body of the first box, and the bytes after the box. The last box may be truncated.
 pub fn split_box(bytes: &[u8]) -> Option<([u8; 4], &[u8], &[u8])> {
     let (length, after) = bytes.split_first_chunk()?;
     let (kind, after) = after.split_first_chunk()?;
     let (body, length) = match u32::from_be_bytes(*length) {
-        // Up to the end of the file.
+        // Length 0 means that the box extends to the end of the file.
         0 => (after, after.len()),
         1 => {
             let (length, after) = after.split_first_chunk()?;
@@ -20,7 +20,7 @@ pub fn split_box(bytes: &[u8]) -> Option<([u8; 4], &[u8], &[u8])> {
     Some((*kind, body, after))
 }
 
-/// The kinds and bodies of boxes in a row, up to the first damaged one.
+/// Returns the kinds and bodies of the boxes in a row, up to the first damaged box.
 pub fn boxes(mut bytes: &[u8]) -> impl Iterator<Item = ([u8; 4], &[u8])> {
     let next = move || {
         let (kind, body, after) = split_box(bytes)?;
@@ -30,12 +30,12 @@ pub fn boxes(mut bytes: &[u8]) -> impl Iterator<Item = ([u8; 4], &[u8])> {
     std::iter::from_fn(next).take(MAX_BOXES)
 }
 
-/// The body of the first box of a kind.
+/// Returns the body of the first box of a kind.
 pub fn find_box(bytes: &[u8], kind: [u8; 4]) -> Option<&[u8]> {
     boxes(bytes).find(|(found, _)| *found == kind).map(|(_, body)| body)
 }
 
-/// The number of two, four or eight bytes at `at`.
+/// Reads a number of two, four or eight bytes at `at`.
 pub fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
     let bytes = bytes.get(at..)?.first_chunk::<N>()?;
     Some(bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)))

@@ -1,5 +1,5 @@
-//! Decodes JPEG XL, the first frame only. It is decoded in bands, because the decoder needs much memory for each pixel,
-//! and the boxes of the file are read here, because the decoder would expand compressed metadata without a limit.
+//! Decodes the first frame of a JPEG XL file. The frame is decoded in bands, because the decoder needs much memory per
+//! pixel. The boxes of the file are read here, because the decoder would expand compressed metadata without a limit.
 
 use std::borrow::Cow;
 
@@ -14,19 +14,19 @@ use crate::{
     raster::downscale,
 };
 
-/// Large enough that the neighborhood, which is decoded with each band, costs little.
+/// Bands are so large that decoding the neighborhood of each band again costs little.
 const BAND_PIXELS: u32 = 4_000_000;
-/// What the decoder needs for each pixel of a band.
+/// The memory that the decoder needs for each pixel of a band.
 const BYTES_PER_PIXEL: u64 = 32;
 
-/// A picture whose header was read.
+/// A picture whose header has been read.
 pub struct JpegXl(JxlImage);
 
 impl JpegXl {
     pub fn open(bytes: &[u8]) -> Result<Self, DecodeError> {
         let limit = usize::try_from(MAX_DECODE_BYTES).unwrap_or(usize::MAX);
         let mut image = JxlImage::builder()
-            // Pictures are decoded in parallel already.
+            // No thread pool is needed, because several pictures are decoded in parallel.
             .pool(JxlThreadPool::none())
             .alloc_tracker(AllocTracker::with_limit(limit))
             .read(&*JpegXlContainer::read(bytes).codestream)
@@ -35,18 +35,18 @@ impl JpegXl {
         if image.num_loaded_keyframes() == 0 {
             return Err(DecodeError("truncated JPEG XL".to_owned()));
         }
-        // This converts colors that are described by an ICC profile.
+        // This color management system converts colors that an ICC profile describes.
         image.set_cms(Moxcms);
         image.request_color_encoding(EnumColourEncoding::srgb(RenderingIntent::Relative));
         Ok(Self(image))
     }
 
-    /// Width and height, upright: the decoder applies the orientation.
+    /// Returns the upright width and height. The decoder applies the orientation itself.
     pub fn size(&self) -> (u32, u32) {
         (self.0.width(), self.0.height())
     }
 
-    /// Decodes to sRGB, with at least `min_side` pixels on the shorter side.
+    /// Decodes the picture to sRGB, with at least `min_side` pixels on the shorter side.
     pub fn decode(mut self, min_side: u32) -> Result<RgbImage, DecodeError> {
         let (width, height) = self.size();
         let factor = (width.min(height) / min_side.max(1)).clamp(1, 64);
@@ -80,22 +80,22 @@ impl JpegXl {
     }
 }
 
-/// What starts a file in boxes (ISO/IEC 18181-2).
+/// The first bytes of a file that consists of boxes (ISO/IEC 18181-2).
 const SIGNATURE: &[u8] = b"\0\0\0\x0CJXL \r\n\x87\n";
 
-/// What a file contains. Compressed metadata is ignored.
+/// The parts of a file that are used. Compressed metadata is ignored.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct JpegXlContainer<'a> {
-    /// The picture, put together from its parts.
+    /// The picture, joined from its parts.
     pub codestream: Cow<'a, [u8]>,
-    /// A structure as in TIFF files.
+    /// A TIFF structure with the Exif fields.
     pub exif: Option<&'a [u8]>,
     /// The XMP packet, which is XML.
     pub xmp: Option<&'a [u8]>,
 }
 
 impl<'a> JpegXlContainer<'a> {
-    /// Reads the boxes up to the first damaged one. A bare codestream has none.
+    /// Reads the boxes up to the first damaged box. A bare codestream has no boxes.
     pub fn read(bytes: &'a [u8]) -> Self {
         let mut read = Self::default();
         if !bytes.starts_with(SIGNATURE) {
@@ -106,7 +106,7 @@ impl<'a> JpegXlContainer<'a> {
         while let Some((kind, body, after)) = split_box(rest) {
             match &kind {
                 b"jxlc" => read.codestream = Cow::Borrowed(body),
-                // The number of the part comes first; the parts are in order.
+                // The number of the part precedes the data. The parts are in order.
                 b"jxlp" => read.codestream.to_mut().extend(body.get(4..).unwrap_or_default()),
                 b"Exif" if read.exif.is_none() => read.exif = exif_structure(body),
                 b"xml " => _ = read.xmp.get_or_insert(body),
@@ -118,7 +118,7 @@ impl<'a> JpegXlContainer<'a> {
     }
 }
 
-/// The box begins with the offset of the structure.
+/// Returns the TIFF structure in an Exif box, which begins with the offset of the structure.
 fn exif_structure(body: &[u8]) -> Option<&[u8]> {
     let (offset, after) = body.split_first_chunk()?;
     after.get(usize::try_from(u32::from_be_bytes(*offset)).ok()?..)

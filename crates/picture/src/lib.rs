@@ -1,4 +1,5 @@
-//! Pictures for terminals: they are decoded with limits, fitted into cells, and encoded for the protocol of the terminal.
+//! Pictures for terminals. This crate decodes pictures with limits, fits them into cells, and encodes them for the
+//! protocol of the terminal.
 
 mod animation;
 mod camera_raw;

@@ -1,5 +1,5 @@
-//! The limits of decoding a picture: its size, the memory and the time of its decoder. A decoder cannot be interrupted, so
-//! reading fails when its time is over.
+//! The limits for decoding a picture: its size, and the memory and time of its decoder. A decoder cannot be
+//! interrupted, so its input fails once the time is over.
 
 use std::{
     cell::Cell,
@@ -16,7 +16,7 @@ use image::Limits;
 pub const MAX_SIDE: u32 = 32_768;
 pub const MAX_PIXELS: u64 = 100_000_000;
 
-/// Why a picture cannot be decoded.
+/// The reason why a picture cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError(pub String);
 
@@ -42,16 +42,17 @@ pub fn check_size((width, height): (u32, u32)) -> Result<(), DecodeError> {
     }
 }
 
-/// The most memory that decoding a picture may take.
+/// The maximum memory for decoding a picture.
 pub const MAX_DECODE_BYTES: u64 = 256 << 20;
 /// Pictures that need more memory than this are decoded one at a time.
 const LARGE_PICTURE_BYTES: u64 = 64 << 20;
-/// The most memory of a decoder besides the pixels: profiles, rows, palettes.
+/// The maximum memory that a decoder may use for anything except the pixels: profiles, rows, palettes.
 pub const MAX_DECODER_BYTES: u64 = 16 << 20;
 
 static LARGE_PICTURE_LOCK: Mutex<()> = Mutex::new(());
 
-/// Refuses to decode a picture for which more memory is needed than the limit, and waits for others if it is large.
+/// Refuses to decode a picture that needs more memory than the limit. If the picture is large, waits until no other
+/// large picture is being decoded.
 pub fn lock_memory(needed: u64) -> Result<Option<MutexGuard<'static, ()>>, DecodeError> {
     if needed > MAX_DECODE_BYTES {
         return Err(DecodeError(format!(
@@ -63,43 +64,46 @@ pub fn lock_memory(needed: u64) -> Result<Option<MutexGuard<'static, ()>>, Decod
     Ok(lock_if_large(needed))
 }
 
-/// Locks the decoding of large pictures, if decoding this one needs so much memory (in bytes): one at a time.
+/// Locks the decoding of large pictures if this picture needs that much memory (in bytes). Large pictures are decoded
+/// one at a time.
 pub fn lock_if_large(needed: u64) -> Option<MutexGuard<'static, ()>> {
     // The lock guards no data that a panic could leave inconsistent.
     (needed > LARGE_PICTURE_BYTES)
         .then(|| LARGE_PICTURE_LOCK.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Limits the memory of a decoder, but not the size of the picture, because [`check_size`] reports a large side more
-/// clearly than the decoders.
+/// Returns a limit for the memory of a decoder. The size of the picture is not limited here, because [`check_size`]
+/// reports a large side more clearly than the decoders do.
 pub fn memory_limit(bytes: u64) -> Limits {
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(bytes);
     limits
 }
 
-/// How long a picture may be decoded. A picture of 100 million pixels takes a few seconds, in JPEG XL up to half of this.
+/// The maximum time for decoding a picture. A picture of 100 million pixels takes a few seconds, but in JPEG XL up to
+/// half of this limit.
 const MAX_DECODE_TIME: Duration = Duration::from_mins(1);
-/// Some decoders read single bytes, which takes less time than asking for the time.
+/// The number of reads between two checks of the clock. Some decoders read single bytes, which takes less time than
+/// reading the clock.
 const READS_PER_CHECK: u8 = 64;
 
-/// When a decoder is stopped. Clones are the same deadline.
+/// The time at which a decoder is stopped. Clones share one deadline.
 #[derive(Clone)]
 pub struct Deadline(Rc<Cell<Instant>>);
 
 impl Deadline {
-    /// Returns the deadline of a decoder that starts now.
+    /// Returns the deadline for a decoder that starts now.
     pub fn new() -> Self {
         Self(Rc::new(Cell::new(Instant::now() + MAX_DECODE_TIME)))
     }
 
-    /// Restarts the time of a decoder that had to wait for others.
+    /// Restarts the time of a decoder that had to wait for other decoders.
     pub fn restart(&self) {
         self.0.set(Instant::now() + MAX_DECODE_TIME);
     }
 
     /// # Errors
-    /// The time is over.
+    /// The deadline has passed.
     pub fn check(&self) -> Result<(), DecodeError> {
         if Instant::now() < self.0.get() {
             return Ok(());
@@ -108,7 +112,7 @@ impl Deadline {
     }
 }
 
-/// Bytes that can be read until a deadline.
+/// Bytes that can be read until a deadline passes.
 pub struct TimedReader<T> {
     bytes: Cursor<T>,
     deadline: Deadline,

@@ -1,6 +1,6 @@
-//! The nearest color of the palette that terminals without exact colors have.
+//! Finds the nearest color in the palette of terminals that cannot show exact colors.
 
-/// The number of the nearest color of the 6x6x6 cube or the gray ramp of the 256-color palette.
+/// Returns the number of the nearest color in the 6x6x6 cube or the gray ramp of the 256-color palette.
 pub fn nearest_of_256(pixel: [u8; 3]) -> u8 {
     const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let level = |sample: u8| match sample {
@@ -20,7 +20,7 @@ pub fn nearest_of_256(pixel: [u8; 3]) -> u8 {
     }
 }
 
-/// The squared distance of two colors.
+/// Returns the squared distance between two colors.
 pub fn squared_distance(a: [u8; 3], b: [u8; 3]) -> u32 {
     a.into_iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
 }

@@ -1,5 +1,5 @@
-//! Decodes whole pictures with the `image` crate: the first frame only, with bounded memory, and
-//! downscaled at once if far fewer pixels are needed.
+//! Decodes pictures with the `image` crate: the first frame only, with bounded memory. The picture is downscaled at
+//! once if far fewer pixels are needed.
 
 use std::io::ErrorKind;
 
@@ -15,10 +15,10 @@ use crate::{
     tone_map::to_eight_bits,
 };
 
-/// The background of transparent parts: dark and light drawings are both visible on it.
+/// The background for transparent parts. Dark and light drawings are both visible on this gray.
 const BACKGROUND: u32 = 0x80;
 
-/// A picture whose header was read.
+/// A picture whose header has been read.
 pub struct RasterDecoder<'a> {
     decoder: Box<dyn ImageDecoder + 'a>,
     bytes: &'a [u8],
@@ -42,12 +42,12 @@ impl<'a> RasterDecoder<'a> {
         self.decoder.dimensions()
     }
 
-    /// The stored orientation; invalid metadata is ignored.
+    /// Returns the stored orientation. Invalid metadata is ignored.
     pub fn orientation(&mut self) -> Orientation {
         self.decoder.orientation().unwrap_or(Orientation::NoTransforms)
     }
 
-    /// The blocks of Exif, XMP and IPTC; invalid ones are ignored.
+    /// Returns the blocks of Exif, XMP and IPTC. Invalid blocks are ignored.
     pub fn metadata_blocks(&mut self) -> [Option<Vec<u8>>; 3] {
         let read = [
             self.decoder.exif_metadata(),
@@ -66,7 +66,7 @@ impl<'a> RasterDecoder<'a> {
         let total = usize::try_from(self.decoder.total_bytes()).unwrap_or(usize::MAX);
         let mut samples = vec![0; total];
         if let Err(error) = self.decoder.read_image_boxed(&mut samples) {
-            // Decoders report the error of reading in several ways.
+            // The deadline is checked first, because decoders report a failed read as various errors.
             self.deadline.check()?;
             return Err(decode_error(self.format, &error));
         }
@@ -77,7 +77,7 @@ impl<'a> RasterDecoder<'a> {
         to_picture(samples, size, color, min_side, colors.as_ref())
     }
 
-    /// What the file says of its colors; an invalid ICC profile is ignored.
+    /// Returns what the file says about its colors. An invalid ICC profile is ignored.
     fn source_colors(&mut self) -> Option<SourceColors> {
         let profile = self.decoder.icc_profile().ok().flatten();
         match self.format {
@@ -86,12 +86,12 @@ impl<'a> RasterDecoder<'a> {
         }
     }
 
-    /// An upper bound of the peak memory.
+    /// Returns an upper bound for the peak memory.
     fn estimated_bytes(&self) -> u64 {
         let (width, height) = self.decoder.dimensions();
         let pixels = u64::from(width) * u64::from(height);
         let inside = match self.format {
-            // All coefficients of a progressive JPEG; the samples of the others with eight bits.
+            // A progressive JPEG needs all coefficients; HDR and OpenEXR need the samples converted to eight bits.
             PictureFormat::Jpeg | PictureFormat::Hdr | PictureFormat::OpenExr => {
                 2 * self.decoder.total_bytes()
             }
@@ -108,7 +108,7 @@ fn open_decoder<'a>(
     format: PictureFormat,
 ) -> Result<Box<dyn ImageDecoder + 'a>, ImageError> {
     Ok(match format {
-        // This decoder needs the limit at once, because it unpacks a color profile while opening.
+        // This decoder needs the limit when it is created, because it unpacks a color profile while opening.
         PictureFormat::Png => {
             let limits = memory_limit(MAX_DECODER_BYTES);
             Box::new(codecs::png::PngDecoder::with_limits(reader, limits)?)
@@ -125,7 +125,7 @@ fn open_decoder<'a>(
     })
 }
 
-/// The samples of a decoder, which are in native byte order.
+/// Converts the samples of a decoder, which are in native byte order.
 fn native_floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks().0.iter().map(|sample| f32::from_ne_bytes(*sample)).collect()
 }
@@ -142,8 +142,8 @@ fn decode_error(format: PictureFormat, error: &ImageError) -> DecodeError {
     })
 }
 
-/// Makes a picture of samples with these colors (sRGB without any): in sRGB, with at least `min_side` pixels on the
-/// shorter side, and blended with the background.
+/// Makes an sRGB picture from samples with the given colors (sRGB if `None`). The shorter side has at least `min_side`
+/// pixels, and transparent parts are blended with the background.
 pub fn to_picture(
     mut samples: Vec<u8>,
     size: (u32, u32),
@@ -154,7 +154,7 @@ pub fn to_picture(
     let is_converted_first =
         |colors: &&SourceColors| !colors.needs_whole_picture() && is_translucent(&samples, color);
     if let Some(translucent) = colors.filter(is_converted_first) {
-        // The background is not in the colors of the file.
+        // The colors are converted before blending, because the background is sRGB and not in the colors of the file.
         (samples, color) = (to_rgba8(samples, color), ColorType::Rgba8);
         translucent_to_srgb(&mut samples, size.0 as usize, translucent);
         colors = None;
@@ -172,7 +172,8 @@ pub fn to_picture(
     Ok(picture)
 }
 
-/// The channels of a pixel, the bytes of a sample, and which of them is the upper one: samples are in native byte order.
+/// Returns the number of channels per pixel, the number of bytes per sample, and the index of the upper byte, which
+/// depends on the native byte order.
 fn sample_layout(color: ColorType) -> (usize, usize, usize) {
     let channels = usize::from(color.channel_count());
     let depth = usize::from(color.bytes_per_pixel()) / channels;
@@ -186,7 +187,7 @@ fn is_translucent(samples: &[u8], color: ColorType) -> bool {
     color.has_alpha() && alphas.any(|alpha| alpha < u8::MAX)
 }
 
-/// Samples of gray or RGB with alpha, as red, green, blue and alpha of eight bits each.
+/// Converts gray or RGB samples with alpha to red, green, blue and alpha of eight bits each.
 fn to_rgba8(samples: Vec<u8>, color: ColorType) -> Vec<u8> {
     if color == ColorType::Rgba8 {
         return samples;
@@ -200,8 +201,8 @@ fn to_rgba8(samples: Vec<u8>, color: ColorType) -> Vec<u8> {
     pixels.collect()
 }
 
-/// Averages squares of `factor` x `factor` pixels (fewer at the right and bottom edge), blended with
-/// the background.
+/// Averages squares of `factor` x `factor` pixels and blends them with the background. Squares at the right and bottom
+/// edge may have fewer pixels.
 pub fn downscale(
     samples: &[u8],
     (width, height): (u32, u32),
@@ -238,7 +239,7 @@ struct PixelSum {
 }
 
 impl PixelSum {
-    /// Adds a gray or RGB pixel with or without alpha.
+    /// Adds a gray or RGB pixel, with or without alpha.
     #[inline]
     fn add(&mut self, sample: impl Fn(usize) -> u32, channels: usize) {
         let alpha = if channels.is_multiple_of(2) { sample(channels - 1) } else { 255 };

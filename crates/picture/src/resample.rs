@@ -1,5 +1,5 @@
-//! Scales pictures: whole ones for the terminal, and parts of them to an exact size with the filter that learned models
-//! were trained with.
+//! Scales pictures. Whole pictures are scaled for the terminal; parts of pictures are scaled to an exact size, with the
+//! filter with which learned models were trained.
 
 use fast_image_resize::{
     FilterType, ResizeAlg, ResizeOptions, Resizer,
@@ -20,7 +20,7 @@ pub enum ResampleFilter {
     Lanczos,
 }
 
-/// Part of a picture in pixels, which may be between them.
+/// A part of a picture. The coordinates are in pixels and may be fractions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PicturePart {
     pub left: f64,
@@ -32,7 +32,7 @@ pub struct PicturePart {
 /// Resamples a part of a picture.
 ///
 /// # Errors
-/// The part is not in the picture.
+/// The part is not inside the picture.
 pub fn resample(
     picture: &RgbImage,
     part: PicturePart,
@@ -57,7 +57,7 @@ pub fn resize(picture: &RgbImage, size: (u32, u32)) -> Result<RgbImage, DecodeEr
     if picture.dimensions() == size {
         return Ok(picture.clone());
     }
-    // Hamming keeps edges crisp in a small tile without the rings of a wider filter.
+    // The Hamming filter keeps edges crisp in a small tile, without the ringing of a wider filter.
     let filter =
         if size.0 < picture.width() { FilterType::Hamming } else { FilterType::CatmullRom };
     let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(filter));
@@ -71,7 +71,7 @@ fn resize_with(
 ) -> Result<RgbImage, DecodeError> {
     let describe = |error: &dyn std::fmt::Display| DecodeError(format!("cannot resize: {error}"));
     let (width, height) = picture.dimensions();
-    // The type of the pixels is given, because `resize` would compile the filters for thirteen types.
+    // The pixel type is given explicitly, because `resize` would compile the filters for thirteen types.
     let from = TypedImageRef::<U8x3>::from_buffer(width, height, picture.as_raw())
         .map_err(|error| describe(&error))?;
     let mut resized = RgbImage::new(size.0, size.1);

@@ -1,8 +1,8 @@
-//! Sixel graphics with a fixed palette and ordered dithering: several times faster and smaller than
-//! an adaptive palette, and without flicker.
+//! Encodes sixel graphics with a fixed palette and ordered dithering. The encoding is several times faster and smaller
+//! than with an adaptive palette, and does not flicker.
 //!
-//! The palette has 6 levels of red, 7 of green and 6 of blue (252 colors: most terminals have
-//! 256 registers); the eye is most sensitive to green.
+//! The palette has 6 levels of red, 7 of green and 6 of blue, because the eye is most sensitive to green. These are 252
+//! colors; most terminals have 256 registers.
 
 use std::{cmp::Reverse, fmt::Write};
 
@@ -11,7 +11,7 @@ use image::RgbImage;
 const LEVELS: [u8; 3] = [6, 7, 6];
 const COLORS: usize = 6 * 7 * 6;
 
-/// An 8x8 Bayer matrix: thresholds 0..64, each once.
+/// An 8x8 Bayer matrix, in which each threshold from 0 to 63 occurs once.
 const BAYER: [[u8; 8]; 8] = [
     [0, 32, 8, 40, 2, 34, 10, 42],
     [48, 16, 56, 24, 50, 18, 58, 26],
@@ -26,7 +26,7 @@ const BAYER: [[u8; 8]; 8] = [
 pub fn encode(picture: &RgbImage) -> String {
     let width = (picture.width() as usize).max(1);
     let pixels = picture.as_chunks::<3>().0;
-    // 1 as the second parameter keeps pixels that are not painted.
+    // The 1 in the second parameter keeps pixels that are not painted.
     let mut out = format!("\x1bP0;1;0q\"1;1;{};{}", picture.width(), picture.height());
     let mut defined = [false; COLORS];
     let mut band = SixelBand::new(width);
@@ -41,15 +41,15 @@ pub fn encode(picture: &RgbImage) -> String {
     out
 }
 
-/// Six rows of pixels: for each color a bit mask of painted pixels per column.
+/// Six rows of pixels. For each color and column, a bit mask says which of the six pixels have the color.
 struct SixelBand {
     width: usize,
-    /// `COLORS` rows of `width` masks, bit 0 the top row.
+    /// `COLORS` rows of `width` masks. Bit 0 is the top row.
     masks: Vec<u8>,
-    /// The columns of each color; empty if it is not used.
+    /// The columns in which each color occurs. The range is empty if the color is not used.
     columns: [Columns; COLORS],
     used: Vec<usize>,
-    /// The pixels of all colors written so far, a mask per column.
+    /// The pixels of all colors written so far, as one mask per column.
     painted: Vec<u8>,
 }
 
@@ -89,7 +89,7 @@ impl SixelBand {
         }
     }
 
-    /// Writes the band and clears it. A color continues after one that ends before it starts, so that few
+    /// Writes the band and clears it. A color is written right after a color that ends before it starts, so that few
     /// colors return to the first column.
     fn write(&mut self, out: &mut String, defined: &mut [bool; COLORS]) {
         let order = |color: &usize| {
@@ -119,14 +119,13 @@ impl SixelBand {
     }
 }
 
-/// The palette entry of a pixel: the dithering `threshold` (0..64) selects one of the two nearest
-/// levels of each channel. Green is dithered inversely, so that the pattern varies mostly in hue,
-/// which is hardly visible.
+/// Returns the palette entry of a pixel. The dithering `threshold` (0..64) selects one of the two nearest levels of
+/// each channel. The threshold of green is inverted, so that the pattern varies mostly in hue, which is hardly visible.
 fn dithered_color(pixel: [u8; 3], threshold: u8) -> usize {
     let thresholds = [threshold, 63 - threshold, threshold].map(u32::from);
     let mut color = 0;
     for ((sample, levels), threshold) in pixel.into_iter().zip(LEVELS).zip(thresholds) {
-        // In units of 1/64 level.
+        // The position is in units of 1/64 level.
         let position = u32::from(sample) * u32::from(levels - 1) * 64 / 255;
         let level = (position + threshold) >> 6;
         color = color * usize::from(levels) + level.min(u32::from(levels) - 1) as usize;
@@ -134,7 +133,7 @@ fn dithered_color(pixel: [u8; 3], threshold: u8) -> usize {
     color
 }
 
-/// Selects a color register; defines it (in percent) on its first use in this picture.
+/// Selects a color register. The register is defined (in percent) when this picture uses it for the first time.
 fn select_color(out: &mut String, color: usize, defined: &mut bool) {
     // Writing into a string cannot fail.
     if !std::mem::replace(defined, true) {
@@ -152,8 +151,8 @@ fn select_color(out: &mut String, color: usize, defined: &mut bool) {
     write_number(out, color);
 }
 
-/// Writes the masks of one color in the longest possible runs: it may paint pixels that are not `painted` yet,
-/// because the color of those is written later.
+/// Writes the masks of one color in the longest possible runs. A run may paint any pixel that is not `painted` yet,
+/// because the color of that pixel is written later.
 fn write_runs(out: &mut String, masks: &[u8], painted: &[u8]) {
     let (mut mask, mut excluded, mut length) = (0, 0, 0);
     for (&next, &painted) in masks.iter().zip(painted) {
@@ -168,7 +167,7 @@ fn write_runs(out: &mut String, masks: &[u8], painted: &[u8]) {
     write_run(out, mask, length);
 }
 
-/// Writes a run; with its length from four on, where that is shorter.
+/// Writes a run. From a length of four, the length is written as a number, which is shorter.
 fn write_run(out: &mut String, mask: u8, length: usize) {
     let sixel = char::from(b'?' + mask);
     if length > 3 {
@@ -180,7 +179,7 @@ fn write_run(out: &mut String, mask: u8, length: usize) {
     }
 }
 
-/// Writes a number; with `write!`, numbers took a seventh of the encoding.
+/// Writes a number. With `write!`, numbers took a seventh of the encoding time.
 fn write_number(out: &mut String, number: usize) {
     if number > 9 {
         write_number(out, number / 10);

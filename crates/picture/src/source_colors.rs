@@ -1,5 +1,5 @@
-//! The colors that a file says its samples have, by an ICC profile, by numbers of ITU-T H.273 or by the chunks of a PNG,
-//! and their conversion to sRGB, which terminals and the index expect.
+//! The colors of the samples in a file, and their conversion to sRGB, which terminals and the index expect. A file
+//! describes its colors by an ICC profile, by the numbers of ITU-T H.273, or by chunks of a PNG.
 
 use std::{
     ops::RangeInclusive,
@@ -25,24 +25,24 @@ const PROBES: [[u8; 3]; 8] = [
     [0, 0, 255],
     [200, 120, 60],
 ];
-/// Exponents of samples in 100,000ths, and those that programs write for sRGB.
+/// Plausible exponents of samples in 100,000ths, and the exponents that programs write for sRGB.
 const USUAL_EXPONENTS: RangeInclusive<u32> = 20_000..=200_000;
 const SRGB_EXPONENTS: RangeInclusive<u32> = 43_000..=48_000;
-/// The largest difference, of 255, that is not worth a conversion.
+/// The largest difference (of 255) for which a conversion is not worth its time.
 const TOLERANCE: u8 = 3;
 
-/// The colors that a file says its samples are.
+/// What a file says about the colors of its samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceColors {
-    /// An ICC profile, of RGB, gray or CMYK.
+    /// An ICC profile for RGB, gray or CMYK.
     Profile(Vec<u8>),
     Coded(CodedColors),
-    /// The exponent of the samples of sRGB's primaries, in 100,000ths: 100,000 for linear light.
+    /// The exponent of samples with the primaries of sRGB, in 100,000ths. Linear light has 100,000.
     Gamma(u32),
 }
 
 impl SourceColors {
-    /// Whether the conversion of a pixel depends on the others.
+    /// Whether the conversion of a pixel depends on the rest of the picture.
     pub fn needs_whole_picture(&self) -> bool {
         matches!(self, Self::Coded(coded) if coded.is_high_dynamic_range())
     }
@@ -55,17 +55,17 @@ struct Conversion {
     transform: Arc<Transform8BitExecutor>,
 }
 
-/// Profiles whose conversions are kept: the pictures of a folder share a few.
+/// The number of profiles whose conversions are kept. The pictures of a folder share a few profiles.
 const MAX_RECENT: usize = 8;
-/// Longer profiles are not kept. Profiles of printers have about 2 MB.
+/// The size up to which a profile is kept. Profiles of printers have about 2 MB.
 const MAX_KEPT_BYTES: usize = 4 << 20;
 
-/// The colors that were converted last, the last ones first, with their conversions; `None` for those that are sRGB
-/// already, or not understood.
+/// The colors that were converted most recently, the latest first, with their conversions. The conversion is `None` if
+/// the colors are sRGB already or are not understood.
 static RECENT: Mutex<Vec<(SourceColors, Option<Conversion>)>> = Mutex::new(Vec::new());
 
-/// Converts a picture of RGB, or of gray if it has a profile for gray. A profile that is damaged, or for other
-/// colors, changes nothing.
+/// Converts an RGB picture, or a gray one if the profile is for gray. A profile that is damaged or for other colors
+/// changes nothing.
 pub fn to_srgb(picture: &mut RgbImage, colors: &SourceColors) {
     if let SourceColors::Coded(coded) = colors
         && colors.needs_whole_picture()
@@ -80,11 +80,11 @@ pub fn to_srgb(picture: &mut RgbImage, colors: &SourceColors) {
         }
         _ => return,
     };
-    // The conversion fails only if the lengths differ, before it writes.
+    // The conversion fails only if the lengths differ, and in that case it writes nothing.
     let _ = transform.transform(&source, picture);
 }
 
-/// Converts rows of `width` pixels of red, green, blue and alpha in place, before they are blended with a background.
+/// Converts rows of `width` pixels of red, green, blue and alpha in place, before they are blended with the background.
 pub fn translucent_to_srgb(samples: &mut [u8], width: usize, colors: &SourceColors) {
     let Some(Conversion { from, transform }) = conversion(colors) else { return };
     let channels = match from {
@@ -105,7 +105,7 @@ pub fn translucent_to_srgb(samples: &mut [u8], width: usize, colors: &SourceColo
     }
 }
 
-/// How to convert pixels of CMYK with a profile for it to pixels of sRGB.
+/// Returns the conversion of CMYK pixels to sRGB, if there is a profile for CMYK.
 pub fn cmyk_to_srgb(colors: &SourceColors) -> Option<Arc<Transform8BitExecutor>> {
     let Conversion { from, transform } = conversion(colors)?;
     (from == DataColorSpace::Cmyk).then_some(transform)
@@ -133,7 +133,7 @@ fn conversion(colors: &SourceColors) -> Option<Conversion> {
     conversion
 }
 
-/// sRGB with another transfer curve. `None` if it is about that of sRGB, or makes no sense.
+/// Returns sRGB with another transfer curve. Returns `None` if the curve is close to that of sRGB, or makes no sense.
 fn gamma_profile(exponent: u32) -> Option<ColorProfile> {
     if !USUAL_EXPONENTS.contains(&exponent) || SRGB_EXPONENTS.contains(&exponent) {
         return None;
@@ -141,7 +141,7 @@ fn gamma_profile(exponent: u32) -> Option<ColorProfile> {
     let exponent = f32::from(u16::try_from(exponent / 10).ok()?) / 10_000.0;
     let curve = curve_from_gamma(1.0 / exponent);
     let mut profile = ColorProfile::new_srgb();
-    // The coded colors would take precedence over the curves.
+    // The coded colors are removed, because they would take precedence over the curves.
     profile.cicp = None;
     profile.red_trc = Some(curve.clone());
     profile.green_trc = Some(curve.clone());
@@ -154,7 +154,7 @@ fn create_conversion(profile: &ColorProfile) -> Option<Conversion> {
     let layout = match from {
         DataColorSpace::Rgb => Layout::Rgb,
         DataColorSpace::Gray => Layout::Gray,
-        // Four samples a pixel, as those of CMYK.
+        // CMYK has four samples per pixel, like RGBA.
         DataColorSpace::Cmyk => Layout::Rgba,
         _ => return None,
     };
@@ -166,7 +166,7 @@ fn create_conversion(profile: &ColorProfile) -> Option<Conversion> {
     is_needed.then_some(Conversion { from, transform })
 }
 
-/// Whether a conversion of RGB changes colors visibly.
+/// Whether the conversion of an RGB picture changes colors visibly.
 fn differs_visibly(transform: &Transform8BitExecutor) -> bool {
     let mut converted = [[0; 3]; PROBES.len()];
     let done = transform.transform(PROBES.as_flattened(), converted.as_flattened_mut());
@@ -174,13 +174,13 @@ fn differs_visibly(transform: &Transform8BitExecutor) -> bool {
     done.is_ok() && samples.any(|(before, after)| before.abs_diff(*after) > TOLERANCE)
 }
 
-/// What primaries, transfer characteristics and matrices are if a file does not say it.
+/// The code of primaries, transfer characteristics or matrices that the file does not specify.
 pub const UNSPECIFIED: u64 = 2;
-/// Perceptual quantization of SMPTE ST 2084, and hybrid log-gamma of ARIB STD-B67.
+/// The codes of perceptual quantization (SMPTE ST 2084) and hybrid log-gamma (ARIB STD-B67).
 pub const PERCEPTUAL_QUANTIZATION: u8 = 16;
 pub const HYBRID_LOG_GAMMA: u8 = 18;
 
-/// Colors that a file names by numbers of ITU-T H.273, as AVIF, HEIC and PNG do.
+/// Colors that a file describes by numbers of ITU-T H.273, as AVIF, HEIC and PNG do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodedColors {
     pub primaries: u8,
@@ -197,9 +197,10 @@ impl CodedColors {
         matches!(self.transfer, PERCEPTUAL_QUANTIZATION | HYBRID_LOG_GAMMA)
     }
 
-    /// The profile of these colors. `None` if the primaries are reserved or unspecified, as in sRGB.
+    /// Returns the profile of these colors. Returns `None` if the primaries are reserved or unspecified, which means
+    /// sRGB.
     ///
-    /// Pictures with a transfer of video are shown with that of sRGB, as other programs do.
+    /// A picture with a transfer characteristic of video is shown with that of sRGB, as other programs do.
     pub fn profile(self) -> Option<ColorProfile> {
         let transfer_characteristics = match self.transfer {
             4 => TransferCharacteristics::Bt470M,
@@ -216,21 +217,21 @@ impl CodedColors {
             full_range: true,
         };
         let profile = ColorProfile::new_from_cicp(cicp);
-        // Without known primaries, nothing was set.
+        // If the primaries are unknown, the profile was not set.
         profile.cicp.is_some().then_some(profile)
     }
 }
 
-/// A PNG has few chunks before its pixels.
+/// The number of chunks that are read. A PNG has few chunks before its pixels.
 const MAX_CHUNKS: usize = 1000;
 const PNG_SIGNATURE_BYTES: usize = 8;
-/// The length, the kind and the checksum of a chunk.
+/// The number of bytes for the length, the kind and the checksum of a chunk.
 const CHUNK_FRAME_BYTES: usize = 12;
 
-/// Returns the colors of a PNG by the first of these that it has: `cICP`, the ICC profile that was read, `sRGB`, and
-/// `gAMA`.
+/// Returns the colors of a PNG. If it has several descriptions, the first of these is used: `cICP`, the ICC profile
+/// that was read, `sRGB`, and `gAMA`.
 pub fn png_colors(bytes: &[u8], profile: Option<Vec<u8>>) -> Option<SourceColors> {
-    // Samples of RGB have no matrix.
+    // The third number is 0, because RGB samples have no matrix.
     if let Some(&[primaries, transfer, 0, _full_range]) = png_chunk(bytes, *b"cICP") {
         return Some(SourceColors::Coded(CodedColors { primaries, transfer }));
     }
@@ -241,7 +242,7 @@ pub fn png_colors(bytes: &[u8], profile: Option<Vec<u8>>) -> Option<SourceColors
     u32::try_from(exponent).ok().map(SourceColors::Gamma)
 }
 
-/// The body of the first chunk of a kind before the pixels.
+/// Returns the body of the first chunk of a kind before the pixels.
 fn png_chunk(bytes: &[u8], kind: [u8; 4]) -> Option<&[u8]> {
     let mut rest = bytes.get(PNG_SIGNATURE_BYTES..)?;
     for _ in 0..MAX_CHUNKS {
@@ -304,7 +305,7 @@ mod tests {
     #[test]
     fn samples_with_another_exponent_are_encoded_as_those_of_srgb() {
         let gray = |exponent| converted_from(&SourceColors::Gamma(exponent), [55; 3])[0];
-        // 0.2157 of the light is 0.502 in sRGB.
+        // A linear light of 0.2157 is 0.502 in sRGB.
         assert!(gray(100_000).abs_diff(128) <= 1, "{}", gray(100_000));
         assert!(gray(55_556) > 55, "the exponent of old screens");
         assert_eq!([gray(45_455), gray(0), gray(u32::MAX)], [55; 3]);

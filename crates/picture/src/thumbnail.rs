@@ -1,5 +1,5 @@
-//! Fits pictures into cells and encodes them for the terminal. The difference of two pictures is shown as the first one,
-//! dimmed and gray, with the differences in red.
+//! Fits pictures into cells and encodes them for the terminal. The difference of two pictures is drawn as the first
+//! picture, dimmed and gray, with the differences in red.
 
 use std::sync::Arc;
 
@@ -16,25 +16,25 @@ use crate::{
     view::Crop,
 };
 
-/// No visible blocks in a tile, at a sixth of the size of a PNG.
+/// At this quality, a tile has no visible blocks, and a sixth of the size of a PNG.
 const ITERM_QUALITY: u8 = 88;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thumbnail {
-    /// Covered cells (columns, rows); at most the canvas.
+    /// The number of covered cells (columns, rows), at most the size of the canvas.
     pub cells: (u16, u16),
-    /// Size of the original in pixels, upright.
+    /// The upright size of the original, in pixels.
     pub original: (u32, u32),
     pub encoded: Encoded,
 }
 
-/// The encoding for a protocol. Cheap to clone.
+/// A picture encoded for a protocol. Cloning is cheap.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Encoded {
-    /// RGB rows from top to bottom, `columns` x `2 * rows` pixels.
+    /// The pixels by rows, from top to bottom: `columns` x `2 * rows` of them.
     Pixels(Arc<[[u8; 3]]>),
     Kitty {
-        /// Base64 of packed RGB rows.
+        /// The pixels by rows, in Base64.
         payload: Arc<str>,
         size: (u32, u32),
     },
@@ -69,12 +69,12 @@ fn fit_decoded(
     Ok(FittedPicture { fit, original: decoded.original, picture })
 }
 
-/// Like [`fit_picture`], and encodes it for the canvas's protocol.
+/// Like [`fit_picture`], but also encodes the picture for the protocol of the canvas.
 pub fn thumbnail(bytes: &[u8], crop: &Crop, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
     encode(fit_picture(bytes, crop, canvas)?, canvas)
 }
 
-/// The thumbnail of a picture that is decoded already.
+/// Makes the thumbnail of a picture that is decoded already.
 pub fn thumbnail_of(
     decoded: &Decoded,
     crop: &Crop,
@@ -83,12 +83,12 @@ pub fn thumbnail_of(
     encode(fit_decoded(decoded, crop, canvas)?, canvas)
 }
 
-/// Encodes a fitted picture for the canvas's protocol.
+/// Encodes a fitted picture for the protocol of the canvas.
 pub fn encode(fitted: FittedPicture, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
     let FittedPicture { fit: Fit { cells, pixels }, original, picture } = fitted;
     let encoded = match canvas.protocol {
         Protocol::None | Protocol::HalfBlock => Encoded::Pixels(picture.as_chunks::<3>().0.into()),
-        // Neither zlib nor PNG is worth it: they shrink a photograph by 10 to 33 % and take 6 to 14
+        // The pixels are not compressed, because zlib and PNG shrink a photograph by only 10 to 33 % and take 6 to 14
         // times as long.
         Protocol::Kitty => {
             Encoded::Kitty { payload: STANDARD.encode(&*picture).into(), size: pixels }
@@ -109,13 +109,13 @@ fn iterm_sequence(picture: &RgbImage, (columns, rows): (u16, u16)) -> Result<Str
     ))
 }
 
-/// Smaller differences of a color channel come from the compression.
+/// The smallest difference of a color channel that is shown. Smaller differences come from the compression.
 const MIN_DIFFERENCE: u8 = 16;
-/// The red of the smallest difference that is shown.
+/// The amount of red that the smallest visible difference gets.
 const MIN_RED: u8 = 96;
 
-/// Draws the difference of two pictures within the crop. The second one is scaled to the size of the
-/// first, so that copies of another size can be compared.
+/// Draws the difference of two pictures within the crop. The second picture is scaled to the size of the first, so that
+/// copies of different sizes can be compared.
 pub fn difference(
     [one, other]: [&[u8]; 2],
     crop: &Crop,
@@ -129,7 +129,7 @@ pub fn difference(
     encode(fitted, canvas)
 }
 
-/// The crop of a picture at the size of another one.
+/// Returns the crop of a picture, scaled to the size of another picture.
 fn fit_to(bytes: &[u8], crop: &Crop, fit: Fit) -> Result<RgbImage, DecodeError> {
     let decoded =
         decode_for(bytes, |original| fit.min_decoded_side(crop.size_in(original), original))?;

@@ -1,6 +1,6 @@
 //! Decodes the first page of a TIFF with samples of any type and number of bits. The crate that `image` uses is called
-//! directly, because `image` converts CMYK without its profile, and refuses palettes, gray of few or many bits, gray with
-//! alpha, and the colors of JPEG.
+//! directly, because `image` converts CMYK without its profile, and refuses palettes, gray samples of few or many bits,
+//! gray with alpha, and the colors of JPEG.
 
 use std::borrow::Cow;
 
@@ -28,22 +28,23 @@ const PHOTOMETRIC: u16 = 0x0106;
 const XMP: u16 = 0x02BC;
 const PROFILE: u16 = 0x8773;
 const IPTC: u16 = 0x83BB;
-/// The values of the field that says what samples are.
+/// Values of the photometric interpretation.
 const BLACK_IS_ZERO: u8 = 1;
 const PALETTE: u16 = 3;
-/// Colors are multiplied with the alpha.
+/// The kind of alpha with which the colors are multiplied already.
 const ASSOCIATED_ALPHA: u16 = 1;
 const JPEG_COMPRESSION: u16 = 7;
-/// JPEGs in a TIFF are made of whole blocks, so they may be larger than what they contain.
+/// A JPEG in a TIFF consists of whole blocks, so it may be larger than its part of the page by up to this number of
+/// pixels.
 const MAX_JPEG_PADDING: u64 = 64;
 
-/// A page whose fields were read.
+/// A page whose fields have been read.
 pub struct Tiff<'a> {
     bytes: &'a [u8],
     decoder: Decoder<TimedReader<Cow<'a, [u8]>>>,
     deadline: Deadline,
     size: (u32, u32),
-    /// The colors of samples that are numbers of colors.
+    /// The colors of the palette, if the samples are indices into a palette.
     palette: Option<Vec<[u8; 3]>>,
 }
 
@@ -66,25 +67,26 @@ impl<'a> Tiff<'a> {
         self.size
     }
 
-    /// The stored orientation; an invalid one is ignored.
+    /// Returns the stored orientation. An invalid orientation is ignored.
     pub fn orientation(&mut self) -> Orientation {
         let stored = self.decoder.find_tag_unsigned(Tag::Orientation).ok().flatten();
         stored.and_then(Orientation::from_exif).unwrap_or(Orientation::NoTransforms)
     }
 
-    /// The packet of XMP.
+    /// Returns the XMP packet.
     pub fn xmp(&mut self) -> Option<Vec<u8>> {
         self.block(XMP)
     }
 
-    /// The records of IPTC.
+    /// Returns the IPTC records.
     pub fn iptc(&mut self) -> Option<Vec<u8>> {
         self.block(IPTC)
     }
 
-    /// The bytes of a field.
+    /// Returns the bytes of a field.
     fn block(&mut self, tag: u16) -> Option<Vec<u8>> {
-        // The decoder reads bytes only, and most files have such fields without a type.
+        // The structure is read first, because the decoder reads only fields of type byte, and most files give these
+        // fields an undefined type.
         if let Some((structure, first)) = TiffStructure::open(self.bytes)
             && let Some(block) = structure.bytes(first, tag)
         {
@@ -93,7 +95,7 @@ impl<'a> Tiff<'a> {
         self.decoder.get_tag_u8_vec(Tag::Unknown(tag)).ok()
     }
 
-    /// Decodes to sRGB, with at least `min_side` pixels on the shorter side.
+    /// Decodes the page to sRGB, with at least `min_side` pixels on the shorter side.
     pub fn decode(mut self, min_side: u32) -> Result<RgbImage, DecodeError> {
         let color = self.decoder.colortype().map_err(|error| tiff_error(&error))?;
         let layout = self.decoder.image_buffer_layout().map_err(|error| tiff_error(&error))?;
@@ -102,7 +104,8 @@ impl<'a> Tiff<'a> {
             return Err(DecodeError("a kind of TIFF that cannot be opened: planes".to_owned()));
         }
         let pixels = u64::from(self.size.0) * u64::from(self.size.1);
-        // The stored samples, and twice those that are made of them; light has four bytes.
+        // The memory for the stored samples, and twice the memory for the samples that are made from them. A sample of
+        // light has four bytes.
         let bytes_per_sample = if color.bit_depth() > 16 { 5 } else { 2 };
         let made = bytes_per_sample * pixels * u64::from(color.num_samples().max(3));
         let _lock = lock_memory((layout.complete_len as u64).saturating_add(made))?;
@@ -143,7 +146,7 @@ impl<'a> Tiff<'a> {
                 scale_to_byte(&mut samples, bit_depth);
                 color = ColorType::La8;
             }
-            // Other programs show the first three bands of a satellite picture, too.
+            // A satellite picture is shown by its first three bands, as in other programs.
             StoredColor::Multiband { num_samples, .. } => {
                 let bands = samples.chunks_exact(num_samples.into());
                 samples = bands.flat_map(|bands| [bands[0], bands[1], bands[2]]).collect();
@@ -177,8 +180,8 @@ impl<'a> Tiff<'a> {
         extra.ok().flatten().is_some_and(|kinds| kinds.first() == Some(&ASSOCIATED_ALPHA))
     }
 
-    /// Refuses JPEGs that are larger than the parts of the page that they contain: the decoder would allocate what they
-    /// claim.
+    /// Refuses JPEGs that are larger than the parts of the page that they contain, because the decoder would allocate
+    /// as much memory as they claim.
     fn check_jpegs(&mut self) -> Result<(), DecodeError> {
         let compression = self.decoder.find_tag_unsigned(Tag::Compression).ok().flatten();
         if compression != Some(JPEG_COMPRESSION) {
@@ -200,7 +203,7 @@ impl<'a> Tiff<'a> {
     }
 }
 
-/// Width and height that a segment of a JPEG claims.
+/// Returns the width and height that a segment of a JPEG claims.
 fn jpeg_size((marker, body): (u8, &[u8])) -> Option<[u64; 2]> {
     let is_frame = matches!(marker, 0xC0..=0xCF) && !matches!(marker, 0xC4 | 0xC8 | 0xCC);
     let &[above, below, left, right] = body.get(1..5).filter(|_| is_frame)? else { return None };
@@ -222,19 +225,20 @@ fn open<'a>(
     Ok(decoder.with_limits(limits))
 }
 
-/// The colors of the palette, whose red, green and blue are one after the other, with 16 bits.
+/// Reads the colors of the palette. The field has all reds, then all greens and all blues, with 16 bits each.
 fn read_palette(
     decoder: &mut Decoder<TimedReader<Cow<'_, [u8]>>>,
 ) -> Result<Vec<[u8; 3]>, DecodeError> {
     let stored = decoder.get_tag_u16_vec(Tag::ColorMap).map_err(|error| tiff_error(&error))?;
-    // Some programs write eight bits.
+    // Some programs write eight bits instead of 16.
     let shift = if stored.iter().all(|&sample| sample < 256) { 0 } else { 8 };
     let count = stored.len() / 3;
     let sample = |index: usize| u8::try_from(stored[index] >> shift).unwrap_or(u8::MAX);
     Ok((0..count).map(|index| [0, count, 2 * count].map(|plane| sample(plane + index))).collect())
 }
 
-/// The file with its numbers of colors as samples of gray: the decoder does not read palettes.
+/// Returns a copy of the file whose palette indices are declared as gray samples, because the decoder does not read
+/// palettes.
 fn as_gray(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let found = TiffStructure::open(bytes)
         .and_then(|(structure, first)| structure.short_position(first, PHOTOMETRIC));
@@ -242,12 +246,12 @@ fn as_gray(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let at = found.ok_or_else(unknown)?;
     let mut bytes = bytes.to_vec();
     let value = bytes.get_mut(at..at + 2).ok_or_else(unknown)?;
-    // One of the two bytes is zero, before and after.
+    // In either byte order, one of the two bytes is zero, before and after the change.
     value.iter_mut().filter(|byte| **byte != 0).for_each(|byte| *byte = BLACK_IS_ZERO);
     Ok(bytes)
 }
 
-/// Scales samples of less than eight bits.
+/// Scales samples of less than eight bits to eight bits.
 fn scale_to_byte(samples: &mut [u8], bits: u8) {
     if bits < 8 {
         let factor = u8::MAX / ((1 << bits) - 1);
@@ -284,9 +288,9 @@ fn tiff_error(error: &TiffError) -> DecodeError {
     })
 }
 
-/// Converts samples of whole bytes to eight bits, and puts the samples of each pixel together. `planes` is the number of
-/// parts that are stored one after the other, each with a sample of every pixel. Unsigned integers fill their range; all
-/// other samples are light, which is tone-mapped.
+/// Converts samples of whole bytes to eight bits, and interleaves the samples of each pixel. `planes` is the number of
+/// planes that are stored one after the other, each with one sample of every pixel. Unsigned integers fill their range.
+/// All other samples are light, which is tone-mapped.
 fn to_bytes(stored: DecodingResult, planes: usize, channels: usize) -> Vec<u8> {
     let light = match stored {
         DecodingResult::U8(samples) => return interleaved(samples, planes, channels),
@@ -315,7 +319,7 @@ fn to_bytes(stored: DecodingResult, planes: usize, channels: usize) -> Vec<u8> {
     to_eight_bits(&light, channels)
 }
 
-/// Samples of less than eight bits, in rows that start with a byte.
+/// Unpacks samples of less than eight bits. Each row starts with a new byte.
 fn unpacked(packed: &[u8], samples_per_row: usize, bits: u8) -> Vec<u8> {
     let bits = usize::from(bits);
     let row_bytes = (samples_per_row * bits).div_ceil(8).max(1);

@@ -1,8 +1,8 @@
 //! Reads the fields of the structure that Exif and the raw files of cameras share with TIFF files. Nothing is copied
-//! before it is asked for, and texts are read up to a limit, because hostile fields can all claim the same large part of
-//! a file.
+//! before it is needed, and texts are read up to a limit, because hostile fields can all claim the same large part of a
+//! file.
 
-/// Longer texts are cut off.
+/// Longer texts are truncated.
 const MAX_TEXT_BYTES: usize = 8 << 10;
 const ENTRY_SIZE: usize = 12;
 
@@ -11,23 +11,23 @@ pub struct TiffStructure<'a> {
     is_big_endian: bool,
 }
 
-/// The fields of one list of them (an image file directory): 12 bytes each.
+/// The fields of one image file directory, 12 bytes each.
 #[derive(Clone, Copy)]
 pub struct TiffDirectory<'a> {
     entries: &'a [[u8; ENTRY_SIZE]],
-    /// Where the entries start.
+    /// The position at which the entries start.
     at: usize,
-    /// Where the next directory of the chain starts; 0 for none.
+    /// The position at which the next directory of the chain starts, or 0 for the last directory.
     next: u32,
 }
 
 impl<'a> TiffStructure<'a> {
-    /// The structure and its first directory. `None` for other bytes, and for a `BigTIFF`.
+    /// Returns the structure and its first directory. Returns `None` for a `BigTIFF` and for bytes that are not a TIFF.
     pub fn open(bytes: &'a [u8]) -> Option<(Self, TiffDirectory<'a>)> {
         let is_big_endian = match bytes.get(..4)? {
-            // Olympus writes the second one.
+            // Olympus writes the second signature.
             b"MM\0*" | b"MMOR" => true,
-            // Olympus and Panasonic write the others.
+            // Olympus and Panasonic write the last three signatures.
             b"II*\0" | b"IIRO" | b"IIRS" | b"IIU\0" => false,
             _ => return None,
         };
@@ -36,8 +36,8 @@ impl<'a> TiffStructure<'a> {
         Some((structure, first))
     }
 
-    /// A structure without the header of TIFF, whose offsets count from the start of `bytes`, and its directory at
-    /// `offset`.
+    /// Returns a structure without the TIFF header, whose offsets are counted from the start of `bytes`, and its
+    /// directory at `offset`.
     pub(crate) fn open_at(
         bytes: &'a [u8],
         is_big_endian: bool,
@@ -48,8 +48,9 @@ impl<'a> TiffStructure<'a> {
         Some((structure, directory))
     }
 
-    /// The first directory, the next ones of its chain, and those that these link to in the field `link`: at most
-    /// `limit`, each of them once, also if they link to each other.
+    /// Returns the first directory, the next directories in its chain, and the directories to which any of these link
+    /// in the field `link`. At most `limit` directories are returned, and none of them twice, even if they link to each
+    /// other.
     pub(crate) fn linked_directories(
         &self,
         first: TiffDirectory<'a>,
@@ -75,7 +76,7 @@ impl<'a> TiffStructure<'a> {
         directories
     }
 
-    /// The directory that a field refers to, or contains.
+    /// Returns the directory that a field refers to or contains.
     pub fn subdirectory(&self, directory: TiffDirectory, tag: u16) -> Option<TiffDirectory<'a>> {
         let offset = match self.entry(directory, tag)? {
             (entry, 7, _) => self.long(&entry[8..]),
@@ -84,19 +85,19 @@ impl<'a> TiffStructure<'a> {
         self.directory_at(offset?)
     }
 
-    /// The part of the file of `length` bytes at `offset`.
+    /// Returns the part of the file with `length` bytes at `offset`.
     pub(crate) fn part(&self, offset: u32, length: u32) -> Option<&'a [u8]> {
         let [offset, length] = [offset, length].map(|number| usize::try_from(number).ok());
         self.bytes.get(offset?..)?.get(..length?)
     }
 
-    /// The values of a field of bytes.
+    /// Returns the values of a field of bytes.
     pub(crate) fn bytes(&self, directory: TiffDirectory<'a>, tag: u16) -> Option<&'a [u8]> {
         let (1 | 7, bytes) = self.field(directory, tag, usize::MAX)? else { return None };
         Some(bytes)
     }
 
-    /// The file from the first value of a field of more than four bytes on.
+    /// Returns the rest of the file from the first value of a field on. The field must have more than four bytes.
     pub(crate) fn rest_from_values(
         &self,
         directory: TiffDirectory<'a>,
@@ -107,13 +108,13 @@ impl<'a> TiffStructure<'a> {
         (length > 4).then(|| self.bytes.get(at..)).flatten()
     }
 
-    /// The bytes of a text, without what follows a zero.
+    /// Returns the bytes of a text up to the first zero.
     pub fn text(&self, directory: TiffDirectory<'a>, tag: u16) -> Option<&'a [u8]> {
         let (2, bytes) = self.field(directory, tag, MAX_TEXT_BYTES)? else { return None };
         bytes.split(|&byte| byte == 0).next()
     }
 
-    /// Where the value of a field of one short number is in the file.
+    /// Returns the position in the file at which the value of a field with one short number is stored.
     pub(crate) fn short_position(&self, directory: TiffDirectory, tag: u16) -> Option<usize> {
         let is_field = |entry: &[u8; ENTRY_SIZE]| self.short(&entry[..2]) == Some(tag);
         let index = directory.entries.iter().position(is_field)?;
@@ -121,19 +122,19 @@ impl<'a> TiffStructure<'a> {
         (kind == 3 && length == 2).then_some(directory.at + ENTRY_SIZE * index + 8)
     }
 
-    /// The first number of a field of whole numbers.
+    /// Returns the first number of a field of whole numbers.
     pub fn integer(&self, directory: TiffDirectory, tag: u16) -> Option<u32> {
         self.integers(directory, tag, 1).first().copied()
     }
 
-    /// The first `limit` numbers of a field of whole numbers; none of another field.
+    /// Returns the first `limit` numbers of a field of whole numbers. A field of another type gives no numbers.
     pub(crate) fn integers(&self, directory: TiffDirectory, tag: u16, limit: usize) -> Vec<u32> {
         let values = self.field(directory, tag, limit.saturating_mul(4));
         let numbers: Vec<u32> = match values {
             Some((3, bytes)) => {
                 bytes.chunks_exact(2).filter_map(|pair| self.short(pair)).map(u32::from).collect()
             }
-            // Type 13 is the position of a directory.
+            // Type 13 is the offset of a directory.
             Some((4 | 13, bytes)) => {
                 bytes.chunks_exact(4).filter_map(|long| self.long(long)).collect()
             }
@@ -142,7 +143,7 @@ impl<'a> TiffStructure<'a> {
         numbers.into_iter().take(limit).collect()
     }
 
-    /// The first `N` fractions of a field, none of which is negative or has a denominator of zero.
+    /// Returns the first `N` fractions of a field. None of them is negative or has a denominator of zero.
     pub fn fractions<const N: usize>(
         &self,
         directory: TiffDirectory,
@@ -170,7 +171,7 @@ impl<'a> TiffStructure<'a> {
         })
     }
 
-    /// A field with its type and the length of its values in bytes.
+    /// Returns a field with its type and the length of its values in bytes.
     fn entry<'b>(
         &self,
         directory: TiffDirectory<'b>,
@@ -189,7 +190,7 @@ impl<'a> TiffStructure<'a> {
         Some((entry, kind, length))
     }
 
-    /// The type of a field and at most `limit` bytes of its values.
+    /// Returns the type of a field, and at most `limit` bytes of its values.
     fn field<'b>(
         &self,
         directory: TiffDirectory<'b>,
@@ -200,7 +201,7 @@ impl<'a> TiffStructure<'a> {
         'a: 'b,
     {
         let (entry, kind, length) = self.entry(directory, tag)?;
-        // Values of up to four bytes are in the field itself.
+        // Values of up to four bytes are stored in the field itself.
         let values = if length <= 4 {
             entry[8..].get(..length)?
         } else {

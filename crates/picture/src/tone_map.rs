@@ -1,4 +1,4 @@
-//! Brings pictures with any range of light into the range of a screen: linear light of HDR and `OpenEXR` files, and the
+//! Maps pictures with any range of light to the range of a screen: linear light of HDR and `OpenEXR` files, and the
 //! transfer characteristics of ITU-R BT.2100.
 
 use image::RgbImage;
@@ -6,20 +6,20 @@ use moxcms::ColorProfile;
 
 use crate::source_colors::{CodedColors, PERCEPTUAL_QUANTIZATION};
 
-/// The brightness that the logarithmic average of a picture gets: a gray of 18 %, the middle of a scale from
-/// black to white.
+/// The brightness to which the logarithmic average of a picture is mapped. A gray of 18 % is the perceptual middle
+/// between black and white.
 const KEY: f32 = 0.18;
 
-/// Converts linear samples of gray or RGB pixels, with or without alpha (0 to 1), to eight bits of sRGB: with the
-/// global operator of Reinhard and others, "Photographic Tone Reproduction for Digital Images" (2002).
-/// Pictures without light above 1 are only encoded. What is not a number is black.
+/// Converts linear samples of gray or RGB pixels (0 to 1), with or without alpha, to eight bits of sRGB. Pictures with
+/// light above 1 are mapped by the global operator of Reinhard and others, "Photographic Tone Reproduction for Digital
+/// Images" (2002); all other pictures are only encoded. A sample that is not a number becomes black.
 pub fn to_eight_bits(samples: &[f32], channels: usize) -> Vec<u8> {
     let colors = if channels < 3 { 1 } else { 3 };
     let (exposure, white) = exposure_and_white(samples, channels, colors);
     let mut bytes = Vec::with_capacity(samples.len());
     for pixel in samples.chunks_exact(channels) {
         let light = luminance(&pixel[..colors]) * exposure;
-        // The same factor for each color keeps its hue.
+        // One factor for all colors of a pixel keeps the hue.
         let factor = match white {
             Some(white) => exposure * (1.0 + light / (white * white)) / (1.0 + light),
             None => 1.0,
@@ -30,8 +30,8 @@ pub fn to_eight_bits(samples: &[f32], channels: usize) -> Vec<u8> {
     bytes
 }
 
-/// The factor that brings the average light to the key, and the light that becomes white, after that factor;
-/// `None` for a picture that fits the screen.
+/// Returns the factor that maps the average light to the key, and the light that becomes white after this factor. The
+/// light is `None` if the picture fits the range of the screen.
 fn exposure_and_white(samples: &[f32], channels: usize, colors: usize) -> (f32, Option<f32>) {
     let (mut sum, mut count, mut brightest) = (0.0_f64, 0_u32, 0.0_f32);
     for pixel in samples.chunks_exact(channels) {
@@ -51,7 +51,7 @@ fn exposure_and_white(samples: &[f32], channels: usize, colors: usize) -> (f32, 
     (exposure, Some(brightest * exposure))
 }
 
-/// The relative luminance of a gray or RGB pixel, with the weights of ITU-R BT.709.
+/// Returns the relative luminance of a gray or RGB pixel, with the weights of ITU-R BT.709.
 fn luminance(pixel: &[f32]) -> f32 {
     match *pixel {
         [red, green, blue] => 0.2126 * finite(red) + 0.7152 * finite(green) + 0.0722 * finite(blue),
@@ -60,12 +60,12 @@ fn luminance(pixel: &[f32]) -> f32 {
     }
 }
 
-/// The sample, at least 0; 0 for what is not a finite number.
+/// Returns the sample, or 0 if it is negative or not a finite number.
 fn finite(sample: f32) -> f32 {
     if sample.is_finite() { sample.max(0.0) } else { 0.0 }
 }
 
-/// The transfer function of IEC 61966-2-1.
+/// Encodes linear light with the transfer function of IEC 61966-2-1.
 fn encode_srgb(linear: f32) -> u8 {
     to_byte(if linear <= 0.003_130_8 {
         12.92 * linear
@@ -80,14 +80,14 @@ fn to_byte(value: f32) -> u8 {
     byte
 }
 
-/// The light of white paper, in cd/m² (ITU-R BT.2408), which is the white of a screen.
+/// The light of white paper in cd/m² (ITU-R BT.2408), which is mapped to the white of a screen.
 const DIFFUSE_WHITE: f32 = 203.0;
-/// The light of a reference display of hybrid log-gamma, in cd/m², and its system gamma.
+/// The light of a reference display for hybrid log-gamma, in cd/m², and its system gamma.
 const DISPLAY_PEAK: f32 = 1000.0;
 const SYSTEM_GAMMA: f32 = 1.2;
 
-/// Converts a picture with the transfer characteristics of ITU-R BT.2100 to sRGB. Light that is not brighter than white
-/// stays as bright as it is.
+/// Converts a picture with the transfer characteristics of ITU-R BT.2100 to sRGB. Light up to the brightness of white
+/// keeps its brightness.
 pub fn high_dynamic_range_to_srgb(picture: &mut RgbImage, colors: CodedColors) {
     let is_quantized = colors.transfer == PERCEPTUAL_QUANTIZATION;
     let decode = if is_quantized { perceptual_quantization } else { hybrid_log_gamma };
@@ -114,7 +114,7 @@ pub fn high_dynamic_range_to_srgb(picture: &mut RgbImage, colors: CodedColors) {
     picture.copy_from_slice(&to_eight_bits(&light, 3));
 }
 
-/// The light of a sample of SMPTE ST 2084, relative to white.
+/// Returns the light of a sample of SMPTE ST 2084, relative to white.
 fn perceptual_quantization(sample: f32) -> f32 {
     const M1: f32 = 2610.0 / 16384.0;
     const M2: f32 = 2523.0 / 4096.0 * 128.0;
@@ -126,7 +126,7 @@ fn perceptual_quantization(sample: f32) -> f32 {
     light * 10_000.0 / DIFFUSE_WHITE
 }
 
-/// The light of the scene of a sample of ARIB STD-B67, from 0 to 1.
+/// Returns the scene light of a sample of ARIB STD-B67, from 0 to 1.
 fn hybrid_log_gamma(sample: f32) -> f32 {
     const A: f32 = 0.178_832_77;
     const B: f32 = 1.0 - 4.0 * A;
@@ -180,7 +180,8 @@ mod tests {
 
     #[test]
     fn light_up_to_white_is_only_encoded() {
-        // By ITU-R BT.2408, white has the sample 0.58 in PQ and 0.75 in HLG; a gray card of 26 cd/m² has 0.38 in both.
+        // By ITU-R BT.2408, white has the sample 0.58 in PQ and 0.75 in HLG, and a gray card of 26 cd/m² has 0.38 in
+        // both.
         let quantized = converted(16, &[[147; 3], [96; 3], [0; 3]]);
         assert!(is_near(&quantized, &[[251; 3], [100; 3], [0; 3]]), "{quantized:?}");
         let logarithmic = converted(18, &[[190; 3], [97; 3], [0; 3]]);

@@ -1,6 +1,6 @@
-//! A displayed picture: which picture, and which part of it. Equal views have equal pixels on equal canvases, so a view is
-//! the key of all picture caches. A picture is cropped before it is fitted, and regions are outlined in its pixels
-//! afterwards.
+//! A displayed picture: which picture it is, and which part of it is shown. Equal views have equal pixels on equal
+//! canvases, so a view is the key of all picture caches. A picture is cropped first, then fitted, and regions are
+//! outlined in the fitted pixels.
 
 use std::{borrow::Cow, path::PathBuf, sync::Arc};
 
@@ -9,13 +9,13 @@ use image::{Rgb, RgbImage, imageops::crop_imm};
 use crate::fit::{Canvas, Fit, Protocol};
 use tessera_model::{MediaId, Region};
 
-/// A picture, independent of its link, which expires.
+/// A picture, identified independently of its link, because links expire.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PictureSubject {
     Media(MediaId),
     File(PathBuf),
     ArchiveEntry(PathBuf, String),
-    /// Where two media items differ.
+    /// The difference between two media items.
     Difference(MediaId, MediaId),
 }
 
@@ -25,8 +25,7 @@ pub enum Crop {
     /// The whole picture, with the region outlined and the rest dimmed.
     Highlighted(Region),
     Region(Region),
-    /// A region, enlarged as far as the canvas allows, with boxes outlined (in fractions of the whole
-    /// picture).
+    /// A region, enlarged as far as the canvas allows, with outlined boxes (in fractions of the whole picture).
     Zoomed(Region, Arc<[Region]>),
 }
 
@@ -55,14 +54,14 @@ impl From<MediaId> for PictureView {
     }
 }
 
-/// The colors of an outline, and of the line around it that keeps it visible on any background.
+/// The color of an outline, and the color of the edge around it, which keeps it visible on any background.
 const LINE_COLOR: [u8; 3] = [255, 255, 255];
 const EDGE_COLOR: [u8; 3] = [0, 0, 0];
-/// From the outside to the inside.
+/// The colors of the lines from the outside to the inside.
 const LINE_COLORS: [[u8; 3]; 4] = [EDGE_COLOR, LINE_COLOR, LINE_COLOR, EDGE_COLOR];
 
 impl Crop {
-    /// The size of the crop of a picture; each side is at least 1.
+    /// Returns the size of the crop of a picture. Each side is at least 1.
     pub(super) fn size_in(&self, original: (u32, u32)) -> (u32, u32) {
         match self {
             Self::Full | Self::Highlighted(_) => original,
@@ -79,8 +78,8 @@ impl Crop {
         }
     }
 
-    /// The shorter side in pixels that a decode of a picture needs, so that the crop is not enlarged on the
-    /// canvas.
+    /// Returns the shorter side, in pixels, that a decode of the picture must have so that the crop is not enlarged on
+    /// the canvas.
     pub fn min_decoded_side(&self, original: (u32, u32), canvas: Canvas) -> u32 {
         self.fit(original, canvas).min_decoded_side(self.size_in(original), original)
     }
@@ -95,8 +94,8 @@ impl Crop {
         }
     }
 
-    /// Dims the pixels around a highlighted region, and outlines it. Half-blocks are too coarse for
-    /// lines: the drawing layer draws characters over them. The boxes of a zoomed region are always
+    /// Dims the pixels around a highlighted region and outlines it. Half-blocks are too coarse for the lines of a
+    /// highlighted region, so the drawing layer draws characters over them. The boxes of a zoomed region are always
     /// drawn.
     pub(super) fn draw_outlines(&self, picture: &mut RgbImage, protocol: Protocol) {
         match self {
@@ -113,10 +112,10 @@ impl Crop {
     }
 }
 
-/// Dims the pixels outside the region; with `lines` it draws a dark and a bright line inside.
+/// Dims the pixels outside the region. With `lines`, also draws a dark and a bright line inside the region.
 fn dim_outside(picture: &mut RgbImage, region: Region, lines: bool) {
     let ((left, top), (width, height)) = region.pixels(picture.dimensions());
-    // The distance in pixels from the border of the region; 0 is outside.
+    // The distance in pixels from the border of the region, or 0 outside the region.
     let depth = |at: u32, start: u32, length: u32| {
         let end = start + length;
         if (start..end).contains(&at) { (at - start + 1).min(end - at) } else { 0 }
@@ -131,8 +130,8 @@ fn dim_outside(picture: &mut RgbImage, region: Region, lines: bool) {
     }
 }
 
-/// Outlines the visible part of a box in a picture of `part`: one bright line, or a bright line between
-/// two dark ones.
+/// Outlines the visible part of a box in a picture that shows `part`. If `is_coarse`, the outline is one bright line;
+/// otherwise it is a bright line between two dark ones.
 fn outline(picture: &mut RgbImage, part: Region, outlined: Region, is_coarse: bool) {
     let size = (f64::from(picture.width()), f64::from(picture.height()));
     let position = |(x, y): (f64, f64)| {
@@ -156,13 +155,13 @@ fn outline(picture: &mut RgbImage, part: Region, outlined: Region, is_coarse: bo
     }
 }
 
-/// The pixels of a side that lie between two positions.
+/// Returns the pixels of a side that lie between two positions.
 fn clip(from: f64, to: f64, side: f64) -> std::ops::Range<u32> {
     let pixel = |at: f64| to_pixel(at.clamp(0.0, side));
     pixel(from)..pixel(to + 1.0)
 }
 
-/// Colors a pixel, if it is inside.
+/// Colors a pixel if it is inside the picture.
 fn set_pixel(picture: &mut RgbImage, (x, y): (f64, f64), color: [u8; 3]) {
     if x >= 0.0
         && y >= 0.0

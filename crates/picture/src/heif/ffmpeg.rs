@@ -1,5 +1,6 @@
-//! Decodes the tiles of a picture with `ffmpeg`. The program gets a stream of one codec through a pipe, but no file and
-//! none of our variables. Its time, the size of its pictures and what is read of them are limited.
+//! Decodes the tiles of a picture with `ffmpeg`. The program receives a stream of one codec through a pipe, but no file
+//! and none of our environment variables. Its running time, the size of its pictures and the amount of output that is
+//! read are limited.
 
 use std::{
     env,
@@ -17,14 +18,14 @@ use super::{Codec, CodedPicture};
 use crate::limits::DecodeError;
 
 const TIMEOUT: Duration = Duration::from_mins(1);
-/// A header of PPM is shorter.
+/// The maximum length of a line in a PPM header. Real headers are shorter.
 const MAX_HEADER_BYTES: u64 = 64;
-/// Codecs round sides up to a multiple of this, before they crop.
+/// Codecs round the sides of a picture up to a multiple of this number before they crop.
 const MAX_PADDING: u64 = 128;
-/// What `ffmpeg` and its libraries need of the environment.
+/// The environment variables that `ffmpeg` and its libraries need.
 const VARIABLES: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "SYSTEMROOT"];
 
-/// The program on `PATH`, which is looked for once.
+/// Returns the path of `ffmpeg`. `PATH` is searched only once.
 pub fn find_ffmpeg() -> Option<&'static Path> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
     let find = || {
@@ -34,18 +35,18 @@ pub fn find_ffmpeg() -> Option<&'static Path> {
     FOUND.get_or_init(find).as_deref()
 }
 
-/// The pixels of a picture as stored: not turned, and with the colors of its profile.
+/// Returns the pixels of a picture as stored: not rotated, and in the colors of its profile.
 pub fn to_rgb(picture: &CodedPicture, program: &Path, name: &str) -> Result<RgbImage, DecodeError> {
     let failed = |reason: &str| DecodeError(format!("{name}: {reason}; convert it to JPEG"));
     let stream = picture.stream().ok_or_else(|| failed("the coded picture is damaged"))?;
     let mut child = start(picture, program)
         .map_err(|cause| failed(&format!("cannot start ffmpeg ({})", cause.kind())))?;
     if let Some(mut input) = child.stdin.take() {
-        // `ffmpeg` may end before it has read everything.
+        // `ffmpeg` may exit before it has read all input, so an error is ignored.
         thread::spawn(move || drop(input.write_all(&stream)));
     }
     let pixels = read_with_timeout(&mut child, Tiles::of(picture));
-    // The process has ended or took too long; in both cases it must not stay behind.
+    // The process has exited or took too long. In both cases, it must not stay behind.
     let _ = child.kill();
     let _ = child.wait();
     match pixels {
@@ -77,7 +78,8 @@ fn start(picture: &CodedPicture, program: &Path) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// The conversion to RGB; what the container says of colors takes precedence over the coded picture.
+/// Returns the filter that converts to RGB. What the container says about colors takes precedence over the coded
+/// picture.
 fn color_filter(picture: &CodedPicture) -> String {
     let mut filter = "scale=flags=accurate_rnd+full_chroma_int".to_owned();
     let (matrix, is_full) = picture.color_matrix.unzip();
@@ -95,7 +97,7 @@ fn color_filter(picture: &CodedPicture) -> String {
     filter
 }
 
-/// How the pictures of the stream are put together.
+/// How the pictures of the stream form the whole picture.
 struct Tiles {
     size: (u32, u32),
     tile_size: (u32, u32),
@@ -109,7 +111,7 @@ impl Tiles {
         Self { size, tile_size, columns, count: picture.tile_count() }
     }
 
-    /// Reads all tiles. `None` if one is missing, or has another size than the file declares.
+    /// Reads all tiles. Returns `None` if a tile is missing, or its size differs from the size that the file declares.
     fn read(&self, mut output: impl BufRead) -> Option<RgbImage> {
         let (width, height) = self.tile_size;
         let mut whole = RgbImage::new(self.size.0, self.size.1);
@@ -118,7 +120,7 @@ impl Tiles {
         for number in 0..u32::try_from(self.count).ok()? {
             (read_header(&mut output)? == self.tile_size).then_some(())?;
             let (left, top) = (number % self.columns * width, number / self.columns * height);
-            // Tiles may extend beyond the picture.
+            // A tile may extend beyond the picture.
             let visible = 3 * self.size.0.saturating_sub(left).min(width) as usize;
             for y in top..top + height {
                 output.read_exact(&mut row).ok()?;
@@ -132,7 +134,7 @@ impl Tiles {
     }
 }
 
-/// Reads the header of a PPM of eight bits, as `ffmpeg` writes it: `P6`, the size, 255, each in a line.
+/// Reads the header of an 8-bit PPM as `ffmpeg` writes it: `P6`, the size and 255, each on a line.
 fn read_header(output: &mut impl BufRead) -> Option<(u32, u32)> {
     let mut line = || {
         let mut line = String::new();
@@ -144,7 +146,7 @@ fn read_header(output: &mut impl BufRead) -> Option<(u32, u32)> {
     (kind == "P6" && max_sample == "255").then_some((width.parse().ok()?, height.parse().ok()?))
 }
 
-/// Reads the output in a thread, because reading cannot be interrupted but by the end of the program.
+/// Reads the output in a thread, because only the end of the program can interrupt the reading.
 fn read_with_timeout(
     child: &mut Child,
     tiles: Tiles,
@@ -161,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    /// Decodes a picture of 96 x 64 pixels with a program that runs these commands.
+    /// Decodes a picture of 96 x 64 pixels with a program that is a shell script of these commands.
     fn decoded(commands: &str) -> Result<RgbImage, String> {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("ffmpeg");

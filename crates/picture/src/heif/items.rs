@@ -1,5 +1,5 @@
-//! The items of an AVIF or HEIC file (ISO/IEC 14496-12, section 8.11): their types, where their bytes are, to which items
-//! they refer, and their properties such as size, orientation and colors.
+//! The items of an AVIF or HEIC file (ISO/IEC 14496-12, section 8.11): the type of an item, the location of its bytes,
+//! its references to other items, and its properties such as size, orientation and colors.
 
 use image::metadata::Orientation;
 
@@ -8,9 +8,9 @@ use crate::{
     source_colors::{CodedColors, UNSPECIFIED},
 };
 
-/// More items are not read. A photograph in tiles has about a hundred.
+/// Items beyond this number are not read. A photograph in tiles has about a hundred items.
 const MAX_ITEMS: usize = 2000;
-/// Items in more parts are refused.
+/// An item in more parts than this is refused.
 const MAX_EXTENTS: u64 = 64;
 
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// A number of `size` bytes: 0, 1, 2, 4 or 8.
+    /// Reads a number of `size` bytes, which must be 0, 1, 2, 4 or 8.
     fn next(&mut self, size: usize) -> Option<u64> {
         let number = match size {
             0 => 0,
@@ -44,7 +44,7 @@ impl Numbers<'_> {
 
 impl<'a> ItemTable<'a> {
     pub fn open(file: &'a [u8]) -> Option<Self> {
-        // After version and flags.
+        // The boxes follow the version and the flags.
         let meta = find_box(file, *b"meta")?.get(4..)?;
         let primary = find_box(meta, *b"pitm")?;
         let mut numbers = Numbers { bytes: primary, at: 4 };
@@ -52,12 +52,12 @@ impl<'a> ItemTable<'a> {
         Some(Self { file, meta, primary })
     }
 
-    /// The boxes of properties, and those that say which items have them.
+    /// Returns the box with all properties, and with the lists of which item has which of them.
     pub fn properties(&self) -> Option<&'a [u8]> {
         find_box(self.meta, *b"iprp")
     }
 
-    /// The type of an item.
+    /// Returns the type of an item.
     pub fn kind(&self, item: u64) -> Option<[u8; 4]> {
         let infos = find_box(self.meta, *b"iinf")?;
         let start = if infos.first()? == &0 { 6 } else { 8 };
@@ -69,24 +69,24 @@ impl<'a> ItemTable<'a> {
             };
             let mut numbers = Numbers { bytes: info, at: 4 };
             let is_item = numbers.next(id_size)? == item;
-            // After the index of protection.
+            // The type follows the two-byte index of protection.
             is_item.then(|| info.get(numbers.at + 2..)?.first_chunk().copied()).flatten()
         })
     }
 
-    /// The items from which an item is put together.
+    /// Returns the items of which an item is composed.
     pub fn tiles(&self, item: u64) -> Option<Vec<u64>> {
         let mut derived = self.references(*b"dimg")?;
         derived.find_map(|(from, to)| (from == item).then_some(to))
     }
 
-    /// The items that add something to an item, such as its alpha.
+    /// Returns the items that add something to an item, such as its alpha channel.
     pub fn auxiliaries(&self, item: u64) -> Vec<u64> {
         let references = self.references(*b"auxl").into_iter().flatten();
         references.filter(|(_, to)| to.contains(&item)).map(|(from, _)| from).collect()
     }
 
-    /// The references of a kind: the items that have them, and those that they refer to.
+    /// Returns the references of a kind, as pairs of the referring item and the items that it refers to.
     fn references(&self, kind: [u8; 4]) -> Option<impl Iterator<Item = (u64, Vec<u64>)>> {
         let references = find_box(self.meta, *b"iref")?;
         let id_size = if references.first()? == &0 { 2 } else { 4 };
@@ -100,7 +100,7 @@ impl<'a> ItemTable<'a> {
         }))
     }
 
-    /// The bytes of items, in their order.
+    /// Returns the bytes of several items, in the given order.
     pub fn contents(&self, items: &[u64]) -> Option<Vec<Vec<&'a [u8]>>> {
         let locations = find_box(self.meta, *b"iloc")?;
         let version = *locations.first()?;
@@ -134,27 +134,27 @@ impl<'a> ItemTable<'a> {
     }
 }
 
-/// The names of the kind of auxiliary pictures that contain alpha.
+/// The names of the auxiliary type for alpha channels.
 const ALPHA: [&[u8]; 2] =
     [b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0", b"urn:mpeg:hevc:2015:auxid:1\0"];
-/// More properties are not read.
+/// Properties beyond this number are not read.
 const MAX_PROPERTIES: usize = 200;
 
 #[derive(Default)]
 pub struct ItemProperties<'a> {
-    /// The size before the picture is turned.
+    /// The size before the picture is rotated.
     pub size: Option<(u32, u32)>,
     pub orientation: Option<Orientation>,
     pub color_profile: Option<&'a [u8]>,
     pub coded_colors: Option<CodedColors>,
-    /// The matrix of YCbCr by ITU-T H.273, and whether samples have the full range.
+    /// The matrix of YCbCr by ITU-T H.273, and whether the samples use the full range.
     pub color_matrix: Option<(u64, bool)>,
-    /// Parameter sets of HEVC, or a sequence header of AV1.
+    /// The parameter sets of HEVC. The field `av1` is the sequence header of AV1.
     pub hevc: Option<&'a [u8]>,
     pub av1: Option<&'a [u8]>,
-    /// Whether its samples are the alpha of another item.
+    /// Whether the samples of the item are the alpha channel of another item.
     pub is_alpha: bool,
-    /// Whether only a part is shown, which is not supported.
+    /// Whether only a part of the picture is shown, which is not supported.
     pub is_cropped: bool,
 }
 
@@ -187,7 +187,7 @@ impl<'a> ItemProperties<'a> {
                 2 => Orientation::Rotate180,
                 _ => Orientation::Rotate90,
             }),
-            // Top and bottom are exchanged, or left and right.
+            // Axis 0 exchanges top and bottom, axis 1 exchanges left and right.
             (b"imir", [axis, ..]) => self.turn(if axis & 1 == 0 {
                 Orientation::FlipVertical
             } else {
@@ -206,16 +206,16 @@ impl<'a> ItemProperties<'a> {
         }
     }
 
-    /// Adds a transform after the others.
+    /// Adds a transform that follows the transforms added so far.
     fn turn(&mut self, next: Orientation) {
         let before = self.orientation.unwrap_or(Orientation::NoTransforms);
         self.orientation = Some(composed(before, next));
     }
 }
 
-/// The orientation that has the effect of one after the other.
+/// Returns the orientation that has the same effect as `first` followed by `second`.
 fn composed(first: Orientation, second: Orientation) -> Orientation {
-    // Two pixels that no orientation maps to each other show the effect: the corner, and that beside it.
+    // Two pixels reveal the effect, because no orientation maps one to the other: the corner, and the pixel next to it.
     let effect = |orientations: &[Orientation]| {
         let mut picture = image::DynamicImage::new_luma8(3, 3);
         if let Some(pixels) = picture.as_mut_luma8() {
@@ -232,7 +232,7 @@ fn composed(first: Orientation, second: Orientation) -> Orientation {
     all.into_iter().find(|&one| effect(&[one]) == wanted).unwrap_or(Orientation::NoTransforms)
 }
 
-/// The numbers of the properties of an item, in the order in which they apply, from 1.
+/// Returns the indices of the properties of an item in the order in which they apply. Indices are counted from 1.
 fn indices(associations: &[u8], item: u64) -> Option<Vec<usize>> {
     let is_wide = associations.get(3)? & 1 == 1;
     let id_size = if associations.first()? == &0 { 2 } else { 4 };
@@ -247,7 +247,7 @@ fn indices(associations: &[u8], item: u64) -> Option<Vec<usize>> {
         let size = if is_wide { 2 } else { 1 };
         let list = associations.get(at + id_size + 1..)?.get(..size * count)?;
         if id? == item {
-            // The first bit says whether a reader must understand it.
+            // The first bit of an index says whether a reader must understand the property.
             return Some(
                 list.chunks(size)
                     .map(|index| match index {

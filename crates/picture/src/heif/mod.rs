@@ -1,5 +1,5 @@
-//! Reads AVIF and HEIC: a file contains one picture in one or more coded tiles. The container is read here, and `ffmpeg`,
-//! an optional program, decodes the tiles.
+//! Reads AVIF and HEIC. A file contains one picture in one or more coded tiles. The container is read here; the tiles
+//! are decoded by `ffmpeg`, an optional program.
 
 mod ffmpeg;
 mod items;
@@ -16,14 +16,16 @@ use crate::{
 };
 
 const START_CODE: [u8; 4] = [0, 0, 0, 1];
-/// Where the parameter sets start in the configuration of HEVC, and where the header in that of AV1 does.
+/// The offset of the parameter sets in the HEVC configuration, and the offset of the sequence header in the AV1
+/// configuration.
 const HEVC_ARRAYS: usize = 22;
 const AV1_HEADER: usize = 4;
-/// What starts each picture of AV1.
+/// The unit that starts each AV1 picture.
 const TEMPORAL_DELIMITER: [u8; 2] = [0x12, 0];
-/// Pictures of more tiles are refused.
+/// A picture with more tiles than this is refused.
 const MAX_TILES: usize = 1024;
-/// The limit of the bytes of all tiles, because many items can claim the same part of a file.
+/// The limit for the bytes of all tiles together. The limit is needed because many items can claim the same part of a
+/// file.
 const MAX_CODED_BYTES: usize = 64 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,21 +39,21 @@ pub struct CodedPicture<'a> {
     tiles: Vec<u64>,
     pub codec: Codec,
     configuration: &'a [u8],
-    /// The size before the picture is turned.
+    /// The size before the picture is rotated.
     pub size: (u32, u32),
     pub tile_size: (u32, u32),
-    /// Tiles in a row.
+    /// The number of tiles in a row.
     pub columns: u32,
     pub orientation: Orientation,
     color_profile: Option<&'a [u8]>,
     coded_colors: Option<CodedColors>,
     pub color_matrix: Option<(u64, bool)>,
-    /// A picture of the same size whose gray is the alpha.
+    /// A picture of the same size whose gray values are the alpha channel.
     pub alpha: Option<Box<Self>>,
 }
 
 impl<'a> CodedPicture<'a> {
-    /// Reads the container, whose declared sizes are checked.
+    /// Reads the container, and checks the sizes that it declares.
     pub fn open(bytes: &'a [u8], name: &str) -> Result<Self, DecodeError> {
         let damaged = || DecodeError(format!("damaged {name}: no picture that can be read"));
         let picture = Self::read(bytes).ok_or_else(damaged)?;
@@ -65,7 +67,7 @@ impl<'a> CodedPicture<'a> {
         Ok(picture)
     }
 
-    /// Whether the tiles cover the picture, and are not many more than that needs.
+    /// Whether the tiles cover the picture and have at most twice as many pixels as a picture may have.
     fn is_covered(&self) -> bool {
         let [tiles, columns] = [self.tiles.len() as u64, self.columns.into()];
         let pixels = u64::from(self.tile_size.0) * u64::from(self.tile_size.1) * tiles;
@@ -124,7 +126,7 @@ impl<'a> CodedPicture<'a> {
         })
     }
 
-    /// What the container says of its colors; an ICC profile takes precedence.
+    /// Returns what the container says about the colors. An ICC profile takes precedence.
     pub fn source_colors(&self) -> Option<SourceColors> {
         let profile = self.color_profile.map(|bytes| SourceColors::Profile(bytes.to_vec()));
         profile.or(self.coded_colors.map(SourceColors::Coded))
@@ -134,7 +136,8 @@ impl<'a> CodedPicture<'a> {
         self.tiles.len()
     }
 
-    /// The tiles one after the other, as a stream that a decoder reads without the container. `None` if it is damaged.
+    /// Returns the tiles as one stream, which a decoder reads without the container. Returns `None` if a tile is
+    /// damaged.
     pub fn stream(&self) -> Option<Vec<u8>> {
         let mut stream = Vec::new();
         if self.codec == Codec::Hevc {
@@ -160,7 +163,7 @@ impl<'a> CodedPicture<'a> {
     }
 }
 
-/// The size in the description of a grid: of two or four bytes a side.
+/// Returns the size in the description of a grid, which has two or four bytes per side.
 fn grid_size(grid: &[u8]) -> Option<(u32, u32)> {
     let (width, height) = if grid.get(1)? & 1 == 0 {
         (number::<2>(grid, 4), number::<2>(grid, 6))
@@ -170,7 +173,7 @@ fn grid_size(grid: &[u8]) -> Option<(u32, u32)> {
     Some((u32::try_from(width?).ok()?, u32::try_from(height?).ok()?))
 }
 
-/// Adds the parameter sets of HEVC, which the container has apart from the tiles.
+/// Adds the parameter sets of HEVC, which the container stores separately from the tiles.
 fn add_parameter_sets(configuration: &[u8], stream: &mut Vec<u8>) -> Option<()> {
     let mut at = HEVC_ARRAYS + 1;
     for _ in 0..*configuration.get(HEVC_ARRAYS)? {
@@ -186,7 +189,7 @@ fn add_parameter_sets(configuration: &[u8], stream: &mut Vec<u8>) -> Option<()> 
     Some(())
 }
 
-/// Adds the units of a tile of HEVC, whose lengths precede them in the container.
+/// Adds the units of an HEVC tile. In the container, each unit is preceded by its length.
 fn add_units(mut coded: &[u8], configuration: &[u8], stream: &mut Vec<u8>) -> Option<()> {
     let size = usize::from(configuration.get(HEVC_ARRAYS - 1)? & 3) + 1;
     while !coded.is_empty() {

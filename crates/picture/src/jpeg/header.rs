@@ -1,4 +1,4 @@
-//! The segments of a JPEG file: size, tables, color space and profile, and orientation.
+//! Reads the segments of a JPEG file that precede the pixels: size, tables, color space, color profile and orientation.
 
 use std::{ops::Range, sync::Arc};
 
@@ -14,7 +14,7 @@ const START_OF_SCAN: u8 = 0xDA;
 #[derive(Clone, Debug)]
 pub struct Component {
     id: u8,
-    /// Blocks of this component in one MCU (minimum coded unit), horizontal and vertical (1 to 4).
+    /// The number of blocks of this component in one MCU (minimum coded unit), horizontally and vertically (1 to 4).
     pub sampling: (usize, usize),
     quantization_table: usize,
     dc: usize,
@@ -30,23 +30,23 @@ pub enum ColorSpace {
 /// Everything before the entropy-coded data of the first scan.
 #[derive(Clone, Debug, Default)]
 pub struct Header {
-    /// As stored, before the orientation is applied.
+    /// The width as stored, before the orientation is applied.
     pub width: u16,
     pub height: u16,
     pub orientation: Option<Orientation>,
     pub components: Vec<Component>,
-    /// MCUs between two restart markers; 0 for none.
+    /// The number of MCUs between two restart markers, or 0 without restart markers.
     pub restart_interval: usize,
-    /// Where the entropy-coded data of the first scan start.
+    /// The position at which the entropy-coded data of the first scan start.
     pub scan_start: usize,
     /// Whether the scaled decoder supports the file: one sequential scan of 8 bits.
     pub is_baseline: bool,
-    /// Whether all coefficients are needed before the first pixel.
+    /// Whether the decoder needs all coefficients before it can produce the first pixel.
     pub is_progressive: bool,
     quantization_tables: [Option<[u16; 64]>; 4],
     dc: [Option<Arc<HuffmanTable>>; 4],
     ac: [Option<Arc<HuffmanTable>>; 4],
-    /// The parts of the color profile: their numbers, and where they are in the file.
+    /// The parts of the color profile: the number of each part, and its position in the file.
     profile_parts: Vec<(u8, Range<usize>)>,
     has_jfif: bool,
     adobe_transform: Option<u8>,
@@ -102,7 +102,7 @@ impl Header {
         }
     }
 
-    /// The ICC profile of the colors, put together from its parts.
+    /// Joins the parts of the ICC profile.
     pub fn color_profile(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut parts = self.profile_parts.clone();
         parts.sort_unstable_by_key(|(number, _)| *number);
@@ -118,7 +118,7 @@ impl Header {
         }
     }
 
-    /// The quantization table of a component, in zigzag order.
+    /// Returns the quantization table of a component, in zigzag order.
     pub fn quantization_table(&self, component: &Component) -> Result<[u16; 64], JpegError> {
         self.quantization_tables[component.quantization_table]
             .ok_or(JpegError::Damaged("a quantization table is missing"))
@@ -139,7 +139,7 @@ impl Header {
                 ac: 0,
             });
         }
-        // A single component is not interleaved: its MCU is one block whatever the header says.
+        // A single component is not interleaved, so its MCU is one block, whatever the header says.
         if let [only] = self.components.as_mut_slice() {
             only.sampling = (1, 1);
         }
@@ -207,22 +207,22 @@ impl Header {
         Ok(())
     }
 
-    /// Notes a part of the color profile in a segment that ends at `end`. The layout is in annex B.4 of the
-    /// specification of ICC profiles.
+    /// Notes a part of the color profile in a segment that ends at `end`. Annex B.4 of the ICC specification describes
+    /// the layout.
     fn note_profile_part(&mut self, body: &[u8], end: usize) {
         if let Some([number, _count, part @ ..]) = body.strip_prefix(b"ICC_PROFILE\0") {
             self.profile_parts.push((*number, end - part.len()..end));
         }
     }
 
-    /// Reads the orientation only.
+    /// Reads the orientation, which is the only Exif field that is used here.
     fn read_exif(&mut self, body: &[u8]) {
         let exif = body.strip_prefix(b"Exif\0\0");
         self.orientation = exif.and_then(Orientation::from_exif_chunk).or(self.orientation);
     }
 }
 
-/// The markers and bodies of all segments before the first scan, up to the first damaged one.
+/// Returns the markers and bodies of all segments before the first scan, up to the first damaged segment.
 pub fn segments_before_scan(bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     let mut at = 2;
     std::iter::from_fn(move || {
@@ -232,7 +232,7 @@ pub fn segments_before_scan(bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-/// The segment at `at`: its marker, its body, and the position of the next one.
+/// Reads the segment at `at`. Returns its marker, its body, and the position of the next segment.
 pub fn segment(bytes: &[u8], at: usize) -> Result<(u8, &[u8], usize), JpegError> {
     let rest = bytes.get(at..).unwrap_or_default();
     if rest.first().is_some_and(|&byte| byte != 0xFF) {

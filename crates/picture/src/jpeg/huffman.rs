@@ -1,19 +1,20 @@
-//! Reads Huffman codes from the entropy-coded data: the bits, the tables with wide lookups, and the tables of the
-//! standard. One lookup usually yields a whole coefficient, or skips all coefficients up to the end of a block.
+//! Decodes Huffman codes in the entropy-coded data. This file has the bit reader, the tables with wide lookups, and the
+//! tables of the JPEG standard. One lookup usually yields a whole coefficient, or skips all coefficients up to the end
+//! of a block.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::JpegError;
 
-/// Reads zeros past the end, which [`BitReader::is_overrun`] reports.
+/// Reads bits. Past the end, the reader returns zeros, which [`BitReader::is_overrun`] reports.
 #[derive(Clone, Copy, Debug)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The next bits, from the top.
+    /// The next bits, starting at the highest bit.
     buffer: u64,
     count: u32,
-    /// Bits appended past the end.
+    /// The number of zero bits that were appended past the end.
     padding: u64,
 }
 
@@ -22,7 +23,7 @@ impl<'a> BitReader<'a> {
         Self { bytes, at, buffer: 0, count: 0, padding: 0 }
     }
 
-    /// Buffers at least 32 bits: enough for the longest code and its value.
+    /// Buffers at least 32 bits, which is enough for the longest code and its value.
     #[inline]
     pub fn refill(&mut self) {
         if self.count < 32 {
@@ -30,13 +31,13 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Buffers at least 56 bits, at most 63.
+    /// Buffers 56 to 63 bits.
     #[inline]
     fn fill(&mut self) {
         let next = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>);
         match next.map(|eight| u64::from_be_bytes(*eight)) {
             Some(word) if !has_ff(word) => {
-                // Bits past the last whole byte are buffered again by the next call, which finds them the same.
+                // Bits past the last whole byte are buffered again, with the same values, by the next call.
                 self.buffer |= word >> (self.count & 63);
                 let bytes = 63_u32.wrapping_sub(self.count) >> 3;
                 self.at += bytes as usize;
@@ -46,7 +47,7 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Takes the reader by value, so that it stays in registers where this is not called.
+    /// Takes the reader by value, so that it stays in registers on the path that does not call this function.
     #[cold]
     fn filled_bytewise(mut self) -> Self {
         while self.count < 56 {
@@ -59,7 +60,7 @@ impl<'a> BitReader<'a> {
                     self.at += 1;
                     *byte
                 }
-                // A marker or the end of the file.
+                // A marker or the end of the file has no more bits.
                 _ => {
                     self.padding += 8;
                     0
@@ -71,7 +72,7 @@ impl<'a> BitReader<'a> {
         self
     }
 
-    /// The next `count` bits (1 to 32), not consumed.
+    /// Returns the next `count` bits (1 to 32) without consuming them.
     #[inline]
     pub fn peek(&self, count: u32) -> usize {
         (self.buffer >> (64_u32.wrapping_sub(count) & 63)) as usize
@@ -79,7 +80,7 @@ impl<'a> BitReader<'a> {
 
     #[inline]
     pub fn consume(&mut self, count: u32) {
-        // No code and no value has 64 bits.
+        // `count` is below 64, because no code and no value has 64 bits.
         self.buffer <<= count & 63;
         self.count = self.count.wrapping_sub(count);
     }
@@ -100,7 +101,7 @@ impl<'a> BitReader<'a> {
         self.padding > u64::from(self.count)
     }
 
-    /// Skips to the bits after the next restart marker; `false` without one.
+    /// Skips to the bits after the next restart marker. Returns `false` if there is no restart marker.
     pub fn restart(&mut self) -> bool {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let marker =
@@ -115,10 +116,10 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// The signed value of `size` bits (1 to 15): the lower half of the range is negative.
+/// Converts `size` bits (1 to 15) to a signed value: the lower half of the range is negative.
 #[inline]
 pub fn extend(bits: usize, size: u32) -> i32 {
-    // At most 15 bits.
+    // The cast is lossless, because there are at most 15 bits.
     let bits = bits as i32;
     if bits < 1 << (size - 1) { bits - (1 << size) + 1 } else { bits }
 }
@@ -130,33 +131,35 @@ fn has_ff(word: u64) -> bool {
 
 const LOOKUP_BITS: u32 = 11;
 const LOOKUP_SIZE: usize = 1 << LOOKUP_BITS;
-/// The run of an end-of-block symbol: past the last coefficient from any position.
+/// The run of an end-of-block symbol, which leads past the last coefficient from any position.
 pub const END_OF_BLOCK: usize = 64;
 
 #[derive(Clone, Debug)]
 pub struct HuffmanTable {
-    /// For the next bits: the symbol, and its code length from bit 8 on; 0 for longer codes.
+    /// Maps the next bits to the symbol and, from bit 8 on, to the length of its code. Longer codes have the entry 0.
     codes: Box<[u16; LOOKUP_SIZE]>,
-    /// For each length: the largest code, and the offset from a code to the index of its symbol.
+    /// The largest code of each length, and the offset from a code of that length to the index of its symbol.
     last: [i32; 17],
     offset: [i32; 17],
     symbols: Vec<u8>,
-    /// The lookups are made at first use, because not every file is decoded and a table needs only some of them.
+    /// A lookup is made when it is first used, because not every file is decoded and a table needs only some lookups.
     dc_lookup: OnceLock<Box<CoefficientLookup>>,
     ac_lookup: OnceLock<Box<CoefficientLookup>>,
     skip_lookup: OnceLock<Box<SkipLookup>>,
 }
 
-/// For the next bits: total bits, run from bit 8 on, value from bit 16 on; 0 if they do not fit.
+/// Maps the next bits to the total number of bits, the run (from bit 8 on) and the value (from bit 16 on). The entry is
+/// 0 if the code and its value do not fit.
 type CoefficientLookup = [u32; LOOKUP_SIZE];
 
-/// For the next bits: total bits, and from bit 8 on skipped coefficients, plus [`ENDS`] if the block ends.
+/// Maps the next bits to the total number of bits and, from bit 8 on, to the number of skipped coefficients, plus
+/// [`ENDS`] if the block ends.
 type SkipLookup = [u16; LOOKUP_SIZE];
 
-/// More than any number of coefficients, so that one comparison finds the end of a block.
+/// A number above any number of coefficients, so that one comparison finds the end of a block.
 const ENDS: usize = 128;
 const ENDS_OF_NEXT: usize = ENDS + 64;
-/// The entry of a code that is too long for one. It seems to reach past every block.
+/// The entry of a code that is too long for the lookup. The entry seems to reach past every block.
 const LONG_CODE: u16 = 0xFF << 8;
 
 impl HuffmanTable {
@@ -191,13 +194,13 @@ impl HuffmanTable {
         Ok(table)
     }
 
-    /// A symbol of this table is a size.
+    /// Returns a reader of DC coefficients, for which a symbol of this table is a size.
     pub fn dc_reader(&self) -> CoefficientReader<'_> {
         let make = || coefficient_lookup(self, false);
         CoefficientReader { table: self, lookup: self.dc_lookup.get_or_init(make) }
     }
 
-    /// A symbol of this table is a run and a size.
+    /// Returns a reader of AC coefficients, for which a symbol of this table is a run and a size.
     pub fn ac_reader(&self) -> CoefficientReader<'_> {
         let make = || coefficient_lookup(self, true);
         CoefficientReader { table: self, lookup: self.ac_lookup.get_or_init(make) }
@@ -224,7 +227,7 @@ impl HuffmanTable {
         }
     }
 
-    /// Reads one symbol; the reader must be refilled.
+    /// Reads one symbol. The caller must have refilled the reader.
     #[inline]
     fn symbol(&self, bits: &mut BitReader) -> Result<u8, JpegError> {
         let entry = self.codes[bits.peek(LOOKUP_BITS)];
@@ -250,7 +253,7 @@ impl HuffmanTable {
         Err(JpegError::Damaged("bad Huffman code"))
     }
 
-    /// The symbol after the first `used` bits of `next`, with its code length.
+    /// Returns the symbol after the first `used` bits of `next`, and the length of its code.
     fn lookup(&self, next: usize, used: u32) -> Option<(u8, u32)> {
         let entry = self.codes[(next << used) & (LOOKUP_SIZE - 1)];
         let length = u32::from(entry >> 8);
@@ -287,7 +290,7 @@ pub struct CoefficientReader<'a> {
 }
 
 impl CoefficientReader<'_> {
-    /// Reads the number of zeros before a coefficient, and its value.
+    /// Reads the number of zeros that precede a coefficient, and the value of the coefficient.
     #[inline]
     pub fn next(&self, bits: &mut BitReader) -> Result<(usize, i32), JpegError> {
         bits.refill();
@@ -308,7 +311,7 @@ pub struct CoefficientSkipper<'a> {
 }
 
 impl CoefficientSkipper<'_> {
-    /// Skips the rest of a block from coefficient `at` (1 to 64).
+    /// Skips the rest of a block, starting at coefficient `at` (1 to 64).
     #[inline]
     pub fn skip_block(&self, bits: &mut BitReader, mut at: usize) -> Result<(), JpegError> {
         while at < 64 {
@@ -321,15 +324,15 @@ impl CoefficientSkipper<'_> {
         if at == 64 { Ok(()) } else { Err(JpegError::Damaged("too many coefficients")) }
     }
 
-    /// Skips the coefficients of one entry, and returns the next one, 64 at the end of the block; `None` if the
-    /// entry includes bits of the next block, or the code is too long for one.
+    /// Skips the coefficients of one lookup entry. Returns the next coefficient, or 64 at the end of the block. Returns
+    /// `None` if the entry includes bits of the next block, or if the code is too long for the lookup.
     #[inline]
     fn skip_entry(&self, bits: &mut BitReader, at: usize) -> Option<usize> {
         let entry = self.lookup[bits.peek(LOOKUP_BITS)];
         let reach = at.wrapping_add(usize::from(entry >> 8));
         let next = match reach {
             0..=64 => reach,
-            // After the last coefficient, no symbol ends the block.
+            // No symbol ends the block after the last coefficient.
             ENDS..ENDS_OF_NEXT => 64,
             _ => return None,
         };
@@ -348,7 +351,8 @@ impl CoefficientSkipper<'_> {
     }
 }
 
-/// The lookup entry for all whole symbols in `next`; the value of the last may extend beyond.
+/// Returns the lookup entry for all symbols that are complete in `next`. The value of the last symbol may extend beyond
+/// `next`.
 fn skip_entry(table: &HuffmanTable, next: usize) -> u16 {
     let (mut used, mut passed) = (0, 0);
     while let Some((symbol, length)) = table.lookup(next, used) {
@@ -368,7 +372,7 @@ fn skip_entry(table: &HuffmanTable, next: usize) -> u16 {
     if used == 0 { LONG_CODE } else { (passed as u16) << 8 | used as u16 }
 }
 
-/// The zeros before the coefficient of an AC symbol. A size of 0 ends the block, except after a run
+/// Returns the number of zeros before the coefficient of an AC symbol. A size of 0 ends the block, except after a run
 /// of 15.
 #[inline]
 fn zero_run(symbol: u8) -> usize {
@@ -379,8 +383,9 @@ fn zero_run(symbol: u8) -> usize {
     }
 }
 
-// The Huffman tables of the JPEG standard (Annex K.3), which most cameras and encoders write into their files.
-// Their lookups are made once for all pictures, because making them takes as long as decoding a small picture.
+// The Huffman tables of the JPEG standard (Annex K.3), which most cameras and encoders write into their files. The
+// lookups of these tables are made once for all pictures, because making them takes as long as decoding a small
+// picture.
 const DC_LUMA: [u8; 16] = [0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0];
 const DC_CHROMA: [u8; 16] = [0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0];
 const DC_SYMBOLS: [u8; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
@@ -427,7 +432,7 @@ static STANDARD_TABLES: LazyLock<[Option<Arc<HuffmanTable>>; 4]> = LazyLock::new
         .map(|(counts, symbols)| HuffmanTable::new(counts, symbols).ok().map(Arc::new))
 });
 
-/// The shared table with these codes; `None` if it is not one of the standard.
+/// Returns the shared table with these codes, or `None` if the codes are not those of a standard table.
 pub fn standard_table(counts: [u8; 16], symbols: &[u8]) -> Option<Arc<HuffmanTable>> {
     let index =
         STANDARD_DEFINITIONS.iter().position(|definition| *definition == (counts, symbols))?;

@@ -1,9 +1,9 @@
 //! A JPEG decoder that decodes directly to a half, a quarter or an eighth of the size.
 //!
-//! A thumbnail of a 12-megapixel photograph has a few hundred pixels, so a full decode wastes most of
-//! its work. This decoder skips the coefficients that are invisible at the reduced size and applies
-//! the cosine transform at that size. It supports sequential 8-bit files with one scan (nearly all
-//! photographs); the `image` crate decodes the others.
+//! A thumbnail of a 12-megapixel photograph has a few hundred pixels on a side, so a full decode wastes most of its
+//! work. This decoder skips the coefficients that are invisible at the reduced size, and applies the cosine transform
+//! at that size. It supports sequential 8-bit files with one scan, as nearly all photographs are; the `image` crate
+//! decodes all other JPEGs.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -30,14 +30,14 @@ use crate::{
     source_colors::{SourceColors, to_srgb},
 };
 
-/// Progressive encoders write about ten scans, thorough ones some dozens.
+/// The maximum number of scans. Progressive encoders write about ten, thorough ones some dozens.
 pub const MAX_SCANS: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JpegError {
     Truncated,
     Damaged(&'static str),
-    /// More scans than any encoder writes: an attack on the decoder.
+    /// The file has more scans than any encoder writes, which is an attack on the decoder.
     TooManyScans(usize),
 }
 
@@ -53,7 +53,7 @@ impl From<JpegError> for DecodeError {
     }
 }
 
-/// Samples per block of 8x8 pixels, in each direction.
+/// The number of samples per block of 8x8 pixels, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JpegScale {
     Eighth = 1,
@@ -80,7 +80,7 @@ impl<'a> Jpeg<'a> {
         self.header.orientation.unwrap_or(Orientation::NoTransforms)
     }
 
-    /// Whether it has the four colors of printing.
+    /// Whether the picture has the four colors of printing.
     pub fn is_cmyk(&self) -> bool {
         self.header.components.len() == 4
     }
@@ -89,13 +89,13 @@ impl<'a> Jpeg<'a> {
         self.header.is_progressive
     }
 
-    /// Its ICC profile.
+    /// Returns the ICC profile of the picture.
     pub fn source_colors(&self) -> Option<SourceColors> {
         self.header.color_profile(self.bytes).map(SourceColors::Profile)
     }
 
-    /// The smallest scale with at least `min_side` pixels on the shorter side; `None` if that is the
-    /// full size, or if the file is not supported.
+    /// Returns the smallest scale with at least `min_side` pixels on the shorter side. Returns `None` if that is the
+    /// full size, or if the scaled decoder does not support the file.
     pub fn scale(&self, min_side: u32) -> Option<JpegScale> {
         if !self.header.is_baseline {
             return None;
@@ -106,7 +106,7 @@ impl<'a> Jpeg<'a> {
             .find(|&scale| (shorter * scale as u32).div_ceil(8) >= min_side)
     }
 
-    /// Decodes to sRGB at a reduced size: each side is that of the original times the scale, rounded up.
+    /// Decodes the picture to sRGB at a reduced size. Each side is the original side times the scale, rounded up.
     pub fn decode(&self, scale: JpegScale) -> Result<RgbImage, JpegError> {
         let planes = match scale {
             JpegScale::Eighth => scan::decode::<1>(self.bytes, &self.header),
@@ -123,13 +123,13 @@ impl<'a> Jpeg<'a> {
         Ok(picture)
     }
 
-    /// Verifies that the file is complete and has a reasonable number of scans, which the lenient
-    /// general decoder does not.
+    /// Verifies that the file is complete and has a reasonable number of scans. The lenient general decoder does not
+    /// verify this.
     pub fn check_complete(&self) -> Result<(), JpegError> {
         if has_end_marker(self.bytes, self.header.scan_start)? {
             Ok(())
         } else if self.header.is_baseline {
-            // Some cameras omit the end marker; then only decoding shows whether pixels are missing.
+            // Some cameras omit the end marker. Only decoding shows then whether pixels are missing.
             scan::decode::<1>(self.bytes, &self.header).map(|_| ())
         } else {
             Err(JpegError::Truncated)
@@ -137,8 +137,7 @@ impl<'a> Jpeg<'a> {
     }
 }
 
-/// Walks from the entropy-coded data of the first scan to the end of the file; whether the end
-/// marker exists.
+/// Walks from the entropy-coded data of the first scan to the end of the file. Returns whether the end marker exists.
 pub fn has_end_marker(bytes: &[u8], mut at: usize) -> Result<bool, JpegError> {
     let mut scans = 1;
     while let Some(found) = next_marker(bytes, at) {
@@ -157,7 +156,7 @@ pub fn has_end_marker(bytes: &[u8], mut at: usize) -> Result<bool, JpegError> {
     Ok(false)
 }
 
-/// The next marker that is neither stuffing nor a restart.
+/// Returns the position of the next marker that is neither stuffing nor a restart.
 fn next_marker(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         at += bytes.get(at..)?.iter().position(|&byte| byte == 0xFF)?;

@@ -1,5 +1,5 @@
 //! Decodes the entropy-coded data of a sequential JPEG to planes of reduced size, and the planes to pixels. The inverse
-//! cosine transform takes the low frequencies of an 8x8 block as a block of 4x4, 2x2 or 1x1.
+//! cosine transform treats the low frequencies of an 8x8 block as a block of 4x4, 2x2 or 1x1.
 
 use image::RgbImage;
 
@@ -9,27 +9,27 @@ use super::{
     huffman::{BitReader, CoefficientReader, CoefficientSkipper, END_OF_BLOCK},
 };
 
-/// The position (8 times the row plus the column) of the coefficients in zigzag order, as far as 4x4
-/// samples need them.
+/// The positions (8 times the row plus the column) of the coefficients in zigzag order, up to the last one that 4x4
+/// samples need.
 const ZIGZAG: [u8; 25] =
     [0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27];
 
 pub struct ComponentPlane {
     samples: Vec<u8>,
     stride: usize,
-    /// Pixels of the picture per sample, in each direction.
+    /// The number of pixels of the picture per sample, in each direction.
     pixels_per_sample: (usize, usize),
 }
 
 impl ComponentPlane {
-    /// The samples of a row of the picture; upsampled into `buffer` if necessary.
+    /// Returns the samples of a row of the picture. If necessary, they are upsampled into `buffer`.
     pub fn row<'a>(&'a self, y: usize, buffer: &'a mut [u8]) -> &'a [u8] {
         let row = &self.samples[y / self.pixels_per_sample.1 * self.stride..][..self.stride];
         if self.pixels_per_sample.0 == 1 {
             return row;
         }
         match self.pixels_per_sample.0 {
-            // A factor that is known at compile time is far faster.
+            // The loop is far faster with a factor that is known at compile time.
             2 => repeat::<2>(row, buffer),
             times => {
                 for (places, &sample) in buffer.chunks_mut(times).zip(row) {
@@ -41,7 +41,7 @@ impl ComponentPlane {
     }
 }
 
-/// Repeats each sample as long as there is room.
+/// Repeats each sample until the buffer is full.
 fn repeat<const TIMES: usize>(samples: &[u8], buffer: &mut [u8]) {
     let (groups, rest) = buffer.as_chunks_mut::<TIMES>();
     let mut samples = samples.iter();
@@ -51,7 +51,7 @@ fn repeat<const TIMES: usize>(samples: &[u8], buffer: &mut [u8]) {
     rest.fill(samples.next().copied().unwrap_or_default());
 }
 
-/// Decodes the scan to `SIDE` x `SIDE` samples (1, 2 or 4) for each block of 8x8.
+/// Decodes the scan to `SIDE` x `SIDE` samples (1, 2 or 4) for each block of 8x8 pixels.
 pub fn decode<const SIDE: usize>(
     bytes: &[u8],
     header: &Header,
@@ -63,7 +63,7 @@ pub fn decode<const SIDE: usize>(
         .map(|component| ComponentDecoder::<SIDE>::new(component, header))
         .collect::<Result<Vec<_>, _>>()?;
     let decoded = decode_mcus(&mut bits, header, &mut channels);
-    // Data read past the end looks damaged, but the file is truncated.
+    // Zeros past the end may look like damage, but the file is truncated.
     if bits.is_overrun() {
         return Err(JpegError::Truncated);
     }
@@ -71,7 +71,7 @@ pub fn decode<const SIDE: usize>(
     Ok(channels.into_iter().map(|channel| channel.plane).collect())
 }
 
-/// Decodes all MCUs, the smallest rectangles with whole blocks of every component.
+/// Decodes all MCUs. An MCU is the smallest rectangle with whole blocks of every component.
 fn decode_mcus<const SIDE: usize>(
     bits: &mut BitReader,
     header: &Header,
@@ -79,7 +79,7 @@ fn decode_mcus<const SIDE: usize>(
 ) -> Result<(), JpegError> {
     let (across, down) = header.mcu_counts();
     let blocks: Vec<Vec<usize>> = channels.iter().map(ComponentDecoder::mcu_blocks).collect();
-    // Without an interval, no restart is ever due.
+    // Without restart markers, no restart is ever due.
     let interval = if header.restart_interval == 0 { usize::MAX } else { header.restart_interval };
     let mut until_restart = interval;
     for y in 0..down {
@@ -121,20 +121,20 @@ fn restart<const SIDE: usize>(
 
 struct ComponentDecoder<'a, const SIDE: usize> {
     plane: ComponentPlane,
-    /// Blocks of one MCU (horizontal, vertical).
+    /// The number of blocks in one MCU (horizontally, vertically).
     blocks: (usize, usize),
     dc: CoefficientReader<'a>,
-    /// `None` for one sample per block, which needs no AC coefficient.
+    /// `None` if there is one sample per block, for which no AC coefficient is needed.
     ac: Option<CoefficientReader<'a>>,
     skipper: CoefficientSkipper<'a>,
     quantization_table: [u16; 64],
     last_dc: i32,
-    /// Where the samples of the next MCU begin.
+    /// The position at which the samples of the next MCU begin.
     position: usize,
 }
 
 impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
-    /// The last coefficient to read, in zigzag order.
+    /// The last coefficient that is read, in zigzag order.
     const LAST: usize = match SIDE {
         1 => 0,
         2 => 4,
@@ -165,20 +165,20 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
         })
     }
 
-    /// Where the samples of each block of an MCU begin, from the position of the first one.
+    /// Returns the positions at which the samples of the blocks of an MCU begin, relative to the first block.
     fn mcu_blocks(&self) -> Vec<usize> {
         let (across, down) = self.blocks;
         let row = |row| (0..across).map(move |column| (row * self.plane.stride + column) * SIDE);
         (0..down).flat_map(row).collect()
     }
 
-    /// Decodes a block to the samples from `at` on.
+    /// Decodes a block. Its samples begin at `at`.
     #[inline]
     fn decode_block(&mut self, bits: &mut BitReader, at: usize) -> Result<(), JpegError> {
         let (_, difference) = self.dc.next(bits)?;
-        // Wraps only for invalid data.
+        // The sum wraps only for invalid data.
         self.last_dc = i32::from(self.last_dc.wrapping_add(difference) as i16);
-        // Both factors have at most 16 bits.
+        // The product does not overflow for valid data, because both factors have at most 16 bits.
         let dc = self.last_dc.wrapping_mul(i32::from(self.quantization_table[0]));
         let plain = idct_1x1(dc.clamp(-1 << 16, 1 << 16));
         let Some(ac) = self.ac else {
@@ -198,8 +198,8 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
         Ok(())
     }
 
-    /// Reads the low AC coefficients into `low`, and skips the others. Returns whether the block has none of any
-    /// frequency, as those of plain surfaces.
+    /// Reads the low AC coefficients into `low` and skips the rest. Returns whether the block has no AC coefficient at
+    /// all, as on plain surfaces.
     #[inline]
     fn read_low_frequencies(
         &self,
@@ -241,7 +241,7 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
 /// The dequantized low frequencies of a block, as rows of four.
 pub type LowFrequencies = [[f32; 4]; 4];
 
-/// The mean of a block from its DC coefficient.
+/// Returns the mean of a block, which follows from its DC coefficient.
 #[inline]
 pub fn idct_1x1(dc: i32) -> u8 {
     clamp(((dc + 4) >> 3) + 128)
@@ -291,7 +291,7 @@ fn transpose(low: LowFrequencies) -> LowFrequencies {
     out
 }
 
-/// Converts a level around zero to a sample; the cast saturates.
+/// Converts a level around zero to a sample. The cast saturates.
 #[inline]
 fn sample(level: f32) -> u8 {
     (level + 128.5) as u8
@@ -336,7 +336,7 @@ fn convert_ycbcr([luma, cb, cr]: [&[u8]; 3], pixels: &mut [[u8; 3]]) {
     }
 }
 
-/// The JFIF conversion in 16.16 fixed point.
+/// Converts a color by JFIF, in 16.16 fixed point.
 #[inline]
 pub fn ycbcr_to_rgb([luma, cb, cr]: [u8; 3]) -> [u8; 3] {
     const HALF: i32 = 1 << 15;

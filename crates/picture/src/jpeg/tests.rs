@@ -1,4 +1,4 @@
-//! The scaled decoder against the full one, and against damaged files.
+//! Compares the scaled decoder with the full decoder, and runs it on damaged files.
 
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::decode::{Decoded, decode};
 
-/// Smooth colors with some texture and an edge.
+/// Paints smooth colors with some texture and an edge.
 fn test_picture(width: u16, height: u16) -> RgbImage {
     RgbImage::from_fn(width.into(), height.into(), |x, y| {
         let texture = (x * 7 + y * 13) % 16;
@@ -26,10 +26,10 @@ fn encode(picture: &RgbImage, adjust: impl FnOnce(&mut Encoder<&mut Vec<u8>>)) -
     bytes
 }
 
-/// Peak signal to noise of `small` against `full` averaged in squares, in decibels.
+/// Returns the peak signal-to-noise ratio, in decibels, between `small` and the averages of squares in `full`.
 fn psnr(full: &RgbImage, small: &RgbImage, factor: u32) -> f64 {
     let (mut error, mut count) = (0.0, 0.0);
-    // Squares cut by the edge hold what the encoder made up.
+    // Squares that the edge of the picture cuts contain pixels that the encoder made up.
     for (x, y, pixel) in small.enumerate_pixels() {
         if (x + 1) * factor > full.width() || (y + 1) * factor > full.height() {
             continue;
@@ -51,7 +51,7 @@ fn assert_close_to_full_decode(bytes: &[u8], context: &str) {
     let full = decode(bytes, u32::MAX).expect("decoded in full").pixels;
     let jpeg = Jpeg::open(bytes).expect("a header");
     assert!(jpeg.header.is_baseline, "{context}");
-    // Chroma of a small picture is coarse when there is little of it.
+    // In a small picture, the few samples of chroma are coarse.
     let scales =
         [(JpegScale::Eighth, 8, 24.0), (JpegScale::Quarter, 4, 28.0), (JpegScale::Half, 2, 30.0)];
     for (scale, factor, least) in scales {
@@ -91,7 +91,7 @@ fn restarts_and_gray() {
 #[test]
 fn what_is_not_plain_goes_to_the_general_decoder() {
     let progressive = encode(&test_picture(120, 90), |encoder| encoder.set_progressive(true));
-    // One scan for each component.
+    // The other case has one scan for each component.
     let scans = encode(&test_picture(120, 90), |encoder| {
         encoder.set_optimized_huffman_tables(true);
     });
