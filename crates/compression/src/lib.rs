@@ -1,5 +1,5 @@
-//! Reads streams from outside that are compressed with gzip, xz or Zstandard, in memory that does not depend on what the
-//! streams claim.
+//! Reads streams from outside that are compressed with gzip, xz or Zstandard. The memory is bounded, whatever the
+//! streams claim to need.
 
 use std::io::{self, BufRead, Error, ErrorKind, Read};
 
@@ -10,10 +10,11 @@ use ruzstd::decoding::{
     errors::{FrameDecoderError, ReadFrameHeaderError},
 };
 
-/// The most output that a decoder keeps in memory. `zstd --long` asks for this much, `xz -9` for half of it.
+/// The maximum size of the output that a decoder keeps in memory. `zstd --long` needs this much, and `xz -9` needs half
+/// of it.
 pub const MAX_DICTIONARY_BYTES: u64 = 128 << 20;
 
-/// What the decoder of xz counts beside the dictionary.
+/// The memory that the xz decoder counts in addition to the dictionary.
 const XZ_OVERHEAD_KIB: u32 = 256;
 
 /// A compression format.
@@ -30,7 +31,7 @@ impl Compression {
         match self {
             Self::Gzip => head.starts_with(&[0x1F, 0x8B, 0x08]),
             Self::Xz => head.starts_with(b"\xFD7zXZ\0"),
-            // The second signature is that of a frame without content, with which parallel compressors begin.
+            // The second signature belongs to a frame without content, which parallel compressors write first.
             Self::Zstandard => {
                 head.starts_with(&[0x28, 0xB5, 0x2F, 0xFD])
                     || matches!(head, [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..])
@@ -38,8 +39,8 @@ impl Compression {
         }
     }
 
-    /// Returns what `source` contains, all of its parts in a row, with their checksums verified. An error of the kind
-    /// `OutOfMemory` means that it needs a larger dictionary than [`MAX_DICTIONARY_BYTES`].
+    /// Returns the content of `source`, with all of its parts in a row and with their checksums verified. An error of
+    /// the kind `OutOfMemory` means that the source needs a dictionary larger than [`MAX_DICTIONARY_BYTES`].
     pub fn reader<'a>(self, source: impl BufRead + 'a) -> Box<dyn Read + 'a> {
         match self {
             Self::Gzip => Box::new(MultiGzDecoder::new(source)),
@@ -53,7 +54,8 @@ impl Compression {
     }
 }
 
-/// A reader that stays at its first error, after which decoders return what follows in the source as if it were content.
+/// A reader that repeats its first error. After an error, decoders would return the rest of the source as if it were
+/// content.
 struct FusedReader<R> {
     inner: R,
     error: Option<ErrorKind>,
@@ -70,7 +72,7 @@ impl<R: Read> Read for FusedReader<R> {
         if let Some(kind) = self.error {
             return Err(kind.into());
         }
-        // Decoders take a read of nothing for the end of a part.
+        // Decoders interpret an empty read as the end of a part.
         if buffer.is_empty() {
             return Ok(0);
         }
@@ -95,7 +97,7 @@ impl<R: BufRead> ZstandardReader<R> {
         Self { source, decoder, in_frame: false, has_content: false }
     }
 
-    /// Reads the header of the next frame. Returns whether there is one.
+    /// Reads the header of the next frame. Returns whether there is another frame.
     fn begin_frame(&mut self) -> io::Result<bool> {
         loop {
             if self.source.fill_buf()?.is_empty() {

@@ -1,4 +1,4 @@
-//! Signatures of tokens with HS256 (HMAC with SHA-256, RFC 7518 section 3.2). Every other algorithm is refused.
+//! Signs and verifies tokens with HS256 (HMAC with SHA-256, RFC 7518 section 3.2). Every other algorithm is refused.
 
 use jsonwebtoken::{
     Algorithm, AlgorithmFamily, DecodingKey, EncodingKey,
@@ -16,13 +16,13 @@ impl Hs256 {
     }
 }
 
-/// Returns what signs with a secret.
+/// Returns a signer that uses the secret `key`.
 pub fn signer(algorithm: Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>> {
     require_hs256(algorithm, key.family())?;
     Ok(Box::new(Hs256::new(key.as_bytes())))
 }
 
-/// Returns what verifies the signatures of a secret.
+/// Returns a verifier for signatures that were made with the secret `key`.
 pub fn verifier(algorithm: Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>> {
     require_hs256(algorithm, key.family())?;
     Ok(Box::new(Hs256::new(key.try_get_as_bytes()?)))

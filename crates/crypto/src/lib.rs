@@ -1,5 +1,5 @@
-//! Makes `ring` the cryptography library of TLS and of signed tokens. `rustls` and `jsonwebtoken` bring `aws-lc` by
-//! default, whose C code takes four times as long to compile and needs a C++ toolchain on some systems.
+//! Makes `ring` the cryptography library for TLS and for signed tokens. By default, `rustls` and `jsonwebtoken` bring
+//! `aws-lc`, whose C code takes four times as long to compile and needs a C++ toolchain on some systems.
 
 mod hs256;
 
@@ -16,11 +16,11 @@ static TOKEN_PROVIDER: TokenProvider = TokenProvider {
 };
 
 /// Installs the library for the process. Every function that builds an HTTP client, signs a token or verifies one calls
-/// this first; only the first call has an effect.
+/// this function first. Only the first call has an effect.
 pub fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        // A program that embeds these crates may have installed its own providers, which then stay.
+        // A program that embeds these crates may have installed its own providers, which are kept.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let _ = TOKEN_PROVIDER.install_default();
     });

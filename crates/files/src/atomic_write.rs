@@ -1,5 +1,5 @@
-//! Replaces files atomically: a reader, and the next start after a crash, finds the old content or the
-//! new one. The functions differ in what survives a power cut and in whose file it is.
+//! Replaces files atomically: a reader finds either the old or the new content, and so does the next start after a
+//! crash. The functions differ in what survives a power cut, and in whether the user may edit the file too.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -12,24 +12,23 @@ use walkdir::WalkDir;
 
 use super::{create_private_dir_durably, if_exists};
 
-/// The names of unfinished files begin with this. A crash can leave such a file behind.
+/// The prefix of the names of unfinished files, which a crash can leave behind.
 pub const TEMPORARY_PREFIX: &str = ".new-";
 
-/// Replaces a private file. After a power cut the new content may be missing or empty, so this is for
-/// files that can be computed again.
+/// Replaces a private file. After a power cut, the new content may be missing or empty, so this function is for files
+/// that can be computed again.
 pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     write_temporary(path, content.as_ref())?.persist(path)?;
     Ok(())
 }
 
-/// Replaces a private file so that it survives a power cut. A symbolic link is replaced, not followed.
+/// Replaces a private file durably, so that it survives a power cut. A symbolic link is replaced, not followed.
 pub fn write_durably(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     persist_durably(write_temporary(path, content.as_ref())?, path)
 }
 
-/// Replaces a file that the user may edit, too, so that it survives a power cut. Missing folders are
-/// created as private ones. A file keeps its permissions, and a symbolic link stays: the file to which
-/// it refers is replaced.
+/// Replaces a file that the user may edit too, so that it survives a power cut. Missing folders are created as private
+/// folders. An existing file keeps its permissions. A symbolic link stays, and the file that it refers to is replaced.
 pub fn write_user_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let path = if_exists(fs::canonicalize(path))?.unwrap_or_else(|| path.to_owned());
     create_private_dir_durably(parent_dir(&path))?;
@@ -40,10 +39,10 @@ pub fn write_user_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()>
     persist_durably(temporary, &path)
 }
 
-/// Writes a new file that survives a power cut, readable by whom the umask of the user allows.
+/// Writes a new file that survives a power cut. The umask of the user decides who can read the file.
 ///
 /// # Errors
-/// `AlreadyExists` if the file exists, which is never overwritten.
+/// `AlreadyExists` if the file exists. An existing file is never overwritten.
 pub fn write_new_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     file.write_all(content.as_ref())?;
@@ -51,7 +50,7 @@ pub fn write_new_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> 
     sync_dir(parent_dir(path))
 }
 
-/// Writes the content to a private file with a new name, in the folder of `path`.
+/// Writes the content to a private file with a unique name in the folder of `path`.
 fn write_temporary(path: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let mut temporary = builder.prefix(TEMPORARY_PREFIX).tempfile_in(parent_dir(path))?;
@@ -65,17 +64,17 @@ fn persist_durably(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
     sync_dir(parent_dir(path))
 }
 
-/// The folder of a file; the current one for a bare file name.
+/// Returns the folder of a file, which is the current folder for a bare file name.
 pub fn parent_dir(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes the names in a folder durable: what was created, renamed or removed in it.
+/// Makes the names in a folder durable, so that creations, renames and removals in it survive a power cut.
 pub fn sync_dir(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Makes the files below a folder durable, with their names.
+/// Makes the files below a folder durable, including their names.
 pub fn sync_tree(root: &Path) -> io::Result<()> {
     for entry in WalkDir::new(root) {
         let entry = entry?;

@@ -1,5 +1,5 @@
-//! Atomic, private and durable files. Everything that tessera keeps on disk is created, replaced, locked
-//! and staged by these functions.
+//! Atomic, private and durable files. Everything that tessera keeps on disk is created, replaced, locked and staged by
+//! the functions of this crate.
 
 mod atomic_write;
 mod private;
@@ -18,7 +18,7 @@ pub use rotating_file::RotatingFile;
 
 use std::io;
 
-/// Turns the error that a file does not exist into `None`.
+/// Turns the error for a missing file into `None`.
 pub fn if_exists<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -1,5 +1,5 @@
-//! Folders and files that only their owner can open, and locks on files. A folder or a file that holds
-//! the data of this user is created here, and an existing one is closed to other users.
+//! Folders and files that only their owner can open, and locks on files. The folders and files with the data of this
+//! user are created here. If they exist already, other users lose access to them.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError},
@@ -18,11 +18,10 @@ const DIR_MODE: u32 = 0o700;
 pub(crate) const FILE_MODE: u32 = 0o600;
 const PERMISSION_BITS: u32 = 0o777;
 const OTHERS_PERMISSIONS: u32 = 0o077;
-/// The mode bit of folders in which all users create files, such as `/tmp`.
+/// The mode bit of folders, such as `/tmp`, in which all users create files.
 const STICKY: u32 = 0o1000;
 
-/// Creates a folder that only this user can enter, and the missing folders above it. Existing folders
-/// stay as they are.
+/// Creates a folder that only this user can enter, and the missing folders above it. Existing folders are not changed.
 pub fn create_private_dir(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(DIR_MODE).create(folder)
 }
@@ -35,10 +34,10 @@ pub fn create_private_dir_durably(folder: &Path) -> io::Result<()> {
     parents.filter(|folder| !folder.as_os_str().is_empty()).try_for_each(sync_dir)
 }
 
-/// Creates a folder like [`create_private_dir`], or takes all access to it from other users.
+/// Creates a folder like [`create_private_dir`], or removes the access of other users to an existing folder.
 ///
 /// # Errors
-/// Another user owns it, or all users share it, such as `/tmp`.
+/// The folder belongs to another user, or all users share it, as they do `/tmp`.
 pub fn ensure_private_dir(folder: &Path) -> io::Result<()> {
     create_private_dir(folder)?;
     if fs::metadata(folder)?.mode() & STICKY != 0 {
@@ -47,7 +46,7 @@ pub fn ensure_private_dir(folder: &Path) -> io::Result<()> {
     restrict(folder, DIR_MODE)
 }
 
-/// Creates a folder durably, or closes an existing one to other users.
+/// Creates a folder durably, or removes the access of other users to an existing folder.
 ///
 /// # Errors
 /// The path is a symbolic link, or the folder belongs to another user.
@@ -63,8 +62,8 @@ pub fn ensure_own_private_dir(folder: &Path) -> io::Result<()> {
     close_to_others(folder)
 }
 
-/// Closes a folder of this user to others, because other programs may have created it open. A folder of
-/// another user stays as it is.
+/// Removes the access of other users to a folder of this user, which another program may have created with open
+/// permissions. A folder of another user is not changed.
 pub fn close_to_others(folder: &Path) -> io::Result<()> {
     let metadata = fs::symlink_metadata(folder)?;
     if metadata.is_dir() && is_own(&metadata) && metadata.mode() & OTHERS_PERMISSIONS != 0 {
@@ -73,7 +72,7 @@ pub fn close_to_others(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets the permissions of a file or folder unless they are set.
+/// Sets the permissions of a file or folder, unless it has them already.
 pub fn restrict(path: &Path, mode: u32) -> io::Result<()> {
     if fs::metadata(path)?.mode() & PERMISSION_BITS == mode {
         return Ok(());
@@ -81,14 +80,14 @@ pub fn restrict(path: &Path, mode: u32) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(mode))
 }
 
-/// Options that open a file for writing, which only its owner can read if they create it.
+/// Returns options that open a file for writing. A file that they create can be read only by its owner.
 pub fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).mode(FILE_MODE);
     options
 }
 
-/// Reads a file that belongs to this user; `None` if it, or a link at its path, belongs to another.
+/// Reads a file that belongs to this user. Returns `None` if the file, or a link at its path, belongs to another user.
 pub fn read_if_own(path: &Path) -> io::Result<Option<String>> {
     if !is_own(&fs::symlink_metadata(path)?) {
         return Ok(None);
@@ -102,8 +101,8 @@ fn is_own(metadata: &fs::Metadata) -> bool {
     metadata.uid() == geteuid().as_raw()
 }
 
-/// Opens a private file, which is created if it is missing, and locks it. The lock ends when the file is
-/// closed, at the latest with the process. `None` if another process has the lock.
+/// Opens a private file, creating it if it is missing, and locks it. The lock ends when the file is closed, or with the
+/// process. Returns `None` if another process has the lock.
 pub fn open_locked(path: &Path) -> io::Result<Option<File>> {
     let file = private_file().read(true).create(true).truncate(false).open(path)?;
     match file.try_lock() {
@@ -113,7 +112,7 @@ pub fn open_locked(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Whether a process has the lock of a file. A missing file is not locked.
+/// Whether a process has locked a file. A missing file is not locked.
 pub fn is_locked(path: &Path) -> io::Result<bool> {
     let Some(file) = if_exists(File::open(path))? else { return Ok(false) };
     match file.try_lock_shared() {

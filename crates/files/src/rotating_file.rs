@@ -1,5 +1,5 @@
-//! A log file of bounded size that only this user can read. A full file is renamed to `FILE.1`, the former
-//! `FILE.1` to `FILE.2`, and so on; the oldest one is removed.
+//! A log file of bounded size that only this user can read. When the file is full, it is renamed to `FILE.1`, the
+//! previous `FILE.1` to `FILE.2`, and so on. The oldest part is removed.
 
 use std::{
     ffi::OsString,
@@ -26,7 +26,7 @@ impl RotatingFile {
     /// Starts a new file.
     ///
     /// # Errors
-    /// The file or an older part of it exists, or it cannot be created.
+    /// The file or an older part of it exists, or the file cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         Self::create_with_limit(path, MAX_FILE_BYTES)
     }
@@ -43,16 +43,16 @@ impl RotatingFile {
         })
     }
 
-    /// Continues a file, or starts a new one. Other users lose their access to it.
+    /// Continues a file, or starts a new one. Other users lose access to the file.
     ///
     /// # Errors
-    /// It is not a regular file, or cannot be written.
+    /// The file is not a regular file, or cannot be written.
     pub fn append(path: &Path) -> io::Result<Self> {
         Self::append_with_limit(path, MAX_FILE_BYTES)
     }
 
     fn append_with_limit(path: &Path, max_bytes: u64) -> io::Result<Self> {
-        // Opening a pipe would wait for its reader.
+        // Opening a pipe would block until a process reads from it.
         if fs::metadata(path).is_ok_and(|existing| !existing.is_file()) {
             return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
         }
@@ -62,7 +62,7 @@ impl RotatingFile {
         Ok(Self { path: path.to_owned(), out, bytes, max_bytes })
     }
 
-    /// Writes a line, which ends with a line break, without buffering.
+    /// Writes a line without buffering. The line must end with a line break.
     pub fn write_line(&mut self, line: &str) -> io::Result<()> {
         let length = line.len() as u64;
         if self.bytes > 0 && self.bytes + length > self.max_bytes {
@@ -97,7 +97,8 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 mod tests {
     use super::*;
 
-    /// The numbers in all parts of a file, oldest first; the parts are private and within the limit.
+    /// Returns the numbers in all parts of a file, the oldest first. Asserts that the parts are private and within the
+    /// limit.
     fn numbers(path: &Path, max_bytes: u64) -> Vec<u64> {
         let mut numbers = Vec::new();
         for number in (0..MAX_FILES).rev() {

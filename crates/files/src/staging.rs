@@ -1,5 +1,5 @@
-//! Staging folders keep an upload until a dataset accepts it, or until it is refused and removed. Each one
-//! is named by a UUID below a common folder, so that a restart recognizes what a crash left.
+//! Staging folders, which keep an upload until a dataset accepts it, or until it is refused and removed. A staging
+//! folder is named by a UUID below a common folder, so that the next start recognizes what a crash left behind.
 
 use std::{
     collections::HashMap,
@@ -16,11 +16,11 @@ use super::{create_private_dir, if_exists, private_file};
 
 /// The name of an uploaded archive in its staging folder.
 pub const ARCHIVE_FILE_NAME: &str = "archive";
-/// The folder beside the archive for the unpacked files.
+/// The folder for unpacked files, which is next to the archive.
 pub const UNPACKED_DIR_NAME: &str = "unpacked";
 
-/// Creates the private folder `<base>/<uuid>`, which is removed when it is dropped. If it cannot be
-/// removed then, the next start removes it.
+/// Creates the private folder `<base>/<uuid>`, which is removed when the returned value is dropped. If the removal
+/// fails, the next start removes the folder.
 pub fn create_staging_dir(base: &Path) -> io::Result<TempDir> {
     create_private_dir(base)?;
     tempfile::Builder::new()
@@ -30,12 +30,12 @@ pub fn create_staging_dir(base: &Path) -> io::Result<TempDir> {
         .tempdir_in(base)
 }
 
-/// Removes what a crashed process left below `base`, except what `keep` selects.
+/// Removes what a crashed process left below `base`, except the folders that `keep` selects.
 pub fn remove_abandoned(base: &Path, keep: impl Fn(&Path) -> bool) -> io::Result<()> {
     staging_dirs(base)?.iter().filter(|staging| !keep(staging)).try_for_each(fs::remove_dir_all)
 }
 
-/// The staging folders below `base`; none if it does not exist.
+/// Returns the staging folders below `base`. There are none if `base` does not exist.
 pub fn staging_dirs(base: &Path) -> io::Result<Vec<PathBuf>> {
     let mut staging = Vec::new();
     for entry in if_exists(fs::read_dir(base))?.into_iter().flatten() {
@@ -47,11 +47,11 @@ pub fn staging_dirs(base: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(staging)
 }
 
-/// Creates files with unique names in a folder to which nobody else writes.
+/// Creates files with unique names in a folder to which no other process writes.
 #[derive(Debug)]
 pub struct UniqueFiles {
     root: PathBuf,
-    /// The next number for names that are already taken.
+    /// The next number to append to a name that is already taken.
     next_suffix: HashMap<PathBuf, u32>,
 }
 
@@ -60,7 +60,7 @@ impl UniqueFiles {
         Self { root: root.to_owned(), next_suffix: HashMap::new() }
     }
 
-    /// Adds a number if the name is taken, and returns the path below the folder.
+    /// Creates a file. If the name is taken, a number is appended to it. Returns the path below the folder.
     pub fn create(&mut self, path: &Path) -> io::Result<(PathBuf, File)> {
         let requested = self.ensure_parent_dir(path)?;
         let mut path = requested.clone();
@@ -79,7 +79,7 @@ impl UniqueFiles {
         }
     }
 
-    /// Returns a path without parent folders if a file is in the way.
+    /// Creates the parent folders of a path. If a file is in their way, the returned path has no parent folders.
     fn ensure_parent_dir(&self, path: &Path) -> io::Result<PathBuf> {
         let Some(parent) = path.parent() else { return Ok(path.to_owned()) };
         match create_private_dir(&self.root.join(parent)) {
@@ -100,7 +100,7 @@ pub fn with_suffix(name: &str, suffix: &str) -> String {
     format!("{stem}_{suffix}{extension}")
 }
 
-/// Splits a name into stem and extension (with its dot).
+/// Splits a name into its stem and its extension. The extension includes the dot.
 pub fn split_extension(name: &str) -> (&str, &str) {
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
     name.split_at(extension.map_or(name.len(), |extension| name.len() - extension.len() - 1))

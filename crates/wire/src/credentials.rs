@@ -1,4 +1,5 @@
-//! The key pair that tokens are made from (`GET api_credentials`), and the session cookie that identifies the user who gets it.
+//! The key pair that tokens are made from (`GET api_credentials`), and the session cookie that identifies the user who
+//! gets the pair.
 
 use secrecy::SecretString;
 use serde::Serialize;

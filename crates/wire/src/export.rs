@@ -1,4 +1,5 @@
-//! The export task (`GET export_context_async` and `GET export_status`), and the columns of the metadata in the archive.
+//! The export task (`GET export_context_async` and `GET export_status`), and the columns of the metadata in the
+//! archive.
 
 use serde::Serialize;
 use utoipa::ToSchema;
