@@ -1,9 +1,9 @@
-//! Reads what a Parquet file says of itself in the Thrift compact protocol, before the library reads it: the size of a
-//! page, because the library allocates what the header claims and panics if the part for the type of the page is missing,
-//! and the depth of the schema.
+//! Reads what a Parquet file says about itself in the Thrift compact protocol, before the library reads it. The size of
+//! a page is checked because the library allocates as much as the header claims, and panics if the part for the type of
+//! the page is missing. The depth of the schema is checked as well.
 //!
-//! Only headers as writers write them are accepted (fields in order and of their own types), so that the library cannot
-//! read another size than this.
+//! Headers are accepted only in the form that writers produce (fields in order and of their expected types), so that
+//! the library cannot read a size that differs from the size read here.
 
 /// Types of the compact protocol.
 mod kind {
@@ -37,9 +37,9 @@ pub(crate) fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Decodes a signed number. `None` if it is negative, which no size or count is.
+/// Decodes a signed number. Returns `None` if it is negative, because no size or count is.
 fn unsigned(number: u64) -> Option<u64> {
-    // Zigzag: odd numbers are negative.
+    // In zigzag encoding, odd numbers are negative.
     number.is_multiple_of(2).then_some(number / 2)
 }
 
@@ -50,7 +50,7 @@ fn skip_binary(bytes: &mut &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Which struct of the header is read, because each has its own fields.
+/// The struct of the header that is being read. Each struct has its own fields.
 #[derive(Clone, Copy, PartialEq)]
 enum HeaderPart {
     Page,
@@ -62,7 +62,7 @@ enum HeaderPart {
 }
 
 impl HeaderPart {
-    /// The struct in this field, if it contains one.
+    /// Returns the struct that this field contains, if it contains one.
     fn nested(self, field: u8) -> Option<Self> {
         match (self, field) {
             (Self::Page, 5) => Some(Self::DataPage),
@@ -91,7 +91,7 @@ impl HeaderPart {
     }
 }
 
-/// Returns the unpacked size of the page whose header starts here, or `None` for another header.
+/// Returns the unpacked size of the page whose header starts here, or `None` if the header has an unexpected form.
 pub(crate) fn unpacked_page_bytes(mut header: &[u8]) -> Option<u64> {
     let mut found = PageFacts::default();
     read_part(&mut header, HeaderPart::Page, &mut found)?;
@@ -99,7 +99,7 @@ pub(crate) fn unpacked_page_bytes(mut header: &[u8]) -> Option<u64> {
     found.unpacked_bytes.filter(|_| part.is_some_and(|part| found.parts.contains(part)))
 }
 
-/// The part that belongs to each type of page.
+/// The part that each type of page must have.
 const TYPE_PARTS: [HeaderPart; 4] = [
     HeaderPart::DataPage,
     HeaderPart::IndexPage,
@@ -147,23 +147,23 @@ fn read_part(bytes: &mut &[u8], part: HeaderPart, found: &mut PageFacts) -> Opti
     }
 }
 
-/// Lists of structs of lists need about ten levels.
+/// The maximum depth of a schema. Lists of structs of lists need about ten levels.
 const MAX_SCHEMA_DEPTH: usize = 64;
-/// Nesting of values that are skipped.
+/// The maximum nesting of values that are skipped.
 const MAX_SKIPPED_DEPTH: usize = 16;
-/// Ends a struct.
+/// The type that marks the end of a struct.
 const STOP: u8 = 0;
-/// The field of the description that contains the schema, a list.
+/// The field of the footer that contains the schema, which is a list.
 const SCHEMA_FIELD: u64 = 2;
-/// The field of an element that contains the number of its children.
+/// The field of a schema element that contains the number of its children.
 const CHILDREN_FIELD: u64 = 5;
 
-/// Whether the description at the end of a file is in the usual form, with a schema of usual depth.
+/// Whether the footer at the end of a file has the expected form and a schema of usual depth.
 pub(crate) fn has_usual_depth(mut footer: &[u8]) -> bool {
     read_footer(&mut footer).is_some()
 }
 
-/// Reads all fields: the library would take the last of several schemas.
+/// Reads all fields, because the library would use the last of several schemas.
 fn read_footer(bytes: &mut &[u8]) -> Option<()> {
     let mut field = 0;
     loop {
@@ -184,7 +184,7 @@ fn check_elements(bytes: &mut &[u8]) -> Option<()> {
     if kind != kind::STRUCT {
         return None;
     }
-    // For each open group, how many of its children follow.
+    // The number of children that still follow, for each open group.
     let mut open: Vec<u64> = Vec::new();
     for _ in 0..elements {
         while open.last() == Some(&0) {
@@ -204,7 +204,7 @@ fn check_elements(bytes: &mut &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Reads an element, and returns the number of its children.
+/// Reads a schema element and returns the number of its children.
 fn read_children(bytes: &mut &[u8]) -> Option<u64> {
     let (mut children, mut field) = (0, 0);
     loop {
@@ -219,7 +219,7 @@ fn read_children(bytes: &mut &[u8]) -> Option<u64> {
     }
 }
 
-/// The number and type of the next field, in increasing order; the type is `STOP` at the end of a struct.
+/// Reads the number and type of the next field. Numbers must increase. The type is `STOP` at the end of a struct.
 fn read_field(bytes: &mut &[u8], last: u64) -> Option<(u64, u8)> {
     let head = read_byte(bytes)?;
     let (step, kind) = (u64::from(head >> 4), head & 0x0f);
@@ -232,7 +232,7 @@ fn read_field(bytes: &mut &[u8], last: u64) -> Option<(u64, u8)> {
     }
 }
 
-/// The number of elements of a list, and their type.
+/// Reads the number and the type of the elements of a list.
 fn read_list(bytes: &mut &[u8]) -> Option<(u64, u8)> {
     let head = read_byte(bytes)?;
     let short = u64::from(head >> 4);
@@ -250,7 +250,7 @@ fn skip(bytes: &mut &[u8], kind: u8, depth: usize) -> Option<()> {
         kind::BINARY => skip_binary(bytes)?,
         kind::LIST => {
             let (count, kind) = read_list(bytes)?;
-            // Booleans in lists have a byte of their own.
+            // A boolean in a list takes a byte of its own.
             let is_boolean = matches!(kind, kind::TRUE | kind::FALSE);
             let kind = if is_boolean { kind::BYTE } else { kind };
             for _ in 0..count {
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn only_headers_in_the_usual_form_have_a_size() {
-        // Kind 0, 1,000 bytes unpacked, 20 packed; a data page of three values with statistics.
+        // The header of a data page of type 0: 1,000 bytes unpacked, 20 packed, three values with statistics.
         let usual = [
             0x15, 0, 0x15, 0xd0, 0x0f, 0x15, 40, 0x2c, 0x15, 6, 0x15, 0, 0x15, 6, 0x15, 6, 0x1c,
             0x36, 0, 0x28, 1, b'a', 0x18, 1, b'b', 0x11, 0x12, 0, 0, 0,
@@ -290,11 +290,11 @@ mod tests {
             header[at] = value;
             unpacked_page_bytes(&header)
         };
-        // A negative size, another type, a long or repeated field number, a huge text, an open end.
+        // A negative size, another type, a long or repeated field number, a huge text, and a missing end.
         for (at, value) in [(3, 0xd1), (2, 0x16), (0, 0x05), (2, 0x05), (20, 100), (29, 0x15)] {
             assert_eq!(changed(at, value), None, "byte {at}");
         }
-        // A dictionary or another kind of page, without the part of its kind.
+        // A dictionary page or another page without the part for its type.
         for kind in [4, 6, 2, 8] {
             assert_eq!(changed(1, kind), None, "type {}", kind / 2);
         }
@@ -306,7 +306,7 @@ mod tests {
         );
     }
 
-    /// A description with a version and groups in groups.
+    /// Writes a footer with a version, and with groups nested to `depth`.
     fn footer(depth: usize) -> Vec<u8> {
         let mut bytes = vec![0x15, 2, 0x19, 0xfc];
         let mut length = depth + 1;
@@ -316,10 +316,10 @@ mod tests {
         }
         bytes.push(u8::try_from(length).unwrap_or(0));
         for _ in 0..depth {
-            // A name of one letter, one child.
+            // A group with a name of one letter and one child.
             bytes.extend([0x48, 1, b'a', 0x15, 2, 0]);
         }
-        // A column of a type and a name.
+        // A column with a type and a name.
         bytes.extend([0x15, 12, 0x38, 1, b'b', 0, 0]);
         bytes
     }

@@ -1,4 +1,4 @@
-//! Columns that contain files, as Hugging Face writes images: a group of `bytes` and `path`, or the bytes alone.
+//! Reads columns that contain files, as Hugging Face writes images: a group of `bytes` and `path`, or the bytes alone.
 
 use parquet::{
     basic::{ConvertedType, LogicalType, Type as PhysicalType},
@@ -13,14 +13,14 @@ use crate::{
     parquet_file::{Columns, Error, ParquetFile, catch_panic, count_rows, described},
 };
 
-/// Writers put the files of a whole row group into one page.
+/// The limit of a page is high, because writers put the files of a whole row group into one page.
 const MAX_PAGE_BYTES: u64 = 128 << 20;
-/// The limit of a path, because a few bytes can repeat a long one in every row.
+/// The maximum length of a path. The limit is needed because a few bytes can repeat a long path in every row.
 const MAX_PATH_BYTES: usize = 256;
-/// The limit of files that are read together, without the last one.
+/// The limit for files that are read together. The last file may exceed it.
 const MAX_FILES_BYTES: usize = 64 << 20;
 
-/// Where the files of a column are.
+/// The columns that contain the content and the path of files.
 #[derive(Clone, Copy, Debug)]
 pub struct FileColumn {
     content: usize,
@@ -28,7 +28,7 @@ pub struct FileColumn {
 }
 
 impl ParquetFile {
-    /// The first column of files whose name `is_wanted`.
+    /// Returns the first column of files whose name satisfies `is_wanted`.
     pub fn file_column(&self, is_wanted: impl Fn(&str) -> bool) -> Option<FileColumn> {
         let columns = self.schema().columns();
         let find = |parts: &[&str]| {
@@ -45,7 +45,7 @@ impl ParquetFile {
         })
     }
 
-    /// The number of rows, as counted in the pages.
+    /// Returns the number of rows, which are counted in the pages.
     pub fn count_rows(&self) -> Result<u64, Error> {
         self.begin_pages(MAX_PAGE_BYTES);
         catch_panic(|| {
@@ -57,7 +57,7 @@ impl ParquetFile {
         })
     }
 
-    /// Returns the paths of the first `count` rows; `None` where there is none.
+    /// Returns the paths of the first `count` rows. A row without a path gives `None`.
     pub fn file_paths(
         &self,
         column: FileColumn,
@@ -76,8 +76,8 @@ impl ParquetFile {
         }
     }
 
-    /// Returns the files of up to `count` rows from row `first` on, from 0; at least one, and fewer if they are large.
-    /// `None` where there is none.
+    /// Returns the files of up to `count` rows, starting at row `first` (counted from 0). If the files are large, fewer
+    /// rows are returned, but at least one. A row without a file gives `None`.
     pub fn files(
         &self,
         column: FileColumn,
@@ -85,7 +85,7 @@ impl ParquetFile {
         count: usize,
     ) -> Result<Vec<Option<Vec<u8>>>, Error> {
         let (mut files, mut bytes) = (Vec::new(), 0);
-        // One at a time: a batch of rows can repeat a large file.
+        // Files are read one at a time, because a batch of rows can repeat a large file.
         self.for_each_value(column.content, first, 1, &mut |file| {
             files.push(file.map(<[u8]>::to_vec));
             bytes += file.map_or(0, <[u8]>::len);
@@ -94,7 +94,7 @@ impl ParquetFile {
         if files.is_empty() { Err("it has no such row".into()) } else { Ok(files) }
     }
 
-    /// Calls `visit` with the value of each row from row `first` on, until it returns false.
+    /// Calls `visit` with the value of each row, starting at row `first`, until `visit` returns false.
     fn for_each_value(
         &self,
         column: usize,
@@ -135,7 +135,7 @@ impl ParquetFile {
     }
 }
 
-/// Visits the records of a row group; those below `level` have no value. Returns whether to continue.
+/// Visits the records of a row group. Records whose level is below `level` have no value. Returns whether to continue.
 fn visit_records(
     reader: &mut ColumnReaderImpl<ByteArrayType>,
     level: i16,
@@ -153,7 +153,7 @@ fn visit_records(
         }
         let mut values = found.iter();
         for record in 0..records {
-            // A column without levels has a value in each record.
+            // In a column without levels, each record has a value.
             let is_defined = levels.get(record).is_none_or(|&defined| defined == level);
             let value = if is_defined { values.next().map(ByteArray::data) } else { None };
             if !visit(value) {

@@ -1,4 +1,4 @@
-//! Reads Parquet files from outside, row by row. Neither the sizes nor the numbers of rows that they claim are believed.
+//! Reads Parquet files from outside, row by row. The sizes and numbers of rows that a file claims are not trusted.
 
 mod compact_protocol;
 mod file_column;

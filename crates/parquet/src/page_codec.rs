@@ -9,9 +9,9 @@ use tessera_compression::Compression as Stream;
 use crate::source::too_large;
 
 const BROTLI_BUFFER_BYTES: usize = 4 << 10;
-/// No LZ4 block unpacks to more bytes for each of its own.
+/// The maximum ratio by which an LZ4 block can expand.
 const MAX_LZ4_RATIO: usize = 255;
-/// Two sizes precede each block of the Hadoop form.
+/// The two sizes that precede each block in the Hadoop format.
 const HADOOP_SIZES_BYTES: usize = 8;
 
 pub(crate) const DAMAGED: &str = "a damaged page";
@@ -20,15 +20,15 @@ pub(crate) const DAMAGED: &str = "a damaged page";
 pub(crate) enum PageCodec {
     Gzip,
     Brotli,
-    /// LZ4 blocks with their sizes, as Hadoop writes them, or a single block, as other old writers do.
+    /// LZ4 blocks preceded by their sizes, as Hadoop writes them, or a single block, as some other old writers do.
     Lz4Hadoop,
     Lz4Block,
     Zstandard,
 }
 
 impl PageCodec {
-    /// The codec of a column; `None` if the library unpacks its pages. The error names a codec that
-    /// cannot be unpacked.
+    /// Returns the codec of a column, or `None` if the library unpacks its pages. The error names a codec that is not
+    /// supported.
     pub(crate) fn of(compression: Compression) -> Result<Option<Self>, String> {
         match compression {
             Compression::UNCOMPRESSED | Compression::SNAPPY => Ok(None),
@@ -73,7 +73,7 @@ fn unpack_lz4_block(packed: &[u8], max_bytes: u64) -> Result<Vec<u8>, String> {
     Ok(unpacked)
 }
 
-/// `None` if it is not in the Hadoop form, or too large.
+/// Unpacks LZ4 blocks. Returns `None` if they are not in the Hadoop format or are too large.
 fn unpack_hadoop_blocks(mut packed: &[u8], max_bytes: u64) -> Option<Vec<u8>> {
     let mut unpacked = Vec::new();
     while !packed.is_empty() {

@@ -1,5 +1,4 @@
-//! The pages of a file, unpacked and checked before the library reads values from them, and the limits of the values of
-//! one row.
+//! Unpacks and checks the pages of a file before the library reads values from them. Limits the values in a single row.
 
 use std::sync::Arc;
 
@@ -21,15 +20,15 @@ use crate::{
     source::BoundedFile,
 };
 
-/// Records that are read at a time.
+/// The number of records that are read at a time.
 pub(crate) const BATCH_RECORDS: usize = 16;
-/// Memory of a batch of texts that share their beginnings, of which the library copies each.
+/// The memory limit for a batch of texts with common beginnings, because the library copies each text in full.
 const MAX_SHARED_TEXT_BYTES: u64 = 256 << 20;
 
 pub(crate) struct BoundedRowGroup<'a> {
     pub(crate) file: &'a Arc<BoundedFile>,
     pub(crate) metadata: &'a RowGroupMetaData,
-    /// Values of a list in one row.
+    /// The maximum number of values that lists in one row may have.
     pub(crate) max_row_values: u64,
 }
 
@@ -47,7 +46,7 @@ impl RowGroupReader for BoundedRowGroup<'_> {
         let codec = PageCodec::of(column.compression()).map_err(ParquetError::General)?;
         let mut packed = column.clone();
         if codec.is_some() {
-            // So that the library leaves the pages as they are.
+            // The pages are declared as uncompressed, so that the library leaves them as they are.
             let uncompressed = parquet::basic::Compression::UNCOMPRESSED;
             packed = packed.into_builder().set_compression(uncompressed).build()?;
         }
@@ -78,7 +77,7 @@ struct BoundedPages {
     /// `None` if the library unpacks the pages.
     codec: Option<PageCodec>,
     max_bytes: u64,
-    /// The limits of a row, in a column of lists.
+    /// The limits of a row. Only a column of lists has them.
     limits: Option<RowLimits>,
     max_row_values: u64,
     is_text: bool,
@@ -90,7 +89,7 @@ impl BoundedPages {
         let levels = match &page {
             Page::DataPageV2 { is_compressed: false, .. } => return Ok(page),
             Page::DataPageV2 { rep_levels_byte_len, def_levels_byte_len, .. } => {
-                // These are not compressed.
+                // The levels of this type of page are not compressed.
                 (*rep_levels_byte_len as usize).saturating_add(*def_levels_byte_len as usize)
             }
             _ => 0,
@@ -119,7 +118,7 @@ impl BoundedPages {
     }
 }
 
-/// The page with other content, which is not compressed.
+/// Returns the page with other content, which is not compressed.
 fn with_buffer(mut page: Page, unpacked: Vec<u8>) -> Page {
     match &mut page {
         Page::DataPage { buf, .. } | Page::DictionaryPage { buf, .. } => *buf = unpacked.into(),
@@ -156,25 +155,26 @@ impl Iterator for BoundedPages {
     }
 }
 
-/// Bytes of the values of a list in one row, counted as if each were the longest of the dictionary.
+/// The maximum number of bytes of the list values in one row. Each value counts as much as the longest one in the
+/// dictionary.
 const MAX_LIST_BYTES: u64 = 64 << 20;
-/// Pages that one row of a list extends over. Writers begin a row with a page.
+/// The maximum number of pages that one row of a list may span. Writers begin each page with a new row.
 const MAX_ROW_PAGES: u32 = 8;
-/// Levels in a group of packed ones.
+/// The number of levels in a bit-packed group.
 const GROUP_LEVELS: u64 = 8;
-/// Bytes of the length before the levels of a page, and before a text.
+/// The bytes of the length that precedes the levels of a page, and of the length that precedes a text.
 const LENGTH_BYTES: usize = 4;
 
 const TOO_LONG: &str = "a row has too many values";
 
-/// Follows the rows of a column of lists from page to page.
+/// Counts the values per row in a column of lists. A row may continue on the next page.
 pub(crate) struct RowLimits {
     max_values: u64,
     max_level: u8,
     longest_text: u64,
-    /// The values of the current row.
+    /// The number of values of the current row.
     values: u64,
-    /// Pages since one that began a row.
+    /// The number of pages since the last page that began a row.
     pages: u32,
 }
 
@@ -184,7 +184,7 @@ impl RowLimits {
         Self { max_values, max_level, longest_text: 0, values: 0, pages: 0 }
     }
 
-    /// Checks a page that is unpacked.
+    /// Checks an unpacked page.
     pub(crate) fn check(&mut self, page: &Page, is_text: bool) -> Result<(), &'static str> {
         match page {
             Page::DictionaryPage { buf, .. } if is_text => self.measure_texts(buf).ok_or(DAMAGED),
@@ -213,7 +213,7 @@ impl RowLimits {
         Some(())
     }
 
-    /// Counts the values of each row in repetition levels: runs of one level, and packed ones.
+    /// Counts the values of each row in repetition levels, which are runs of one level or bit-packed groups.
     fn count(&mut self, mut levels: &[u8], mut left: u64) -> Result<(), &'static str> {
         let width = u8::BITS - self.max_level.leading_zeros();
         self.pages += 1;
@@ -247,7 +247,7 @@ impl RowLimits {
         if self.pages > MAX_ROW_PAGES { Err(TOO_LONG) } else { Ok(()) }
     }
 
-    /// Adds values of one level; those of level 0 begin rows.
+    /// Adds values of one level. A value of level 0 begins a row.
     fn add(&mut self, level: u8, length: u64) -> Result<(), &'static str> {
         if level == 0 {
             (self.values, self.pages) = (1, 0);
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn values_of_a_row_are_counted_over_runs_groups_and_pages() {
-        // A row of nine values: a run of one 0, a run of eight 1. A group: 0 1 1 0 1 1 1 1.
+        // A row of nine values: a run of one 0 and a run of eight 1s. Then a group: 0 1 1 0 1 1 1 1.
         let (run, group) = ([2, 0, 16, 1], [3, 0b1111_0110]);
         for (most, passes) in [(9, true), (8, false)] {
             assert_eq!(RowLimits::new(1, most).check(&page(&run, 9), false).is_ok(), passes);
@@ -286,7 +286,7 @@ mod tests {
         for (most, passes) in [(5, true), (4, false)] {
             assert_eq!(RowLimits::new(1, most).check(&page(&group, 8), false).is_ok(), passes);
         }
-        // The last row of the group goes on in the next page.
+        // The last row of the group continues on the next page.
         let mut limits = RowLimits::new(1, 12);
         assert_eq!(limits.check(&page(&group, 8), false), Ok(()));
         assert_eq!(limits.check(&page(&[14, 1], 7), false), Ok(()));

@@ -1,4 +1,4 @@
-//! The rows and columns of a file.
+//! Reads the rows and columns of a Parquet file. Start here to read a file.
 
 use std::sync::Arc;
 
@@ -21,24 +21,24 @@ use crate::{
 };
 use tessera_picture::decode::catch_decoder_panic;
 
-/// What is wrong with a file, or an error of the caller that its visitor returned.
+/// What is wrong with a file, or an error that the visitor of the caller returned.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// Memory of the pages that are open at the same time: a dictionary and a page of each column.
+/// The memory limit for the pages that are open at the same time: a dictionary and a page for each column.
 const MAX_PAGE_MEMORY: u64 = 256 << 20;
 const MAX_PAGE_BYTES: u64 = 16 << 20;
-/// Length limit of what the library says about a damaged file, in characters.
+/// The maximum length of a library message about a damaged file, in characters.
 const MAX_ERROR_CHARS: usize = 120;
-/// Values of all lists in one row.
+/// The maximum number of list values in one row, in all columns together.
 const MAX_ROW_VALUES: u64 = 1 << 20;
 
-/// Which columns are read.
+/// The columns that are read.
 #[derive(Clone, Copy, Debug)]
 pub enum Columns<'a> {
     All,
-    /// The columns of these names.
+    /// The columns with these names.
     Named(&'a [&'a str]),
-    /// The columns of these names that have one value per row.
+    /// The columns with these names that have one value per row.
     Flat(&'a [&'a str]),
 }
 
@@ -61,7 +61,7 @@ impl ParquetFile {
         fields.iter().map(|field| field.name().to_owned()).collect()
     }
 
-    /// Calls `visit` with each row, an object.
+    /// Calls `visit` with each row, as a JSON object.
     pub fn for_each_row(
         &self,
         columns: Columns<'_>,
@@ -100,8 +100,8 @@ impl ParquetFile {
         Ok(())
     }
 
-    /// Calls `visit` with each text of the column of which `is_wanted` is true, else of the first column
-    /// of texts; of columns with one value per row.
+    /// Calls `visit` with each text of a column. The column is the one whose name satisfies `is_wanted`, or the first
+    /// column of texts. Only columns with one value per row are considered.
     pub fn for_each_text(
         &self,
         is_wanted: impl Fn(&str) -> bool,
@@ -148,7 +148,7 @@ impl ParquetFile {
         }
     }
 
-    /// A text that the writer added to the description of the file.
+    /// Returns a text that the writer stored in the metadata of the file.
     pub fn key_value(&self, key: &str) -> Option<&str> {
         let pairs = self.metadata.file_metadata().key_value_metadata()?;
         pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
@@ -187,7 +187,7 @@ impl Columns<'_> {
     }
 }
 
-/// Counts the rows in the headers of the pages, and compares them with the number that the file claims.
+/// Counts the rows in the headers of the pages, and checks that the file claims the same number.
 pub(crate) fn count_rows(group: &dyn RowGroupReader, columns: Columns<'_>) -> Result<u64, Error> {
     let metadata = group.metadata();
     let one_per_row = |column: &ColumnChunkMetaData| column.column_descr().max_rep_level() == 0;
@@ -195,7 +195,7 @@ pub(crate) fn count_rows(group: &dyn RowGroupReader, columns: Columns<'_>) -> Re
         one_per_row(column) && columns.contain(column.column_descr().self_type())
     };
     let mut all = metadata.columns().iter();
-    // Pages of columns that are not read may be large.
+    // Columns that are read are preferred, because the pages of other columns may be large.
     let column = all.clone().position(is_read).or_else(|| all.position(one_per_row));
     let column = column.ok_or("no column with one value per row")?;
     let mut pages = group.get_column_page_reader(column).map_err(described)?;
@@ -213,7 +213,7 @@ pub(crate) fn count_rows(group: &dyn RowGroupReader, columns: Columns<'_>) -> Re
     Ok(rows)
 }
 
-/// What the library says, in one line of bounded length: it may quote the file.
+/// Returns the message of the library as one line of bounded length, because the message may quote the file.
 pub(crate) fn described(error: ParquetError) -> Error {
     let text = match error {
         ParquetError::General(text) | ParquetError::EOF(text) => text,
@@ -223,7 +223,7 @@ pub(crate) fn described(error: ParquetError) -> Error {
     line.take(MAX_ERROR_CHARS).collect::<String>().into()
 }
 
-/// The library panics on some damaged pages.
+/// Runs `read` and turns a panic into an error, because the library panics on some damaged pages.
 pub(crate) fn catch_panic<T>(read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch_decoder_panic(read).unwrap_or_else(|| Err("a damaged page".into()))
 }

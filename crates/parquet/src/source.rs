@@ -1,5 +1,5 @@
-//! Where the bytes of a Parquet file are, on this machine or elsewhere. No larger part of the file is read than allowed,
-//! and no larger page unpacked.
+//! The bytes of a Parquet file, on this machine or elsewhere. No part of the file that is larger than allowed is read,
+//! and no page that is too large is unpacked.
 
 use std::{
     fs::File,
@@ -19,14 +19,15 @@ use parquet::{
 
 use crate::compact_protocol::{has_usual_depth, unpacked_page_bytes};
 
-/// The description of the file at its end.
+/// The maximum size of the footer at the end of the file.
 const MAX_FOOTER_BYTES: u64 = 4 << 20;
-/// The length of the description and the last four letters.
+/// The length of the footer, and the four letters that end the file.
 const FOOTER_END_BYTES: u64 = 8;
-/// Statistics are the longest part of a header; writers omit or shorten them at 4 KiB.
+/// The maximum size of a page header. Statistics are the longest part of a header, and writers omit or shorten them at
+/// 4 KiB.
 const MAX_HEADER_BYTES: u64 = 32 << 10;
 
-/// Where the bytes of a file are.
+/// The bytes of a Parquet file.
 pub struct Source(SourceKind);
 
 enum SourceKind {
@@ -36,7 +37,7 @@ enum SourceKind {
 }
 
 impl Source {
-    /// A file of this length that is read by seeking, each time waiting for it.
+    /// A file of this length that is read by seeking. Each read waits for its data.
     pub fn remote(reader: Box<dyn SeekableReader>, length: u64) -> Self {
         Self(SourceKind::Remote(RemoteFile::new(reader, length)))
     }
@@ -56,7 +57,7 @@ impl From<Vec<u8>> for Source {
 
 pub(crate) struct BoundedFile {
     source: Source,
-    /// The limit of a page; 0 while the description is read.
+    /// The maximum size of a page, or 0 while the footer is read.
     max_page_bytes: AtomicU64,
 }
 
@@ -65,7 +66,7 @@ impl BoundedFile {
         Self { source, max_page_bytes: AtomicU64::new(0) }
     }
 
-    /// Ends the description and begins the pages.
+    /// Ends the reading of the footer and begins the reading of pages.
     pub(crate) fn begin_pages(&self, max_bytes: u64) {
         self.max_page_bytes.store(max_bytes, Ordering::Relaxed);
     }
@@ -84,7 +85,7 @@ impl BoundedFile {
                 Ok(bytes.into())
             }
             SourceKind::Memory(bytes) => {
-                // Without a length the start may be beyond the end.
+                // If the length is 0, the start may be beyond the end.
                 let start = usize::try_from(start).map_err(io::Error::other)?.min(bytes.len());
                 Ok(bytes.slice(start..start + length))
             }
@@ -131,10 +132,10 @@ impl ChunkReader for BoundedFile {
     }
 }
 
-/// The start of a page, which is checked when the library begins to read its header.
+/// The start of a page, which is checked when the library begins to read the header of the page.
 pub(crate) struct PageStart {
     bytes: io::Cursor<Bytes>,
-    /// The limit of the page, until it was checked.
+    /// The maximum size of the page, until the page has been checked.
     unchecked: Option<u64>,
 }
 
@@ -156,16 +157,16 @@ pub(crate) fn too_large(bytes: u64, max_bytes: u64) -> String {
     format!("a part of {} MiB is larger than {} MiB", mib(bytes), mib(max_bytes))
 }
 
-/// What is read at least: the header of a page and, of a small page, the page.
+/// The minimum number of bytes per read, which is enough for the header of a page and for a small page.
 const READ_AHEAD: u64 = 256 << 10;
 
-/// What bytes are read from.
+/// A reader that can seek.
 pub trait SeekableReader: Read + Seek + Send {}
 
 impl<R: Read + Seek + Send> SeekableReader for R {}
 
-/// Keeps the bytes that were read last, because a page is read after its header. What follows them is read without
-/// another request, if the reader has one open.
+/// Keeps the bytes that were read last, because a page is read right after its header. If the underlying reader has a
+/// request open, the bytes that follow are read without another request.
 pub(crate) struct RemoteFile {
     length: u64,
     state: Mutex<ReadState>,
@@ -173,7 +174,7 @@ pub(crate) struct RemoteFile {
 
 struct ReadState {
     reader: Box<dyn SeekableReader>,
-    /// The position of the first of `bytes`.
+    /// The position in the file at which `bytes` start.
     start: u64,
     bytes: Bytes,
 }
@@ -187,7 +188,7 @@ impl RemoteFile {
         self.length
     }
 
-    /// Reads a part that is in the file.
+    /// Reads a part that is inside the file.
     pub(crate) fn read(&self, start: u64, length: usize) -> io::Result<Bytes> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let known = state.known_from(start);
@@ -204,14 +205,14 @@ impl RemoteFile {
 }
 
 impl ReadState {
-    /// The bytes in memory from a position on.
+    /// Returns the bytes in memory from a position on.
     fn known_from(&self, start: u64) -> Bytes {
         let skipped = start.checked_sub(self.start).and_then(|skipped| skipped.try_into().ok());
         let skipped = skipped.filter(|skipped| *skipped <= self.bytes.len());
         skipped.map(|skipped: usize| self.bytes.slice(skipped..)).unwrap_or_default()
     }
 
-    /// Reads what follows `known`, which is at `start`, up to `wanted` bytes in all.
+    /// Reads the bytes after `known`, which starts at `start`, until there are `wanted` bytes in total.
     fn read_on(&mut self, start: u64, known: &Bytes, wanted: u64) -> io::Result<()> {
         let mut bytes = known.to_vec();
         let missing = wanted - known.len() as u64;
@@ -228,7 +229,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts how often it is read from another position than the last one.
+    /// Records the positions of reads that do not continue the previous read.
     struct CountedReader {
         bytes: Cursor<Vec<u8>>,
         requests: std::sync::Arc<Mutex<Vec<u64>>>,
@@ -264,7 +265,7 @@ mod tests {
         read(2_900_000, 99_000);
         assert_eq!(*requests.lock().unwrap(), [2_999_992, 2_900_000]);
         requests.lock().unwrap().clear();
-        // The header of a page, the page, and the next ones.
+        // A page header, its page, and the next header and page.
         read(1_000, 32_768);
         read(1_020, 700_000);
         read(701_020, 32_768);

@@ -1,5 +1,5 @@
-//! The sample dataset as a folder: JPEG files and their `metadata.jsonl`. A marker file identifies the
-//! dataset, so that a complete folder is left alone and an interrupted one is completed.
+//! Writes the sample dataset as a folder of JPEG files with a `metadata.jsonl`. A marker file identifies the dataset,
+//! so that a complete folder is left as it is and an interrupted one is completed.
 
 use std::{
     fs, io,
@@ -14,19 +14,19 @@ use tessera_files::{if_exists, write_atomically};
 
 use super::{PlantedIssue, SampleImage, SceneKind, plan, render};
 
-/// Raised whenever the same plan renders to other pixels.
+/// Must be increased whenever the same plan renders to different pixels.
 const GENERATOR_VERSION: u32 = 3;
 const SIDECAR: &str = "metadata.jsonl";
 const MARKER: &str = ".tessera-sample.json";
 const JPEG_QUALITY: u8 = 88;
 
-/// Writes the dataset of this many images into a folder, on all cores, and returns its plan.
+/// Writes a dataset of this many images into a folder, using all cores, and returns its plan.
 ///
-/// `progress` receives the number of images done and the total, on any thread. Images that exist
-/// already are kept; those of another sample dataset in the same folder are replaced.
+/// `progress` is called with the number of finished images and the total, on any thread. Images of the same dataset
+/// that already exist are kept; images of another sample dataset in the same folder are replaced.
 ///
 /// # Errors
-/// The folder contains other files but no sample dataset, or cannot be written.
+/// The folder contains files but no sample dataset, or the folder cannot be written.
 pub fn write(
     directory: &Path,
     images: usize,
@@ -73,7 +73,7 @@ fn prepare(directory: &Path, images: usize, seed: u64) -> io::Result<()> {
     write_atomically(&path, &marker)
 }
 
-/// Removes the images and the sidecar of another sample dataset, and no other files.
+/// Removes the images and the sidecar of another sample dataset. Other files stay.
 fn remove_generated(directory: &Path) -> io::Result<()> {
     for kind in SceneKind::ALL {
         for entry in fs::read_dir(directory.join(kind.folder()))? {
@@ -95,7 +95,7 @@ fn is_generated(name: &str) -> bool {
     is_scene && number.len() >= 4 && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Files are complete as soon as they exist with content: see `write_atomically`.
+/// Whether a file exists with content. Such a file is complete, because `write_atomically` creates it.
 fn is_complete(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
 }
@@ -104,8 +104,8 @@ fn jpeg(sample: &SampleImage) -> io::Result<Vec<u8>> {
     tessera_picture::encode_jpeg(&render(sample), JPEG_QUALITY).map_err(io::Error::other)
 }
 
-/// One JSON object per image and line, as in image-folder datasets; boxes are x, y, width and height
-/// in fractions of the image.
+/// Writes one JSON object per image and line, as image-folder datasets have it. Boxes are x, y, width and height in
+/// fractions of the image.
 fn sidecar(samples: &[SampleImage]) -> String {
     samples
         .iter()
@@ -142,7 +142,7 @@ fn row(sample: &SampleImage, samples: &[SampleImage]) -> Value {
     row
 }
 
-/// A path with slashes on every system.
+/// Returns a path with slashes on every system.
 fn portable(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }

@@ -1,8 +1,8 @@
 //! Renders the sample dataset: small landscapes whose captions, labels and bounding boxes are known.
 //!
-//! A seed and a number of images give a plan. It lists every fact without rendering a pixel, and
-//! each of its images can be rendered alone, in any order, on any core. Some images have a planted
-//! issue (near-duplicate, blurred, dark, bright), as ground truth for search and curation.
+//! A seed and a number of images determine a plan. The plan lists every fact without rendering a pixel, and each of its
+//! images can be rendered alone, in any order, on any core. Some images have a planted issue (near-duplicate, blurred,
+//! dark, bright), which is the ground truth for search and curation.
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -34,15 +34,15 @@ use tessera_model::Region;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleImage {
-    /// Its file, relative to the dataset's folder: `water/lighthouse-0007.jpg`.
+    /// The path of the image file, relative to the folder of the dataset: `water/lighthouse-0007.jpg`.
     pub file: PathBuf,
     pub width: u32,
     pub height: u32,
     /// One English sentence, without a full stop.
     pub caption: String,
-    /// The label of its kind, the time of day or surroundings, and each object once.
+    /// The label of the scene kind, the time of day or the surroundings, and each kind of object once.
     pub labels: Vec<String>,
-    /// The objects in it, from far to near.
+    /// The objects in the image, from far to near.
     pub objects: Vec<LabeledBox>,
     pub kind: SceneKind,
     pub planted: Option<PlantedIssue>,
@@ -55,7 +55,7 @@ pub struct LabeledBox {
     pub region: Region,
 }
 
-/// All that a scene depends on; near-duplicates share it with their original.
+/// Everything on which a scene depends. A near-duplicate shares its specification with its original.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct SceneSpec {
     kind: SceneKind,
@@ -73,7 +73,7 @@ impl SceneSpec {
         scene
     }
 
-    /// Collects the annotations without rendering. The image has no file name yet.
+    /// Collects the annotations without rendering. The returned image has no file name yet.
     fn describe(self) -> SampleImage {
         let scene = self.draw_on(Canvas::dry_run(self.width, self.height));
         SampleImage {
@@ -90,7 +90,7 @@ impl SceneSpec {
     }
 }
 
-/// Renders one image: always the same pixels for the same plan.
+/// Renders one image. The same plan always gives the same pixels.
 pub fn render(sample: &SampleImage) -> RgbImage {
     let spec = sample.spec;
     let mut canvas = spec.draw_on(Canvas::new(spec.width, spec.height)).canvas;

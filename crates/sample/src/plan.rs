@@ -1,5 +1,5 @@
-//! The plan: what every image of a dataset shows, without rendering it. A new kind of scene is a file in `scenes` and one
-//! line here.
+//! Plans what every image of a dataset shows, without rendering it. To add a new kind of scene, add a file to `scenes`
+//! and one line here.
 
 use std::path::PathBuf;
 
@@ -13,8 +13,8 @@ use super::{
     scenes,
 };
 
-/// Plans a dataset of this many images: every kind in turn, each in all its variants, with an issue
-/// planted in about one image of ten. The same arguments always give the same plan.
+/// Plans a dataset of this many images. The kinds of scenes take turns, each in all its variants, and about one image
+/// in ten has a planted issue. The same arguments always give the same plan.
 pub fn plan(images: usize, seed: u64) -> Vec<SampleImage> {
     let (near_duplicates, per_defect) = issue_counts(images);
     let specs = scene_specs(images - near_duplicates, seed);
@@ -71,7 +71,7 @@ macro_rules! kinds {
         impl SceneKind {
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The label of the kind, with which its file names begin as well.
+            /// The label of the kind, which is also the beginning of its file names.
             pub fn label(self) -> &'static str {
                 match self { $(Self::$name => $label),* }
             }

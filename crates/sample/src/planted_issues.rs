@@ -1,4 +1,4 @@
-//! Plants issues, which are the ground truth for the index: near-duplicates, blurred, dark and bright images.
+//! Plants issues as the ground truth for the index: near-duplicates, and blurred, dark and bright images.
 
 use std::io::Cursor;
 
@@ -9,7 +9,7 @@ use super::{LabeledBox, Region, SampleImage, random::Rng};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PlantedIssue {
     NearDuplicate {
-        /// Index of the original in the plan.
+        /// The index of the original in the plan.
         original: usize,
         edit: Edit,
     },
@@ -21,16 +21,16 @@ pub enum PlantedIssue {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Edit {
     HalfSize,
-    /// Compressed once more, at a low JPEG quality.
+    /// The image is compressed once more, at a low JPEG quality.
     Recompressed,
     Crop(Region),
     Mirror,
-    /// All colors multiplied by this factor.
+    /// All colors are multiplied by this factor.
     Brightness(f32),
 }
 
-/// The number of near-duplicates and of images with each defect: 4 % and 2 %, at least one of each
-/// from 16 images and two from 60.
+/// Returns the number of near-duplicates (4 %) and the number of images with each defect (2 %). Both are at least one
+/// from 16 images on, and at least two from 60 images on.
 pub fn issue_counts(images: usize) -> (usize, usize) {
     let least = usize::from(images >= 16) + usize::from(images >= 60);
     let share = |percent: usize| match least {
@@ -61,7 +61,7 @@ pub fn plant_issues(
     }
     let mut left = near_duplicates;
     for original in remaining {
-        // At least two groups, so that tests can distinguish groups.
+        // There are at least two groups, so that tests can distinguish groups.
         let group = rng.int(1, 3).min(left.div_ceil(2));
         for edit in random_edits(&mut rng).into_iter().take(group) {
             let copy = edited_copy(&samples[original], original, edit);
@@ -74,7 +74,7 @@ pub fn plant_issues(
     }
 }
 
-/// Night scenes stay dark even when overexposed.
+/// Whether a scene is bright by nature. Night scenes stay dark even when overexposed.
 fn is_daylight(sample: &SampleImage) -> bool {
     let dark = ["night", "dusk", "lights", "space"];
     !sample.labels.iter().any(|label| dark.contains(&label.as_str()))
@@ -114,14 +114,15 @@ fn edited_copy(sample: &SampleImage, original: usize, edit: Edit) -> SampleImage
     copy
 }
 
-/// Left, top, width and height of a region in pixels.
+/// Returns left, top, width and height of a region in pixels.
 fn region_in_pixels(part: Region, width: u32, height: u32) -> [u32; 4] {
     let scale = |fraction: f64, size: u32| (fraction * f64::from(size)).round() as u32;
     let (w, h) = (scale(part.width, width).max(1), scale(part.height, height).max(1));
     [scale(part.x, width), scale(part.y, height), w, h]
 }
 
-/// A box of the whole image in the coordinates of a part, if any of it is inside.
+/// Converts a box of the whole image to the coordinates of a part. Returns `None` if nothing of the box is inside the
+/// part.
 fn region_within_part(region: Region, part: Region) -> Option<Region> {
     let left = ((region.x - part.x) / part.width).clamp(0.0, 1.0);
     let top = ((region.y - part.y) / part.height).clamp(0.0, 1.0);
@@ -131,7 +132,7 @@ fn region_within_part(region: Region, part: Region) -> Option<Region> {
 }
 
 impl PlantedIssue {
-    /// Its name in the sidecar.
+    /// The name of the issue in the sidecar.
     pub fn name(self) -> &'static str {
         match self {
             Self::NearDuplicate { .. } => "near-duplicate",
@@ -154,7 +155,7 @@ impl PlantedIssue {
 }
 
 impl Edit {
-    /// Its name in the sidecar.
+    /// The name of the edit in the sidecar.
     pub fn name(self) -> &'static str {
         match self {
             Self::HalfSize => "half size",
@@ -181,7 +182,7 @@ impl Edit {
     }
 }
 
-/// Maps every channel value, 0.0-1.0, by a curve.
+/// Maps every channel value (0.0-1.0) by a curve.
 fn apply_tone_curve(mut image: RgbImage, curve: impl Fn(f32) -> f32) -> RgbImage {
     let table: [u8; 256] = std::array::from_fn(|v| (curve(v as f32 / 255.0) * 255.0) as u8);
     for value in image.as_flat_samples_mut().samples {
@@ -190,7 +191,7 @@ fn apply_tone_curve(mut image: RgbImage, curve: impl Fn(f32) -> f32) -> RgbImage
     image
 }
 
-/// Encodes and decodes as JPEG of quality 30. If that fails, the image stays as it was.
+/// Encodes the image as a JPEG of quality 30 and decodes it again. If that fails, the image is returned unchanged.
 fn recompress(image: RgbImage) -> RgbImage {
     match tessera_picture::encode_jpeg(&image, 30) {
         Ok(bytes) => image::ImageReader::with_format(Cursor::new(bytes), ImageFormat::Jpeg)

@@ -1,9 +1,9 @@
-//! Random numbers and noise that are small, fast, and the same on every machine.
+//! Random numbers and noise. Both are small and fast, and give the same results on every machine.
 
 use tessera_model::pseudorandom::{SPLITMIX64_INCREMENT, mix64, splitmix64};
 
-/// A generator of random numbers. Decoration draws from a `fork`, so a dry run that skips it leaves the sequence of the
-/// scene as it is.
+/// A generator of random numbers. Decoration draws from a `fork`, so that a dry run, which skips decoration, does not
+/// change the sequence of the scene.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
@@ -12,12 +12,12 @@ impl Rng {
         Self(seed)
     }
 
-    /// The sequence number `index` of `seed`, unrelated to the others.
+    /// Returns the sequence number `index` of `seed`, which is unrelated to the other sequences.
     pub fn stream(seed: u64, index: u64) -> Self {
         Self(mix64(mix64(seed) ^ index.wrapping_mul(0xD6E8_FEB8_6659_FD93)))
     }
 
-    /// A new sequence, at the cost of one draw.
+    /// Returns a new sequence. This costs one draw.
     pub fn fork(&mut self) -> Self {
         Self(self.next())
     }
@@ -28,7 +28,7 @@ impl Rng {
         number
     }
 
-    /// From 0 inclusive to 1 exclusive.
+    /// Returns a number from 0 inclusive to 1 exclusive.
     pub fn unit(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1u32 << 24) as f32
     }
@@ -41,7 +41,7 @@ impl Rng {
         self.range(-reach, reach)
     }
 
-    /// An integer from `low` to `high`, both included.
+    /// Returns an integer from `low` to `high`, both included.
     pub fn int(&mut self, low: usize, high: usize) -> usize {
         low + (self.next() % (high - low + 1) as u64) as usize
     }
@@ -50,7 +50,7 @@ impl Rng {
         self.unit() < probability
     }
 
-    /// One of the choices; there must be at least one.
+    /// Returns one of the choices. There must be at least one.
     pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.int(0, choices.len() - 1)]
     }
@@ -62,7 +62,8 @@ impl Rng {
     }
 }
 
-/// Value noise on a hashed lattice, without tables: smooth noise between 0 and 1, with about one bump per unit of length.
+/// Value noise on a hashed lattice, without tables: smooth values between 0 and 1, with about one bump per unit of
+/// length.
 #[derive(Clone, Copy, Debug)]
 pub struct Noise(u32);
 
@@ -83,7 +84,7 @@ impl Noise {
         blend(self.corner(column, 0), self.corner(column + 1, 0), u)
     }
 
-    /// Fractal Brownian motion: the sum of several octaves, scaled to 0-1, mostly near 0.5.
+    /// Returns fractal Brownian motion: the sum of several octaves, scaled to 0-1, mostly near 0.5.
     pub fn fbm(self, x: f32, y: f32, octaves: u32) -> f32 {
         octave_sum(octaves, |scale, shift| self.at(x * scale + shift, y * scale - shift))
     }
@@ -92,7 +93,7 @@ impl Noise {
         octave_sum(octaves, |scale, shift| self.at_1d(x * scale + shift))
     }
 
-    /// Ridged octaves: sharp crests.
+    /// Returns ridged octaves, which have sharp crests.
     pub fn ridged_1d(self, x: f32, octaves: u32) -> f32 {
         octave_sum(octaves, |scale, shift| {
             let fold = 1.0 - (2.0 * self.at_1d(x * scale + shift) - 1.0).abs();
@@ -121,7 +122,7 @@ fn octave_sum(octaves: u32, mut sample: impl FnMut(f32, f32) -> f32) -> f32 {
     sum / total
 }
 
-/// The cell of a coordinate and the eased position in it. Casts are faster than `floor`.
+/// Returns the cell of a coordinate and the eased position in it. The casts are faster than `floor`.
 fn cell(x: f32) -> (i32, f32) {
     let toward_zero = x as i32;
     let below = toward_zero - i32::from(x < toward_zero as f32);

@@ -1,5 +1,5 @@
-//! A scene in progress: the canvas, the random numbers and light of one image, its annotations and the words of its
-//! caption. What several kinds of scenes share is added here, such as the sky, the sun and gulls.
+//! A scene in progress: the canvas, the random numbers and the light of one image, its annotations, and the words of
+//! its caption. Elements that several kinds of scenes share, such as the sky, the sun and gulls, are added here.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ impl Scene {
         variants[self.variant % variants.len()]
     }
 
-    /// Sets the light to one of these times and labels the image with it.
+    /// Sets the light to one of these times, and labels the image with the time.
     pub fn choose_time(&mut self, times: &[TimeOfDay]) {
         let time = self.rng.pick(times);
         self.light = Light::new(time, &mut self.rng);
@@ -55,8 +55,8 @@ impl Scene {
         }
     }
 
-    /// Adds an object by its box (left, top, right, bottom) in the coordinates of `pose`. The box is
-    /// clipped to the image; an object that is mostly outside is skipped.
+    /// Adds an object by its box (left, top, right, bottom) in the coordinates of `pose`. The box is clipped to the
+    /// image. An object that is mostly outside is skipped.
     pub fn add_object(&mut self, label: &'static str, pose: Transform, bounds: [f32; 4]) {
         self.add_label(label);
         let [left, top, right, bottom] = bounds;
@@ -79,12 +79,12 @@ impl Scene {
         self.add_box(label, (x - r, y - r), (x + r, y + r));
     }
 
-    /// Adds an object by two corners of its box in pixels.
+    /// Adds an object by two corners of its box, in pixels.
     pub fn add_box(&mut self, label: &'static str, from: Point, to: Point) {
         self.add_object(label, Transform::identity(), [from.0, from.1, to.0, to.1]);
     }
 
-    /// A random pixel between two fractions of the width and two of the height.
+    /// Returns a random pixel between two fractions of the width and two fractions of the height.
     pub fn random_point(&mut self, across: Range<f32>, down: Range<f32>) -> Point {
         let x = self.rng.range(across.start, across.end);
         let y = self.rng.range(down.start, down.end);
@@ -93,7 +93,7 @@ impl Scene {
 }
 
 impl Scene {
-    /// Covers the canvas with the colors of the sky, the last one at the row `horizon`.
+    /// Covers the canvas with the colors of the sky. The last color is at the row `horizon`.
     pub fn fill_sky(&mut self, horizon: f32) {
         self.canvas.vertical_gradient(&self.light.sky, 0.0, horizon);
     }
@@ -103,14 +103,14 @@ impl Scene {
         self.add_circle("sun", center, radius);
     }
 
-    /// Adds a moon; `phase` 0.0 is full, 0.7 a crescent.
+    /// Adds a moon. A `phase` of 0.0 is full, and 0.7 is a crescent.
     pub fn add_moon(&mut self, center: Point, radius: f32, phase: f32) {
         landscape::moon(&mut self.canvas, &self.light, center, radius, phase);
         self.add_circle("moon", center, radius);
     }
 
-    /// Adds a full moon at night, otherwise a sun, and returns its column in pixels. Position and
-    /// radius are random within these fractions of the canvas.
+    /// Adds a full moon at night and a sun at any other time, and returns its column in pixels. Position and radius are
+    /// random within these fractions of the canvas.
     pub fn add_sun_or_moon(
         &mut self,
         across: Range<f32>,
@@ -127,7 +127,7 @@ impl Scene {
         center.0
     }
 
-    /// Adds water, with the reflection of a sun or moon at the column `glitter`.
+    /// Adds water with the reflection of a sun or moon at the column `glitter`.
     pub fn add_water(&mut self, water: Water, glitter: Option<f32>) {
         let seed = self.rng.next();
         draw_water(&mut self.canvas, seed, water);
@@ -136,13 +136,13 @@ impl Scene {
         }
     }
 
-    /// Adds a layer of clouds down to the row `horizon`, with a random cover from a range.
+    /// Adds a layer of clouds down to the row `horizon`, with a random cover within `cover`.
     pub fn add_clouds(&mut self, horizon: f32, cover: Range<f32>) {
         let (seed, cover) = (self.rng.next(), self.rng.range(cover.start, cover.end));
         landscape::clouds(&mut self.canvas, &self.light, seed, horizon, cover);
     }
 
-    /// Adds stars down to the row `bottom`; `amount` 1.0 is a clear night.
+    /// Adds stars down to the row `bottom`. An `amount` of 1.0 is a clear night.
     pub fn add_stars(&mut self, bottom: f32, amount: f32) {
         landscape::stars(&mut self.canvas, self.rng.fork(), bottom, amount);
     }
@@ -180,7 +180,7 @@ fn gull(c: &mut Canvas, color: Rgb) {
     c.stroke(curve((0.0, 0.1), (0.45, -0.65), (1.0, -0.2)), 0.13, color);
 }
 
-/// A time of day or weather. Each has a palette, which keeps the colors of an image in harmony.
+/// A time of day or weather. Each one has a palette, which keeps the colors of an image in harmony.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeOfDay {
     Dawn,
@@ -197,13 +197,13 @@ pub enum TimeOfDay {
 #[derive(Clone, Copy, Debug)]
 pub struct Light {
     pub time: TimeOfDay,
-    /// From the zenith to the horizon.
+    /// The colors of the sky from the zenith to the horizon.
     pub sky: [Rgb; 4],
-    /// The sun or moon, and what it touches.
+    /// The color of the sun or moon, and of what its light touches.
     pub sun: Rgb,
     /// The color of distant things.
     pub haze: Rgb,
-    /// Multiplies the color that a thing has under white light.
+    /// The light that multiplies the color that an object has under white light.
     pub ambient: Rgb,
     /// The darkest color of the foreground.
     pub shade: Rgb,
@@ -219,18 +219,18 @@ impl Light {
         Self { sky: light.sky.map(vary), haze: vary(light.haze), shade: vary(light.shade), ..light }
     }
 
-    /// The color of a thing in this light at a distance of 0.0 (near) to 1.0 (hidden by haze).
+    /// Returns the color of an object in this light at a distance of 0.0 (near) to 1.0 (hidden by haze).
     pub fn tint(&self, color: Rgb, distance: f32) -> Rgb {
         color.multiply(self.ambient).scale(1.12).mix(self.haze, distance)
     }
 
-    /// True when windows are lit and stars are out.
+    /// Whether windows are lit and stars are out.
     pub fn is_dark(&self) -> bool {
         matches!(self.time, TimeOfDay::Night | TimeOfDay::Dusk)
     }
 }
 
-/// For each `TimeOfDay`: zenith, high and low sky, horizon, sun, haze, ambient, shade.
+/// The colors of each `TimeOfDay`: zenith, high and low sky, horizon, sun, haze, ambient, shade.
 const PALETTES: [[u32; 8]; 9] = [
     [0x4a63a6, 0x9a8cc6, 0xf4b0ad, 0xffe2b4, 0xfff2c8, 0xeebbb8, 0xdcbfca, 0x3c3a66],
     [0x5aa6de, 0x97cbec, 0xd2e8e8, 0xfff1d2, 0xfffbe6, 0xd3e5e8, 0xfff8ec, 0x335468],
@@ -280,7 +280,7 @@ pub fn number_word(n: usize, article: &'static str) -> &'static str {
     }
 }
 
-/// Returns "red", "red and blue", "red, blue and green".
+/// Joins words: "red", "red and blue", "red, blue and green".
 pub fn join_words(items: &[&str]) -> String {
     match items {
         [] => String::new(),

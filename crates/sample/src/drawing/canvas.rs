@@ -1,7 +1,7 @@
-//! The canvas and its colors: shapes are drawn by tiny-skia, soft light by loops over the pixels.
+//! The canvas and its colors. Shapes are drawn by tiny-skia, soft light by loops over the pixels.
 //!
-//! A dry-run canvas has a size but no pixels, and every drawing method returns at once: drawing a scene on it collects the
-//! annotations at almost no cost.
+//! A dry-run canvas has a size but no pixels, and every drawing method returns at once. Drawing a scene on it collects
+//! the annotations at almost no cost.
 
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ use tiny_skia::{
 
 use super::shape::Point;
 
-/// What a shape is filled with. Points are in the coordinates of the shape.
+/// What fills a shape. Points are in the coordinates of the shape.
 #[derive(Clone, Copy, Debug)]
 pub enum Fill {
     /// One color with an opacity of 0.0-1.0.
     Alpha(Rgb, f32),
-    /// A gradient from the first point and color to the second.
+    /// A gradient from the first point and color to the second point and color.
     Linear(Point, Rgb, Point, Rgb),
-    /// A gradient around a center: radius, inner color, outer color.
+    /// A gradient around a center, given by its radius, inner color and outer color.
     Radial(Point, f32, Rgb, Rgb),
 }
 
@@ -55,7 +55,7 @@ impl Fill {
     }
 }
 
-/// An image in progress; `w` and `h` are its size in pixels.
+/// An image in progress. `w` and `h` are its size in pixels.
 pub struct Canvas {
     pixels: Option<Pixmap>,
     pub w: f32,
@@ -74,7 +74,7 @@ impl Canvas {
         Self { pixels: None, w, h, transform: Transform::identity(), opacity: 1.0 }
     }
 
-    /// True if drawing has no effect, so that decoration need not be computed.
+    /// Whether drawing has no effect, so that decoration need not be computed.
     pub fn is_dry_run(&self) -> bool {
         self.pixels.is_none()
     }
@@ -114,7 +114,7 @@ impl Canvas {
         }
     }
 
-    /// Draws along a shape with round ends and corners.
+    /// Draws along a shape, with round ends and corners.
     pub fn stroke(&mut self, shape: Option<Path>, width: f32, fill: impl Into<Fill>) {
         let (line_cap, line_join) = (LineCap::Round, LineJoin::Round);
         let stroke = Stroke { width, line_cap, line_join, ..Stroke::default() };
@@ -132,8 +132,8 @@ impl Canvas {
         Some(Paint { shader, ..Paint::default() })
     }
 
-    /// Replaces each pixel of these columns and rows (clipped to the canvas) by a function of its
-    /// position and color. The colors are dithered, so that wide gradients show no bands.
+    /// Replaces each pixel in these columns and rows (clipped to the canvas) by a function of its position and color.
+    /// The colors are dithered, so that wide gradients show no bands.
     pub fn map_pixels(
         &mut self,
         columns: Range<f32>,
@@ -157,8 +157,8 @@ impl Canvas {
         }
     }
 
-    /// Replaces each pixel below the row `top` by a function of its position and of the colors
-    /// that the canvas had before.
+    /// Replaces each pixel below the row `top` by a function of its position and of the colors that the canvas had
+    /// before the call.
     pub fn map_pixels_with_source(
         &mut self,
         top: f32,
@@ -231,7 +231,7 @@ impl Canvas {
         });
     }
 
-    /// Darkens the corners and adds film grain; the last step of every image.
+    /// Darkens the corners and adds film grain. This is the last step of every image.
     pub fn add_vignette_and_grain(&mut self, seed: u64) {
         const VIGNETTE: f32 = 0.3;
         let (w, h) = (self.w, self.h);
@@ -248,11 +248,11 @@ impl Canvas {
     }
 }
 
-/// Thresholds in a scattered order; each row of pixels begins at another place of it.
+/// The thresholds in a scattered order. Each row of pixels begins at a different position of the table.
 static DITHER: [f32; 256] = {
     let (mut table, mut index) = ([0.0; 256], 0);
     while index < 256 {
-        // An odd multiplier and a fold visit every value once, without a visible order.
+        // An odd multiplier and a fold visit every value once, in no visible order.
         let scattered = (index * 167 + 13) & 255;
         table[index] = ((scattered ^ (scattered >> 3)) & 255) as f32 / 256.0;
         index += 1;
@@ -280,8 +280,8 @@ fn pack(color: Rgb, dither: f32) -> PremultipliedColorU8 {
         .unwrap_or(PremultipliedColorU8::TRANSPARENT)
 }
 
-/// A color in sRGB: red, green and blue, 0.0-1.0 each. The canvas clips values above 1.0. Colors are blended in sRGB, as
-/// the palettes expect.
+/// A color in sRGB: red, green and blue from 0.0 to 1.0. The canvas clips values above 1.0. Colors are blended in sRGB,
+/// as the palettes expect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rgb(pub f32, pub f32, pub f32);
 
@@ -302,12 +302,12 @@ impl Rgb {
         Self(f(self.0, other.0), f(self.1, other.1), f(self.2, other.2))
     }
 
-    /// Interpolates: this color at 0, `other` at 1.
+    /// Interpolates between this color (at 0) and `other` (at 1).
     pub fn mix(self, other: Self, t: f32) -> Self {
         self.zip(other, |a, b| a + (b - a) * t)
     }
 
-    /// Brighter above 1, darker below.
+    /// Makes the color brighter if `k` is above 1, or darker if it is below.
     pub fn scale(self, k: f32) -> Self {
         Self(self.0 * k, self.1 * k, self.2 * k)
     }
@@ -316,23 +316,23 @@ impl Rgb {
         self.zip(light, |a, b| a * b)
     }
 
-    /// The "screen" blend mode of image editors: adds light without overexposure.
+    /// Blends by the "screen" mode of image editors, which adds light without overexposure.
     pub fn screen(self, light: Self) -> Self {
         self.zip(light, |a, b| a + b * (1.0 - a).max(0.0))
     }
 
-    /// Perceived brightness, 0.0-1.0.
+    /// Returns the perceived brightness, 0.0-1.0.
     pub fn luma(self) -> f32 {
         0.299 * self.0 + 0.587 * self.1 + 0.114 * self.2
     }
 
-    /// More saturated above 1, grayer below.
+    /// Makes the color more saturated if `k` is above 1, or grayer if it is below.
     pub fn saturate(self, k: f32) -> Self {
         let gray = self.luma();
         Self(gray, gray, gray).mix(self, k)
     }
 
-    /// Rotates around the gray axis by `angle` radians.
+    /// Rotates the color around the gray axis by `angle` radians.
     pub fn rotate_hue(self, angle: f32) -> Self {
         let (sin, cos) = angle.sin_cos();
         let third = (1.0 - cos) / 3.0;
@@ -351,14 +351,14 @@ impl Rgb {
     }
 }
 
-/// The color at `t` (0.0-1.0) of evenly spaced stops.
+/// Returns the color at `t` (0.0-1.0) between evenly spaced stops.
 pub fn gradient(stops: &[Rgb], t: f32) -> Rgb {
     let position = t.clamp(0.0, 1.0) * (stops.len() - 1) as f32;
     let below = (position as usize).min(stops.len() - 2);
     stops[below].mix(stops[below + 1], smoothstep(0.0, 1.0, position - below as f32))
 }
 
-/// 0 up to `from`, 1 beyond `to`, an S-curve between them.
+/// Returns 0 up to `from`, 1 beyond `to`, and an S-curve between them.
 pub fn smoothstep(from: f32, to: f32, value: f32) -> f32 {
     let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)

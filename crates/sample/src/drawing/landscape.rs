@@ -1,5 +1,5 @@
-//! What scenes are made of outdoors: sun, moon, stars, clouds, mist and rain; hills and dunes; trees; water, which reflects
-//! what was drawn above it before.
+//! The parts of outdoor scenes: sun, moon, stars, clouds, mist and rain; hills and dunes; trees; and water, which
+//! reflects what is already drawn above it.
 
 use tiny_skia::Path;
 
@@ -43,7 +43,7 @@ pub fn moon(c: &mut Canvas, light: &Light, (x, y): Point, radius: f32, phase: f3
     });
 }
 
-/// Stars above the row `bottom`, fewer towards it; `amount` 1.0 is a clear night.
+/// Draws stars above the row `bottom`, fewer of them towards it. An `amount` of 1.0 is a clear night.
 pub fn stars(c: &mut Canvas, mut rng: Rng, bottom: f32, amount: f32) {
     if c.is_dry_run() {
         return;
@@ -63,7 +63,7 @@ pub fn stars(c: &mut Canvas, mut rng: Rng, bottom: f32, amount: f32) {
     }
 }
 
-/// A layer of clouds in perspective, smaller towards the row `horizon`; `cover` is 0.0-1.0.
+/// Draws a layer of clouds in perspective, smaller towards the row `horizon`. `cover` is from 0.0 to 1.0.
 pub fn clouds(c: &mut Canvas, light: &Light, seed: u64, horizon: f32, cover: f32) {
     let noise = Noise::new(seed);
     let (height, width, unit) = (horizon.max(1.0), c.w, c.unit());
@@ -93,7 +93,7 @@ fn cloud_colors(light: &Light) -> (Rgb, Rgb) {
     (bright, light.sky[1].mix(light.haze, 0.45).scale(0.92))
 }
 
-/// A cumulus cloud, `size` pixels wide.
+/// Draws a cumulus cloud that is `size` pixels wide.
 pub fn cumulus(c: &mut Canvas, light: &Light, mut rng: Rng, (x, y): Point, size: f32) {
     if c.is_dry_run() {
         return;
@@ -132,11 +132,11 @@ pub fn rain(c: &mut Canvas, mut rng: Rng, color: Rgb, amount: usize) {
     }
 }
 
-/// Hills, dunes and cliffs below a line across the canvas.
+/// Hills, dunes or cliffs below a line across the canvas.
 pub struct Terrain {
-    /// From a fraction of the width to a fraction of the height.
+    /// Maps a fraction of the width to a fraction of the height.
     line: Box<dyn Fn(f32) -> f32>,
-    /// The line in pixels for every column; empty on a dry run.
+    /// The height of the line in pixels for every column. Empty on a dry run.
     columns: Vec<f32>,
     height: f32,
 }
@@ -148,19 +148,19 @@ impl Terrain {
         Self { line: Box::new(line), columns, height: c.h }
     }
 
-    /// Smooth hills: `base` and `height` are fractions of the canvas.
+    /// Creates smooth hills. `base` and `height` are fractions of the canvas.
     pub fn rolling_hills(c: &Canvas, seed: u64, base: f32, height: f32, scale: f32) -> Self {
         let noise = Noise::new(seed);
         let aspect = c.w / c.unit();
         Self::new(c, move |x| base - height * noise.fbm_1d(x * scale * aspect + 3.0, 2))
     }
 
-    /// The row of the line in pixels at a fraction of the width.
+    /// Returns the row of the line in pixels at a fraction of the width.
     pub fn y_at(&self, across: f32) -> f32 {
         (self.line)(across) * self.height
     }
 
-    /// Fills the terrain with a gradient: `top` at the line, `base` from `depth` pixels below it.
+    /// Fills the terrain with a gradient from `top` at the line to `base`, which is reached `depth` pixels below it.
     pub fn fill_gradient(&self, c: &mut Canvas, top: Rgb, base: Rgb, depth: f32) {
         self.fill_with(c, |_, _, below| top.mix(base, smoothstep(0.0, depth, below)));
     }
@@ -187,7 +187,7 @@ pub struct Foliage {
     pub shaded: Rgb,
 }
 
-/// A tree with a round crown, `height` pixels tall, standing on the point.
+/// Draws a tree with a round crown. The tree stands on the point and is `height` pixels tall.
 pub fn broadleaf_tree(c: &mut Canvas, mut rng: Rng, (x, y): Point, height: f32, leaves: Foliage) {
     if c.is_dry_run() {
         return;
@@ -225,14 +225,14 @@ pub struct Water {
     /// First row of the water, in pixels.
     pub top: f32,
     pub deep: Rgb,
-    /// How much it reflects, 0.0-1.0.
+    /// How much the water reflects, 0.0-1.0.
     pub reflectivity: f32,
     /// 0.0 for a pond, 1.0 for open sea.
     pub roughness: f32,
     pub highlight: Rgb,
 }
 
-/// Draws water over everything below its first row, and reflects what is above that row.
+/// Draws water over everything below its first row, which reflects what is above that row.
 pub fn draw_water(c: &mut Canvas, seed: u64, water: Water) {
     let (noise, unit, width) = (Noise::new(seed), c.unit(), c.w);
     let span = (c.h - water.top).max(1.0);

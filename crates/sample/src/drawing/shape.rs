@@ -1,8 +1,8 @@
-//! Shapes for the canvas, in the coordinates of its current transform. `None` is an empty shape.
+//! Shapes for the canvas, in the coordinates of its current transform. An empty shape is `None`.
 
 use tiny_skia::{Path, PathBuilder, Rect, Transform};
 
-/// x to the right and y downwards.
+/// A point (x, y). x points to the right, and y points down.
 pub type Point = (f32, f32);
 
 fn path(draw: impl FnOnce(&mut PathBuilder)) -> Option<Path> {
@@ -63,7 +63,7 @@ pub fn polyline(points: &[Point]) -> Option<Path> {
     })
 }
 
-/// A closed Catmull-Rom spline through the points.
+/// Returns a closed Catmull-Rom spline through the points.
 pub fn closed_spline(points: &[Point]) -> Option<Path> {
     let count = points.len();
     closed_path(*points.first()?, |path| {
@@ -82,7 +82,7 @@ pub fn closed_spline(points: &[Point]) -> Option<Path> {
     })
 }
 
-/// A leaf or petal from `from` to `to`, `width` at its widest.
+/// Returns a leaf or petal from `from` to `to` whose widest part is `width` wide.
 pub fn leaf(from: Point, to: Point, width: f32) -> Option<Path> {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let length = dx.hypot(dy).max(1e-6);
@@ -96,7 +96,7 @@ pub fn leaf(from: Point, to: Point, width: f32) -> Option<Path> {
     })
 }
 
-/// A quadratic Bézier curve with the control point `by`.
+/// Returns a quadratic Bézier curve with the control point `by`.
 pub fn curve(from: Point, by: Point, to: Point) -> Option<Path> {
     path(|path| {
         path.move_to(from.0, from.1);
@@ -104,7 +104,7 @@ pub fn curve(from: Point, by: Point, to: Point) -> Option<Path> {
     })
 }
 
-/// A closed shape of quadratic Bézier curves, each given by its control point and its end.
+/// Returns a closed shape of quadratic Bézier curves. Each curve is given by its control point and its end.
 pub fn closed_curve(start: Point, edges: &[(Point, Point)]) -> Option<Path> {
     closed_path(start, |path| {
         for &((by_x, by_y), (x, y)) in edges {
@@ -113,7 +113,7 @@ pub fn closed_curve(start: Point, edges: &[(Point, Point)]) -> Option<Path> {
     })
 }
 
-/// Moves the origin to a point and scales a unit to `size` pixels.
+/// Returns the transform that moves the origin to a point and scales a unit to `size` pixels.
 pub fn place_at(x: f32, y: f32, size: f32) -> Transform {
     Transform::from_row(size, 0.0, 0.0, size, x, y)
 }

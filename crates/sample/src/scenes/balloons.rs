@@ -1,10 +1,10 @@
-//! Hot-air balloons over hills: at dawn, on a clear day, glowing at dusk.
+//! Hot-air balloons over hills: at dawn, on a clear day, or glowing at dusk.
 
 use tiny_skia::Path;
 
 use super::prelude::*;
 
-/// Names for captions, and the colors of the panels.
+/// The names of the color schemes in captions, and the colors of the panels.
 const COLORS: [(&str, [u32; 3]); 8] = [
     ("red", [0xd8322f, 0xf6e9d2, 0xd8322f]),
     ("yellow", [0xf6b722, 0xfbe08a, 0xe8862a]),
@@ -83,7 +83,7 @@ fn trees(s: &mut Scene, line: &Terrain, depth: f32, green: Rgb) {
     }
 }
 
-/// Draws balloons from far to near, each in a column of its own, and returns their names.
+/// Draws balloons from far to near, each in a column of its own, and returns the names of their colors.
 fn balloons(s: &mut Scene, horizon: f32) -> Vec<&'static str> {
     let count = s.rng.pick(&[1, 2, 2, 3, 4, 5, 6]);
     let mut palettes = COLORS;
@@ -116,7 +116,7 @@ fn balloons(s: &mut Scene, horizon: f32) -> Vec<&'static str> {
 
 const PANELS: u8 = 9;
 
-/// A balloon around its center, its envelope about 1.6 wide; `lit` from inside by its burner.
+/// Draws a balloon around its center. The envelope is about 1.6 wide. If `lit`, the burner lights it from inside.
 fn balloon(c: &mut Canvas, colors: [Rgb; 3], dark: Rgb, lit: bool) {
     for side in [-1.0, 1.0] {
         c.stroke(polyline(&[(side * 0.22, 0.9), (side * 0.13, 1.2)]), 0.018, dark);

@@ -1,4 +1,4 @@
-//! A city over a river: at night, in the evening, neon lights in the rain.
+//! A city over a river: at night, in the evening, or with neon lights in the rain.
 
 use super::prelude::*;
 
@@ -65,7 +65,7 @@ pub fn draw(s: &mut Scene) {
     s.caption = format!("{city}{with} {time}");
 }
 
-/// Draws one row of towers; the nearest is darkest and has the brightest windows.
+/// Draws one row of towers. The nearest row is darkest and has the brightest windows.
 fn draw_towers(s: &mut Scene, bank: f32, near: f32, glow: Rgb) {
     let (w, unit) = (s.canvas.w, s.canvas.unit());
     let mut x = -unit * s.rng.range(0.0, 0.1);

@@ -1,4 +1,4 @@
-//! Deserts: golden dunes, red mesas with cacti, pyramids under the stars.
+//! Deserts: golden dunes, red mesas with cacti, or pyramids under the stars.
 
 use super::prelude::*;
 
@@ -6,7 +6,7 @@ pub fn draw(s: &mut Scene) {
     s.variant(&[dunes, mesas, pyramids])(s);
 }
 
-/// Draws a sky with a sun, or with moon and stars, and returns the phrase for it.
+/// Draws a sky with a sun, or with moon and stars. Returns the phrase for it.
 fn draw_sky(s: &mut Scene, horizon: f32) -> &'static str {
     s.fill_sky(horizon);
     let (high, unit) = (s.random_point(0.15..0.85, 0.12..0.3), s.canvas.unit());
@@ -151,7 +151,7 @@ fn pyramids(s: &mut Scene) {
     s.caption = capitalize(&format!("{n} {rise} from the desert {sky}"));
 }
 
-/// Draws a pyramid on the point `foot`, the edge between its faces at the fraction `side`.
+/// Draws a pyramid on the point `foot`. The edge between its faces is at the fraction `side`.
 fn pyramid(s: &mut Scene, foot: Point, side: f32, near: f32, sand: Rgb) {
     let light = s.light;
     let half = s.canvas.unit() * (0.16 + 0.17 * near);

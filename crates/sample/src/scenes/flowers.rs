@@ -1,4 +1,4 @@
-//! Flowers: blossoms in close-up, a meadow, rows of tulips.
+//! Flowers: blossoms in close-up, a meadow, or rows of tulips.
 
 use std::f32::consts::TAU;
 
@@ -33,7 +33,7 @@ const BLOSSOMS: &[FlowerColors] = &[
     ("orange marigold", [0xff9324, 0xd4520f, 0x8c3a10]),
 ];
 
-/// One to three blossoms in close-up before a blurred garden.
+/// Draws one to three blossoms in close-up before a blurred garden.
 fn draw_close_up(s: &mut Scene) {
     s.choose_time(&[TimeOfDay::Morning, TimeOfDay::Golden, TimeOfDay::Noon]);
     let (name, hex) = s.rng.pick(BLOSSOMS);
@@ -95,7 +95,7 @@ fn draw_background(s: &mut Scene, blossom: Rgb) {
     }
 }
 
-/// A blossom seen from the front, with a radius of 1.
+/// Draws a blossom seen from the front, with a radius of 1.
 fn blossom(c: &mut Canvas, mut rng: Rng, [petal, deep, heart]: [Rgb; 3], name: &str) {
     let rings: &[(usize, f32)] = match name {
         "daisy" | "violet aster" => &[(21, 1.0), (21, 0.94)],
@@ -138,7 +138,7 @@ const WILDFLOWERS: [FlowerColors; 5] = [
 
 const WILDFLOWER_COUNT: usize = 300;
 
-/// A meadow of wildflowers.
+/// Draws a meadow of wildflowers.
 fn draw_meadow(s: &mut Scene) {
     s.choose_time(&[TimeOfDay::Noon, TimeOfDay::Morning, TimeOfDay::Golden]);
     let horizon = s.canvas.h * s.rng.range(0.34, 0.5);
@@ -171,7 +171,8 @@ fn draw_meadow(s: &mut Scene) {
     s.caption = format!("{place}, {}, {time}", join_words(&names));
 }
 
-/// A flower seen from the side, its head about 2 wide; in the distance only a dot of color.
+/// Draws a flower seen from the side, whose head is about 2 wide. Without `detailed`, the flower is only a dot of
+/// color.
 fn wildflower(c: &mut Canvas, mut rng: Rng, colors: [Rgb; 3], stem: Rgb, detailed: bool) {
     let [petal, deep, heart] = colors;
     if !detailed {
@@ -198,7 +199,7 @@ struct Beds<'a> {
 }
 
 impl Beds<'_> {
-    /// The number of the bed at a pixel; its fraction is the position across the bed.
+    /// Returns the number of the bed at a pixel. The fraction of the number is the position across the bed.
     fn lane(&self, (x, y): Point) -> f32 {
         (x - self.vanishing_point.0) / (y - self.vanishing_point.1) * 2.6 + 40.0
     }
@@ -208,7 +209,7 @@ impl Beds<'_> {
     }
 }
 
-/// Rows of tulips to the horizon.
+/// Draws rows of tulips up to the horizon.
 fn draw_tulips(s: &mut Scene) {
     s.choose_time(&[TimeOfDay::Noon, TimeOfDay::Morning, TimeOfDay::Dawn, TimeOfDay::Golden]);
     let horizon = s.canvas.h * s.rng.range(0.36, 0.48);
@@ -246,7 +247,7 @@ fn draw_tulip_beds(s: &mut Scene, beds: &Beds) {
         let flowers = light.tint(beds.color(lane), 0.3 * away * away).scale(0.72 + 0.36 * bed);
         let edge = ((bed - 0.28) * 9.0).clamp(0.0, 1.0);
         let stripe = soil.scale(0.6 + 0.6 * bed).mix(flowers, edge);
-        // Distant beds are narrower than a pixel: use their mean color instead of stripes.
+        // Distant beds are narrower than a pixel, so their mean color replaces the stripes.
         mean.mix(stripe, smoothstep(3.0, 12.0, (y - beds.vanishing_point.1) / 2.6))
     });
 }

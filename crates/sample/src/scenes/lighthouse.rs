@@ -1,8 +1,8 @@
-//! A lighthouse on a cliff: at dusk, on a clear day, at night or in a storm with its beam.
+//! A lighthouse on a cliff: at dusk, on a clear day, or at night or in a storm with its beam.
 
 use super::prelude::*;
 
-/// Names for captions, and the colors of the bands.
+/// The names of the color schemes in captions, and the colors of the bands.
 const COLORS: &[(&str, u32, u32)] = &[
     ("red and white", 0xd8332c, 0xfaf4ea),
     ("blue and white", 0x2a5fa8, 0xfaf4ea),
@@ -141,7 +141,7 @@ fn draw_lantern(c: &mut Canvas, roof: Rgb, lit: bool) {
     c.fill(circle(0.0, -1.18, 0.018), roof);
 }
 
-/// Draws one colored band of the tower; `low` and `tall` are fractions of its height.
+/// Draws one colored band of the tower. `low` and `tall` are fractions of the height of the tower.
 fn draw_band(c: &mut Canvas, low: f32, tall: f32, color: Rgb, light: &Light) {
     let (a, b) = (0.15 - 0.055 * low, 0.15 - 0.055 * (low + tall));
     let (foot, top) = (-0.92 * low + 0.003, -0.92 * (low + tall));

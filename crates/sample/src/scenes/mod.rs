@@ -1,4 +1,4 @@
-//! The scenes, one kind to a file. Each has several variants; light, counts and colors vary by seed.
+//! The scenes, one file per kind. Each kind has several variants. Light, counts and colors vary with the seed.
 
 pub mod balloons;
 pub mod city;

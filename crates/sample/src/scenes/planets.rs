@@ -1,8 +1,8 @@
-//! Planets in space: a ringed gas giant, a planet with oceans, a desert planet.
+//! Planets in space: a ringed gas giant, a planet with oceans, or a desert planet.
 
 use super::prelude::*;
 
-/// A name for captions, and colors from pole to pole or from low to high ground.
+/// A name for captions, and the colors from pole to pole or from low to high ground.
 type PlanetColors = (&'static str, [u32; 5]);
 
 const GAS_GIANT_COLORS: &[PlanetColors] = &[
@@ -24,9 +24,9 @@ struct Globe {
     center: Point,
     radius: f32,
     colors: [Rgb; 5],
-    /// Covered with bands of gas instead of continents.
+    /// Whether the planet is covered with bands of gas instead of continents.
     banded: bool,
-    /// Direction to the sun: x, y, z.
+    /// The direction to the sun: x, y, z.
     sun: (f32, f32, f32),
     seed: u64,
 }
@@ -72,7 +72,7 @@ pub fn draw(s: &mut Scene) {
     s.caption = capitalize(&format!("{article} {name} planet{with} {place}, {nebula}"));
 }
 
-/// Draws stars and a nebula, and returns the phrase for it.
+/// Draws stars and a nebula. Returns the phrase for the nebula.
 fn draw_nebula(s: &mut Scene) -> &'static str {
     let (phrase, near, far) = s.rng.pick(&[
         ("before a violet nebula", rgb(0x7a3fa8), rgb(0x1a2f7a)),
@@ -127,7 +127,7 @@ fn draw_globe(c: &mut Canvas, globe: &Globe) {
     });
 }
 
-/// Draws half of a ring system: in front of the globe or behind it.
+/// Draws half of a ring system, in front of the globe or behind it.
 fn draw_ring(c: &mut Canvas, globe: &Globe, tilt: f32, front: bool) {
     let (noise, (cx, cy), r) = (Noise::new(globe.seed ^ 5), globe.center, globe.radius);
     let (sin, cos) = tilt.sin_cos();

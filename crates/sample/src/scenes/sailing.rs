@@ -1,4 +1,4 @@
-//! Sailing boats: a regatta, boats in the evening sun, a quiet bay.
+//! Sailing boats: a regatta, boats in the evening sun, or a quiet bay.
 
 use tiny_skia::Transform;
 
@@ -8,7 +8,7 @@ const REGATTA: [&str; 3] = ["in a fresh breeze", "racing over blue water", "on a
 const EVENING: [&str; 3] = ["on golden water", "heading home", "before the low sun"];
 const BAY: [&str; 3] = ["in a quiet bay", "on still water", "resting on a calm sea"];
 
-/// A name for captions, and the colors of mainsail and foresail.
+/// A name for captions, and the colors of the mainsail and the foresail.
 type SailColors = (&'static str, u32, u32);
 
 const SAILS: &[SailColors] = &[
@@ -56,7 +56,7 @@ pub fn draw(s: &mut Scene) {
     s.caption = capitalize(&format!("{boats} {place}{with} {time}"));
 }
 
-/// Draws the sky and returns the column of its sun or moon, if any.
+/// Draws the sky. Returns the column of its sun or moon, if there is one.
 fn draw_sky(s: &mut Scene, horizon: f32) -> Option<f32> {
     let low = horizon / s.canvas.h;
     s.fill_sky(horizon);
@@ -83,7 +83,7 @@ fn draw_coast(s: &mut Scene, horizon: f32) {
     }
 }
 
-/// Draws boats from far to near and returns the colors of their sails.
+/// Draws boats from far to near. Returns the colors of their sails.
 fn draw_boats(s: &mut Scene, racing: bool, horizon: f32, deep: Rgb) -> Vec<&'static str> {
     let count = if racing { s.rng.int(3, 7) } else { s.rng.pick(&[1, 1, 2, 3]) };
     let mut names = Vec::new();
@@ -131,7 +131,7 @@ fn draw_ripples(s: &mut Scene, (x, y): Point, size: f32, deep: Rgb) {
     }
 }
 
-/// A boat on its waterline, its mast 1 high.
+/// Draws a boat on its waterline. Its mast is 1 high.
 fn sailboat(c: &mut Canvas, [main, fore]: [Rgb; 2], hull: Rgb, dark: Rgb) {
     c.fill(rect(-0.006, -1.0, 0.014, 1.0), dark);
     let (head, tack) = ((-0.015, -0.98), (-0.4, -0.15));
