@@ -1,13 +1,14 @@
-//! Gives labels to pictures by the scores of a classification model. The value that the head of such a model reads is the
-//! vector of a picture. For classes of `ImageNet`, labels include what the class is a kind of, so that "dog" finds its breeds.
+//! Labels pictures by the scores of a classification model. The vector of a picture is the value that the head of the
+//! model reads. If the classes are those of `ImageNet`, the labels include the hypernyms of a class, so that "dog"
+//! finds all breeds.
 
 use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 
 use crate::{error::short_reason, onnx_model::OnnxGraph};
 
-/// Probability from which a label is given. At this value, nine of ten labels are right on unseen photographs.
+/// The probability from which a label is given. At this value, nine of ten labels are right on unseen photographs.
 const MIN_CONFIDENCE: f32 = 0.7;
-/// Tolerance for the difference between the sum of probabilities and one.
+/// The tolerance for the difference between the sum of probabilities and one.
 const SUM_TOLERANCE: f32 = 1e-3;
 /// Operators that may follow the head.
 const TRANSPARENT: [&str; 7] =
@@ -16,7 +17,7 @@ const TRANSPARENT: [&str; 7] =
 /// A class that a model is confident of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfidentLabel {
-    /// The label of the class, then the labels of what it is a kind of; at least one.
+    /// The label of the class, followed by the labels of its hypernyms. There is at least one label.
     pub labels: Vec<String>,
     pub confidence: f32,
 }
@@ -43,8 +44,8 @@ pub fn head_input(path: &Path, output: &str) -> Result<String, String> {
     Err(format!("its output {} is not computed by a Gemm or MatMul", short_reason(&output)))
 }
 
-/// Returns the most probable class, if the model is confident of it. Scores that are not probabilities are converted;
-/// `classes` are the labels of each class.
+/// Returns the most probable class, if the model is confident of it. Scores that are not probabilities are converted.
+/// `classes` has the labels of each class.
 pub fn confident_label(scores: &[f32], classes: &[Vec<String>]) -> Option<ConfidentLabel> {
     let max = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let best = scores.iter().position(|score| *score >= max)?;
@@ -60,28 +61,28 @@ pub fn confident_label(scores: &[f32], classes: &[Vec<String>]) -> Option<Confid
     (confidence >= MIN_CONFIDENCE).then(|| ConfidentLabel { labels: labels.clone(), confidence })
 }
 
-/// Synsets of `WordNet`, written by `tools/hypernyms.py`, which describes the lines.
+/// The `WordNet` synsets, written by `tools/hypernyms.py`, which describes the format of the lines.
 const TABLE: &str = include_str!("../assets/wordnet/hypernyms.txt");
-/// Share of known names from which the names of a model are those of `ImageNet`. Below it, a word keeps its common meaning,
-/// because a kite is a bird in `ImageNet`, and a mouse is that of a computer.
+/// If at least this share of a model's names is known, its classes are those of `ImageNet`. Below this share, a word
+/// keeps its common meaning: in `ImageNet`, a kite is a bird, and a mouse is a computer mouse.
 const MIN_SHARE_OF_NAMES: f64 = 0.9;
 
 static SYNSETS: LazyLock<Synsets> = LazyLock::new(Synsets::read);
 
 struct Synset {
     name: &'static str,
-    /// The ids of the synsets that this one is a kind of.
+    /// The ids of the synsets of which this synset is a kind.
     hypernyms: Vec<&'static str>,
 }
 
 struct Synsets {
     by_id: BTreeMap<&'static str, Synset>,
-    /// The ids of the classes of `ImageNet`, in their order.
+    /// The ids of the `ImageNet` classes, in order.
     classes: Vec<&'static str>,
 }
 
-/// Returns the labels of each class by its name in `id2label`: its own label, then what it is a kind of, nearest first. A
-/// name is the id of a synset, the words of a synset of `ImageNet` as public models spell them, or anything else.
+/// Returns the labels of each class by its name in `id2label`: its own label, then its hypernyms, nearest first. A name
+/// is the id of a synset, the words of an `ImageNet` synset as public models spell them, or anything else.
 pub fn class_labels(names: &[String]) -> Vec<Vec<String>> {
     let synsets = &*SYNSETS;
     let by_word = synsets.classes_by_word();
@@ -96,7 +97,8 @@ pub fn class_labels(names: &[String]) -> Vec<Vec<String>> {
         let same_word = by_word.get(first_word(name)).filter(|_| are_of_imagenet);
         match same_word.map(Vec::as_slice) {
             Some([id]) => synsets.labels(id),
-            // Two classes of `ImageNet` are cranes. A model of all classes has them in the order of `ImageNet`.
+            // `ImageNet` has two classes called crane. A model of all classes has them in the order of `ImageNet`, so
+            // the position decides.
             Some(ids) if names.len() == synsets.classes.len() => {
                 let id = ids.iter().find(|id| **id == synsets.classes[position]);
                 id.map_or_else(|| vec![first_word(name).to_owned()], |id| synsets.labels(id))
@@ -113,7 +115,7 @@ fn first_word(name: &str) -> &str {
     name.split(',').next().unwrap_or_default().trim()
 }
 
-/// Returns a name as a label; `None` for a placeholder such as `LABEL_0`, which exporters write for unknown names.
+/// Returns a name as a label, or `None` for a placeholder such as `LABEL_0`, which exporters write for unknown names.
 fn plain_name(name: &str) -> Option<String> {
     let number = name.strip_prefix("LABEL_");
     let is_placeholder = number.is_some_and(|number| number.bytes().all(|c| c.is_ascii_digit()));
@@ -124,7 +126,7 @@ fn plain_name(name: &str) -> Option<String> {
 impl Synsets {
     fn read() -> Self {
         let mut by_id: BTreeMap<&str, Synset> = BTreeMap::new();
-        // The ids of the previous line and of the lines that it is nested in.
+        // The ids of the previous line and of the lines in which it is nested.
         let mut path: Vec<&str> = Vec::new();
         for line in TABLE.lines() {
             let text = line.trim_start_matches('\t');

@@ -1,5 +1,5 @@
-//! The loaded encoders of a model folder, what was found there, and a test that runs them with generated pictures, for
-//! `tessera model check`.
+//! The loaded encoders of a model folder, and a description of the folder. `tessera model check` runs the self-test at
+//! the end of this file with generated pictures.
 
 use std::{
     fmt,
@@ -43,7 +43,7 @@ impl fmt::Debug for Encoder {
 }
 
 impl Encoder {
-    /// Loads the encoders of a folder and runs each once.
+    /// Loads the encoders of a folder and runs each of them once.
     pub fn load(folder: &Path) -> Result<Self, LoadError> {
         let folder = ModelFolder::open(folder)?;
         let files = folder.hashed_files()?;
@@ -83,12 +83,12 @@ impl Encoder {
         }
     }
 
-    /// Returns the settings that the folder does not contain, with the defaults that were taken instead.
+    /// Returns the settings that the folder does not contain, with the defaults used instead.
     pub fn defaults(&self) -> &[String] {
         &self.defaults
     }
 
-    /// Returns the files of the model, all in its folder or below.
+    /// Returns the files of the model, all of which are in its folder or below.
     pub fn files(&self) -> Vec<PathBuf> {
         self.folder.files()
     }
@@ -97,7 +97,7 @@ impl Encoder {
         self.image.dimension()
     }
 
-    /// Returns the number of pixels per side that pictures should be decoded to at least.
+    /// Returns the number of pixels per side to which pictures should at least be decoded.
     pub fn input_side(&self) -> u32 {
         self.image.preprocessing().min_side()
     }
@@ -142,7 +142,7 @@ impl Encoder {
         encoded.map_err(|reason| failure("image", &reason))
     }
 
-    /// Encodes a text as a unit vector; texts longer than the model supports are truncated.
+    /// Encodes a text as a unit vector. A text longer than the model supports is truncated.
     pub fn embed_text(&self, text: &str) -> Result<Vec<f16>, String> {
         let encoder = self.text.as_ref().ok_or_else(|| "the model takes no texts".to_owned())?;
         let vector = encoder.embed(self.image.model(), text).and_then(unit_vector);
@@ -195,19 +195,20 @@ pub struct ModelDescription {
     pub labels: usize,
     /// A description of how pictures become inputs.
     pub preprocessing: String,
-    /// The settings that the folder does not contain, with the defaults that were taken instead.
+    /// The settings that the folder does not contain, with the defaults used instead.
     pub defaults: Vec<String>,
 }
 
 const SIDE: u32 = 256;
-/// Minimum distance of the vectors of two pictures that have nothing in common. A smaller difference is rounding.
+/// The minimum distance between the vectors of two pictures that have nothing in common. A smaller distance can be a
+/// rounding error.
 const MIN_DISTANCE: f32 = 1e-3;
 const EXAMPLE_TEXT: &str = "a photo of a red square";
 
 /// The result of running a model.
 #[derive(Clone, Copy, Debug)]
 pub struct SelfTest {
-    /// The cosine distance of the vectors of two pictures.
+    /// The cosine distance between the vectors of two pictures.
     pub distance: f32,
     pub time_per_picture: Duration,
     /// `None` if the model takes no texts.
@@ -215,7 +216,8 @@ pub struct SelfTest {
 }
 
 impl SelfTest {
-    /// Runs the encoders. Fails if vectors are not finite, have a wrong length, or are the same for different pictures.
+    /// Runs the encoders. Fails if a vector is not finite or has a wrong length, or if different pictures have the same
+    /// vector.
     pub fn run(model: &Encoder) -> Result<Self, String> {
         let pictures = [red_square(), gradient()];
         let begin = Instant::now();

@@ -1,15 +1,15 @@
-//! Defines the error of loading a model. The message says what is wrong with which file, and what to do.
+//! The error of loading a model. Its message says what is wrong with which file, and what to do.
 
 use std::{fmt, io, path::Path};
 
 use tessera_media::ingest::file_names::printable_path;
 use tessera_model::SafeText;
 
-/// Length limit of library messages in errors, in characters.
+/// The maximum length of a library message in an error, in characters.
 const MAX_REASON_CHARS: usize = 240;
 
-/// The reason why a model cannot be used, as a message for the terminal. The message contains local paths, so it must not
-/// be sent to clients.
+/// The reason why a model cannot be used, as a message for the terminal. The message contains local paths, so it must
+/// not be sent to clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError(pub(super) String);
 

@@ -1,4 +1,5 @@
-//! Encodes pictures: finds the input and the outputs of an image model, and computes the vector and the label of a picture.
+//! Encodes pictures: finds the input and the outputs of an image model, and computes the vector and the label of a
+//! picture.
 
 use image::RgbImage;
 use rten::{NodeId, Value};
@@ -14,7 +15,7 @@ use crate::{
 };
 
 const ROLE: &str = "image encoder";
-/// Names of outputs that are vectors, most specific first.
+/// The names of outputs that are vectors, most specific first.
 const VECTOR_OUTPUTS: [&str; 3] = ["image_embeds", "sentence_embedding", "pooler_output"];
 const SCORE_OUTPUT: &str = "logits";
 const TOKENS_OUTPUT: &str = "last_hidden_state";
@@ -25,7 +26,7 @@ pub struct ImageEncoder {
     preprocessing: Preprocessing,
     output: ImageOutput,
     run: StagedRun,
-    /// The labels of each class of a classifier.
+    /// The labels of each class, if the model is a classifier.
     classes: Vec<Vec<String>>,
 }
 
@@ -39,7 +40,7 @@ struct PictureInput {
 struct ImageOutput {
     vector: NodeId,
     form: VectorForm,
-    /// The scores of the classes of a classifier.
+    /// The scores of the classes, if the model is a classifier.
     scores: Option<NodeId>,
     dimension: usize,
 }
@@ -52,7 +53,7 @@ pub struct EncodedPicture {
 }
 
 impl ImageEncoder {
-    /// Loads a model and runs it with a gray picture. Adds the defaults that were taken to `defaults`.
+    /// Loads a model and runs it with a gray picture. The defaults used are added to `defaults`.
     pub fn load(
         folder: &ModelFolder,
         config: &ModelConfig,
@@ -122,7 +123,7 @@ impl ImageEncoder {
 }
 
 impl PictureInput {
-    /// Returns the input, and its width and height as far as they are fixed.
+    /// Returns the input, and as much of its width and height as is fixed.
     fn new(input: &ModelInput) -> Result<(Self, InputSize), String> {
         let wrong = || {
             format!(
@@ -172,7 +173,8 @@ struct OutputChooser<'a> {
 }
 
 impl OutputChooser<'_> {
-    /// Chooses a named vector, or the value that the head of a classifier reads, or another row, or the first token.
+    /// Chooses a named vector, the value that the head of a classifier reads, any other row, or the first token, in
+    /// this order.
     fn choose(&self) -> Result<ImageOutput, String> {
         let outputs = self.model.outputs();
         let named = |name: &str| outputs.iter().find(|output| output.name == name);
@@ -220,7 +222,7 @@ impl OutputChooser<'_> {
         Ok(ImageOutput { scores: Some(found.vector), ..vector })
     }
 
-    /// Returns the scores of a pair or an encoder that scores classes, too.
+    /// Returns the scores of an image encoder that also scores classes.
     fn scores_at(&self, output: Option<&ModelOutput>) -> Result<Option<NodeId>, String> {
         let output = output.filter(|_| !self.config.labels.is_empty());
         let Some(id) = output.map(|output| output.id) else { return Ok(None) };

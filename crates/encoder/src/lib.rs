@@ -1,9 +1,9 @@
-//! Runs the user's own model, which maps pictures to vectors. A pair of encoders maps texts to vectors, too, so that a text
-//! is close to the pictures that show it. Start at [`Encoder`].
+//! Runs the user's own model, which maps pictures to vectors. A pair of encoders also maps texts to vectors, so that a
+//! text is close to the pictures that it describes. Start at [`Encoder`].
 //!
-//! A model is a folder in the layout of public model hubs: ONNX files in `onnx`, and beside it `config.json`,
-//! `preprocessor_config.json` and `tokenizer.json`. Settings that a file does not contain get defaults, which are reported.
-//! A model that cannot be used is refused when it is loaded.
+//! A model is a folder in the layout of public model hubs: ONNX files in `onnx`, next to `config.json`,
+//! `preprocessor_config.json` and `tokenizer.json`. Settings that the files do not contain get defaults, which are
+//! reported. A model that cannot be used is refused when it is loaded.
 
 mod classifier;
 mod depthwise;

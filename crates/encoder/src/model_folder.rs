@@ -1,5 +1,5 @@
-//! Finds the files of a model folder, and reads its `config.json`. Come here for what a folder may contain, and for the
-//! families of models that get special treatment.
+//! Finds the files of a model folder, and reads its `config.json`. This file defines what a folder may contain, and
+//! which families of models get special treatment.
 
 use std::{
     ffi::OsString,
@@ -18,7 +18,7 @@ pub const PREPROCESSOR: &str = "preprocessor_config.json";
 pub const TOKENIZER: &str = "tokenizer.json";
 pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
 
-/// Size limit of a JSON file. A tokenizer of a quarter of a million tokens takes 35 MB.
+/// The maximum size of a JSON file. A tokenizer of a quarter of a million tokens takes 35 MB.
 const MAX_JSON_BYTES: u64 = 1 << 28;
 
 const HASHED_AT_A_TIME: usize = 1 << 16;
@@ -34,9 +34,9 @@ pub struct HashedFile {
 
 pub struct ModelFolder {
     pub path: PathBuf,
-    /// The model of pictures, or of pictures and texts.
+    /// The model for pictures, or for pictures and texts.
     pub image_model: PathBuf,
-    /// A model of texts only.
+    /// The model for texts, if it is a separate file.
     pub text_model: Option<PathBuf>,
 }
 
@@ -69,7 +69,7 @@ impl ModelFolder {
         ))
     }
 
-    /// Reads a JSON file of the folder; `None` if it does not exist.
+    /// Reads a JSON file of the folder. Returns `None` if it does not exist.
     pub fn json(&self, name: &str) -> Result<Option<Value>, LoadError> {
         let Some(bytes) = self.bytes(name)? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(|cause| {
@@ -78,7 +78,7 @@ impl ModelFolder {
         })
     }
 
-    /// Reads a file of the folder; `None` if it does not exist.
+    /// Reads a file of the folder. Returns `None` if it does not exist.
     pub fn bytes(&self, name: &str) -> Result<Option<Vec<u8>>, LoadError> {
         let path = self.path.join(name);
         let file = match File::open(&path) {
@@ -123,7 +123,7 @@ impl ModelFolder {
     }
 }
 
-/// Returns the path of a file of external weights, which has the name of the model and an ending.
+/// Returns the path of a file with external weights, which is the name of the model followed by `ending`.
 fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
@@ -152,7 +152,8 @@ fn onnx_files(folder: &Path) -> io::Result<Vec<OsString>> {
     fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
 }
 
-/// Returns the most exact variant of a model: the one without a suffix, or `_fp16`, or the first other one by name.
+/// Returns the most exact variant of a model: the one without a suffix, otherwise `_fp16`, otherwise the first one by
+/// name.
 fn best_variant<'a>(files: &'a [OsString], stem: &str) -> Option<&'a str> {
     let variant = |file: &'a OsString| {
         let name = file.to_str()?;
@@ -168,7 +169,7 @@ fn best_variant<'a>(files: &'a [OsString], stem: &str) -> Option<&'a str> {
     files.iter().filter_map(variant).min().map(|(_, name)| name)
 }
 
-/// Number of tokens of a text in `SigLIP`, whose configuration usually omits it.
+/// The number of tokens of a text in `SigLIP`, whose configuration usually omits this number.
 const SIGLIP_TOKENS: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,15 +183,15 @@ pub struct ModelConfig {
     pub family: ModelFamily,
     /// The names of the classes, by number.
     pub labels: Vec<String>,
-    /// Limit on the tokens of a text.
+    /// The maximum number of tokens of a text.
     pub max_tokens: Option<usize>,
 }
 
 impl ModelConfig {
-    /// Reads the file, and adds the defaults that were taken to `defaults`.
+    /// Reads the file, and adds the defaults used to `defaults`.
     pub fn read(folder: &ModelFolder, defaults: &mut Vec<String>) -> Result<Self, LoadError> {
         let Some(json) = folder.json(CONFIG)? else {
-            // Public pairs without a configuration are of the CLIP family.
+            // Public pairs of encoders without a configuration belong to the CLIP family.
             let family =
                 if folder.text_model.is_some() { ModelFamily::Clip } else { ModelFamily::Other };
             let taken = match family {
@@ -216,7 +217,7 @@ impl ModelConfig {
     }
 }
 
-/// Reads the names of classes, `{"0": "cat", "1": "dog"}`, in order of number.
+/// Reads the names of classes, such as `{"0": "cat", "1": "dog"}`, in the order of their numbers.
 fn class_names(names: &Value, path: &Path) -> Result<Vec<String>, LoadError> {
     let Some(names) = names.as_object() else { return Ok(Vec::new()) };
     let by_number = |number: usize| names.get(&number.to_string())?.as_str().map(str::to_owned);

@@ -1,5 +1,5 @@
-//! Loads an ONNX file: the model that the runtime runs, with its inputs and outputs, and the graph of its operators, which
-//! `staged_run` and `classifier` examine.
+//! Loads an ONNX file: the model that the runtime runs, with its inputs and outputs, and the graph of its operators,
+//! which `staged_run` and `classifier` examine.
 
 use std::{collections::HashMap, fs::File, path::Path};
 
@@ -20,7 +20,7 @@ pub struct ModelInput {
     pub id: NodeId,
     /// The name in the file.
     pub name: String,
-    /// The dimensions; `None` for a variable one.
+    /// The dimensions. A variable dimension is `None`.
     pub shape: Vec<Option<usize>>,
 }
 
@@ -93,7 +93,7 @@ impl OnnxModel {
         value.try_into().ok()
     }
 
-    /// Computes some outputs, in their order. Inputs that the outputs do not need may be missing.
+    /// Computes some outputs, in the given order. Inputs that these outputs do not need may be missing.
     pub fn run(
         &self,
         inputs: &[(NodeId, Value)],
@@ -103,7 +103,7 @@ impl OnnxModel {
         self.run_values(views, outputs)?.into_iter().map(OutputTensor::new).collect()
     }
 
-    /// Computes any values, from inputs or from other values that depend on them.
+    /// Computes any values from inputs or from other computed values.
     pub fn run_values(
         &self,
         inputs: Vec<(NodeId, ValueOrView)>,
@@ -143,7 +143,7 @@ impl OutputTensor {
 }
 
 pub struct OnnxGraph {
-    /// The operators, each after those whose outputs it reads.
+    /// The operators. Each operator comes after the operators whose outputs it reads.
     pub nodes: Vec<NodeProto>,
     /// The position of the node that computes a value.
     sources: HashMap<String, usize>,
@@ -162,13 +162,13 @@ impl OnnxGraph {
         Ok(Self { nodes, sources })
     }
 
-    /// Returns the node that computes a value; `None` for weights and inputs.
+    /// Returns the node that computes a value, or `None` for weights and inputs.
     pub fn source(&self, value: &str) -> Option<&NodeProto> {
         self.sources.get(value).map(|at| &self.nodes[*at])
     }
 }
 
-/// All values of one field of a message, by the number of the field. Other fields are skipped.
+/// All values of one field of a message. `NUMBER` is the number of the field. Other fields are skipped.
 struct RepeatedField<const NUMBER: u64, T>(Vec<T>);
 
 /// The nodes of a graph.

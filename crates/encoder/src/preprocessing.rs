@@ -7,7 +7,7 @@ use tessera_picture::{PicturePart, ResampleFilter, resample};
 
 use crate::model_folder::{ModelFamily, PREPROCESSOR};
 
-/// Width and height of the input of a model in pixels, as far as they are fixed.
+/// The width and height of the input of a model in pixels, as far as they are fixed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InputSize {
     pub width: Option<u32>,
@@ -15,23 +15,23 @@ pub struct InputSize {
 }
 
 const MAX_SIDE: u32 = 2_048;
-/// Pixels per side if neither the file nor the model fixes them.
+/// The number of pixels per side if neither the file nor the model fixes it.
 const DEFAULT_SIDE: u32 = 224;
-/// Side from which models with a `crop_pct` get whole pictures.
+/// From this side length on, a model with a `crop_pct` gets whole pictures.
 const MIN_UNCROPPED_SIDE: u32 = 384;
 const RESCALE_FACTOR: f64 = 1.0 / 255.0;
 
-/// Mean and standard deviation of red, green and blue in the training data of CLIP.
+/// The mean and standard deviation of red, green and blue in the training data of CLIP.
 const CLIP_COLORS: [[f32; 3]; 2] =
     [[0.481_454_66, 0.457_827_5, 0.408_210_73], [0.268_629_54, 0.261_302_6, 0.275_777_1]];
 const SIGLIP_COLORS: [[f32; 3]; 2] = [[0.5; 3], [0.5; 3]];
-/// Mean and standard deviation of `ImageNet`, on which most other models were trained.
+/// The mean and standard deviation of `ImageNet`, on which most other models were trained.
 const IMAGENET_COLORS: [[f32; 3]; 2] = [[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]];
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preprocessing {
     resize: Resize,
-    /// Width and height of the middle part that is taken after resizing.
+    /// The width and height of the central part that is kept after resizing.
     crop: Option<(u32, u32)>,
     filter: ResampleFilter,
     scale: f32,
@@ -39,18 +39,18 @@ pub struct Preprocessing {
     std: [f32; 3],
 }
 
-/// The size that pictures get before they are cropped.
+/// The size to which a picture is resized before it is cropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Resize {
     /// The picture is stretched to this width and height.
     Stretched(u32, u32),
-    /// The shorter side gets this length.
+    /// The picture is scaled until its shorter side has this length.
     ShortestEdge(u32),
 }
 
 impl Preprocessing {
-    /// Reads the file, and adds the defaults that were taken to `defaults`. `input` is the width and height of the
-    /// input of the model, as far as they are fixed. The error says what is wrong and what to do.
+    /// Reads the file, and adds the defaults used to `defaults`. `input` is the width and height of the input of the
+    /// model, as far as they are fixed. The error says what is wrong and what to do.
     pub fn read(
         file: Option<&Value>,
         family: ModelFamily,
@@ -136,7 +136,8 @@ impl Preprocessing {
         Ok(pixels.iter().map(|pixel| [0, 1, 2].map(|at| number(pixel, at))).collect())
     }
 
-    /// Returns the part that resizing and cropping leave. It is cut out first, because a very long picture would become huge.
+    /// Returns the part that remains after resizing and cropping. The part is cut out before it is resized, because a
+    /// very long picture would become huge.
     fn part_of(&self, (width, height): (u32, u32)) -> PicturePart {
         let (full_width, full_height) = (f64::from(width), f64::from(height));
         let wanted = self.size();
@@ -173,7 +174,7 @@ fn to_f32(number: f64) -> f32 {
     number as f32
 }
 
-/// Reads `preprocessor_config.json`, whose names are those of the image processors of Hugging Face.
+/// Reads `preprocessor_config.json`, which uses the names of the Hugging Face image processors.
 struct FileReader<'a> {
     file: &'a Value,
     family: ModelFamily,
@@ -211,7 +212,7 @@ impl FileReader<'_> {
         Ok(Preprocessing { resize, crop, filter, scale: to_f32(factor), mean, std })
     }
 
-    /// Whether a step is done. Image processors do every step that the file does not turn off.
+    /// Whether a step is done. Image processors do every step unless the file turns it off.
     fn is_on(&self, name: &str) -> bool {
         self.file[name] != false
     }
@@ -226,7 +227,7 @@ impl FileReader<'_> {
                 self.default("size", &format!("stretched to {}x{}", taken.0, taken.1));
                 Resize::Stretched(taken.0, taken.1)
             }
-            // In old files, a number is the shorter side of the picture that is cropped.
+            // In old files, a number is the shorter side of a picture that is cropped afterwards.
             Value::Number(_) if crops => Resize::ShortestEdge(side(&self.file["size"])?),
             Value::Number(_) => {
                 let side = side(&self.file["size"])?;
@@ -284,7 +285,7 @@ impl FileReader<'_> {
         numbers.and_then(|all| all.try_into().ok()).ok_or_else(|| unusable(name))
     }
 
-    /// Reads the filter, which has the numbers of the Python Imaging Library.
+    /// Reads the filter, which is numbered as in the Python Imaging Library.
     fn filter(&mut self) -> Result<ResampleFilter, String> {
         Ok(match &self.file["resample"] {
             Value::Null => {
@@ -308,7 +309,7 @@ impl FileReader<'_> {
     }
 }
 
-/// Applies `crop_pct`, the share of the resized picture that is left. Large pictures are not cropped.
+/// Applies `crop_pct`, the share of the resized picture that remains. Large pictures are not cropped.
 fn crop_by_share(edge: u32, share: f64) -> Result<(Resize, Option<(u32, u32)>), String> {
     if edge >= MIN_UNCROPPED_SIDE {
         return Ok((Resize::Stretched(edge, edge), None));

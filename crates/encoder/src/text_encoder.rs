@@ -1,5 +1,5 @@
-//! Encodes texts: converts a text to token IDs with `tokenizer.json`, adds the attention mask and padding that the model
-//! expects, and runs the model.
+//! Encodes texts: converts a text to token IDs with `tokenizer.json`, adds the attention mask and the padding that the
+//! model expects, and runs the model.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 const ROLE: &str = "text encoder";
-/// Names of vector outputs, most specific first.
+/// The names of vector outputs, most specific first.
 const PREFERRED_OUTPUTS: [&str; 3] = ["text_embeds", "sentence_embedding", "pooler_output"];
 
 pub struct TextEncoder {
@@ -24,7 +24,7 @@ pub struct TextEncoder {
     output: NodeId,
 }
 
-/// The inputs of a model, and the number of tokens that it always gets, if any.
+/// The inputs of a model, and the fixed number of tokens, if the model has one.
 struct TextInputs {
     ids: NodeId,
     mask: Option<NodeId>,
@@ -33,8 +33,9 @@ struct TextInputs {
 }
 
 impl TextEncoder {
-    /// Loads the model of texts with its tokenizer and runs it. Returns the encoder and the length of its vectors; `None` if
-    /// the model takes no texts. `both` is the model of pictures and texts in folders that have one for both.
+    /// Loads the model for texts with its tokenizer, and runs it. Returns the encoder and the length of its vectors, or
+    /// `None` if the model takes no texts. `both` is the model for pictures and texts, in folders in which one file
+    /// serves both.
     pub fn load(
         folder: &ModelFolder,
         both: &OnnxModel,
@@ -59,7 +60,7 @@ impl TextEncoder {
         let read = TextTokenizer::read(&json, more.as_ref(), config, inputs.length, defaults);
         let tokenizer = read.map_err(|reason| unusable_tokenizer(&tokenizer_path, &reason))?;
         if config.family == ModelFamily::Siglip {
-            // `SigLIP` was trained with padded texts, and has no mask.
+            // `SigLIP` was trained with padded texts, and its models have no mask.
             inputs.length = inputs.length.or(config.max_tokens);
         }
         let example =
@@ -78,7 +79,8 @@ impl TextEncoder {
         Ok(Some((encoder, dimension)))
     }
 
-    /// Runs the last token, because the tokenizer of a larger model has tokens without an embedding in this one.
+    /// Runs the last token. This fails if the tokenizer belongs to a larger model and has tokens without an embedding
+    /// in this one.
     fn check_last_token(&self, both: &OnnxModel, tokenizer: &Path) -> Result<(), LoadError> {
         let last = self.tokenizer.max_id;
         self.run(both, &[last]).map(drop).map_err(|_| {
@@ -90,7 +92,7 @@ impl TextEncoder {
         })
     }
 
-    /// Returns the vector of a text, which is not normalized. `both` is the model of pictures and texts.
+    /// Returns the vector of a text, not normalized. `both` is the model for pictures and texts.
     pub fn embed(&self, both: &OnnxModel, text: &str) -> Result<Vec<f32>, String> {
         self.run(both, &self.tokenizer.ids(text)?)
     }
@@ -112,7 +114,7 @@ fn unusable_tokenizer(path: &Path, reason: &str) -> LoadError {
     LoadError::new("tokenizer", path, &why)
 }
 
-/// Returns the output that is one row, preferably one with a known name, and the length of the row.
+/// Returns the output that is a single row, preferably one with a known name, and the length of the row.
 fn choose_output(
     model: &OnnxModel,
     example: &[(NodeId, Value)],
@@ -164,21 +166,21 @@ impl TextInputs {
     }
 }
 
-/// Limit on tokens if neither the model nor the files have one. CLIP has this limit.
+/// The maximum number of tokens if neither the model nor its files specify one. This is the limit of CLIP.
 const DEFAULT_MAX_TOKENS: usize = 77;
 
 pub struct TextTokenizer {
     tokenizer: Tokenizer,
-    /// Whether texts are converted to lower case first. `SigLIP` was trained with such texts, though not all its tokenizers
-    /// convert them.
+    /// Whether texts are converted to lower case first. `SigLIP` was trained with such texts, but some of its
+    /// tokenizers do not convert them.
     lowercases: bool,
     pub padding_id: i32,
     pub max_id: i32,
 }
 
 impl TextTokenizer {
-    /// Reads a `tokenizer.json`, with `tokenizer_config.json` if there is one, and adds the defaults that were taken
-    /// to `defaults`. `length` is the fixed number of tokens of the model, if it has one.
+    /// Reads `tokenizer.json`, and `tokenizer_config.json` if there is one. The defaults used are added to `defaults`.
+    /// `length` is the fixed number of tokens of the model, if it has one.
     pub fn read(
         json: &[u8],
         more: Option<&serde_json::Value>,
@@ -220,8 +222,8 @@ impl TextTokenizer {
     }
 }
 
-/// Returns the padding token of either file, or the first token with a usual name: `</s>` in `SigLIP` 1, `<pad>` in
-/// `SigLIP` 2, and the last token in CLIP.
+/// Returns the padding token that one of the files names, or the first token with a usual name: `</s>` in `SigLIP` 1,
+/// `<pad>` in `SigLIP` 2, and the last token in CLIP.
 fn padding_id(
     tokenizer: &Tokenizer,
     more: Option<&serde_json::Value>,

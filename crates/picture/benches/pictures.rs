@@ -1,7 +1,6 @@
-//! Pictures: from the bytes of a file to a tile, small and large photographs, and each encoder.
+//! Measures pictures: from the bytes of a file to a tile, for small and large photographs and for each encoder.
 //!
-//! The pictures are made up, with detail at every size, so that they compress about as far as
-//! photographs do.
+//! The pictures are generated with detail at every size, so that they compress about as far as photographs.
 #![expect(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -17,12 +16,12 @@ use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use tessera_picture::{Canvas, Crop, Protocol, decode::decode, fit_picture, thumbnail};
 
-/// A tile of the 10x10 grid in 200x50.
+/// The size of a tile in the 10x10 grid of a terminal of 200x50 cells.
 const TILE: (u16, u16) = (20, 5);
-/// A tile of the grid as people use it.
+/// The size of a tile in a typical grid.
 const LARGE_TILE: (u16, u16) = (30, 12);
 
-/// Waves of halving length and height, a different phase for each channel.
+/// Paints waves, each half as long and less strong than the one before. Each channel has its own phase.
 fn photograph(width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, y| {
         let (x, y) = (x as f32, y as f32);
@@ -71,8 +70,8 @@ fn tiles(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A page of 40 tiles after its bytes have arrived, on the two threads that the worker decodes on:
-/// 150 ms are wanted.
+/// Measures a page of 40 tiles whose bytes have arrived, on the two threads on which the worker decodes. The target is
+/// 150 ms.
 fn page(criterion: &mut Criterion) {
     let bytes = jpeg(320, 240, false);
     let mut group = criterion.benchmark_group("page of 40 tiles");
@@ -134,7 +133,7 @@ fn encoders(criterion: &mut Criterion) {
             });
         });
     }
-    // As `viuer` calls it with its feature of that name.
+    // This is the call that `viuer` makes with its feature of that name.
     group.bench_function("sixel, icy_sixel", |bencher| {
         bencher.iter(|| {
             let tile = canvas(LARGE_TILE, Protocol::Sixel);

@@ -4,7 +4,7 @@ fn labels(names: &[&str]) -> Vec<Vec<String>> {
     class_labels(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
 }
 
-/// All names of `ImageNet`.
+/// Returns all names of `ImageNet`.
 fn imagenet() -> Vec<&'static str> {
     SYNSETS.classes.iter().map(|id| SYNSETS.by_id[id].name).collect()
 }
@@ -60,7 +60,7 @@ fn words_are_those_of_synsets_in_models_of_imagenet_only() {
     let all = labels(&imagenet());
     let [bird, machine] = ["n02012849", "n03126707"].map(|id| labels(&[id]).remove(0));
     assert!(all.contains(&bird) && all.contains(&machine) && bird != machine);
-    // What COCO and others call so is a toy, and an animal.
+    // In other datasets such as COCO, a kite is a toy and a mouse is an animal.
     let other = labels(&["person", "kite", "mouse", "couch, or sofa"]);
     assert_eq!(other, [["person"], ["kite"], ["mouse"], ["couch, or sofa"]]);
 }
@@ -79,7 +79,7 @@ fn only_confident_labels_are_given() {
     };
     assert_eq!(labels(&[5.0, 0.0]), ["cat"]);
     assert!(labels(&[0.1, 0.2]).is_empty());
-    // These are probabilities already.
+    // These scores are probabilities already.
     assert_eq!(labels(&[0.25, 0.75]), ["poodle", "dog"]);
     assert!(labels(&[0.35, 0.65]).is_empty());
     for damaged in [&[][..], &[f32::NAN, f32::NAN], &[0.0, 0.0, 9.0], &[0.0, 0.0, 0.0, 9.0]] {

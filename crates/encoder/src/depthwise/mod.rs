@@ -1,11 +1,13 @@
-//! Computes depthwise convolutions, in which each channel of a picture is filtered by itself. They take half of the time of
-//! the runtime in small models, although they have a tenth of the multiplications; `staged_run` replaces them by these.
+//! Computes depthwise convolutions, in which each channel of a picture is filtered by itself. In small models, they
+//! take half of the time of the runtime, although they have a tenth of the multiplications; `staged_run` runs them here
+//! instead.
 //!
-//! Each channel is copied into a padded plane, so that the loop over the picture has no special case for borders. The columns
-//! of a stride are stored apart, so that the loop reads numbers in a row.
+//! Each channel is copied into a padded plane, so that the loop over the picture has no special case for borders. If
+//! the stride is above 1, columns are grouped by their position in the stride, so that the loop reads adjacent numbers.
 //!
 //! The inner loop is plain loops over lanes that the compiler vectorizes; `pulp` selects the widest instructions of the
-//! processor at run time. Products are added in the order of the weights, so results are the same on every machine.
+//! processor at run time. Products are added in the order of the weights, so that results are the same on every
+//! machine.
 
 #![expect(
     clippy::inline_always,
@@ -16,21 +18,21 @@ use pulp::Arch;
 use rayon::prelude::*;
 use rten_tensor::{NdTensorView, Tensor, prelude::*};
 
-/// Number of channels that a thread takes at once.
+/// The number of channels that a thread takes at once.
 const CHANNELS: usize = 8;
-/// Rows of pictures up to this width are filtered with half as many lanes.
+/// Rows up to this width are filtered with half as many lanes.
 const NARROW: usize = 8;
 
 pub struct DepthwiseConvolution {
     pub geometry: FilterGeometry,
-    /// The weights of each channel, in rows.
+    /// The weights of each channel, row by row.
     pub weights: Vec<f32>,
     /// The bias of each channel.
     pub bias: Vec<f32>,
 }
 
 impl DepthwiseConvolution {
-    /// Filters pictures. The output is written to `buffer`, whose content does not matter.
+    /// Filters pictures. The output is written to `buffer`, whose previous content is ignored.
     pub fn apply(
         &self,
         input: &NdTensorView<f32, 4>,
@@ -75,7 +77,7 @@ impl DepthwiseConvolution {
     }
 }
 
-/// Limit on sizes, strides and paddings. Larger ones are left to the runtime, so that no size here overflows.
+/// The limit for sizes, strides and paddings. Larger ones are left to the runtime, so that no size overflows here.
 const MAX_SIZE: usize = 64;
 
 /// The positions at which a filter is applied. Pairs are vertical, then horizontal.
@@ -100,7 +102,8 @@ impl FilterGeometry {
         [0, 1].map(|axis| (self.size[axis] - 1) * self.dilations[axis] + 1)
     }
 
-    /// Returns the size of the output for the size of an input; `None` if the filter is larger than the padded picture.
+    /// Returns the size of the output for an input of this size, or `None` if the filter is larger than the padded
+    /// picture.
     pub fn output_size(&self, input: [usize; 2]) -> Option<[usize; 2]> {
         let size = |axis: usize| {
             let padded = input[axis] + self.padding[axis] + self.padding[axis + 2];
@@ -110,9 +113,9 @@ impl FilterGeometry {
     }
 }
 
-/// One channel of a picture with its padding. Rows are divided into as many parts as the stride has columns: the first part
-/// has every column that is read first, and so on, so that the loop reads numbers in a row. Beyond each row and below the
-/// last one there is room for all lanes of the loop.
+/// One channel of a picture with its padding. A row is divided into as many parts as the stride has columns. The first
+/// part has every column that is read first, and so on, so that the loop reads adjacent numbers. After each row and
+/// below the last row, there is room for all lanes of the loop.
 pub struct PaddedPlane {
     numbers: Vec<f32>,
     padding: [usize; 2],
@@ -154,7 +157,7 @@ impl PaddedPlane {
         self.strides[0] * self.part * self.strides[1]
     }
 
-    /// Copies a picture of this width into the padding, which stays 0.
+    /// Copies a picture of this width into the plane. The padding around it stays 0.
     pub fn fill(&mut self, picture: &[f32], width: usize) {
         let [top, left] = self.padding;
         let stride = self.strides[1];
@@ -188,7 +191,8 @@ fn copy<'a>(source: impl IntoIterator<Item = &'a f32>, target: &mut [f32]) {
     target.iter_mut().zip(source).for_each(|(target, number)| *target = *number);
 }
 
-/// Number of rows that are filtered together. Their sums stay in registers, and each weight is read once for all of them.
+/// The number of rows that are filtered together. Their sums stay in registers, and each weight is read once for all of
+/// them.
 pub const ROWS: usize = 4;
 
 /// A weight, and the position that it reads relative to the position of an output.
@@ -200,7 +204,7 @@ pub struct Tap {
 
 /// The filter of one channel.
 pub struct PlaneFilter<'a> {
-    /// The numbers, with room for all lanes and [`ROWS`].
+    /// The padded numbers, with room for all lanes and [`ROWS`].
     pub plane: &'a [f32],
     pub row_step: usize,
     pub taps: &'a [Tap],
@@ -218,7 +222,7 @@ impl PlaneFilter<'_> {
     #[inline(always)]
     fn sums<const LANES: usize>(&self, begin: usize) -> [[f32; LANES]; ROWS] {
         let mut sums = [[self.bias; LANES]; ROWS];
-        // Without an index into the rows, all sums stay in registers.
+        // If the rows are not indexed, all sums stay in registers.
         let [first, second, third, fourth] = &mut sums;
         let plane = &self.plane[begin..];
         for tap in self.taps {
@@ -240,7 +244,8 @@ fn add_products<const LANES: usize>(sums: &mut [f32; LANES], numbers: &[f32], we
     }
 }
 
-/// A call with its arguments, because the body of a closure would not be inlined and so not be compiled for the processor.
+/// A call with its arguments. A closure cannot be used, because its body would not be inlined and therefore not be
+/// compiled for the processor.
 struct FilterCall<'a, const LANES: usize> {
     filter: &'a PlaneFilter<'a>,
     output: &'a mut [f32],

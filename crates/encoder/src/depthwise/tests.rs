@@ -2,7 +2,7 @@ use rten_tensor::NdTensor;
 
 use crate::depthwise::*;
 
-/// Numbers that repeat late, from -1 to 1.
+/// Returns numbers from -1 to 1 that repeat only after 101 numbers.
 fn numbers(count: usize, seed: usize) -> Vec<f32> {
     let number = |at: usize| f32::from(u8::try_from((at * 37 + seed) % 101).unwrap()) / 50.0 - 1.0;
     (0..count).map(number).collect()
@@ -17,7 +17,7 @@ fn convolution(channels: usize, geometry: FilterGeometry) -> DepthwiseConvolutio
     }
 }
 
-/// As the definition says.
+/// Computes the convolution directly from its definition.
 fn expected(convolution: &DepthwiseConvolution, input: &NdTensorView<f32, 4>) -> Vec<f32> {
     let [batch, channels, height, width] = input.shape();
     let FilterGeometry { size, strides, dilations, padding } = convolution.geometry;

@@ -114,7 +114,7 @@ fn pixels_are_those_of_the_middle_scaled_and_normalized() {
     let file = json!({"size": {"shortest_edge": 4}, "do_center_crop": true, "crop_size": 2,
         "resample": 0, "image_mean": [0.5, 0.0, 0.0], "image_std": [0.5, 1.0, 0.5]});
     let preprocessing = read(&file).0.unwrap();
-    // Red in the middle, blue around it.
+    // The picture is red in the middle and blue around it.
     let picture = RgbImage::from_fn(8, 4, |x, y| {
         let middle = (3..5).contains(&x) && (1..3).contains(&y);
         if middle { Rgb([255, 0, 0]) } else { Rgb([0, 0, 255]) }

@@ -1,7 +1,8 @@
-//! Runs a model in stages, so that its depthwise convolutions are computed by `depthwise` and everything else by the runtime.
-//! The runtime accepts no operators from outside, but it computes any values of a model from any others.
+//! Runs a model in stages, so that `depthwise` computes its depthwise convolutions and the runtime computes everything
+//! else. The runtime accepts no operators from outside, but it can compute any values of a model from any others.
 //!
-//! `OperatorReader` finds the convolutions, `StagePlan` divides the operators into stages, and `StagedRun` computes them.
+//! `OperatorReader` finds the convolutions, `StagePlan` divides the operators into stages, and `StagedRun` computes
+//! them.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -22,11 +23,11 @@ use crate::{
 pub struct StagedRun {
     stages: Vec<Stage>,
     outputs: Vec<NodeId>,
-    /// The last step that reads a value. Each stage is a step, and so is each of its convolutions.
+    /// The last step that reads each value. A stage is a step, and so is each convolution of a stage.
     last_reads: HashMap<NodeId, usize>,
 }
 
-/// Values between stages.
+/// The values that are passed between stages.
 #[derive(Default)]
 struct StageValues {
     values: HashMap<NodeId, Value>,
@@ -35,7 +36,8 @@ struct StageValues {
 }
 
 impl StagedRun {
-    /// Divides the model of a file, and runs it with an example. A model that cannot be divided runs as a whole.
+    /// Divides the model of a file, and runs it with an example. If a model cannot be divided, all of it runs in the
+    /// runtime.
     pub fn new(
         model: &OnnxModel,
         path: &Path,
@@ -82,7 +84,7 @@ impl StagedRun {
         model: &OnnxModel,
         input: &(NodeId, Value),
     ) -> Result<Vec<OutputTensor>, String> {
-        // The thread pool is entered once, because entering it for each stage would cost more.
+        // The thread pool is entered only once, because entering it for each stage would take longer.
         rten::thread_pool().run(|| {
             let mut values = StageValues::default();
             let mut step = 0;
@@ -99,8 +101,8 @@ impl StagedRun {
         })
     }
 
-    /// Runs the operators of a stage in the runtime. The runtime gets values that are not read again for good, so that it
-    /// can overwrite them.
+    /// Runs the operators of a stage in the runtime. Values that are not needed again are moved into the runtime, so
+    /// that it can overwrite them.
     fn run_operators(
         &self,
         model: &OnnxModel,
@@ -157,11 +159,11 @@ impl StageValues {
     }
 }
 
-/// The part of a model that the runtime computes at once, and the convolutions that can follow.
+/// The part of a model that the runtime computes at once, and the convolutions that can run after it.
 pub struct Stage {
-    /// Values of former stages.
+    /// The values that earlier stages computed.
     pub inputs: Vec<NodeId>,
-    /// Values for convolutions and later stages.
+    /// The values that convolutions and later stages need.
     pub outputs: Vec<NodeId>,
     pub convolutions: Vec<StageConvolution>,
 }
@@ -172,10 +174,10 @@ pub struct StageConvolution {
     pub convolution: DepthwiseConvolution,
 }
 
-/// Divides the operators of a model into stages. A value is computed in the stage of the last value that it depends on. The
-/// output of a convolution belongs to the next stage.
+/// Divides the operators of a model into stages. A value is computed in the last stage of the values that it depends
+/// on. The output of a convolution belongs to the next stage.
 pub struct StagePlan<'a> {
-    /// The stage of each value. Constants have none.
+    /// The stage of each value. Constants have no stage.
     stage_of: HashMap<&'a str, usize>,
     stages: Vec<PlannedStage<'a>>,
     /// The outputs of convolutions.
@@ -192,7 +194,8 @@ struct PlannedStage<'a> {
 }
 
 impl<'a> StagePlan<'a> {
-    /// Divides a model; `None` if it has no convolution that can be computed here, or has operators with unknown inputs.
+    /// Divides a model. Returns `None` if no convolution of the model can be computed here, or if an operator has
+    /// unknown inputs.
     pub fn new(model: &OnnxModel, graph: &'a OnnxGraph, outputs: &'a [String]) -> Option<Self> {
         let has_graph = |node: &NodeProto| node.attribute.iter().any(|it| it.g.is_some());
         if graph.nodes.iter().any(has_graph) {
@@ -251,7 +254,7 @@ impl<'a> StagePlan<'a> {
         self.stage_of.extend(node.output.iter().map(|name| (name.as_str(), stage)));
     }
 
-    /// Makes the stage of a value return it.
+    /// Makes the stage that computes a value return the value.
     fn keep(&mut self, value: &'a str) {
         if !self.filtered.contains(value) {
             let stage = self.stage_of.get(value).copied().unwrap_or_default();
@@ -266,7 +269,7 @@ impl<'a> StagePlan<'a> {
         &mut self.stages[number]
     }
 
-    /// Resolves the names of values; `None` if the runtime does not have a needed value.
+    /// Resolves the names of values. Returns `None` if the runtime does not have a needed value.
     pub fn into_stages(self, model: &OnnxModel) -> Option<Vec<Stage>> {
         self.stages.into_iter().map(|stage| stage.into_stage(model)).collect()
     }
@@ -289,7 +292,7 @@ impl PlannedStage<'_> {
     }
 }
 
-/// Returns the values that outputs depend on, without those inside convolutions.
+/// Returns the values on which the outputs depend, except values inside convolutions.
 fn needed_values<'a>(
     graph: &'a OnnxGraph,
     operators: &HashMap<&str, ConvolutionOperator<'a>>,
@@ -314,17 +317,17 @@ pub struct ConvolutionOperator<'a> {
     pub convolution: DepthwiseConvolution,
 }
 
-/// Reads operators with their weights. The weights come from the runtime, which has read them already and computes those
-/// that an exporter left as expressions.
+/// Reads operators with their weights. The weights come from the runtime, which has already read them and computes
+/// weights that an exporter left as expressions.
 pub struct OperatorReader<'m, 'a> {
     graph: &'a OnnxGraph,
     model: &'m OnnxModel,
-    /// The nodes that read a value. An output of the model has one more reader, `None`.
+    /// The nodes that read a value. An output of the model has an additional reader, `None`.
     readers: HashMap<&'a str, Vec<Option<&'a NodeProto>>>,
 }
 
 impl<'m, 'a> OperatorReader<'m, 'a> {
-    /// Prepares to find operators. `outputs` are the values that have to be kept.
+    /// Prepares to find operators. `outputs` are the values that must be kept.
     pub fn new(graph: &'a OnnxGraph, model: &'m OnnxModel, outputs: &'a [String]) -> Self {
         let mut readers: HashMap<&str, Vec<_>> = HashMap::new();
         for node in &graph.nodes {
@@ -349,12 +352,12 @@ impl<'m, 'a> OperatorReader<'m, 'a> {
             return None;
         }
         let convolution = self.convolution(node)?;
-        // An input of the model is not a value between operators.
+        // An input of the model is not a value between operators, so a convolution that reads one is not computed here.
         self.graph.source(input)?;
         Some(ConvolutionOperator { input, output, convolution })
     }
 
-    /// Reads a depthwise convolution; `None` for other operators and unusual convolutions.
+    /// Reads a depthwise convolution. Returns `None` for other operators and for unusual convolutions.
     fn convolution(&self, node: &NodeProto) -> Option<DepthwiseConvolution> {
         let groups =
             integer_attribute(node, "group").and_then(|groups| usize::try_from(groups).ok())?;

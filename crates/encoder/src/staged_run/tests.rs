@@ -9,13 +9,13 @@ use super::*;
 const CHANNELS: i64 = 12;
 const SIDE: i64 = 10;
 
-/// Numbers that repeat late, from -1 to 1.
+/// Returns numbers from -1 to 1 that repeat only after 101 numbers.
 fn numbers(count: i64, seed: i64) -> Vec<f32> {
     let number = |at: i64| f32::from(u8::try_from((at * 37 + seed) % 101).unwrap()) / 50.0 - 1.0;
     (0..count).map(number).collect()
 }
 
-/// A graph of pictures with many channels, with the limits of activations.
+/// Builds a graph for pictures, with many channels and with limited activations.
 fn graph() -> TinyGraph {
     let shape = [None, Some(3), Some(SIDE), Some(SIDE)];
     TinyGraph::default()
@@ -26,7 +26,7 @@ fn graph() -> TinyGraph {
 }
 
 trait Convolutions {
-    /// Weights have these outputs, inputs and rows.
+    /// Adds a convolution. `weights` are its numbers of outputs, inputs and rows.
     fn convolution(self, from: &str, to: &str, weights: [i64; 3], stride: i64) -> Self;
     fn depthwise(self, from: &str, to: &str, stride: i64) -> Self;
 }
@@ -58,7 +58,8 @@ impl Convolutions for TinyGraph {
     }
 }
 
-/// The number of depthwise convolutions that are computed here. All outputs must be those of the whole model.
+/// Returns the number of depthwise convolutions that are computed here. Checks that all outputs equal those of the
+/// whole model.
 fn computed_here(graph: TinyGraph, outputs: &[&str]) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.onnx");
