@@ -1,5 +1,6 @@
-//! What a search of the members of a dataset asks for, and the rule that makes one score of the distance by our own
-//! vectors and that by the user's own model. The search in memory and the search tables of a server share both.
+//! A search of the members of a dataset, and the rule that merges two distances into one score: the distance by our own
+//! vectors, and the distance by the user's own model. The search in memory and the search tables of a server share
+//! both.
 
 use half::f16;
 
@@ -8,7 +9,7 @@ use tessera_model::{
     vql::{IssueKind, LabelRule},
 };
 
-/// Which members match, and in which order.
+/// Which members match, and in which order they are returned.
 #[derive(Clone, Debug)]
 pub struct MemberSearch {
     /// A member matches if all conditions hold.
@@ -18,11 +19,11 @@ pub struct MemberSearch {
 
 #[derive(Clone, Debug)]
 pub enum MemberOrder {
-    /// That of the clusters.
+    /// The order of the clusters.
     Browsing,
-    /// By the scores of captions: rows of pictures, and their scores.
+    /// Orders by the scores of captions, which are given as rows of pictures and their scores.
     Captions(Vec<(i64, f32)>),
-    /// By distance; members without such a vector do not match.
+    /// Orders by distance. Members without such a vector do not match.
     Distance(MemberDistance),
 }
 
@@ -36,7 +37,7 @@ pub enum MemberCondition {
     NearDuplicate(f64),
     /// The uniqueness is above this.
     Uniqueness(f64),
-    /// Its picture is, or is not, one of these rows.
+    /// The picture of the member is one of these rows, or, if `matching` is false, is not.
     Captions {
         pictures: Vec<i64>,
         matching: bool,
@@ -46,7 +47,7 @@ pub enum MemberCondition {
     Never,
 }
 
-/// The confidence of an issue is, or is not, in a range.
+/// The range in which the confidence of an issue must be, or must not be.
 #[derive(Clone, Copy, Debug)]
 pub struct IssueRange {
     pub kind: IssueKind,
@@ -55,7 +56,7 @@ pub struct IssueRange {
     pub within: bool,
 }
 
-/// A vector to compare members with.
+/// A vector with which members are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorQuery {
     pub of: MemberVector,
@@ -65,13 +66,13 @@ pub struct VectorQuery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberVector {
     Descriptor,
-    /// Of captions and labels.
+    /// The vector of captions and labels.
     Embedding,
-    /// Of the user's own model.
+    /// The vector of the user's own model.
     Model,
 }
 
-/// What a score is computed of.
+/// The vectors from which a distance is computed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DistanceQuery {
     /// The cosine distance from one vector.
@@ -88,7 +89,7 @@ impl DistanceQuery {
         }
     }
 
-    /// The vectors whose nearest members include the best ones.
+    /// Returns the vectors whose nearest members include the best results.
     pub fn candidates(&self) -> Vec<&VectorQuery> {
         match self {
             Self::Single(query) => vec![query],
@@ -98,11 +99,12 @@ impl DistanceQuery {
     }
 }
 
-/// The distances of members from a query; those of copies of its picture are known, and count if they are smaller.
+/// The distances of members from a query. The distances of copies of the query's picture are known beforehand, and
+/// count if they are smaller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemberDistance {
     pub query: DistanceQuery,
-    /// Rows of media, and their distances.
+    /// Rows of copies, and their distances.
     pub copies: Vec<(i64, f32)>,
 }
 
@@ -114,33 +116,34 @@ impl From<DistanceQuery> for MemberDistance {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DistanceBound {
-    /// There is such a vector.
+    /// The member has such a vector.
     Exists,
     Below(f64),
     AtMost(f64),
-    /// One minus the distance is at least this.
+    /// One minus the distance is at least this value.
     SimilarityFrom(f64),
 }
 
-/// Share of the model in the similarity of pictures. Measured with EfficientNet-Lite0: together they find more changed
-/// copies (recall .85) than the model alone (.80) or our descriptor (.20), with the categories of the model.
+/// Share of the model in the similarity of pictures. Measured with EfficientNet-Lite0: both together find more changed
+/// copies (recall .85) than the model alone (.80) or our descriptor alone (.20), and keep the categories of the model.
 pub const MODEL_SHARE: f32 = 0.85;
-/// Captions that are nearer have words of the query, or related ones; the bands of the interface begin there, too.
+/// Captions that are nearer than this contain words of the query, or related words. The bands of the interface begin at
+/// the same value.
 pub const CAPTION_LIMIT: f32 = 0.6;
-/// Moves the distances of a model, 0 to 2, above those of captions.
+/// The factor that maps the distances of a model (0 to 2) to a range above the distances of captions.
 pub const MODEL_SCALE: f32 = 0.2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeRule {
-    /// For pictures: both, with weights; without the vector of the model, our own.
+    /// For pictures: both distances, weighted. Without a vector of the model, only our own distance counts.
     Weighted,
-    /// For texts: captions that match come first, in their order, so that a model cannot make their search worse.
-    /// The model ranks all others.
+    /// For texts: captions that match come first, in their order, so that a model cannot make caption search worse. The
+    /// model ranks everything else.
     OwnFirst,
 }
 
 impl MergeRule {
-    /// The score of a member; infinite distances are those of missing vectors.
+    /// Returns the score of a member. The distance of a missing vector is infinite.
     pub fn score(self, own: f32, model: f32) -> f32 {
         match self {
             Self::Weighted if model.is_finite() && own.is_finite() => {

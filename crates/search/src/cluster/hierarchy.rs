@@ -1,5 +1,5 @@
-//! Clusters rows into nested levels by average linkage along the edges of the neighbor graph. Come here for the thresholds of
-//! the granularities.
+//! Clusters rows into nested levels by average linkage along the edges of the neighbor graph. The thresholds of the
+//! granularities are defined here.
 
 use half::f16;
 use tessera_model::Granularity;
@@ -7,14 +7,15 @@ use tessera_model::Granularity;
 use super::issue_scores::{median, uniqueness};
 use crate::similarity::{self, DuplicatePair, Neighbor, NeighborGraph, Vectors};
 
-/// Mean distance within which images look the same; near-duplicates join regardless of it.
+/// Mean distance within which images look the same. Near-duplicates join whatever their distance is.
 const FINEST_THRESHOLD: f32 = 0.04;
 /// Rank of the neighbor whose distance measures how homogeneous a dataset is.
 const MEDIAN_NEIGHBOR_RANK: usize = 8;
-/// Bounds for the median of that distance, from renderings of a few scenes to diverse photographs.
+/// Bounds for the median of that distance. The low bound fits renderings of a few scenes, the high bound fits diverse
+/// photographs.
 const MEDIAN_RANGE: (f32, f32) = (0.2, 0.5);
-/// Thresholds of the coarser levels, relative to that median: variants of one image; similar images
-/// (the default level); related images; broad categories.
+/// Thresholds of the coarser levels, relative to that median: variants of one image, similar images (the default
+/// level), related images, and broad categories.
 const LEVEL_OFFSETS: [f32; Granularity::LEVELS - 1] = [-0.05, 0.06, 0.15, 0.25];
 /// Number of neighbors when whole groups are compared.
 const GROUP_NEIGHBORS: usize = 8;
@@ -63,7 +64,7 @@ fn level_thresholds(graph: &NeighborGraph) -> [f32; Granularity::LEVELS] {
     })
 }
 
-/// Sorts the rows of a group by increasing mean distance to the others; the first is the medoid.
+/// Sorts the rows of a group by increasing mean distance to the rest of the group. The first row is the medoid.
 pub fn by_centrality(vectors: &Vectors, members: &[u32]) -> Vec<u32> {
     let mut sum = vec![0.0; vectors.dimension()];
     for &member in members {
@@ -95,8 +96,8 @@ fn sorted_edges(graph: &NeighborGraph) -> Vec<NeighborEdge> {
     edges
 }
 
-/// Joins groups without outgoing edges through their means: in a group with more members than
-/// neighbors per row, all neighbors of its members may be members.
+/// Joins groups that have no outgoing edges, by the distance of their means. A group may have no outgoing edges if it
+/// has more members than a row has neighbors, because all neighbors of its members may then be members.
 fn join_closed_groups(groups: &mut GroupForest, degree: usize, threshold: f32) {
     let (roots, means) = groups.means_of_groups_larger_than(degree);
     if roots.len() < 2 {
@@ -123,7 +124,7 @@ pub struct GroupForest<'a> {
     parents: Vec<u32>,
     /// Number of members, valid at roots.
     sizes: Vec<u32>,
-    /// Sum of the members' vectors, at roots with more than one member; empty elsewhere.
+    /// Sum of the members' vectors, at roots with more than one member. Empty elsewhere.
     sums: Vec<Vec<f32>>,
 }
 
@@ -147,7 +148,7 @@ impl<'a> GroupForest<'a> {
         }
     }
 
-    /// Joins the groups along `edges`, in order, if their mean distance is within `threshold`.
+    /// Joins the groups along `edges`, in their order, if the mean distance of the groups is within `threshold`.
     pub fn join_within(&mut self, edges: &[NeighborEdge], threshold: f32) {
         for edge in edges {
             let (a, b) = (self.root(edge.endpoints.0), self.root(edge.endpoints.1));
@@ -200,7 +201,7 @@ impl<'a> GroupForest<'a> {
         (1.0 - f64::from(product) / pairs) as f32
     }
 
-    /// Joins the group of the root `other` to that of the lower root `root`.
+    /// Joins the group of the root `other` to the group of the lower root `root`.
     fn join(&mut self, root: u32, other: u32) {
         let (at, from) = (root as usize, other as usize);
         if self.sums[at].is_empty() {

@@ -1,9 +1,9 @@
-//! Scores rows by how unusual they are in their dataset: by similarity, aspect ratio or size, or by a label that does not fit
-//! their neighbors. Visual similarity is not meaning, so each result is a confidence, not a decision: 0.0 for usual, 0.5 at
-//! the threshold, towards 1.0 beyond.
+//! Scores rows by how unusual they are in their dataset: by similarity, by aspect ratio or size, or by a label that
+//! does not fit their neighbors. Visual similarity does not imply equal meaning, so each score is a confidence and not
+//! a decision: 0.0 for usual rows, 0.5 at the threshold, and towards 1.0 beyond it.
 //!
-//! Usual is the median, which outliers do not move. The threshold is three robust standard deviations, with a minimum that
-//! is visible to the eye.
+//! The usual value is the median, which outliers do not move. The threshold is three robust standard deviations, but at
+//! least a minimum that is visible to the eye.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,14 +13,14 @@ use crate::similarity::{Neighbor, NeighborGraph};
 const NEIGHBOR_COUNT: usize = 8;
 /// Distance at which the uniqueness is 0.5.
 const HALF_UNIQUE_DISTANCE: f32 = 0.35;
-/// Robust standard deviations to the threshold.
+/// Number of robust standard deviations from the median to the threshold.
 const MAX_DEVIATIONS: f32 = 3.0;
 /// Ratio of standard deviation and median absolute deviation of a normal distribution.
 const MAD_TO_SIGMA: f32 = 1.4826;
 /// Minimum threshold for the mean distance to the neighbors.
 const MIN_DISTANCE_THRESHOLD: f32 = 0.15;
-/// Minimum threshold for the aspect ratio. A panorama among photographs exceeds it, a portrait
-/// photograph among landscape ones does not, because orientation is ignored.
+/// Minimum threshold for the aspect ratio. A panorama among photographs exceeds this threshold. A portrait photograph
+/// among landscape ones does not, because orientation is ignored.
 const MIN_ASPECT_THRESHOLD: f32 = 1.6;
 /// Minimum threshold for the ratio of pixel counts.
 const MIN_SIZE_THRESHOLD: f32 = 8.0;
@@ -32,7 +32,8 @@ pub fn outlier_scores(graph: &NeighborGraph) -> Vec<f32> {
     deviation_scores(mean_distances, MIN_DISTANCE_THRESHOLD, |away| away.max(0.0))
 }
 
-/// Returns 0.0 (has duplicates) to 1.0 (unlike anything else). Neighbors are ordered nearest first.
+/// Returns the uniqueness of a row, from 0.0 (has duplicates) to 1.0 (unlike anything else). Neighbors are ordered
+/// nearest first.
 pub fn uniqueness(nearest: &[Neighbor]) -> f32 {
     let Some(first) = nearest.first() else {
         return 1.0;
@@ -43,7 +44,7 @@ pub fn uniqueness(nearest: &[Neighbor]) -> f32 {
     ratio / (1.0 + ratio)
 }
 
-/// Returns the mean distance of the nearest neighbors; 0.0 without any.
+/// Returns the mean distance of the nearest neighbors, or 0.0 if there are none.
 fn mean_distance(nearest: &[Neighbor]) -> f32 {
     let nearest = &nearest[..nearest.len().min(NEIGHBOR_COUNT)];
     nearest.iter().map(|n| n.distance).sum::<f32>() / nearest.len().max(1) as f32
@@ -77,11 +78,11 @@ fn deviation_scores(values: Vec<f32>, nearest: f32, away: fn(f32) -> f32) -> Vec
     values.into_iter().map(confidence).collect()
 }
 
-/// Minimum number of items of a label for a usual distance.
+/// Minimum number of items with a label for which a usual distance is computed.
 const MIN_CLASS_SIZE: usize = 5;
 
-/// Returns for every row the confidence (0.0-1.0) that it should have another label: the lead of the most frequent label
-/// among its neighbors over its own, weighted by similarity.
+/// Returns for every row the confidence (0.0-1.0) that it should have another label. The confidence is the lead of the
+/// most frequent label among its neighbors over its own label, weighted by similarity.
 pub fn mislabel_scores<L: Ord>(labels: &[&[L]], graph: &NeighborGraph) -> Vec<f32> {
     let of = |row: usize| -> f32 {
         let mut votes: BTreeMap<&L, f32> = BTreeMap::new();
@@ -104,8 +105,9 @@ pub fn mislabel_scores<L: Ord>(labels: &[&[L]], graph: &NeighborGraph) -> Vec<f3
     (0..labels.len()).map(|row| if labels[row].is_empty() { 0.0 } else { of(row) }).collect()
 }
 
-/// Returns for every row the confidence (0.0-1.0) that it is unlike the others of its label: 0.5 if its nearest neighbor
-/// with the same label is twice as far away as usual for the label, or is not among its neighbors.
+/// Returns for every row the confidence (0.0-1.0) that it is unlike the rest of the rows with its label. The confidence
+/// is 0.5 if the nearest neighbor with the same label is twice as far away as usual for the label, or if no neighbor
+/// has the label.
 pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
     labels: &[&[L]],
     graph: &NeighborGraph,
@@ -132,7 +134,7 @@ pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
         .collect();
     let of = |row: usize| -> f32 {
         let distance = nearest[row].unwrap_or(1.0);
-        // If a row has several labels, the best fitting one counts.
+        // If a row has several labels, the label that fits best counts.
         let fits = labels[row].iter().filter_map(|label| medians.get(label));
         let ratio = fits.map(|median| distance / (2.0 * median)).fold(f32::INFINITY, f32::min);
         if ratio.is_finite() { ratio.powi(3) / (1.0 + ratio.powi(3)) } else { 0.0 }
@@ -140,7 +142,7 @@ pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
     (0..labels.len()).map(of).collect()
 }
 
-/// Returns the upper median, which outliers do not move; `None` if there are no values.
+/// Returns the upper median, which outliers do not move, or `None` if there are no values.
 pub fn median(mut values: Vec<f32>) -> Option<f32> {
     let middle = values.len() / 2;
     (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f32::total_cmp).1)

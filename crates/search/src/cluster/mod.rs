@@ -1,9 +1,8 @@
 //! Hierarchical clustering in five nested granularities, from one neighbor graph.
 //!
-//! Edges of the graph are processed by increasing distance and join groups (union-find). The groups
-//! at each of five thresholds are the clusters of a level, so the levels nest. Groups are only
-//! joined if their mean distance is within the threshold too (average linkage), which prevents
-//! chaining.
+//! The edges of the graph are processed by increasing distance, and each edge joins two groups (union-find). The groups
+//! at each of five thresholds are the clusters of a level, so the levels nest. Groups are only joined if their mean
+//! distance is within the threshold too (average linkage), which prevents chaining.
 
 #![expect(
     clippy::cast_precision_loss,

@@ -1,15 +1,15 @@
 //! Computes the visual descriptor of an image, a unit vector, and its perceptual hash. No learned model is involved.
 //!
-//! The descriptor concatenates edges (fine and coarse), color layout and color histogram. Each block is centered on the mean
-//! of ordinary photographs and weighted. Without centering, all images would be close together; with it, unrelated images
-//! have a distance of about 1.
+//! The descriptor concatenates edges (fine and coarse), color layout and color histogram. Each block is centered on the
+//! mean of ordinary photographs and weighted. Without centering, all images would be close together; with it, unrelated
+//! images have a distance of about 1.
 
 use std::{f32::consts::PI, sync::LazyLock};
 
 use half::f16;
 use image::RgbImage;
 
-/// Length and factor of each block.
+/// Length and factor of each block of the descriptor.
 ///
 /// The factor is the weight of the block divided by its deviation over the photographs of
 /// [`DESCRIPTOR_MEAN`]. Differences between the halves of an image weigh less than their means, and
@@ -63,7 +63,7 @@ pub fn raw_descriptor(square: &RgbImage) -> Vec<f32> {
 const LAYOUT_CELLS: usize = 4;
 const HUE_BINS: usize = 15;
 const LIGHTNESS_BINS: usize = 3;
-/// Chroma of a fully saturated color; below, part of the weight goes to the gray bin.
+/// Chroma of a fully saturated color. Below this chroma, a part of the weight goes to the gray bin.
 const FULL_SATURATION: f32 = 0.3;
 /// Lightness deviation below which an image counts as flat.
 const FLAT_SPREAD: f32 = 0.05;
@@ -93,7 +93,7 @@ impl OpponentChannels {
         }
     }
 
-    /// Returns the mean colors on a soft grid, folded: 48 numbers. Lightness is standardized.
+    /// Returns the mean colors on a soft grid, folded to 48 numbers. Lightness is standardized.
     pub fn layout(&self) -> Vec<f32> {
         let lightness = standardized(&soft_pool(&self.lightness, SQUARE_SIDE, LAYOUT_CELLS));
         let red_green = soft_pool(&self.red_green, SQUARE_SIDE, LAYOUT_CELLS);
@@ -147,8 +147,8 @@ const DIRECTION_BINS: usize = 8;
 /// Edge strength below which a cell counts as flat, in luma times pixels.
 const FLAT_STRENGTH: f32 = 1e-2;
 
-/// Computes the orientation histograms of a square gray image (`side` x `side`, 0.0 to 1.0) on `cells` x `cells` cells,
-/// folded: `cells` squared times eight numbers.
+/// Computes the orientation histograms of a square gray image (`side` x `side`, 0.0 to 1.0) on `cells` x `cells` cells.
+/// The result is folded and has eight numbers per cell.
 pub fn orientation_descriptor(gray: &[f32], side: usize, cells: usize) -> Vec<f32> {
     let mut grid = cell_histograms(gray, side, cells);
     normalize(&mut grid, cells);
@@ -208,8 +208,8 @@ fn direction_bin(dx: f32, dy: f32) -> (usize, f32) {
     (position as usize % DIRECTION_BINS, position.fract())
 }
 
-/// Divides every cell by the geometric mean of its own strength and the mean strength: a compromise
-/// between ignoring contrast and keeping it. The square root limits the influence of strong edges.
+/// Divides every cell by the geometric mean of its own strength and the mean strength, which is a compromise between
+/// ignoring contrast and keeping it. The square root limits the influence of strong edges.
 fn normalize(grid: &mut [f32], cells: usize) {
     let mean = grid.iter().sum::<f32>() / (cells * cells) as f32;
     for cell in grid.chunks_exact_mut(DIRECTION_BINS) {
@@ -224,12 +224,12 @@ fn normalize(grid: &mut [f32], cells: usize) {
 /// Pixels per side of the square copy.
 pub const SQUARE_SIDE: usize = 64;
 
-/// The two cells that a position belongs to, with weights: pixels between two cell centers are
-/// shared, so small shifts have a small effect.
+/// The two cells that a position belongs to, with weights. A pixel between two cell centers is shared, so that small
+/// shifts have a small effect.
 #[derive(Clone, Copy, Debug)]
 pub struct CellWeights {
     pub first: (usize, f32),
-    /// The next cell and its weight; the same cell beyond the outermost centers.
+    /// The next cell and its weight. Beyond the outermost centers, this is the same cell.
     pub second: (usize, f32),
 }
 
@@ -282,11 +282,10 @@ pub fn downsample_2x(values: &[f32], side: usize) -> Vec<f32> {
         .collect()
 }
 
-/// Folds a grid of `cells` x `cells`, each with `depth` numbers, along its vertical axis: first the
-/// means, then the absolute differences, of every number and its mirrored counterpart.
+/// Folds a grid of `cells` x `cells`, each with `depth` numbers, along its vertical axis. The result has first the
+/// means and then the absolute differences of every number and its mirrored counterpart.
 ///
-/// Mirroring reverses the numbers within a cell: they are orientation bins over a half turn, or a
-/// single value.
+/// Mirroring reverses the numbers within a cell, which are either orientation bins over a half turn or a single value.
 pub fn fold_mirror(grid: &[f32], cells: usize, depth: usize) -> Vec<f32> {
     let pairs: Vec<(f32, f32)> = (0..cells)
         .flat_map(|row| (0..cells / 2).map(move |column| (row, column)))
@@ -314,8 +313,8 @@ static COSINE_TABLE: LazyLock<[[f32; INPUT_SIDE]; FREQUENCIES]> = LazyLock::new(
     })
 });
 
-/// Computes the perceptual hash: the signs of the lowest DCT frequencies. Each bit says whether a frequency is above the
-/// median. Near-duplicates differ in few bits.
+/// Computes the perceptual hash from the signs of the lowest DCT frequencies. Each bit says whether a frequency is
+/// above the median. Near-duplicates differ in few bits.
 pub fn perceptual_hash(square: &RgbImage) -> u64 {
     let luma: Vec<f32> = super::quality::luma(square).iter().map(|&v| f32::from(v)).collect();
     let gray = downsample_2x(&luma, SQUARE_SIDE);
@@ -343,8 +342,9 @@ pub const DIMENSION: usize = 256;
 
 /// The mean of every component before centering, in block order.
 ///
-/// It was measured on 400 photographs of 400 classes: two of every five of the "imagenet-sample-images" set; the others were
-/// kept for evaluation. Changing a block of the descriptor requires measuring again.
+/// The mean was measured on 400 photographs of 400 classes, which are two fifths of the "imagenet-sample-images" set;
+/// the remaining photographs were kept for evaluation. It must be measured again when a block of the descriptor
+/// changes.
 #[rustfmt::skip]
 pub const DESCRIPTOR_MEAN: [f32; DIMENSION] = [
     // Fine edges, mean of both halves.

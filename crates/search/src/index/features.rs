@@ -1,5 +1,5 @@
-//! Extracts the features of an image, or of regions of it, from its bytes. The image is decoded once and scaled to thumbnail
-//! size once. `TurnedViews` are the copies in which turned pictures are recognized.
+//! Extracts the features of an image, or of regions of an image, from its bytes. The image is decoded once and scaled
+//! to thumbnail size once. `TurnedViews` are rotated copies, which are used to recognize rotated pictures.
 
 use half::f16;
 use image::{RgbImage, imageops};
@@ -22,12 +22,12 @@ pub struct Features {
     pub width: u32,
     pub height: u32,
     pub descriptor: Vec<f16>,
-    /// Corners with descriptors, to recognize heavily edited copies.
+    /// Corners with descriptors, by which heavily edited copies are recognized.
     pub keypoints: Keypoints,
-    /// Perceptual hash (DCT): near-duplicates differ in few bits.
+    /// Perceptual hash (DCT). Near-duplicates differ in few bits.
     pub hash: u64,
-    /// 1 / the variance of the width of edges, in pixels of a copy of at most 256 pixels per side: 0.0-15.0. A low number
-    /// means that the image is blurred.
+    /// The inverse of the variance of the width of edges, 0.0-15.0, in pixels of a copy of at most 256 pixels per side.
+    /// A low number means that the image is blurred.
     pub sharpness: f32,
     /// Mean luma, 0.0 black to 1.0 white.
     pub brightness: f32,
@@ -40,14 +40,14 @@ pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
     compute_features(&decoded.pixels, decoded.original)
 }
 
-/// Computes the features of regions of one image, which is decoded once, in the order of `regions`.
+/// Computes the features of regions of one image, in the order of `regions`. The image is decoded only once.
 pub fn extract_regions(bytes: &[u8], regions: &[Region]) -> Result<Vec<Features>, DecodeError> {
     let parts = decode_regions(bytes, regions, THUMBNAIL_SIDE)?;
     parts.map(|(pixels, size)| compute_features(&pixels, size)).collect()
 }
 
-/// Returns the pixels of regions of one image, which is decoded once, and their sizes in the original. The shorter side of
-/// each region has at least `min_side` pixels, if the image has as many.
+/// Returns the pixels of regions of one image, and their sizes in the original. The image is decoded only once. The
+/// shorter side of each region has at least `min_side` pixels, if the image has as many.
 pub fn decode_regions(
     bytes: &[u8],
     regions: &[Region],
@@ -103,8 +103,8 @@ pub fn whole_pixels(
     (x, y, wide, high)
 }
 
-/// Returns the minimum shorter side of a scaled decode, such that the shorter side of every region has at least `min_side`
-/// pixels, if the image has as many.
+/// Returns the minimum shorter side for a scaled decode, so that the shorter side of every region has at least
+/// `min_side` pixels, if the image has as many.
 pub fn min_decode_side(regions: &[Region], size: (u32, u32), min_side: u32) -> u32 {
     let shortest = |region: &Region| {
         let (.., width, height) = region_in_pixels(*region, size);
@@ -119,7 +119,7 @@ pub fn min_decode_side(regions: &[Region], size: (u32, u32), min_side: u32) -> u
 pub const THUMBNAIL_SIDE: u32 = 256;
 const JPEG_QUALITY: u8 = 80;
 
-/// Returns a copy of at most [`THUMBNAIL_SIDE`] pixels per side, never enlarged.
+/// Returns a copy of at most [`THUMBNAIL_SIDE`] pixels per side. Small images are not enlarged.
 pub fn shrink_to_thumbnail(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
     let (width, height) = pixels.dimensions();
     let longest = width.max(height);
@@ -139,7 +139,7 @@ pub fn encode_thumbnail(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {
     tessera_picture::encode_jpeg(pixels, JPEG_QUALITY)
 }
 
-/// The views of a picture turned by 90, 180 and 270 degrees.
+/// The views of a picture rotated by 90, 180 and 270 degrees.
 pub struct TurnedViews([TurnedView; 3]);
 
 pub struct TurnedView {
@@ -149,7 +149,7 @@ pub struct TurnedView {
 }
 
 impl TurnedViews {
-    /// Turns the picture of a thumbnail.
+    /// Rotates the picture of a thumbnail.
     pub fn new(jpeg: &[u8]) -> Result<Self, DecodeError> {
         let upright = decode(jpeg, THUMBNAIL_SIDE)?.pixels;
         let [quarter, half, three] = [imageops::rotate90, imageops::rotate180, imageops::rotate270]

@@ -1,22 +1,22 @@
 //! Detects keypoints: corners with binary descriptors (BRIEF).
 //!
-//! A copy that was rotated, cropped, bleached or written on no longer has the descriptor of its original, but it has most of
-//! its corners, in consistent positions.
+//! The descriptor of a copy that was rotated, cropped, bleached or written on differs from that of the original. Most
+//! of its corners are the same, however, and lie in consistent positions.
 
 use std::{f32::consts::FRAC_1_SQRT_2, sync::LazyLock};
 
-/// Limits per scale, proportional to the area, so that a crop, which appears larger, has the
-/// corners of its original one scale further.
+/// Maximum number of keypoints per scale. The limits are proportional to the area, so that a crop, which appears
+/// larger, has the corners of its original one scale further.
 const MAX_PER_SCALE: [usize; 4] = [34, 17, 9, 4];
-/// Factor of the first scale; each next one is smaller by the square root of two.
+/// Factor of the first scale. Each scale is smaller than the one before by the square root of two.
 const FIRST_SCALE: f32 = 0.75;
 const DESCRIPTOR_BITS: usize = u128::BITS as usize;
 /// Radius of the compared patch, in pixels of the scale.
 const PATCH_RADIUS: usize = 11;
-/// Minimum squared distance of two compared points: closer ones hardly differ.
+/// Minimum squared distance between two compared points. Points that are closer hardly differ.
 const MIN_PAIR_DISTANCE_SQUARED: i32 = 9;
 
-/// The encoded keypoints of one image: at most 64, 18 bytes each.
+/// The encoded keypoints of one image. There are at most 64, with 18 bytes each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keypoints(Box<[u8]>);
 
@@ -24,10 +24,10 @@ pub struct Keypoints(Box<[u8]>);
 pub struct Keypoint {
     /// Pixels from the left of the small copy.
     pub x: u8,
-    /// Pixels from its top.
+    /// Pixels from the top of the small copy.
     pub y: u8,
-    /// For each of 128 point pairs around the corner, whether the first is darker; the second 64
-    /// pairs are the mirror images of the first 64.
+    /// One bit for each of 128 point pairs around the corner, which says whether the first point is darker. The second
+    /// 64 pairs are the mirror images of the first 64.
     pub descriptor: u128,
 }
 
@@ -102,8 +102,8 @@ pub fn decode_keypoints(bytes: &[u8]) -> impl ExactSizeIterator<Item = Keypoint>
 /// Two points relative to a corner.
 type PointPair = [(i32, i32); 2];
 
-/// The compared point pairs, drawn from a fixed pseudorandom sequence concentrated at the corner,
-/// followed by their mirror images.
+/// The compared point pairs, followed by their mirror images. The points are drawn from a fixed pseudorandom sequence
+/// that is concentrated at the corner.
 static POINT_PAIRS: LazyLock<Vec<PointPair>> = LazyLock::new(|| {
     let mut state = 7_u64;
     let mut number = || {
@@ -129,7 +129,7 @@ static POINT_PAIRS: LazyLock<Vec<PointPair>> = LazyLock::new(|| {
     pairs
 });
 
-/// Computes the descriptor of a corner at least [`PATCH_RADIUS`] from the border.
+/// Computes the descriptor of a corner that is at least [`PATCH_RADIUS`] from the border.
 fn binary_descriptor(plane: &Channel, x: usize, y: usize) -> u128 {
     let center = (y * plane.width + x) as isize;
     let at = |(right, down): (i32, i32)| {
@@ -140,14 +140,14 @@ fn binary_descriptor(plane: &Channel, x: usize, y: usize) -> u128 {
 
 /// Strength below which a point is noise, in luma squared (0 to 255).
 const MIN_CORNER_STRENGTH: f32 = 4.0;
-/// Added to divisors, which are 0 in flat areas.
+/// A small number that is added to divisors, which are 0 in flat areas.
 const DIVISION_EPSILON: f32 = 1e-6;
 /// A corner is suppressed only by a corner that is stronger by this ratio.
 const SUPPRESSION_RATIO: f32 = 0.9;
 
-/// Returns up to `limit` corners (x, y) at least `margin` from the border: points that are found again in an edited copy,
-/// by their minimum eigenvalue. Corners are ordered by the distance to the nearest stronger one (adaptive non-maximum
-/// suppression), so that they are spread over the image.
+/// Returns up to `limit` corners (x, y) that are at least `margin` from the border. By their minimum eigenvalue, these
+/// are points that can be found again in an edited copy. Corners are ordered by the distance to the nearest stronger
+/// corner (adaptive non-maximum suppression), so that they are spread over the image.
 pub fn detect_corners(plane: &Channel, margin: usize, limit: usize) -> Vec<(usize, usize)> {
     let strengths = corner_strengths(plane);
     let mut peaks = local_maxima(&strengths, margin);
@@ -206,7 +206,7 @@ fn local_maxima(strengths: &Channel, margin: usize) -> Vec<(f32, (usize, usize))
     peaks
 }
 
-/// Smoothing kernel: a Gaussian of one pixel, two pixels to either side.
+/// Smoothing kernel: a Gaussian of one pixel that reaches two pixels to either side.
 const SMOOTHING_KERNEL: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 
 #[derive(Clone, Debug)]
@@ -250,7 +250,7 @@ impl Channel {
         Self { width: self.width, values }
     }
 
-    /// Returns a copy scaled by `factor`, 0.5 to 1.0, with linear interpolation. Smooth first.
+    /// Returns a copy scaled by `factor` (0.5 to 1.0), with linear interpolation. The channel should be smoothed first.
     pub fn shrink(&self, factor: f32) -> Self {
         let scaled = |side: usize| ((side as f32 * factor).round() as usize).max(1);
         let (width, height) = (scaled(self.width), scaled(self.height()));
@@ -269,7 +269,7 @@ impl Channel {
     }
 }
 
-/// Writes the sums of five rows, each with its weight of the [`SMOOTHING_KERNEL`].
+/// Writes the sums of five rows, each multiplied by its weight in the [`SMOOTHING_KERNEL`].
 fn weighted_sums([first, second, third, fourth, fifth]: [&[f32]; 5], sums: &mut [f32]) {
     let rows = first.iter().zip(second).zip(third).zip(fourth).zip(fifth);
     let [outer, inner, middle, ..] = SMOOTHING_KERNEL;
@@ -278,7 +278,7 @@ fn weighted_sums([first, second, third, fourth, fifth]: [&[f32]; 5], sums: &mut 
     }
 }
 
-/// Returns for each of `to` positions along `from` the preceding position and the fraction to the next.
+/// Returns for each of `to` positions along `from` the preceding position and the fraction of the way to the next one.
 fn sample_positions(to: usize, from: usize) -> impl Iterator<Item = (usize, f32)> {
     let step = from as f32 / to as f32;
     (0..to).map(move |position| {

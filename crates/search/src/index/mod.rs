@@ -1,7 +1,7 @@
-//! Computes what an image is compared and judged by: descriptor, perceptual hash, keypoints and quality. `extract` is the
-//! entry.
+//! Computes the features by which an image is compared and judged: descriptor, perceptual hash, keypoints and quality.
+//! Start at `extract`.
 //!
-//! An image is decoded once and resized to thumbnail size once; everything is computed from those pixels.
+//! An image is decoded once and resized to thumbnail size once. All features are computed from those pixels.
 
 #![expect(
     clippy::cast_precision_loss,

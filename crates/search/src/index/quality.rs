@@ -1,12 +1,12 @@
-//! Scores blur, darkness and brightness by two measurements on the small copy of an image. Come here for the thresholds of
-//! these issues.
+//! Scores blur, darkness and brightness by two measurements on the small copy of an image. The thresholds of these
+//! issues are defined here.
 
 use image::RgbImage;
 
 use super::keypoints::Channel;
 
-/// Sharpness between that of sharp pictures, photographs as well as graphics, and that of copies blurred with a Gaussian of
-/// 3 of 500 pixels.
+/// A threshold between the sharpness of sharp pictures (photographs as well as graphics) and the sharpness of copies
+/// that were blurred with a Gaussian of 3 of 500 pixels.
 const BLURRED_THRESHOLD: f32 = 1.25;
 /// The sharpness of single pixels, and of plain pictures without any edge.
 pub const SHARPEST: f32 = 15.0;
@@ -18,9 +18,9 @@ const MIN_EDGE_GRADIENT: f32 = 1.0;
 /// Bins of a histogram of gradients, which are below 256 / 2 * sqrt(2).
 const BINS: usize = 1_024;
 const BINS_PER_LUMA: f32 = 4.0;
-// About 2 % of the photographs are darker, all of them night scenes, caves and stages.
+// About 2 % of the photographs are darker. All of them are night scenes, caves and stages.
 const DARK_THRESHOLD: f32 = 0.2;
-// About 1 % are brighter, all of them objects on white.
+// About 1 % of the photographs are brighter. All of them are objects on white.
 const BRIGHT_THRESHOLD: f32 = 0.85;
 
 /// Returns the confidence that an image is blurred: 1.0 for infinitely wide edges, 0.5 at the threshold.
@@ -38,7 +38,7 @@ pub fn bright_score(brightness: f32) -> f32 {
     falloff(1.0 - brightness, 1.0 - BRIGHT_THRESHOLD)
 }
 
-/// Returns 1.0 for a `value` of 0, 0.5 at the `border`, towards 0.0 beyond.
+/// Returns 1.0 for a `value` of 0, 0.5 at the `border`, and less beyond, towards 0.0.
 fn falloff(value: f32, border: f32) -> f32 {
     1.0 / (1.0 + (value / border).powi(2))
 }
@@ -61,9 +61,10 @@ pub(super) fn brightness(luma: &[u8]) -> f32 {
     sum as f32 / (255 * luma.len().max(1)) as f32
 }
 
-/// Returns how sharp the strongest edges are: 1 / the variance of their width in pixels, 0.0 to [`SHARPEST`]. Smoothing widens
-/// an edge and so weakens its gradient, a sharp edge more than a blurred one; the method is Zhuo and Sim's, "Defocus
-/// map estimation from a single image" (2011). `smoothed` is `luma` after a Gaussian of one pixel.
+/// Returns how sharp the strongest edges are: the inverse of the variance of their width in pixels, 0.0 to
+/// [`SHARPEST`]. Smoothing widens an edge and so weakens its gradient, and weakens a sharp edge more than a blurred
+/// one. The method is described by Zhuo and Sim, "Defocus map estimation from a single image" (2011). `smoothed` is
+/// `luma` after a Gaussian of one pixel.
 pub(super) fn sharpness(luma: &Channel, smoothed: &Channel) -> f32 {
     let after = squared_gradients(smoothed);
     let weakest = weakest_strong_edge(&after);
@@ -80,7 +81,7 @@ pub(super) fn sharpness(luma: &Channel, smoothed: &Channel) -> f32 {
     (*ratio - 1.0).clamp(0.0, SHARPEST)
 }
 
-/// Returns the squares of the gradients of all pixels but those at the border, by central differences.
+/// Returns the squares of the gradients, by central differences, of all pixels except those at the border.
 fn squared_gradients(channel: &Channel) -> Vec<f32> {
     let mut squares = Vec::with_capacity(channel.values.len());
     for y in 1..channel.height().max(1) as isize - 1 {
@@ -96,7 +97,7 @@ fn squared_gradients(channel: &Channel) -> Vec<f32> {
     squares
 }
 
-/// Returns the square of the gradient from which a pixel is among the strongest [`EDGE_SHARE`].
+/// Returns the squared gradient from which on a pixel is among the strongest [`EDGE_SHARE`].
 fn weakest_strong_edge(squares: &[f32]) -> f32 {
     let bin = |square: f32| ((square.sqrt() * BINS_PER_LUMA) as usize).min(BINS - 1);
     let mut counts = [0_usize; BINS];

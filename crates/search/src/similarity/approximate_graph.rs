@@ -1,7 +1,7 @@
-//! Computes the neighbor graph of many rows in n log n. A few neighbors are missed, the same ones each time.
+//! Computes the neighbor graph of many rows in n log n. A few neighbors are missed; they are the same ones each time.
 //!
-//! Rows in the same leaf of any of several projection trees are compared, then each row with the neighbors of its neighbors
-//! (NN-descent: Dong, Charikar, Li, 2011).
+//! Rows in the same leaf of any of several projection trees are compared first. Then each row is compared with the
+//! neighbors of its neighbors (NN-descent: Dong, Charikar, Li, 2011).
 
 use std::{cmp::Ordering, ops::Range};
 
@@ -18,8 +18,8 @@ use super::{
     row_lists::RowLists,
 };
 
-/// Number of trees. With 16, one neighbor in a thousand fewer is found among photographs. Each tree costs as much as two
-/// comparisons of every row with 1,000 rows.
+/// Number of trees. With 16 trees, one neighbor in a thousand fewer is found among photographs. A tree costs as much as
+/// comparing every row with 2,000 rows.
 const TREES: usize = 24;
 /// Number of trees in a range. The result of a range has neighbors for all rows, so a range takes several trees.
 const TREES_PER_RANGE: usize = 3;
@@ -27,8 +27,8 @@ const TREES_PER_RANGE: usize = 3;
 const LEAVES_PER_BATCH: usize = 256;
 const ROWS_PER_STEP: usize = 256;
 
-/// Finds the `k` nearest other rows of every row, nearest first; a few are missed. The result does not depend on the number
-/// of threads and workers. For `progress`, see [`neighbor_graph`](super::neighbor_graph()).
+/// Finds the `k` nearest other rows of every row, nearest first. A few are missed. The result does not depend on the
+/// number of threads and workers. For `progress`, see [`neighbor_graph`](super::neighbor_graph()).
 pub fn approximate_neighbor_graph<E, X: RangeExecutor<E>>(
     vectors: &Vectors,
     k: usize,
@@ -78,8 +78,8 @@ pub fn approximate_neighbor_graph<E, X: RangeExecutor<E>>(
     Ok(Some(graph))
 }
 
-/// Returns the nearest rows of every row among those in its leaves of the trees of a range; `None` if `advance` returned
-/// false.
+/// Returns the nearest rows of every row among the rows in the same leaves, for the trees of a range. Returns `None` if
+/// `advance` returned false.
 pub fn compare_trees(
     vectors: &Vectors,
     k: usize,
@@ -105,7 +105,7 @@ pub fn compare_trees(
     Some(graph)
 }
 
-/// Returns the nearest rows of each row of a leaf, among those of `graph` and of the leaf.
+/// Returns the nearest rows of each row of a leaf, among its neighbors in `graph` and the rows of the leaf.
 fn compare_leaf(vectors: &Vectors, leaf: &[u32], graph: &NeighborGraph, k: usize) -> NeighborGraph {
     let mut lists = NeighborGraph::new(leaf.len(), k);
     leaf.iter().enumerate().for_each(|(at, &row)| lists.replace(at, &graph[row as usize]));
@@ -128,8 +128,8 @@ fn compare_leaf(vectors: &Vectors, leaf: &[u32], graph: &NeighborGraph, k: usize
     lists
 }
 
-/// Returns the nearest rows of each row of a range, among its neighbors and the rows two links away; `None` if `advance`
-/// returned false.
+/// Returns the nearest rows of each row of a range, among its neighbors and the rows two links away. Returns `None` if
+/// `advance` returned false.
 pub fn compare_linked(
     vectors: &Vectors,
     graph: &NeighborGraph,
@@ -150,7 +150,7 @@ pub fn compare_linked(
     Some(nearest)
 }
 
-/// Adds the nearest of other rows to the `known` neighbors of a row, which is at a position of a graph.
+/// Adds the nearest of the other rows to the `known` neighbors of the row at a position of a graph.
 fn add_candidates(
     part: &mut GraphPart,
     position: usize,
@@ -164,7 +164,7 @@ fn add_candidates(
             continue;
         }
         let distance = kernel::distance(vectors.row(other as usize), &query);
-        // If many rows are equally near, the first ones found stay.
+        // If many rows are equally near, the rows that were found first stay.
         if part.accepts(position, distance) {
             part.insert(position, Neighbor { row: other, distance });
         }
@@ -173,9 +173,9 @@ fn add_candidates(
 
 /// The rows that are linked by a neighbor graph, in either direction.
 pub struct NeighborLinks {
-    /// The neighbors of each row, and the nearest rows that it is a neighbor of.
+    /// The neighbors of each row, and the nearest rows that have it as a neighbor.
     all: RowLists<u32>,
-    /// The rows that were not linked before; `None` if there was no graph before.
+    /// The rows that were not linked in the previous graph, or `None` if there was no previous graph.
     new: Option<RowLists<u32>>,
 }
 
@@ -185,7 +185,7 @@ impl NeighborLinks {
         Self { all: both_directions(graph, k, |_, _| true), new: None }
     }
 
-    /// Returns the links of a graph that was made from the `former` one.
+    /// Returns the links of a graph that was computed from the `former` graph.
     pub fn since(former: &NeighborGraph, graph: &NeighborGraph, k: usize) -> Self {
         let is_new = |row: usize, neighbor: &Neighbor| {
             former[row].iter().all(|known| known.row != neighbor.row)
@@ -194,7 +194,8 @@ impl NeighborLinks {
         Self { all: both_directions(graph, k, |_, _| true), new: Some(new) }
     }
 
-    /// Finds the rows that are two links away from `row`, at least one of which is new, and some rows that are nearer.
+    /// Finds the rows that are two links away from `row`, with at least one new link. Some rows with a direct link are
+    /// found too.
     pub fn two_links_away(&self, row: usize, found: &mut Vec<u32>) {
         found.clear();
         let all_new = self.new.as_ref().unwrap_or(&self.all);
@@ -207,7 +208,7 @@ impl NeighborLinks {
     }
 }
 
-/// Lists for every row its neighbors that are `included`, and the nearest rows that it is such a neighbor of. The latter are
+/// Lists for every row its `included` neighbors, and the nearest rows that have it as such a neighbor. The latter are
 /// limited to half of `k`, because a row can be the neighbor of any number of rows.
 fn both_directions(
     graph: &NeighborGraph,
@@ -229,9 +230,9 @@ fn both_directions(
     links
 }
 
-/// Number of rows in a leaf. Rows of 256 numbers then fit the second-level cache.
+/// Number of rows in a leaf. A leaf of 256-number rows fits the second-level cache.
 pub const LEAF_ROWS: usize = 256;
-/// Number of rows that are worth another thread.
+/// Number of rows from which another thread is worth its cost.
 const ROWS_PER_TASK: usize = 4096;
 
 /// Returns the rows in an order in which each [`LEAF_ROWS`] of them are a leaf of the tree with this `seed`.
@@ -241,8 +242,8 @@ pub fn rows_by_leaf(vectors: &Vectors, seed: u64) -> Vec<u32> {
     rows
 }
 
-/// Divides rows by a random hyperplane into halves of whole leaves, recursively, so that near rows are often in the same
-/// leaf. The depth is log n for any rows.
+/// Divides rows by a random hyperplane into two halves of whole leaves, recursively, so that near rows are often in the
+/// same leaf. The depth is log n, whatever the rows are.
 fn divide(vectors: &Vectors, rows: &mut [u32], seed: u64) {
     if rows.len() <= LEAF_ROWS {
         return;
@@ -268,7 +269,7 @@ fn divide(vectors: &Vectors, rows: &mut [u32], seed: u64) {
 /// The position of a row relative to a hyperplane.
 struct RowPosition {
     side: f32,
-    /// A pseudorandom number, so that each tree divides many equal rows in a different way.
+    /// A pseudorandom number that breaks ties, so that each tree divides many equal rows in a different way.
     tie_breaker: u64,
     row: u32,
 }

@@ -1,5 +1,5 @@
-//! Finds the copies of one picture. Candidates are near by their descriptors, or by their perceptual hashes if the copy was
-//! turned by quarters. Copies have similar corners at consistent positions, mirrored or not.
+//! Finds the copies of one picture. Candidates have a similar descriptor or, if the copy was rotated by quarter turns,
+//! a similar perceptual hash. A candidate is a copy if it has similar corners at consistent positions, mirrored or not.
 
 use rayon::prelude::*;
 
@@ -9,11 +9,11 @@ use super::{
 };
 use crate::index::{Keypoint, Keypoints, TurnedViews};
 
-/// Limit on the candidates of a picture, and of each of its turned views. With this limit, 98 % of the heavily edited copies
-/// of 200 photographs among 2,000 media items are in the first five results (bench `quality`).
+/// Maximum number of candidates for a picture, and for each of its rotated views. With this limit, 98 % of the heavily
+/// edited copies of 200 photographs among 2,000 media items are in the first five results (bench `quality`).
 pub const MAX_COPY_CANDIDATES: usize = 100;
-/// Number of bits in which the perceptual hash of a turned copy may differ from that of the turned picture. Fewer than ten
-/// of 800,000 pairs of different pictures are as close; their corners decide.
+/// Number of bits in which the perceptual hash of a rotated copy may differ from that of the rotated picture. Fewer
+/// than ten of 800,000 pairs of different pictures are as close, and their corners show that they are not copies.
 const MAX_HASH_DISTANCE: u32 = 10;
 
 /// A picture whose copies are searched for.
@@ -22,11 +22,11 @@ pub struct CopySearch {
     turned: Option<TurnedViews>,
 }
 
-/// A row to compare with the picture, or with a turned view of it.
+/// A row to compare with the picture, or with a rotated view of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyCandidate {
     pub row: u32,
-    /// The number of quarter turns; 0 for the picture itself.
+    /// The number of quarter turns. 0 is the picture itself.
     turns: usize,
 }
 
@@ -38,8 +38,8 @@ impl CopyCandidate {
 }
 
 impl CopySearch {
-    /// Prepares a search; `None` if the picture has too few corners to recognize copies. Without a thumbnail, turned copies
-    /// are not found.
+    /// Prepares a search. Returns `None` if the picture has too few corners to recognize copies. Without a thumbnail,
+    /// rotated copies are not found.
     pub fn new(keypoints: &Keypoints, thumbnail: &[u8]) -> Option<Self> {
         (keypoints.len() >= MIN_INLIERS).then(|| Self {
             upright: columns(keypoints.iter()),
@@ -47,8 +47,8 @@ impl CopySearch {
         })
     }
 
-    /// Returns the rows with the smallest distances, and the rows whose hash is nearly that of a turned view or of its mirror
-    /// image.
+    /// Returns the rows with the smallest distances, and the rows whose hash is close to that of a rotated view or its
+    /// mirror image.
     pub fn candidates(&self, distances: &[f32], hashes: &[u64]) -> Vec<CopyCandidate> {
         let nearest = nearest_rows(distances, MAX_COPY_CANDIDATES).into_iter();
         let mut candidates: Vec<CopyCandidate> =
@@ -60,8 +60,8 @@ impl CopySearch {
         candidates
     }
 
-    /// Returns the candidates that are copies, with their distances, 0 to 0.16. `keypoints` returns `None` for a row that is
-    /// gone.
+    /// Returns the candidates that are copies, with their distances (0 to 0.16). `keypoints` must return `None` for a
+    /// row that no longer exists.
     pub fn copies<'k>(
         &self,
         candidates: &[CopyCandidate],
@@ -70,7 +70,8 @@ impl CopySearch {
         let turned = self.turned.iter().flat_map(TurnedViews::iter).zip(1..);
         let turned: Vec<CornerColumns> = turned
             .map(|(view, turns)| {
-                // Detecting corners takes longer than comparing them.
+                // Detecting corners takes longer than comparing them, so corners are detected only in views that have
+                // candidates.
                 let is_needed = candidates.iter().any(|candidate| candidate.turns == turns);
                 let corners = if is_needed { view.keypoints() } else { Keypoints::default() };
                 columns(corners.iter())
@@ -96,7 +97,8 @@ fn columns(corners: impl Iterator<Item = Keypoint>) -> CornerColumns {
     columns
 }
 
-/// Returns the rows whose hash nearly equals one of a view: the closest ones, at most [`MAX_COPY_CANDIDATES`].
+/// Returns the rows whose hash is close to one of the two hashes of a view: the closest rows, at most
+/// [`MAX_COPY_CANDIDATES`].
 fn rows_with_hash(hashes: &[u64], of_view: [u64; 2]) -> Vec<u32> {
     let distance = |hash: u64| {
         let [upright, mirrored] = of_view.map(|of_view| (of_view ^ hash).count_ones());

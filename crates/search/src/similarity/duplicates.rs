@@ -1,8 +1,8 @@
-//! Finds near-duplicates: pairs of rows that show the same picture, original or edited.
+//! Finds near-duplicates: pairs of rows that show the same picture, unchanged or edited.
 //!
 //! Light edits (size, compression, mirroring, brightness, a trimmed border) hardly change the descriptor. Heavy edits
-//! (rotation, cropping, bleaching, blur, text) preserve corners. Their candidates come from the keypoint index and from the
-//! neighbor graph, and every pair is verified.
+//! (rotation, cropping, bleaching, blur, text) preserve corners. Candidates for heavy edits come from the keypoint
+//! index and from the neighbor graph. Every candidate pair is verified.
 
 use std::ops::Range;
 
@@ -29,23 +29,25 @@ pub struct DuplicatePair {
     pub similarity: f32,
 }
 
-/// Cosine distance up to which pictures are duplicates without looking at their corners.
+/// Cosine distance up to which pictures are duplicates regardless of their corners.
 const EQUAL_DISTANCE: f32 = 0.01;
-/// The same for a picture with fewer than [`MIN_CORNERS`] corners.
+/// The same limit for a picture with fewer than [`MIN_CORNERS`] corners.
 const PLAIN_EQUAL_DISTANCE: f32 = 0.04;
-/// Minimum number of corners of a picture that decide.
+/// Minimum number of corners of a picture for its corners to decide.
 const MIN_CORNERS: usize = 24;
-/// Limit on the candidates per row besides its neighbors. The edits of 200 photographs among 1,600 were all among them.
+/// Maximum number of candidates per row, in addition to its neighbors. All edits of 200 photographs among 1,600 were
+/// within this limit.
 const MAX_CANDIDATES: usize = 32;
-/// Cosine distance up to which a neighbor is compared mirrored, too, because a mirror image has nearly the same descriptor.
+/// Cosine distance up to which a neighbor is also compared as a mirror image. A mirror image has nearly the same
+/// descriptor.
 const MAX_MIRRORED_DISTANCE: f32 = 0.4;
 const ROWS_PER_STEP: usize = 32;
 
 /// Finds all pairs of near-duplicates, each once, ordered by rows. `graph` contains the nearest
 /// neighbors of the rows. For `progress`, see [`neighbor_graph`](super::neighbor_graph()).
 ///
-/// The keypoints are read four times, because first their index and then the keypoints themselves are in memory, each with
-/// about 100 MiB for 100,000 rows.
+/// The keypoints are read four times, because the index of the keypoints and the keypoints themselves are in memory one
+/// after the other. Each takes about 100 MiB for 100,000 rows.
 pub fn near_duplicates<S: KeypointSource + ?Sized, X: RangeExecutor<S::Error>>(
     source: &S,
     graph: &NeighborGraph,
@@ -92,7 +94,7 @@ pub fn near_duplicates<S: KeypointSource + ?Sized, X: RangeExecutor<S::Error>>(
     Ok(verified.map(|()| pairs))
 }
 
-/// Returns the candidates of the rows at some positions of the source; `None` if `advance` returned false.
+/// Returns the candidates of the rows at some positions of the source, or `None` if `advance` returned false.
 pub fn find_candidates<S: KeypointSource + ?Sized>(
     source: &S,
     positions: Range<usize>,
@@ -136,7 +138,7 @@ pub fn read_keypoints<S: KeypointSource + ?Sized>(source: &S) -> Result<RowLists
     Ok(keypoints)
 }
 
-/// Returns the duplicates of rows among their neighbors and candidates; `None` if `advance` returned false.
+/// Returns the duplicates of rows among their neighbors and candidates, or `None` if `advance` returned false.
 pub fn verify(
     keypoints: &RowLists<u8>,
     graph: &NeighborGraph,
@@ -157,7 +159,7 @@ pub fn verify(
     Some(found?.concat())
 }
 
-/// Verifies the candidates of one row after the other, in the same memory.
+/// Verifies the candidates of one row after the other, reusing the same memory.
 #[derive(Default)]
 struct Verification {
     own: CornerColumns,
@@ -165,7 +167,7 @@ struct Verification {
 }
 
 impl Verification {
-    /// Adds the duplicates of a row to `pairs`. A pair that is known from both of its rows is verified from only one.
+    /// Adds the duplicates of a row to `pairs`. A pair that is known from both of its rows is verified only once.
     fn add_duplicates(
         &mut self,
         row: u32,
@@ -188,8 +190,8 @@ impl Verification {
         }
     }
 
-    /// Returns the similarity of the row and a duplicate; `None` if `other` is not a duplicate. An unknown distance is
-    /// infinite.
+    /// Returns the similarity of the row and a duplicate, or `None` if `other` is not a duplicate. An unknown distance
+    /// is infinite.
     fn similarity(&mut self, encoded: &[u8], other: Neighbor, is_lower: bool) -> Option<f32> {
         let distance = other.distance;
         let corners = || decode_keypoints(encoded);

@@ -1,5 +1,5 @@
-//! Computes the neighbor graph, and decides between the exact and the approximate way. The exact graph is computed in square
-//! tiles, so that each pair of rows is compared once.
+//! Computes the neighbor graph, and chooses between the exact and the approximate method. The exact graph is computed
+//! in square tiles, so that each pair of rows is compared once.
 
 use std::{
     convert::Infallible,
@@ -14,12 +14,12 @@ use super::{
     range_step::StepCounter,
 };
 
-/// Number of rows up to which all pairs are compared. At this number, both ways cost the same.
+/// Number of rows up to which all pairs are compared. At this number, both methods take the same time.
 pub const MAX_EXACT_ROWS: usize = 65_536;
 
-/// Finds the `k` nearest other rows of every row, nearest first, exactly up to [`MAX_EXACT_ROWS`]. Among more rows, a few
-/// neighbors are missed. `progress` receives the share done, 0.0 to 1.0, from any thread, and returns whether to continue.
-/// The result is `None` if it stopped the search.
+/// Finds the `k` nearest other rows of every row, nearest first. Up to [`MAX_EXACT_ROWS`], the result is exact; among
+/// more rows, a few neighbors are missed. `progress` is called with the share done (0.0 to 1.0) from any thread, and
+/// returns whether to continue. If it returns false, the result is `None`.
 pub fn neighbor_graph(
     vectors: &Vectors,
     k: usize,
@@ -64,7 +64,7 @@ fn exact_neighbor_graph(
     Some(graph)
 }
 
-/// Locks a block, which is valid even if another thread panicked.
+/// Locks a block. A block stays valid even if another thread panicked.
 fn lock(block: &Mutex<Block>) -> MutexGuard<'_, Block> {
     block.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -77,12 +77,12 @@ fn compare(vectors: &Vectors, left: usize, right: usize, distances: &mut [f32]) 
     kernel::tile(&wide(left), &panels, dimension, distances);
 }
 
-/// The nearest rows so far of up to [`BLOCK`] rows.
+/// The nearest rows that were found so far for up to [`BLOCK`] rows.
 struct Block {
     first: usize,
     k: usize,
     nearest: NeighborGraph,
-    /// Per row, the distance that a new neighbor must not exceed.
+    /// The distance per row that a new neighbor must not exceed.
     bounds: Vec<f32>,
 }
 
@@ -96,8 +96,8 @@ impl Block {
         }
     }
 
-    /// Adds neighbors from a tile whose rows are those of this block and whose columns are the
-    /// `count` rows from `first` on.
+    /// Adds neighbors from a tile. The rows of the tile are those of this block, and its columns are the `count` rows
+    /// from `first` on.
     fn add_rows(&mut self, tile: &[f32], first: usize, count: usize) {
         for (row, line) in tile.chunks_exact(BLOCK).take(self.nearest.len()).enumerate() {
             for (other, distance) in line[..count].iter().enumerate() {
@@ -106,7 +106,7 @@ impl Block {
         }
     }
 
-    /// Adds neighbors like [`Self::add_rows`], with rows and columns exchanged.
+    /// Adds neighbors like [`Self::add_rows`], but with rows and columns exchanged.
     fn add_columns(&mut self, tile: &[f32], first: usize, count: usize) {
         for (other, line) in tile.chunks_exact(BLOCK).take(count).enumerate() {
             for (row, distance) in line[..self.nearest.len()].iter().enumerate() {

@@ -1,26 +1,26 @@
-//! Verifies that two pictures show the same thing: they have similar corners at consistent positions.
+//! Verifies that two pictures show the same thing, by similar corners at consistent positions.
 //!
-//! One [`Transform`] must explain many corners, in each half of the shared area. The same banner or frame in two pictures is
-//! not enough.
+//! One [`Transform`] must explain many corners in each half of the shared area. The same banner or frame in two
+//! pictures is therefore not enough.
 
 use pulp::Arch;
 
 use crate::index::Keypoint;
 
-// The limits were chosen on 120 photographs with five heavy edits each and 280 others, where two
-// different pictures never had more than six consistent corners by chance, and on 1,000 paintings,
-// which share whole barns and boats. They were evaluated on other photographs.
+// The limits were chosen on 120 photographs with five heavy edits each and on 280 others, among which two different
+// pictures never had more than six consistent corners by chance, and on 1,000 paintings, which share whole barns and
+// boats. The limits were evaluated on other photographs.
 const MAX_DIFFERING_BITS: u32 = 24;
 pub const MIN_INLIERS: usize = 10;
 /// Minimum share of consistent corners in each half.
 const MIN_INLIER_SHARE: f32 = 0.2;
-/// Share from which the score is 1.0.
+/// Share of consistent corners from which on the score is 1.0.
 const CERTAIN_INLIER_SHARE: f32 = 0.7;
-/// Difference between the similarity of an equal picture and that of a copy that just matches.
+/// Difference between the similarity of an equal picture and the similarity of a copy that just matches.
 const COPY_SIMILARITY_RANGE: f32 = 0.16;
-/// Inconsistent corners added to each half, because a few corners prove little.
+/// Number of inconsistent corners that is added to each half, because a few corners prove little.
 const OUTLIER_PRIOR: f32 = 4.0;
-/// Limit on the corner pairs that are considered, the most similar ones.
+/// Maximum number of corner pairs that are considered, most similar first.
 const MAX_CORRESPONDENCES: usize = 40;
 
 /// Number of bits for the number of a corner, enough for all corners of a picture.
@@ -31,7 +31,7 @@ const LANES: usize = 8;
 
 type Correspondence = (Point, Point);
 
-/// The corners of a picture in columns, which the widest instructions of the processor compare.
+/// The corners of a picture in columns, so that the widest instructions of the processor can compare them.
 #[derive(Default)]
 pub struct CornerColumns {
     positions: Vec<Point>,
@@ -40,10 +40,10 @@ pub struct CornerColumns {
 
 #[derive(Clone, Copy)]
 struct CornerChunk {
-    /// The halves of the descriptors.
+    /// The lower halves of the descriptors. `high` has the upper halves.
     low: [u64; LANES],
     high: [u64; LANES],
-    /// The numbers of the corners; [`u32::MAX`] after the last one.
+    /// The numbers of the corners. Entries after the last corner are [`u32::MAX`].
     numbers: [u32; LANES],
 }
 
@@ -72,7 +72,7 @@ impl CornerColumns {
     }
 }
 
-/// Returns how well two pictures match, from 0.0 (just enough) to 1.0; `None` if they do not match.
+/// Returns how well two pictures match, from 0.0 (just enough) to 1.0, or `None` if they do not match.
 pub fn inlier_score(left: &CornerColumns, right: &CornerColumns) -> Option<f32> {
     let matches = mutual_matches(left, right);
     if matches.len() < MIN_INLIERS {
@@ -87,12 +87,13 @@ pub fn inlier_score(left: &CornerColumns, right: &CornerColumns) -> Option<f32> 
     agree.then(|| ((share - MIN_INLIER_SHARE) / (CERTAIN_INLIER_SHARE - MIN_INLIER_SHARE)).min(1.0))
 }
 
-/// Returns the similarity of a copy by its [`inlier_score`]: 0.84 to 1.0. Nine of ten edited photographs have more than 0.95.
+/// Returns the similarity of a copy (0.84 to 1.0) by its [`inlier_score`]. Nine of ten edited photographs have more
+/// than 0.95.
 pub fn copy_similarity(inlier_score: f32) -> f32 {
     1.0 - COPY_SIMILARITY_RANGE * (1.0 - inlier_score).powi(2)
 }
 
-/// Returns the pairs of corners that are each other's most similar one, the most similar pairs first.
+/// Returns the pairs in which each corner is the most similar one to the other. The most similar pairs come first.
 fn mutual_matches(left: &CornerColumns, right: &CornerColumns) -> Vec<Correspondence> {
     let mut nearest_right = vec![[u32::MAX; LANES]; left.chunks.len()];
     let mut nearest_left = vec![[u32::MAX; LANES]; right.chunks.len()];
@@ -114,9 +115,9 @@ fn mutual_matches(left: &CornerColumns, right: &CornerColumns) -> Vec<Correspond
     mutual.into_iter().map(|(_, a, b)| (left.positions[a], right.positions[b])).collect()
 }
 
-/// Finds the nearest corner of every corner. A value has the number of differing bits above the number of the corner, so
-/// that the least value is the nearest corner, and the first of equally near ones. This is a type, because the body of a
-/// closure would not be inlined and so not be compiled for the processor.
+/// Finds the nearest corner of every corner. A value combines the number of differing bits (upper bits) with the number
+/// of the corner (lower bits), so that the least value is the nearest corner, and the first of equally near ones. This
+/// is a type, because the body of a closure would not be inlined and therefore not be compiled for the processor.
 struct NearestCorners<'a> {
     left: &'a [CornerChunk],
     right: &'a [CornerChunk],
@@ -167,7 +168,7 @@ fn best_transform(matches: &[Correspondence]) -> Option<Transform> {
     best.1
 }
 
-/// Returns the corners of the left picture that the transform moves into the area of the right picture's corners.
+/// Returns the corners of the left picture that the transform maps into the area of the right picture's corners.
 fn overlapping_corners(
     left: &CornerColumns,
     right: &CornerColumns,
@@ -186,7 +187,7 @@ fn overlapping_corners(
     left.positions.iter().copied().filter(is_shown).collect()
 }
 
-/// Returns the smallest share of `shared` points that are `fitting` in any half: left, right, upper, lower.
+/// Returns the smallest share of `shared` points that are also `fitting`, over four halves: left, right, upper, lower.
 fn lowest_half_share(fitting: &[Point], shared: &[Point]) -> f32 {
     let mut lowest = f32::INFINITY;
     for side in [|point: &Point| point.0, |point: &Point| point.1] {
@@ -210,14 +211,14 @@ pub type Point = (f32, f32);
 
 /// Largest accepted scaling factor, squared.
 const MAX_SQUARED_SCALE: f32 = 6.25;
-/// Steepest accepted rotation, as tangent; descriptors do not match beyond.
+/// Steepest accepted rotation, as a tangent. Descriptors do not match beyond this rotation.
 const MAX_TURN_TANGENT: f32 = 0.5;
 /// Smallest distance of two points that determine a rotation, squared.
 const MIN_SQUARED_BASELINE: f32 = 400.0;
 /// Largest distance of a point from its expected position, squared.
 const SQUARED_TOLERANCE: f32 = 16.0;
 
-/// A rotation and scaling (as complex factor), then a shift.
+/// A rotation and scaling (as a complex factor), followed by a shift.
 #[derive(Clone, Copy, Debug)]
 pub struct Transform {
     factor: Point,
@@ -225,7 +226,7 @@ pub struct Transform {
 }
 
 impl Transform {
-    /// Returns the transform from the points of `from` to those of `to`, if it is plausible for a copy.
+    /// Returns the transform that maps the points of `from` to those of `to`, if it is plausible for a copy.
     pub fn between(from: [Point; 2], to: [Point; 2]) -> Option<Self> {
         let way = |[(ax, ay), (bx, by)]: [Point; 2]| (ax - bx, ay - by);
         let ((x, y), (u, v)) = (way(from), way(to));

@@ -1,7 +1,8 @@
-//! Has the two inner loops of the search: one query against many rows, and many rows against many.
+//! The two inner loops of the search: one query against many rows, and many rows against many rows.
 //!
-//! These are plain loops over fixed-width lanes that the compiler vectorizes; `pulp` selects the widest instructions of the
-//! processor at run time. Lanes are added in a fixed order, so results are the same on every machine.
+//! The loops are plain loops over fixed-width lanes that the compiler vectorizes; `pulp` selects the widest
+//! instructions of the processor at run time. Lanes are added in a fixed order, so that results are the same on every
+//! machine.
 
 #![expect(
     clippy::inline_always,
@@ -12,20 +13,22 @@ use half::f16;
 use pulp::Arch;
 
 const LANES: usize = 16;
-/// Number of lanes for one query, where more lanes hide the latency of an addition.
+/// Number of lanes for one query. More lanes hide the latency of an addition.
 const MORE_LANES: usize = 2 * LANES;
-/// Rows of the left block processed together, so that each number of the right block is read once.
+/// Number of rows of the left block that are processed together, so that each number of the right block is read once
+/// for all of them.
 const QUAD: usize = 4;
-/// Rows per block of [`tile`]; a block of 256 numbers per row fits the second-level cache.
+/// Number of rows per block of [`tile`]. A block with 256 numbers per row fits the second-level cache.
 pub const BLOCK: usize = 128;
 /// The factor that [`exponent_kept`] omits: the difference of the exponent biases of both formats.
 const RESCALE: f32 = f32::from_bits((127 + 112) << 23);
 
-/// Returns the number times 2^-112. This only moves bits and is vectorized, unlike the conversion instruction.
+/// Returns the number times 2^-112. This conversion only moves bits and is vectorized, unlike the conversion
+/// instruction.
 #[inline(always)]
 fn exponent_kept(value: f16) -> f32 {
     let spread = (u32::from(value.to_bits()) << 16).cast_signed() >> 3;
-    // Keeps the first of the copies of the sign bit.
+    // Keeps only the first copy of the sign bit.
     f32::from_bits(spread.cast_unsigned() & 0x8fff_ffff)
 }
 
@@ -39,7 +42,8 @@ pub fn scan(rows: &[f16], query: &[f32], out: &mut [f32]) {
     Arch::new().dispatch(Scan { rows, query, out });
 }
 
-/// A call with its arguments, because the body of a closure would not be inlined and so not be compiled for the processor.
+/// A call with its arguments. A closure cannot be used, because its body would not be inlined and therefore not be
+/// compiled for the processor.
 struct Scan<'a> {
     rows: &'a [f16],
     query: &'a [f32],
@@ -57,8 +61,8 @@ impl pulp::NullaryFnOnce for Scan<'_> {
     }
 }
 
-/// Returns the cosine distance of a row from a [`prescaled`] query, as [`scan`] computes it. The result is the same with both
-/// exchanged, because products of half precision are exact.
+/// Returns the cosine distance of a row from a [`prescaled`] query, as [`scan`] computes it. Exchanging row and query
+/// gives the same result, because products of half precision are exact.
 pub fn distance(row: &[f16], query: &[f32]) -> f32 {
     to_distance(product(row, query))
 }
@@ -99,7 +103,8 @@ fn dot(row: &[f16], query: &[f32]) -> f32 {
     sums.iter().sum()
 }
 
-/// Converts a similarity. Rounding can make the distance of equal vectors slightly negative, which becomes 0.
+/// Converts a similarity to a distance. Rounding can make the distance of equal vectors slightly negative; such a
+/// distance becomes 0.
 #[inline(always)]
 fn to_distance(similarity: f32) -> f32 {
     (1.0 - similarity).max(0.0)
@@ -116,8 +121,8 @@ pub fn widen(rows: &[f16], dimension: usize) -> Vec<f32> {
     wide
 }
 
-/// Arranges a [`widen`]ed block in panels of [`LANES`] rows: the first numbers of all rows, then
-/// the second ones, and so on.
+/// Arranges a [`widen`]ed block in panels of [`LANES`] rows. A panel has the first numbers of all its rows, then the
+/// second numbers, and so on.
 pub fn panels(wide: &[f32], dimension: usize) -> Vec<f32> {
     let mut packed = vec![0.0; wide.len()];
     let panels = packed.chunks_exact_mut(LANES * dimension);

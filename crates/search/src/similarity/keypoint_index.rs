@@ -1,5 +1,5 @@
-//! Finds rows that may show the same thing, because they share parts of keypoint descriptors. Keypoints are read from their
-//! source several times, because keeping them beside their index would double the memory.
+//! Finds rows that may show the same thing, because they share parts of keypoint descriptors. Keypoints are read from
+//! their source several times, because keeping them in memory with the index would double the memory.
 
 use std::{cmp::Reverse, convert::Infallible, ops::Range};
 
@@ -8,14 +8,14 @@ use rayon::prelude::*;
 use super::Neighbor;
 use crate::index::{Keypoints, decode_keypoints};
 
-/// Tables, each of which indexes one part of a descriptor.
+/// Number of tables. Each table indexes one part of a descriptor.
 const TABLES: usize = 3;
-/// Bits of a part; an edited corner keeps some part unchanged more often than not.
+/// Number of bits of a part. More often than not, an edited corner keeps at least one part unchanged.
 const KEY_BITS: u32 = 40;
-/// Limit on the rows of a bucket. Parts that occur more often are ignored.
+/// Maximum number of rows in a bucket. Parts that occur more often are ignored.
 const MAX_BUCKET_SIZE: u16 = 256;
-/// Minimum number of parts that a candidate shares. One part is often shared by chance, and a bucket contains other parts,
-/// too.
+/// Minimum number of parts that a candidate must share. One part is often shared by chance, and a bucket also contains
+/// other parts.
 const MIN_SHARED_PARTS: u16 = 2;
 /// Minimum number of buckets of a table. Larger tables have at most two corners per bucket on average.
 const MIN_BUCKETS: usize = 1 << 12;
@@ -29,12 +29,12 @@ pub struct KeypointIndex {
     rows: usize,
 }
 
-/// The rows by one part of their descriptors, in buckets. A bucket ends where the next one begins.
+/// The rows by one part of their descriptors, in buckets. The end of a bucket is the start of the next one.
 struct BucketTable {
     /// The start of each group of buckets.
     groups: Vec<u32>,
-    /// The number of keypoints of each bucket while they are counted. Afterwards, the end of the placed rows of each bucket,
-    /// relative to its group.
+    /// While keypoints are counted, the number of keypoints of each bucket. Afterwards, the end of the rows in each
+    /// bucket, relative to its group.
     buckets: Vec<u16>,
     rows: Vec<u32>,
 }
@@ -47,7 +47,7 @@ pub struct Votes {
 }
 
 impl KeypointIndex {
-    /// Indexes the keypoints of all rows: 12 bytes per corner, and up to 7 for the buckets.
+    /// Indexes the keypoints of all rows. This takes 12 bytes per corner, and up to 7 more for the buckets.
     pub fn new<S: KeypointSource + ?Sized>(keypoints: &S) -> Result<Self, S::Error> {
         let buckets = (keypoints.corners() / 2).next_power_of_two().max(MIN_BUCKETS);
         let mut tables = std::array::from_fn(|_| BucketTable::new(buckets));
@@ -63,8 +63,8 @@ impl KeypointIndex {
         Ok(Self { tables, rows: keypoints.rows() })
     }
 
-    /// Adds to `found` up to `limit` rows before `row` that share most parts with its encoded keypoints and are not among its
-    /// `known` neighbors.
+    /// Adds up to `limit` rows before `row` to `found`: those that share most parts with its encoded keypoints and are
+    /// not among its `known` neighbors.
     pub fn add_candidates(
         &self,
         row: u32,
@@ -189,7 +189,8 @@ pub trait KeypointSource {
     /// The number of keypoints of all rows.
     fn corners(&self) -> usize;
 
-    /// Calls `each` with rows and their encoded keypoints, in the order of the source. `positions` is a range of that order.
+    /// Calls `each` with rows and their encoded keypoints, in the order of the source. `positions` is a range of this
+    /// order.
     fn for_each(
         &self,
         positions: Range<usize>,
@@ -254,7 +255,7 @@ impl KeypointBlock {
     }
 }
 
-/// Reads rows in blocks that are worth several threads.
+/// Reads rows in blocks that are large enough for several threads.
 pub fn for_each_block<S: KeypointSource + ?Sized>(
     source: &S,
     positions: Range<usize>,

@@ -1,5 +1,5 @@
-//! Finds nearest neighbors, near-duplicates and copies. `exact_graph` decides between the exact and the approximate neighbor
-//! graph.
+//! Finds nearest neighbors, near-duplicates and copies. `exact_graph` is the entry to the neighbor graph, and chooses
+//! between the exact and the approximate method.
 //!
 //! Results do not depend on the number of threads, because equal distances are ordered by row.
 

@@ -1,5 +1,5 @@
-//! Keeps the neighbor graph in memory, in one allocation for the neighbors of all rows, because a vector for each row would
-//! take half as much again.
+//! Keeps the neighbor graph in memory. The neighbors of all rows are in one allocation, because a vector for each row
+//! would take half as much again.
 
 use std::{
     cmp::Ordering,
@@ -8,7 +8,7 @@ use std::{
 
 use rayon::prelude::*;
 
-/// A row and its cosine distance (0 same to 2 opposite).
+/// A row and its cosine distance, from 0 (same) to 2 (opposite).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Neighbor {
     pub row: u32,
@@ -16,22 +16,22 @@ pub struct Neighbor {
 }
 
 impl Neighbor {
-    /// Orders neighbors nearest first, ties by row.
+    /// Orders neighbors by distance, and equally near ones by row.
     pub fn order(&self, other: &Self) -> Ordering {
         let rows = || self.row.cmp(&other.row);
         self.distance.total_cmp(&other.distance).then_with(rows)
     }
 }
 
-/// Number of rows that are worth another thread.
+/// Number of rows from which another thread is worth its cost.
 const ROWS_PER_TASK: usize = 4096;
 
-/// The nearest neighbors of every row, nearest first, ties by row.
+/// The nearest neighbors of every row, nearest first. Equally near ones are ordered by row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NeighborGraph {
-    /// Limit on the neighbors of a row.
+    /// Maximum number of neighbors of a row.
     k: usize,
-    /// `k` places for each row, of which the first ones are used.
+    /// The `k` places of each row, of which the first ones are used.
     places: Vec<Neighbor>,
     /// The number of neighbors of each row.
     lengths: Vec<u32>,
@@ -57,27 +57,27 @@ impl NeighborGraph {
         (0..self.len()).map(|row| &self[row])
     }
 
-    /// Inserts a neighbor of a row among the nearest ones, unless it is one of them or farther away.
+    /// Inserts a neighbor of a row among its nearest ones, unless it is one of them already or is farther away.
     pub fn insert(&mut self, row: usize, newcomer: Neighbor) {
         let places = &mut self.places[row * self.k..][..self.k];
         insert_nearest(places, &mut self.lengths[row], newcomer);
     }
 
-    /// Replaces the neighbors of a row by at least as many.
+    /// Replaces the neighbors of a row. There must be at least as many new neighbors.
     ///
     /// # Panics
-    /// Panics if there are more than `k`.
+    /// Panics if there are more than `k` neighbors.
     pub fn replace(&mut self, row: usize, nearest: &[Neighbor]) {
         self.places[row * self.k..][..nearest.len()].copy_from_slice(nearest);
         self.lengths[row] = nearest.len() as u32;
     }
 
-    /// Returns the limit on the neighbors of a row.
+    /// Returns the maximum number of neighbors of a row.
     pub(super) fn k(&self) -> usize {
         self.k
     }
 
-    /// Appends a row with its neighbors, nearest first, of which the first `k` are kept.
+    /// Appends a row with its neighbors, nearest first. Only the first `k` are kept.
     pub(super) fn push(&mut self, nearest: impl Iterator<Item = Neighbor>) {
         let start = self.places.len();
         self.places.extend(nearest.take(self.k));
@@ -91,7 +91,8 @@ impl NeighborGraph {
         Self { k: self.k, places, lengths: self.lengths[rows].to_vec() }
     }
 
-    /// Keeps the nearest of the neighbors of each row in both graphs. Returns `false` if the numbers of rows differ.
+    /// Merges another graph: each row keeps the nearest of its neighbors in both graphs. Returns `false` if the numbers
+    /// of rows differ.
     pub(super) fn merge(&mut self, other: &Self) -> bool {
         if other.len() != self.len() {
             return false;
@@ -110,7 +111,7 @@ impl NeighborGraph {
         self.lengths.extend_from_slice(&other.lengths);
     }
 
-    /// Divides the graph into disjoint parts of `rows` rows each; the last part may be smaller.
+    /// Divides the graph into disjoint parts of `rows` rows each. The last part may be smaller.
     pub fn par_parts_mut(
         &mut self,
         rows: usize,
@@ -164,7 +165,7 @@ impl GraphPart<'_> {
         self.first..self.first + self.lengths.len()
     }
 
-    /// Whether a row has fewer than `k` neighbors or a farther one.
+    /// Whether a row has fewer than `k` neighbors, or a neighbor that is farther away than `distance`.
     pub fn accepts(&self, row: usize, distance: f32) -> bool {
         let row = row - self.first;
         let nearest = &self.places[row * self.k..][..self.lengths[row] as usize];
@@ -179,7 +180,7 @@ impl GraphPart<'_> {
     }
 }
 
-/// Inserts a neighbor in order among the first `length` places, the last of which may be lost.
+/// Inserts a neighbor in order among the first `length` places. If all places are used, the last neighbor is dropped.
 fn insert_nearest(places: &mut [Neighbor], length: &mut u32, newcomer: Neighbor) {
     let used = *length as usize;
     let nearest = &places[..used];

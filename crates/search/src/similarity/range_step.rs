@@ -1,6 +1,6 @@
 //! Divides the computation of the neighbor graph and of the near-duplicates into steps of independent ranges. A
-//! `RangeExecutor` runs the ranges: `InProcess` here, or an executor that shares them among several processes, for which
-//! `shared_steps` has the other side.
+//! `RangeExecutor` runs the ranges: `InProcess` runs them here; another executor shares them among several processes,
+//! whose workers use `shared_steps`.
 
 use std::{
     ops::Range,
@@ -14,9 +14,9 @@ const RANGE_ROWS: usize = 4096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeStep {
-    /// Compares the rows that are in the same leaf of a projection tree; a range is several trees.
+    /// Compares the rows that are in the same leaf of a projection tree. A range is several trees.
     Trees,
-    /// Compares rows with the neighbors of their neighbors. Rounds count from 0.
+    /// Compares rows with the neighbors of their neighbors. Rounds are counted from 0.
     Links { round: usize },
     /// Finds rows that share parts of their keypoints.
     Candidates,
@@ -46,14 +46,14 @@ impl RangeStep {
 
 /// The input of later steps, in addition to the rows themselves.
 pub enum StepInput<'a> {
-    /// The graph before a round. The graph after the last round is the input of the other steps.
+    /// The graph before a round. The graph after the last round is the input of the remaining steps.
     Graph { round: usize, graph: &'a NeighborGraph },
     /// The candidates that the verification of a range compares.
     Candidates { range: usize, candidates: &'a RowCandidates },
 }
 
-/// Number of rounds in which rows are compared with the neighbors of their neighbors. The third round finds one neighbor in a
-/// thousand.
+/// Number of rounds in which rows are compared with the neighbors of their neighbors. The third round finds one more
+/// neighbor in a thousand.
 pub const LINK_ROUNDS: usize = 3;
 
 /// A result that is `None` if the computation was stopped.
@@ -64,8 +64,8 @@ pub trait RangeExecutor<E> {
     /// Makes the input of a later step known to other workers.
     fn publish(&self, input: StepInput) -> Result<(), E>;
 
-    /// Calls `merge` with the result of each range, in any order. `merge` returns `false` for an incomplete result, which
-    /// another worker may have sent; the range is then computed here.
+    /// Calls `merge` with the result of each range, in any order. `merge` returns `false` for an incomplete result,
+    /// which another worker may have sent. Such a range is computed here.
     fn run<R: RangeResult>(
         &self,
         step: RangeStep,
@@ -75,7 +75,7 @@ pub trait RangeExecutor<E> {
     ) -> Stoppable<(), E>;
 }
 
-/// Computes one range after the other, each with all cores.
+/// Computes one range after the other. Each range uses all cores.
 #[derive(Clone, Copy, Debug)]
 pub struct InProcess;
 

@@ -1,4 +1,5 @@
-//! Keeps lists of values, one for each row, in one allocation, such as the candidates of rows that may show the same picture.
+//! Keeps one list of values per row in a single allocation, such as the candidates of rows that may show the same
+//! picture.
 
 use std::ops::Index;
 
@@ -10,7 +11,7 @@ pub struct RowLists<T> {
 }
 
 impl<T> RowLists<T> {
-    /// Creates empty lists of `rows` rows, with room for `values` in all of them together.
+    /// Creates empty lists for `rows` rows, with room for `values` values in all lists together.
     pub fn with_capacity(rows: usize, values: usize) -> Self {
         Self { values: Vec::with_capacity(values), ranges: vec![(0, 0); rows] }
     }
@@ -29,7 +30,7 @@ impl<T> RowLists<T> {
         (0..self.len()).map(|row| &self[row])
     }
 
-    /// Sets the list of a row that has none. The rows can be in any order.
+    /// Sets the list of a row that has no list yet. The rows can be set in any order.
     pub fn set(&mut self, row: usize, list: impl IntoIterator<Item = T>) {
         let start = self.values.len();
         self.values.extend(list);
@@ -52,11 +53,11 @@ impl<T> Index<usize> for RowLists<T> {
     }
 }
 
-/// The candidates of some rows besides their neighbors.
+/// The candidates of some rows, in addition to their neighbors.
 #[derive(Default)]
 pub struct RowCandidates {
     rows: Vec<u32>,
-    /// The candidates of each of these rows. Each pair is with only one of its rows.
+    /// The candidates of each of these rows. A pair is listed at only one of its rows.
     candidates: RowLists<u32>,
 }
 

@@ -1,5 +1,6 @@
-//! Serves several processes that compute the steps of one dataset together: results of ranges as bytes, and a worker that
-//! computes ranges of steps that another process has begun. A deployment of one process needs nothing from here.
+//! Lets several processes compute the steps of one dataset together. This file converts results of ranges to bytes, and
+//! has the worker that computes ranges of steps that another process has begun. A deployment of one process needs
+//! nothing from here.
 
 use super::{
     DuplicatePair, KeypointSource, Neighbor, NeighborGraph, RowCandidates, RowLists, Stoppable,
@@ -10,7 +11,7 @@ use super::{
     range_step::rows_of_range,
 };
 
-/// Approximate limit on the bytes of a part.
+/// Approximate maximum size of a part.
 const PART_BYTES: usize = 1 << 20;
 /// Marks a place without a neighbor.
 const NO_ROW: u32 = u32::MAX;
@@ -23,7 +24,7 @@ pub trait RangeResult: Default {
     fn add_part(&mut self, part: &[u8]) -> Option<()>;
 }
 
-/// A part is the number of places of each row, then their rows and distances.
+/// A part has the number of neighbors of each row, followed by their rows and distances.
 impl RangeResult for NeighborGraph {
     fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
         let rows_of_part = (PART_BYTES / (8 * self.k()).max(1)).max(1);
@@ -63,7 +64,7 @@ impl RangeResult for NeighborGraph {
     }
 }
 
-/// A part is each row, the number of its candidates, and the candidates.
+/// A part has each row, the number of its candidates, and the candidates.
 impl RangeResult for RowCandidates {
     fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
         let mut rows = self.iter();
@@ -94,7 +95,7 @@ impl RangeResult for RowCandidates {
     }
 }
 
-/// A part is both rows and the similarity of each pair.
+/// A part has both rows and the similarity of each pair.
 impl RangeResult for Vec<DuplicatePair> {
     fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
         self.chunks(PART_BYTES / 12).map(|pairs| {
@@ -117,13 +118,14 @@ impl RangeResult for Vec<DuplicatePair> {
     }
 }
 
-/// Computes ranges with inputs that are kept from one range to the next, because reading them takes longer than most ranges.
+/// Computes ranges. The inputs are kept from one range to the next, because reading them takes longer than computing
+/// most ranges.
 pub struct StepWorker {
     vectors: Vectors,
     k: usize,
-    /// The round before which the latest graph was made, and that graph.
+    /// The latest graph, and the round before which it was computed.
     graph: Option<(usize, NeighborGraph)>,
-    /// The graph of the round before.
+    /// The graph of the previous round.
     former: Option<NeighborGraph>,
     /// The structure that was derived from the graphs or the source for the current step.
     derived: Derived,
@@ -146,12 +148,12 @@ impl StepWorker {
         self.vectors.len()
     }
 
-    /// Returns the round before which the latest known graph was made.
+    /// Returns the round before which the latest known graph was computed.
     pub fn known_round(&self) -> Option<usize> {
         self.graph.as_ref().map(|(round, _)| *round)
     }
 
-    /// Adds the graph before a round. Returns `false` if it has a wrong number of rows.
+    /// Adds the graph before a round. Returns `false` if the graph has a wrong number of rows.
     pub fn add_graph(&mut self, round: usize, graph: NeighborGraph) -> bool {
         if graph.len() != self.rows() {
             return false;
@@ -170,7 +172,7 @@ impl StepWorker {
         compare_trees(&self.vectors, self.k, range, advance)
     }
 
-    /// Computes a range; `None` if it was stopped, or there is no graph.
+    /// Computes a range. Returns `None` if it was stopped or there is no graph.
     pub fn compare_linked(
         &mut self,
         range: usize,
@@ -188,7 +190,7 @@ impl StepWorker {
         compare_linked(&self.vectors, graph, links, rows, advance)
     }
 
-    /// Computes a range; `None` if it was stopped, or there is no graph.
+    /// Computes a range. Returns `None` if it was stopped or there is no graph.
     pub fn find_candidates<S: KeypointSource + ?Sized>(
         &mut self,
         source: &S,
@@ -206,7 +208,8 @@ impl StepWorker {
         find_candidates(source, positions, index, graph, advance)
     }
 
-    /// Computes a range; `None` if it was stopped, there is no graph, or the candidates are not those of the range.
+    /// Computes a range. Returns `None` if it was stopped, there is no graph, or the candidates are not those of the
+    /// range.
     pub fn verify<S: KeypointSource + ?Sized>(
         &mut self,
         source: &S,

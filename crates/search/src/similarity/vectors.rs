@@ -20,7 +20,7 @@ use zerocopy::{FromBytes as _, IntoBytes as _};
 
 use super::kernel;
 
-/// Number of rows per task, enough work for another core.
+/// Number of rows per task, which is enough work for another core.
 const ROWS_PER_TASK: usize = 1024;
 
 /// Unit vectors, row by row. 100,000 rows of 256 numbers take 49 MiB.
@@ -40,7 +40,7 @@ impl Vectors {
         Self { dimension, rows: vec![f16::ZERO; rows * dimension] }
     }
 
-    /// Creates rows from unit vectors, one after the other.
+    /// Creates rows from unit vectors that follow one another.
     pub fn from_numbers(dimension: usize, numbers: Vec<f16>) -> Self {
         Self { dimension, rows: numbers }
     }
@@ -102,14 +102,15 @@ impl Vectors {
     }
 }
 
-/// Number of rows that are read at a time. Rows of 256 numbers then fit the second-level cache.
+/// Number of rows that are read at a time. A piece of 256-number rows fits the second-level cache.
 const ROWS_PER_READ: usize = 512;
 
 /// Unit vectors in a file, row by row from its first byte on, in the byte order of the machine.
 ///
 /// At the first query, as many vectors are mapped as there is memory for. Mapped vectors are in memory once for all
-/// processes, as far as the operating system has room for them. The other vectors are read piece by piece for each query.
-/// The file must be complete and must not change, because the process ends if it becomes shorter during a query.
+/// processes, as far as the operating system has room for them. The remaining vectors are read piece by piece for each
+/// query. The file must be complete and must not change, because the process would crash if the file became shorter
+/// during a query.
 #[derive(Debug)]
 pub struct VectorFile {
     file: File,
@@ -119,7 +120,7 @@ pub struct VectorFile {
     mapped: OnceLock<MappedRows>,
 }
 
-/// The mapped part of the file, which has the first rows.
+/// The mapped part of the file, which contains the first rows.
 #[derive(Debug)]
 struct MappedRows {
     file: ByteView<'static>,
@@ -173,15 +174,16 @@ impl VectorFile {
         Ok(distances)
     }
 
-    /// Returns the mapped numbers; none if the file has become shorter, which reading it then reports.
+    /// Returns the mapped numbers. Returns none if the file has become shorter, because reading the file then reports
+    /// the error.
     fn mapped_numbers(&self) -> io::Result<&[f16]> {
         let numbers = self.mapped.get_or_init(|| self.map_rows()).numbers();
         let is_complete = self.file.metadata()?.len() >= size_of_val(numbers) as u64;
         Ok(if is_complete { numbers } else { &[] })
     }
 
-    /// Maps as many whole pieces as there is memory for. Maps nothing if the file cannot be mapped or is too short, which
-    /// reading it then reports.
+    /// Maps as many whole pieces as there is memory for. Maps nothing if the file cannot be mapped or is too short,
+    /// because reading the file then reports the error.
     fn map_rows(&self) -> MappedRows {
         let file = ByteView::map_file_ref(&self.file).unwrap_or_else(|_| ByteView::from_slice(&[]));
         let piece = ROWS_PER_READ * self.dimension * size_of::<f16>();
@@ -198,18 +200,18 @@ impl VectorFile {
     }
 }
 
-/// Limit on mapped vectors: those of 1.5 million media items with 256 numbers each. With everything else that searches of a
-/// million need, a process stays below 1.2 GB.
+/// Maximum size of mapped vectors, which is the size for 1.5 million media items with 256 numbers each. With everything
+/// else that searches of a million items need, a process stays below 1.2 GB.
 const MAX_BYTES: usize = 736 << 20;
-/// The divisor of the memory that is available when the service starts.
+/// The divisor that gives the share of the memory that was available when the service started.
 const SHARE: usize = 4;
 
-/// The remaining memory for mapped vectors, which all files of vectors share.
+/// The remaining memory for mapped vectors, shared by all vector files.
 #[derive(Clone, Debug)]
 pub struct VectorMemory(Arc<AtomicUsize>);
 
 impl VectorMemory {
-    /// Returns a quarter of the available memory, and at most 736 MiB; none on a network file system.
+    /// Returns a quarter of the available memory, but at most 736 MiB. Returns none on a network file system.
     pub fn for_files_in(folder: &Path) -> Self {
         let info = fs::read_to_string("/proc/meminfo").ok();
         Self::new(limit(network_file_system_of(folder).is_some(), info.as_deref()))
@@ -219,7 +221,7 @@ impl VectorMemory {
         Self(Arc::new(AtomicUsize::new(bytes)))
     }
 
-    /// Takes up to `bytes` of the memory, until the reservation is dropped.
+    /// Reserves up to `bytes` of the memory until the reservation is dropped.
     pub(super) fn reserve(&self, bytes: usize) -> Reservation {
         let take = |left: usize| Some(left - left.min(bytes));
         let left = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
@@ -227,7 +229,7 @@ impl VectorMemory {
     }
 }
 
-/// Returns the limit on mapped bytes, by the content of `/proc/meminfo`.
+/// Returns the maximum number of mapped bytes. `info` is the content of `/proc/meminfo`.
 fn limit(is_network: bool, info: Option<&str>) -> usize {
     if is_network {
         return 0;
@@ -236,7 +238,7 @@ fn limit(is_network: bool, info: Option<&str>) -> usize {
     MAX_BYTES.min(available / SHARE)
 }
 
-/// Returns the memory that can be used without swapping, by the content of `/proc/meminfo`.
+/// Returns the memory that can be used without swapping. `info` is the content of `/proc/meminfo`.
 fn available_bytes(info: &str) -> Option<usize> {
     let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: usize = line.trim().strip_suffix(" kB")?.parse().ok()?;
@@ -254,7 +256,7 @@ impl Reservation {
         self.bytes
     }
 
-    /// Gives back the bytes that are not needed.
+    /// Releases the bytes that are not needed.
     pub fn shrink(&mut self, bytes: usize) {
         let needed = self.bytes.min(bytes);
         self.memory.0.fetch_add(self.bytes - needed, Ordering::Relaxed);

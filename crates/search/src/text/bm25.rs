@@ -1,11 +1,11 @@
-//! Scores how well captions match a query (BM25), as `SQLite`'s full-text index computes it.
+//! Scores how well captions match a query (BM25), in the same way as the full-text index of `SQLite`.
 
 const TERM_SATURATION: f64 = 1.2;
 const LENGTH_WEIGHT: f64 = 0.75;
 /// The weight of a phrase that is in more than half of all captions.
 const MIN_PHRASE_WEIGHT: f64 = 1e-6;
 
-/// The number of captions that are compared, and of their words.
+/// The number of captions that are searched, and the number of their words.
 #[derive(Clone, Copy, Debug)]
 pub struct CaptionTotals {
     pub captions: u64,
@@ -13,7 +13,7 @@ pub struct CaptionTotals {
     pub words: u64,
 }
 
-/// The part of a score that one phrase contributes; higher is better.
+/// The part of a score that one phrase contributes. Higher is better.
 #[derive(Clone, Copy, Debug)]
 pub struct PhraseScore {
     /// Inverse document frequency.
@@ -22,7 +22,7 @@ pub struct PhraseScore {
 }
 
 impl PhraseScore {
-    /// Creates the score of a phrase that `containing` captions contain.
+    /// Creates the score of a phrase that occurs in `containing` captions.
     #[expect(clippy::cast_precision_loss, reason = "as SQLite computes it")]
     pub fn new(totals: CaptionTotals, containing: u64) -> Self {
         let (captions, containing) = (totals.captions as f64, containing as f64);

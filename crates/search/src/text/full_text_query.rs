@@ -1,5 +1,5 @@
 //! Parses the boolean full-text query language: words (all required), `AND`, `OR`, `-without`, `"exact phrase"` and
-//! parentheses. The result is an expression over the stems of the words, independent of what searches.
+//! parentheses. The result is an expression over the stems of the words, which does not depend on the search engine.
 
 use std::fmt;
 
@@ -11,11 +11,12 @@ pub struct FullTextQuery {
     /// The stems of each word or phrase, separated by spaces.
     pub phrases: Vec<String>,
     pub expression: TextExpression,
-    /// Whether the query finds captions that do not match, and media without a caption.
+    /// Whether the query is negated as a whole, so that it finds captions that do not match, and media without a
+    /// caption.
     pub is_negated: bool,
 }
 
-/// An expression over phrases, by their number.
+/// An expression over phrases, which are identified by their index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextExpression {
     Phrase(usize),
@@ -49,7 +50,7 @@ enum Expression {
     Or(Vec<Expression>),
 }
 
-/// Recursive descent, in order of precedence: `OR`, then (implicit) `AND`, then minus.
+/// A recursive descent parser. In order of precedence, it parses `OR`, (implicit) `AND`, and minus.
 struct Parser<'a> {
     tokens: &'a [PositionedToken],
     /// The position after the last character.
@@ -135,7 +136,7 @@ impl Expression {
         FullTextQuery { phrases, expression, is_negated }
     }
 
-    /// Moves negations to the top, so that no part of the expression matches captions without any of its words.
+    /// Moves negations to the top, so that no part of the expression matches captions that contain none of its words.
     fn signed(self, language: Language, phrases: &mut Vec<String>) -> Signed {
         match self {
             Self::Term(term) => {
@@ -182,7 +183,7 @@ impl Signed {
     }
 }
 
-/// Splits the parts into those that are not negated, and those that are.
+/// Splits the parts into those that are not negated and those that are.
 fn split_by_sign(
     parts: Vec<Expression>,
     language: Language,
@@ -221,7 +222,7 @@ const MAX_TERMS: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Character position, from 1.
+    /// Character position, counted from 1.
     pub at: usize,
     pub reason: &'static str,
 }
@@ -246,11 +247,11 @@ pub enum QueryToken {
     Close,
 }
 
-/// A token and its character position, from 1.
+/// A token and its character position, counted from 1.
 pub type PositionedToken = (usize, QueryToken);
 
-/// Splits a query into tokens. Fails if a quote is not closed, a minus stands alone, a term has no
-/// letter or digit, or there are too many terms.
+/// Splits a query into tokens. Fails if a quote is not closed, a minus stands alone, a term has no letter or digit, or
+/// there are too many terms.
 pub fn tokenize(text: &str) -> Result<Vec<PositionedToken>, SyntaxError> {
     let text: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();

@@ -1,15 +1,15 @@
-//! Splits texts into words and reduces them to their stems, so that "sailing boats" and "a boat sails" share both
-//! words.
+//! Splits texts into words and reduces words to their stems, so that "sailing boats" and "a boat sails" share both
+//! stems.
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
 use super::language::{Language, is_stop_word};
 
-/// Length limit of a content word, in characters, because longer ones are rarely words.
+/// Maximum length of a content word, in characters. Longer words are rarely real words.
 const MAX_WORD_CHARS: usize = 64;
 
-/// Returns the words of a text in lower case. Combining marks belong to words, because they are vowels and the joints of
-/// consonants in Devanagari and Tamil.
+/// Returns the words of a text in lower case. Combining marks belong to words, because in Devanagari and Tamil they are
+/// vowels and join consonants.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     let text = normalized(text);
     let words = text
@@ -32,8 +32,8 @@ pub fn stemmed_text(text: &str, language: Language) -> String {
     stems.join(" ")
 }
 
-/// Splits a stemmed text into the words by which captions are found, in order and without diacritics. Letters are folded
-/// as the tokenizer `unicode61` of `SQLite` folds them.
+/// Splits a stemmed text into the words by which captions are found, in order and without diacritics. Letters are
+/// folded as by the tokenizer `unicode61` of `SQLite`.
 pub fn indexed_words(stemmed: &str) -> Vec<String> {
     let words = stemmed.split(|c: char| !is_indexed(c));
     let words = words
@@ -41,20 +41,21 @@ pub fn indexed_words(stemmed: &str) -> Vec<String> {
     words.filter(|word: &String| !word.is_empty()).collect()
 }
 
-/// Circled letters are symbols, although they are alphabetic.
+/// Whether a character belongs to an indexed word. Circled letters are symbols, although they are alphabetic.
 fn is_indexed(c: char) -> bool {
     let is_circled = matches!(c, 'Ⓐ'..='ⓩ' | '\u{1F130}'..='\u{1F189}');
     (c.is_alphanumeric() && !is_circled) || is_combining_mark(c)
 }
 
-/// Other combining marks, such as the vowels of Devanagari, make another word.
+/// Whether a character is a diacritic that is removed. Other combining marks, such as the vowels of Devanagari, are
+/// kept because they make a different word.
 fn is_diacritic(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{304}' | '\u{306}'..='\u{30C}' | '\u{30F}' | '\u{311}' | '\u{31B}'
         | '\u{323}'..='\u{328}' | '\u{32D}' | '\u{32E}' | '\u{330}' | '\u{331}')
 }
 
-/// The Latin letter that a character consists of besides diacritics, or the character itself, both in lower case.
+/// Returns a character in lower case. A Latin letter with diacritics loses them.
 fn without_diacritics(c: char) -> char {
     let folded = folded(c);
     let mut parts = std::iter::once(folded).nfd();
@@ -66,8 +67,8 @@ fn without_diacritics(c: char) -> char {
     }
 }
 
-/// The lower case of the capital letter, so that a Greek sigma is the same at the end of a word. The dotless i of Turkish
-/// stays different from the other one, whose capital letter it shares.
+/// Returns the lower case of the capital letter, so that a Greek sigma is the same at the end of a word. The dotless i
+/// of Turkish stays different from the dotted i, with which it shares the capital letter.
 fn folded(c: char) -> char {
     if c == 'ı' {
         return c;
@@ -81,13 +82,14 @@ fn only(mut chars: impl Iterator<Item = char>) -> Option<char> {
     chars.next().is_none().then_some(first)
 }
 
-/// Whether a word describes a picture. Single Latin letters are articles or remains of an apostrophe.
+/// Whether a word describes a picture. Single Latin letters do not, because they are articles or are left over from an
+/// apostrophe.
 fn is_content_word(word: &str, language: Language) -> bool {
     let letter = word.len() == 1 && word.bytes().all(|b| b.is_ascii_alphabetic());
     !letter && word.chars().count() <= MAX_WORD_CHARS && !is_stop_word(word, language)
 }
 
-/// Returns a text in lower case and composed characters, without optional characters.
+/// Returns a text in lower case with composed characters, and without optional characters.
 fn normalized(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -95,26 +97,26 @@ fn normalized(text: &str) -> String {
     let mut composed = String::with_capacity(text.len());
     for c in text.nfc().filter(|&c| !is_optional(c)) {
         match c {
-            // The ligatures of Yiddish.
+            // The ligatures of Yiddish are written as two letters.
             '\u{5F0}' => composed.push_str("\u{5D5}\u{5D5}"),
             '\u{5F1}' => composed.push_str("\u{5D5}\u{5D9}"),
             '\u{5F2}' => composed.push_str("\u{5D9}\u{5D9}"),
             _ => composed.push(c),
         }
     }
-    // A capital I with a dot becomes two characters.
+    // Lower case turns a capital I with a dot into two characters.
     composed.to_lowercase().replace("i\u{307}", "i")
 }
 
-/// Whether the same word is written with or without a character.
+/// Whether a word is the same with and without a character.
 fn is_optional(c: char) -> bool {
     matches!(c,
-        // Soft hyphens and joiners: Persian writes می‌رود also as میرود.
+        // Soft hyphens and joiners. Persian, for example, writes می‌رود also as میرود.
         '\u{AD}' | '\u{200C}' | '\u{200D}'
-        // The points of the Hebrew script, and the vowels of the Arabic one.
+        // The points of the Hebrew script, and the vowels of the Arabic script.
         | '\u{591}'..='\u{5BD}' | '\u{5BF}' | '\u{5C1}' | '\u{5C2}' | '\u{5C4}' | '\u{5C5}' | '\u{5C7}'
         | '\u{610}'..='\u{61A}' | '\u{64B}'..='\u{65F}' | '\u{670}'
-        // Variants in which emoji are drawn.
+        // Variation selectors, which choose how an emoji is drawn.
         | '\u{20E3}' | '\u{FE00}'..='\u{FE0F}')
 }
 

@@ -1,13 +1,13 @@
 //! Stop words: the articles, prepositions, conjunctions, pronouns and auxiliary verbs that are frequent in captions.
 //!
-//! The lists are our own selection. They were made from the lists of the Snowball project and of `stopwords-iso` (MIT) for
-//! the languages that have one; Nepali, Serbian and Yiddish are in neither.
+//! The lists are our own selection from the lists of the Snowball project and of `stopwords-iso` (MIT). Nepali, Serbian
+//! and Yiddish are in neither source.
 
 use std::sync::LazyLock;
 
 use super::{Language, LanguageSet, WordTable};
 
-/// Whether a word, as `words` returns it, occurs in captions of any picture.
+/// Whether a word, as returned by `words`, occurs in captions of any picture.
 pub fn is_stop_word(word: &str, language: Language) -> bool {
     languages_of(word).contains(language)
 }
@@ -224,7 +224,7 @@ const STOP_WORDS: [(Language, &str); 35] = [
          میکنند نزدیک نمی نه نیز نیست ها های هر هست هستند هم همراه همه هنگام و وسط ولی پایین پس پشت پیش چون کرد \
          کردند کرده کنار کند کنند که یا یک یکی",
     ),
-    // Languages whose family has one or two here.
+    // Languages that are the only one or one of two in their family here.
     (
         Language::Arabic,
         "أثناء أحد أمام أن أو أي أيضا إذا إلى إن التي الذي الذين اللذين بجانب بدون بعد بعض به بها بين بينما تحت \

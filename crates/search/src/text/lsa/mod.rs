@@ -1,11 +1,11 @@
-//! The text space (latent semantic analysis): vectors of captions and queries that are close if the texts have similar
-//! content, trained on the captions and labels of one dataset.
+//! The text space (latent semantic analysis): vectors of captions and queries, which are close if the texts have
+//! similar content. The space is trained on the captions and labels of one dataset.
 //!
-//! Every word has a vector, and the vector of a text is the sum of its words. A word vector has two parts. The latent part is
-//! the position of the word along the strongest directions of the captions, so that words that occur together are close:
-//! "boat" and "sails". A hundred directions cannot separate thousands of words, so the second part is a sketch of the
-//! residual: every word has its own random signs, and sums of them stay nearly orthogonal. Without it, a rare word would
-//! match captions that merely use similar words.
+//! Every word has a vector, and the vector of a text is the sum of the vectors of its words. A word vector has two
+//! parts. The latent part is the position of the word along the strongest directions of the captions, so that words
+//! that occur together are close: "boat" and "sails". A hundred directions cannot separate thousands of words, so the
+//! second part is a sketch of the residual: every word has its own random signs, whose sums stay nearly orthogonal.
+//! Without the sketch, a rare word would match captions that merely use similar words.
 
 #![expect(clippy::cast_precision_loss, reason = "counts of captions and words are small")]
 
@@ -20,12 +20,12 @@ use svd::{TextMatrix, add, truncated_svd};
 
 /// Share of the squared length that all texts have in common.
 ///
-/// A caption contains a dozen words and a query one or two, so even a good match shares only a
-/// part. The common component scales distances by 0.7: captions with the same words get 0.2-0.4,
-/// with related words 0.4-0.6, others 0.7, which matches the score bands of the interface.
+/// A caption contains a dozen words and a query one or two, so even a good match shares only a part. The common
+/// component scales distances by 0.7. Captions with the same words then have distances of 0.2-0.4, captions with
+/// related words 0.4-0.6, and all others 0.7, which matches the score bands of the interface.
 const SHARED_COMPONENT: f32 = 0.3;
 
-/// Header of a stored text space; the number is the training version.
+/// Header of a stored text space. The number in it is the version of the training.
 const MAGIC: &[u8; 16] = b"tessera-words-2\n";
 
 /// A trained text space.
@@ -41,8 +41,8 @@ pub struct TextSpace {
 }
 
 impl TextSpace {
-    /// Returns the unit vector of a text, or `None` if it contains no known word. Cosine distances
-    /// follow the score bands of the interface: 0.0-0.4 strong, 0.4-0.6 partial, above loose.
+    /// Returns the unit vector of a text, or `None` if the text contains no known word. Cosine distances follow the
+    /// score bands of the interface: 0.0-0.4 is strong, 0.4-0.6 is partial, and anything above is loose.
     pub fn embed(&self, text: &str) -> Option<Vec<f16>> {
         let known = |stem: String| self.vocabulary.binary_search(&stem).ok();
         let mut words: Vec<usize> =
@@ -76,7 +76,8 @@ impl TextSpace {
         bytes
     }
 
-    /// Reads a stored text space; `None` if the bytes are damaged or of another version, so that it must be trained again.
+    /// Reads a stored text space. Returns `None` if the bytes are damaged or of another version, in which case the
+    /// space must be trained again.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (content, sum) = bytes.split_last_chunk::<{ blake3::OUT_LEN }>()?;
         if blake3::hash(content) != *sum {
@@ -106,19 +107,20 @@ impl TextSpace {
 }
 
 const MAX_DIRECTIONS: usize = 128;
-/// Number of words per latent direction. With fewer, every word would be separate and none related.
+/// Number of words per latent direction. With fewer words, every word would have its own direction and no words would
+/// be related.
 const WORDS_PER_DIRECTION: usize = 4;
 const SKETCH_SIZE: usize = 127;
 /// Weight of the sketch relative to the weakest latent direction.
 const SKETCH_WEIGHT: f32 = 0.7;
-/// Vocabulary limit; the most frequent words are kept.
+/// Maximum size of the vocabulary. The most frequent words are kept.
 const MAX_WORDS: usize = 20_000;
-/// Limit on distinct words while counting, so that garbage does not fill the memory.
+/// Maximum number of distinct words while counting, so that garbage does not fill the memory.
 const MAX_COUNTED_WORDS: usize = 200_000;
 const MAX_WORDS_PER_TEXT: usize = 128;
 
 impl TextSpace {
-    /// Trains on these texts, one per media item; `None` if the texts contain no words.
+    /// Trains on these texts, one per media item. Returns `None` if the texts contain no words.
     ///
     /// The result is deterministic. 100,000 captions of a dozen words take a few seconds and less than 100 MiB.
     pub fn train<T: AsRef<str>>(
@@ -183,7 +185,7 @@ impl WordCounts {
         Some(number)
     }
 
-    /// Returns the most frequent words in alphabetical order, and the texts in terms of them.
+    /// Returns the most frequent words in alphabetical order, and the texts as indices of these words.
     fn vocabulary(self) -> (Vec<String>, TextMatrix) {
         let mut words: Vec<(String, u32)> = self.word_ids.into_iter().collect();
         let frequency = |number: u32| self.texts_with[number as usize];

@@ -1,23 +1,24 @@
-//! Computes a truncated singular value decomposition for the text space, using only products with the sparse matrix.
+//! Computes a truncated singular value decomposition for the text space. Only products with the sparse matrix are
+//! needed.
 
 /// Additional directions per iteration, for faster convergence.
 const OVERSAMPLING: usize = 16;
 const ITERATIONS: usize = 5;
 /// Directions weaker than this fraction of the strongest one are noise.
 const MIN_RELATIVE_STRENGTH: f32 = 0.03;
-/// Limit on sweeps of the eigenvalue solver; it converges after six to ten.
+/// Maximum number of sweeps of the eigenvalue solver, which converges after six to ten.
 const MAX_JACOBI_SWEEPS: usize = 30;
 
-/// A sparse matrix of texts by words, weighted, with rows of unit length.
+/// A sparse, weighted matrix of texts by words, whose rows have unit length.
 pub struct TextMatrix {
     weights: Vec<f32>,
     words: Vec<u32>,
-    /// The end of each text in `words`, and the factor that makes it a unit vector.
+    /// The end of each text in `words`, and the factor that scales the text to a unit vector.
     ends: Vec<(usize, f32)>,
 }
 
 impl TextMatrix {
-    /// Creates an empty matrix; `weights` has one number per word.
+    /// Creates an empty matrix. `weights` has one number per word.
     pub fn new(weights: Vec<f32>) -> Self {
         Self { weights, words: Vec::new(), ends: Vec::new() }
     }
@@ -59,8 +60,8 @@ impl TextMatrix {
     }
 }
 
-/// Returns up to `limit` right singular vectors with their singular values, largest first. `start` contains at least `limit` +
-/// 16 pseudorandom numbers per word; the result is deterministic.
+/// Returns up to `limit` right singular vectors with their singular values, largest first. `start` must contain at
+/// least `limit` + 16 pseudorandom numbers per word. The result is deterministic.
 pub fn truncated_svd(texts: &TextMatrix, start: &[Vec<f32>], limit: usize) -> Vec<(f32, Vec<f32>)> {
     let count = (limit + OVERSAMPLING).min(start.len());
     let column = |at: usize| start.iter().map(|numbers| numbers[at]).collect();
@@ -104,7 +105,7 @@ fn transposed(vectors: &[Vec<f32>], length: usize) -> Vec<f32> {
     rows
 }
 
-/// Orthonormalizes the vectors (Gram-Schmidt); linearly dependent ones become zero.
+/// Orthonormalizes the vectors (Gram-Schmidt). Linearly dependent vectors become zero.
 fn orthonormalize(vectors: &mut [Vec<f32>]) {
     for at in 0..vectors.len() {
         let (before, rest) = vectors.split_at_mut(at);
@@ -122,12 +123,12 @@ fn orthonormalize(vectors: &mut [Vec<f32>]) {
     }
 }
 
-/// `sum += factor * vector`.
+/// Computes `sum += factor * vector`.
 pub fn add(sum: &mut [f32], factor: f32, vector: &[f32]) {
     sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += factor * value);
 }
 
-/// Dot product, in lanes that the compiler vectorizes.
+/// Returns the dot product, computed in lanes that the compiler vectorizes.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
     let mut lanes = [0.0_f32; 16];
