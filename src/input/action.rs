@@ -13,7 +13,7 @@ pub enum ActionGroup {
 }
 
 impl ActionGroup {
-    /// All groups in the order of the help.
+    /// All groups in the order of the help text.
     pub const ALL: [Self; 8] = [
         Self::Navigation,
         Self::Searching,
@@ -47,10 +47,10 @@ macro_rules! actions {
         }
 
         impl Action {
-            /// All actions in the order of the help.
+            /// All actions in the order of the help text.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The name in the key file.
+            /// Returns the name in the key file.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
@@ -200,7 +200,7 @@ actions! {
 }
 
 impl Action {
-    /// The number of the tab that the action goes to, from 0. The actions of the tabs follow one another.
+    /// Returns the index of the tab that the action goes to. The actions of the tabs are consecutive variants.
     pub fn tab_index(self) -> Option<usize> {
         let index = (self as usize).checked_sub(Self::Tab1 as usize)?;
         (index <= Self::Tab9 as usize - Self::Tab1 as usize).then_some(index)

@@ -1,4 +1,4 @@
-//! One key press, as it is written in the key file and as a terminal reports it.
+//! A key press, as the key file writes it and as a terminal reports it.
 //!
 //! Terminals differ in how they report shifted letters. A chord normalizes this: `G` is always the
 //! letter G, and `shift` is kept only for keys without a shifted character.
@@ -9,7 +9,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Key {
-    /// A character, with Shift already applied.
+    /// A character to which Shift is already applied.
     Char(char),
     F(u8),
     Enter,
@@ -29,7 +29,7 @@ pub enum Key {
 
 struct NamedKey {
     key: Key,
-    /// The name in the key file.
+    /// The name of the key in the key file.
     name: &'static str,
     label: &'static str,
     code: KeyCode,
@@ -69,7 +69,7 @@ impl Chord {
         Self { key, ctrl: false, alt: false, shift: false }
     }
 
-    /// The character this chord types into a text field.
+    /// Returns the character that this chord types into a text field.
     pub fn typed(self) -> Option<char> {
         match self.key {
             Key::Char(c) if !self.ctrl && !self.alt => Some(c),
@@ -77,7 +77,7 @@ impl Chord {
         }
     }
 
-    /// Converts a terminal's report. `None` for key releases and unsupported keys.
+    /// Converts a terminal's report. Returns `None` for key releases and unsupported keys.
     pub fn from_terminal(event: KeyEvent) -> Option<Self> {
         if event.kind == KeyEventKind::Release {
             return None;
@@ -105,7 +105,7 @@ impl Chord {
 impl FromStr for Chord {
     type Err = String;
 
-    /// Parses `q`, `?`, `ctrl-p`, `shift-tab`, `f1`, `space`.
+    /// Parses a chord such as `q`, `?`, `ctrl-p`, `shift-tab`, `f1` or `space`.
     fn from_str(written: &str) -> Result<Self, String> {
         let mut chord = Self::plain(Key::Esc);
         let mut rest = written;
@@ -138,7 +138,7 @@ fn parse_key(written: &str) -> Option<Key> {
 }
 
 impl fmt::Display for Chord {
-    /// Prints the key's label: `Ctrl-P`, `Enter`, `?`.
+    /// Prints the label of the key, such as `Ctrl-P`, `Enter` or `?`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (pressed, name) in [(self.ctrl, "Ctrl-"), (self.alt, "Alt-"), (self.shift, "Shift-")] {
             if pressed {

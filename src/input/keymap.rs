@@ -1,5 +1,5 @@
-//! Maps key sequences to actions by context. The defaults are in `assets/keymap.toml`, which also
-//! documents them.
+//! Maps key sequences to actions by context. `assets/keymap.toml` contains and documents the
+//! defaults.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub enum KeyContext {
     Query,
     Jobs,
     Basket,
-    /// The full-size view.
+    /// The full-size view of a picture.
     Viewer,
 }
 
@@ -36,7 +36,7 @@ impl KeyContext {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyMatch {
     Action(Action),
-    /// The prefix of a longer sequence.
+    /// The keys are the prefix of a longer sequence.
     Pending,
     Unbound,
 }
@@ -46,7 +46,7 @@ type Binding = (Vec<Chord>, Action);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keymap {
     bindings: BTreeMap<KeyContext, Vec<Binding>>,
-    /// Where an action applies, also without a key.
+    /// The actions that apply in each context, including those without a key.
     actions: BTreeMap<KeyContext, Vec<Action>>,
 }
 
@@ -55,7 +55,8 @@ impl Keymap {
         Self::parse(include_str!("../../assets/keymap.toml"))
     }
 
-    /// Parses a key file: a table per context, a line per action with its key sequences.
+    /// Parses a key file, which has a table for each context and a line for each action with its
+    /// key sequences.
     pub fn parse(source: &str) -> Result<Self, String> {
         let tables: BTreeMap<String, BTreeMap<String, Vec<String>>> =
             toml::from_str(source).map_err(|error| error.to_string())?;
@@ -77,7 +78,8 @@ impl Keymap {
                     if bound.iter().any(|(other, _)| *other == chords) {
                         return Err(format!("[{name}] binds `{sequence}` twice"));
                     }
-                    // The shorter sequence would run before the longer one is complete.
+                    // A prefix is refused, because the shorter sequence would run before the longer
+                    // one is complete.
                     if bound.iter().any(|(other, _)| is_prefix_conflict(other, &chords)) {
                         return Err(format!(
                             "[{name}] `{sequence}` is a prefix of another binding, or starts with one"
@@ -90,8 +92,8 @@ impl Keymap {
         Ok(Self { bindings, actions: applicable })
     }
 
-    /// Applies the user's key file: each line replaces the keys of its action in its context, and takes
-    /// its keys from any other action. Also returns the actions that have no key left.
+    /// Applies the user's key file. Each line replaces the keys of its action in its context, and takes those keys from
+    /// any other action. Returns the actions that have no key left, too.
     pub fn with_overrides(mut self, source: &str) -> Result<(Self, Vec<Action>), String> {
         let own = Self::parse(source)?;
         for (context, theirs) in own.bindings {
@@ -125,7 +127,8 @@ impl Keymap {
         if pending { KeyMatch::Pending } else { KeyMatch::Unbound }
     }
 
-    /// The remaining keys of every sequence that starts with `keys`, with their actions.
+    /// Returns what can follow `keys`: the remaining keys of each sequence that starts with them,
+    /// and its action.
     pub fn continuations(&self, contexts: &[KeyContext], keys: &[Chord]) -> Vec<(String, Action)> {
         contexts
             .iter()
@@ -136,7 +139,7 @@ impl Keymap {
             .collect()
     }
 
-    /// The printed keys of an action in these contexts: `j`, `↓`.
+    /// Returns the labels of an action's keys in these contexts, such as `j` and `↓`.
     pub fn keys_of(&self, contexts: &[KeyContext], action: Action) -> Vec<String> {
         contexts
             .iter()
@@ -147,7 +150,7 @@ impl Keymap {
             .collect()
     }
 
-    /// Whether an action applies in a context, even if none of its keys is left.
+    /// Returns whether an action applies in a context, even if it has no key left.
     pub fn has_action(&self, context: KeyContext, action: Action) -> bool {
         self.actions.get(&context).is_some_and(|actions| actions.contains(&action))
     }
@@ -161,7 +164,8 @@ fn format_sequence(chords: &[Chord]) -> String {
     chords.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether one sequence is a prefix of the other, so that both cannot be typed.
+/// Returns whether one sequence is a prefix of the other, so that the longer one could never be
+/// typed.
 fn is_prefix_conflict(one: &[Chord], other: &[Chord]) -> bool {
     one != other && (one.starts_with(other) || other.starts_with(one))
 }
