@@ -1,4 +1,5 @@
-//! The login in environment variables, which belongs to the one service that the environment names.
+//! Reads the login from environment variables. That login belongs to the one service that the
+//! environment names.
 
 use std::{env, fs::File, io::Read as _, os::unix::fs::MetadataExt as _, path::Path};
 
@@ -14,10 +15,10 @@ const ADDRESS_VARIABLE: &str = "TESSERA_BASE_URL";
 const PROFILE_VARIABLE: &str = "TESSERA_PROFILE";
 const CONTAINER_SECRETS: &str = "/run/secrets";
 
-/// The variables that contain a login, in the order of their precedence.
+/// The variables that contain a login, by precedence.
 pub const LOGIN_VARIABLES: [&str; 3] = [TOKEN_VARIABLE, SECRET_FILE_VARIABLE, SECRET_VARIABLE];
 
-/// Those that are set.
+/// Returns the login variables that are set.
 pub fn login_variables() -> impl Iterator<Item = &'static str> {
     LOGIN_VARIABLES.into_iter().filter(|name| nonempty_variable(name).is_some())
 }
@@ -42,14 +43,14 @@ impl NamedService {
     }
 }
 
-/// Permission to read the login in the environment. It exists only for a service that the login may
-/// be sent to, so an exported login never reaches another one.
+/// Permission to read the login in the environment. A value of this type exists only for a service
+/// that the login may be sent to, so that an exported login never reaches another service.
 #[derive(Clone, Copy, Debug)]
 pub struct EnvironmentLogin(());
 
 impl EnvironmentLogin {
-    /// For a profile that the environment names, by its address or its name. The error says which
-    /// service the login belongs to.
+    /// Grants the login to a profile that the environment names by its address or its name. The
+    /// error says which service the login belongs to.
     pub fn for_profile(owner: SecretOwner) -> Result<Self, String> {
         Self::check(|service| match service {
             NamedService::Address(address) => address == owner.origin,
@@ -58,8 +59,8 @@ impl EnvironmentLogin {
         })
     }
 
-    /// For an address from the environment, or from the command line if the environment names no
-    /// service.
+    /// Grants the login to an address. The address has to come from the environment, or from the
+    /// command line if the environment names no service.
     pub fn for_address(origin: &str) -> Result<Self, String> {
         Self::check(|service| match service {
             NamedService::Address(address) => address == origin,
@@ -92,7 +93,7 @@ impl EnvironmentLogin {
         nonempty_variable(TOKEN_VARIABLE).map(|token| SecretString::from(token.trim()))
     }
 
-    /// The secret, with the variable's name.
+    /// Returns the secret and the variable that contains it.
     pub fn secret(self) -> Result<Option<(SecretString, &'static str)>, String> {
         if let Some(path) = nonempty_variable(SECRET_FILE_VARIABLE) {
             let secret = read_private_file(Path::new(path.as_str()))
@@ -104,11 +105,12 @@ impl EnvironmentLogin {
     }
 }
 
-/// Reads a secret, unless another user could have read or written it.
+/// Reads a secret file, and refuses a file that another user could have read or written.
 fn read_private_file(path: &Path) -> Result<Zeroizing<String>, String> {
     let mut file = File::open(path).map_err(|error| error.to_string())?;
     let metadata = file.metadata().map_err(|error| error.to_string())?;
-    // A pipe or a terminal belongs to the process that reads it.
+    // Permissions matter only for regular files. A pipe or a terminal belongs to the process that
+    // reads it.
     if metadata.is_file() {
         check_permissions(metadata.mode(), path.starts_with(CONTAINER_SECRETS))?;
     }
@@ -117,7 +119,8 @@ fn read_private_file(path: &Path) -> Result<Zeroizing<String>, String> {
     Ok(secret)
 }
 
-/// `in_container`: container engines make their secrets readable by all users of the container.
+/// Checks the permissions of a secret file. A file `in_container` may be readable by all users of
+/// the container, because container engines create secrets that way.
 fn check_permissions(mode: u32, in_container: bool) -> Result<(), String> {
     if mode & 0o022 != 0 {
         return Err("is writable by others; run chmod 600 on it, and replace the secret".to_owned());

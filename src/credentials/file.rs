@@ -1,4 +1,4 @@
-//! The secrets file: one table per profile, readable by this user only.
+//! The secrets file: a table for each profile, in a file that only this user can read.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use crate::credentials::secret_stores::StoredSecret;
 
 /// Permissions that the file must not have.
 const OTHERS_PERMISSIONS: u32 = 0o077;
-/// Would allow others to replace the file.
+/// The write permissions with which others could replace the file.
 const OTHERS_WRITE_PERMISSION: u32 = 0o022;
 
 #[derive(Clone, Debug)]
@@ -32,7 +32,8 @@ impl SecretsFile {
         &self.path
     }
 
-    /// Fails if the file is damaged, a link, owned by another user, or readable by others.
+    /// Reads the secret of a profile. Fails if the file is damaged, a link, owned by another user,
+    /// or readable by others.
     pub(super) fn read(&self, profile: &str) -> Result<Option<StoredSecret>, String> {
         Ok(self.all()?.remove(profile))
     }
@@ -43,7 +44,7 @@ impl SecretsFile {
         self.replace(&all)
     }
 
-    /// Returns whether there was a secret.
+    /// Removes the secret of a profile. Returns whether there was one.
     pub(super) fn remove(&self, profile: &str) -> Result<bool, String> {
         let mut all = self.all()?;
         let known = all.remove(profile).is_some();
@@ -63,7 +64,7 @@ impl SecretsFile {
             }
             Err(error) => return Err(self.error(error)),
         };
-        // The open file decides, because the path may refer to another file by now.
+        // The open file is checked instead of the path, which may refer to another file by now.
         let metadata = file.metadata().map_err(|error| self.error(error))?;
         if metadata.uid() != geteuid().as_raw() {
             let reason = "belongs to another user; remove it and enter the secrets again";
@@ -76,12 +77,12 @@ impl SecretsFile {
         }
         let mut source = Zeroizing::new(String::new());
         file.read_to_string(&mut source).map_err(|error| self.error(error))?;
-        // The parser's message may quote the line, and with it a secret.
+        // The parser's message is dropped, because it may quote the line and with it a secret.
         toml::from_str(&source)
             .map_err(|_| self.error("is damaged; move it away and enter the secrets again"))
     }
 
-    /// Replaces the file atomically; it is private from the first byte on.
+    /// Replaces the file atomically. The new file is private from its first byte.
     fn replace(&self, all: &BTreeMap<String, StoredSecret>) -> Result<(), String> {
         let source = toml::to_string(all).map(Zeroizing::new);
         let source = source.map_err(|_| self.error("cannot be written as TOML"))?;

@@ -1,4 +1,4 @@
-//! The keychain of macOS.
+//! Stores secrets in the keychain of macOS.
 
 use keyring::{Entry, Error};
 use secrecy::zeroize::Zeroizing;
@@ -40,7 +40,7 @@ fn entry(name: &str) -> keyring::Result<Entry> {
     Entry::new(SERVICE, name)
 }
 
-/// Omits the stored data that some errors carry.
+/// Describes an error without the stored data that some errors carry.
 fn describe_error(error: &Error) -> String {
     match error {
         Error::NoDefaultStore => "this system has no keyring".to_owned(),

@@ -1,4 +1,5 @@
-//! The system keyring, with a timeout, because a bus may hang and a keyring may be locked.
+//! Access to the system keyring with a timeout, because the bus may hang and the keyring may be
+//! locked.
 
 use std::{
     fmt, process,
@@ -17,7 +18,7 @@ use crate::credentials::secret_stores::StoredSecret;
 
 const KEYRING_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A backend with a timeout.
+/// A keyring backend with a timeout.
 #[derive(Clone)]
 pub(super) struct Keyring {
     backend: Arc<dyn KeyringBackend>,
@@ -29,7 +30,8 @@ impl Keyring {
         Self { backend: Arc::new(SystemKeyring), timeout: KEYRING_TIMEOUT }
     }
 
-    /// Writes and reads an entry: some keyrings respond, but have no storage.
+    /// Checks the keyring by writing and reading an entry, because some keyrings respond but have
+    /// no storage.
     pub(super) fn check(&self) -> Result<(), String> {
         let name = format!("check of {}", process::id());
         self.with_timeout(move |backend| {
@@ -66,7 +68,7 @@ impl Keyring {
         self.with_timeout(move |backend| backend.remove(&name))
     }
 
-    /// Runs on its own thread, which is abandoned after the timeout.
+    /// Runs a call on its own thread, which is abandoned after the timeout.
     fn with_timeout<T: Send + 'static>(
         &self,
         call: impl FnOnce(&dyn KeyringBackend) -> Result<T, String> + Send + 'static,
@@ -87,13 +89,13 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// Stores texts by name. Methods may block.
+/// Stores texts by name. All methods may block.
 pub(super) trait KeyringBackend: Send + Sync {
-    /// Whether a keyring exists.
+    /// Succeeds if a keyring exists.
     fn check(&self) -> Result<(), String>;
     fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String>;
     fn write(&self, name: &str, text: &str) -> Result<(), String>;
-    /// Returns whether there was an entry.
+    /// Removes an entry. Returns whether there was one.
     fn remove(&self, name: &str) -> Result<bool, String>;
 }
 

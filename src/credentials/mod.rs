@@ -1,7 +1,7 @@
-//! Secrets: from the environment, the system keyring, or a file that only this user can read.
+//! Secrets from the environment, the system keyring, or a file that only this user can read.
 //!
-//! A stored secret is bound to its origin and key, and one in the environment to the service that the
-//! environment names, so that no profile sends it to another host.
+//! A stored secret is bound to its origin and API key. A secret in the environment is bound to the service that the
+//! environment names. No profile can therefore send a secret to another host.
 
 mod environment;
 mod file;
@@ -23,7 +23,8 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 pub(crate) use secret_stores::stores_with_keyring;
 pub use secret_stores::{SecretOwner, SecretStore, SecretStores};
 
-/// On Linux, other processes of the same user cannot read the memory either.
+/// Disables core dumps. On Linux, this also stops other processes of the same user from reading the
+/// memory.
 pub fn forbid_core_dumps() -> io::Result<()> {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     #[cfg(target_os = "linux")]

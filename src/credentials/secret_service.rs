@@ -1,4 +1,4 @@
-//! The Secret Service: the keyring of Linux desktops.
+//! Stores secrets in the Secret Service, the keyring of Linux desktops.
 
 use std::collections::HashMap;
 
@@ -56,14 +56,14 @@ fn connect() -> Result<SecretService<'static>, Error> {
     SecretService::connect(EncryptionType::Dh)
 }
 
-/// Calls `act` with the unlocked entries of `name`; without a keyring, there are none.
+/// Calls `act` with the unlocked entries of `name`. If there is no keyring, there are no entries.
 fn with_items<T>(
     name: &str,
     act: impl FnOnce(&[Item<'_>]) -> Result<T, Error>,
 ) -> Result<T, String> {
     let service = match connect() {
         Ok(service) => service,
-        // A server or a container has no bus, and without a bus there are no secrets either.
+        // A server or a container has no bus, and without a bus there are no stored secrets.
         Err(Error::Unavailable | Error::Zbus(_)) => {
             return act(&[]).map_err(|error| describe_error(&error));
         }

@@ -1,4 +1,4 @@
-//! The stores of secrets: the keyring, and the file where the keyring does not work.
+//! The stores of secrets: the keyring, or a file if the keyring does not work.
 
 use std::path::Path;
 
@@ -31,7 +31,8 @@ impl SecretStores {
         }
     }
 
-    /// Like everything that uses the keyring, blocks for up to three seconds.
+    /// Checks that the keyring stores entries. Like everything that uses the keyring, this blocks
+    /// for up to three seconds.
     pub fn check_keyring(&self) -> Result<(), String> {
         self.keyring.check()
     }
@@ -40,7 +41,8 @@ impl SecretStores {
         self.check_keyring().map_or(SecretStore::File, |()| SecretStore::Keyring)
     }
 
-    /// Fails if it is damaged or bound to another origin or key, or if only the keyring may have it.
+    /// Finds a secret. Fails if the secret is damaged or bound to another origin or key, or if it is not in the file
+    /// and the keyring cannot be read.
     pub fn find(&self, owner: SecretOwner) -> Result<Option<(SecretString, SecretStore)>, String> {
         let in_keyring = self.read(owner, SecretStore::Keyring);
         if let Ok(Some(secret)) = in_keyring {
@@ -82,7 +84,8 @@ impl SecretStores {
         }
         match store {
             SecretStore::Keyring => self.file.remove(owner.profile).map(drop),
-            // The keyring does not respond; `find` ignores entries of another origin or key.
+            // The result is ignored, because the keyring does not respond. `find` refuses entries
+            // of another origin or key.
             SecretStore::File => {
                 let _ = self.keyring.remove(owner.profile);
                 Ok(())
@@ -98,7 +101,8 @@ impl SecretStores {
         match self.keyring.remove(profile) {
             Ok(true) => stores.push(SecretStore::Keyring),
             Ok(false) => {}
-            // The file was used because the keyring did not work.
+            // The secret was in the file because the keyring did not work, so that error does not
+            // matter here.
             Err(_) if !stores.is_empty() => {}
             Err(reason) => return Err(reason),
         }
@@ -106,7 +110,7 @@ impl SecretStores {
     }
 }
 
-/// Stores with a keyring that is only in memory.
+/// Creates stores whose keyring exists only in memory.
 #[cfg(test)]
 pub(crate) fn stores_with_keyring(folder: &Path) -> SecretStores {
     let keyring = super::keyring::fake::keyring(super::keyring::fake::Behavior::Stores);
@@ -116,7 +120,7 @@ pub(crate) fn stores_with_keyring(folder: &Path) -> SecretStores {
 #[derive(Clone, Copy, Debug)]
 pub struct SecretOwner<'a> {
     pub profile: &'a str,
-    /// Scheme, host and port of the service.
+    /// The scheme, host and port of the service.
     pub origin: &'a str,
     pub api_key: &'a str,
 }
