@@ -1,4 +1,5 @@
-//! Edits the user's settings file: comments stay, and a change that does not validate is refused.
+//! Edits the user's settings file. Comments in the file stay, and a change that does not validate
+//! is refused.
 
 use std::{fs, path::Path};
 
@@ -44,7 +45,8 @@ pub fn add_profile(file: &Path, profile: &Profile) -> Result<(), String> {
     })
 }
 
-/// Removes a profile, also as `default_profile`. Returns whether it existed.
+/// Removes a profile, and `default_profile` if it names that profile. Returns whether the profile
+/// existed.
 pub fn remove_profile(file: &Path, name: &str) -> Result<bool, String> {
     edit_file(file, |document| {
         let profiles = document.get_mut("profiles").and_then(Item::as_table_like_mut);
@@ -63,7 +65,7 @@ fn insert_value(document: &mut DocumentMut, name: &str, value: &Value) -> Result
     for part in parents.split('.').filter(|part| !part.is_empty()) {
         let item = table.entry(part).or_insert_with(|| {
             let mut section = Table::new();
-            // The heading appears with its first key.
+            // An implicit table prints its heading only once it contains a key.
             section.set_implicit(true);
             if separate {
                 section.decor_mut().set_prefix("\n");

@@ -1,4 +1,4 @@
-//! The table of all settings: the name, type, default and scope of each, and the JSON Schema made from it.
+//! The table of all settings: the name, type, default and scope of each key, and the JSON Schema made from the table.
 
 use serde_json::{Map, Value, json};
 
@@ -7,13 +7,13 @@ use tessera_model::DatasetId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettingKey {
-    /// The full name with its sections; for profile keys, the last part.
+    /// The full name with its sections, or the last part of the name for keys of profiles.
     pub name: &'static str,
     pub value_type: ValueType,
     pub env_variable: Option<&'static str>,
-    /// The kinds of profiles that have this key; empty for keys outside of profiles.
+    /// The kinds of profiles that have this key. Empty for keys outside of profiles.
     pub profile_kinds: &'static [&'static str],
-    /// Whether a project's file may set it: only what cannot choose where a login goes, where text is
+    /// Whether a project's file may set the key. Keys are excluded if they choose where a login goes, where text is
     /// sent, or where files are written.
     pub in_projects: bool,
 }
@@ -25,12 +25,12 @@ pub enum ValueType {
     ChoiceList(&'static [&'static str]),
     /// A built-in theme, or the name of a theme file.
     Theme,
-    /// Not empty.
+    /// Text that is not empty.
     Text,
     DatasetIds,
-    /// Between these bounds.
+    /// A whole number between these bounds, inclusive.
     Integer(i64, i64),
-    /// From 1 s to 24 h: `90s`, `10m`.
+    /// A duration from 1 s to 24 h, written as `90s` or `10m`.
     Duration,
 }
 
@@ -98,24 +98,24 @@ pub const PROFILE_KEYS: &[SettingKey] = &[
     setting("pinned", ValueType::DatasetIds).of_profiles(ALL_KINDS),
 ];
 
-/// Finds a key by its full name: `ui.theme`, `profiles.NAME.kind`.
+/// Finds a key by its full name, such as `ui.theme` or `profiles.NAME.kind`.
 pub fn find(name: &str) -> Option<&'static SettingKey> {
     let (keys, own) = keys_for(name);
     keys.iter().find(|key| key.name == own)
 }
 
-/// The most similar key to an unknown name.
+/// Returns the key that is most similar to an unknown name, if one is similar enough.
 pub fn suggest(name: &str) -> Option<String> {
     let (keys, own) = keys_for(name);
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
-    // Compare the last parts only: a shared section would make all its keys similar.
+    // Only the last parts are compared, because a shared section would make all its keys similar.
     let similarity = |key: &SettingKey| strsim::jaro_winkler(&last(key.name), &last(own));
     let best = keys.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
     let before = name.strip_suffix(own).unwrap_or_default();
     (similarity(best) > 0.75).then(|| format!("{before}{}", best.name))
 }
 
-/// The table for a name, and the name within it.
+/// Returns the table that contains a name, and the name within that table.
 fn keys_for(name: &str) -> (&'static [SettingKey], &str) {
     let of_profile = name.strip_prefix("profiles.").and_then(|rest| rest.split_once('.'));
     of_profile.map_or((KEYS, name), |(_, own)| (PROFILE_KEYS, own))
@@ -159,7 +159,7 @@ impl ValueType {
         }
     }
 
-    /// Parses a word of the command line or the environment.
+    /// Parses a value from the command line or the environment.
     pub fn parse(self, word: &str) -> Option<toml::Value> {
         let list = || word.split(',').map(str::trim).filter(|word| !word.is_empty());
         let value = match self {
@@ -197,7 +197,7 @@ impl ValueType {
     }
 }
 
-/// A boolean as it is commonly written in variables.
+/// Parses the spellings of a boolean that are common in environment variables.
 fn parse_boolean(word: &str) -> Option<bool> {
     match word.trim().to_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Some(true),
@@ -207,13 +207,14 @@ fn parse_boolean(word: &str) -> Option<bool> {
 }
 
 struct CommentReader {
-    /// `profiles` for the section of any profile.
+    /// The current section. Every profile's section is `profiles`.
     section: String,
-    /// The comment above the next key.
+    /// The comment lines that precede the next key.
     pending_comment: Vec<&'static str>,
 }
 
-/// The comment about a setting in the default file: the lines above its key, or the text beside it.
+/// Returns the comment about a setting in the default file: the lines above its key, or the text
+/// after it on the same line.
 pub fn comment_of_setting(key: &SettingKey) -> String {
     let (section, name) = match key.name.rsplit_once('.') {
         _ if !key.profile_kinds.is_empty() => ("profiles", key.name),

@@ -1,5 +1,5 @@
-//! All layers of settings: options, environment, the project's file, the user's file, and the
-//! defaults. Each value remembers its origin and the values it overrides.
+//! Merges the layers of settings: options, environment, the project's file, the user's file, and
+//! the defaults. Each value keeps its origin and the values it overrides.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,18 +19,18 @@ pub const PROJECT_FILE: &str = ".tessera.toml";
 
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// The key, the option, and the value.
+    /// The key, the option that sets it, and the value.
     pub flags: Vec<(&'static str, &'static str, Value)>,
     pub variables: BTreeMap<&'static str, String>,
     pub project: Option<PathBuf>,
-    /// The user's file; it may not exist.
+    /// The user's file, which may not exist.
     pub user: Option<PathBuf>,
-    /// Whether `ACCESSIBLE` is set, which applies to every program.
+    /// Whether `ACCESSIBLE` is set, a variable that many programs honor.
     pub accessible_variable: bool,
 }
 
 impl Sources {
-    /// The variables of this process, and the project of the working directory.
+    /// Collects the variables of this process and the project of the working directory.
     pub fn from_environment(
         flags: Vec<(&'static str, &'static str, Value)>,
         user: Option<PathBuf>,
@@ -41,7 +41,7 @@ impl Sources {
         };
         let variables = KEYS.iter().filter_map(|key| key.env_variable.and_then(set)).collect();
         let project = std::env::current_dir().ok().and_then(|folder| project_file(&folder));
-        // The home folder may also be the project: its file is read once.
+        // If the home folder is the project, too, its file must be read only once.
         let project = project.filter(|project| user.as_deref() != Some(project));
         let is_set = |value: std::ffi::OsString| !value.is_empty() && value != "0";
         let accessible_variable = std::env::var_os("ACCESSIBLE").is_some_and(is_set);
@@ -49,14 +49,15 @@ impl Sources {
     }
 }
 
-/// The nearest project file in this folder or above.
+/// Returns the nearest project file in this folder or above it.
 pub fn project_file(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().map(|folder| folder.join(PROJECT_FILE)).find(|file| file.is_file())
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
-    /// By full key name; the effective value first, then those it overrides.
+    /// The values by full key name. The effective value comes first, followed by those it
+    /// overrides.
     settings: BTreeMap<String, Vec<Setting>>,
     /// The project's file, if it was read.
     pub project: Option<PathBuf>,
@@ -87,7 +88,7 @@ impl Layers {
                     layers.add_layer(Layer::read(path, &source, FileOwner::Project), &mut errors);
                     layers.project = Some(path.clone());
                 }
-                // Anybody can leave one in a folder above, such as /tmp.
+                // Any user can put a project file into a shared parent folder such as /tmp.
                 Ok(None) => layers
                     .warnings
                     .push(format!("ignoring {}: it belongs to another user", path.display())),
@@ -104,14 +105,14 @@ impl Layers {
             }
         }
         layers.add_layer(built_in_layer(), &mut errors);
-        // Consistency is checked only if each value is valid.
+        // Values are checked against each other only if each one is valid by itself.
         if errors.is_empty() {
             errors = layers.inconsistencies();
         }
         (layers, errors)
     }
 
-    /// The errors that the user's file would have with this content.
+    /// Returns the errors that the user's file would have with this content.
     pub fn check(file: &Path, source: &str) -> Vec<ConfigError> {
         let (mut layers, mut errors) = (Self::default(), Vec::new());
         layers.add_layer(Layer::read(file, source, FileOwner::User), &mut errors);
@@ -134,7 +135,8 @@ impl Layers {
         self.settings.get(name)?.first()
     }
 
-    /// Every key with its values: settings in the order of their table, then profiles by name.
+    /// Returns every key with its values: settings in the order of their table, then profiles by
+    /// name.
     pub fn all(&self) -> impl Iterator<Item = (&str, &[Setting])> {
         let position = |name: &str| KEYS.iter().position(|key| key.name == name);
         let mut all: Vec<(&str, &[Setting])> = self
@@ -151,7 +153,7 @@ impl Layers {
         keys.filter_map(|key| Some(key.split_once('.')?.0)).collect()
     }
 
-    /// The effective values as a table with sections.
+    /// Returns the effective values as a table with sections.
     pub fn table(&self) -> Table {
         let mut whole = Table::new();
         for (name, setting) in &self.settings {
@@ -173,7 +175,7 @@ impl Layers {
         whole
     }
 
-    /// Values that are valid alone but not together.
+    /// Finds values that are valid alone but not together.
     fn inconsistencies(&self) -> Vec<ConfigError> {
         let mut errors = Vec::new();
         let profiles = self.profiles();

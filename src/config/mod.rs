@@ -1,4 +1,4 @@
-//! Layered settings; `assets/config.toml` contains and documents the defaults.
+//! Settings in layers. `assets/config.toml` contains and documents the defaults.
 
 pub mod edit;
 pub mod key;

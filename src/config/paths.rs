@@ -1,4 +1,5 @@
-//! The paths of this user's files: settings, secrets, keys, themes, state, and the local index.
+//! The paths of this user's files: settings, secrets, keys, themes, state, caches, and the local
+//! index.
 
 use std::{
     fmt, fs, io,
@@ -13,7 +14,7 @@ fn project_dirs() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "tessera")
 }
 
-/// Why [`user_config_file`] has no path, and what to do.
+/// Reports that [`user_config_file`] has no path, and what to do.
 pub const UNKNOWN_CONFIG_FILE: &str =
     "the home folder is unknown; give the settings file with --config FILE";
 
@@ -41,22 +42,23 @@ pub fn local_data_dir() -> Option<PathBuf> {
     project_dirs().map(|dirs| dirs.data_dir().join("local"))
 }
 
-/// Models that were added by name.
+/// Returns the folder of the models that were added by name.
 pub fn models_dir() -> Option<PathBuf> {
     project_dirs().map(|dirs| dirs.data_dir().join("models"))
 }
 
-/// Thumbnails of remote services.
+/// Returns the folder of cached thumbnails of remote services.
 pub fn thumbnails_dir() -> Option<PathBuf> {
     project_dirs().map(|dirs| dirs.cache_dir().join("thumbnails"))
 }
 
-/// The graphics support that the user confirmed, per terminal.
+/// Returns the file with the graphics support that the user confirmed for each terminal.
 pub fn terminal_graphics_file() -> Option<PathBuf> {
     state_dir("terminals").map(|folder| folder.with_extension("toml"))
 }
 
-/// The saved state of a deployment, by its display name.
+/// Returns the folder of a deployment's saved state. Its name is derived from the deployment's
+/// display name.
 pub fn state_dir(deployment: &str) -> Option<PathBuf> {
     let name: String = deployment
         .chars()
@@ -68,11 +70,11 @@ pub fn state_dir(deployment: &str) -> Option<PathBuf> {
 
 fn state_root_dir() -> Option<PathBuf> {
     let dirs = project_dirs()?;
-    // Systems without a state folder use the data folder.
+    // Not every system has a state folder; those without one use the data folder.
     Some(dirs.state_dir().unwrap_or_else(|| dirs.data_dir()).to_owned())
 }
 
-/// The state folders of all deployments, sorted.
+/// Lists the state folders of all deployments, sorted.
 pub fn state_dirs() -> io::Result<Vec<PathBuf>> {
     let Some(root) = state_root_dir() else { return Ok(Vec::new()) };
     let entries = tessera_files::if_exists(fs::read_dir(root))?;
@@ -91,7 +93,8 @@ pub fn expand_home(path: PathBuf) -> PathBuf {
     }
 }
 
-/// The default keymap with the user's keys over it, and a warning for each action without keys.
+/// Loads the default keymap with the user's keys over it, and returns a warning for each action
+/// that is left without a key.
 pub fn load_keymap(path: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
     let shipped = Keymap::built_in()?;
     let Some(path) = path else { return Ok((shipped, Vec::new())) };

@@ -1,4 +1,4 @@
-//! Profiles: named deployments in the user's file, without secrets.
+//! Profiles: named deployments in the user's settings file. A profile contains no secrets.
 
 use std::{
     path::{Path, PathBuf},
@@ -29,24 +29,25 @@ pub enum DeploymentKind {
     Local,
 }
 
-/// The address of a deployment and how to log in. The kind is stated, never guessed.
+/// The address of a deployment and how to log in. The kind is explicit and never guessed from the
+/// address.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum DeploymentConfig {
     /// Every request carries a token made from a key and its secret.
     Hosted {
         base_url: String,
-        /// Identifies the secret. Empty until a key pair is imported or entered.
+        /// Identifies the secret. The key is empty until a key pair is imported or entered.
         #[serde(default)]
         api_key: String,
     },
-    /// No login, and no `Authorization` header.
+    /// Requests carry no login, and so no `Authorization` header.
     OnPrem {
         base_url: String,
-        /// The pipeline, which adds media.
+        /// The address of the pipeline, which adds media.
         pipeline_url: Option<String>,
     },
-    /// A folder, served by this program, with a model of the user's own.
+    /// A folder that this program serves itself, with an optional model of the user's own.
     Local { folder: PathBuf, model: Option<PathBuf> },
 }
 
@@ -54,14 +55,15 @@ pub enum DeploymentConfig {
 pub struct ProfileOptions {
     #[serde(default)]
     pub read_only: bool,
-    /// Dataset IDs that the service does not list.
+    /// IDs of datasets that the service does not list.
     #[serde(default)]
     pub pinned: Vec<String>,
     /// The prefix of every path, if it is not `/api/v1`.
     pub api_prefix: Option<String>,
-    /// The text search endpoint, with `{dataset_id}`; the interface leaves it open.
+    /// The path of the text search endpoint, with `{dataset_id}`. The interface document does not
+    /// specify this path.
     pub text_search_path: Option<String>,
-    /// Lifetime of a token.
+    /// The lifetime of a token.
     #[serde(default, deserialize_with = "deserialize_some_duration")]
     pub token_ttl: Option<Duration>,
     #[serde(default)]
@@ -69,7 +71,7 @@ pub struct ProfileOptions {
     pub ca_file: Option<PathBuf>,
 }
 
-/// Whether a folder is an address of object storage rather than a path.
+/// Returns whether a folder is an address in object storage rather than a path.
 pub fn is_storage_uri(folder: &Path) -> bool {
     let schemes = ["s3://", "gs://", "az://"];
     folder.to_str().is_some_and(|uri| schemes.iter().any(|scheme| uri.starts_with(scheme)))
@@ -100,13 +102,14 @@ impl Profile {
         Self { name: name.into(), deployment, options: ProfileOptions::default() }
     }
 
-    /// A profile with the name that the user chose, or one that is derived from the deployment.
+    /// Creates a profile with the name that the user chose, or with one derived from the
+    /// deployment.
     pub fn named(name: Option<String>, deployment: DeploymentConfig) -> Self {
         let name = name.filter(|name| !name.is_empty());
         Self::new(name.unwrap_or_else(|| suggested_name(&deployment)), deployment)
     }
 
-    /// The keys of its table that differ from their defaults.
+    /// Returns the keys of the profile's table that differ from their defaults.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let text = |text: &str| Some(Value::from(text.to_owned()));
         let path = |path: &Path| text(&path.to_string_lossy());

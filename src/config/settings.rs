@@ -1,4 +1,4 @@
-//! The settings as values, and the types of those that are not numbers or texts.
+//! The settings as typed values, and the types of values that are neither numbers nor texts.
 
 use std::{collections::BTreeMap, mem, path::PathBuf, str::FromStr, time::Duration};
 
@@ -21,12 +21,12 @@ pub struct Settings {
     #[serde(with = "PollSettings")]
     pub poll: PollingIntervals,
     pub default_profile: Option<String>,
-    /// The folder of the model of local deployments that do not set their own.
+    /// The folder of the model for local deployments that do not set their own.
     pub model: Option<PathBuf>,
-    /// By name.
+    /// The profiles, sorted by name.
     #[serde(default, deserialize_with = "deserialize_profiles")]
     pub profiles: Vec<Profile>,
-    /// The reason why the accessible mode is on.
+    /// The reason why the accessible mode is on, if it is.
     #[serde(skip)]
     pub accessible: Option<&'static str>,
     /// The project's file, if there is one.
@@ -51,7 +51,7 @@ pub struct SearchDefaults {
     pub entity: EntityType,
     #[serde(deserialize_with = "deserialize_granularity")]
     pub granularity: Granularity,
-    /// The text search endpoint of profiles that do not set their own.
+    /// The path of the text search endpoint for profiles that do not set their own.
     pub text_search_path: Option<String>,
 }
 
@@ -65,7 +65,7 @@ pub struct ExportDefaults {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct CacheSettings {
-    /// 0 turns the cache off.
+    /// The size limit of the cache. 0 turns the cache off.
     pub max_mib: u64,
 }
 
@@ -87,7 +87,7 @@ pub enum GraphicsChoice {
 }
 
 impl GraphicsChoice {
-    /// `None` to query the terminal.
+    /// Returns the forced protocol, or `None` if the terminal is to be queried.
     pub fn protocol(self) -> Option<Protocol> {
         match self {
             Self::Auto => None,
@@ -139,7 +139,7 @@ impl Settings {
         })
     }
 
-    /// Expands paths, and applies the text search endpoint and the model to profiles that do not set their own.
+    /// Expands paths. Profiles that do not set a text search endpoint or a model get those of the settings.
     fn with_complete_profiles(mut self) -> Self {
         self.model = self.model.map(expand_home);
         for Profile { deployment, options, .. } in &mut self.profiles {
@@ -173,9 +173,9 @@ fn accessible_reason(layers: &Layers, accessible_variable: bool) -> Option<&'sta
 pub enum NotificationMethod {
     Toast,
     Bell,
-    /// A desktop notification, through the terminal.
+    /// A desktop notification that the terminal shows.
     Desktop,
-    /// Progress in the terminal's tab and title.
+    /// Progress in the tab and title of the terminal.
     Progress,
 }
 
@@ -185,15 +185,16 @@ impl NotificationMethod {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DesktopProtocol {
-    /// One text.
+    /// A sequence with a single text.
     Osc9,
-    /// A title and a text.
+    /// A sequence with a title and a text.
     Osc777,
 }
 
 impl DesktopProtocol {
-    /// By the environment variables of a terminal. `None` for terminals that could interpret the
-    /// sequence differently, and inside multiplexers, which do not pass it on.
+    /// Detects the sequence from the environment variables of a terminal. Returns `None` for
+    /// terminals that could interpret the sequence differently, and inside multiplexers, which do
+    /// not pass it on.
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         if ["TMUX", "STY", "ZELLIJ"].into_iter().any(set) {
@@ -227,13 +228,13 @@ impl DesktopProtocol {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum ThemeChoice {
-    /// By `NO_COLOR` and the terminal's background.
+    /// The theme follows `NO_COLOR` and the terminal's background.
     Auto,
     Dark,
     Light,
-    /// Without color.
+    /// A theme without color.
     Plain,
-    /// `themes/NAME.toml` in the configuration folder.
+    /// The theme in `themes/NAME.toml` of the configuration folder.
     Named(String),
 }
 
@@ -248,9 +249,10 @@ impl ThemeChoice {
         }
     }
 
-    /// The file of a named theme.
+    /// Returns the file of a named theme.
     ///
     /// # Errors
+    ///
     /// The home folder is unknown, or there is no such file.
     pub fn file(&self) -> Result<Option<PathBuf>, String> {
         let Self::Named(name) = self else { return Ok(None) };
@@ -262,7 +264,7 @@ impl ThemeChoice {
         Err(format!("there is no theme {path}; write it, or choose auto, dark, light or plain"))
     }
 
-    /// The next theme in the cycle; includes `configured` if that is a named theme.
+    /// Returns the next theme in the cycle, which includes `configured` if that is a named theme.
     pub fn next(&self, configured: &Self) -> Self {
         match (self, configured) {
             (Self::Auto, _) => Self::Dark,
@@ -318,7 +320,7 @@ impl TileSize {
         }
     }
 
-    /// Width of the picture in columns.
+    /// Returns the width of a tile's picture in columns.
     pub fn columns(self) -> u16 {
         match self {
             Self::Small => 12,

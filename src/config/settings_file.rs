@@ -1,4 +1,4 @@
-//! Reads a settings file: its values with their lines, and its errors with line and column.
+//! Reads a settings file into values with their lines, and reports errors with line and column.
 
 use std::{
     fmt,
@@ -14,13 +14,13 @@ use super::{key, profile};
 pub enum SettingOrigin {
     Flag(&'static str),
     Variable(&'static str),
-    /// A file and a line, from 1.
+    /// A file and a line number, counted from 1.
     File(PathBuf, usize),
     BuiltIn,
 }
 
 impl SettingOrigin {
-    /// An error about a value of this origin.
+    /// Creates an error about a value of this origin.
     pub fn error(&self, reason: String) -> ConfigError {
         match self {
             Self::File(path, line) => {
@@ -51,16 +51,16 @@ pub struct Setting {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The file or the variable.
+    /// The file or the variable that has the error.
     pub location: String,
-    /// Line and column, from 1.
+    /// The line and column, both counted from 1.
     pub position: Option<(usize, usize)>,
     /// What is wrong and what is expected.
     pub reason: String,
 }
 
 impl ConfigError {
-    /// An error without a position.
+    /// Creates an error without a position.
     pub fn new(location: impl fmt::Display, reason: impl Into<String>) -> Self {
         Self { location: location.to_string(), position: None, reason: reason.into() }
     }
@@ -82,12 +82,12 @@ impl fmt::Display for ConfigError {
 pub enum FileOwner {
     BuiltIn,
     User,
-    /// Found in a working directory that anybody may have filled, so it sets only the keys that are
-    /// allowed in projects.
+    /// A file in a working directory that anybody may have filled, so it may set only the keys that
+    /// are allowed in projects.
     Project,
 }
 
-/// The contents of a file, in the order of its lines.
+/// The contents of a file, in line order.
 #[derive(Debug, Default)]
 pub struct Layer {
     pub values: Vec<(String, Setting)>,
@@ -100,7 +100,8 @@ impl Layer {
         let (spanned_keys, errors) = DeTable::parse_recoverable(source);
         for error in &errors {
             let at = error.span().map_or(0, |span| span.start);
-            // Only its message: the whole error quotes the line, which may contain a secret.
+            // Only the message is reported, because the whole error quotes the line, which may
+            // contain a secret.
             reader.push_error(at, error.message());
         }
         if errors.is_empty() {
@@ -126,7 +127,7 @@ struct LayerReader<'a> {
 }
 
 impl LayerReader<'_> {
-    /// Line and column of a byte.
+    /// Returns the line and column of a byte.
     fn position(&self, byte: usize) -> (usize, usize) {
         let before = self.source.get(..byte).unwrap_or(self.source);
         let line = before.matches('\n').count() + 1;
@@ -201,7 +202,7 @@ impl LayerReader<'_> {
     }
 }
 
-/// Whether this name is a section rather than a key.
+/// Returns whether this name is a section rather than a key.
 fn is_section(name: &str) -> bool {
     match name.strip_prefix("profiles") {
         Some("") => true,
