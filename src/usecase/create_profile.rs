@@ -12,7 +12,7 @@ use crate::{
     credentials::SecretOwner,
 };
 
-/// A profile that does not exist yet, with what the user decided about it.
+/// A profile to create, with the user's decisions about it.
 #[derive(Clone, Copy, Debug)]
 pub struct NewProfile<'a> {
     pub profile: &'a Profile,
@@ -59,10 +59,11 @@ pub fn create_profile(file: &Path, new: &NewProfile<'_>) -> Result<(), String> {
     secrets.save(owner, secret, secrets.preferred_store())
 }
 
-/// Checks the values of settings that only the client can validate, and names of files.
+/// Checks settings whose values only the client can validate, and names of files.
 ///
 /// # Errors
-/// The value is not one of the setting.
+///
+/// The value is not valid for the setting.
 pub fn check_value(key: &str, value: &str) -> Result<(), String> {
     let reason = |failure: Failure| format!("`{key}`: {failure}");
     match key {

@@ -1,6 +1,6 @@
-//! Imports the key pair of a hosted profile: asks the service for one with the session of a browser, and
-//! stores the secret in a secret store and the key in the settings. The service shows a secret only
-//! once, so a caller decides where to store it before the request.
+//! Imports the key pair of a hosted profile. It asks the service for a pair with the session of a browser, then stores
+//! the secret in a secret store and the key in the settings. A caller decides where to store the secret before the
+//! request, because the service shows a secret only once.
 
 use std::{
     path::PathBuf,
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct IssuedKeyPair {
     pub credentials: Credentials,
-    /// What the service says about the key pair.
+    /// The service's message about the key pair.
     pub message: Option<SafeText>,
 }
 
@@ -37,7 +37,8 @@ pub enum IssueError {
 }
 
 impl IssueError {
-    /// Whether the service may have created a key pair whose secret was lost with its response.
+    /// Returns whether the service may have created a key pair whose secret was lost with the
+    /// response.
     pub fn may_have_lost_a_pair(&self) -> bool {
         let Self::Request(failure) = self else { return false };
         !matches!(failure.status, Some(300..=499))
@@ -63,9 +64,10 @@ impl From<IssueError> for Failure {
     }
 }
 
-/// Asks the service for a key pair, as the client of a browser session.
+/// Asks the service for a key pair. `session_client` is logged in with the session of a browser.
 ///
 /// # Errors
+///
 /// The request failed, or the response has no secret.
 pub async fn issue_key_pair(session_client: &Client) -> Result<IssuedKeyPair, IssueError> {
     let issued = session_client.create_credentials().await.map_err(IssueError::Request)?;
@@ -78,7 +80,7 @@ pub async fn issue_key_pair(session_client: &Client) -> Result<IssuedKeyPair, Is
     }
 }
 
-/// How far a key pair could be stored.
+/// Why a key pair could not be stored, or only in part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SaveError {
     /// The secret was not stored.
@@ -109,7 +111,7 @@ pub struct KeyPairOwner {
 }
 
 impl KeyPairOwner {
-    /// `origin` is the normalized address of the profile.
+    /// Creates the owner. `origin` is the normalized address of the profile.
     pub fn new(
         profile: Profile,
         origin: String,
@@ -119,12 +121,12 @@ impl KeyPairOwner {
         Self { profile: Mutex::new(profile), origin, settings_file, secrets }
     }
 
-    /// The profile with the key that was stored last.
+    /// Returns the profile with the key that was stored last.
     pub fn profile(&self) -> Profile {
         self.profile.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Where the secret of the profile is now, or why that is unknown.
+    /// Returns where the secret of the profile is now, or why that is unknown.
     pub fn current_place(&self) -> String {
         match &self.secrets {
             Ok(secrets) => secret_location(&self.profile(), secrets)
@@ -133,8 +135,8 @@ impl KeyPairOwner {
         }
     }
 
-    /// Where a secret would be stored, and whether that is a plain file, which needs the consent of
-    /// the user.
+    /// Returns where a secret would be stored, and whether that is a plain file, which needs the
+    /// user's consent.
     pub fn preferred_place(&self) -> (String, bool) {
         match &self.secrets {
             Ok(secrets) => {
@@ -148,7 +150,8 @@ impl KeyPairOwner {
     /// Stores a key pair in the keyring, or in the file if there is no keyring.
     ///
     /// # Errors
-    /// The pair could not be stored, or only its secret.
+    ///
+    /// The pair could not be stored, or only its secret could.
     pub fn save_in_preferred_store(&self, credentials: &Credentials) -> Result<String, SaveError> {
         let secrets = self.secrets.as_ref().map_err(|reason| SaveError::Secret(reason.clone()))?;
         self.save(credentials, secrets.preferred_store())
@@ -157,7 +160,8 @@ impl KeyPairOwner {
     /// Stores a key pair, and returns where its secret is.
     ///
     /// # Errors
-    /// The pair could not be stored, or only its secret.
+    ///
+    /// The pair could not be stored, or only its secret could.
     pub fn save(&self, credentials: &Credentials, store: SecretStore) -> Result<String, SaveError> {
         let secrets = self.secrets.as_ref().map_err(|reason| SaveError::Secret(reason.clone()))?;
         let Credentials { api_key, api_secret } = credentials;

@@ -1,4 +1,4 @@
-//! Finds the secret of a profile: in the environment, the keyring or the file of secrets.
+//! Finds the secret of a profile in the environment, the keyring or the secrets file.
 
 use secrecy::SecretString;
 use tessera_client::BaseUrl;
@@ -17,7 +17,7 @@ pub enum SecretSource {
 }
 
 impl SecretSource {
-    /// One word for documents.
+    /// Returns one word for documents.
     pub fn label(self) -> &'static str {
         match self {
             Self::Typed => "typed",
@@ -43,7 +43,7 @@ pub fn open_secrets() -> Result<SecretStores, String> {
         .ok_or_else(|| "the home folder is unknown, so secrets cannot be stored".to_owned())
 }
 
-/// Finds a secret. One in the environment takes precedence, if it belongs to the profile.
+/// Finds a secret. A secret in the environment takes precedence if it belongs to the profile.
 pub fn find_secret(
     owner: SecretOwner,
     secrets: Option<&SecretStores>,
@@ -57,9 +57,10 @@ pub fn find_secret(
     Ok(stored.map(|(secret, store)| (secret, SecretSource::Stored(store))))
 }
 
-/// Where the secret of a profile is; `None` if the profile needs none.
+/// Returns where the secret of a profile is, or `None` if the profile needs no secret.
 ///
 /// # Errors
+///
 /// The address of the profile is not valid.
 pub fn secret_location(
     profile: &Profile,
