@@ -1,12 +1,14 @@
-//! The states a job has been in, and the rate of progress in the present one.
+//! Records the states that a job has been in, and estimates the rate of progress in the present
+//! one.
 
 use std::time::Duration;
 
 use tessera_model::{SafeText, Timestamp};
 
-/// Progress samples of one state before its end is estimated.
+/// The number of progress samples in a state that an estimate needs.
 const MIN_SAMPLES: u32 = 3;
-/// States kept: a service that alternates between two must not fill the memory.
+/// The number of states that are kept, so that a service that alternates between two states cannot
+/// fill the memory.
 const MAX_TRANSITIONS: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +22,7 @@ pub struct Transition {
 pub struct JobHistory {
     transitions: Vec<Transition>,
     rate_samples: Option<RateSamples>,
-    /// The percentage over time in the last state that had one.
+    /// The percentage over time, in the last state that reported one.
     progress: Vec<(Timestamp, u64)>,
 }
 
@@ -33,7 +35,8 @@ struct RateSamples {
 }
 
 impl JobHistory {
-    /// Records the current state and its progress (done, total). Returns whether it is a new one.
+    /// Records the current state and its progress (done, total). Returns whether the state is a new
+    /// one.
     pub fn record(&mut self, at: Timestamp, state: &str, progress: Option<(u64, u64)>) -> bool {
         let changed = self.transitions.last().is_none_or(|last| last.state.as_str() != state);
         if changed {
@@ -65,7 +68,7 @@ impl JobHistory {
                     rate.last = (at, done);
                 }
             }
-            // The first sample, or progress has started over.
+            // This is the first sample, or progress has started over.
             samples => {
                 *samples =
                     Some(RateSamples { first: (at, done), last: (at, done), total, samples: 1 });
@@ -77,8 +80,8 @@ impl JobHistory {
         &self.transitions
     }
 
-    /// The percentage at `columns` points in time, from the first sample to `end`. Empty without
-    /// progress over some time.
+    /// Returns the percentage at `columns` points in time, from the first sample to `end`. Returns
+    /// nothing if there are fewer than two samples.
     pub fn progress_over_time(&self, end: Timestamp, columns: usize) -> Vec<u64> {
         let Some(&(start, _)) = self.progress.first() else { return Vec::new() };
         let duration = end.saturating_sub(start);
@@ -94,14 +97,15 @@ impl JobHistory {
         (0..columns).map(percent_at).collect()
     }
 
-    /// How long the state at `index` lasted, or has lasted.
+    /// Returns how long the state at `index` lasted, or has lasted so far.
     pub fn duration_of(&self, index: usize, clock: Timestamp) -> Duration {
         let start = self.transitions.get(index).map_or(clock, |state| state.entered_at);
         let end = self.transitions.get(index + 1).map_or(clock, |next| next.entered_at);
         end.saturating_sub(start)
     }
 
-    /// Units per second (bytes or percent) in the current state, once there are enough samples.
+    /// Returns the units (bytes or percent) per second in the current state, once there are enough
+    /// samples.
     pub fn rate(&self) -> Option<f64> {
         let rate = self.rate_samples.filter(|samples| samples.samples >= MIN_SAMPLES)?;
         let time = rate.last.0.saturating_sub(rate.first.0).as_secs_f64();

@@ -1,6 +1,6 @@
-//! A job and its state machine: exports, additions and reindexes from the request to their end. The
-//! interface and the commands run the same machine. One comes here to change how a job goes on after a
-//! response; `transitions` contains the only code that changes a state, and `record` what is saved.
+//! A job and its state machine: exports, additions and reindexes, from the request to their end. The interface and the
+//! commands run the same machine. One comes here to change how a job continues after a response. Only `transitions`
+//! changes a state, and `record` defines what is saved.
 
 mod history;
 mod record;
@@ -25,7 +25,7 @@ pub struct JobId(pub u32);
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// Its number in this run of the program.
+    /// The job's number in this run of the program.
     pub id: JobId,
     pub dataset: DatasetId,
     /// The dataset's name when the job was started.
@@ -34,37 +34,40 @@ pub struct Job {
     pub started_at: Timestamp,
     ended_at: Option<Timestamp>,
     state: JobState,
-    /// Follows the dataset's status for an addition or a reindex.
+    /// Follows the dataset's status during an addition or a reindex.
     tracker: Option<OperationTracker>,
     history: JobHistory,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobState {
-    /// Waits on this machine until its dataset is free.
+    /// The addition waits on this machine until its dataset is free.
     Queued(Box<MediaAddition>),
-    /// Sent, not yet acknowledged.
+    /// The request was sent, but is not yet acknowledged.
     Starting,
-    /// Sending media: bytes so far, bytes in all.
+    /// Media are being sent: bytes so far, and bytes in all.
     Uploading(u64, Option<u64>),
-    /// The service works on the dataset; the tracker knows how far.
+    /// The service works on the dataset. The tracker has the progress.
     DatasetRunning,
     /// The operation ended with the dataset in this status.
     DatasetDone(SafeText),
-    /// The service exports; its last response is kept when it stops responding.
+    /// The service exports. Its last response is kept if the service stops responding.
     ExportRunning(ExportTaskId, Remote<ExportTask>),
     ExportReady(ExportTaskId),
-    /// Downloading the archive: bytes so far, bytes in all.
+    /// The archive is being downloaded: bytes so far, and bytes in all.
     Downloading(ExportTaskId, u64, Option<u64>),
-    /// The archive is on this machine, verified.
+    /// The archive is on this machine and verified.
     Downloaded(Archive, Option<ExportTaskId>),
-    /// Why, and the export if the service has accepted one.
+    /// The reason of the failure, and the export if the service has accepted one.
     Failed(Failure, Option<FailedExport>),
-    /// The service may or may not have started it; only the user can decide.
+    /// The service may or may not have started the job, and only the user can decide how to
+    /// continue.
     Uncertain(Failure),
-    /// No longer watched, while the service continues. The export, to watch it again.
+    /// The job is no longer watched, while the service continues. Contains the export, so that it
+    /// can be watched again.
     Unwatched(Option<ExportTaskId>),
-    /// Another running copy of the program follows it; the state which that one has saved.
+    /// Another running copy of the program follows the job. Contains the state that the other copy
+    /// has saved.
     OtherInstance(Box<Self>),
 }
 
@@ -81,12 +84,12 @@ impl JobState {
         }
     }
 
-    /// Whether media are on this machine that the service does not have yet.
+    /// Returns whether this machine has media that the service does not have yet.
     pub fn is_unsent(&self) -> bool {
         matches!(self, Self::Queued(_) | Self::Uploading(..))
     }
 
-    /// Itself, or how a job of another instance ended.
+    /// Returns this state, or the final state of a job that another instance followed.
     pub fn or_end_elsewhere(&self) -> &Self {
         match self {
             Self::OtherInstance(saved) if saved.has_ended() => saved,
@@ -94,7 +97,7 @@ impl JobState {
         }
     }
 
-    /// Whether nothing changes any more unless the user wants it.
+    /// Returns whether nothing changes any more unless the user acts.
     pub fn has_ended(&self) -> bool {
         matches!(
             self,
@@ -132,7 +135,7 @@ impl Job {
         self.ended_at
     }
 
-    /// The state as shown on screen: the service's own status where there is one.
+    /// Returns the state as shown on screen. The service's own status is used if there is one.
     pub fn label(&self) -> &str {
         match self.state.or_end_elsewhere() {
             JobState::Queued(_) => "queued here",
@@ -167,7 +170,7 @@ impl Job {
         }
     }
 
-    /// Done and total, in bytes or percent, while both are known.
+    /// Returns the done and total amounts, in bytes or percent, if both are known.
     pub fn progress(&self) -> Option<(u64, u64)> {
         match &self.state {
             JobState::ExportRunning(_, task) => Some((task.value()?.progress?.into(), 100)),
@@ -182,7 +185,7 @@ impl Job {
         }
     }
 
-    /// The fraction that is done, 0.0-1.0, where it is known.
+    /// Returns the fraction that is done, from 0.0 to 1.0, if it is known.
     pub fn fraction_done(&self) -> Option<f64> {
         if matches!(
             self.state.or_end_elsewhere(),
@@ -205,7 +208,8 @@ impl Job {
         self.ended_at.unwrap_or(clock).saturating_sub(self.started_at)
     }
 
-    /// What to announce when it has just ended, unless the user ended it or another copy does.
+    /// Returns what to announce about a job that has just ended, unless the user ended it or
+    /// another copy follows it.
     pub fn end_message(&self) -> Option<SafeText> {
         let outcome = match &self.state {
             JobState::Failed(..) => "failed",

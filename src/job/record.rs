@@ -1,5 +1,4 @@
-//! The saved form of a job: what is written to the state folder, and in which state a job resumes after
-//! a restart.
+//! The saved form of a job: what is written to the state folder, and in which state a job resumes after a restart.
 
 use tessera_model::{
     Failure, FailureKind, JobRecord, SafeText, SavedJobState, operation_tracker::OperationTracker,
@@ -9,7 +8,8 @@ use super::{Job, JobId, JobState};
 use crate::remote::Remote;
 
 impl Job {
-    /// What is saved of the job; `None` for a job of another running copy, which saves it itself.
+    /// Returns what is saved of the job, or `None` for a job of another running copy, which saves
+    /// the job itself.
     pub fn record(&self) -> Option<JobRecord> {
         let text = |failure: &Failure| SafeText::detail(&failure.to_string());
         let state = match &self.state {
@@ -41,7 +41,7 @@ impl Job {
         })
     }
 
-    /// The job as it continues after a restart.
+    /// Returns the job as it continues after a restart.
     pub fn resume(id: JobId, record: JobRecord) -> Self {
         let dataset = (record.dataset, record.dataset_name);
         let job = Self::new(id, dataset, record.kind, record.started_at);
@@ -54,7 +54,7 @@ impl Job {
         }
     }
 
-    /// The job as another running copy of the program follows it.
+    /// Returns the job as another running copy of the program follows it.
     pub fn of_other_instance(self) -> Self {
         Self { state: JobState::OtherInstance(Box::new(self.state)), ..self }
     }

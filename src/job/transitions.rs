@@ -1,4 +1,4 @@
-//! The transitions of a job: one method each. An event that the state does not allow changes
+//! The transitions of a job, one method each. An event that the state does not allow changes
 //! nothing and returns a failure, which the caller shows.
 //!
 //! ```text
@@ -21,7 +21,7 @@ use tessera_wire::add_media::Accepted;
 use super::{Job, JobHistory, JobId, JobState};
 use crate::remote::{Remote, Uptime};
 
-/// How long after a lost response a dataset that starts to work is taken for working on this job.
+/// How long after a lost response a dataset that becomes busy is assumed to be working on this job.
 const LOST_RESPONSE_WINDOW: Duration = Duration::from_mins(1);
 
 type Applied<T = ()> = Result<T, Failure>;
@@ -52,12 +52,13 @@ impl Job {
         Ok(())
     }
 
-    /// Follows the dataset of an operation from the status that it has before the request.
+    /// Starts to follow the dataset of an operation, from the status that the dataset has before
+    /// the request.
     pub fn track(&mut self, dataset: Option<&Dataset>) {
         self.tracker = Some(OperationTracker::starting_from(dataset));
     }
 
-    /// The media of an addition are sent; `dataset` is as it was before.
+    /// Starts the upload of an addition's media. `dataset` is the dataset as it was before.
     pub fn start_upload(&mut self, dataset: Option<&Dataset>) -> Applied {
         let waits = matches!(self.state, JobState::Starting | JobState::Queued(_));
         self.check(waits, "start of the upload")?;
@@ -85,7 +86,7 @@ impl Job {
 
     pub fn start_failed(&mut self, failure: Failure) -> Applied {
         self.check(self.is_being_sent(), "failure of the start")?;
-        // Only a lost response leaves it open whether the job exists.
+        // Only a lost response leaves open whether the job exists.
         self.state = if failure.may_have_taken_effect() {
             JobState::Uncertain(failure)
         } else {
@@ -104,7 +105,7 @@ impl Job {
         self.state = match task.failure() {
             Some(failure) => JobState::Failed(failure, Some((&task).into())),
             None if task.has_ended() => JobState::ExportReady(task.id),
-            // COMPLETED without a link is not ready yet, either.
+            // An export that is COMPLETED without a link is not ready yet.
             None => {
                 let (id, mut remote) = (task.id, Remote::default());
                 remote.finish(now, Ok(task));
@@ -114,7 +115,7 @@ impl Job {
         Ok(())
     }
 
-    /// A poll failed: a lost connection or login keeps the last state, everything else ends the job.
+    /// Handles a failed poll. A lost connection or login keeps the last state; any other failure ends the job.
     pub fn poll_failed(&mut self, now: Uptime, failure: Failure) -> Applied {
         match &mut self.state {
             JobState::ExportRunning(_, remote)
@@ -142,7 +143,7 @@ impl Job {
         }
     }
 
-    /// The download ended; a failed one can be started again.
+    /// Ends the download. A failed download can be started again.
     pub fn download_finished(&mut self, result: Result<Archive, Failure>) -> Applied {
         let JobState::Downloading(task, ..) = self.state else {
             return self.illegal("end of the download");
@@ -155,8 +156,8 @@ impl Job {
         outcome
     }
 
-    /// The dataset of an addition or a reindex was loaded. Returns the message about the success or
-    /// failure of the operation if this shows its end.
+    /// Handles a freshly loaded dataset of an addition or a reindex. If the dataset shows that the
+    /// operation has ended, returns a message about its success or failure.
     pub fn dataset_observed(
         &mut self,
         clock: Timestamp,
@@ -171,7 +172,7 @@ impl Job {
             let recent = self
                 .ended_at
                 .is_none_or(|ended| clock.saturating_sub(ended) < LOST_RESPONSE_WINDOW);
-            // The dataset works, so the service has accepted the job after all.
+            // The dataset is busy, so the service has accepted the job after all.
             if tracker.is_busy() && recent {
                 tracker.accept(clock);
                 self.state = JobState::DatasetRunning;
@@ -193,8 +194,8 @@ impl Job {
         }
     }
 
-    /// The user stops what this program does for the job. The service has no way to cancel a job,
-    /// so the job continues there. Returns a message.
+    /// Stops what this program does for the job, as the user requests. The service has no way to
+    /// cancel a job, so the job continues there. Returns a message for the user.
     pub fn stop_watching(&mut self) -> Applied<&'static str> {
         let (state, message) = match &self.state {
             &JobState::Downloading(task, ..) => (
