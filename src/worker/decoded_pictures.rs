@@ -1,5 +1,5 @@
-//! The decoded originals of the full-size view, so that zooming and panning neither load nor decode them
-//! again: the most recently used ones, up to a limit of bytes.
+//! Keeps the decoded originals of the full-size view, so that zooming and panning neither load nor decode them again.
+//! The most recently used pictures are kept, up to a limit in bytes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,7 +27,7 @@ impl DecodedPictures {
         Self { max_bytes, kept: Mutex::new(kept) }
     }
 
-    /// A picture with enough pixels for the crop on the canvas.
+    /// Returns a cached picture, if it has enough pixels for the crop on the canvas.
     pub(super) fn get(
         &self,
         key: &PictureKey,
@@ -41,8 +41,8 @@ impl DecodedPictures {
         (width.min(height) >= needed.min(all)).then_some(decoded)
     }
 
-    /// Decodes a picture: for a part of it with all pixels, of which every other part can be made, if they
-    /// can be kept.
+    /// Decodes a picture. For a part of the picture, all its pixels are decoded if they can be kept, because every
+    /// other part can be made from them.
     pub(super) fn decode(
         &self,
         bytes: &[u8],
@@ -100,7 +100,7 @@ mod tests {
         client.picture_key(&Link::new(name)).unwrap()
     }
 
-    /// A picture of 8x8 pixels, of which `side` a side were decoded.
+    /// Creates a picture of 8x8 pixels, of which `side` by `side` pixels were decoded.
     fn decoded(side: u32) -> Arc<Decoded> {
         Arc::new(Decoded { pixels: RgbImage::new(side, side), original: (8, 8) })
     }

@@ -1,5 +1,5 @@
-//! Thumbnails on disk, shared by all running instances. An entry is a file: the checksum of its
-//! picture, then the picture. Entries appear by renaming and may vanish at any time.
+//! Stores thumbnails on disk, shared by all running instances. An entry is a file with the checksum
+//! of its picture, followed by the picture. Entries appear by renaming and may vanish at any time.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -20,11 +20,11 @@ use tessera_client::PictureKey;
 use tessera_files::{TEMPORARY_PREFIX, ensure_own_private_dir, write_atomically};
 
 const CHECKSUM_BYTES: usize = 32;
-/// Larger pictures are not stored: they would displace many thumbnails.
+/// Larger pictures are not stored, because they would displace many thumbnails.
 const MAX_ENTRY_BYTES: u64 = 16 << 20;
-/// An older temporary file was left by a crash.
+/// A temporary file that is older was left by a crash.
 const MAX_TEMPORARY_AGE: Duration = Duration::from_hours(1);
-/// What a file takes on the disk is a multiple of this.
+/// The size of a file on disk is a multiple of this.
 const BLOCK_BYTES: u64 = 4_096;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,19 +33,19 @@ pub struct DiskCacheOptions {
     pub max_bytes: u64,
 }
 
-/// Everything blocks on the disk.
+/// The cache on disk. All methods block.
 pub(super) struct DiskCache {
     folder: PathBuf,
     max_bytes: u64,
     /// Bytes stored since the last eviction began.
     stored: AtomicU64,
-    /// Whether an eviction has found how much there is.
+    /// Whether an eviction has already measured the total size.
     is_measured: AtomicBool,
     eviction: Mutex<()>,
 }
 
 impl DiskCache {
-    /// Fails for a folder that is a link or belongs to another user.
+    /// Opens the cache. Fails if the folder is a link or belongs to another user.
     pub(super) fn open(options: DiskCacheOptions) -> io::Result<Self> {
         let DiskCacheOptions { folder, max_bytes } = options;
         ensure_own_private_dir(&folder)?;
@@ -61,11 +61,12 @@ impl DiskCache {
         let options = options.read(true).custom_flags(flags.bits().cast_signed());
         let mut file = options.open(&path).ok()?;
         let Some(picture) = read_entry(&mut file, key) else {
-            // If it cannot be deleted, it is refused again the next time.
+            // An entry that cannot be deleted is refused again the next time.
             let _ = fs::remove_file(path);
             return None;
         };
-        // The time of the last use decides which entries are evicted; on a read-only disk, none is.
+        // The time of the last use decides which entries are evicted. On a read-only disk nothing
+        // is evicted, so the error does not matter.
         let _ = file.set_modified(SystemTime::now());
         Some(picture)
     }
@@ -87,15 +88,15 @@ impl DiskCache {
         Ok(!is_measured || self.stored.load(Ordering::Relaxed) >= interval)
     }
 
-    /// Deletes the entries that were not used for longest, if there are too many.
+    /// Deletes the least recently used entries if the cache is too large.
     pub(super) fn evict(&self) -> io::Result<()> {
-        // Another thread evicts already.
+        // Another thread is already evicting.
         let Ok(_evicting) = self.eviction.try_lock() else { return Ok(()) };
         let (mut entries, mut used) = (Vec::new(), 0);
         let stored = self.stored.load(Ordering::Relaxed);
         for entry in fs::read_dir(&self.folder)? {
             let path = entry?.path();
-            // Other instances delete, too.
+            // Other instances may have deleted the entry.
             let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
             let bytes = disk_usage(metadata.len());
             used += bytes;
@@ -127,8 +128,9 @@ impl DiskCache {
     }
 }
 
-/// Bytes that may be stored between two evictions. An eviction leaves room for three times as many:
-/// until the next one is due, while it runs, and before the first one of the next start.
+/// The number of bytes that may be stored between two evictions. An eviction leaves room for three
+/// times as much: what is stored until the next eviction is due, while it runs, and before the
+/// first one of the next start.
 fn eviction_interval(max_bytes: u64) -> u64 {
     max_bytes / 16
 }
@@ -142,7 +144,8 @@ fn is_temporary(path: &Path) -> bool {
     name.as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes())
 }
 
-/// Time since the last use. With a time in the future, the clock was changed: old.
+/// Returns the time since the last use. A time in the future counts as old, because the clock must
+/// have changed.
 fn age(metadata: &fs::Metadata) -> Duration {
     let used = metadata.modified().ok();
     used.and_then(|used| used.elapsed().ok()).unwrap_or(Duration::MAX)

@@ -1,5 +1,5 @@
-//! Opens a picture in the desktop's viewer. The viewer is given a file: a link of the service would
-//! be a credential in the process list.
+//! Opens a picture in the desktop's viewer. The viewer is given a file instead of a link of the
+//! service, because a link would be a credential in the process list.
 
 use std::{
     env,
@@ -22,7 +22,8 @@ use tessera_model::Failure;
 use tessera_picture::PictureFormat;
 
 const OPENER_PROGRAM: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-/// How long to wait for an error of the opener; most exit immediately, some stay.
+/// How long to wait for an error of the opener. Most openers exit immediately, and some keep
+/// running.
 const OPENER_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Copies of pictures for viewers, removed when the program ends.
@@ -32,7 +33,7 @@ pub(super) struct ViewerCopies {
 }
 
 impl ViewerCopies {
-    /// Writes a picture that only this user can read.
+    /// Writes a copy of a picture that only this user can read.
     pub(super) fn copy(&self, bytes: &Bytes) -> Result<PathBuf, Failure> {
         let failed = |error: io::Error| {
             Failure::local(format!("cannot create a copy for the viewer: {error}"))
@@ -56,7 +57,8 @@ impl ViewerCopies {
 
 pub(super) async fn open(path: &Path) -> Result<(), Failure> {
     let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
-    // Without a desktop, openers start a terminal program, but this program owns the terminal.
+    // An opener would start a terminal program if there is no desktop, but this program owns the
+    // terminal.
     if !cfg!(target_os = "macos") && !set("DISPLAY") && !set("WAYLAND_DISPLAY") {
         let sentence = "cannot open the picture without a desktop session";
         return Err(Failure::local(sentence).with_remedy("Show it in full size, or copy its link"));
@@ -68,12 +70,12 @@ async fn open_with(opener: &OsStr, path: &Path) -> Result<(), Failure> {
     let to_failure = |reason: String| {
         Failure::local(format!("{} cannot open {}: {reason}", opener.display(), path.display()))
     };
-    // Absolute, so that no name is parsed as an option.
+    // The path is absolute, so that no name is parsed as an option.
     let path = path.canonicalize().map_err(|error| to_failure(error.to_string()))?;
     let mut command = subprocess::command(opener);
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| to_failure(error.to_string()))?;
-    // A separate thread, because a viewer may stay open longer than this program.
+    // The thread is separate, because a viewer may stay open longer than this program.
     let (sender, ended) = oneshot::channel();
     thread::spawn(move || sender.send(child.wait()));
     match tokio::time::timeout(OPENER_TIMEOUT, ended).await {

@@ -1,4 +1,4 @@
-//! Checks and replaces the login of the deployment, as the login dialog requests.
+//! Checks and replaces the login of the deployment, on behalf of the login dialog.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
 
 pub(super) struct LoginRequests {
     pub client: Client,
-    /// `None` if the login cannot be replaced.
+    /// Where a new login is stored. `None` if the login cannot be replaced.
     pub owner: Option<Arc<KeyPairOwner>>,
 }
 
@@ -65,7 +65,8 @@ impl LoginRequests {
             {
                 return Err(failure);
             }
-            // The check of the login comes before all other errors.
+            // The service checks the login before anything else, so any other error shows that the
+            // login was accepted.
             Ok(_) | Err(_) => {}
         }
         let stored_in = if store { Some(save(self.owner()?, &credentials).await?) } else { None };
@@ -74,8 +75,8 @@ impl LoginRequests {
         Ok(ImportedLogin { api_key, stored_in, message: None })
     }
 
-    /// Receives a key pair, whose secret the service shows only this once. The secret is stored before
-    /// anything else, and used even if it cannot be stored.
+    /// Receives a key pair, whose secret the service shows only once. The secret is therefore stored before anything
+    /// else, and is used even if it cannot be stored.
     async fn use_session(&self, session_client: &Client) -> Result<ImportedLogin, Failure> {
         let owner = self.owner()?;
         let issued = issue_key_pair(session_client).await.map_err(Failure::from)?;

@@ -1,7 +1,7 @@
-//! The background task of the terminal interface, the only one that waits for the network.
+//! The background task of the interface, and the only part of it that waits for the network.
 //!
-//! One task receives commands and sends events. Each request runs in its own task; pictures first
-//! wait for one of a few slots. Every request gets exactly one response, unless its lane was
+//! One task receives commands and sends events. Each request runs in its own task, and pictures
+//! first wait for one of a few slots. Every request gets exactly one response, unless its lane was
 //! cancelled or has a newer request.
 
 mod decoded_pictures;
@@ -41,33 +41,33 @@ pub enum WorkerEvent {
     Response(Response),
     Progress(RequestProgress),
     Exchange(RequestRecord),
-    /// A new token, and when it expires.
+    /// The client has a new token, which expires at this time.
     TokenIssued(Timestamp),
-    /// Something besides the requests does not work, or a field of a response cannot be read; reported
-    /// once.
+    /// Something outside of the requests does not work, or a field of a response cannot be read. Each warning is
+    /// reported once.
     Warning(SafeText),
 }
 
-/// The handle of the worker, which stops when this is dropped.
+/// The handle of the worker. Dropping the handle stops the worker.
 #[derive(Debug)]
 pub struct Worker {
     commands: mpsc::UnboundedSender<WorkerCommand>,
 }
 
-/// A warning that is known later, or that there is none.
+/// Resolves to a warning that is only known later, or to none.
 pub type LaterWarning = Pin<Box<dyn Future<Output = Option<SafeText>> + Send>>;
 
 #[derive(Default)]
 pub struct WorkerOptions {
-    /// Where thumbnails are stored; `None` stores none.
+    /// Where thumbnails are stored. `None` stores none.
     pub disk_cache: Option<DiskCacheOptions>,
-    /// How another login is stored; `None` if the login cannot be replaced.
+    /// How a new login is stored. `None` if the login cannot be replaced.
     pub key_pair_owner: Option<Arc<KeyPairOwner>>,
     pub later_warning: Option<LaterWarning>,
 }
 
-/// Starts the worker of `client` and `state` on the current tokio runtime. The channels are unbounded:
-/// the interface must never wait, and it requests only what is on the screen.
+/// Starts the worker of `client` and `state` on the current tokio runtime. The channels are unbounded because the
+/// interface must never wait. Their length stays small, because the interface requests only what is on the screen.
 pub fn spawn(
     client: Client,
     state: StateStore,
@@ -98,7 +98,7 @@ pub fn spawn(
 fn event_recorder(client: Client, events: mpsc::UnboundedSender<WorkerEvent>) -> RequestRecorder {
     let reported = AtomicU64::new(0);
     RequestRecorder::new(move |exchange| {
-        // If nothing listens, the program is ending.
+        // A send fails only while the program is ending.
         let _ = events.send(WorkerEvent::Exchange(exchange));
         if let Some(expires_at) = client.token_expires_at()
             && reported.swap(expires_at.as_secs(), Ordering::Relaxed) != expires_at.as_secs()
@@ -109,9 +109,9 @@ fn event_recorder(client: Client, events: mpsc::UnboundedSender<WorkerEvent>) ->
 }
 
 impl Worker {
-    /// Sends a request and cancels an older one of the same lane.
+    /// Sends a request, and cancels an older request of the same lane.
     pub fn send(&self, ticket: Ticket, request: Request) {
-        // The worker outlives every sender, so nothing is lost here.
+        // The worker outlives every sender, so this send cannot fail.
         let _ = self.commands.send(WorkerCommand::Send(ticket, request));
     }
 

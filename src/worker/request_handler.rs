@@ -1,4 +1,5 @@
-//! Handles each request with the client, the state folder, or the files of this machine.
+//! Handles each request with the client, the state folder, or the files of this machine. A new kind
+//! of request is handled here.
 
 use std::{fs, io, panic::AssertUnwindSafe, path::Path, sync::Arc};
 
@@ -46,7 +47,7 @@ impl RequestHandler {
         }
     }
 
-    /// Handles a request. A panic fails only that request.
+    /// Handles a request. A panic fails only this request.
     pub(super) async fn handle(&self, ticket: Ticket, request: Request) -> Response {
         let performed = AssertUnwindSafe(self.perform(&ticket, request));
         let result = performed.catch_unwind().await.unwrap_or_else(|_| {
@@ -177,7 +178,8 @@ impl RequestHandler {
         QueryImageUpload::new(bytes, &source.to_string()).await
     }
 
-    /// Opens a picture in the desktop's viewer: a file directly, anything else as a copy.
+    /// Opens a picture in the desktop's viewer. A file is opened directly; any other source is
+    /// copied to a file first.
     async fn open_externally(&self, source: PictureSource) -> Result<(), Failure> {
         if let PictureSource::File(path) = &source {
             return external_viewer::open(path).await;
@@ -192,7 +194,7 @@ impl RequestHandler {
         move |done, total| {
             if pace.is_due(std::time::Instant::now()) {
                 let progress = RequestProgress { ticket: ticket.clone(), done, total };
-                // If nothing listens, the program is ending.
+                // A send fails only while the program is ending.
                 let _ = events.send(WorkerEvent::Progress(progress));
             }
         }
@@ -212,7 +214,8 @@ pub(super) fn list_folder(path: &Path) -> Result<FolderListing, Failure> {
     Ok(FolderListing { path: path.to_owned(), entries, omitted })
 }
 
-/// Returns `None` for anything but files and folders, and for broken links.
+/// Reads a directory entry. Returns `None` for broken links and for anything that is neither a file
+/// nor a folder.
 fn read_entry(entry: &fs::DirEntry) -> Option<FolderEntry> {
     let metadata = fs::metadata(entry.path()).ok()?;
     (metadata.is_file() || metadata.is_dir()).then(|| FolderEntry {

@@ -1,7 +1,8 @@
-//! Loads pictures and fits them to a canvas. Fetched bytes are cached in memory, so that another size of the same
-//! picture needs no request, and on disk, so that another start needs none. After the first error of the disk cache,
-//! which is reported once, pictures are only kept in memory. The pictures of the full-size view are kept decoded.
-//! Decoding uses at most two blocking threads.
+//! Loads pictures and fits them to a canvas.
+//!
+//! Fetched bytes are cached in memory, so that another size of the same picture needs no request, and on disk, so that
+//! the next start needs none. After the first error of the disk cache, which is reported once, pictures are cached only
+//! in memory. The pictures of the full-size view are kept decoded. At most two blocking threads decode.
 
 use std::{
     io,
@@ -25,10 +26,10 @@ use crate::worker::{
     disk_cache::{DiskCache, DiskCacheOptions},
 };
 
-/// Limit per picture: originals are loaded too, and several at the same time.
+/// The size limit of a picture. Originals are loaded, too, and several of them at the same time.
 const MAX_PICTURE_BYTES: usize = 64 << 20;
 const CACHE_BYTES: usize = 24 << 20;
-/// Three originals of 12 megapixels.
+/// Enough for three originals of 12 megapixels.
 const DECODED_BYTES: usize = 128 << 20;
 const MAX_PARALLEL_DECODES: usize = 2;
 
@@ -40,7 +41,7 @@ pub(super) struct ThumbnailLoader {
     decode_slots: Arc<Semaphore>,
 }
 
-/// A picture, and its key if it was fetched just now and is worth storing.
+/// A picture. `new` is its key if the picture was just fetched and is worth storing.
 struct LoadedPicture {
     bytes: Bytes,
     new: Option<PictureKey>,
@@ -87,7 +88,8 @@ impl ThumbnailLoader {
         let decode = self.decode(move || {
             let decoded = originals.decode(&bytes, &crop, canvas)?;
             let thumbnail = thumbnail_of(&decoded, &crop, canvas)?;
-            // Only what can be shown is stored.
+            // A picture is stored only after it was decoded, so that the disk cache contains only
+            // pictures that can be shown.
             if let Some(key) = new {
                 disk.insert(&key, &bytes);
             }
@@ -99,7 +101,7 @@ impl ThumbnailLoader {
         decode.await.map_err(to_failure)
     }
 
-    /// The key of a picture of the full-size view, which is kept decoded.
+    /// Returns the key of a picture of the full-size view, which is kept decoded.
     fn key_of_original(
         &self,
         source: &PictureSource,
@@ -113,7 +115,7 @@ impl ThumbnailLoader {
         }
     }
 
-    /// Draws where two pictures differ.
+    /// Draws the difference between two pictures.
     pub(super) async fn load_difference(
         &self,
         [one, other]: &[PictureSource; 2],
@@ -128,7 +130,7 @@ impl ThumbnailLoader {
         })
     }
 
-    /// Decodes on a blocking thread, when one of the slots is free. Fails with the reason.
+    /// Decodes on a blocking thread as soon as a slot is free. The error is the reason as text.
     async fn decode(
         &self,
         decode: impl FnOnce() -> Result<Thumbnail, DecodeError> + Send + 'static,
@@ -136,7 +138,8 @@ impl ThumbnailLoader {
         let permit = Arc::clone(&self.decode_slots).acquire_owned().await;
         let decoded = tokio::task::spawn_blocking(move || {
             let decoded = decode();
-            // A decode that is no longer needed keeps its slot until it ends.
+            // The blocking thread releases the slot, because a decode that is no longer needed
+            // still runs to its end.
             drop(permit);
             decoded
         });
@@ -188,7 +191,7 @@ async fn read_file(path: &Path) -> Result<Bytes, Failure> {
     };
     let metadata =
         tokio::fs::metadata(path).await.map_err(|error| to_failure(&error.to_string()))?;
-    // Checked before it is opened: a pipe would never end.
+    // The metadata is checked before the file is opened, because reading a pipe would never end.
     if !metadata.is_file() || metadata.len() > MAX_PICTURE_BYTES as u64 {
         return Err(to_failure(&format!("not a file of at most {} MiB", MAX_PICTURE_BYTES >> 20)));
     }
@@ -196,7 +199,7 @@ async fn read_file(path: &Path) -> Result<Bytes, Failure> {
     Ok(bytes.into())
 }
 
-/// The most recently used bytes, up to a limit.
+/// Keeps the most recently used bytes, up to a limit.
 struct PictureByteCache {
     pictures: LruCache<PictureKey, Bytes>,
     used_bytes: usize,
@@ -232,7 +235,7 @@ impl PictureByteCache {
 pub(super) struct ThumbnailStore(Arc<OpenStore>);
 
 struct OpenStore {
-    /// `None`: nothing is stored.
+    /// `None` if nothing is stored on disk.
     cache: Option<DiskCache>,
     folder: PathBuf,
     failed: AtomicBool,
@@ -264,7 +267,7 @@ impl ThumbnailStore {
         tokio::task::spawn_blocking(read).await.ok().flatten()
     }
 
-    /// Blocks on the disk; evictions run in the background.
+    /// Stores a picture, which blocks on the disk. Evictions run in the background.
     pub(super) fn insert(&self, key: &PictureKey, picture: &[u8]) {
         let Some(cache) = &self.0.cache else { return };
         if self.0.failed.load(Ordering::Relaxed) {
@@ -293,7 +296,7 @@ impl ThumbnailStore {
                 "thumbnails cannot be stored in {folder}: {error}. They are requested again at every \
                  start; `cache.max_mib = 0` turns storing off"
             );
-            // If nothing listens, the program is ending.
+            // A send fails only while the program is ending.
             let _ = self.0.events.send(WorkerEvent::Warning(SafeText::detail(&sentence)));
         }
     }

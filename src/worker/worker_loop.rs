@@ -1,5 +1,6 @@
-//! The loop of the worker: it starts a task for each request, aborts the tasks that a newer request of the same lane
-//! makes useless, and limits reports of progress. Aborting only saves work; stale responses are also checked later.
+//! The loop of the worker. It starts a task for each request, aborts the tasks that a newer request of the same lane
+//! makes useless, and limits reports of progress. Aborting only saves work, because the core drops stale responses
+//! anyway.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -34,7 +35,7 @@ pub(super) struct WorkerLoop {
     events: mpsc::UnboundedSender<WorkerEvent>,
     tasks: JoinSet<Response>,
     lanes: CancellableRequests,
-    /// Pictures that wait for a slot, oldest first.
+    /// Picture requests that wait for a slot, oldest first.
     queued_pictures: VecDeque<(Ticket, Request)>,
     picture_slots: Arc<Semaphore>,
 }
@@ -60,7 +61,8 @@ impl WorkerLoop {
     pub(super) async fn run(mut self, mut commands: mpsc::UnboundedReceiver<WorkerCommand>) {
         loop {
             tokio::select! {
-                // Cancellations first, so that no cancelled request starts.
+                // Commands are handled before a queued picture request starts, so that a cancelled
+                // request never starts.
                 biased;
                 command = commands.recv() => match command {
                     Some(WorkerCommand::Send(ticket, request)) => self.accept(ticket, request),
@@ -103,11 +105,11 @@ impl WorkerLoop {
     }
 
     fn finish(&mut self, outcome: Result<Response, JoinError>) {
-        // The only other outcome is a cancelled request.
+        // The only other outcome is that the task was cancelled.
         if let Ok(response) = outcome
             && self.lanes.finish(&response.ticket)
         {
-            // If nothing listens, the program is ending.
+            // A send fails only while the program is ending.
             let _ = self.events.send(WorkerEvent::Response(response));
         }
     }
@@ -159,7 +161,7 @@ impl ProgressThrottle {
     }
 }
 
-/// Runs work that blocks on a thread of its own. A panic is an internal error.
+/// Runs blocking work on a blocking thread. A panic becomes an internal error.
 pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {

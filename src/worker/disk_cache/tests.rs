@@ -1,4 +1,5 @@
-//! The disk cache: damaged, foreign, vanishing and surplus entries, and several processes.
+//! Tests the disk cache with damaged, foreign, vanishing and surplus entries, and with several
+//! processes.
 
 use std::{
     collections::HashSet,
@@ -32,7 +33,7 @@ fn used(folder: &Path) -> u64 {
     files(folder).iter().map(|path| disk_usage(path.metadata().unwrap().len())).sum()
 }
 
-/// The picture of a key: any bytes that differ from those of all others.
+/// Returns the picture of a key: arbitrary bytes that differ from those of every other key.
 fn picture(number: usize) -> Vec<u8> {
     format!("picture {number} ").repeat(20 + number).into_bytes()
 }
@@ -74,7 +75,7 @@ fn an_entry_under_another_name_or_behind_a_link_is_not_read() {
     fs::create_dir(cache.path(&keys[3])).unwrap();
     assert_eq!(cache.get(&keys[0]).unwrap(), "first");
     assert_eq!(keys[1..].iter().filter_map(|key| cache.get(key)).count(), 0);
-    // A link is replaced, not followed.
+    // The link is replaced, not followed.
     cache.insert(&keys[2], b"third").unwrap();
     assert_eq!(
         (cache.get(&keys[0]).unwrap(), cache.get(&keys[2]).unwrap()),
@@ -92,7 +93,7 @@ fn the_least_recently_used_entries_are_evicted_before_the_limit_is_exceeded() {
     for key in &keys {
         let due = cache.insert(key, &[7; 1_000]).unwrap();
         assert!(used(folder.path()) <= max_bytes);
-        // The first key is used all the time.
+        // The first key is used in every round.
         assert!(cache.get(&keys[0]).is_some());
         // An eviction may be late.
         if due && evictions < 1_000 {
@@ -103,7 +104,7 @@ fn the_least_recently_used_entries_are_evicted_before_the_limit_is_exceeded() {
     assert!((2..300).contains(&evictions), "{evictions}");
     let kept = keys.iter().filter(|key| cache.path(key).exists()).count();
     assert!(kept >= 40, "{kept}");
-    // The next start limits what it finds.
+    // The next start enforces its limit on the entries it finds.
     let smaller = open(folder.path(), max_bytes / 2);
     assert!(smaller.insert(&keys[1], &[7; 1_000]).unwrap());
     smaller.evict().unwrap();
@@ -158,13 +159,13 @@ fn a_folder_that_vanishes_is_a_miss_and_then_an_error() {
     assert!(cache.evict().is_err());
 }
 
-/// Run twice at the same time by the next test.
+/// The body of a child process, which the next test runs twice at the same time.
 #[test]
 #[ignore = "two_processes_share_the_cache runs it"]
 fn inner() {
     let folder = PathBuf::from(env::var_os("CACHE_FOLDER").unwrap());
     let seed: usize = env::var("CACHE_SEED").unwrap().parse().unwrap();
-    // So small that entries vanish all the time.
+    // The cache is so small that entries vanish all the time.
     let cache = open(&folder, 16 * BLOCK_BYTES);
     let keys = keys(KEYS);
     let mut hits = 0;

@@ -16,7 +16,8 @@ use crate::{
 
 const KEYRING: &str = "the keyring of this system";
 
-/// The requests of a login whose key pairs are stored in `folder`, unless the storage refuses them.
+/// Creates the login requests of a profile whose key pairs are stored in `folder`. With `refuses`,
+/// the storage refuses them.
 fn login_of(server: &ScriptedServer, folder: &std::path::Path, refuses: bool) -> LoginRequests {
     let client = hosted(&server.url(), without_pauses());
     let origin = client.endpoint().base_url().to_string();
@@ -33,7 +34,7 @@ fn login_of(server: &ScriptedServer, folder: &std::path::Path, refuses: bool) ->
     LoginRequests { client, owner: Some(Arc::new(owner)) }
 }
 
-/// A service that accepts the key `ak_2`, issues it for a session, and lists no datasets.
+/// Starts a service that accepts the key `ak_2`, issues it for a session, and lists no datasets.
 async fn login_service(issues_secret: bool) -> ScriptedServer {
     ScriptedServer::start(move |seen: &ReceivedRequest| {
         if seen.path().ends_with("api_credentials") {
