@@ -1,5 +1,5 @@
-//! Alerts through the terminal: the bell, a desktop notification, the progress in the tab and the
-//! window title. A terminal that might misinterpret a sequence does not get it.
+//! Sends alerts through the terminal: the bell, a desktop notification, the progress in the tab and
+//! the window title. A sequence is sent only to terminals that are known to interpret it correctly.
 
 use crate::{
     app::{Activity, JobAlert},
@@ -13,7 +13,7 @@ pub struct AlertSupport {
     title: bool,
 }
 
-/// Saves the title, so that it can be restored.
+/// Saves the window title, so that it can be restored.
 const PUSH_TITLE: &str = "\x1b[22;2t";
 /// Clears the progress and restores the title.
 const RESET_PROGRESS_AND_TITLE: &str = "\x1b]9;4;0;\x1b\\\x1b[23;2t";
@@ -24,7 +24,7 @@ impl AlertSupport {
         Self::from_variables(|name| std::env::var(name).ok())
     }
 
-    /// Detects the terminal from its environment variables. Multiplexers pass on only the title.
+    /// Detects the terminal from its environment variables. Multiplexers pass only the title on.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         let (term, program) =
@@ -42,7 +42,7 @@ impl AlertSupport {
         Self { desktop, progress, title: true }
     }
 
-    /// Returns the bytes of an alert. `first`: the original title is not saved yet.
+    /// Returns the bytes of an alert. `first` is set if the original title is not saved yet.
     pub fn sequence(self, alert: &JobAlert, first: bool) -> String {
         match (alert, self.desktop) {
             (JobAlert::Bell, _) => "\x07".to_owned(),

@@ -1,5 +1,5 @@
-//! Edits a text in the user's editor, in a private temporary file. The terminal must have been
-//! restored before.
+//! Edits a text in the user's editor, in a private temporary file. The caller must have restored
+//! the terminal before.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
 use crate::subprocess;
 use tessera_model::{Failure, FailureKind};
 
-/// Edits `text` and returns what was saved. Blocks.
+/// Edits `text` and returns what was saved. Blocks until the editor exits.
 pub(crate) fn edit(text: &str) -> Result<String, Failure> {
     let file = temporary_file(text).map_err(|error| {
         Failure::new(FailureKind::Local, format!("cannot create a file for the editor: {error}"))

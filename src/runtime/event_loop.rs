@@ -1,4 +1,4 @@
-//! The event loop around the core. The first frame is drawn before the network or the terminal have
+//! The event loop around the core. The first frame is drawn before the network or the terminal has
 //! replied.
 
 mod terminal_tasks;
@@ -27,16 +27,16 @@ use crate::{
     worker::{Worker, WorkerEvent},
 };
 
-/// Minimum interval of frames for responses; keys are drawn immediately.
+/// The minimum interval between frames that responses cause. Keys are drawn immediately.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(12);
-/// Limits the events per frame, so that a flood of responses cannot starve the screen.
+/// The maximum number of events per frame, so that a flood of responses cannot starve the screen.
 const MAX_EVENTS_PER_FRAME: usize = 256;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunOutcome {
-    /// The program ended with this exit code.
+    /// The program ends with this exit code.
     Exit(i32),
-    /// To open another deployment.
+    /// Another deployment is to be opened.
     Switch(Destination),
 }
 
@@ -55,8 +55,8 @@ pub async fn run(
     };
     let confirmed_protocol =
         options.forced_protocol.or_else(|| options::load_graphics_result(&environment));
-    // A negative graphics result always applies. A positive one needs the terminal's confirmation,
-    // because another terminal may have the same name.
+    // A confirmed result without pixels always applies. A result with pixels also needs the
+    // terminal's replies, because another terminal may have the same name.
     let graphics =
         options.forced_protocol.or(confirmed_protocol.filter(|protocol| !draws_pixels(*protocol)));
     let mut event_loop = EventLoop {
@@ -77,7 +77,8 @@ pub async fn run(
         return Ok(outcome);
     }
     event_loop.draw()?;
-    // Only now: nothing waits for the terminal, and nobody else may write while it is queried.
+    // The probe starts only now, so that nothing waits for the terminal. Nothing else may write to
+    // the terminal while it is queried.
     event_loop.input.start_probe(environment, graphics);
     let outcome = event_loop.run().await;
     event_loop.session.finish_saves(event_loop.start).await;
@@ -96,7 +97,8 @@ struct EventLoop<'a> {
     input: InputReader,
     signals: &'a mut SignalReceiver,
     capabilities: Option<probe::Capabilities>,
-    /// The graphics protocol from the settings or the test picture.
+    /// The graphics protocol from the settings, or the one that the user confirmed by the test
+    /// picture.
     confirmed_protocol: Option<Protocol>,
 }
 
@@ -118,7 +120,8 @@ impl EventLoop<'_> {
                     self.handle_input(events, capabilities).await?
                 }
                 LoopEvent::Reply(Some(event)) => self.handle_replies(event).await?,
-                // The worker lives as long as its handle in the session.
+                // The session owns the worker's handle, so the channel closes only if the worker
+                // has crashed.
                 LoopEvent::Reply(None) => Some(RunOutcome::Exit(1)),
                 LoopEvent::Timer => {
                     self.session.next_wake = None;
@@ -181,7 +184,7 @@ impl EventLoop<'_> {
         let shown = self.session.app.hover();
         let hovered = hovered.and_then(|cell| self.hover_texts.change(shown, cell));
         let events: Vec<Event> = first.into_iter().chain(events).chain(hovered).collect();
-        // The mouse was moved, but not to another text.
+        // The mouse was moved, but the text under it is still the same.
         if events.is_empty() && !self.needs_redraw {
             return Ok(None);
         }
@@ -207,7 +210,7 @@ impl EventLoop<'_> {
         Ok(None)
     }
 
-    /// Passes one event to the core and executes the effects that need the terminal. `Some` ends
+    /// Passes one event to the core, and executes the effects that need the terminal. `Some` ends
     /// the loop.
     async fn apply(&mut self, event: Event) -> io::Result<Option<RunOutcome>> {
         self.needs_redraw = true;
@@ -249,7 +252,7 @@ impl EventLoop<'_> {
         Ok(None)
     }
 
-    /// The size of the screen or of its cells may have changed.
+    /// Handles a resize. The size of the screen or of its cells may have changed.
     async fn handle_resize(&mut self) -> io::Result<Option<RunOutcome>> {
         self.redraw()?;
         if let Some(capabilities) = &mut self.capabilities {
@@ -293,7 +296,7 @@ fn draws_pixels(protocol: Protocol) -> bool {
     !matches!(protocol, Protocol::HalfBlock | Protocol::None)
 }
 
-/// Waits until `instant`, or forever without one.
+/// Waits until `instant`, or forever if it is `None`.
 async fn sleep_until(instant: Option<Instant>) {
     match instant {
         Some(instant) => tokio::time::sleep_until(instant.into()).await,

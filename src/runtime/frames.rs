@@ -1,4 +1,4 @@
-//! Writes frames to the terminal: only the cells that have changed, as escape sequences, and the pictures over them.
+//! Writes frames to the terminal: the cells that have changed, as escape sequences, and the pictures over them.
 
 use std::{
     io::{self, Write},
@@ -17,14 +17,16 @@ use ratatui::{
 
 use crate::drawing::picture_layer::TerminalWrites;
 
-/// The most memory for the bytes of a frame that is kept: a large screen of half-blocks.
+/// The largest buffer that is kept for the bytes of the next frame, enough for a large screen of
+/// half-blocks.
 const MAX_KEPT_BYTES: usize = 1 << 20;
 
-/// Its buffers are used again, because clearing them takes a fraction of the time of new ones.
+/// Writes frames and reuses its buffers, because clearing a buffer takes a fraction of the time of
+/// allocating one.
 #[derive(Debug)]
 pub struct FrameWriter<W> {
     out: W,
-    /// What is on the terminal, unless it is unknown.
+    /// The contents of the terminal, unless `is_unknown` is set.
     last_frame: Buffer,
     next_frame: Buffer,
     bytes: Vec<u8>,
@@ -32,7 +34,7 @@ pub struct FrameWriter<W> {
     is_unknown: bool,
 }
 
-/// The cost of a frame; zero without a change.
+/// The cost of a frame, which is zero if nothing has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameCost {
     pub cells: usize,
@@ -65,7 +67,7 @@ impl<W: Write> FrameWriter<W> {
         let cells = self.compose(is_whole, &writes)?;
         let mut cost = FrameCost { cells, bytes: 0 };
         if is_whole || cells > 0 || writes != TerminalWrites::default() {
-            // Until it is written.
+            // The contents of the terminal are unknown until the write succeeds.
             self.is_unknown = true;
             self.out.write_all(&self.bytes)?;
             self.out.flush()?;
@@ -78,13 +80,14 @@ impl<W: Write> FrameWriter<W> {
         Ok(cost)
     }
 
-    /// Composes the bytes of a frame, and returns how many cells change.
+    /// Composes the bytes of a frame, and returns the number of changed cells.
     fn compose(&mut self, is_whole: bool, writes: &TerminalWrites) -> io::Result<usize> {
         let bytes = &mut self.bytes;
         bytes.clear();
         bytes.queue(BeginSynchronizedUpdate)?;
         if is_whole {
-            // A terminal clears with the current background.
+            // A terminal clears the screen with the current background, so the style is reset
+            // first.
             bytes.extend_from_slice(RESET);
             bytes.queue(Clear(ClearType::All))?;
         }
@@ -95,7 +98,7 @@ impl<W: Write> FrameWriter<W> {
         Ok(cells)
     }
 
-    /// Writes a sequence that changes no cell.
+    /// Writes a sequence that changes no cells.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.write_all(bytes)?;
         self.out.flush()
@@ -114,7 +117,7 @@ fn clear(buffer: &mut Buffer, area: Rect) {
 /// Resets colors and modifiers.
 pub const RESET: &[u8] = b"\x1b[m";
 
-/// Modifiers that are removed together, and the parameter that does it.
+/// Modifiers that one parameter removes together, with that parameter.
 const REMOVING_PARAMETERS: [(Modifier, u8); 7] = [
     (Modifier::BOLD.union(Modifier::DIM), 22),
     (Modifier::ITALIC, 23),
@@ -141,15 +144,15 @@ const ADDING_PARAMETERS: [(Modifier, u8); 9] = [
 /// The decimal digits of each byte.
 static DECIMALS: [Decimal; 256] = decimals();
 
-/// Digits and a semicolon, padded with more of them to a length that is copied by a single instruction.
+/// Decimal digits and a semicolon, padded to a length that a single instruction copies.
 #[derive(Clone, Copy)]
 struct Decimal {
     text: [u8; 4],
     length: u8,
 }
 
-/// Writes cells with their positions (column, row), and returns how many they are. The terminal must have the
-/// default style, which it has again after them.
+/// Writes cells with their positions (column, row), and returns the number of cells. The terminal must have the default
+/// style, and has it again afterwards.
 pub fn write_cells<'a>(
     bytes: &mut Vec<u8>,
     cells: impl Iterator<Item = (u16, u16, &'a Cell)>,
@@ -174,14 +177,14 @@ pub fn write_cells<'a>(
     count
 }
 
-/// Whether every terminal moves the cursor by one column. Terminals disagree about some characters, so
-/// the cell after any other gets a position.
+/// Returns whether every terminal advances the cursor by one column for this cell. Terminals disagree about the width
+/// of some characters, so the cell after such a character is written with its position.
 fn advances_one_column(cell: &Cell) -> bool {
     if cell.diff_option == CellDiffOption::ForcedWidth(NonZeroU16::MIN) {
         return true;
     }
     let mut characters = cell.symbol().chars();
-    // ASCII and Latin letters, punctuation, arrows, and boxes and shapes, without those that are also emoji.
+    // These are ASCII and Latin letters, punctuation, arrows, and boxes and shapes, without those that are also emoji.
     let is_narrow = matches!(
         characters.next(),
         Some(
@@ -243,9 +246,9 @@ impl CellStyle {
     }
 }
 
-/// One sequence with everything that changes ("select graphic rendition").
+/// A single "select graphic rendition" sequence with everything that changes.
 struct StyleSequence {
-    /// Longer than both colors and all modifiers.
+    /// The buffer is longer than both colors and all modifiers together.
     text: [u8; 96],
     length: usize,
 }
@@ -272,7 +275,7 @@ impl StyleSequence {
         }
     }
 
-    /// Sets the foreground (`base` is 30) or the background (40).
+    /// Sets the foreground if `base` is 30, or the background if it is 40.
     fn set_color(&mut self, base: u8, color: Color) {
         let index = match color {
             Color::Reset => return self.push(base + 9),
@@ -295,7 +298,8 @@ impl StyleSequence {
             Color::LightCyan => 14,
             Color::White => 15,
         };
-        // The first 16 colors are written like this, too, because some terminals draw bold text in a brighter color after 30 to 37.
+        // The first 16 colors are written as indexes, too, because some terminals draw bold text in a brighter color
+        // after 30 to 37.
         self.push_all([base + 8, 5, index]);
     }
 
@@ -313,7 +317,7 @@ impl StyleSequence {
         }
     }
 
-    /// The sequence, with its end in place of the last semicolon.
+    /// Returns the sequence, with its final byte in place of the last semicolon.
     fn finish(&mut self) -> &[u8] {
         self.text[self.length - 1] = b'm';
         &self.text[..self.length]

@@ -1,7 +1,8 @@
-//! Terminal input: first the probe reads it, then this reader.
+//! Reads terminal input after the probe, which reads the input first.
 //!
-//! The reader is not a thread: the loop waits until input is available and reads it then. So it can
-//! pause at any time, and nothing is left behind that would consume the reply to another query.
+//! The reader is not a thread: the loop waits until input is available and then reads it. The
+//! reader can therefore pause at any time, and no thread is left behind that would consume the
+//! reply to another query.
 
 use std::{
     io::{self, Stdin},
@@ -22,15 +23,16 @@ use crate::{
 };
 use tessera_picture::Protocol;
 
-/// Long enough for crossterm to read what is available: with zero it does not try.
+/// Long enough for crossterm to read what is available. With a timeout of zero, crossterm does not
+/// try to read.
 const READ_TIMEOUT: Duration = Duration::from_millis(1);
 
 pub(super) struct InputReader {
     probe: Option<JoinHandle<Capabilities>>,
-    /// Signals available input.
+    /// Signals that input is available.
     terminal: AsyncFd<Stdin>,
     late_replies: LateReplyFilter,
-    /// Where the mouse was last moved to without a button, since it was taken.
+    /// The last position of the mouse while no button was pressed, until the event loop takes it.
     pub(super) motion: Option<(u16, u16)>,
 }
 
@@ -54,13 +56,12 @@ impl InputReader {
         self.probe = Some(probe);
     }
 
-    /// Returns the next events and, once, the result of the probe. There are none if the mouse was only
-    /// moved.
+    /// Returns the next events and, once, the result of the probe. If the mouse was only moved, there are no events.
     pub(super) async fn next_events(&mut self) -> (Vec<Event>, Option<Capabilities>) {
         if let Some(probe) = &mut self.probe {
             let capabilities = probe.await;
             self.probe = None;
-            // A failed probe changes nothing.
+            // If the probe fails, the terminal keeps its initial settings.
             let Ok(capabilities) = capabilities else {
                 return (Vec::new(), None);
             };
@@ -70,11 +71,12 @@ impl InputReader {
         }
         loop {
             let Ok(mut ready) = self.terminal.readable().await else {
-                // The terminal is gone; the hang-up thread ends the program.
+                // The terminal is gone, so this waits forever until the hang-up thread ends the
+                // program.
                 return std::future::pending().await;
             };
             if ready.ready().is_read_closed() {
-                // A reader would spin on a closed terminal.
+                // Reading from a closed terminal would spin.
                 return std::future::pending().await;
             }
             let mut events = Vec::new();
@@ -89,7 +91,8 @@ impl InputReader {
                     Err(_) => return std::future::pending().await,
                 }
             }
-            // Readiness is reported once for all input, so it is kept while some is left.
+            // Readiness is reported once for all input, so it is cleared only when no input is
+            // left.
             if ioctl_fionread(io::stdin()).unwrap_or(0) == 0 {
                 ready.clear_ready();
             }
@@ -116,14 +119,14 @@ fn event_from_terminal(report: event::Event) -> Option<Event> {
             };
             Some(Event::Mouse(Mouse { column: mouse.column, row: mouse.row, kind }))
         }
-        // A signal reports a new size, also when nothing is read.
+        // A signal reports the new size, even when nothing is read.
         event::Event::Resize(..) => None,
         event::Event::FocusGained => Some(Event::WindowFocus(true)),
         event::Event::FocusLost => Some(Event::WindowFocus(false)),
     }
 }
 
-/// Converts a byte typed during the probe; longer sequences are dropped.
+/// Converts a byte that was typed during the probe. Longer sequences are dropped.
 fn key_from_byte(byte: u8) -> Option<Chord> {
     let key = match byte {
         b'\r' | b'\n' => Key::Enter,

@@ -1,4 +1,4 @@
-//! The terminal program: input, output and signals around the core.
+//! Runs the core in a terminal: input, output and signals.
 
 mod alerts;
 mod editor;

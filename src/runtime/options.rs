@@ -1,4 +1,4 @@
-//! The options of the terminal program, and how pictures are drawn in each terminal, as the user has confirmed it.
+//! The options of the event loop, and the graphics protocol that the user has confirmed for each terminal.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
@@ -22,7 +22,7 @@ pub struct RuntimeOptions {
 }
 
 impl RuntimeOptions {
-    /// Returns the options, and why the theme of the user cannot be used, if so.
+    /// Returns the options. If the user's theme cannot be used, a warning says why.
     pub fn new(settings: &Settings) -> Result<(Self, Option<String>), String> {
         let auto = Environment::read().theme(None);
         let (themes, warning) = match load_custom(&settings.ui.theme, auto) {
@@ -38,7 +38,7 @@ impl RuntimeOptions {
         Ok((options, warning))
     }
 
-    /// The protocol until the terminal has replied.
+    /// Returns the protocol to use until the terminal has replied.
     pub fn initial_protocol(&self) -> Protocol {
         match self.forced_protocol {
             Some(Protocol::None) => Protocol::None,
@@ -47,7 +47,7 @@ impl RuntimeOptions {
     }
 }
 
-/// The themes with the one of the user, if the choice names it.
+/// Returns the themes including the user's own, if the choice names one.
 fn load_custom(choice: &ThemeChoice, auto: ThemeName) -> Result<Option<Themes>, String> {
     let Some(path) = choice.file()? else { return Ok(None) };
     let source = fs::read_to_string(&path)
@@ -55,7 +55,8 @@ fn load_custom(choice: &ThemeChoice, auto: ThemeName) -> Result<Option<Themes>, 
     Themes::load(Some((&path, &source)), auto).map(Some)
 }
 
-/// Loads what the user has confirmed. If the file cannot be read, the test picture is shown again.
+/// Loads the protocol that the user has confirmed. If the file cannot be read, the test picture is
+/// shown again.
 pub(super) fn load_graphics_result(environment: &Environment) -> Option<Protocol> {
     let choice =
         *read(&config::terminal_graphics_file()?).ok()?.get(&environment.terminal_name())?;
@@ -75,7 +76,7 @@ pub(super) fn save_graphics_result(
 }
 
 fn save_to(path: &Path, environment: &Environment, protocol: Protocol) -> io::Result<()> {
-    // An unreadable file is replaced.
+    // A file that cannot be read is replaced.
     let mut results = read(path).unwrap_or_default();
     let choices = GraphicsChoice::value_variants().iter();
     let choice = choices.copied().find(|choice| choice.protocol() == Some(protocol));

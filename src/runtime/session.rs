@@ -1,5 +1,5 @@
-//! A core with its worker: events go in, requests go to the worker, and the other effects come out. With a trace, each
-//! event is recorded without secrets.
+//! Connects a core with its worker: events go in, requests go to the worker, and the other effects come out. If tracing
+//! is on, each event is recorded without secrets.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ use crate::{
     worker::{Worker, WorkerEvent},
 };
 
-/// The longest time that the end of the program waits for a disk.
+/// The longest time for which the end of the program waits for a disk.
 const SAVE_LIMIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub struct RunningApp {
     pub app: App,
     worker: Worker,
     worker_events: mpsc::UnboundedReceiver<WorkerEvent>,
-    /// When the core needs [`Event::Wake`].
+    /// When the core needs the next [`Event::Wake`].
     pub next_wake: Option<Uptime>,
     pub trace: SessionTrace,
 }
@@ -46,7 +46,7 @@ impl RunningApp {
     /// Passes one event to the core, and returns the effects that need a terminal.
     pub fn apply(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         let mut outside = Vec::new();
-        // An overlay may prompt for a secret.
+        // The open overlay may prompt for a secret.
         let description = self.trace.describe_event(&event, self.app.overlay().is_some());
         let started = Instant::now();
         let effects = self.app.update(now, event);
@@ -65,13 +65,13 @@ impl RunningApp {
         outside
     }
 
-    /// The next event of the worker; cancel-safe.
+    /// Returns the next event of the worker. Cancel-safe.
     pub async fn next_worker_event(&mut self) -> Option<Event> {
         self.worker_events.recv().await.map(event_from_worker)
     }
 
-    /// Waits until the last changes are saved, for example after a key that ends the program, or until
-    /// five seconds have passed: the worker ends with this session.
+    /// Waits until the last changes are saved, or until five seconds have passed. Without this, changes made just
+    /// before the program ends would be lost, because the worker ends with this session.
     pub async fn finish_saves(&mut self, start: Instant) {
         let deadline = Instant::now() + SAVE_LIMIT;
         while self.app.tickets().lanes().any(|lane| matches!(lane, Lane::SaveState(_))) {
@@ -101,7 +101,8 @@ fn event_from_worker(reply: WorkerEvent) -> Event {
 pub struct SessionTrace(pub Trace);
 
 impl SessionTrace {
-    /// Returns the record of an event, if tracing is on. `secret`: typed text may be a secret.
+    /// Returns the record of an event, if tracing is on. `secret` is set if typed text may be a
+    /// secret.
     pub fn describe_event(&self, event: &Event, secret: bool) -> Option<Value> {
         self.0.is_enabled().then(|| event_json(event, secret))
     }
@@ -154,7 +155,7 @@ fn event_json(event: &Event, secret: bool) -> Value {
     }
 }
 
-/// The name of the lane, without its parameters.
+/// Returns the name of the lane without its parameters.
 fn lane_name(ticket: &Ticket) -> String {
     format!("{:?}", ticket.lane).chars().take_while(|c| c.is_alphanumeric()).collect()
 }

@@ -15,13 +15,13 @@ use tokio::sync::mpsc;
 
 use crate::runtime::terminal;
 
-/// How long the loop may take to end before the process is ended. With the time to restore the
-/// terminal, a signal ends the program within 2 seconds.
+/// How long the loop may take to end before the process is ended. Together with the time to restore
+/// the terminal, a signal ends the program within 2 seconds.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(1500);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// Exit with this code (128 + number).
+    /// The program exits with this code (128 + the signal's number).
     Exit(i32),
     Suspend,
     Resume,
@@ -42,7 +42,7 @@ pub fn watch_signals() -> io::Result<SignalReceiver> {
                 SIGWINCH => Signal::Resized,
                 ending => Signal::Exit(128 + ending),
             };
-            // The receiver is dropped when the program ends by itself.
+            // The receiver was dropped, because the program is ending by itself.
             if sender.send(signal).is_err() {
                 return;
             }
@@ -59,7 +59,7 @@ pub fn watch_signals() -> io::Result<SignalReceiver> {
     Ok(received)
 }
 
-/// Ends the process if the loop does not.
+/// Ends the process if the loop does not end in time.
 fn exit_after_timeout(code: i32) {
     thread::spawn(move || {
         thread::sleep(EXIT_TIMEOUT);
@@ -68,15 +68,16 @@ fn exit_after_timeout(code: i32) {
     });
 }
 
-/// Returns when the terminal is gone. An input reader would only spin on it.
+/// Returns when the terminal is gone. An input reader cannot detect that, because it would only
+/// spin.
 fn wait_for_hang_up() {
     let stdin = io::stdin();
-    // No event is requested: only a hang-up or an error ends the wait.
+    // No event is requested, so only a hang-up or an error ends the wait.
     let mut watched = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::empty())];
     let _ = retry_on_intr(|| poll(&mut watched, None));
 }
 
-/// Stops this process as its shell expects; returns when it continues.
+/// Stops this process as its shell expects, and returns when the process continues.
 pub fn suspend_process() -> io::Result<()> {
     signal_hook::low_level::emulate_default_handler(SIGTSTP)
 }

@@ -1,7 +1,7 @@
 //! The terminal, which is entered once and restored once.
 //!
 //! One restore function serves the normal exit, the panic hook and the signals. It only writes to
-//! the terminal, so it works on any thread and when the terminal is half gone.
+//! the terminal, so it works on any thread, and even when the terminal is half gone.
 
 use std::{
     io::{self, Stdout, Write},
@@ -38,19 +38,20 @@ use crate::{
 
 const KITTY_IN_TMUX: u8 = 2;
 
-/// Locked until the terminal is restored, so that no thread ends the process before.
+/// Whether the terminal is in use. The lock is held until the terminal is restored, so that no
+/// other thread ends the process earlier.
 static TERMINAL_ACTIVE: Mutex<bool> = Mutex::new(false);
-/// Whether pictures must be deleted on exit: 0 no, 1 kitty, 2 kitty through tmux.
+/// Whether pictures must be deleted on exit: 0 for none, 1 for kitty, 2 for kitty through tmux.
 static PICTURES_TO_DELETE: AtomicU8 = AtomicU8::new(0);
 static TITLE_CHANGED: AtomicBool = AtomicBool::new(false);
 
-/// How long to wait for room in a terminal that takes no output.
+/// How long to wait for room in a terminal that accepts no output.
 const WAIT_FOR_ROOM: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-/// How often restoring waits for room, half a second in all: counted, because a machine under load may take
-/// longer than that to run this thread at all.
+/// How often restoring waits for room, half a second in all. Waits are counted instead of timed, because a loaded
+/// machine may need longer than that to run this thread at all.
 const MAX_WAITS: usize = 25;
 
-/// Largest screen that is drawn; the rest stays empty.
+/// The largest screen that is drawn. The rest of a larger screen stays empty.
 const MAX_SIZE: (u16, u16) = (1000, 500);
 
 /// Owns the terminal and restores it on drop.
@@ -61,7 +62,7 @@ pub struct TerminalScreen {
     alert_support: AlertSupport,
 }
 
-/// The size of the terminal (columns, rows), limited to the drawn size.
+/// Returns the size of the terminal (columns, rows), limited to the size that is drawn.
 pub fn size() -> io::Result<(u16, u16)> {
     let (columns, rows) = terminal::size()?;
     Ok((columns.min(MAX_SIZE.0), rows.min(MAX_SIZE.1)))
@@ -113,7 +114,7 @@ pub fn delete_pictures_on_exit(kitty: bool, tmux: bool) {
     PICTURES_TO_DELETE.store(u8::from(kitty) + u8::from(kitty && tmux), Ordering::SeqCst);
 }
 
-/// The line settings while another program has the terminal.
+/// The line settings of the terminal, saved while another program uses it.
 pub(super) struct LineSettings(Option<Termios>);
 
 impl LineSettings {
@@ -123,14 +124,14 @@ impl LineSettings {
 
     pub(super) fn restore(&self) {
         if let Some(settings) = &self.0 {
-            // The terminal may be gone; the next write reports it.
+            // If the terminal is gone, the next write reports it.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, settings);
         }
     }
 }
 
-/// Makes reads return immediately, also in the middle of the sequence of a key. Raw mode must be on;
-/// disabling it restores this setting, too.
+/// Makes reads return immediately, even in the middle of a key's sequence. Raw mode must be on, and disabling it
+/// restores this setting, too.
 fn never_block_reads() -> io::Result<()> {
     let mut settings = tcgetattr(io::stdin())?;
     settings.special_codes[SpecialCodeIndex::VMIN] = 0;
@@ -138,8 +139,8 @@ fn never_block_reads() -> io::Result<()> {
     Ok(tcsetattr(io::stdin(), OptionalActions::Now, &settings)?)
 }
 
-/// Restores the terminal, once. Errors are ignored: the terminal may be gone. Waits at most `MAX_WAITS` times,
-/// also while another thread is blocked in a write.
+/// Restores the terminal once. Errors are ignored, because the terminal may be gone. This waits at most `MAX_WAITS`
+/// times, even while another thread is blocked in a write.
 pub fn restore() {
     let mut active = TERMINAL_ACTIVE.lock().unwrap_or_else(PoisonError::into_inner);
     if !std::mem::take(&mut *active) {
@@ -165,8 +166,9 @@ pub fn restore() {
     let _ = terminal::disable_raw_mode();
 }
 
-/// Writes to the terminal through a descriptor of its own, because standard output may be locked by
-/// a blocked thread. Output that stays stopped is resumed, and what waits in it is discarded.
+/// Writes to the terminal through a descriptor of its own, because a blocked thread may hold the
+/// lock of standard output. If the terminal's output stays stopped, it is resumed, and what was
+/// waiting in it is discarded.
 fn write_without_blocking(mut bytes: &[u8]) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let terminal = ttyname(io::stdout(), Vec::new())
@@ -198,7 +200,7 @@ fn restore_on_panic() {
     ONCE.call_once(|| {
         let report = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            // A decoder may panic on a broken picture; its thread handles that.
+            // A decoder may panic on a broken picture, which the decoder's thread handles.
             if !tessera_picture::decode::is_in_decoder() {
                 restore();
                 report(panic);

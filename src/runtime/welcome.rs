@@ -1,4 +1,4 @@
-//! The event loop of the welcome screen, which runs before there is a deployment.
+//! The event loop of the welcome screen, which runs while there is no deployment.
 
 use std::{future::Future, io, path::PathBuf, pin::Pin};
 
@@ -22,7 +22,7 @@ use crate::{
 pub enum WelcomeDecision {
     Exit(i32),
     Open(Destination),
-    /// Save this profile, whose connection test succeeded, and open it.
+    /// The profile is to be saved and opened. Its connection test succeeded.
     SaveAndOpen(CandidateProfile),
 }
 
@@ -30,10 +30,10 @@ pub enum WelcomeDecision {
 pub struct WelcomeOptions {
     /// Why nothing could be opened.
     pub error: Option<String>,
-    /// The expansion of `~/`.
+    /// The folder that `~/` expands to.
     pub home: Option<PathBuf>,
     pub theme: ThemeChoice,
-    /// The file that stores secrets, for display.
+    /// The path of the file that stores secrets, for display.
     pub secret_store: String,
 }
 
@@ -102,7 +102,7 @@ fn handle_event(
     WelcomeAction::Continue
 }
 
-/// Waits for the running connection test; forever without one.
+/// Waits for the running connection test, or forever if none is running.
 async fn tested_candidate(
     running_test: &mut Option<(CandidateProfile, ConnectionTest)>,
 ) -> Result<CandidateProfile, String> {

@@ -1,4 +1,5 @@
-//! The tasks of the event loop that take the terminal: suspend, editor, clipboard.
+//! The tasks of the event loop for which it gives up the terminal or writes to it directly:
+//! suspend, editor, clipboard.
 
 use std::io;
 
@@ -18,8 +19,8 @@ impl EventLoop<'_> {
         terminal::restore();
         // The input reader stops with the process.
         signals::suspend_process()?;
-        // Entered again immediately, so that no frame goes to the shell's screen. Other changes are
-        // handled in `Signal::Resume`.
+        // The screen is entered again immediately, so that no frame goes to the shell's screen.
+        // `Signal::Resume` handles the other changes.
         self.screen.reenter()
     }
 
@@ -28,7 +29,7 @@ impl EventLoop<'_> {
         terminal::restore();
         let settings = terminal::LineSettings::read();
         let edited = tokio::task::spawn_blocking(move || editor::edit(&text)).await;
-        // An editor that was killed leaves its own behind.
+        // An editor that was killed leaves its own line settings behind.
         settings.restore();
         self.screen.reenter()?;
         edited.map_err(io::Error::other)
@@ -47,8 +48,8 @@ impl EventLoop<'_> {
     }
 }
 
-/// Returns the OSC 52 sequence. tmux gets it twice: plain for its own buffer, and wrapped for the
-/// outer terminal.
+/// Returns the OSC 52 sequence. For tmux, the sequence is sent twice: plain for tmux's own buffer,
+/// and wrapped for the outer terminal.
 fn clipboard_sequence(text: &PrintableText, in_tmux: bool) -> String {
     let plain = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text.as_str()));
     if in_tmux { format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\") } else { plain }

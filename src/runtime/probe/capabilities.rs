@@ -1,4 +1,4 @@
-//! What the terminal can draw, from its replies and from the environment variables that identify it.
+//! Decides what the terminal can draw, from its replies and from the environment variables that identify it.
 
 use std::{env, time::Duration};
 
@@ -13,31 +13,32 @@ use crate::{
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
 pub struct Capabilities {
     pub protocol: Protocol,
-    /// The width and the height in pixels, which change with the font: see [`super::cell_size`].
+    /// The width and height of a cell in pixels. They change with the font: see
+    /// [`super::cell_size`].
     pub cell: (u16, u16),
-    /// tmux passes graphics on only when wrapped.
+    /// Whether the program runs in tmux, which passes graphics on only if they are wrapped.
     pub in_tmux: bool,
     pub color_depth: ColorDepth,
-    /// The theme for `auto`.
+    /// The theme that `auto` selects.
     pub theme: ThemeName,
-    /// Whether the environment claims a terminal that draws the protocol, and the terminal itself does
-    /// not confirm it.
+    /// Whether the environment claims a terminal that draws the protocol, while the terminal itself does not confirm
+    /// it.
     pub is_contradictory: bool,
-    /// Whether the terminal replied in time. Only then may it be queried again.
+    /// Whether the terminal replied in time, which is required to query it again.
     pub has_replied: bool,
-    /// Kitty graphics, possibly without placeholders.
+    /// Whether the terminal supports kitty graphics, possibly without placeholders.
     pub kitty: bool,
     pub iterm: bool,
     pub sixel: bool,
-    /// The largest side of a sixel picture, in pixels.
+    /// The largest side of a sixel picture in pixels.
     pub sixel_side: u16,
-    /// Bytes received during the probe that are not replies: typed keys.
+    /// Bytes received during the probe that are not replies, which are typed keys.
     pub typed_bytes: Vec<u8>,
 }
 
 impl Capabilities {
-    /// The protocols that draw a picture at the cursor, best first: those that the terminal has confirmed
-    /// here, because `viuer` queries again without a timeout, and none through a multiplexer.
+    /// Returns the protocols that draw a picture at the cursor, best first. Kitty and sixel need a terminal that has
+    /// replied, because `viuer` queries again without a timeout. A multiplexer passes neither of them.
     pub fn cursor_protocols(&self) -> Vec<Protocol> {
         let may_ask = self.has_replied && !self.in_tmux;
         let draws = [
@@ -50,7 +51,7 @@ impl Capabilities {
     }
 }
 
-/// Combines all facts; `forced` overrides the best protocol.
+/// Combines all facts. `forced` overrides the best protocol.
 pub(super) fn decide_capabilities(
     environment: &Environment,
     replies: TerminalReplies,
@@ -87,8 +88,8 @@ pub(super) fn decide_capabilities(
     }
 }
 
-/// The largest side that the terminal draws. Smaller reports are of a small window; larger
-/// pictures take too long to encode.
+/// Returns the largest side that the terminal draws. A smaller report comes from a small window,
+/// and larger pictures would take too long to encode.
 fn sixel_side(reported: Option<(u16, u16)>) -> u16 {
     const MAX_SIDE: u16 = 4096;
     reported.map_or(DEFAULT_SIXEL_SIDE, |(width, height)| {
@@ -96,8 +97,8 @@ fn sixel_side(reported: Option<(u16, u16)>) -> u16 {
     })
 }
 
-/// Many terminals reply to the kitty graphics query, but only these support placeholders; others
-/// would show boxes.
+/// Returns whether the terminal supports placeholders. Many terminals reply to the kitty graphics
+/// query, but all except these would show boxes.
 fn has_placeholders(version: &str) -> bool {
     let kitty = version.strip_prefix("kitty(").and_then(|rest| rest.split(')').next()).and_then(
         |numbers| {
@@ -118,7 +119,7 @@ fn color_depth(environment: &Environment, version: &str, attributes: &[u16]) -> 
         return ColorDepth::TrueColor;
     }
     let is_screen = environment.term.starts_with("screen") && !environment.in_tmux;
-    // Old terminals identify as a VT100 with video option.
+    // Some old terminals identify as a VT100 with video option.
     let is_poor = is_screen || environment.program == "Apple_Terminal" || attributes == [1, 2];
     match environment.limited_color_depth() {
         ColorDepth::Palette256 if !is_poor => ColorDepth::TrueColor,
@@ -130,10 +131,10 @@ fn color_depth(environment: &Environment, version: &str, attributes: &[u16]) -> 
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
 pub struct Environment {
     pub term: String,
-    /// `TERM_PROGRAM`, or `LC_TERMINAL`, which survives SSH.
+    /// The value of `TERM_PROGRAM`, or of `LC_TERMINAL`, which survives SSH.
     pub program: String,
     pub colorterm: String,
-    /// `COLORFGBG`: the numbers of the text and background colors.
+    /// The value of `COLORFGBG`, which contains the numbers of the text and background colors.
     pub colorfgbg: String,
     pub no_color: bool,
     pub in_tmux: bool,
@@ -161,16 +162,17 @@ impl Environment {
         }
     }
 
-    /// Whether graphics queries are safe: multiplexers misinterpret them, and two old terminals
-    /// print them.
+    /// Returns whether graphics queries are safe. Multiplexers misinterpret them, and two old
+    /// terminals print them.
     pub(super) fn can_be_queried(&self) -> bool {
         !self.is_multiplexed()
             && !matches!(self.term.as_str(), "linux" | "dumb" | "")
             && self.program != "Apple_Terminal"
     }
 
-    /// How long to wait for the last reply. Terminals known to reply get longer: one may still be
-    /// opening its window, and a timeout would mean half-blocks for the whole session.
+    /// Returns how long to wait for the last reply. Terminals that are known to reply get longer,
+    /// because a terminal may still be opening its window, and after a timeout the whole session
+    /// would use half-blocks.
     pub(super) fn reply_timeout(&self) -> Duration {
         let known = ["kitty", "ghostty", "foot", "wezterm", "WezTerm", "iTerm"];
         if known.iter().any(|name| self.term.contains(name) || self.program.contains(name)) {
@@ -182,14 +184,15 @@ impl Environment {
         }
     }
 
-    /// The key under which graphics results are stored: the terminal and a multiplexer.
+    /// Returns the key under which graphics results are stored: the name of the terminal, and
+    /// whether it is in a multiplexer.
     pub fn terminal_name(&self) -> String {
         let name = if self.program.is_empty() { &self.term } else { &self.program };
         if self.is_multiplexed() { format!("{name} in a multiplexer") } else { name.clone() }
     }
 
-    /// The default theme: plain under `NO_COLOR`, otherwise by the reported background or, less
-    /// reliably, by `COLORFGBG`.
+    /// Returns the default theme: plain under `NO_COLOR`, otherwise a theme that fits the reported
+    /// background or, less reliably, `COLORFGBG`.
     pub fn theme(&self, background: Option<[u8; 3]>) -> ThemeName {
         let number = self.colorfgbg.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
         let is_light = match background {
@@ -203,7 +206,7 @@ impl Environment {
         }
     }
 
-    /// The color depth until the terminal has replied.
+    /// Returns the color depth to use until the terminal has replied.
     pub fn initial_color_depth(&self) -> ColorDepth {
         if self.claims_truecolor() { ColorDepth::TrueColor } else { self.limited_color_depth() }
     }
@@ -212,7 +215,7 @@ impl Environment {
         matches!(self.colorterm.as_str(), "truecolor" | "24bit")
     }
 
-    /// The color depth of a terminal without 24-bit colors.
+    /// Returns the color depth of a terminal without 24-bit colors.
     pub(super) fn limited_color_depth(&self) -> ColorDepth {
         let old =
             ["linux", "ansi", "cygwin", "vt", "rxvt-16color", "xterm-16color", "screen-16color"];
@@ -228,10 +231,10 @@ impl Environment {
     }
 }
 
-/// Whether dark text is readable on this background.
+/// Returns whether dark text is readable on this background.
 fn is_light(color: [u8; 3]) -> bool {
     let [red, green, blue] = color.map(u32::from);
-    // Luma weights in thousandths.
+    // The weights are those of luma, in thousandths.
     299 * red + 587 * green + 114 * blue > 127_500
 }
 

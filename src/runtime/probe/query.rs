@@ -1,4 +1,5 @@
-//! Detects what the terminal can draw: once, before any input reader exists, with a hard timeout.
+//! Queries the terminal about what it can draw: once, before any input reader exists, with a hard
+//! timeout.
 //!
 //! Terminals reply in order, and nearly all reply to the last query (the primary attributes), so
 //! that reply ends the wait. A silent terminal costs 300 ms (more over SSH) and gets half-blocks.
@@ -21,15 +22,14 @@ use super::{
 };
 use tessera_picture::Protocol;
 
-/// Kitty graphics, name and version, cell size, background, the present and the largest size of sixel
-/// pictures, and finally the primary attributes. The input reader drops a late size of sixels because the
-/// attributes follow it.
+/// Queries kitty graphics, name and version, cell size, background, the present and the largest size of sixel pictures,
+/// and finally the primary attributes. The input reader drops a late sixel size because the attributes follow it.
 const QUERIES: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>q\x1b[16t\x1b]11;?\x1b\\\
                        \x1b[?2;1;0S\x1b[?2;4;0S\x1b[c";
-/// The usual cell size, for terminals that do not report one.
+/// The usual cell size, which is used for terminals that do not report theirs.
 const DEFAULT_CELL: (u16, u16) = (10, 20);
 
-/// Runs [`probe`] for a command, in raw mode only while it queries.
+/// Runs [`probe`] for a command. The terminal is in raw mode only during the query.
 pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> {
     let can_query =
         io::stdin().is_terminal() && io::stdout().is_terminal() && environment.can_be_queried();
@@ -44,14 +44,14 @@ pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> 
 }
 
 /// Detects what the terminal can draw. `forced` is the user's setting for the grid. The terminal
-/// must be in raw mode. Nothing is queried without a terminal or inside a multiplexer.
+/// must be in raw mode. Nothing is queried if there is no terminal, or inside a multiplexer.
 pub fn probe(environment: &Environment, forced: Option<Protocol>) -> Capabilities {
     let (input, output) = (io::stdin(), io::stdout());
     let is_terminal = input.is_terminal() && output.is_terminal();
     let mut replies = TerminalReplies::default();
     if is_terminal && environment.can_be_queried() {
         let deadline = environment.reply_timeout();
-        // A terminal that cannot be written or read counts as silent.
+        // A terminal that cannot be written to or read from counts as silent.
         let _ = query_terminal(input.as_fd(), output, deadline, &mut replies);
     }
     replies.finish();
@@ -59,7 +59,7 @@ pub fn probe(environment: &Environment, forced: Option<Protocol>) -> Capabilitie
     decide_capabilities(environment, replies, cell, forced)
 }
 
-/// The cell size in pixels, as reported by the system.
+/// Returns the cell size in pixels, as the system reports it.
 pub fn cell_size() -> Option<(u16, u16)> {
     let size = tcgetwinsize(io::stdout()).ok()?;
     let width = size.ws_xpixel.checked_div(size.ws_col)?;
@@ -84,7 +84,7 @@ fn query_terminal(
         if retry_on_intr(|| poll(&mut polled, Some(&timeout)))? == 0 {
             break;
         }
-        // Not through `Stdin`, whose buffer would keep bytes from the input reader.
+        // This does not read through `Stdin`, whose buffer would keep bytes from the input reader.
         let count = rustix::io::read(input, &mut bytes)?;
         if count == 0 {
             break;

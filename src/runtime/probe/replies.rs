@@ -1,25 +1,25 @@
-//! Parses the replies of a terminal to queries, and keeps replies that arrive late from becoming keys.
+//! Parses the replies of a terminal to queries, and stops replies that arrive late from becoming keys.
 
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// Limit of one sequence; the rest is dropped.
+/// The maximum length of a sequence. The rest is dropped.
 const MAX_SEQUENCE_BYTES: usize = 256;
 
 #[derive(Debug, Default)]
 pub struct TerminalReplies {
     pub kitty: bool,
     pub version: Option<String>,
-    /// The primary attributes, which arrive last.
+    /// The primary attributes, which are the last reply.
     pub attributes: Option<Vec<u16>>,
-    /// Cell size in pixels (width, height).
+    /// The cell size in pixels (width, height).
     pub cell: Option<(u16, u16)>,
     /// The largest size of a sixel picture in pixels (width, height).
     pub sixel: Option<(u16, u16)>,
     /// The background color (red, green, blue).
     pub background: Option<[u8; 3]>,
-    /// Bytes that are not part of a reply.
+    /// Bytes that are not part of any reply.
     pub keys: Vec<u8>,
     state: ParserState,
     sequence: Vec<u8>,
@@ -30,16 +30,16 @@ enum ParserState {
     #[default]
     Ground,
     Escape,
-    /// After `ESC [`.
+    /// The parser is after `ESC [`.
     ControlSequence,
-    /// After `ESC _`, `ESC P` or `ESC ]`, up to `ESC \`.
+    /// The parser is after `ESC _`, `ESC P` or `ESC ]`, in a string that ends with `ESC \`.
     StringSequence,
-    /// An ESC inside such a string.
+    /// The parser is after an ESC inside such a string.
     StringEscape,
 }
 
 impl TerminalReplies {
-    /// Whether the last reply has arrived.
+    /// Returns whether the last reply has arrived.
     pub fn is_complete(&self) -> bool {
         self.attributes.is_some() && self.state == ParserState::Ground
     }
@@ -50,7 +50,7 @@ impl TerminalReplies {
         }
     }
 
-    /// Ends the input: a pending ESC was the Escape key.
+    /// Ends the input. A pending ESC was the Escape key.
     pub fn finish(&mut self) {
         if self.state == ParserState::Escape {
             self.keys.push(0x1B);
@@ -115,7 +115,7 @@ impl TerminalReplies {
         }
     }
 
-    /// Reads `[...` with its last byte: a reply or a key.
+    /// Reads a sequence from `[` to its last byte, which is a reply or a key.
     fn read_control(&mut self) {
         match self.sequence.as_slice() {
             [b'[', b'?', numbers @ .., b'c'] => {
@@ -126,14 +126,15 @@ impl TerminalReplies {
                     self.cell.get_or_insert((width, height));
                 }
             }
-            // The present size and the largest one: what the terminal draws now, it also draws later.
+            // The terminal reports its present size and its largest size. The larger one is kept, because a size that
+            // the terminal draws now can be drawn later, too.
             [b'[', b'?', b'2', b';', b'0', b';', numbers @ .., b'S'] => {
                 if let [width @ 1..=u16::MAX, height @ 1..=u16::MAX] = *read_numbers(numbers) {
                     let other = self.sixel.unwrap_or_default();
                     self.sixel = Some((width.max(other.0), height.max(other.1)));
                 }
             }
-            // Failed reports of graphics; and others (status, cursor, modes) that were not requested.
+            // These are failed reports of graphics, and reports (status, cursor, modes) that were not requested.
             [b'[', b'?', .., b'S'] | [b'[', .., b'n' | b't' | b'y' | b'c'] => {}
             key if key.len() < MAX_SEQUENCE_BYTES => {
                 self.keys.push(0x1B);
@@ -155,7 +156,7 @@ impl TerminalReplies {
     }
 }
 
-/// Parses numbers between semicolons; invalid ones are skipped.
+/// Parses numbers that are separated by semicolons. Invalid numbers are skipped.
 fn read_numbers(bytes: &[u8]) -> Vec<u16> {
     String::from_utf8_lossy(bytes).split(';').filter_map(|number| number.parse().ok()).collect()
 }
@@ -172,11 +173,11 @@ fn read_color(bytes: &[u8]) -> Option<[u8; 3]> {
     parts?.try_into().ok()
 }
 
-/// How long after the start replies are expected.
+/// How long after the start a late reply is expected.
 const REPLY_WINDOW: Duration = Duration::from_secs(10);
-/// A reply arrives in one piece; after a longer pause it is the user.
+/// A reply arrives in one piece, so after a longer pause the key comes from the user.
 const MAX_KEY_GAP: Duration = Duration::from_millis(50);
-/// More than the longest reply.
+/// More keys than the longest reply.
 const MAX_REPLY_KEYS: usize = 64;
 
 #[derive(Clone, Debug)]
@@ -190,7 +191,7 @@ impl LateReplyFilter {
         Self { started, open_reply: None }
     }
 
-    /// Whether this key is part of a reply and must be dropped.
+    /// Returns whether this key is part of a reply and must be dropped.
     pub fn drops(&mut self, now: Instant, key: &KeyEvent) -> bool {
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         let Some((last, count)) = self.open_reply else {
@@ -205,7 +206,7 @@ impl LateReplyFilter {
             return self.drops(now, key);
         }
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        // `ESC \`, or a bell, which the reader takes for Ctrl+G.
+        // A reply ends with `ESC \` or with a bell, which the input reader reports as Ctrl+G.
         let ends =
             alt && key.code == KeyCode::Char('\\') || control && key.code == KeyCode::Char('g');
         self.open_reply = (!ends).then_some((now, count + 1));
