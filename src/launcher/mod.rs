@@ -1,4 +1,5 @@
-//! Opens deployments in the interface, one after the other when the user switches.
+//! Opens deployments in the interface, one after the other when the user switches. One comes here
+//! to follow the program from its options to the event loop.
 
 use std::{
     io::{self, IsTerminal},
@@ -32,7 +33,7 @@ pub fn has_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal() && is_terminal_known()
 }
 
-/// Whether `TERM` names a terminal whose control sequences are known.
+/// Returns whether `TERM` names a terminal whose control sequences are known.
 fn is_terminal_known() -> bool {
     std::env::var("TERM").is_ok_and(|term| !matches!(term.as_str(), "" | "dumb"))
 }
@@ -95,7 +96,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
 
 #[derive(Default)]
 struct StartView {
-    /// An id or a name.
+    /// The ID or the name of a dataset.
     dataset: Option<String>,
     pane: Option<Pane>,
     view: Option<SafeText>,
@@ -119,7 +120,7 @@ impl StartView {
 /// A deployment that the interface shows.
 struct LaunchedDeployment {
     client: Client,
-    /// What is shown of its login.
+    /// What the interface shows about the login.
     login: Option<LoginSetup>,
     deployment: DeploymentKind,
     /// The dataset to open first.
@@ -132,11 +133,11 @@ struct Launcher {
     settings_file: Option<PathBuf>,
     options: runtime::RuntimeOptions,
     read_only: bool,
-    /// Whether the last session is not continued.
+    /// Whether to start without the last session.
     fresh: bool,
-    /// For the first deployment only.
+    /// Where to start, which applies to the first deployment only.
     start: StartView,
-    /// Watched since the first screen.
+    /// The receiver of signals, which are watched from the first screen on.
     signals: Option<SignalReceiver>,
     reopen_command: ReopenCommand,
 }
@@ -152,7 +153,7 @@ impl Launcher {
         })
     }
 
-    /// Opens a target and runs the interface. On failure it shows the welcome screen.
+    /// Opens a target and runs the interface. If that fails, the welcome screen is shown.
     async fn open(&mut self, target: LaunchTarget) -> Result<RunOutcome, CliError> {
         self.reopen_command = target.reopen_command();
         match target {
@@ -168,7 +169,8 @@ impl Launcher {
             LaunchTarget::Remote(profile, secret) => {
                 let secrets = open_secrets().ok();
                 let client = cli::profile_client(&profile, secret, secrets.as_ref());
-                // The interface opens the form for the missing login.
+                // A client without a secret is enough, because the interface opens the form for the
+                // missing login.
                 let client = client.or_else(|error| match error.exit {
                     Exit::Login if self.settings.accessible.is_none() => {
                         cli::profile_client_without_secret(&profile)
@@ -189,7 +191,7 @@ impl Launcher {
         }
     }
 
-    /// Runs a remote profile, whose key may be replaced meanwhile.
+    /// Runs a remote profile. The user may replace its key meanwhile.
     async fn run_profile(
         &mut self,
         client: Client,
@@ -218,14 +220,14 @@ impl Launcher {
             login: None,
             deployment: DeploymentKind::Local,
             dataset: local.first_dataset(),
-            // Without a disk cache: the pictures are on this machine already.
+            // There is no disk cache, because the pictures are already on this machine.
             worker_options: WorkerOptions {
                 later_warning: Some(Box::pin(local.skipped_warning())),
                 ..WorkerOptions::default()
             },
         };
         let outcome = self.run_interface(launched, name, profile).await;
-        // Printed after the screen was restored, so that the whole list is not lost.
+        // The list is printed after the screen was restored, so that it is not lost.
         local.report_skipped();
         local.stop().await?;
         outcome
@@ -257,13 +259,13 @@ impl Launcher {
         if let Some(reason) = self.settings.accessible {
             let announcer = Announcer::new(io::BufReader::new(io::stdin()), io::stdout());
             let options = AccessibleOptions { reason, trace: self.options.trace.clone() };
-            // Signals keep their default effect: the terminal needs no restoring.
+            // Signals keep their default effect, because the terminal needs no restoring.
             let running = accessible::run(setup, options, worker, announcer);
             return Box::pin(running).await.map_err(|error| CliError::output(&error));
         }
         let options = self.options.clone();
         let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
-        // The future is large: on the heap it does not grow all its callers.
+        // The future is large. It is boxed so that it does not enlarge the futures of all callers.
         Box::pin(running).await.map_err(|error| terminal_error(&error))
     }
 
@@ -281,11 +283,11 @@ impl Launcher {
         let kind = known.map(|known| known.deployment.kind());
         let profile_options = known.map(|known| known.options.clone()).unwrap_or_default();
         let start = std::mem::take(&mut self.start);
-        // The state is stored under the name; the header also shows the kind.
+        // The state is stored under this name, while the header also shows the kind.
         let name = kind.map_or_else(|| name.to_owned(), |kind| format!("{name}·{kind}"));
         let (keymap, key_warnings) =
             config::load_keymap(config::keymap_file().as_deref()).map_err(CliError::usage)?;
-        // With a clock before 1970, ages count from the start of the program.
+        // If the clock is before 1970, ages count from the start of the program.
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Ok(app::Setup {
             profile,
@@ -315,7 +317,7 @@ impl Launcher {
         })
     }
 
-    /// Where the interface was when it ended; or why that cannot be read.
+    /// Returns the session that was saved when the interface last ended, and why it cannot be read.
     fn last_session(&self, state: &StateStore) -> (Option<SavedSession>, Vec<String>) {
         if self.fresh {
             return (None, Vec::new());
@@ -326,7 +328,7 @@ impl Launcher {
         }
     }
 
-    /// The disk cache for thumbnails of a remote service, unless it is turned off.
+    /// Returns the disk cache for thumbnails of a remote service, unless the cache is turned off.
     fn disk_cache(&self) -> Option<DiskCacheOptions> {
         let max_bytes = self.settings.cache.max_mib << 20;
         let folder = config::thumbnails_dir().filter(|_| max_bytes > 0)?;
@@ -334,7 +336,7 @@ impl Launcher {
     }
 }
 
-/// Returns the signals, which are watched from the first call on.
+/// Returns the receiver of signals. Signals are watched from the first call on.
 fn watch_once(signals: &mut Option<SignalReceiver>) -> Result<&mut SignalReceiver, CliError> {
     match signals {
         Some(signals) => Ok(signals),

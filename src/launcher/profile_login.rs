@@ -1,4 +1,5 @@
-//! What the interface shows of the login of a deployment, and where another key pair is stored.
+//! Prepares what the interface shows about the login of a deployment, and where it stores another
+//! key pair.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -11,7 +12,7 @@ use tessera::{
 use tessera_client::{AuthMethod, Client, Credentials};
 use tessera_model::SafeText;
 
-/// Where key pairs of a profile are stored; `None` for a profile without login.
+/// Returns where key pairs of a profile are stored, or `None` for a profile without login.
 pub(super) fn key_pair_owner(
     profile: &Profile,
     client: &Client,
@@ -23,7 +24,7 @@ pub(super) fn key_pair_owner(
     Some(Arc::new(owner))
 }
 
-/// What the interface shows of the login of `client`; `None` without login.
+/// Returns what the interface shows about the login of `client`, or `None` if there is no login.
 pub(super) fn login_setup(client: &Client, profile: Option<&Profile>) -> Option<LoginSetup> {
     let endpoint = client.endpoint();
     let service = endpoint.base_url().to_string();
@@ -47,7 +48,7 @@ pub(super) fn login_setup(client: &Client, profile: Option<&Profile>) -> Option<
     })
 }
 
-/// The variable that provides the login of a profile.
+/// Returns the environment variable that provides the login of a profile.
 fn environment_variable(profile: &Profile, origin: &str, api_key: &str) -> Option<&'static str> {
     let owner = SecretOwner { profile: &profile.name, origin, api_key };
     EnvironmentLogin::for_profile(owner).ok()?;

@@ -1,4 +1,4 @@
-//! What the launcher opens: chosen on the command line, by a profile or on the welcome screen.
+//! What the launcher opens. The command line, a profile or the welcome screen chooses it.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub enum LaunchTarget {
         images: u32,
         data: Option<PathBuf>,
     },
-    /// A folder, indexed in `data`.
+    /// A folder whose index is in `data`.
     Folder {
         folder: PathBuf,
         data: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub enum LaunchTarget {
     Remote(Profile, Option<SecretString>),
     /// An address from the command line.
     Address(Client, String),
-    /// The welcome screen, with the reason why nothing could be opened.
+    /// The welcome screen, with the reason if nothing could be opened.
     Welcome(Option<String>),
 }
 
@@ -69,7 +69,7 @@ impl LaunchTarget {
         })
     }
 
-    /// The shell command that opens the same deployment, without its model.
+    /// Returns the shell command that opens the same deployment, without its model.
     pub fn reopen_command(&self) -> ReopenCommand {
         let command = self.equivalent_command();
         match self {

@@ -1,4 +1,4 @@
-//! The welcome screen, and the profile that is made there.
+//! Runs the welcome screen, and saves the profile that is created there.
 
 use super::{Launcher, target::LaunchTarget, terminal_error, watch_once};
 use tessera::{
@@ -13,7 +13,7 @@ use tessera::{
 };
 
 impl Launcher {
-    /// Shows the welcome screen. A profile is saved only after its connection test.
+    /// Shows the welcome screen. A profile is saved only after its connection test has succeeded.
     pub(super) async fn run_welcome(
         &mut self,
         error: Option<String>,
