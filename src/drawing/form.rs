@@ -1,4 +1,4 @@
-//! Forms: rows with labels, fields, choices and notes, which are scrolled if they have no room, and text fields.
+//! Forms: rows with labels, fields, choices and notes, and text fields. A form that does not fit is scrolled.
 
 use ratatui::{
     buffer::Buffer,
@@ -194,7 +194,7 @@ impl<S> Painter<'_, S> {
     ) -> (u16, u16) {
         let inside = canvas.area;
         let (app, theme, layer) = (self.app, self.theme, &mut *self.layer);
-        // Texts under the mouse are dropped, because rows get their places only when they are scrolled.
+        // Texts under the mouse are dropped here, because rows get their final positions only when they are scrolled.
         let hover = &mut HoverTexts::default();
         let ctx = Painter { app, theme, buf: canvas, layer, hover };
         let column = options.column;

@@ -1,4 +1,4 @@
-//! Frames with their scroll marks, and the parts of an area.
+//! Draws frames with their scroll marks, and splits areas into parts.
 
 use ratatui::{
     layout::{Margin, Rect},
@@ -29,14 +29,14 @@ impl<S> Painter<'_, S> {
         StatefulWidget::render(bar, area.inner(Margin::new(0, 1)), self.buf, &mut state);
     }
 
-    /// Draws the frame of a dialog; returns the inner area. A title that may be too long ends with a name that users
-    /// gave, because its end is cut.
+    /// Draws the frame of a dialog and returns the inner area. A title that may be too long should end with the name
+    /// that the user gave, because the end is cut.
     pub(crate) fn dialog(&mut self, area: Rect, title: &str) -> Rect {
         let title = truncate(title, usize::from(area.width.saturating_sub(4)));
         self.frame(area, format!(" {title} "), true)
     }
 
-    /// Draws a frame with a title; returns the inner area.
+    /// Draws a frame with a title and returns the inner area.
     pub(crate) fn frame<'t>(
         &mut self,
         area: Rect,
@@ -65,7 +65,7 @@ pub(crate) fn below(area: Rect, rows: u16) -> Rect {
     Rect { y: area.y + rows, height: area.height - rows, ..area }
 }
 
-/// Returns the cells of a row from a column on, with a margin of one cell at the right.
+/// Returns the cells of a row from a column on, without a margin of one cell at the right.
 pub(crate) fn field_area(area: Rect, row: u16, column: u16) -> Rect {
     let width = area.width.saturating_sub(column + 1);
     Rect { x: area.x + column, width, ..line(area, row) }

@@ -1,8 +1,8 @@
-//! What panes and dialogs are drawn with: text, forms, frames, pictures and the theme.
+//! Draws text, forms, frames, pictures and themes for panes and dialogs.
 //!
-//! This module knows nothing of the state of the program, so that the dialogs in `app/overlay` and the panes in
-//! `ui` can both draw with it. The only thing it keeps between frames is the [`PictureLayer`], because terminals
-//! store pictures.
+//! This module knows nothing about the state of the program, so that the dialogs in `app/overlay` and the panes in `ui`
+//! can both draw with it. The only thing it keeps between frames is the [`PictureLayer`], because terminals store
+//! pictures.
 
 mod form;
 mod frame;
@@ -35,8 +35,8 @@ pub struct Painter<'a, S> {
     pub hover: &'a mut HoverTexts,
 }
 
-/// The texts of a frame for the areas under the mouse: what the screen cuts, and what its marks and keys stand for. The
-/// runtime looks for the text of a cell when the mouse is moved.
+/// The texts that a frame shows when the mouse is over an area: text that the screen cuts, and what marks and keys
+/// stand for. The runtime looks up the text of a cell when the mouse is moved.
 #[derive(Debug, Default)]
 pub struct HoverTexts(Vec<(Rect, SafeText)>);
 
@@ -52,12 +52,13 @@ impl HoverTexts {
 }
 
 impl<S> Painter<'_, S> {
-    /// Adds the text that is shown with the mouse over an area, above those added before.
+    /// Adds the text to show while the mouse is over an area. Later texts take precedence over
+    /// earlier ones.
     pub(crate) fn explain(&mut self, area: Rect, text: impl AsRef<str>) {
         self.hover.0.push((area, SafeText::detail(text.as_ref().trim())));
     }
 
-    /// The row of an area that begins with a text.
+    /// Returns the row of an area that begins with a text.
     pub(crate) fn row_of(&self, area: Rect, text: &str) -> Option<u16> {
         let mut rows = area.intersection(self.buf.area).rows();
         let begins = |row: &Rect| {

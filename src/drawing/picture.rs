@@ -1,4 +1,4 @@
-//! What is drawn around pictures and in place of them: region outlines, placeholders, and messages in empty panes.
+//! Draws what surrounds or replaces pictures: region outlines, placeholders, and messages in empty panes.
 
 use ratatui::{
     layout::Rect,
@@ -22,7 +22,8 @@ impl<S> Painter<'_, S> {
         let lines = || lines.iter().map(AsRef::as_ref);
         let height = lines().map(|line: &str| text_cells(line).max(1).div_ceil(area.width.max(1)));
         let height = height.sum::<u16>().min(area.height);
-        // Wrapping at words can take more rows than this estimate, so the rest of the area is available.
+        // Wrapping at words can take more rows than this estimate, so the whole rest of the area is available to the
+        // text.
         let rest = below(area, (area.height - height) / 3);
         let styles = std::iter::once(style).chain(std::iter::repeat(self.theme.dim));
         let text: Text =

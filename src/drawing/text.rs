@@ -1,4 +1,5 @@
-//! Text in cells, which is measured by its display width, truncated and wrapped. Gauges and scores are texts, too.
+//! Measures text by its display width, truncates it, wraps it, and writes it into cells. Gauges and scores are texts,
+//! too.
 
 use ratatui::{
     layout::Rect,
@@ -84,8 +85,8 @@ impl<S> Painter<'_, S> {
     }
 }
 
-/// Wraps lines as far as `height` allows when every line of text keeps at least one row. Blank lines get the
-/// rows that the text leaves.
+/// Wraps lines as far as `height` allows while every line of text keeps at least one row. Blank lines get the rows that
+/// the text leaves.
 fn fitting_lines<'line>(lines: &[Line<'line>], cells: usize, height: usize) -> Vec<Line<'line>> {
     let text_rows: usize =
         lines.iter().filter(|line| line.width() > 0).map(|line| rows_of_line(line, cells)).sum();
@@ -100,7 +101,7 @@ fn fitting_lines<'line>(lines: &[Line<'line>], cells: usize, height: usize) -> V
     fitting_items(&lines, cells, height).into_iter().flatten().collect()
 }
 
-/// Returns the rows of each line. Every line has at least one row, and the first lines have as many as are free.
+/// Returns the rows of each line. Every line has at least one row, and the free rows go to the first lines.
 pub(crate) fn fitting_items<'line>(
     lines: &[Line<'line>],
     cells: usize,

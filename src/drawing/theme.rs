@@ -10,21 +10,21 @@ use crate::config::ThemeChoice;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Theme {
     pub text: Style,
-    /// Secondary text.
+    /// The style of secondary text.
     pub dim: Style,
-    /// The name of the selected item.
+    /// The style of the selected item's name.
     pub accent: Style,
     pub frame: Style,
     /// The frame of the focused pane and of the selected tile.
     pub frame_focus: Style,
     pub selected: Style,
     pub success: Style,
-    /// Something in progress, or a warning.
+    /// The style of something in progress, and of warnings.
     pub moving: Style,
     pub failure: Style,
     pub key: Style,
     pub gauge: Style,
-    /// The placeholder of a picture.
+    /// The style of a picture's placeholder.
     pub empty: Style,
 }
 
@@ -80,10 +80,10 @@ impl Theme {
 
 #[derive(Clone, Debug)]
 pub struct Themes {
-    /// In the order of [`ThemeName`].
+    /// The built-in themes, in the order of [`ThemeName`].
     built_in: [Theme; 3],
     custom: Option<Theme>,
-    /// The theme for `auto` on this terminal.
+    /// The theme that `auto` selects on this terminal.
     pub auto: ThemeName,
 }
 
@@ -118,7 +118,8 @@ fn parse_style(description: &str) -> Result<Style, String> {
             "dim" => style.add_modifier(Modifier::DIM),
             "italic" => style.add_modifier(Modifier::ITALIC),
             "underlined" => style.add_modifier(Modifier::UNDERLINED),
-            // The terminal's own colors are reversed, whatever is below.
+            // Reversed text always reverses the terminal's own colors, regardless of the style
+            // below it.
             "reversed" => style
                 .fg(Color::Reset)
                 .bg(Color::Reset)

@@ -1,15 +1,15 @@
-//! The colors of a terminal, and the nearest one to a pixel.
+//! The colors of a terminal, and the color that is nearest to a pixel.
 
 use ratatui::style::Color;
 use tessera_picture::{nearest_of_256, squared_distance};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorDepth {
-    /// 24 bits.
+    /// 24-bit colors.
     TrueColor,
     /// 256 colors: a cube and a gray ramp.
     Palette256,
-    /// The 16 named colors; their values depend on the terminal, so xterm's are assumed.
+    /// The 16 named colors. Their values depend on the terminal, so xterm's values are assumed.
     Palette16,
 }
 

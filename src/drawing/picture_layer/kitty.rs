@@ -1,9 +1,9 @@
-//! The pictures stored by a kitty terminal: each is sent once, and the least recently used one is
+//! Tracks the pictures that a kitty terminal stores. Each picture is sent once, and the least recently used one is
 //! deleted first.
 //!
-//! A terminal stores about 320 MB of pictures and then drops arbitrary ones; staying far below that
-//! ensures that all sent pictures exist. The ids of a process are a small fixed block, so that a panic
-//! hook can delete them all.
+//! A terminal stores about 320 MB of pictures and then drops arbitrary ones. The budget stays far below that, so that
+//! every picture that was sent still exists. The ids of a process are a small fixed block, so that a panic hook can
+//! delete them all.
 
 use std::{collections::HashMap, fmt::Write, num::NonZeroU16};
 
@@ -15,13 +15,13 @@ use ratatui::{
 
 use super::PictureKey;
 
-/// The most bytes to store, at four bytes per pixel.
+/// The maximum number of bytes to store, at four bytes per pixel.
 const MEMORY_BUDGET: usize = 128 << 20;
-/// The ids of one process.
+/// The number of picture ids that one process uses.
 const MAX_IDS: u16 = 1024;
-/// Base64 characters of one chunk, as limited by the protocol.
+/// The number of Base64 characters in a chunk, which the protocol limits.
 const CHUNK_SIZE: usize = 4096;
-/// The character of a picture's cell; the diacritics of row and column follow.
+/// The character of a picture's cell, followed by the diacritics of its row and column.
 const PLACEHOLDER: char = '\u{10EEEE}';
 
 #[derive(Debug)]
@@ -49,8 +49,9 @@ impl KittyStore {
         }
     }
 
-    /// The color that identifies the picture in its cells. Sends the picture to `out` if it is not
-    /// stored. `None` if all ids are on the screen.
+    /// Returns the color that identifies the picture in its cells. If the picture is not stored
+    /// yet, `out` gets the sequences that send it. Returns `None` if all ids are in use on the
+    /// screen.
     pub fn upload(
         &mut self,
         key: PictureKey,
@@ -117,8 +118,8 @@ pub fn fill_placeholders(buffer: &mut Buffer, area: Rect, color: Color) {
     }
 }
 
-/// Drops the diacritics of the cells that continue their left neighbor, which halves the bytes of a picture.
-/// To be called when everything is drawn: the cell after an overlay needs its own.
+/// Drops the diacritics of cells that continue their left neighbor, which halves the bytes of a picture. This must run
+/// after everything is drawn, because the cell after an overlay needs its own diacritics.
 pub fn shorten_placeholders(buffer: &mut Buffer, area: Rect, color: Color) {
     let mut symbol = String::new();
     for row in area.rows() {
@@ -145,8 +146,8 @@ fn write_placeholder(symbol: &mut String, area: Rect, position: Position) {
     }
 }
 
-/// What deletes all pictures that this process may have sent, for panic hooks and signal handlers,
-/// which have no access to the layer.
+/// Returns the sequences that delete all pictures that this process may have sent. Panic hooks and
+/// signal handlers need them, because they have no access to the layer.
 pub fn delete_all_pictures(in_tmux: bool) -> String {
     let mut out = String::new();
     for slot in 0..MAX_IDS {
@@ -155,7 +156,8 @@ pub fn delete_all_pictures(in_tmux: bool) -> String {
     out
 }
 
-/// The id of a slot: 24 bits, as in a color, within the block of this process.
+/// Returns the id of a slot, within the block of ids of this process. An id has 24 bits, like the
+/// color that carries it.
 fn image_id(slot: u16) -> u32 {
     (std::process::id() % 0x3FFF + 1) << 10 | u32::from(slot)
 }
@@ -190,7 +192,7 @@ fn delete(slot: u16, in_tmux: bool, out: &mut String) {
     command(&format!("a=d,d=I,i={},q=2", image_id(slot)), in_tmux, out);
 }
 
-/// Writes a graphics command; tmux needs it wrapped, with each ESC doubled.
+/// Writes a graphics command. For tmux, the command is wrapped and each ESC is doubled.
 fn command(body: &str, in_tmux: bool, out: &mut String) {
     // Writing into a string cannot fail.
     let _ = if in_tmux {
@@ -200,8 +202,8 @@ fn command(body: &str, in_tmux: bool, out: &mut String) {
     };
 }
 
-/// The 297 diacritics of the kitty graphics protocol in order, which encode the row and column of a placeholder cell. A
-/// run has its first code point and its length.
+/// The 297 diacritics of the kitty graphics protocol in order, which encode the row and column of a placeholder cell.
+/// Each run is given as its first code point and its length.
 #[rustfmt::skip]
 const DIACRITIC_RUNS: [(u32, u32); 86] = [
     (0x0305, 1), (0x030D, 2), (0x0310, 1), (0x0312, 1), (0x033D, 3), (0x0346, 1), (0x034A, 3),

@@ -1,8 +1,8 @@
-//! The layer between the frame's buffer and the graphics of the terminal.
+//! Connects the cells of a frame with the graphics of the terminal.
 //!
 //! Half-blocks and kitty placeholders become ordinary cells. A sixel or iTerm2 picture is drawn over
-//! cells that the frame skips; it is sent once, after the frame, and disappears when the frame writes
-//! text there. A frame is drawn like this:
+//! cells that the frame skips. Such a picture is sent once, after the frame, and disappears when the
+//! frame writes text there. A frame is drawn like this:
 //!
 //! ```text
 //! layer.begin_frame(&overlays);
@@ -25,13 +25,13 @@ use tessera_picture::{Canvas, Encoded, PictureView, Thumbnail};
 use kitty::{KittyStore, fill_placeholders, shorten_placeholders};
 use overdraw::Overdraw;
 
-/// The key of a picture: equal keys have equal pixels.
+/// The key of a picture. Pictures with equal keys have equal pixels.
 pub type PictureKey = (PictureView, Canvas);
 
-/// The properties of the terminal besides the protocol of the canvas.
+/// The properties of the terminal, apart from the protocol, which is part of the canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphicsSettings {
-    /// Whether it runs inside tmux, which only passes wrapped graphics.
+    /// Whether the terminal runs inside tmux, which passes only wrapped graphics.
     pub in_tmux: bool,
     pub color_depth: ColorDepth,
 }
@@ -47,7 +47,7 @@ pub struct PictureLayer {
     settings: GraphicsSettings,
     kitty: KittyStore,
     overdraw: Overdraw,
-    /// The placeholders of this frame, with the color of their picture.
+    /// The areas with placeholders in this frame, each with the color of its picture.
     placeholders: Vec<(Rect, Color)>,
     frame: u64,
     placed: usize,
@@ -75,13 +75,14 @@ impl PictureLayer {
         self.overdraw.begin_frame(overlays);
     }
 
-    /// The following pictures belong to the overlay.
+    /// Allows pictures under overlays from now on, because the following pictures belong to the
+    /// overlay.
     pub fn allow_on_overlays(&mut self) {
         self.overdraw.begin_frame(&[]);
     }
 
-    /// Draws a picture in the center of `area`. Returns the cells it covers; `None` if it is larger than
-    /// the area or under an overlay.
+    /// Draws a picture in the center of `area` and returns the cells it covers. Returns `None` if the picture is larger
+    /// than the area or under an overlay.
     pub fn place(
         &mut self,
         buffer: &mut Buffer,
@@ -112,9 +113,10 @@ impl PictureLayer {
         self.placed
     }
 
-    /// Ends a frame whose cells are all drawn. Returns what is written around them.
+    /// Ends a frame whose cells are all drawn. Returns what to write before and after the cells.
     pub fn end_frame(&mut self, buffer: &mut Buffer) -> TerminalWrites {
-        // tmux may cover the left part of a picture with a menu of its own.
+        // In tmux, every cell keeps its diacritics, because tmux may cover the left part of a
+        // picture with a menu of its own.
         let areas = if self.settings.in_tmux { &[] } else { self.placeholders.as_slice() };
         for &(area, color) in areas {
             shorten_placeholders(buffer, area, color);
@@ -126,8 +128,8 @@ impl PictureLayer {
         }
     }
 
-    /// Forgets all pictures, for a resize, a suspend or the exit. Returns what deletes them from the
-    /// terminal; the caller clears or redraws the screen.
+    /// Forgets all pictures, for a resize, a suspend or the exit. Returns the sequences that delete them from the
+    /// terminal. The caller clears or redraws the screen.
     pub fn forget_all(&mut self) -> String {
         self.overdraw.reset();
         self.kitty.clear(&mut self.before);
@@ -143,7 +145,8 @@ fn centered(area: Rect, cells: (u16, u16)) -> Option<Rect> {
     })
 }
 
-/// Draws half-blocks: the upper pixel as the foreground, the lower one as the background.
+/// Draws half-blocks. The upper pixel of a cell becomes the foreground, and the lower one the
+/// background.
 fn draw_half_blocks(buffer: &mut Buffer, area: Rect, pixels: &[[u8; 3]], depth: ColorDepth) {
     let width = usize::from(area.width);
     for (y, rows) in (area.top()..area.bottom()).zip(pixels.chunks_exact(2 * width)) {

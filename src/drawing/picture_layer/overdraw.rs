@@ -1,8 +1,8 @@
-//! Sixel and iTerm2 pictures, drawn by one string over cells that the frame skips.
+//! Draws sixel and iTerm2 pictures, each by one string over cells that the frame skips.
 //!
-//! Cells that are no longer skipped differ from the last frame, so the frame writes them and erases
-//! the picture. This module clears the area before a new picture, and does not redraw pictures that
-//! are still on the screen.
+//! Cells that are no longer skipped differ from the last frame, so the frame writes them and
+//! thereby erases the picture. This module clears the area before a new picture, and does not
+//! redraw pictures that are still on the screen.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -31,8 +31,8 @@ impl Overdraw {
         self.overlays = overlays.to_vec();
     }
 
-    /// Excludes the cells of `area` from the frame. `None` under an overlay, or where the picture would
-    /// scroll the screen.
+    /// Excludes the cells of `area` from the frame. Returns `None` if the area is under an overlay, or if the picture
+    /// would scroll the screen.
     pub fn place(
         &mut self,
         buffer: &mut Buffer,
@@ -41,7 +41,8 @@ impl Overdraw {
         sequence: &Arc<str>,
     ) -> Option<()> {
         let covered = self.overlays.iter().any(|overlay| overlay.intersects(area));
-        // A sixel leaves the cursor on the row below it.
+        // A sixel leaves the cursor on the row below it, which scrolls the screen if the picture
+        // ends on the last row.
         let scrolls = is_sixel(sequence) && area.bottom() >= buffer.area.bottom();
         if covered || scrolls {
             return None;
@@ -69,7 +70,7 @@ impl Overdraw {
         out
     }
 
-    /// Assumes that no picture is on the screen.
+    /// Forgets what is on the screen, so that every picture is drawn again.
     pub fn reset(&mut self) {
         self.previous.clear();
         self.current.clear();
@@ -84,7 +85,7 @@ fn draw(area: Rect, sequence: &str, in_tmux: bool, out: &mut String) {
         let _ = write!(out, "\x1b[{};{}H\x1b[{}X", y + 1, area.x + 1, area.width);
     }
     let _ = write!(out, "\x1b[{};{}H", area.y + 1, area.x + 1);
-    // tmux supports sixel, but only passes wrapped iTerm2 pictures.
+    // tmux supports sixel, but passes iTerm2 pictures only if they are wrapped.
     if in_tmux && !is_sixel(sequence) {
         let _ = write!(out, "\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"));
     } else {
