@@ -1,4 +1,4 @@
-//! The lines above the panes: header, tabs and filter chips; and the letters of the jump mode.
+//! Draws the lines above the panes (header, tabs, filter chips), and the letters of the jump mode.
 
 use ratatui::{layout::Rect, style::Modifier};
 use tessera_model::{
@@ -45,7 +45,7 @@ pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
     ctx.put(right, 0, &[(login, login_style), (gap.to_owned(), style), (activity, style)]);
 }
 
-/// Who is logged in, and until when; or that the service does not accept it.
+/// Describes who is logged in and until when, or that the service does not accept the login.
 pub(super) fn login_text(app: &App) -> String {
     const WIDE_SCREEN: u16 = 100;
     const MAX_KEY_WIDTH: usize = 12;
@@ -65,7 +65,7 @@ fn activity_text(app: &App) -> String {
     let mut parts = Vec::new();
     parts.extend(app.outage().map(|outage| outage_text(outage, app.screen().size.0)));
     match app.tickets().outstanding() {
-        // While the login is rejected, the requests are only polls.
+        // While the login is rejected, the only requests are polls.
         _ if app.login().rejection.is_some() => {}
         0 => {}
         1 => parts.push("1 request".to_owned()),
@@ -93,7 +93,7 @@ pub(super) fn outage_text(outage: Outage, columns: u16) -> String {
     format!("no response{since}{shown}, {next}")
 }
 
-/// Draws the names of the panes where only one pane fits on the screen.
+/// Draws the names of the panes, for screens on which only one pane fits.
 pub(super) fn pane_tabs(ctx: &mut DrawContext, area: Rect) {
     let mut x = area.x;
     for (number, pane) in (1..).zip(Pane::NUMBERED) {

@@ -1,4 +1,4 @@
-//! The lines below the panes: notification and hints.
+//! Draws the lines below the panes: notification and hints.
 
 use ratatui::{
     layout::Rect,
@@ -13,12 +13,13 @@ use crate::{
     input::Action,
 };
 
-/// Lines of a notification, at most.
+/// The maximum number of lines of a notification.
 const MAX_NOTIFICATION_LINES: usize = 5;
-/// The columns of the sign before a notification.
+/// The columns of the sign that precedes a notification.
 const SIGN_WIDTH: usize = 3;
 
-/// The area of the notification: its line, and above it as many as its text needs.
+/// Returns the area of the notification. It grows upwards from its line by as many lines as its
+/// text needs.
 pub(super) fn notification_area(app: &App, line: Rect) -> Rect {
     let rows = u16::try_from(notification_lines(app, line.width).len()).unwrap_or(1).max(1);
     Rect { y: line.bottom().saturating_sub(rows), height: rows, ..line }
@@ -31,7 +32,7 @@ fn notification_lines(app: &App, width: u16) -> Vec<String> {
     wrap_words(notification.text.as_str(), cells, MAX_NOTIFICATION_LINES).collect()
 }
 
-/// What is at the end of the first line of a notification.
+/// Returns what is at the end of a notification's first line.
 fn notification_end(app: &App) -> String {
     let count = app.notifications().count();
     let more = if count > 1 { format!("  (1 of {count})") } else { String::new() };
@@ -60,7 +61,7 @@ pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
     ctx.put(right, 0, &[(end, theme.dim)]);
 }
 
-/// Actions of [`suggested_actions`] that the hints show; the help shows all.
+/// The number of [`suggested_actions`] that the hints show. The help shows all of them.
 const MAX_HINTS: usize = 6;
 
 fn selection_hint(app: &App) -> Option<String> {
@@ -79,7 +80,8 @@ fn selection_hint(app: &App) -> Option<String> {
     })
 }
 
-/// The text of what is under the mouse, unless the line of hints is needed for something else.
+/// Returns the text about what is under the mouse, unless the line of hints is needed for something
+/// else.
 fn hover_lines(app: &App, width: u16) -> Vec<String> {
     let is_busy = app.jump_mode()
         || app.overlays().submit_pending()
@@ -94,7 +96,8 @@ fn hover_lines(app: &App, width: u16) -> Vec<String> {
         .collect()
 }
 
-/// The area of the hints: their line, and above it as many as the text of what is under the mouse needs.
+/// Returns the area of the hints. It grows upwards from its line by as many lines as the text about what is under the
+/// mouse needs.
 pub(super) fn hints_area(app: &App, line: Rect) -> Rect {
     let rows = u16::try_from(hover_lines(app, line.width).len()).unwrap_or(1).max(1);
     Rect { y: line.bottom().saturating_sub(rows), height: rows.min(line.bottom()), ..line }
@@ -111,7 +114,7 @@ fn draw_hover(ctx: &mut DrawContext, area: Rect, lines: &[String]) {
 pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
     let hover = hover_lines(ctx.app, area.width);
     if !hover.is_empty() {
-        // The keys below the text keep theirs: the mouse may be over one of them.
+        // The keys below the text stay where they are, because the mouse may be over one of them.
         if ctx.app.panes().footer {
             action_hints(ctx, area);
         }
@@ -129,7 +132,8 @@ pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
     ctx.put(area, 0, &parts);
 }
 
-/// As many of these hints as fit, none of them cut. The last ones remain: the key that accepts, and the way out.
+/// Returns as many of these hints as fit, without cutting any. The last hints are kept, because they are the key that
+/// accepts and the way out.
 fn whole_hints(hints: &str, cells: usize) -> String {
     const GAPS: (&str, &str) = ("   ", "  ");
     if display_width(hints) <= cells {
@@ -164,8 +168,8 @@ fn mode_hint(ctx: &DrawContext) -> Option<(String, Style)> {
     editing.or_else(|| selection_hint(app).map(|hint| (hint, theme.moving)))
 }
 
-/// The suggested actions that fit into the line, and always the menu and the help. With the mouse over one,
-/// its help is shown.
+/// Draws the suggested actions that fit into the line, and always the menu and the help. When the mouse is over an
+/// action, its help is shown.
 fn action_hints(ctx: &mut DrawContext, area: Rect) -> Vec<(String, Style)> {
     let hint = |ctx: &DrawContext, action| {
         let key = ctx.first_key(action)?;
@@ -199,7 +203,7 @@ fn action_hints(ctx: &mut DrawContext, area: Rect) -> Vec<(String, Style)> {
     shown.into_iter().flat_map(|(_, parts)| parts).collect()
 }
 
-/// The styles of the key and the hint of an action, which are dimmed if it is unavailable.
+/// Returns the styles of an action's key and hint, which are dimmed if the action is unavailable.
 fn action_styles(ctx: &DrawContext, action: Action) -> (Style, Style) {
     match availability::unavailable_reason(ctx.app, action) {
         None => (ctx.theme.key, ctx.theme.text),

@@ -1,4 +1,4 @@
-//! The view: reads `&App` and writes the cells of the bars and the panes, with a file per pane that is named like its
+//! The view: reads `&App` and writes the cells of the bars and the panes. Each pane has a file that is named like its
 //! state in `app/pane`. Dialogs draw themselves, in `app/overlay`.
 
 mod bars;
@@ -23,7 +23,7 @@ use crate::{
 use tessera_model::SafeText;
 
 impl HoverTexts {
-    /// The event of the mouse at this cell, unless the text of the cell is `shown` already.
+    /// Returns the event for the mouse at this cell, unless the cell's text is already `shown`.
     pub fn change(&self, shown: Option<&SafeText>, cell: (u16, u16)) -> Option<Event> {
         let text = self.text_at(Position::from(cell));
         (text != shown).then(|| Event::Hover(text.cloned()))

@@ -1,4 +1,5 @@
-//! The texts around the results: the heading in the frame, the line above the tiles, and the tabs.
+//! Builds the texts around the results: the heading in the frame, the line above the tiles, and the
+//! tabs.
 
 use ratatui::{
     layout::Rect,
@@ -23,15 +24,15 @@ use crate::{
     ui::tile,
 };
 
-/// The legend where there is no room for its bands.
+/// The legend to use if there is no room for its bands.
 const SHORT_LEGEND: &str = "lower is closer";
-/// Columns of a name that are shown before a legend is shortened.
+/// The columns of a name that are kept before the legend is shortened instead.
 const MIN_NAME: usize = 12;
 
-/// Columns of a cluster's name in the frame.
+/// The maximum columns of a cluster's name in the frame.
 const MAX_CLUSTER_NAME: usize = 40;
 
-/// The heading, in which only the name of a cluster is shortened to `cells` cells.
+/// Returns the heading, shortened to `cells` cells. Only the name of a cluster is shortened.
 pub(super) fn heading(ctx: &DrawContext, view: &View, cells: usize) -> String {
     let app = ctx.app;
     let mut parts = Vec::new();
@@ -57,8 +58,8 @@ pub(super) fn heading(ctx: &DrawContext, view: &View, cells: usize) -> String {
     parts.join(" · ")
 }
 
-/// Which clusters of the search are on the page: `clusters 801-900 of 1,234`. The service reports no total:
-/// it is known once the last page was loaded.
+/// Describes which clusters of the search are on the page, such as `clusters 801-900 of 1,234`. The service reports no
+/// total, so the total is known only after the last page was loaded.
 fn position_text(ctx: &DrawContext, view: &View, cells: usize) -> Option<String> {
     let app = ctx.app;
     if let Some(cluster) = app.results().cluster().filter(|_| view.members_top_row.is_some()) {
@@ -99,7 +100,7 @@ pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
     }
 }
 
-/// Draws what is shown, and how it is arranged.
+/// Draws the line above the tiles: what is shown, or how the page is arranged.
 fn draw_query(
     ctx: &mut DrawContext,
     inside: Rect,
@@ -117,7 +118,8 @@ fn draw_query(
     ctx.put(inside, 0, &parts);
 }
 
-/// How many members of a cluster are shown; the service has no request for the others.
+/// Describes how many members of a cluster are shown. The service has no request for the other
+/// members.
 fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
     view.members_top_row?;
     let cluster = ctx.app.results().cluster()?;
@@ -136,8 +138,8 @@ fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
     })
 }
 
-/// How the program filters and sorts the loaded page, which the service does not do.
-/// How the loaded page is filtered, sorted and folded.
+/// Describes how the program filters, sorts and folds the loaded page, which the service does not
+/// do.
 pub fn arrangement_text(app: &App, view: &View) -> Option<String> {
     let options = &view.list_options;
     let all = app.results().page()?.clusters.len();
@@ -158,7 +160,8 @@ pub fn arrangement_text(app: &App, view: &View) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-/// The query in words, and its legend unless that has a row of its own. The name is cut before the legend is.
+/// Describes the query in words, followed by its legend unless the legend has a row of its own. The name is cut before
+/// the legend is.
 fn query_text(
     ctx: &DrawContext,
     view: &View,

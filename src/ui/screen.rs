@@ -1,4 +1,4 @@
-//! The whole screen: bars, panes, and the overlay above them.
+//! Draws the whole screen: bars, panes, and the overlay above them.
 
 use ratatui::{
     buffer::Buffer,
@@ -31,7 +31,8 @@ pub fn draw_with_texts(
         None => (app.areas().notification, app.areas().hints),
     };
     let notification = hints::notification_area(app, line);
-    // Pictures are not drawn under a notification of several lines.
+    // A notification of several lines covers the area above its line, so pictures are not drawn
+    // there.
     let above = (notification.height > 1).then_some(notification);
     let hints = hints::hints_area(app, line_of_hints);
     let explained = (hints.height > 1).then_some(hints);
@@ -47,7 +48,7 @@ pub fn draw_with_texts(
         draw_panes(&mut ctx);
     }
     if let (Some(dialog), Some(area)) = (app.overlay(), overlay) {
-        // The mouse does not reach the panes below the dialog.
+        // The mouse does not reach the panes below the dialog, so their texts are removed.
         ctx.hover.clear();
         ctx.layer.allow_on_overlays();
         Clear.render(area, ctx.buf);

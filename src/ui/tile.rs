@@ -1,4 +1,5 @@
-//! A tile of the results, for a cluster or a member: a picture above two lines, or one line.
+//! Draws a tile of the results for a cluster or a member: a picture above two lines, or a single
+//! line.
 
 use ratatui::{
     layout::Rect,
@@ -25,11 +26,11 @@ use crate::{
 
 struct TileText<'a> {
     relevance: Option<&'a Relevance>,
-    /// The number of members, longest form first; empty for a member.
+    /// The number of members, longest form first. Empty for a member.
     counts: Vec<String>,
-    /// The same for the end of a line with a score.
+    /// The counts without nouns, for the end of a line with a score.
     short_counts: Vec<String>,
-    /// Caption, labels or file name.
+    /// The caption, the labels or the file name.
     subject: String,
 }
 
@@ -95,7 +96,7 @@ pub(super) fn draw_tile(
         }
         Some(relevance) => score_line(ctx, line, relevance, &text.short_counts),
     }
-    // An object is a part of a picture.
+    // The mark shows that the item is an object, which is a part of a picture.
     let is_object = tile.preview.is_some_and(|preview| preview.region.is_some());
     let object_mark = if is_object { "◰ " } else { "" };
     let cells = usize::from(below.width).saturating_sub(display_width(object_mark));
@@ -150,10 +151,10 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
     }
 }
 
-/// A shorter number of members counts as this wide, so that neighbors show the same part of the band.
+/// The minimum width that a number of members counts as, so that neighboring tiles show the same part of the band.
 const USUAL_SIZE_CELLS: usize = 4;
 
-/// Draws the score with its band as far as it fits, and the number of members at the right end.
+/// Draws the score, its band as far as it fits, and the number of members at the right end.
 fn score_line(ctx: &mut DrawContext, line: Rect, relevance: &Relevance, sizes: &[String]) {
     let theme = ctx.theme;
     let cells = usize::from(line.width);
@@ -166,7 +167,7 @@ fn score_line(ctx: &mut DrawContext, line: Rect, relevance: &Relevance, sizes: &
     ctx.put(end, 0, &[(size, theme.dim)]);
 }
 
-/// The longest prefix of whole words that fits.
+/// Returns the longest prefix of whole words that fits.
 fn clip_at_word(text: &str, cells: usize) -> &str {
     if display_width(text) <= cells {
         return text;
@@ -175,7 +176,8 @@ fn clip_at_word(text: &str, cells: usize) -> &str {
     ends.rfind(|part| display_width(part) <= cells).unwrap_or_default()
 }
 
-/// The number of members: `4 images, 3 frames, 1 video`, `7 members`, or `7`.
+/// Returns the number of members from the longest form to the shortest: `4 images, 3 frames, 1
+/// video`, `7 members`, `7`.
 fn member_counts(cluster: &Cluster, excluded: &str) -> Vec<String> {
     let contents = cluster.contents_with_frames();
     let nouns = match (cluster.entity, &contents) {
@@ -198,7 +200,8 @@ fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) 
     (format_score(relevance.score), band)
 }
 
-/// What a cluster is called: its “caption”, video, `# labels` of what it shows, or the name of its first file.
+/// Returns the name of a cluster: its “caption”, its video, the `# labels` of what it shows, or the name of its first
+/// file.
 pub(super) fn subject(cluster: &Cluster) -> String {
     let first = cluster.previews.first();
     let labels = cluster.labels.iter().map(SafeText::as_str);

@@ -1,4 +1,4 @@
-//! The full-size view: title, one or several pictures, and hints or a notification.
+//! Draws the full-size view: the title, one or several pictures, and hints or a notification.
 
 use ratatui::{layout::Rect, style::Style};
 use tessera_model::{Preview, picture_source::format_timestamp, text::group_digits};
@@ -52,7 +52,7 @@ fn draw_panel(ctx: &mut DrawContext, panel: &ViewerPanel) {
     }
 }
 
-/// A frame of a video above its time, which is highlighted for the frame at full size.
+/// Draws a frame of a video above its time. The frame that is shown at full size is highlighted.
 fn draw_frame(ctx: &mut DrawContext, frame: &StripFrame) {
     let (app, theme) = (ctx.app, ctx.theme);
     if app.screen().protocol != Protocol::None {
@@ -65,7 +65,8 @@ fn draw_frame(ctx: &mut DrawContext, frame: &StripFrame) {
     ctx.put(line, 0, &[(format!(" {time} "), style)]);
 }
 
-/// The name and size at the left, position and zoom at the right, which is never cut.
+/// Draws the name and size at the left, and position and zoom at the right. The right part is never
+/// cut.
 fn title(ctx: &mut DrawContext, area: Rect) {
     let (app, theme) = (ctx.app, ctx.theme);
     let place = match app.comparison() {
@@ -78,7 +79,8 @@ fn title(ctx: &mut DrawContext, area: Rect) {
     let is_side_by_side =
         app.comparison().is_some_and(|it| it.arrangement == Arrangement::SideBySide);
     match app.viewed_preview() {
-        // The labels above the pictures have the names; one that is cut there is whole here.
+        // The labels above the pictures show the names. A name that is cut there is shown in full
+        // here.
         Some(preview) if is_side_by_side => {
             let mut parts = vec![(" Compare".to_owned(), theme.accent)];
             if is_label_cut(ctx, preview) {
@@ -92,7 +94,7 @@ fn title(ctx: &mut DrawContext, area: Rect) {
     ctx.put(right, 0, &[(end, theme.dim)]);
 }
 
-/// Whether the label above the active picture has no room for all that it shows.
+/// Returns whether the label above the active picture has no room for all its parts.
 fn is_label_cut(ctx: &DrawContext, preview: &Preview) -> bool {
     let panels = ctx.app.viewer_panels();
     let label = panels.iter().find(|panel| panel.active).and_then(|panel| panel.label);
@@ -101,7 +103,7 @@ fn is_label_cut(ctx: &DrawContext, preview: &Preview) -> bool {
     label.is_some_and(|label| needed + 1 > usize::from(label.width))
 }
 
-/// The name of a picture, its size, and whether it is selected.
+/// Returns the name of a picture, its size, and whether it is selected.
 fn name_parts(ctx: &DrawContext, preview: &Preview, accented: bool) -> [(String, Style); 3] {
     let (app, theme) = (ctx.app, ctx.theme);
     let size = app.store().viewed_size(preview);

@@ -1,4 +1,5 @@
-//! The welcome screen: the choice of a deployment, its form, and the result of the connection.
+//! Draws the welcome screen: the choice of a deployment, its form, and the result of the connection
+//! test.
 
 use ratatui::{
     buffer::Buffer,
@@ -13,7 +14,7 @@ use crate::{
     drawing::{Theme, choice_text},
 };
 
-/// Draws the screen; `secrets` is the path of the file for stored secrets.
+/// Draws the screen. `secrets` is the path of the file that stores secrets.
 pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     let screen = buf.area;
     let width = screen.width.min(84);
@@ -23,7 +24,7 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     };
     lines.push(Line::default());
     lines.extend(outcome_lines(welcome, theme));
-    // At least as high as the first step, so that the box does not move.
+    // The box is at least as high as the first step, so that it does not move.
     let rows = u16::try_from(lines.len() + 4).unwrap_or(u16::MAX);
     let height = rows.max(16).min(screen.height);
     let (x, y) = ((screen.width - width) / 2, (screen.height - height) / 3);

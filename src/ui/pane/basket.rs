@@ -1,4 +1,5 @@
-//! The basket: the selected clusters and media items, and whether they are on screen.
+//! Draws the basket: the selected clusters and media items, and how many previews of the selection
+//! were seen.
 
 use ratatui::{layout::Rect, text::Line};
 use tessera_model::{Selection, SelectionTotals, text::grouped_with_noun};
@@ -15,7 +16,7 @@ use crate::{
     drawing::{below, display_width, rows_of_line},
 };
 
-/// The size of the selection: `basket 14 (≈431 media)`.
+/// Describes the size of the selection, such as `basket 14 (≈431 media)`.
 pub(in crate::ui) fn basket_summary(app: &App) -> Option<String> {
     let totals = app.baskets().selection(app.results())?.totals();
     let rows = grouped_with_noun(totals.export_rows(), "media item", "media");

@@ -1,4 +1,4 @@
-//! The connection: whether the service responds, the login, the requests under way, and the latest events.
+//! Draws the connection: whether the service responds, the login, the requests under way, and the latest events.
 
 use ratatui::{
     layout::Rect,

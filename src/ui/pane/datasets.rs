@@ -1,4 +1,4 @@
-//! The list of datasets.
+//! Draws the list of datasets.
 
 use ratatui::layout::Rect;
 use tessera_model::{
@@ -44,7 +44,7 @@ pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
 fn draw_row(ctx: &mut DrawContext, line: Rect, dataset: &Dataset) {
     let theme = ctx.theme;
     let (glyph, style) = status_glyph(ctx, &dataset.status);
-    // READY is not spelled out: the status pane does.
+    // READY is not written here, because the status pane shows it.
     let state = if dataset.status == Status::Ready {
         media_count_text(dataset)
     } else {
@@ -63,7 +63,7 @@ fn draw_row(ctx: &mut DrawContext, line: Rect, dataset: &Dataset) {
     ctx.explain(Rect { width: line.width.min(4), ..line }, text);
 }
 
-/// The number of images; that of videos where there are only videos.
+/// Returns the number of images, or the number of videos if there are only videos.
 fn media_count_text(dataset: &Dataset) -> String {
     match (dataset.n_images, dataset.n_videos) {
         (Some(0) | None, Some(videos @ 1..)) => count_with_noun(videos, "video", "videos"),

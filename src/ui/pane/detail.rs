@@ -1,4 +1,4 @@
-//! The detail of a preview: the picture as large as possible, and its facts.
+//! Draws the detail of a preview: the picture as large as possible, and its facts.
 
 use ratatui::{
     layout::Rect,
@@ -38,7 +38,7 @@ pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
     ctx.put_lines(text, &lines);
 }
 
-/// Draws the previews of the cluster, and a mark below the one that is shown large.
+/// Draws the previews of the cluster, with a mark below the one that is shown large.
 fn draw_strip(ctx: &mut DrawContext, strip: &[(usize, Rect)], selected: usize) {
     let app = ctx.app;
     let Some(cluster) = app.results().cluster() else { return };
@@ -63,7 +63,7 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
         let label = band.map_or_else(String::new, |band| format!(" {}", band.label()));
         format!("score {}{label}", format_score(relevance.score))
     });
-    // A cluster of frames is described by the line below.
+    // The size of a cluster that contains only frames is part of the line below.
     let size = ctx.app.results().cluster().filter(|cluster| cluster.n_frames != cluster.size());
     let size = size.and_then(Cluster::size).map(|size| format!("{size} in cluster"));
     let facts: Vec<String> = [dimensions, score, size].into_iter().flatten().collect();
@@ -79,7 +79,8 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     lines
 }
 
-/// Which of the loaded frames of its video a frame is, and what its cluster contains.
+/// Describes the position of a frame among the loaded frames of its video, and what its cluster
+/// contains.
 fn video_lines(app: &App, preview: &Preview) -> Vec<String> {
     if preview.frame.is_none() {
         return Vec::new();

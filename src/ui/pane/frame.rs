@@ -1,4 +1,4 @@
-//! The frame of a pane with its number, name and summary, and the single line that stands for a pane without room.
+//! Draws the frame of a pane with its number, name and summary, or a single line for a pane that has no room.
 
 use ratatui::{
     layout::Rect,
@@ -10,17 +10,18 @@ use crate::{
     drawing::display_width,
 };
 
-/// Rows of a pane with a frame and a line in it.
+/// The rows of a pane with a frame and one line in it.
 pub(in crate::ui) const MIN_FRAMED_ROWS: u16 = 3;
 
-/// The cells of a summary behind the name of a pane.
+/// Returns the number of cells for the summary that follows a pane's name.
 pub(in crate::ui) fn title_cells(area: Rect, pane: Pane) -> usize {
-    // The corners, the number of the pane in spaces, and the spaces before the summary.
+    // The columns of the corners, of the pane's number in spaces, and of the spaces before the
+    // summary.
     const OTHERS: usize = 2 + 3 + 2;
     usize::from(area.width).saturating_sub(OTHERS + display_width(pane.name()))
 }
 
-/// As many parts of a summary as fit, from the first on: words are not cut.
+/// Returns as many leading parts of a summary as fit, so that no word is cut.
 fn fitting_parts(summary: &str, cells: usize) -> &str {
     const SEPARATOR: &str = " · ";
     let ends = summary.match_indices(SEPARATOR).map(|(end, _)| end).chain([summary.len()]);
@@ -29,7 +30,8 @@ fn fitting_parts(summary: &str, cells: usize) -> &str {
 }
 
 impl DrawContext<'_> {
-    /// Returns the inner area. The focused pane has a thick frame, which is visible without color.
+    /// Draws the frame and returns the inner area. The focused pane has a thick frame, which is
+    /// visible without color.
     pub(in crate::ui) fn pane_frame(&mut self, area: Rect, pane: Pane, summary: &str) -> Rect {
         let focused = self.app.panes().focus == pane && self.app.overlay().is_none();
         let number = pane.number().map_or_else(|| " ".to_owned(), |number| format!(" {number} "));
@@ -44,7 +46,7 @@ impl DrawContext<'_> {
         self.frame(area, title, focused)
     }
 
-    /// A pane in a single line: its name, and what it would show.
+    /// Draws a pane as a single line: its name, and what it would show.
     pub(in crate::ui) fn pane_line(&mut self, area: Rect, pane: Pane, text: &str) {
         let number = pane.number().map_or_else(String::new, |number| number.to_string());
         let theme = self.theme;

@@ -1,4 +1,4 @@
-//! The jobs: one line each, newest first.
+//! Draws the jobs, newest first.
 
 use ratatui::{layout::Rect, style::Style};
 use tessera_model::{
@@ -41,7 +41,7 @@ pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
     }
 }
 
-/// How many jobs there are, and the newest one.
+/// Draws a single line with the number of jobs and the newest job.
 fn draw_line(ctx: &mut DrawContext, area: Rect) {
     let Some(newest) = ctx.app.jobs().iter().next_back() else {
         let key = ctx.first_key(Action::Export).unwrap_or_default();
@@ -53,7 +53,7 @@ fn draw_line(ctx: &mut DrawContext, area: Rect) {
     ctx.pane_line(area, Pane::Jobs, &format!("{count} · {kind} {name}: {state} · {summary}"));
 }
 
-/// Draws a job and its summary, which may have further rows; its id and next poll only in a wide pane.
+/// Draws a job and its summary, which may take further rows. The job's id and next poll are drawn only in a wide pane.
 fn draw_row(ctx: &mut DrawContext, area: Rect, columns: JobColumns, job: &Job) {
     let (app, theme) = (ctx.app, ctx.theme);
     let waits = app.login().waits_for_login(job);
@@ -121,7 +121,7 @@ fn state_glyph(theme: &Theme, job: &Job) -> (&'static str, Style) {
     }
 }
 
-/// The next poll of a job; when it ended.
+/// Returns when the next poll of a job is due, or when the job ended.
 fn when_text(app: &App, job: &Job) -> String {
     if let Some(ended) = job.ended_at() {
         return format_age(app.clock().saturating_sub(ended));

@@ -1,4 +1,4 @@
-//! The drawing of each pane; its state is in the file of the same name in `app/pane`.
+//! The drawing of each pane. The state of a pane is in the file of the same name in `app/pane`.
 
 pub(super) mod basket;
 mod connection;

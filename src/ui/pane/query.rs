@@ -1,4 +1,5 @@
-//! The query builder: a row for each filter, the JSON that is sent, and the checks of the query.
+//! Draws the query builder: a row for each filter, the JSON that is sent, and the checks of the
+//! query.
 
 use ratatui::{
     layout::Rect,
@@ -73,7 +74,7 @@ pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
     draw_checks(ctx, check, &diagnostics);
 }
 
-/// The rows of the filters, and the one that adds a filter.
+/// Returns the number of rows that the filters need, including the row that adds a filter.
 fn list_rows(draft: &QueryDraft) -> u16 {
     u16::try_from(draft.rows.len()).unwrap_or(u16::MAX).saturating_add(1)
 }
@@ -86,11 +87,12 @@ struct NeededRows {
     checks: u16,
 }
 
-/// Where not all fits, form and JSON share the rows that the others leave; the focused one comes first.
+/// Divides the pane among its parts. If not everything fits, the form and the JSON share the rows that the other parts
+/// leave, and the focused one of them gets its rows first.
 fn areas(inside: Rect, needed: &NeededRows, edits_json: bool) -> [Rect; 4] {
     let head = needed.head.min((inside.height / 2).max(3)).min(inside.height);
     let all = needed.form.saturating_add(needed.json).saturating_add(needed.checks);
-    // A blank row separates the head from the rest if there is one.
+    // A blank row separates the head from the rest if a row is free.
     let head = head + u16::from(all.saturating_add(head) < inside.height);
     let rest = inside.height - head;
     let (form, json, check) = if all <= rest {
@@ -110,7 +112,7 @@ fn areas(inside: Rect, needed: &NeededRows, edits_json: bool) -> [Rect; 4] {
     [at(0, head), at(head, form), at(head + form, json), at(head + form + json, check)]
 }
 
-/// What is searched: the kind of media and the granularity, and the query.
+/// Describes what is searched: the kind of media, the granularity and the query.
 fn subject_lines(ctx: &DrawContext) -> Vec<Line<'static>> {
     let (app, theme) = (ctx.app, ctx.theme);
     let Some(view) = app.results().view() else { return Vec::new() };
@@ -201,12 +203,13 @@ fn draw_add_row(ctx: &mut DrawContext, area: Rect, row: u16) {
     let (key, label) = (" +   ", "add filter … ");
     let kinds = FilterKind::ALL.map(FilterKind::keyword).join(" · ");
     let used = display_width(key) + display_width(label);
-    // The list that opens has all of them.
+    // The text may be left empty, because the list that the key opens has all kinds.
     let kinds = first_fitting(&[kinds], usize::from(area.width).saturating_sub(used)).to_owned();
     ctx.put(area, row, &[(key, theme.key), (label, theme.text), (&kinds, theme.dim)]);
 }
 
-/// The values that the selected row suggests, or else what its filter does.
+/// Returns the values that are suggested for the selected row, or a description of the row's filter
+/// if there are none.
 fn suggestion_line(ctx: &DrawContext, draft: &QueryDraft) -> Vec<Line<'static>> {
     let theme = ctx.theme;
     let Some(row) = draft.selected_row().filter(|_| ctx.app.panes().focus == Pane::Query) else {
@@ -230,7 +233,7 @@ fn suggestion_line(ctx: &DrawContext, draft: &QueryDraft) -> Vec<Line<'static>> 
     ])]
 }
 
-/// The JSON that is sent.
+/// Returns the lines of the JSON that is sent.
 fn json_lines(ctx: &DrawContext, draft: &QueryDraft) -> Vec<Line<'static>> {
     let theme = ctx.theme;
     let lines: Vec<Result<String, String>> = draft.filter_lines().collect();
@@ -277,19 +280,19 @@ fn draw_json_editor(ctx: &mut DrawContext, area: Rect, json: &JsonEditor) {
     }
 }
 
-/// Cells of the columns before the value: state, key, operator.
+/// The cells of the columns before the value: state, key, operator.
 pub(super) const COLUMN_WIDTHS: [u16; 3] = [5, 12, 16];
-/// Cells of a number, in a wide row and in one where three fields fit just so.
+/// The cells of a number: in a wide row, and in a row where three fields just fit.
 const NUMBER_WIDTHS: (u16, u16) = (6, 4);
 const WIDE_ROW: u16 = 84;
-/// In a narrower row, a focused number is shown alone.
+/// In a row that is narrower than this, a focused number is shown alone.
 const MIN_WHOLE_ROW: u16 = 78;
 
 pub(super) struct RowState<'a> {
     pub selected: bool,
-    /// The focused field of the selected row.
+    /// The focused field, if this row is selected.
     pub field: Option<usize>,
-    /// Whether the JSON editor has replaced the rows.
+    /// Whether the row is dimmed because the JSON editor has replaced the rows.
     pub dimmed: bool,
     pub diagnostic: Option<&'a Diagnostic>,
 }
@@ -314,7 +317,7 @@ pub(super) fn draw_filter(ctx: &mut DrawContext, line: Rect, row: &FilterRow, st
         let label = format!("  {} ", part.label);
         let fits = text_cells(&label) + number_width + 2 <= writer.rest.width;
         let is_shown = focused_number.is_none_or(|focused| focused == number);
-        // An empty limit is only shown in the selected row.
+        // An empty limit is shown only in the selected row.
         if fits && is_shown && (state.selected || !input.value().is_empty()) {
             writer.text(&label, theme.dim);
             writer.field(number_width, Some(input), state.field == Some(number));
@@ -336,7 +339,7 @@ pub(super) fn draw_filter(ctx: &mut DrawContext, line: Rect, row: &FilterRow, st
 
 struct RowWriter<'c, 'a> {
     ctx: &'c mut DrawContext<'a>,
-    /// What is free at the right.
+    /// The part of the row that is still free, at the right.
     rest: Rect,
     style: Style,
 }
@@ -368,7 +371,7 @@ impl RowWriter<'_, '_> {
         self.field(width, row.fields().next().map(|(_, input)| input), focused);
     }
 
-    /// Writes `[text ]`.
+    /// Writes a field as `[text ]`.
     fn field(&mut self, width: u16, input: Option<&Input>, focused: bool) {
         self.text("[", self.style);
         let (field, rest) = split_columns(self.rest, width);
@@ -402,18 +405,19 @@ pub(super) fn draw_checks(ctx: &mut DrawContext, area: Rect, diagnostics: &[Diag
     ctx.put_lines(below(area, 1), &lines);
 }
 
-/// The rows of a diagnostic below the form.
+/// Returns the number of rows that a diagnostic needs below the form.
 pub(super) fn check_rows(diagnostic: &Diagnostic, width: u16) -> u16 {
     wrapped_rows(&check_text(diagnostic), width.saturating_sub(3))
 }
 
-/// A diagnostic with its row.
+/// Returns the text of a diagnostic, with the number of its row.
 fn check_text(diagnostic: &Diagnostic) -> String {
     let row = diagnostic.row.map_or_else(String::new, |row| format!("row {}: ", row + 1));
     format!("{row}{}", SafeText::detail(&diagnostic.text))
 }
 
-/// What the row of a diagnostic shows of it in `cells` cells; the text below the form is complete.
+/// Returns what the row of a diagnostic shows of it in `cells` cells. The text below the form is
+/// complete.
 pub(super) fn row_suffix(diagnostic: &Diagnostic, cells: u16) -> String {
     match diagnostic.severity {
         Severity::Error => {

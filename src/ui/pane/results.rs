@@ -1,4 +1,4 @@
-//! The results: the clusters as tiles with picture, size, score and caption.
+//! Draws the results: the clusters as tiles with picture, size, score and caption.
 
 use ratatui::layout::Rect;
 use tessera_model::Query;

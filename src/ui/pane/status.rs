@@ -1,4 +1,5 @@
-//! The status of the selected dataset: counts, models, status changes, and allowed operations.
+//! Draws the status of the selected dataset: counts, models, status changes, and allowed
+//! operations.
 
 use ratatui::{
     layout::Rect,
@@ -17,7 +18,7 @@ use crate::{
 };
 
 const NAME_WIDTH: usize = 9;
-/// The width in cells from which on all details fit.
+/// The width in cells from which all details fit.
 const WIDE_LAYOUT: u16 = 48;
 
 pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
@@ -36,13 +37,13 @@ pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
     lines.push(Line::default());
     lines.extend(operation_lines(ctx.theme, &dataset.status));
     ctx.put_lines(inside, &lines);
-    // The lines above it may be wrapped.
+    // The row is searched, because the lines above it may be wrapped.
     if let Some(row) = ctx.row_of(inside, models_text.trim_end()) {
         ctx.explain(line(inside, row), models_in_full(ctx, dataset));
     }
 }
 
-/// The models without abbreviations.
+/// Lists the models without abbreviations.
 fn models_in_full(ctx: &DrawContext, dataset: &Dataset) -> String {
     let known = ctx.app.store().enrichment(dataset.id);
     let models = EnrichmentModel::ALL.map(|model| {
@@ -62,8 +63,8 @@ fn models_in_full(ctx: &DrawContext, dataset: &Dataset) -> String {
     models.join(" · ")
 }
 
-/// The glyph and style of a status; its name is always shown beside it. Without login it is only the
-/// last known one, and dimmed.
+/// Returns the glyph and style of a status, whose name is always shown beside it. Without login, only the last known
+/// status is available, so it is dimmed.
 pub(in crate::ui) fn status_glyph(ctx: &DrawContext, status: &Status) -> (&'static str, Style) {
     let theme = ctx.theme;
     let (glyph, style) = match status {
