@@ -1,5 +1,5 @@
-//! What to announce after an event: notifications, the lines that have changed since they were read, and the progress
-//! of operations. Each line is printed with its kind first, and nothing is drawn over.
+//! Decides what to announce after an event: notifications, the lines that have changed since they were read, and the
+//! progress of operations. Each line is printed after its kind, and no printed line is changed later.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ use crate::{
     app::{App, Dialog, Job, Level, Uptime},
 };
 
-/// A line to print, by its kind.
+/// A line to print, with its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Announcement {
     Status(String),
@@ -25,17 +25,17 @@ pub enum Announcement {
     Error(String),
 }
 
-/// What was read already.
+/// What has been read already.
 #[derive(Debug, Default)]
 pub struct Announcements {
     last: Reading,
-    /// The panes as they were read last. A dialog is forgotten when it is closed.
+    /// The panes as they were last read. A closed dialog is forgotten.
     panes: BTreeMap<String, Reading>,
     notifications: usize,
 }
 
 impl Announcements {
-    /// The notifications since the last call.
+    /// Returns the notifications that have arrived since the last call.
     pub fn notifications(&mut self, app: &App) -> Vec<Announcement> {
         let new = app.notifications().pushed() - self.notifications;
         self.notifications = app.notifications().pushed();
@@ -54,8 +54,8 @@ impl Announcements {
         lines
     }
 
-    /// The lines that are new in the place on screen; in a new place its title first. If only the cursor
-    /// has moved, the line below it.
+    /// Returns the lines that are new in the open dialog or pane. If another dialog or pane is open now, its title
+    /// comes first. If only the cursor has moved, the line below the cursor is returned.
     pub fn changes(&mut self, app: &App) -> Vec<Announcement> {
         let reading = Reading::of(app);
         let is_new_place =
@@ -84,7 +84,7 @@ impl Announcements {
         lines
     }
 
-    /// Everything in the place on screen.
+    /// Returns everything in the open dialog or pane.
     pub fn everything(&mut self, app: &App) -> Vec<Announcement> {
         (self.last, self.panes) = (Reading::default(), BTreeMap::new());
         self.changes(app)
@@ -98,7 +98,7 @@ impl Announcements {
     }
 }
 
-/// The keys of a dialog, with words for arrows.
+/// Describes the keys of a dialog, with words for arrows.
 fn hints(overlay: &dyn Dialog) -> String {
     let words = [("↑", "up"), ("↓", "down"), ("←", "left"), ("→", "right")];
     let hints = words
@@ -108,7 +108,7 @@ fn hints(overlay: &dyn Dialog) -> String {
     format!("keys: {}", parts.collect::<Vec<_>>().join(", "))
 }
 
-/// A line that is being read.
+/// A line that is being read from the input.
 pub type PromptedLine = JoinHandle<io::Result<Option<String>>>;
 
 pub struct Announcer {
@@ -133,8 +133,8 @@ impl Announcer {
         self.line("item", &text)
     }
 
-    /// Prints a question and reads one line, or `None` at the end of the input. It is read on a blocking
-    /// thread, so that responses are handled meanwhile.
+    /// Prints a question and reads one line, or `None` at the end of the input. A blocking thread reads the line, so
+    /// that responses are handled meanwhile.
     pub fn prompt(&mut self, question: impl Display) -> io::Result<PromptedLine> {
         self.line("question", &question)?;
         let input = Arc::clone(&self.input);
@@ -147,7 +147,7 @@ impl Announcer {
     }
 
     fn line(&mut self, kind: &str, text: &dyn Display) -> io::Result<()> {
-        // One line in any case: a line break would start a line without a kind.
+        // The text is always a single line, because a line break would start a line without a kind.
         let text = SafeText::new(&text.to_string(), SafeText::MAX_CAPTION);
         writeln!(self.output, "{kind}: {text}")?;
         self.output.flush()
@@ -167,7 +167,7 @@ impl ProgressStatus {
         Self { last_line: String::new(), announced_at: now }
     }
 
-    /// When the next heartbeat is due.
+    /// Returns when the next heartbeat is due.
     pub fn next_heartbeat(&self) -> Uptime {
         self.announced_at + HEARTBEAT
     }
@@ -185,7 +185,7 @@ impl ProgressStatus {
     }
 }
 
-/// The operations that are running: datasets that are busy, and active jobs.
+/// Describes the operations that are running: busy datasets and active jobs.
 pub(super) fn running(app: &App) -> Vec<String> {
     let datasets = app.store().dataset_list().iter().filter(|dataset| dataset.status.is_busy());
     let datasets = datasets.map(|it| {
@@ -201,7 +201,7 @@ fn job_text(job: &Job) -> String {
     format!("{} of {} {}{percent}", job.kind.label(), job.dataset_name, job.label())
 }
 
-/// The percentage in tens, because every change is announced.
+/// Rounds the percentage down to tens, because every change is announced.
 fn percent_text(percent: u64) -> String {
     format!(" {} percent", percent / 10 * 10)
 }

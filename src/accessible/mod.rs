@@ -1,8 +1,8 @@
-//! The interface for screen readers and pipes (`--accessible`): the state of the core as lines of text,
-//! and typed lines as its events.
+//! The interface for screen readers and pipes (`--accessible`). It prints the state of the core as lines of text, and
+//! turns typed lines into events of the core.
 //!
-//! Actions, availability and dialogs are those of the drawn interface. The text of each place is in
-//! `reading` and the files that it uses; a place without a text of its own is read from the drawing.
+//! Actions, availability and dialogs are those of the drawn interface. `reading` and the files that it uses contain the
+//! text of each pane and dialog. A pane or dialog without a text of its own is read from the drawing.
 
 mod announcements;
 mod pictures;
@@ -19,10 +19,11 @@ pub use typed_line::TypedLine;
 use crate::app::{Presentation, Setup};
 use tessera_picture::Protocol;
 
-/// Columns and rows that text of the drawing is read from: no line is cut, and nothing is scrolled.
+/// The columns and rows of the drawing that text is read from. They are large enough that no line
+/// is cut and nothing is scrolled.
 const SCREEN: (u16, u16) = (200, 250);
 
-/// The same setup, presented as text.
+/// Returns the same setup, presented as text.
 #[must_use]
 pub fn text_setup(setup: Setup) -> Setup {
     Setup {

@@ -1,5 +1,5 @@
-//! Pictures and plots in words: what a picture is, how compared pictures differ, the histogram of scores as counts
-//! per range, and facets as a list with counts.
+//! Describes pictures and plots in words: what a picture shows, how compared pictures differ, a histogram as counts per
+//! range, and facets as a list with counts.
 
 use std::cmp::Ordering;
 
@@ -41,7 +41,7 @@ pub(super) fn viewed(app: &App) -> Reading {
     Reading::with_items(title, lines, Vec::new(), 0)
 }
 
-/// What is known of a picture besides its name and size.
+/// Returns what is known about a picture besides its name and size.
 fn facts(app: &App, preview: &Preview) -> Vec<String> {
     let mut facts = Vec::new();
     facts.extend(preview.relevance.as_ref().map(|it| score(it, app.results().score_scale())));
@@ -57,7 +57,7 @@ fn facts(app: &App, preview: &Preview) -> Vec<String> {
     facts
 }
 
-/// Where a region is, in percent of the picture.
+/// Describes where a region is, in percent of the picture.
 fn region_text(region: Region) -> String {
     let percent = |part: f64| format!("{:.0}", 100.0 * part);
     let [left, top, width, height] = [region.x, region.y, region.width, region.height].map(percent);
@@ -79,7 +79,7 @@ pub(super) fn compared(app: &App) -> Reading {
     Reading::with_items("Compared pictures", above, items, active)
 }
 
-/// Which facts differ, and which are equal.
+/// Describes which facts differ and which are equal.
 fn differences(app: &App, previews: &[&Preview]) -> Vec<String> {
     let score_of =
         |it: &Preview| it.relevance.as_ref().map(|it| score(it, app.results().score_scale()));
@@ -115,7 +115,8 @@ fn compare(
     Some(format!("different {what}: {}", known.collect::<Vec<_>>().join(" and ")))
 }
 
-/// Which picture to keep: the one with the most pixels, else the one with the lowest score.
+/// Suggests which picture to keep: the one with the most pixels, or otherwise the one with the
+/// lowest score.
 fn advice(app: &App, previews: &[&Preview]) -> String {
     let pixels =
         |it: &Preview| app.store().viewed_size(it).map(|(w, h)| u64::from(w) * u64::from(h));
@@ -131,7 +132,7 @@ fn advice(app: &App, previews: &[&Preview]) -> String {
     }
 }
 
-/// The index of the greatest value, if all are known and no other one is as great.
+/// Returns the index of the greatest value, if all values are known and no other value is as great.
 fn single_best<T: Copy>(values: &[Option<T>], order: impl Fn(&T, &T) -> Ordering) -> Option<usize> {
     let known: Vec<T> = values.iter().copied().collect::<Option<_>>()?;
     let best = known.iter().max_by(|one, other| order(one, other))?;
@@ -140,7 +141,7 @@ fn single_best<T: Copy>(values: &[Option<T>], order: impl Fn(&T, &T) -> Ordering
     equal.next().is_none().then_some(index)
 }
 
-/// Ranges of the histogram.
+/// The number of ranges that a histogram is read as.
 const RANGES: usize = 10;
 
 pub(super) fn facets(app: &App, facets: Facets) -> Reading {
@@ -196,13 +197,14 @@ fn boundary(app: &App, cluster: &Cluster, name: &str) -> String {
     format!("{name}: {}", join_phrases([picture, score]))
 }
 
-/// The ranges that have results.
+/// Describes the ranges that have results.
 fn ranges(histogram: &Histogram) -> Vec<String> {
     let (start, end) = histogram.range;
     let mut from = start;
     let mut lines = Vec::new();
     for (left, count) in (1..=histogram.counts.len()).rev().zip(&histogram.counts) {
-        // Equal steps through what is left, so that the last range ends at the end.
+        // The rest of the range is divided into equal steps, so that the last range ends exactly at
+        // the end.
         let steps = u32::try_from(left).unwrap_or(u32::MAX);
         let to = from + (end - from) / f64::from(steps);
         if *count > 0 {

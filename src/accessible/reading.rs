@@ -1,5 +1,5 @@
-//! What is read aloud of the state: the open dialog, the picture, or the focused pane, as lines. A place without a
-//! text of its own is read from the drawing, without frames, bars and gaps.
+//! Reads the state aloud: the open dialog, the picture, or the focused pane, as lines. A dialog or pane without a text
+//! of its own is read from the drawing, without frames, bars and gaps.
 
 use ratatui::{
     buffer::{Buffer, Cell},
@@ -28,15 +28,15 @@ use crate::{
     ui,
 };
 
-/// A place and its lines.
+/// The text of a dialog or pane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// The name of the place.
+    /// The name of the dialog or pane.
     pub title: String,
     pub lines: Vec<String>,
     /// The line that the cursor is on.
     pub current: Option<usize>,
-    /// Whether it goes away when it is closed.
+    /// Whether this is a dialog, which disappears when it is closed.
     pub is_dialog: bool,
 }
 
@@ -50,7 +50,7 @@ impl Reading {
         }
     }
 
-    /// Lines of text after each other, of which the items have a cursor.
+    /// Creates a reading of lines followed by items, with the cursor on one of the items.
     pub(super) fn with_items(
         title: impl Into<String>,
         above: Vec<String>,
@@ -124,7 +124,7 @@ fn pane(app: &App) -> Reading {
     }
 }
 
-/// The datasets, and the status of the selected one.
+/// Reads the datasets and the status of the selected dataset.
 fn datasets(app: &App, status: Vec<DrawnLine>) -> Reading {
     let list = app.visible_datasets();
     let selected = app.selected_dataset().map(|dataset| dataset.id);
@@ -176,14 +176,14 @@ fn results(app: &App) -> Reading {
     )
 }
 
-/// A line of text, and whether the cursor is on it.
+/// A line of text. `current` is set if the cursor is on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DrawnLine {
     pub text: String,
     pub current: bool,
 }
 
-/// Draws the screen and reads an area with a frame: its title, and the lines inside.
+/// Draws the screen, and reads the title and the lines of a framed area.
 fn read_drawing(app: &App, area: Rect) -> (String, Vec<DrawnLine>) {
     let Some(buffer) = draw(app) else { return (String::new(), Vec::new()) };
     let row = |row: Rect| row.positions().map(|position| &buffer[position]).collect::<Vec<_>>();
@@ -197,7 +197,7 @@ fn read_drawing(app: &App, area: Rect) -> (String, Vec<DrawnLine>) {
 }
 
 fn draw(app: &App) -> Option<Buffer> {
-    // Selected text is reversed in it.
+    // The plain theme shows selected text reversed, which `is_selected` recognizes.
     let theme = Theme::built_in(ThemeName::Plain).ok()?;
     let mut buffer = Buffer::empty(Rect::new(0, 0, app.screen().size.0, app.screen().size.1));
     let settings = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
@@ -209,7 +209,7 @@ fn is_selected(cell: &Cell) -> bool {
     cell.modifier.contains(Modifier::REVERSED)
 }
 
-/// The words of a row, with commas for gaps. A part of it that is selected is in brackets.
+/// Returns the words of a row with commas for gaps. A selected part of the row is put in brackets.
 fn text_of(cells: &[&Cell]) -> String {
     let selected = cells.iter().filter(|cell| is_selected(cell)).count();
     let has_choices = selected > 1 && selected < cells.len();
@@ -232,7 +232,8 @@ fn text_of(cells: &[&Cell]) -> String {
     text.replace("[]", "")
 }
 
-/// Frames, bars, shades and pointers say nothing in a line of text.
+/// Replaces frames, bars, shades and pointers by a space, because they say nothing in a line of
+/// text.
 fn readable(symbol: &str) -> &str {
     let is_drawing = |c: char| matches!(c, '\u{2500}'..='\u{259f}' | '\u{25b8}' | '\u{25b9}' | '\u{2800}'..='\u{28ff}');
     if symbol.chars().next().is_some_and(is_drawing) { " " } else { symbol }

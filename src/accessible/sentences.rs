@@ -1,4 +1,5 @@
-//! The sentences of the accessible interface, with the most important part first.
+//! Builds the sentences of the accessible interface. The most important part of a sentence comes
+//! first.
 
 use crate::app::{App, Remote, Tile, View, basket::SelectionState};
 use tessera_model::{
@@ -49,7 +50,7 @@ pub(super) fn search(app: &App, view: &View) -> String {
     format!("{tabs}{about}: page {number}, granularity {level}{entity}, {}.{score}", found(app))
 }
 
-/// How many clusters or members are listed.
+/// Describes how many clusters or members are listed.
 fn found(app: &App) -> String {
     if app.results().page().is_none() {
         let failed = app.results().remote_page().and_then(Remote::failure).is_some();
@@ -63,14 +64,14 @@ fn found(app: &App) -> String {
     if app.results().may_have_next_page() { clusters + ", and there may be more" } else { clusters }
 }
 
-/// Why a dataset that is not READY may have no results yet.
+/// Explains why a dataset that is not READY may have no results yet.
 pub(super) fn unavailable_dataset(app: &App) -> Option<String> {
     let dataset = app.dataset().filter(|dataset| dataset.status != Status::Ready)?;
     let wait = if dataset.status.is_busy() { "; type wait to wait for its end" } else { "" };
     Some(format!("{} is {}{wait}", dataset.name, dataset.status.as_str()))
 }
 
-/// The range that was started, up to the cursor.
+/// Describes the range that the user has started to select, up to the cursor.
 pub(super) fn open_range(app: &App) -> Option<String> {
     let range = app.baskets().selected_tile_range(app.results())?;
     let (first, last) = (range.start() + 1, range.end() + 1);
@@ -107,7 +108,7 @@ pub(super) fn member(app: &App, position: usize, count: usize, tile: &Tile) -> S
     ])
 }
 
-/// The name and size of a picture, and whether it is selected.
+/// Describes a picture: its name and size, and whether it is selected.
 pub(super) fn picture(app: &App, preview: &Preview) -> String {
     let size = app.store().viewed_size(preview);
     let selected = app.results().loaded_member(preview.media).and_then(|(cluster, member)| {

@@ -1,4 +1,5 @@
-//! The loop of the accessible interface: a typed line, its events, and what has changed.
+//! The loop of the accessible interface: it reads a typed line, passes its events to the core, and
+//! announces what has changed.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -20,12 +21,12 @@ use crate::{
     worker::{Worker, WorkerEvent},
 };
 
-/// How long a response is awaited before the next line can be typed.
+/// How long to wait for a response before the next line can be typed.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub struct AccessibleOptions {
-    /// Why this mode is on.
+    /// Why the accessible mode is on.
     pub reason: &'static str,
     pub trace: Trace,
 }
@@ -128,7 +129,7 @@ impl AccessibleSession {
         }
     }
 
-    /// Waits for the responses that the state depends on, at most for a while.
+    /// Waits for the responses that the state depends on, for at most `MAX_WAIT`.
     async fn settle(&mut self) -> io::Result<()> {
         let deadline = Instant::now() + MAX_WAIT;
         while self.outcome.is_none() && self.session.app.tickets().lanes().any(is_awaited) {
@@ -142,7 +143,7 @@ impl AccessibleSession {
         Ok(())
     }
 
-    /// Waits until no operation is running, and announces their progress.
+    /// Waits until no operation is running, and announces progress meanwhile.
     async fn wait(&mut self) -> io::Result<()> {
         let mut progress = ProgressStatus::new(self.start.elapsed());
         loop {
@@ -179,7 +180,7 @@ impl AccessibleSession {
                     self.outcome = Some(RunOutcome::Exit(0));
                 }
                 Effect::OpenDeployment(choice) => self.outcome = Some(RunOutcome::Switch(choice)),
-                // A clipboard cannot be relied on.
+                // The text is printed instead, because a clipboard cannot be relied on.
                 Effect::Copy(text) => {
                     for line in text.as_str().lines() {
                         self.announcer.item(line)?;
@@ -189,7 +190,7 @@ impl AccessibleSession {
                     let edited = Event::Edited(edit(text).await?);
                     effects.extend(self.session.apply(self.start.elapsed(), edited));
                 }
-                // Jobs are announced by notifications.
+                // Notifications announce jobs, so alerts are not needed.
                 Effect::Alert(_)
                 | Effect::Redraw
                 | Effect::Suspend
@@ -228,12 +229,13 @@ impl AccessibleSession {
     }
 }
 
-/// Whether the next line waits for the response. A transfer of files takes long, and goes on meanwhile.
+/// Returns whether the next line waits for the response. Transfers of files take long, so they continue in the
+/// background.
 fn is_awaited(lane: &Lane) -> bool {
     !matches!(lane, Lane::Upload(_) | Lane::Download(_))
 }
 
-/// The next event of the worker or of the clock; cancel-safe.
+/// Returns the next event of the worker or of the clock. Cancel-safe.
 async fn next_event(session: &mut RunningApp, start: Instant) -> Event {
     let timer = session.next_wake.map(|moment| start + moment);
     let wait = async {

@@ -1,4 +1,5 @@
-//! What a typed line is: an action by its name or key, the number of an item, or text for a dialog.
+//! Interprets a typed line: an action by its name or key, the number of an item, or text for a
+//! dialog.
 
 use crate::{
     app::{
@@ -12,11 +13,11 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub enum TypedLine {
     Events(Vec<Event>),
-    /// Read everything again.
+    /// Reads everything again.
     Read,
-    /// Wait until no operation is running.
+    /// Waits until no operation is running.
     Wait,
-    /// Why nothing can be done with it.
+    /// The reason why the line cannot be interpreted.
     Unknown(String),
 }
 
@@ -40,14 +41,14 @@ impl TypedLine {
         if let Some(event) = item_event(line) {
             return Self::Events(vec![event]);
         }
-        // As in a dialog.
+        // `close` works outside of dialogs, too.
         if line == "close" {
             return Self::Events(vec![Event::Action(Action::Back)]);
         }
         if let Some(action) = action(app, line) {
             return Self::Events(vec![Event::Action(action)]);
         }
-        // The action on an item: `select 3`.
+        // An action on a numbered item, such as `select 3`.
         if let Some((name, number)) = line.rsplit_once(' ')
             && let (Some(action), Some(item @ Event::Item(_))) =
                 (action(app, name), item_event(number))
@@ -88,13 +89,14 @@ impl TypedLine {
     }
 }
 
-/// The item with this number; 0 closes.
+/// Returns the event for the item with this number. The number 0 closes the dialog.
 fn item_event(line: &str) -> Option<Event> {
     let number: usize = line.parse().ok()?;
     Some(number.checked_sub(1).map_or(Event::Key(Chord::plain(Key::Esc)), Event::Item))
 }
 
-/// The action with this name or key. A name may be written with spaces, and that of a pane alone.
+/// Returns the action with this name or key. A name may be written with spaces, and a pane's name
+/// alone goes to that pane.
 fn action(app: &App, line: &str) -> Option<Action> {
     let contexts = app.contexts();
     let keymap = &app.setup().keymap;
@@ -106,7 +108,7 @@ fn action(app: &App, line: &str) -> Option<Action> {
     let name = line.to_lowercase().replace(' ', "-");
     let named = Action::by_name(&name).or_else(|| Action::by_name(&format!("focus-{name}")));
     named.or_else(|| {
-        // As the hints print them, in the innermost context first.
+        // A key may be typed as the hints print it. The innermost context is searched first.
         let mut actions = contexts
             .into_iter()
             .flat_map(|context| Action::ALL.iter().map(move |action| (context, *action)));
@@ -117,10 +119,11 @@ fn action(app: &App, line: &str) -> Option<Action> {
     })
 }
 
-/// The keys of a line. Where text can be typed, only those with a name and with modifiers.
+/// Parses the keys of a line. In a dialog that takes text, only named keys and keys with modifiers
+/// count.
 fn keys(line: &str, takes_text: bool) -> Option<Vec<Event>> {
     let chords = line.split_whitespace().map(|word| {
-        // A letter is its key, in upper case too; the name of a key may be capitalized.
+        // A single letter is its own key, in upper case, too. The name of a key may be capitalized.
         let name = if word.chars().count() > 1 { word.to_lowercase() } else { word.to_owned() };
         let chord: Chord = name.parse().ok()?;
         let is_text = chord.typed().is_some_and(|c| c != ' ');
@@ -129,7 +132,7 @@ fn keys(line: &str, takes_text: bool) -> Option<Vec<Event>> {
     chords.collect()
 }
 
-/// The text in place of what the field has.
+/// Returns the events that replace the contents of a field by a text.
 fn replaced_text(text: &str) -> Vec<Event> {
     let clear = Chord { ctrl: true, ..Chord::plain(Key::Char('u')) };
     vec![Event::Key(clear), Event::Paste(text.to_owned())]
