@@ -1,4 +1,4 @@
-//! Command lines that are shown for copying. They are never run here.
+//! Builds command lines that are shown for copying. They are never run here.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use tessera_model::{
 };
 use tessera_wire::vql;
 
-/// What `run_profiler.sh`, the command of on-premises deployments, is run for.
+/// The purpose for which `run_profiler.sh`, the command of on-premises deployments, is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProfilerCommand<'a> {
     Reindex,
@@ -29,7 +29,7 @@ pub(crate) fn profiler_command_line(dataset: DatasetId, command: ProfilerCommand
     }
 }
 
-/// The subcommand that prints the page of a search.
+/// Returns the subcommand that prints the page of a search.
 pub(crate) fn search_subcommand(search: &Search) -> ShellCommand {
     let command = match &search.query {
         Query::Browse if search.filters.is_empty() => ShellCommand::new("search browse"),
@@ -56,13 +56,13 @@ pub(crate) fn search_subcommand(search: &Search) -> ShellCommand {
         command = command.option("--page", search.page.to_string());
     }
     match &search.query {
-        // A text may begin with a hyphen.
+        // `--` comes first, because a text may begin with a hyphen.
         Query::Caption { text, .. } => command.option("--", text.as_str()),
         Query::Browse | Query::Similar(_) => command,
     }
 }
 
-/// The `tessera` command that runs a job again.
+/// Returns the `tessera` command that runs a job again.
 pub(crate) fn job_command_line(job: &JobKind, dataset: DatasetId) -> ShellCommand {
     let dataset = dataset.to_string();
     match job {
@@ -86,8 +86,8 @@ pub(crate) fn export_options(command: ShellCommand, spec: &ExportSpec) -> ShellC
     command.option("--name", spec.file_name.as_str())
 }
 
-/// An addition with its options for `tessera media add`. `folders` are those of its paths that are
-/// folders.
+/// Returns an addition with its options for `tessera media add`. `folders` are the paths of the
+/// addition that are folders.
 pub(crate) fn addition_job(addition: &MediaAddition, folders: &[PathBuf]) -> AdditionJob {
     let name = |path: &PathBuf| path.to_string_lossy().into_owned();
     let no_options = ShellCommand::default();

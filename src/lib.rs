@@ -3,7 +3,7 @@
 //! One flow carries the whole program: a key becomes an event, `app::update` turns it into
 //! effects, the runtime hands requests to the worker, the worker calls the service through
 //! `tessera-client`, and the response comes back as an event. `tessera-service` is a complete
-//! service over folders of this machine; the client reaches it by HTTP like any other.
+//! service over folders of this machine. The client reaches it by HTTP like any other service.
 //!
 //! Cargo enforces which crate may use which; `tests/architecture.rs` enforces which module of this
 //! crate may import which:

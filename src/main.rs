@@ -16,11 +16,11 @@ mod launcher;
 
 #[tokio::main]
 async fn main() {
-    // Before any secret is in memory.
+    // Core dumps are forbidden before any secret is in memory.
     let forbidden = credentials::forbid_core_dumps();
     match cli::print_candidates() {
         Ok(false) => {}
-        // A shell that closed its pipe wants no candidates.
+        // A shell that has closed its pipe wants no candidates.
         Ok(true) | Err(_) => process::exit(0),
     }
     let line = cli::parse_args();
@@ -29,7 +29,8 @@ async fn main() {
         process::exit(CliError::io("turn off core dumps", &error).report(machine));
     }
     let code = Box::pin(run(line)).await.unwrap_or_else(|ended| ended.report(machine));
-    // Indexing threads may still run; what they have acknowledged is on disk.
+    // The process exits although indexing threads may still run, because everything that they have
+    // acknowledged is on disk.
     process::exit(code);
 }
 
@@ -62,7 +63,7 @@ async fn run(line: Cli) -> Result<i32, CliError> {
     Ok(exit as i32)
 }
 
-/// Opens the interface, or handles without a terminal what needs none.
+/// Opens the interface. Without a terminal, it runs the commands that need none.
 async fn open_interface(
     context: Context,
     interface: Option<InterfaceCommand>,
@@ -97,7 +98,7 @@ fn describe_screen() -> TerminalInfo {
             truecolor: capabilities.color_depth == ColorDepth::TrueColor,
             protocols: capabilities.cursor_protocols(),
         },
-        // The terminal is gone, and the first output will report it.
+        // The terminal is gone, and the first output will report that.
         Err(_) => TerminalInfo { name, size, ..TerminalInfo::default() },
     }
 }

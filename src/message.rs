@@ -1,4 +1,5 @@
-//! Messages between app and worker: requests, responses, and the ticket that pairs them.
+//! The messages between the core and the worker: requests, responses, and the ticket that pairs
+//! them. A new kind of request is added here.
 
 use std::path::PathBuf;
 
@@ -15,8 +16,8 @@ use tessera_wire::add_media::Accepted;
 
 pub use crate::job::JobId;
 
-/// The slot that a response fills. A lane has at most one open request; a newer request makes the
-/// older response stale.
+/// The slot that a response fills. A lane has at most one open request, because a newer request
+/// makes the older response stale.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Lane {
     Datasets,
@@ -25,10 +26,10 @@ pub enum Lane {
     Dataset(DatasetId),
     Enrichment(DatasetId),
     Record(DatasetId),
-    /// The start of an export or a reindex: a write, so never cancelled.
+    /// The start of an export or a reindex. It is a write, so it is never cancelled.
     StartJob(JobId),
-    /// An upload of media. Only the user cancels it, and is warned that media that were sent completely
-    /// may have been accepted.
+    /// An upload of media. Only the user cancels it, after a warning that media may have been accepted if they were
+    /// sent completely.
     Upload(JobId),
     Preflight,
     Export(JobId),
@@ -36,22 +37,22 @@ pub enum Lane {
     Picture(PictureView, Canvas),
     Folder(PathBuf),
     Inspect,
-    /// A picture that opens in another program.
+    /// Opening a picture in another program.
     OpenExternally,
     Curl,
     LoginPlaces,
     LoginCheck,
-    /// Never cancelled, because the service may create a key pair.
+    /// Importing a login. It is never cancelled, because the service may create a key pair.
     LoginImport,
-    /// A selection file that is saved or loaded; never cancelled.
+    /// Saving or loading a selection file. It is never cancelled.
     Selection,
-    /// Never cancelled.
+    /// Saving a part of the state. It is never cancelled.
     SaveState(StateKey),
     LoadState(StateKey),
 }
 
 impl Lane {
-    /// Whether a request may be aborted when its response is no longer needed.
+    /// Returns whether a request may be aborted when its response is no longer needed.
     pub fn is_cancellable(&self) -> bool {
         !matches!(
             self,
@@ -59,9 +60,10 @@ impl Lane {
         )
     }
 
-    /// Whether its request carries the login, so that its response shows whether it is accepted.
+    /// Returns whether the lane's request carries the login, so that the response shows whether the
+    /// service accepts the login.
     pub fn carries_login(&self) -> bool {
-        // Every lane is named, so that a new one is not forgotten.
+        // Every lane is named, so that the compiler asks about a new one.
         match self {
             Self::Datasets
             | Self::Page(_)
@@ -74,7 +76,7 @@ impl Lane {
             | Self::Export(_)
             | Self::Download(_)
             | Self::LoginCheck => true,
-            // An import sends another login, and links are followed without one.
+            // An import sends another login, and links are followed without a login.
             Self::LoginImport
             | Self::LoginPlaces
             | Self::Picture(..)
@@ -106,7 +108,7 @@ pub enum Request {
     Record(DatasetId),
     RegisterAnchor {
         dataset: DatasetId,
-        /// If it is a link, a copy of the picture is uploaded.
+        /// The picture to search by. If it is a link, a copy of the picture is uploaded.
         image: PictureSource,
         entity: EntityType,
         /// The granularity that later searches must repeat.
@@ -125,28 +127,28 @@ pub enum Request {
     AddMedia(DatasetId, MediaAddition),
     Preflight(MediaSource),
     ExportStatus(DatasetId, ExportTaskId),
-    /// Download an archive, verify it, and move it to `target`.
+    /// Downloads an archive, verifies it, and moves it to `target`.
     Download {
         dataset: DatasetId,
         task: ExportTaskId,
-        /// Never overwritten.
+        /// The path of the archive. An existing file is never overwritten.
         target: PathBuf,
     },
     Picture(PictureSource, Crop, Canvas),
-    /// Where two pictures differ; its response is a picture.
+    /// Draws where two pictures differ. The response is a picture.
     Difference([PictureSource; 2], Crop, Canvas),
     Folder(PathBuf),
     Inspect(PathBuf),
     OpenExternally(PictureSource),
     Curl(ReadRequest),
     LoginPlaces,
-    /// Read a dataset, or the list of datasets, to see whether the login is accepted.
+    /// Reads a dataset, or the list of datasets, to check whether the login is accepted.
     CheckLogin(Option<DatasetId>),
     ImportLogin(LoginImport),
-    /// Save a selection to a file that must not exist yet.
+    /// Saves a selection to a file that must not exist yet.
     SaveSelection(PathBuf, DatasetId, Selection),
     OpenSelection(PathBuf, DatasetId),
-    /// Save a selection under a name, replacing an older one.
+    /// Saves a selection under a name, replacing an older one.
     SaveNamed(String, DatasetId, Selection),
     OpenNamed(String, DatasetId),
     SaveState(StateValue),
@@ -163,10 +165,10 @@ impl PartialEq for TypedSecret {
     }
 }
 
-/// What the login is replaced with.
+/// The login that replaces the present one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoginImport {
-    /// A key pair of the user, which is checked first.
+    /// A key pair of the user, which is checked before it is used.
     KeyPair { api_key: String, api_secret: TypedSecret, store: bool },
     /// The session of a signed-in browser, for which the service issues a key pair.
     Session(TypedSecret),
@@ -175,11 +177,11 @@ pub enum LoginImport {
 /// Where secrets of the deployment are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginPlaces {
-    /// Where the present one is.
+    /// Where the present secret is stored.
     pub current: SafeText,
-    /// Where a new one would be.
+    /// Where a new secret would be stored.
     pub new: SafeText,
-    /// Whether that is a plain file.
+    /// Whether `new` is a plain file, which needs the user's consent.
     pub needs_consent: bool,
 }
 
@@ -187,7 +189,7 @@ pub struct LoginPlaces {
 pub struct ImportedLogin {
     pub api_key: SafeText,
     pub stored_in: Option<SafeText>,
-    /// What the service says about the key pair.
+    /// The service's message about the key pair.
     pub message: Option<SafeText>,
 }
 
@@ -201,7 +203,7 @@ pub enum ReadRequest {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Payload {
-    /// The datasets, and the number of unreadable rows.
+    /// The datasets, and the number of rows that could not be read.
     Datasets(Vec<Dataset>, usize),
     Page(Page),
     Dataset(Dataset),
@@ -217,7 +219,7 @@ pub enum Payload {
     Folder(FolderListing),
     Inspection(Box<Inspection>),
     OpenedExternally,
-    /// The command contains no secrets.
+    /// A `curl` command, which contains no secrets.
     Curl(ShellCommand),
     LoginPlaces(LoginPlaces),
     LoginAccepted,
@@ -235,7 +237,7 @@ pub struct Response {
     pub result: Result<Payload, Failure>,
 }
 
-/// Progress of a long request, in bytes.
+/// The progress of a long request, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestProgress {
     pub ticket: Ticket,

@@ -1,18 +1,18 @@
-//! Text that is safe to print and to paste. Nothing else reaches standard output, standard error or
-//! the clipboard: names, details and file names are part of almost every text, and come from
-//! outside.
+//! Text that is safe to print and to paste. No other text reaches standard output, standard error
+//! or the clipboard, because almost every text contains names, details and file names that come
+//! from outside.
 
 use std::fmt::{self, Display};
 
 use serde_json::Value;
 use tessera_model::{Link, SafeText, ShellCommand, text::escape_json};
 
-/// Lines without anything that a terminal interprets, except the styles made here.
+/// Lines without anything that a terminal interprets, except for the styles that this type adds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrintableText(String);
 
 impl PrintableText {
-    /// Makes each line of `text` printable. Tabs stay: they separate columns.
+    /// Makes each line of `text` printable. Tabs are kept, because they separate columns.
     pub fn lines(text: &str) -> Self {
         let mut printable = String::with_capacity(text.len());
         for line in text.split_inclusive('\n') {
@@ -28,22 +28,23 @@ impl PrintableText {
         Self(printable)
     }
 
-    /// One line.
+    /// Formats a single line.
     pub fn line(text: impl Display) -> Self {
         Self::lines(&format!("{text}\n"))
     }
 
-    /// Indented JSON, with a line break at the end.
+    /// Formats indented JSON, with a line break at the end.
     pub fn pretty_json(value: &Value) -> Self {
         Self(escape_json(&format!("{value:#}\n")))
     }
 
-    /// JSON on one line.
+    /// Formats JSON on one line.
     pub fn compact_json(value: &Value) -> Self {
         Self(escape_json(&format!("{value}\n")))
     }
 
-    /// The whole link, with its signature, percent-encoded. `None` if it is not a link.
+    /// Returns the whole link including its signature, percent-encoded, or `None` if it is not a
+    /// link.
     pub fn exposed_link(link: &Link) -> Option<Self> {
         link.encoded().map(Self)
     }

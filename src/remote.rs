@@ -1,20 +1,21 @@
-//! A value that comes from the service: the last good one, its age, and the last failure.
+//! A value that comes from the service: the last good value, its age, and the last failure.
 
 use std::time::Duration;
 
 use tessera_model::Failure;
 
-/// Time since the program started; monotonic, and set by hand in tests.
+/// The time since the program started. It is monotonic, and tests set it.
 pub type Uptime = Duration;
 
-/// The last good value stays until a newer one comes; a failure does not remove it.
+/// A value that the service provides. The last good value is kept until a newer one arrives, and a
+/// failure does not remove it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remote<T> {
     value: Option<T>,
     failure: Option<Failure>,
     failures: u32,
     updated_at: Uptime,
-    /// When the last attempt ended; `None` makes it due at once.
+    /// When the last attempt ended. `None` makes the value due at once.
     tried_at: Option<Uptime>,
 }
 
@@ -39,17 +40,17 @@ impl<T> Remote<T> {
         }
     }
 
-    /// Replaces the value from another response; its age and the failure stay.
+    /// Replaces the value by one from another response. Its age and the failure are kept.
     pub fn replace(&mut self, value: T) {
         self.value = Some(value);
     }
 
-    /// Makes it due at once, whatever its age.
+    /// Makes the value due at once, regardless of its age.
     pub fn invalidate(&mut self) {
         self.tried_at = None;
     }
 
-    /// Whether it was invalidated and not tried since.
+    /// Returns whether the value was invalidated and no attempt has ended since.
     pub fn is_invalidated(&self) -> bool {
         self.tried_at.is_none()
     }
@@ -74,8 +75,8 @@ impl<T> Remote<T> {
         self.updated_at
     }
 
-    /// When it is due: at once if it was never tried or was invalidated, otherwise `interval` after
-    /// the last attempt. Without an interval, it is not loaded again.
+    /// Returns when the value is due: at once if it was never tried or was invalidated, otherwise
+    /// `interval` after the last attempt. Without an interval, the value is not loaded again.
     pub fn due(&self, interval: Option<Duration>) -> Option<Uptime> {
         match self.tried_at {
             None => Some(Uptime::ZERO),

@@ -1,11 +1,12 @@
-//! Child processes: an editor, a viewer, a shell. They start without the variables that hold secrets.
+//! Starts child processes, such as an editor, a viewer or a shell, without the environment variables that contain
+//! secrets.
 
 use std::{env, ffi::OsStr, path::Path, process::Command};
 
 use crate::credentials::LOGIN_VARIABLES;
 
-/// A command without our secrets in its environment. `tests/architecture.rs` verifies that nothing
-/// else starts a program.
+/// Creates a command without our secrets in its environment. `tests/architecture.rs` verifies that
+/// nothing else starts a program.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for variable in LOGIN_VARIABLES {
@@ -14,8 +15,8 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The user's editor, from `VISUAL` or `EDITOR`, and the command that opens `file` in it. It runs in
-/// a shell, as with git, because the variable may contain arguments.
+/// Returns the user's editor, from `VISUAL` or `EDITOR`, and the command that opens `file` in it. The command runs in a
+/// shell, as with git, because the variable may contain arguments.
 pub(crate) fn editor_command(file: &Path) -> (String, Command) {
     let configured = ["VISUAL", "EDITOR"].iter().find_map(|name| {
         let value = env::var(name).ok()?;

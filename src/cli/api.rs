@@ -1,4 +1,4 @@
-//! `tessera api`: sends one request below `/api/v1` with the login of the profile.
+//! `tessera api`: sends a single request below `/api/v1` with the login of the profile.
 
 use std::{fmt::Write as _, path::PathBuf};
 
@@ -82,7 +82,8 @@ fn form_part((name, value): (String, String)) -> CliResult<RawPart> {
     Ok(RawPart { name, file, content: read_bytes_or_stdin(&path)?.into() })
 }
 
-/// Prints raw bytes to a pipe, and only text that is safe to display to a terminal.
+/// Prints the response. A pipe gets the raw bytes, and a terminal only text that is safe to
+/// display.
 fn print_response(context: &Context, response: &RawResponse, include: bool) -> CliResult<()> {
     if include {
         let mut head = format!("HTTP {}\n", response.status);

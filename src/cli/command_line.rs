@@ -1,5 +1,5 @@
-//! The commands and options of the program, as `clap` parses them, and the dispatch of the commands that
-//! need no interface.
+//! Defines the commands and options of the program for `clap`, and dispatches the commands that need no interface. A
+//! new command is added here.
 
 use std::{ffi::OsString, path::PathBuf, pin::pin, time::Duration};
 
@@ -166,7 +166,8 @@ pub fn parse_args() -> Cli {
             let message = message.trim_start_matches("error: ").trim();
             std::process::exit(CliError::usage(message).report(true));
         }
-        // Arguments are quoted in errors, and may come from outside, for example as file names.
+        // Errors quote arguments, and an argument may come from outside, for example as a file
+        // name.
         let (text, printable) = (error.render().to_string(), PrintableText::lines);
         if error.use_stderr() && printable(&text).as_str() != text {
             write_stderr(&printable(&text));
@@ -247,7 +248,7 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
     };
     let mut work = pin!(work);
     tokio::select! {
-        // The handler of the signal comes first, so that it is installed before anything is printed.
+        // The signal handler is polled first, so that it is installed before anything is printed.
         biased;
         interrupted = tokio::signal::ctrl_c() => {
             interrupted.map_err(|error| CliError::io("wait for a signal", &error))?;
@@ -270,8 +271,8 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// Clap reads an option with the ID of a global one as the global one, so their types must
-    /// match.
+    /// Clap reads an option that has the ID of a global option as the global option, so their types
+    /// must match.
     #[test]
     fn options_that_shadow_a_global_option_have_its_type() {
         fn walk(command: &clap::Command, root: &clap::Command) {

@@ -1,4 +1,4 @@
-//! Completion in shells, with names that only the settings, the state folder or the service know.
+//! Shell completion, with names that only the settings, the state folder or the service know.
 
 use std::{
     env,
@@ -22,12 +22,13 @@ use crate::{
 };
 use tessera_model::{Dataset, SafeText};
 
-/// The shell that asks for candidates; set by the scripts of `tessera completion`.
+/// The variable that names the shell that asks for candidates. The scripts of `tessera completion`
+/// set it.
 const SHELL_VARIABLE: &str = "TESSERA_COMPLETE";
-/// A key press waits at most as long for a service.
+/// The longest time that a key press waits for a service.
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the value of an argument names.
+/// The kind of thing that an argument's value names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NamedThing {
     Profile,
@@ -54,7 +55,7 @@ impl NamedThing {
     }
 }
 
-/// The script that makes a shell ask for candidates.
+/// Returns the script that makes a shell ask for candidates.
 pub fn shell_script(shell: &str) -> CliResult<String> {
     let mut script = Vec::new();
     let shells = Shells::builtins();
@@ -65,8 +66,8 @@ pub fn shell_script(shell: &str) -> CliResult<String> {
     Ok(String::from_utf8_lossy(&script).into_owned())
 }
 
-/// Prints candidates if a shell asks for them; `false` if this is an ordinary command line. Must run before the
-/// command line is parsed. Nothing but candidates is printed, because a line is being typed.
+/// Prints candidates if a shell asks for them. Returns `false` for an ordinary command line. This must run before the
+/// command line is parsed. Nothing but candidates is printed, because the user is typing a line.
 pub fn print_candidates() -> CliResult<bool> {
     let Some(shell) = env::var(SHELL_VARIABLE).ok().filter(|name| !name.is_empty()) else {
         return Ok(false);
@@ -99,10 +100,10 @@ fn with_candidates(path: &[&str], command: Command, words: &[OsString]) -> Comma
     })
 }
 
-/// The candidates that begin with what was typed.
+/// Returns the candidates that begin with the typed text.
 fn candidates(thing: NamedThing, typed: &OsStr, words: &[OsString]) -> Vec<CompletionCandidate> {
     let find = || Handle::current().block_on(find_names(thing, words));
-    // Without settings or a service, there are none.
+    // If the settings or the service cannot be read, there are no candidates.
     let mut found = block_in_place(find).unwrap_or_default();
     found.retain(|(name, _)| typed.to_str().is_some_and(|typed| name.starts_with(typed)));
     let candidate = |(name, about): (String, Option<SafeText>)| {
@@ -111,12 +112,12 @@ fn candidates(thing: NamedThing, typed: &OsStr, words: &[OsString]) -> Vec<Compl
     found.into_iter().filter(|(name, _)| is_plain_word(name)).map(candidate).collect()
 }
 
-/// Whether a shell reads a word as it is; what it completes, it inserts without quotes.
+/// Returns whether a shell reads a word literally. A shell inserts a completed word without quotes.
 fn is_plain_word(word: &str) -> bool {
     !word.starts_with('-') && shell_words::quote(word) == word
 }
 
-/// Names, and what is said about them.
+/// Names, each with an optional description.
 type Names = Vec<(String, Option<SafeText>)>;
 
 async fn find_names(thing: NamedThing, words: &[OsString]) -> CliResult<Names> {
@@ -149,9 +150,10 @@ async fn find_names(thing: NamedThing, words: &[OsString]) -> CliResult<Names> {
     })
 }
 
-/// By name, and by ID where a name has characters with a meaning in shells.
+/// Returns the datasets by name. A dataset is listed by ID if its name has characters that a shell
+/// interprets.
 async fn datasets(target: &ServiceTarget) -> CliResult<Names> {
-    // Starting a local service could begin to index.
+    // A local service is not started, because it could begin to index.
     if let ServiceTarget::Profile(Profile {
         deployment: DeploymentConfig::Local { folder, .. },
         ..

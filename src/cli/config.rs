@@ -1,6 +1,6 @@
 //! `tessera config`: shows the settings with their origins, and edits the user's file.
 //!
-//! Works on an invalid file too: this is the tool to repair it.
+//! These commands work even if the file is invalid, so that they can be used to repair it.
 
 use std::{fs, path::PathBuf};
 
@@ -70,7 +70,8 @@ const ERROR_COLUMNS: &[Column] = &[
     Column::new("MISTAKE", "reason"),
 ];
 
-/// Validates a theme file. Themes belong to the interface, which this module does not know.
+/// Validates a theme file. The caller provides this function, because themes belong to the
+/// interface, which this module does not know.
 pub type ThemeValidator = fn(&str) -> Result<(), String>;
 
 pub fn run(
@@ -130,7 +131,7 @@ fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
     context.print(&Document::list("tessera.places/1", answer, "places", PATH_COLUMNS))
 }
 
-/// All layers and their errors. Prints their warnings.
+/// Reads all layers and their errors, and prints the warnings.
 fn read_layers(context: &Context) -> (Layers, Vec<ConfigError>) {
     let (layers, errors) = Layers::read(&context.global.sources());
     for warning in &layers.warnings {
@@ -170,7 +171,7 @@ fn setting_row(name: &str, settings: &[Setting]) -> Option<Value> {
     Some(json!({ "key": name, "value": first.value, "origin": origin, "hides": hides }))
 }
 
-/// A value in the form it is typed.
+/// Returns a value in the form in which it is typed.
 fn value_text(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
@@ -239,7 +240,7 @@ fn unset_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Reports the change instead of making it if `--dry-run` is given.
+/// Reports a change instead of making it, if `--dry-run` is given. Returns whether it did.
 pub(super) fn report_dry_run(context: &Context, change: &str, file: &std::path::Path) -> bool {
     if context.global.dry_run {
         context

@@ -1,4 +1,4 @@
-//! The connection of a command to a deployment, and the dataset that the command is about.
+//! Connects a command to a deployment, and finds the dataset that the command is about.
 
 use std::sync::Mutex;
 
@@ -15,25 +15,25 @@ use tessera_model::{
     Dataset, DatasetId, JobRecord, Operation, Permission, RequestOutcome, ShellCommand, Status,
 };
 
-/// Clock differences up to this many seconds are not reported.
+/// Clock differences of up to this many seconds are not reported.
 const MAX_CLOCK_SKEW_SECS: u64 = 30;
 
 pub struct Connection<'a> {
     pub context: &'a Context,
     pub client: Client,
-    /// The name under which baskets, jobs and views are saved.
+    /// The name under which selections, jobs and views are saved.
     pub deployment_name: String,
     pub state: StateStore,
     dry_run: Option<DryRun>,
-    /// The local deployment in this process, for the duration of the command.
+    /// The local deployment in this process, which lives as long as the command.
     local: Option<LocalService>,
-    /// The jobs of this command. Never locked across an await.
+    /// The jobs of this command. The lock is never held across an await.
     pub(super) jobs: Mutex<Vec<JobRecord>>,
 }
 
 impl Context {
-    /// Connects to the selected deployment. `purpose` lists the requests that the command exists for:
-    /// `--print` and `--dry-run` print the first of them instead of sending it.
+    /// Connects to the selected deployment. `purpose` lists the requests that the command exists for. `--print` and
+    /// `--dry-run` print the first of these requests instead of sending it.
     pub async fn connect(&self, purpose: &'static [ApiOperation]) -> CliResult<Connection<'_>> {
         self.connect_to(&self.target()?, purpose).await
     }
@@ -62,7 +62,7 @@ impl Context {
         })
     }
 
-    /// Warns about unreadable fields, and records the requests if that is requested.
+    /// Warns about unreadable fields, and records the requests if the options ask for that.
     pub(super) fn with_listeners(&self, client: Client) -> Client {
         let messages = self.messages;
         let client = client.with_field_warnings(move |sentence| messages.warn(sentence.as_str()));
@@ -83,14 +83,14 @@ impl Context {
         connection.close(outcome).await
     }
 
-    /// The saved state of the selected deployment. Needs no connection.
+    /// Returns the saved state of the selected deployment, which needs no connection.
     pub fn state(&self) -> CliResult<StateStore> {
         self.target().map(|target| target_state(&target))
     }
 }
 
 impl Connection<'_> {
-    /// Closes the connection: stops a local deployment, and prints the request of a dry run.
+    /// Closes the connection. This stops a local deployment and prints the request of a dry run.
     pub async fn close(self, outcome: CliResult) -> CliResult {
         let context = self.context;
         if let Err(failure) = self.merge_jobs() {
@@ -114,7 +114,7 @@ impl Connection<'_> {
         }
     }
 
-    /// The request that was not sent. The caller prints it.
+    /// Returns the request that was not sent. The caller prints it.
     pub fn take_dry_run_request(&self) -> Option<DryRunRequest> {
         self.dry_run.as_ref()?.take_request()
     }
@@ -152,8 +152,8 @@ fn request_recorder(verbose: bool, trace: Trace) -> RequestRecorder {
 }
 
 impl Connection<'_> {
-    /// The dataset given as an argument, or by `--dataset`, or the only one of the deployment: its ID, its name, or
-    /// the beginning of its ID.
+    /// Returns the dataset that the argument or `--dataset` names, or the only dataset of the deployment. A dataset is
+    /// named by its ID, its name, or the beginning of its ID.
     pub async fn dataset(&self, given: Option<&str>) -> CliResult<Dataset> {
         let named = given.or(self.context.global.dataset.as_deref());
         if let Some(id) = named.and_then(|name| name.parse::<DatasetId>().ok()) {
@@ -190,7 +190,7 @@ impl Connection<'_> {
 }
 
 impl Context {
-    /// The ID of the dataset. An ID given by the user needs no request.
+    /// Returns the ID of the dataset. No request is needed if the user gave an ID.
     pub async fn dataset_id(&self, given: Option<&str>) -> CliResult<DatasetId> {
         let named = given.or(self.global.dataset.as_deref());
         match named.and_then(|name| name.parse().ok()) {
@@ -199,7 +199,7 @@ impl Context {
         }
     }
 
-    /// The dataset, fetched over a connection of its own, in a dry run too.
+    /// Fetches the dataset over a connection of its own, even in a dry run.
     pub(super) async fn fetch_dataset(&self, given: Option<&str>) -> CliResult<Dataset> {
         let connection = self.connect(&[]).await?;
         let dataset = connection.dataset(given).await;
@@ -218,7 +218,7 @@ impl Context {
         Err(CliError::new(Exit::Conflict, message).with_code("read_only"))
     }
 
-    /// Whether the status of the dataset permits an operation. `force` skips the check.
+    /// Checks whether the status of the dataset permits an operation. `force` skips the check.
     pub fn require_allowed(
         &self,
         dataset: &Dataset,
@@ -255,7 +255,8 @@ impl Context {
     }
 }
 
-/// The datasets with this name; if there is none, those whose IDs start with it.
+/// Returns the datasets with this name, or, if there are none, the datasets whose IDs start with
+/// it.
 fn find_datasets(all: Vec<Dataset>, named: Option<&str>) -> Vec<Dataset> {
     let Some(name) = named else { return all };
     let is_name = all.iter().any(|dataset| dataset.name.as_str() == name);

@@ -1,4 +1,5 @@
 //! The context of a command: settings, options, output, prompts, and what the terminal can draw.
+//! Every command receives one.
 
 use std::{
     fmt::Display,
@@ -24,7 +25,7 @@ use tessera_client::{DryRunRequest, trace::Trace};
 use tessera_model::SafeText;
 use tessera_picture::Protocol;
 
-/// Time limit for checking the service after the user interrupted a command.
+/// The time limit for checking the service after the user has interrupted a command.
 pub const INTERRUPT_CHECK_TIMEOUT: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
@@ -33,11 +34,12 @@ pub struct Context {
     pub settings: Settings,
     pub out: Output,
     pub messages: Messages,
-    /// Provided by the interface, which commands do not import.
+    /// Detects what the terminal can draw. The interface provides this function, because commands
+    /// do not import the interface.
     pub detect_terminal: fn() -> TerminalInfo,
     pub(super) trace: Trace,
-    /// Whether the command handles an interrupt itself, and how it is notified. There is one signal
-    /// listener, because two do not reliably both receive the signal.
+    /// Whether the command handles an interrupt itself, and how it is notified. There is only one
+    /// signal listener, because with two it is not certain that both receive the signal.
     handles_interrupt: AtomicBool,
     interrupt: Notify,
 }
@@ -57,7 +59,8 @@ impl Context {
         Ok(context)
     }
 
-    /// With the built-in settings, for commands that must work when the settings are invalid.
+    /// Creates a context with the built-in settings, for commands that must work when the settings
+    /// are invalid.
     pub fn with_default_settings(
         global: GlobalOptions,
         screen: fn() -> TerminalInfo,
@@ -126,7 +129,7 @@ impl Context {
         })
     }
 
-    /// Whether the user can answer a question.
+    /// Returns whether the user can answer a prompt.
     pub fn can_prompt(&self) -> bool {
         !self.global.no_input && io::stdin().is_terminal()
     }
@@ -163,7 +166,7 @@ impl Context {
         self.out.print(document).map(|()| Exit::Done)
     }
 
-    /// Prints one line of text, whatever the format of the output.
+    /// Prints one line of text, regardless of the output format.
     pub fn print_line(&self, line: impl Display) -> CliResult {
         self.out.print_text(&format!("{line}\n")).map(|()| Exit::Done)
     }
@@ -176,7 +179,8 @@ pub fn read_stdin() -> CliResult<String> {
     text.map_err(|error| CliError::io(READ_STDIN, &error))
 }
 
-/// A path from the command line, for use after the working directory has changed.
+/// Makes a path from the command line absolute, so that it stays valid after the working directory
+/// has changed.
 pub fn absolute_path(path: &Path) -> CliResult<PathBuf> {
     if is_storage_uri(path) {
         return Ok(path.to_owned());
@@ -185,7 +189,7 @@ pub fn absolute_path(path: &Path) -> CliResult<PathBuf> {
     absolute.map_err(|error| CliError::io(format_args!("resolve {}", path.display()), &error))
 }
 
-/// Reads a path from the command line, where `-` is standard input.
+/// Reads the file at a path from the command line. The path `-` is standard input.
 pub fn read_file_or_stdin(path: &Path) -> CliResult<String> {
     if path.as_os_str() == "-" {
         return read_stdin();
@@ -207,13 +211,13 @@ pub fn read_bytes_or_stdin(path: &Path) -> CliResult<Vec<u8>> {
 #[derive(Clone, Debug, Default)]
 pub struct TerminalInfo {
     pub name: String,
-    /// Columns and rows.
+    /// The columns and rows of the terminal.
     pub size: (u16, u16),
-    /// Size of a cell in pixels.
+    /// The size of a cell in pixels.
     pub cell: (u16, u16),
     /// Whether the terminal responded to queries.
     pub answered: bool,
     pub truecolor: bool,
-    /// The protocols that draw at the cursor, best first; half-blocks always work.
+    /// The protocols that draw at the cursor, best first. Half-blocks always work.
     pub protocols: Vec<Protocol>,
 }

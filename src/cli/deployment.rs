@@ -1,4 +1,5 @@
-//! Selects the deployment of a command, and creates clients: local in this process, or remote.
+//! Selects the deployment of a command, and creates a client for it. A local deployment runs in
+//! this process.
 
 use secrecy::SecretString;
 
@@ -38,7 +39,7 @@ impl ServiceTarget {
         }
     }
 
-    /// The display name, under which baskets, jobs and views are saved.
+    /// Returns the display name, under which selections, jobs and views are saved.
     pub fn name(&self) -> String {
         match self {
             Self::Profile(profile) => profile.name.clone(),
@@ -48,14 +49,15 @@ impl ServiceTarget {
 }
 
 impl ServiceAddress {
-    /// The address without its scheme.
+    /// Returns the address without its scheme.
     pub fn name(&self) -> String {
         let url = &self.base_url;
         url.trim_start_matches("https://").trim_start_matches("http://").to_owned()
     }
 }
 
-/// Selects an address, or the named, the default or the only profile; `None` if there is none.
+/// Selects the deployment: an address, or the named, the default or the only profile. Returns
+/// `None` if there is none.
 pub fn select_target(
     global: &GlobalOptions,
     settings: &Settings,
@@ -101,8 +103,8 @@ pub fn profile_by_name(settings: &Settings, name: &str) -> CliResult<Profile> {
     })
 }
 
-/// A client for a target. A local deployment is started in this process and indexed first; it runs
-/// until it is dropped.
+/// Creates a client for a target. A local deployment is started in this process, indexed first, and
+/// runs until it is dropped.
 pub async fn client_for(target: &ServiceTarget) -> CliResult<(Client, Option<LocalService>)> {
     match target {
         ServiceTarget::Address(address) => Ok((address_client(address)?, None)),
@@ -122,8 +124,8 @@ pub async fn client_for(target: &ServiceTarget) -> CliResult<(Client, Option<Loc
     }
 }
 
-/// A client for a remote profile. `typed` is a secret that was just entered; otherwise the secret
-/// comes from the environment or the store.
+/// Creates a client for a remote profile. `typed` is a secret that was just entered. If it is
+/// `None`, the secret comes from the environment or from a store.
 pub fn profile_client(
     profile: &Profile,
     typed: Option<SecretString>,
@@ -147,7 +149,7 @@ pub fn profile_client(
     configured_client(endpoint, &profile.options)
 }
 
-/// A client for an endpoint, with the options of its profile.
+/// Creates a client for an endpoint with the options of its profile.
 pub(super) fn configured_client(
     mut endpoint: Endpoint,
     options: &ProfileOptions,
@@ -168,7 +170,8 @@ pub(super) fn configured_client(
     Ok(Client::new(endpoint)?)
 }
 
-/// A client for a hosted profile whose secret is missing: no request is sent before it logs in.
+/// Creates a client for a hosted profile whose secret is missing. The client sends no request
+/// before it logs in.
 pub fn profile_client_without_secret(profile: &Profile) -> CliResult<Client> {
     let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
         return Err(CliError::usage("this deployment needs no login"));
@@ -191,7 +194,7 @@ fn hosted_endpoint(
     })
 }
 
-/// An endpoint with login. Unencrypted connections require `allow_http`.
+/// Creates an endpoint with login. Unencrypted connections require `allow_http`.
 pub(super) fn endpoint_with_login(
     base_url: BaseUrl,
     access: AuthMethod,
@@ -211,7 +214,8 @@ fn on_premises_endpoint(base_url: &str, pipeline_url: Option<&str>) -> CliResult
     })
 }
 
-/// The secret comes from the environment: other users of the machine can read a command line.
+/// Creates a client for an address. The secret comes only from the environment, because other users
+/// of the machine can read a command line.
 pub fn address_client(address: &ServiceAddress) -> CliResult<Client> {
     let ServiceAddress { base_url, kind, pipeline_url, options } = address;
     let endpoint = match kind {

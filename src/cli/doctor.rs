@@ -1,5 +1,5 @@
-//! `tessera doctor`: checks the terminal, settings, secret stores, profiles, logins, folders, and the store
-//! of a service, and reports each result without secrets.
+//! `tessera doctor`: checks the terminal, the settings, the secret stores, the profiles and their logins, the folders
+//! and a service's store, and reports each result without secrets.
 
 use std::{
     env,
@@ -35,7 +35,7 @@ pub struct DoctorOptions {
 }
 
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Environment variables that affect the display; none of them is secret.
+/// Environment variables that affect the display. None of them is secret.
 const REPORTED_VARIABLES: [&str; 12] = [
     "TERM",
     "COLORTERM",
@@ -55,7 +55,7 @@ const CHECK_COLUMNS: &[Column] =
     &[Column::new("", "state"), Column::new("SUBJECT", "subject"), Column::new("FOUND", "words")];
 
 /// Runs all checks, prints the results, and returns the exit code of the first failure. Invalid
-/// settings are a result, not an error.
+/// settings are a result rather than an error.
 pub async fn run_doctor(
     global: GlobalOptions,
     options: DoctorOptions,
@@ -87,7 +87,8 @@ pub async fn run_doctor(
     if options.report {
         out.print_whole(&document)?;
     } else if out.is_table() {
-        // A table would truncate the sentences to the width of the terminal.
+        // The results are printed as lines, because a table would truncate the sentences to the
+        // width of the terminal.
         out.print_text(&findings.iter().map(CheckResult::line).collect::<String>())?;
     } else {
         out.print(&document)?;
@@ -149,7 +150,7 @@ fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
     findings
 }
 
-/// Where secrets are stored; never the secrets themselves.
+/// Reports where secrets are stored, but never the secrets themselves.
 fn check_secrets() -> Vec<CheckResult> {
     let mut messages: Vec<String> = credentials::login_variables()
         .map(|name| {
@@ -159,7 +160,7 @@ fn check_secrets() -> Vec<CheckResult> {
     if let Ok(secrets) = login::open_secrets() {
         messages.push(match secrets.check_keyring() {
             Ok(()) => format!("{} answers", secrets.describe(SecretStore::Keyring)),
-            // Not a failure: the file is the fallback.
+            // A missing keyring is not a failure, because the file is the fallback.
             Err(reason) => format!("no keyring: {reason}"),
         });
         messages.push(format!("otherwise {}", secrets.describe(SecretStore::File)));
@@ -187,7 +188,7 @@ fn check_folders() -> Vec<CheckResult> {
     findings
 }
 
-/// Every profile, and the address from the command line.
+/// Checks every profile, and the address from the command line.
 async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<CheckResult> {
     let mut targets: Vec<ServiceTarget> =
         settings.profiles.iter().cloned().map(ServiceTarget::Profile).collect();
@@ -228,7 +229,7 @@ async fn check_picture_folder(subject: String, folder: &Path) -> CheckResult {
     CheckResult::failed(subject, message, Exit::Usage)
 }
 
-/// Whether a deployment responds and accepts the login, and how far its clock deviates.
+/// Checks whether a deployment responds and accepts the login, and how far its clock deviates.
 async fn check_reachable(subject: String, target: &ServiceTarget) -> CheckResult {
     let client = match deployment::client_for(target).await {
         Ok((client, _)) => client.with_retries(0),
@@ -281,7 +282,7 @@ impl CheckResult {
         Self { status: CheckStatus::Failed(exit), ..Self::passed(subject, message) }
     }
 
-    /// The exit code of a failed check.
+    /// Returns the exit code of a failed check.
     pub fn exit(&self) -> Option<Exit> {
         match self.status {
             CheckStatus::Failed(exit) => Some(exit),
@@ -289,7 +290,7 @@ impl CheckResult {
         }
     }
 
-    /// The printed name of the status, and the exit code of a failed check.
+    /// Returns the printed name of the status, and the exit code of a failed check.
     fn status_word(&self) -> (&'static str, Option<i32>) {
         match self.status {
             CheckStatus::Passed => ("ok", None),

@@ -1,4 +1,5 @@
-//! `tessera enrichment`: the models applied to a dataset; unmentioned ones are unknown.
+//! `tessera enrichment`: shows the models that were applied to a dataset. A model that the service
+//! does not mention is unknown.
 
 use std::path::Path;
 
@@ -27,7 +28,7 @@ const MODEL_COLUMNS: &[Column] = &[
     Column::new("FOR", "_for"),
     Column::new("BY", "_by"),
 ];
-/// Digits of a hash that a table shows.
+/// The number of a hash's digits that a table shows.
 const SHOWN_DIGITS: usize = 12;
 
 pub async fn run(context: &Context, command: EnrichmentCommand) -> CliResult {
@@ -53,7 +54,8 @@ async fn show(connection: &Connection<'_>, dataset: Option<&str>, raw: bool) -> 
     let mut fields = json!({ "dataset_id": dataset.id, "models": models });
     if raw {
         let body = enrichment.raw.as_str();
-        // A very long response was truncated, and is then shown as text.
+        // A very long response was truncated. It is no longer valid JSON and is therefore shown as
+        // text.
         fields["raw"] = serde_json::from_str(body).unwrap_or_else(|_| body.into());
         if !context.out.is_machine() {
             return context.print_line(body);
@@ -89,7 +91,7 @@ fn text(text: Option<&SafeText>) -> Option<&str> {
     text.map(SafeText::as_str)
 }
 
-/// Which model it is, when it was applied, and the hashes of its ONNX files.
+/// Describes a model: its name, when it was applied, and the hashes of its ONNX files.
 fn applied_model_text(model: &AppliedModel) -> String {
     let named = [&model.name, &model.applied_at];
     let mut parts: Vec<String> = named.into_iter().flatten().map(ToString::to_string).collect();

@@ -1,4 +1,5 @@
-//! Exit codes and the error of a command.
+//! The exit codes of the program, and the error type of a command. A new exit code is added here
+//! once, for the help, the manual, `spec` and error documents.
 
 use std::{fmt, io};
 
@@ -8,7 +9,7 @@ use super::messages::write_stderr;
 use crate::printable_text::PrintableText;
 use tessera_model::{Failure, FailureKind, SafeText, ShellCommand};
 
-/// The exit codes. Scripts rely on them.
+/// The exit codes. Scripts rely on them, so a code never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     Done = 0,
@@ -44,12 +45,12 @@ impl Exit {
         Self::Interrupted,
     ];
 
-    /// The meaning for the help, the manual and `tessera spec`.
+    /// Returns the meaning, for the help, the manual and `tessera spec`.
     pub fn meaning(self) -> &'static str {
         self.description().1
     }
 
-    /// The machine-readable name for error documents.
+    /// Returns the machine-readable name for error documents.
     pub fn code(self) -> &'static str {
         self.description().0
     }
@@ -78,7 +79,7 @@ impl Exit {
 #[derive(Debug)]
 pub struct CliError {
     pub exit: Exit,
-    /// Empty if the reader closed the output.
+    /// The message, which is empty if the reader closed the output.
     pub message: String,
     /// A machine-readable code, if it is more specific than the exit code.
     code: Option<&'static str>,
@@ -105,15 +106,16 @@ impl CliError {
         Self::new(Exit::Failed, message)
     }
 
-    /// An error of the operating system; `purpose` follows "cannot".
+    /// Creates an error of the operating system. `purpose` follows the word "cannot".
     pub fn io(purpose: impl fmt::Display, error: &io::Error) -> Self {
         Self::failed(format!("cannot {purpose}: {error}"))
     }
 
-    /// An error of standard output.
+    /// Creates an error of standard output.
     pub fn output(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            // `| head -1` is not an error: the reader has what it needs.
+            // A closed pipe, as in `| head -1`, is not an error, because the reader has what it
+            // needs.
             return Self::new(Exit::Done, "");
         }
         Self::io("write the output", error)
@@ -123,7 +125,7 @@ impl CliError {
         Self::new(Exit::Interrupted, "interrupted; operations of the service continue there")
     }
 
-    /// Replaces the message, also in the error document.
+    /// Replaces the message, both on screen and in the error document.
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         if let Some(failure) = &mut self.failure {
@@ -154,7 +156,8 @@ impl CliError {
         self.failure.as_ref().and_then(|failure| failure.status)
     }
 
-    /// Prints the error on standard error, as a document for programs, and returns the exit code.
+    /// Prints the error on standard error, as a document if programs read it, and returns the exit
+    /// code.
     pub fn report(&self, machine: bool) -> i32 {
         if !self.message.is_empty() {
             let message = SafeText::detail(&self.message);
@@ -170,7 +173,7 @@ impl CliError {
         self.exit as i32
     }
 
-    /// `tessera.error/1`, on one line.
+    /// Returns the error document `tessera.error/1`.
     fn document(&self, message: &SafeText) -> Value {
         let failure = self.failure.as_deref();
         let text = |text: Option<&SafeText>| text.map(|text| text.as_str().to_owned());

@@ -1,4 +1,5 @@
-//! The options of every command. None is a secret: other users can read a command line.
+//! The options of every command. No option takes a secret, because other users can read a command
+//! line.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -36,7 +37,8 @@ pub struct GlobalOptions {
     #[arg(long, global = true, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
     /// ID or name of the dataset.
-    // The ID differs from that of the positional `dataset` of some commands, which would shadow it.
+    // The ID differs from that of the positional `dataset` of some commands, which would otherwise
+    // shadow it.
     #[arg(
         id = "global_dataset",
         long = "dataset",
@@ -127,7 +129,7 @@ pub enum PrintFormat {
     Curl,
 }
 
-/// The options that `-h` lists; `--help` lists all.
+/// The options that `-h` lists. `--help` lists all options.
 const COMMON_OPTIONS: [&str; 7] =
     ["profile", "base_url", "kind", "global_dataset", "json", "quiet", "verbose"];
 
@@ -138,7 +140,8 @@ pub(super) fn hide_rare_option(option: Arg) -> Arg {
 }
 
 impl GlobalOptions {
-    /// Rejects conflicting options. Clap cannot, because some come from the environment.
+    /// Rejects conflicting options. Clap cannot do this, because some options come from the
+    /// environment.
     pub fn validate(&self) -> CliResult<()> {
         let usage = |message: &str| Err(CliError::usage(message));
         if self.base_url.is_some() && self.kind.is_none() {
@@ -161,7 +164,8 @@ impl GlobalOptions {
         Ok(())
     }
 
-    /// Lets options override the environment: a typed profile drops the address, and vice versa.
+    /// Lets typed options override the environment. A typed profile drops the address, and a typed
+    /// address drops the profile.
     pub(super) fn prefer_typed(&mut self, matches: &ArgMatches) {
         let typed = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
         if typed("base_url") && !typed("profile") {

@@ -76,7 +76,7 @@ const VERSION_COLUMNS: &[Column] = &[
     Column::new("platform", "platform"),
 ];
 
-/// `root` is the definition of the command line.
+/// Runs an information command. `root` is the definition of the command line.
 pub fn run_info(out: &Output, command: InfoCommand, root: Command) -> CliResult {
     match command {
         InfoCommand::Completion { shell } => {
@@ -125,7 +125,7 @@ const FILE_DESCRIPTIONS: [(&str, &str); 4] = [
 ];
 
 pub(super) fn render_page(command: &Command) -> io::Result<String> {
-    // Exit codes have a section of their own.
+    // The exit codes are removed here, because they have a section of their own.
     let man = Man::new(command.clone().after_help("")).manual("User Commands");
     let mut bytes = Vec::new();
     man.render(&mut bytes)?;
@@ -166,8 +166,8 @@ fn table(title: &str, rows: impl IntoIterator<Item = (impl ToString, &'static st
 
 const SPEC_COLUMNS: &[Column] = &[Column::new("COMMAND", "command"), Column::new("DOES", "about")];
 
-/// JSON Schemas of the output documents, by name. The version increases when a field is removed or
-/// changes its meaning, not when one is added.
+/// The JSON Schemas of the output documents, by name. The version of a schema increases when a
+/// field is removed or changes its meaning, but not when a field is added.
 const DOCUMENT_SCHEMAS: &str = include_str!("../../assets/documents.json");
 
 fn document_schemas() -> serde_json::Result<Vec<Value>> {
@@ -198,7 +198,7 @@ pub(super) fn spec_document(mut root: Command) -> io::Result<Document> {
     Ok(Document::list("tessera.spec/1", answer, "commands", SPEC_COLUMNS))
 }
 
-/// Collects a command and its subcommands; commands that only group others are omitted.
+/// Collects a command and its subcommands. Commands that only group others are omitted.
 fn collect_commands(command: &Command, path: &mut Vec<String>, commands: &mut Vec<Value>) {
     path.push(command.get_name().to_owned());
     if !command.is_subcommand_required_set() {

@@ -1,4 +1,4 @@
-//! Options by which commands take queries and items of a selection: from arguments, files or standard input.
+//! Options with which commands take queries and items of a selection: from arguments, files or standard input.
 
 use std::{path::PathBuf, str::FromStr};
 
@@ -21,7 +21,7 @@ pub struct QuerySource {
 }
 
 impl QuerySource {
-    /// The name of the source in messages.
+    /// Returns the name of the source for messages.
     pub fn name(&self) -> String {
         match &self.file {
             Some(file) if file.as_os_str() != "-" => file.display().to_string(),
@@ -44,7 +44,7 @@ impl QuerySource {
     }
 }
 
-/// Parses a query; `name` is the source in messages.
+/// Parses a query. `name` is the name of the source for messages.
 pub fn parse_filters(name: &str, text: String) -> CliResult<Vec<Filter>> {
     let text = require_nonempty(name, text)?;
     vql::read_lenient(&text).map_err(|problem| {
@@ -53,7 +53,8 @@ pub fn parse_filters(name: &str, text: String) -> CliResult<Vec<Filter>> {
     })
 }
 
-/// In a pipe, empty input is a failed command: it must not widen the query.
+/// Rejects an empty query. In a pipe, empty input comes from a failed command, which must not widen
+/// the query.
 fn require_nonempty(name: &str, text: String) -> CliResult<String> {
     if !text.trim().is_empty() {
         return Ok(text);
@@ -62,7 +63,7 @@ fn require_nonempty(name: &str, text: String) -> CliResult<String> {
     Err(CliError::new(Exit::Invalid, message).with_remedy("tessera query new"))
 }
 
-/// A problem with its position, as compilers report it: `FILE:LINE:COLUMN: note: ...`.
+/// Formats a problem with its position as compilers do: `FILE:LINE:COLUMN: note: ...`.
 pub fn located_problem(name: &str, text: &str, level: &str, problem: &VqlError) -> String {
     let TextPosition { line, column } = TextPosition::locate(problem, text);
     format!("{name}:{line}:{column}: {level}{problem}")

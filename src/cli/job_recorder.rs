@@ -1,5 +1,5 @@
-//! Jobs of the command line: each is saved before its request is sent and after each change of its state, so
-//! that a crash leaves a trace, and the interface can take the job over.
+//! Records the jobs of the command line. A job is saved before its request is sent and after each change of its state,
+//! so that a crash leaves a trace, and the interface can take the job over.
 
 use std::{
     sync::{MutexGuard, PoisonError},
@@ -23,7 +23,7 @@ pub struct JobRecorder<'a> {
 }
 
 impl<'a> JobRecorder<'a> {
-    /// Saves the job before its request is sent. A dry run saves nothing.
+    /// Starts a job and saves it before its request is sent. A dry run saves nothing.
     pub fn begin(connection: &'a Connection<'a>, dataset: &Dataset, kind: JobKind) -> Self {
         let named = (dataset.id, dataset.name.clone());
         let mut job = Job::new(JobId::default(), named, kind, timestamp_now());
@@ -45,7 +45,7 @@ impl<'a> JobRecorder<'a> {
         self.record_state();
     }
 
-    /// The request was rejected, or its effect is unknown.
+    /// Records that the request was rejected, or that its effect is unknown.
     pub fn set_failed(&mut self, failure: &Failure) {
         self.apply(|job| job.start_failed(failure.clone()));
     }
@@ -72,7 +72,8 @@ impl<'a> JobRecorder<'a> {
         if context.is_dry_run() {
             return;
         }
-        // One file contains all jobs of a process: a batch must not replace the previous job.
+        // One file contains all jobs of a process, so that a batch does not overwrite its previous
+        // job.
         let mut jobs = self.connection.lock_jobs();
         jobs.retain(|job| job.started_at != self.job.started_at);
         jobs.extend(self.job.record());
@@ -87,7 +88,8 @@ impl Connection<'_> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Merges the jobs of this and of earlier commands, because the number of files is limited.
+    /// Merges the jobs of this command and of earlier ones into one file, because the number of
+    /// files is limited.
     pub(super) fn merge_jobs(&self) -> Result<(), Failure> {
         let mut jobs = self.lock_jobs().clone();
         if jobs.is_empty() {
@@ -120,7 +122,7 @@ impl Connection<'_> {
 }
 
 impl Connection<'_> {
-    /// Returns the export of a job when it has ended, even if it has no archive.
+    /// Follows a job until its export has ended, and returns the export, even if it has no archive.
     pub async fn follow_export(
         &self,
         job: &mut Job,
@@ -155,7 +157,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Returns the final status of the dataset of an addition or a reindex.
+    /// Follows an addition or a reindex to its end, and returns the final status of the dataset.
     pub async fn follow_operation(&self, job: &mut Job) -> CliResult<SafeText> {
         let mut poller = Poller::new(self.context, None);
         loop {

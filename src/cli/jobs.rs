@@ -1,5 +1,5 @@
-//! `tessera jobs`: the jobs started from this machine, at every deployment. A job that a running
-//! process follows stays with that process.
+//! `tessera jobs`: lists and follows the jobs that were started from this machine, at every
+//! deployment. A job that a running process follows stays with that process.
 
 use std::path::PathBuf;
 
@@ -82,7 +82,7 @@ const JOB_COLUMNS: &[Column] = &[
 
 const FORGOTTEN_COLUMNS: &[Column] = &[Column::new("forgotten", "forgotten")];
 
-/// Jobs that ended longer ago are listed with `--all` only.
+/// The age from which ended jobs are listed only with `--all`.
 const RECENT_AGE: Timestamp = Timestamp::from_hours(7 * 24);
 
 struct DeploymentJobs {
@@ -183,7 +183,7 @@ fn find_job<'a>(
     }
 }
 
-/// The ID of a job: its start time, which is unique.
+/// Returns the ID of a job. It is the job's start time, which is unique.
 fn job_id(stored: &StoredJob) -> String {
     format!("{:x}", stored.job.started_at.as_millis())
 }
@@ -243,7 +243,8 @@ impl DeploymentJobs {
     }
 }
 
-/// Returns the final status. Saves nothing: the job stays with the process that follows it.
+/// Follows a job and returns its final status. Nothing is saved, because the job may belong to
+/// another process.
 async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<SafeText> {
     match &job.state {
         SavedJobState::Failed(reason, _) => Err(CliError::new(Exit::Remote, reason.as_str())),
@@ -255,7 +256,7 @@ async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<SafeT
             connection.follow_operation(&mut job).await
         }
         state => {
-            // The service reports what became of the export since the state was saved.
+            // The saved state may be old, so the service is asked what became of the export.
             let state = state.export().map_or(SavedJobState::Sent, SavedJobState::Running);
             let mut job = Job::resume(JobId::default(), JobRecord { state, ..job.clone() });
             let export = connection.follow_export(&mut job, None).await?;

@@ -1,5 +1,5 @@
-//! Finds the login of a hosted deployment: in the environment, the keyring, or the file of secrets.
-//! Never on the command line, which other users of the machine can read.
+//! Finds the login of a hosted deployment in the environment, the keyring, or the secrets file. The
+//! command line never contains a login, because other users of the machine can read it.
 
 use std::env;
 
@@ -14,13 +14,13 @@ use tessera_client::{AuthMethod, BaseUrl, Credentials, SecretReloader};
 use tessera_model::ShellCommand;
 use tessera_wire::credentials::secret_value;
 
-/// The variable with the API key, if the profile has none.
+/// The variable with the API key, for a profile that has none.
 pub const API_KEY_VARIABLE: &str = "TESSERA_API_KEY";
 
 pub struct ServiceLogin {
     pub access: AuthMethod,
     pub source: SecretSource,
-    /// Reads the secret again, if it may change.
+    /// Reads the secret again, if the secret may change.
     pub reload: Option<SecretReloader>,
 }
 
@@ -29,7 +29,7 @@ pub fn open_secrets() -> CliResult<SecretStores> {
 }
 
 impl ServiceLogin {
-    /// The login of a profile. `typed` is a secret that was just entered.
+    /// Finds the login of a profile. `typed` is a secret that was just entered.
     pub fn for_profile(
         holder: SecretOwner,
         typed: Option<SecretString>,
@@ -59,7 +59,7 @@ impl ServiceLogin {
         Ok(Self { access, source, reload: (source != SecretSource::Typed).then_some(reload) })
     }
 
-    /// The login for an address without a profile, from the environment only.
+    /// Finds the login for an address without a profile. Only the environment is searched.
     pub fn for_address(base_url: &BaseUrl) -> CliResult<Self> {
         let environment =
             EnvironmentLogin::for_address(&base_url.to_string()).map_err(CliError::usage)?;
@@ -91,7 +91,7 @@ impl ServiceLogin {
         Self { access: AuthMethod::Token(token), source, reload: None }
     }
 
-    /// The API key; a ready-made token has none.
+    /// Returns the API key. A ready-made token has none.
     pub fn api_key(&self) -> Option<&str> {
         match &self.access {
             AuthMethod::Hosted(credentials) => Some(&credentials.api_key),

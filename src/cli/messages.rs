@@ -1,4 +1,4 @@
-//! Messages on standard error: information, warnings and progress.
+//! Writes messages to standard error: information, warnings and progress.
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -10,9 +10,10 @@ pub use tessera_model::text::format_bytes;
 
 use crate::{cli::GlobalOptions, config::DesktopProtocol, printable_text::PrintableText};
 
-/// Without a terminal: the shortest time between two lines, and the longest if less than a tenth was done meanwhile.
+/// The intervals between progress lines without a terminal. The first is the shortest. The second applies if less than
+/// a tenth was done since the last line.
 const LINE_INTERVALS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
-/// In a terminal: the shortest time between two updates.
+/// The shortest time between two updates of a progress bar in a terminal.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 const BAR_CELLS: u64 = 24;
 
@@ -20,7 +21,8 @@ const BAR_CELLS: u64 = 24;
 pub struct Messages {
     quiet: bool,
     verbose: bool,
-    /// Whether lines can be overwritten, and progress shown in the tab (OSC 9;4).
+    /// Whether standard error is a terminal, in which lines can be overwritten and the tab can show
+    /// progress (OSC 9;4).
     terminal: bool,
 }
 
@@ -42,7 +44,7 @@ impl Messages {
         self.write_line(&format!("warning: {}", message.as_ref()));
     }
 
-    /// Prints a message with `--verbose` only.
+    /// Prints a message if `--verbose` is given.
     pub fn debug(self, message: impl AsRef<str>) {
         if self.verbose {
             self.write_line(message.as_ref());
@@ -53,19 +55,20 @@ impl Messages {
         self.terminal
     }
 
-    /// Rings the bell and shows a desktop notification, where the terminal supports it.
+    /// Rings the bell, and shows a desktop notification if the terminal supports it.
     pub fn notify(self, text: &SafeText) {
         if self.terminal {
             let desktop = DesktopProtocol::detect(|name| std::env::var(name).ok());
             let desktop = desktop.map(|desktop| desktop.sequence(text)).unwrap_or_default();
-            // Standard error may be closed.
+            // The error is ignored, because standard error may be closed.
             let _ = write!(io::stderr(), "\x07{desktop}");
         }
     }
 
     fn write_line(self, message: &str) {
         if self.terminal {
-            // Clears a progress bar; it is drawn again below. Standard error may be closed.
+            // This clears a progress bar, which is drawn again below the message. The error is
+            // ignored, because standard error may be closed.
             let _ = write!(io::stderr(), "\r\u{1b}[K");
         }
         write_message(message);
@@ -83,25 +86,26 @@ impl Messages {
     }
 }
 
-/// Writes one message without options, for what happens before or outside of a command.
+/// Writes a message without options, for what happens before or outside of a command.
 pub fn write_message(message: &str) {
     let message = SafeText::caption(message);
     write_stderr(&PrintableText::line(format_args!("tessera: {message}")));
 }
 
-/// The only way of text to standard error.
+/// Writes text to standard error. Nothing else does.
 pub fn write_stderr(text: &PrintableText) {
-    // Standard error may be closed.
+    // The error is ignored, because standard error may be closed.
     let _ = write!(io::stderr(), "{text}");
 }
 
-/// Progress: a bar in a terminal, otherwise a line per tenth, and at most one a second.
+/// Shows progress: as a bar in a terminal, otherwise as a line per tenth, and at most one line a
+/// second.
 #[derive(Debug)]
 pub struct ProgressBar {
     messages: Messages,
     label: SafeText,
     started: Instant,
-    /// Time and tenth of the last report, or of the start.
+    /// The time and the tenth of the last report, or of the start.
     last_report: (Instant, u64),
     drawn: bool,
 }
@@ -162,7 +166,7 @@ impl ProgressBar {
             format!("{bar}  \u{1b}]9;4;1;{percent}\u{7}")
         });
         let mut err = io::stderr().lock();
-        // Standard error may be closed.
+        // The error is ignored, because standard error may be closed.
         let _ = write!(err, "\r\u{1b}[K{}  {bar}{text}", self.label).and_then(|()| err.flush());
     }
 }
@@ -170,7 +174,7 @@ impl ProgressBar {
 impl Drop for ProgressBar {
     fn drop(&mut self) {
         if self.drawn {
-            // Standard error may be closed.
+            // The error is ignored, because standard error may be closed.
             let _ = write!(io::stderr(), "\r\u{1b}[K\u{1b}]9;4;0;\u{7}");
         }
     }

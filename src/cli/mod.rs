@@ -1,6 +1,7 @@
-//! The command line, and the commands that need no interface.
+//! The command line, and the commands that need no interface. Each noun of the command line has a
+//! file or a folder.
 //!
-//! Output goes to standard output, messages to standard error.
+//! Output goes to standard output, and messages go to standard error.
 
 mod api;
 mod auth;

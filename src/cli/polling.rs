@@ -1,5 +1,5 @@
-//! Waits between polls, within the time limit and through connection losses, and reports changes: as events
-//! for programs, as messages for people.
+//! Waits between polls, within the time limit and through connection losses, and reports changes. Programs get events,
+//! and users get messages.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -13,12 +13,13 @@ use crate::cli::{
 };
 use tessera_model::{Dataset, DatasetId, Failure, Status, polling::PollTarget};
 
-/// Maximum time without output.
+/// The longest time without output.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 const DEFAULT_TIMEOUT: Duration = Duration::from_hours(24);
-/// Minimum time for the last request.
+/// The shortest time that the last request is given.
 const MIN_REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
-/// Sleep in steps and compare the wall clock, so that time asleep counts after a suspend.
+/// Waiting is divided into steps that compare the wall clock, so that the time of a suspend counts,
+/// too.
 const SLEEP_STEP: Duration = Duration::from_secs(1);
 
 pub struct Poller<'a> {
@@ -37,7 +38,7 @@ pub struct Poller<'a> {
 }
 
 impl<'a> Poller<'a> {
-    /// Starts now, and ends after `--timeout` or a day.
+    /// Creates a poller that starts now and ends after `--timeout` or a day.
     pub fn new(context: &'a Context, interval: Option<Duration>) -> Self {
         let now = Instant::now();
         Self {
@@ -54,7 +55,8 @@ impl<'a> Poller<'a> {
         }
     }
 
-    /// Starts now. The events are the command's output, and only `--timeout` ends them.
+    /// Creates a poller that starts now and whose events are the command's output. Only `--timeout`
+    /// ends it.
     pub fn stream(context: &'a Context, interval: Option<Duration>) -> Self {
         let limit = context.global.timeout;
         Self { limit, is_primary_output: true, ..Self::new(context, interval) }
@@ -85,7 +87,7 @@ impl<'a> Poller<'a> {
             self.emit_heartbeat(wait)?;
         }
         let (steady, clock) = (Instant::now(), SystemTime::now());
-        // If the wall clock was set back, the monotonic clock counts.
+        // If the wall clock was set back, only the monotonic clock counts.
         while let Some(left) =
             remaining(wait, steady.elapsed(), clock.elapsed().unwrap_or_default())
         {
@@ -114,7 +116,7 @@ impl<'a> Poller<'a> {
         }
     }
 
-    /// Turns a connection loss into `None`; any other failure ends polling.
+    /// Returns `None` for a connection loss. Any other failure ends polling.
     pub fn tolerate_outage<T>(&mut self, response: Result<T, Failure>) -> CliResult<Option<T>> {
         match response {
             Ok(value) => {
@@ -141,7 +143,7 @@ impl<'a> Poller<'a> {
     }
 }
 
-/// The total time limit, if there is one, and what is left of it.
+/// The total time limit and the rest of it, if there is a limit.
 pub(super) struct TimeLimit(Option<(Duration, Duration)>);
 
 impl TimeLimit {
@@ -153,7 +155,8 @@ impl TimeLimit {
     }
 }
 
-/// The rest of a pause. Both clocks count: the monotonic one may stop during a suspend.
+/// Returns the rest of a pause. Both clocks count, because the monotonic clock may stop during a
+/// suspend.
 fn remaining(wait: Duration, steady: Duration, clock: Duration) -> Option<Duration> {
     wait.checked_sub(steady.max(clock)).filter(|left| !left.is_zero())
 }
@@ -164,14 +167,15 @@ fn timeout_error(limit: Duration) -> CliError {
     CliError::new(Exit::TimedOut, message)
 }
 
-/// A number in [0, 1) that varies, so that many clients started together do not poll together.
+/// Returns a varying number in [0, 1), so that many clients that were started together do not poll
+/// together.
 fn jitter() -> f64 {
     f64::from(timestamp_now().subsec_micros() % 1000) / 1000.0
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusChange {
-    /// `None` at the first observation.
+    /// The previous status, or `None` at the first observation.
     pub from: Option<Status>,
     pub to: Status,
 }
@@ -182,7 +186,7 @@ impl Poller<'_> {
         out.is_jsonl() || (self.is_primary_output && out.is_machine())
     }
 
-    /// Reports on standard error, unless the events are the command's output.
+    /// Reports an event on standard error, unless the events are the command's output.
     pub fn emit(&mut self, event: &str, fields: Value, message: &str) -> CliResult<()> {
         self.last_output = Instant::now();
         let out = &self.context.out;
@@ -197,7 +201,7 @@ impl Poller<'_> {
         Ok(())
     }
 
-    /// Emits the last event: why polling ended, and the exit code.
+    /// Emits the last event, with the reason why polling ended and the exit code.
     pub fn emit_end<T>(&mut self, outcome: &CliResult<T>) -> CliResult<()> {
         let (reason, exit) = match outcome.as_ref().map_err(|error| error.exit) {
             Ok(_) => ("until", Exit::Done),
@@ -208,7 +212,7 @@ impl Poller<'_> {
         self.emit("end", json!({ "reason": reason, "exit_code": exit as i32 }), reason)
     }
 
-    /// Reports what is new in a dataset. Returns a change of its status.
+    /// Reports what is new in a dataset. Returns the change of its status, if there is one.
     pub fn observe(&mut self, dataset: &Dataset) -> CliResult<Option<StatusChange>> {
         let to = dataset.status.clone();
         let reported = (to.clone(), dataset.progress, [dataset.n_images, dataset.n_videos]);
@@ -221,7 +225,7 @@ impl Poller<'_> {
         if from.as_ref() == Some(&to) {
             return self.emit_progress(dataset).map(|()| None);
         }
-        // A progress bar belongs to one status.
+        // A progress bar belongs to one status, so a change removes it.
         self.progress_bar = None;
         let arrow = from.as_ref().map_or_else(String::new, |from| format!("{} -> ", from.as_str()));
         let fields = json!({
@@ -258,7 +262,7 @@ impl Poller<'_> {
         Ok(())
     }
 
-    /// Reports that polling continues, although nothing has changed for a while.
+    /// Reports that polling continues although nothing has changed for a while.
     pub(super) fn emit_heartbeat(&mut self, wait: Duration) -> CliResult<()> {
         self.last_output = Instant::now();
         let context = self.context;
@@ -267,7 +271,7 @@ impl Poller<'_> {
             let event = event_document("heartbeat", json!({ "next_poll_s": seconds }));
             return context.out.print_event(&event, "");
         }
-        // In a terminal, the progress bar or the last message is visible.
+        // In a terminal, the user still sees the progress bar or the last message.
         if !context.messages.is_terminal() {
             let age = humantime::format_duration(Duration::from_secs(self.elapsed().as_secs()));
             context.messages.info(format!("still waiting after {age}"));

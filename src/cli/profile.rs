@@ -1,4 +1,5 @@
-//! `tessera profile` and `tessera init`: named deployments. A profile never contains a secret.
+//! `tessera profile` and `tessera init`: manages named deployments. A profile never contains a
+//! secret.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -311,7 +312,7 @@ fn deployment_from_environment(context: &Context) -> CliResult<DeploymentConfig>
     }
 }
 
-/// The secret in the environment, for a hosted profile. Reports where the secret will be stored, before
+/// Returns the secret in the environment, for a hosted profile. Where the secret will be stored is reported before
 /// anything is written.
 fn secret_to_store(context: &Context, profile: &Profile) -> CliResult<Option<SecretString>> {
     let DeploymentConfig::Hosted { base_url, .. } = &profile.deployment else { return Ok(None) };

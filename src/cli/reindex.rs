@@ -1,5 +1,5 @@
 //! `tessera reindex`: sends the request once. If the response is lost, the dataset's status shows
-//! whether it was accepted.
+//! whether the request was accepted.
 
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ use tessera_client::ApiOperation;
 use tessera_model::{Dataset, Failure, FailureKind, JobKind, Operation, SafeText, ShellCommand};
 use tessera_wire::add_media::{Accepted, accepted_since};
 
-/// Delays between checks of the dataset after a lost response: three within ten seconds.
+/// The delays between checks of the dataset after a lost response. There are three checks within
+/// ten seconds.
 const STATUS_CHECK_DELAYS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(5)];
 
@@ -127,7 +128,7 @@ async fn verify_accepted(
     Err(CliError::from(failure).with_message(message).with_remedy(remedy))
 }
 
-/// The failure without its remedy, for messages with a better one.
+/// Returns the failure without its remedy, for messages that have a better one.
 fn failure_text(failure: &Failure) -> String {
     Failure { remedy: None, ..failure.clone() }.to_string()
 }

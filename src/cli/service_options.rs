@@ -1,5 +1,5 @@
-//! Options of the commands that serve datasets from this machine: models, the store on a server, and the
-//! address. These options exist without the local service, too, so that a client reports what it lacks.
+//! Options of the commands that serve datasets from this machine: models, the store on a server, and the address. These
+//! options exist without the local service, too, so that a client can report what it lacks.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -62,12 +62,12 @@ pub struct ModelOptions {
 }
 
 impl ModelOptions {
-    /// The folder that was given, or else the one of the settings.
+    /// Returns the given folder, or the folder in the settings if none is given.
     pub fn or_of(self, settings: &Settings) -> Option<PathBuf> {
         self.model.or_else(|| settings.model.clone())
     }
 
-    /// Reads the settings only if no folder was given.
+    /// Returns the given folder, or reads the settings if none is given.
     pub fn or_of_settings(self, global: &GlobalOptions) -> CliResult<Option<PathBuf>> {
         if self.model.is_some() {
             return Ok(self.model);

@@ -88,7 +88,8 @@ fn read_search(path: &Path) -> CliResult<SavedSearch> {
     })
 }
 
-/// A cluster as saved, without removed previews, and with its search, which a selection needs.
+/// Returns the row of a cluster as saved, without its removed previews, and with its search, which
+/// a selection needs.
 fn combined_row(cluster: &Cluster, a: &SavedSearch, b: &SavedSearch) -> Option<Value> {
     let (saved, row) =
         [a, b].into_iter().find_map(|saved| Some((saved, saved.row(cluster.id)?)))?;
@@ -109,15 +110,15 @@ fn combined_row(cluster: &Cluster, a: &SavedSearch, b: &SavedSearch) -> Option<V
 
 pub struct SavedSearch {
     pub document: Value,
-    /// Without those that cannot be read.
+    /// The clusters, without those that cannot be read.
     pub clusters: Vec<Cluster>,
-    /// Whether it contains every page of the search, and all of it could be read.
+    /// Whether the document contains every page of the search, and every cluster could be read.
     pub complete: bool,
     row_indexes: HashMap<ClusterId, usize>,
 }
 
 impl SavedSearch {
-    /// Parses a document; the error is a phrase without a subject.
+    /// Parses a document. The error is a phrase without a subject.
     pub fn parse(source: &str) -> Result<Self, String> {
         let document: Value =
             serde_json::from_str(source).map_err(|error| format!("is not JSON: {error}"))?;
@@ -140,7 +141,8 @@ impl SavedSearch {
         self.document["clusters"].get(*self.row_indexes.get(&id)?)
     }
 
-    /// The search that found a cluster: its own after a set operation, else that of the document.
+    /// Returns the search that found a cluster. After a set operation, a cluster has a search of
+    /// its own; otherwise it is the search of the document.
     pub fn query(&self, id: ClusterId) -> &Value {
         let own = self.row(id).map(|row| &row["_query"]).filter(|own| !own.is_null());
         own.unwrap_or(&self.document["query"])

@@ -1,5 +1,4 @@
-//! Values of the command line that several commands parse or print: IDs and their beginnings, intervals,
-//! regions and times.
+//! Values that several commands parse or print: IDs and their beginnings, intervals, regions and times.
 
 use std::{
     collections::BTreeSet,
@@ -12,7 +11,8 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use tessera_model::{Region, Timestamp};
 
-/// Parses a polling interval. Too short an interval would burden the service.
+/// Parses a polling interval. A very short interval is rejected, because it would burden the
+/// service.
 pub fn parse_interval(raw: &str) -> Result<Duration, String> {
     let interval = humantime::parse_duration(raw).map_err(|error| error.to_string())?;
     if interval < Duration::from_millis(100) {
@@ -36,10 +36,10 @@ pub fn parse_four<T: FromStr>(raw: &str) -> Result<[T; 4], String> {
     four.ok_or_else(|| "expected four comma-separated numbers: x,y,width,height".to_owned())
 }
 
-/// Characters of a short ID, unless IDs of the same table have more in common.
+/// The length of a short ID, unless IDs of the same table have a longer common beginning.
 const MIN_LENGTH: usize = 8;
 
-/// The beginning of an ID, or a whole one.
+/// A whole ID, or its beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdPrefix(String);
 
@@ -69,10 +69,10 @@ impl FromStr for IdPrefix {
     }
 }
 
-/// With how many characters these IDs differ, at least [`MIN_LENGTH`].
+/// Returns the number of characters at which these IDs differ, at least [`MIN_LENGTH`].
 pub fn distinct_length<'a>(ids: impl IntoIterator<Item = &'a str>) -> usize {
     let ids: BTreeSet<&str> = ids.into_iter().collect();
-    // Among sorted texts, neighbors have the longest common beginnings.
+    // In a sorted list, neighbors have the longest common beginnings.
     let common = |(one, other): (&&str, &&str)| {
         one.bytes().zip(other.bytes()).take_while(|(left, right)| left == right).count()
     };
@@ -80,13 +80,13 @@ pub fn distinct_length<'a>(ids: impl IntoIterator<Item = &'a str>) -> usize {
     longest.map_or(MIN_LENGTH, |longest| MIN_LENGTH.max(longest + 1))
 }
 
-/// The current time, as RFC 3339 in UTC to the second.
+/// Returns the current time as RFC 3339, in UTC to the second.
 pub fn now_rfc3339() -> String {
-    // Only years beyond 9999 cannot be formatted.
+    // Formatting fails only for years beyond 9999.
     format_timestamp(timestamp_now()).unwrap_or_default()
 }
 
-/// A timestamp, as RFC 3339 in UTC to the second; `None` beyond the year 9999.
+/// Formats a timestamp as RFC 3339, in UTC to the second. Returns `None` beyond the year 9999.
 pub fn format_timestamp(stamp: Timestamp) -> Option<String> {
     let seconds = i64::try_from(stamp.as_secs()).ok()?;
     OffsetDateTime::from_unix_timestamp(seconds).ok()?.format(&Rfc3339).ok()

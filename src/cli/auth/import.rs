@@ -1,6 +1,5 @@
-//! `tessera auth import`: turns a browser session into a stored key pair. The service shows a secret only
-//! once, so the order is fixed: choose the store, send the one request, store the secret, read it back,
-//! then report.
+//! `tessera auth import`: turns a browser session into a stored key pair. The service shows a secret only once, so the
+//! order of steps is fixed: choose the store, send the only request, store the secret, read it back, then report.
 
 use std::io::{self, IsTerminal as _};
 
@@ -58,7 +57,7 @@ struct CredentialImport<'a> {
     hosted: HostedProfile,
     secrets: SecretStores,
     store: SecretStore,
-    /// Whether the user allowed the file in place of a keyring.
+    /// Whether the user allows the file as a store if there is no keyring.
     insecure_storage: bool,
 }
 
@@ -92,7 +91,7 @@ pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exi
     import.store_key_pair(issued).await
 }
 
-/// Where nothing can be asked, names all options at once that a question would replace.
+/// If no prompt is possible, names all options at once that would replace a prompt.
 fn require_options(
     context: &Context,
     options: &ImportOptions,
@@ -111,7 +110,8 @@ fn require_options(
         missing.push("--yes, to replace the secret that the profile already has");
     }
     match missing.len() {
-        // A single question says more.
+        // A single missing option is not named here, because the prompt that needs it reports it in
+        // more detail.
         0 | 1 => Ok(()),
         _ => Err(CliError::usage(format!("cannot prompt here; add {}", missing.join("; ")))),
     }
@@ -148,14 +148,15 @@ async fn dry_run(context: &Context, hosted: &HostedProfile) -> Result<Exit, CliE
     let rehearsal = DryRun::new(&[ApiOperation::Credentials]);
     let client =
         session_client(hosted, SecretString::from("unknown"))?.with_dry_run(rehearsal.clone());
-    // A dry run always ends with a failure in place of the response.
+    // The request is expected to fail, because a dry run never gets a response.
     let _ = client.create_credentials().await;
     context.print_dry_run(rehearsal.request())
 }
 
 impl CredentialImport<'_> {
     fn confirm_replacement(&self) -> Result<(), CliError> {
-        // A secret of another key or address is no longer usable.
+        // A secret that belongs to another key or address is no longer usable, so it may be
+        // replaced without a prompt.
         let Ok(Some(_)) = self.secrets.find(self.hosted.owner()) else { return Ok(()) };
         let question = format!(
             "`{}` already has a secret, for the key {}; replace it?",
@@ -222,8 +223,9 @@ impl CredentialImport<'_> {
         Ok(Exit::Done)
     }
 
-    /// The secret could not be stored, and the service does not show it again: shows it once on the
-    /// terminal, or stores it in the file without a terminal. Returns the error to report.
+    /// Rescues a secret that could not be stored, because the service does not show it again. The
+    /// secret is shown once on the terminal, or stored in the file if there is no terminal. Returns
+    /// the error to report.
     async fn reveal_unstored_secret(
         &self,
         owner: SecretOwner<'_>,
@@ -273,12 +275,12 @@ fn import_error(owner: SecretOwner, message: String) -> CliError {
     )
 }
 
-/// Restores the terminal's echo setting on drop, also when the prompt is interrupted.
+/// Restores the terminal's echo setting on drop, even if the prompt is interrupted.
 struct EchoGuard(Option<Termios>);
 
 impl EchoGuard {
-    /// Disables echo before the prompt appears: `rpassword` prints the prompt first, and a cookie
-    /// pasted immediately would be echoed.
+    /// Disables echo before the prompt appears. `rpassword` prints the prompt first, so a cookie
+    /// that is pasted immediately would be echoed.
     fn off() -> Self {
         let before = tcgetattr(stdin()).ok();
         if let Some(mut now) = before.clone() {
@@ -293,7 +295,7 @@ impl EchoGuard {
 impl Drop for EchoGuard {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
-            // The terminal may be gone by now.
+            // The error is ignored, because the terminal may be gone by now.
             let _ = tcsetattr(stdin(), OptionalActions::Now, before);
         }
     }

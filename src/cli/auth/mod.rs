@@ -1,5 +1,5 @@
-//! `tessera auth`: where the login of a profile is and whether it works, tokens for other programs, and the
-//! removal of a secret. The import of a key pair has a file of its own.
+//! `tessera auth`: shows where the login of a profile is and whether it works, prints tokens for other programs, and
+//! removes a secret. The import of a key pair has a file of its own.
 
 pub(super) mod import;
 mod secret_screen;
@@ -114,7 +114,8 @@ const STATUS_COLUMNS: &[Column] = &[
     Column::new("check", "check.words"),
 ];
 
-/// The exit code is that of the check: 0, 4 without login or permission, 5 without the dataset.
+/// Shows the login and checks it. The exit code is that of the check: 0, or 4 without login or
+/// permission, or 5 if the dataset does not exist.
 async fn show_status(context: &Context) -> Result<Exit, CliError> {
     let mut answer = secret_status(context)?;
     let by_dataset = context.global.dataset.is_some();
@@ -170,7 +171,7 @@ fn secret_status(context: &Context) -> Result<Value, CliError> {
     }))
 }
 
-/// Exit code, HTTP status and message of a check.
+/// Returns the exit code, HTTP status and message of a check.
 fn check_outcome(checked: &Result<(), CliError>, by_dataset: bool) -> (Exit, Option<u16>, String) {
     let Err(error) = checked else {
         let message = if by_dataset { "accepted for this dataset" } else { "accepted" };
@@ -182,7 +183,8 @@ fn check_outcome(checked: &Result<(), CliError>, by_dataset: bool) -> (Exit, Opt
     (error.exit, status, message.to_owned())
 }
 
-/// Limits of a printed token's lifetime. The API states no maximum; similar services accept a day.
+/// The limits of a printed token's lifetime. The API states no maximum, so this is the maximum of
+/// similar services, which is a day.
 const TTL_RANGE: [Duration; 2] = [Duration::from_secs(30), Duration::from_hours(24)];
 
 fn parse_ttl(raw: &str) -> Result<Duration, String> {

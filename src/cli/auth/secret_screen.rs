@@ -12,7 +12,7 @@ const SHOWN_FOR: Duration = Duration::from_secs(30);
 const ENTER_AND_CLEAR: &str = "\x1b[?1049h\x1b[2J\x1b[H";
 const CLEAR_AND_LEAVE: &str = "\x1b[2J\x1b[H\x1b[?1049l";
 
-/// The terminal of this process, which is not necessarily its standard output.
+/// Opens the terminal of this process, which is not necessarily its standard output.
 pub(super) fn open_terminal() -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open("/dev/tty")
 }
@@ -20,7 +20,7 @@ pub(super) fn open_terminal() -> io::Result<File> {
 /// Shows `text` until the user presses Enter, for at most 30 seconds.
 pub(super) async fn show(terminal: File, text: &PrintableText) -> io::Result<()> {
     let mut input = BufReader::new(terminal.try_clone()?);
-    // Left behind after the timeout; it ends with the process.
+    // After the timeout, the thread is left behind and ends with the process.
     let enter = tokio::task::spawn_blocking(move || input.read_line(&mut String::new()));
     let dismissed = async { drop(enter.await) };
     show_until(terminal, text, dismissed, tokio::time::sleep(SHOWN_FOR)).await
@@ -42,12 +42,12 @@ async fn show_until(
     Ok(())
 }
 
-/// Left when it is dropped, also after an interrupt.
+/// The alternate screen, which is left when this is dropped, even after an interrupt.
 struct AlternateScreen<W: Write>(W);
 
 impl<W: Write> Drop for AlternateScreen<W> {
     fn drop(&mut self) {
-        // The terminal may be gone, and the secret with it.
+        // If the terminal is gone, the secret is gone with it.
         let _ = self.0.write_all(CLEAR_AND_LEAVE.as_bytes()).and_then(|()| self.0.flush());
     }
 }
@@ -61,7 +61,7 @@ mod tests {
 
     use super::*;
 
-    /// A terminal with a history, shared with the test.
+    /// A terminal with a history that the test can read.
     #[derive(Clone)]
     struct Terminal(Arc<Mutex<vt100::Parser>>);
 
@@ -101,7 +101,7 @@ mod tests {
         assert!(!parser.screen().alternate_screen());
     }
 
-    /// Polls once: the secret is shown, and nothing has ended yet.
+    /// Polls once and checks that the secret is still shown.
     async fn poll_once(shown: &mut (impl Future<Output = io::Result<()>> + Unpin)) {
         tokio::select! {
             biased;

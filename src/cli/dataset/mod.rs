@@ -1,4 +1,5 @@
-//! `tessera dataset`: lists, shows and pins datasets. `watch` waits for their statuses.
+//! `tessera dataset`: lists, shows and pins datasets, and dispatches to `watch`, which waits for a
+//! status.
 
 mod watch;
 
@@ -87,7 +88,7 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
         }
         DatasetCommand::Pin { dataset } => pin(context, dataset.as_deref()).await,
         DatasetCommand::Unpin { dataset } => unpin(context, dataset.as_deref()).await,
-        // `main` opens the interface.
+        // `main` opens the interface before commands are dispatched.
         DatasetCommand::Open { .. } => {
             Err(CliError::usage("the interface cannot be opened from here; use `tessera tui`"))
         }
@@ -204,7 +205,7 @@ fn dataset_document(dataset: &Dataset) -> Value {
         allowed[name] = match permission {
             Permission::Allowed => true.into(),
             Permission::Denied(_) => false.into(),
-            // The API does not specify it: the response decides.
+            // The API does not specify whether this is allowed, so only a response can show it.
             Permission::Unspecified | Permission::Confirm => Value::Null,
         };
         if let Some(reason) = permission.denial_reason() {
@@ -232,7 +233,7 @@ async fn pin(context: &Context, dataset: Option<&str>) -> CliResult {
     })
 }
 
-/// Unpins by ID, even if the dataset no longer exists.
+/// Unpins a dataset by its ID, even if the dataset no longer exists.
 async fn unpin(context: &Context, dataset: Option<&str>) -> CliResult {
     let profile = pinning_profile(context)?;
     let id = context.dataset_id(dataset).await?;

@@ -1,5 +1,5 @@
-//! `tessera dataset wait` and `tessera dataset watch`: polls a dataset until it reaches a status, and reacts
-//! to each change with a command, the bell or a notification.
+//! `tessera dataset wait` and `tessera dataset watch`: polls a dataset until it reaches a status, and reacts to each
+//! change with a command, the bell or a notification.
 
 use std::{
     io,
@@ -20,7 +20,7 @@ use crate::{
 };
 use tessera_model::{Dataset, DatasetId, JobKind, SafeText, SavedJobState, ShellCommand, Status};
 
-/// For this long after an addition was accepted, the service may still report the previous status.
+/// How long the service may still report the previous status after it has accepted an addition.
 const SETTLING_TIME: Duration = Duration::from_mins(1);
 
 const STATUS_COLUMNS: &[Column] = &[Column::new("status", "status_new")];
@@ -66,7 +66,7 @@ pub(super) async fn wait(connection: &Connection<'_>, options: &WatchOptions) ->
     context.print(&Document::one("tessera.dataset/1", dataset_document(&outcome?), STATUS_COLUMNS))
 }
 
-/// Without `--until`, ERROR is a change like any other.
+/// Reports changes until a goal is reached. Without `--until`, ERROR is a change like any other.
 pub(super) async fn watch(
     connection: &Connection<'_>,
     options: &WatchOptions,
@@ -86,7 +86,8 @@ pub(super) async fn watch(
     outcome.map(|_| Exit::Done)
 }
 
-/// Returns the dataset. An interrupt is an error, so that the stream of events ends properly.
+/// Polls until the goal is reached, and returns the dataset. An interrupt is an error, so that the
+/// stream of events ends properly.
 async fn poll_until(
     poller: &mut Poller<'_>,
     connection: &Connection<'_>,
@@ -123,7 +124,7 @@ async fn poll_until(
     outcome.unwrap_or_else(|| Err(CliError::interrupted()))
 }
 
-/// How long an idle status may still be the one from before an addition of ours.
+/// Returns how long an idle status may still be the status from before an addition of this machine.
 fn remaining_settling(connection: &Connection<'_>, dataset: DatasetId) -> Duration {
     let stored = connection.state.jobs().unwrap_or_else(|failure| {
         connection.context.messages.warn(failure.to_string());
@@ -141,15 +142,15 @@ fn remaining_settling(connection: &Connection<'_>, dataset: DatasetId) -> Durati
 }
 
 pub(super) enum WaitGoal {
-    /// Polls until interrupted.
+    /// Poll until interrupted.
     Never,
-    /// Any status without a running operation.
+    /// Any status in which no operation is running.
     Rest,
     AnyOf(Vec<Status>),
 }
 
 impl WaitGoal {
-    /// The goal of `--until`; without any status, that no operation is running.
+    /// Parses the goal of `--until`. Without any status, the goal is that no operation is running.
     pub(super) fn parse(context: &Context, statuses: &[String]) -> Self {
         let statuses: Vec<Status> = statuses.iter().map(|status| Status::parse(status)).collect();
         for status in &statuses {
@@ -160,7 +161,8 @@ impl WaitGoal {
         if statuses.is_empty() { Self::Rest } else { Self::AnyOf(statuses) }
     }
 
-    /// Whether the goal is reached, or unreachable because the dataset is in ERROR.
+    /// Returns the result once the goal is reached, or once it is unreachable because the dataset
+    /// is in ERROR.
     pub(super) fn reached(&self, dataset: &Dataset) -> Option<CliResult<()>> {
         let reached = match self {
             Self::Never => return None,
@@ -180,7 +182,7 @@ impl WaitGoal {
         }
     }
 
-    /// What has to happen first when the dataset stays in another status.
+    /// Explains what has to happen first if the dataset stays in another status.
     pub(super) fn hint(&self, dataset: &Dataset) -> Option<String> {
         let Self::AnyOf(statuses) = self else { return None };
         let (name, id) = (&dataset.name, dataset.id);
@@ -200,7 +202,7 @@ impl WaitGoal {
 
 pub(super) struct ChangeReaction<'a> {
     context: &'a Context,
-    /// A command line for `sh`.
+    /// The command line to run with `sh`.
     command: Option<&'a str>,
     notify: bool,
 }
@@ -232,8 +234,9 @@ impl<'a> ChangeReaction<'a> {
     }
 }
 
-/// The event is in the environment, so that text from the service never becomes part of the shell
-/// command line. The output goes to standard error, because standard output is for the events.
+/// Creates the command that runs at a change. The event is passed in the environment, so that text
+/// from the service never becomes part of the shell's command line. The output of the command goes
+/// to standard error, because standard output is for the events.
 fn change_command(line: &str, dataset: &Dataset, from: &Status, to: &Status) -> Command {
     let mut command = subprocess::command("sh");
     command.args(["-c", line]);

@@ -1,4 +1,4 @@
-//! The archive of an export: downloaded, verified, inspected, and optionally extracted.
+//! Handles the archive of an export: downloads, verifies, inspects and optionally extracts it.
 
 use std::path::{Path, PathBuf};
 
@@ -138,7 +138,7 @@ impl Context {
     }
 }
 
-/// On interruption, prints how to resume the download.
+/// Prints how to resume the download if it is interrupted.
 struct ResumeHint<'a> {
     messages: Messages,
     task: ExportTaskId,
@@ -255,8 +255,8 @@ fn inspection_json(inspection: &Inspection) -> Value {
     })
 }
 
-/// The problems of an archive, one sentence each. `with_images` is whether images were requested;
-/// if unknown, an archive without images is complete.
+/// Describes the problems of an archive, one sentence each. `with_images` is whether images were
+/// requested. If that is unknown, an archive without images is complete.
 pub(super) fn archive_problems(inspection: &Inspection, with_images: Option<bool>) -> Vec<String> {
     let images = with_images.unwrap_or(inspection.images > 0);
     [

@@ -1,5 +1,5 @@
-//! `tessera export`: starts exports, finds those that were started before, shows and follows them, and
-//! downloads their archives.
+//! `tessera export`: starts exports, finds exports that were started before, shows and follows them, and downloads
+//! their archives.
 
 mod archive;
 mod start;
@@ -192,7 +192,8 @@ struct FoundExport {
 }
 
 impl ExportLookup {
-    /// Finds the export. Job records contain the dataset of exports started on this machine.
+    /// Finds the export. Job records provide the dataset of an export that was started on this
+    /// machine.
     async fn find(&self, connection: &Connection<'_>) -> CliResult<FoundExport> {
         let jobs = recorded_exports(connection).unwrap_or_else(|failure| {
             connection.context.messages.warn(failure.to_string());
@@ -224,7 +225,8 @@ impl FoundExport {
         Self { dataset: recorder.job().dataset, task, job: recorder.job().record() }
     }
 
-    /// The job that follows the export from now on, also if the export was started elsewhere.
+    /// Returns the job that follows the export from now on, even if the export was started
+    /// elsewhere.
     pub(super) fn running_job(&self) -> Job {
         let request = self.request().cloned().unwrap_or_else(|| ExportJob {
             spec: ExportSpec {
@@ -259,7 +261,7 @@ fn export_of(job: &JobRecord) -> Option<&ExportJob> {
     }
 }
 
-/// The exports started on this machine by any process, oldest first.
+/// Returns the exports that any process of this machine has started, oldest first.
 fn recorded_exports(connection: &Connection<'_>) -> Result<Vec<StoredJob>, Failure> {
     let mut jobs = connection.state.jobs()?;
     jobs.retain(|stored| export_of(&stored.job).is_some());

@@ -1,5 +1,5 @@
-//! `tessera export start`: sends the request once, for a dataset or a selection in it, then waits and
-//! downloads as requested.
+//! `tessera export start`: sends the request once, for a dataset or a selection in it, then waits and downloads as
+//! requested.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -69,7 +69,7 @@ impl ExportStartOptions {
             .auto_download
             .then(|| DownloadTarget { path: export.target(), options: &self.archive });
         if let Some(target) = &target {
-            // Check before the export starts that the archive can be saved.
+            // The target is checked before the export starts, so that the archive can be saved.
             target.check()?;
         }
         let mut recorder =
@@ -116,7 +116,8 @@ impl ExportStartOptions {
                 .download
                 .clone()
                 .unwrap_or_else(|| expand_home((&defaults.download_dir).into())),
-            // When waiting, no other process is there to download the archive.
+            // The setting applies only with `--wait`, because otherwise this process ends before
+            // the archive is ready.
             auto_download: self.download.is_some()
                 || self.archive.extract.is_some()
                 || self.wait && defaults.auto_download,
@@ -143,7 +144,7 @@ fn record_failure(recorder: &mut JobRecorder<'_>, failure: Failure) -> CliError 
     if may_have_started { error.with_code("may_have_started") } else { error }
 }
 
-/// Prints the export; with `--quiet`, only its ID.
+/// Prints the export, or only its ID with `--quiet`.
 fn print_export(context: &Context, export: &FoundExport, task: &ExportTask) -> CliResult {
     if context.global.quiet && !context.out.is_machine() {
         return context.print_line(export.task);
@@ -169,7 +170,7 @@ impl ExportContentOptions {
         self.selection.as_deref()
     }
 
-    /// The selection to export; `None` for the whole dataset.
+    /// Returns the selection to export, or `None` for the whole dataset.
     pub(super) fn selection(
         &self,
         connection: &Connection<'_>,

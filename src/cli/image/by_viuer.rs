@@ -1,9 +1,9 @@
-//! Draws pictures with `viuer`, for terminals that misdraw our own encoding: one image per row of
-//! pictures.
+//! Draws pictures with `viuer`, for terminals that misdraw our own encoding. Each row of pictures is drawn as one
+//! image.
 //!
-//! `viuer` queries the terminal again before it uses a protocol, and waits for the response without
-//! a deadline. It therefore only gets protocols that our own probe has confirmed. Sixels need a second
-//! encoder, so that terminals with sixels get half-blocks.
+//! `viuer` queries the terminal again before it uses a protocol, and waits for the response without a deadline. It
+//! therefore gets only protocols that our own probe has confirmed. Sixels would need a second encoder, so terminals
+//! with sixels get half-blocks.
 
 use image::{DynamicImage, Rgba, RgbaImage, imageops};
 use viuer::Config;
@@ -36,7 +36,7 @@ pub(super) fn print_row(
     }
 }
 
-/// Joins pictures to one image. Returns its columns and rows, too.
+/// Joins pictures into one image, and returns the image with its columns and rows.
 fn join(pictures: &[FittedPicture], canvas: Canvas, gap: Rgba<u8>) -> (RgbaImage, u32, u32) {
     let count = u32::try_from(pictures.len()).unwrap_or(u32::MAX);
     let rows = u32::from(pictures.iter().map(|picture| picture.fit.cells.1).max().unwrap_or(1));
@@ -52,7 +52,8 @@ fn join(pictures: &[FittedPicture], canvas: Canvas, gap: Rgba<u8>) -> (RgbaImage
     (strip, columns, rows)
 }
 
-/// The color between pictures: transparent, or black in a pipe, where nothing moves a cursor.
+/// Returns the color between pictures. It is transparent, or black in a pipe, where nothing moves a
+/// cursor.
 fn gap_color(is_terminal: bool) -> Rgba<u8> {
     Rgba([0, 0, 0, if is_terminal { 0 } else { u8::MAX }])
 }

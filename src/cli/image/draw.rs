@@ -1,5 +1,5 @@
-//! Draws pictures at the cursor, in rows with the names below. The encoders are those of the interface;
-//! `by_viuer` draws with the library of that name instead.
+//! Draws pictures at the cursor, in rows with names below. The encoders are those of the interface, unless `by_viuer`
+//! draws with the library of that name.
 
 use std::fmt::Write as _;
 
@@ -22,20 +22,21 @@ pub struct NamedPicture {
 
 #[derive(Clone, Copy, Debug)]
 pub struct DrawOptions {
-    /// Pictures per row.
+    /// The number of pictures per row.
     pub across: u16,
-    /// Maximum width in columns.
+    /// The maximum width in columns.
     pub width: Option<u16>,
     pub by_viuer: bool,
 }
 
-/// Height and width of a picture in a grid, as a ratio.
+/// The shape of a picture in a grid, as height to width.
 const TILE_SHAPE: (u32, u32) = (3, 4);
 pub(super) const TILE_GAP: u16 = 1;
-/// Base64 characters of one chunk, as limited by the kitty graphics protocol.
+/// The number of Base64 characters in a chunk, which the kitty graphics protocol limits.
 const KITTY_CHUNK_SIZE: usize = 4096;
 
-/// The terminal of this process. Fails if there is none, unless half-blocks are requested.
+/// Returns what the terminal of this process can draw. Fails if there is no terminal, unless
+/// half-blocks are requested.
 pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
     let protocol = context.settings.ui.graphics.protocol();
     if protocol == Some(Protocol::None) {
@@ -69,7 +70,7 @@ pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
     Ok(screen)
 }
 
-/// Draws pictures row by row. Returns the error of the first that cannot be decoded.
+/// Draws pictures row by row. Returns the error of the first picture that cannot be decoded.
 pub fn draw_pictures(
     context: &Context,
     screen: &TerminalInfo,
@@ -129,7 +130,7 @@ fn tile_canvas(screen: &TerminalInfo, across: u16, columns: u16) -> Canvas {
     Canvas { columns: wide, rows: high.max(1), cell: screen.cell, protocol }
 }
 
-/// The characters and control sequences that draw pictures side by side, and leave the cursor below.
+/// Returns the characters and control sequences that draw pictures side by side and leave the cursor below them.
 fn encode_row(
     pictures: Vec<FittedPicture>,
     canvas: Canvas,
@@ -144,13 +145,13 @@ fn encode_row(
             .map(|row| half_block_line(&pictures, canvas, row, truecolor))
             .collect());
     }
-    // The lines exist before anything is drawn, so that no picture scrolls the one beside it.
+    // The lines are created before anything is drawn, so that no picture scrolls the one beside it.
     let mut out = "\n".repeat(usize::from(rows));
     // Writing into a string cannot fail.
     let _ = write!(out, "\x1b[{rows}A");
     let step = canvas.columns + TILE_GAP;
     for (column, picture) in (0..).step_by(usize::from(step)).zip(&pictures) {
-        // Protocols leave the cursor in different places, so that the cursor is saved and restored.
+        // The cursor is saved and restored, because protocols leave it in different places.
         out.push_str("\x1b7");
         if column > 0 {
             let _ = write!(out, "\x1b[{column}C");
@@ -164,7 +165,7 @@ fn encode_row(
 
 fn push_picture(out: &mut String, picture: &Thumbnail) {
     match &picture.encoded {
-        // Half-blocks are written line by line.
+        // Half-blocks are not drawn here, because they are written line by line.
         Encoded::Pixels(_) => {}
         Encoded::Sequence(sequence) => out.push_str(sequence),
         Encoded::Kitty { payload, size } => {
@@ -183,7 +184,8 @@ fn push_picture(out: &mut String, picture: &Thumbnail) {
     }
 }
 
-/// One line of half-blocks: the upper pixel is the background, the lower one the foreground.
+/// Returns one line of half-blocks. The upper pixel is the background, and the lower one the
+/// foreground.
 fn half_block_line(pictures: &[Thumbnail], canvas: Canvas, row: u16, truecolor: bool) -> String {
     let color = |[red, green, blue]: [u8; 3]| {
         if truecolor {
@@ -218,7 +220,7 @@ fn half_block_line(pictures: &[Thumbnail], canvas: Canvas, row: u16, truecolor: 
     line
 }
 
-/// A line of names, each as wide as its picture.
+/// Returns a line of names, each as wide as its picture.
 fn caption_line(names: &[&str], wide: usize) -> String {
     let mut line = String::new();
     for name in names {

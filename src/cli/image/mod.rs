@@ -1,5 +1,4 @@
-//! `tessera image`: draws pictures in the terminal's scrollback, from a file, standard input, a URL, or a
-//! dataset.
+//! `tessera image`: draws pictures into the terminal's scrollback, from a file, standard input, a URL, or a dataset.
 
 mod by_viuer;
 mod draw;
@@ -122,7 +121,8 @@ impl<'a> PictureLoader<'a> {
         }
     }
 
-    /// The API has no path for a media item, so it is found as the one most similar to itself.
+    /// Loads a picture of a dataset. The API has no request for a single media item, so this
+    /// searches for the media item that is most similar to it, which is the media item itself.
     async fn load_media(
         &mut self,
         context: &'a Context,
@@ -157,7 +157,7 @@ impl<'a> PictureLoader<'a> {
     }
 }
 
-/// A client without login for the host of a URL, with the usual limits for pictures.
+/// Creates a client without login for the host of a URL, with the usual limits for pictures.
 fn anonymous_client(address: &str) -> Result<Client, CliError> {
     let origin = reqwest::Url::parse(address)
         .map(|url| url.origin().ascii_serialization())

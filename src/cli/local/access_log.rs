@@ -1,5 +1,5 @@
-//! The access log of `tessera serve`: a line of JSON for each request. A thread of its own writes them,
-//! so that no response waits for a slow disk or reader; what it cannot keep up with is counted.
+//! Writes the access log of `tessera serve`: a line of JSON for each request. A separate thread writes the lines, so
+//! that no response waits for a slow disk or reader. Records that the thread cannot keep up with are counted.
 
 use std::{
     io,
@@ -22,12 +22,12 @@ use crate::{
 use tessera_files::RotatingFile;
 use tessera_service::{AccessLog, AccessRecord};
 
-/// Records that wait to be written; further ones are lost.
+/// The number of records that may wait to be written. Further records are lost.
 const MAX_WAITING: usize = 4096;
-/// Time that the last records have to be written at the end.
+/// How long the last records may take to be written at the end.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Ends when the log has no sender any more.
+/// The thread that writes the log. It ends when the log has no sender any more.
 pub struct AccessLogThread {
     ended: Receiver<()>,
 }
@@ -38,7 +38,7 @@ enum LogDestination {
 }
 
 impl LogDestination {
-    /// `-` is standard output.
+    /// Opens the destination. The path `-` is standard output.
     fn open(path: &Path) -> io::Result<Self> {
         if path == "-" {
             return Ok(Self::StandardOutput);
@@ -85,7 +85,7 @@ fn access_log(sender: SyncSender<AccessRecord>, lost: Arc<AtomicU64>) -> AccessL
     })
 }
 
-/// Writes each record, and after a gap how many are missing.
+/// Writes each record. After a gap, it also writes how many records are missing.
 fn write_records(
     mut destination: LogDestination,
     records: &Receiver<AccessRecord>,
@@ -115,7 +115,8 @@ fn write_records(
 }
 
 impl AccessLogThread {
-    /// Waits until the last records are written, but not for a reader that has stopped reading.
+    /// Waits until the last records are written. A reader that has stopped reading is not waited
+    /// for.
     pub fn finish(self) {
         if self.ended.recv_timeout(END_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
             write_message("warning: the last lines of the access log were not written.");

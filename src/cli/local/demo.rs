@@ -1,4 +1,5 @@
-//! `tessera demo`: the sample dataset, and a text tour for runs without a terminal.
+//! `tessera demo`: creates and serves the sample dataset. Without a terminal, it prints a text
+//! tour.
 
 use std::{
     fmt,
@@ -21,12 +22,12 @@ use tessera_model::{
     polling::{PollTarget, PollingIntervals},
 };
 
-/// A fixed seed: everyone gets the same pictures.
+/// The seed is fixed, so that everyone gets the same pictures.
 const SAMPLE_SEED: u64 = 2026;
 
 /// Generates the sample dataset unless it exists, and starts a deployment that serves it.
 pub async fn start_demo(images: u32, data: Option<PathBuf>) -> CliResult<LocalService> {
-    // Separate from the index of the user's own folders.
+    // The demo is separate from the index of the user's own folders.
     let data = match data {
         Some(folder) => folder,
         None => index_dir(None)?.with_file_name("demo"),
@@ -49,7 +50,7 @@ pub async fn start_demo(images: u32, data: Option<PathBuf>) -> CliResult<LocalSe
 
 fn report_painting(reported: &AtomicUsize, done: usize, all: usize) {
     let tenth = done * 10 / all.max(1);
-    // Everything at once: the files existed already.
+    // Everything is reported at once, because the files existed already.
     if done == all && reported.load(Ordering::Relaxed) == 0 {
         return;
     }
@@ -59,7 +60,7 @@ fn report_painting(reported: &AtomicUsize, done: usize, all: usize) {
     }
 }
 
-/// The text tour: datasets, clusters, a similarity search, and a verified export.
+/// Prints the text tour: datasets, clusters, a similarity search, and a verified export.
 pub async fn run_text_tour(local: &LocalService) -> CliResult<()> {
     let client = local.client()?;
     let dataset = wait_until_ready(&client, local).await?;
@@ -164,7 +165,7 @@ async fn show_export(client: &Client, dataset: &Dataset) -> CliResult<()> {
     Ok(())
 }
 
-/// A caption, or the name of the first file.
+/// Returns a caption, or the name of the first file.
 fn cluster_label(cluster: &Cluster) -> String {
     let file = || cluster.previews.first().map(|first| &first.file_name);
     cluster.caption().or_else(file).map(ToString::to_string).unwrap_or_default()

@@ -1,14 +1,14 @@
-//! `tessera serve --explain`: prints `docs/choices.md` and `docs/compatibility.md` as text for a terminal. The pages are
-//! the only source, so what is printed is what is documented.
+//! `tessera serve --explain`: prints `docs/choices.md` and `docs/compatibility.md` as text for a terminal. These pages
+//! are the only source, so that the printed text cannot differ from the documentation.
 
 use std::fmt::Write as _;
 
 const PAGES: [&str; 2] =
     [include_str!("../../../docs/choices.md"), include_str!("../../../docs/compatibility.md")];
 
-/// Characters of a line of the text.
+/// The maximum number of characters in a line of the text.
 const LINE_WIDTH: usize = 100;
-/// The indentation of the cells of a row, below its subject.
+/// The indentation of a row's cells, which are below the row's subject.
 const CELL_INDENT: &str = "      ";
 
 /// Returns both pages as text.
@@ -16,8 +16,8 @@ pub(super) fn explanation_text() -> String {
     PAGES.map(page_text).join("\n")
 }
 
-/// Writes headings in capitals, paragraphs as wrapped lines, and each row of a table as a line with its subject and
-/// indented lines with its other cells.
+/// Converts a page to text. Headings become capitals, and paragraphs become wrapped lines. A row of a table becomes a
+/// line with its subject, followed by indented lines with the other cells.
 fn page_text(markdown: &str) -> String {
     let mut text = String::new();
     for block in markdown.split("\n\n") {

@@ -1,4 +1,4 @@
-//! `tessera model`: checks the folder of a model, and keeps models by name.
+//! `tessera model`: checks the folder of a model, and stores models under a name.
 
 use std::{
     fs, io, iter,
@@ -42,7 +42,8 @@ fn check(out: &Output, folder: &Path, pictures: &[PathBuf]) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// The label of a picture, which is null without a confident one, and what it is a kind of.
+/// Encodes a picture and describes the result. The label is null if the model is not confident of
+/// any, and the hypernyms say what the label is a kind of.
 fn encode(model: &Encoder, picture: &Path) -> CliResult<Value> {
     let file = picture.display();
     let bytes = read_bytes_or_stdin(picture)?;
@@ -120,7 +121,8 @@ fn picture_text(picture: &Value) -> String {
 const COLUMNS: &[Column] =
     &[Column::new("NAME", "name"), Column::new("BYTES", "bytes"), Column::new("FOLDER", "folder")];
 
-/// Checks a model and copies its files. After a crash, it is there completely or not at all.
+/// Checks a model and copies its files. After a crash, the model is there either completely or not
+/// at all.
 pub(super) fn add(folder: &Path, name: Option<&str>) -> CliResult {
     let absolute = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let own_name = absolute.file_name().unwrap_or_default().to_string_lossy();
@@ -143,7 +145,7 @@ pub(super) fn add(folder: &Path, name: Option<&str>) -> CliResult {
 
 fn copy(from: &Path, files: &[PathBuf], models: &Path, target: &Path) -> io::Result<()> {
     tessera_files::create_private_dir_durably(models)?;
-    // What a crash left is replaced.
+    // Files that a crash has left are replaced.
     let partial = target.with_extension("partial");
     tessera_files::if_exists(fs::remove_dir_all(&partial))?;
     for file in files {
@@ -163,7 +165,7 @@ pub(super) fn list(out: &Output) -> CliResult {
     let mut rows = Vec::new();
     for entry in entries.into_iter().flatten() {
         let entry = entry.map_err(unreadable)?;
-        // Entries with other names are parts of copies that were interrupted.
+        // An entry with any other name is part of a copy that was interrupted.
         if let Some(name) = entry.file_name().to_str().filter(|name| check_name(name).is_ok()) {
             let bytes = size(&entry.path()).map_err(unreadable)?;
             let folder = entry.path().display().to_string();
@@ -176,7 +178,7 @@ pub(super) fn list(out: &Output) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// The bytes of the files in a folder and below.
+/// Returns the total size in bytes of the files in a folder and below.
 fn size(folder: &Path) -> io::Result<u64> {
     fs::read_dir(folder)?.try_fold(0, |sum, entry| {
         let entry = entry?;
@@ -205,26 +207,27 @@ fn models_dir() -> CliResult<PathBuf> {
     })
 }
 
-/// The folder of an added model if a path is only its name, and the path otherwise.
+/// Returns the folder of an added model if the path is only a model's name, and the path itself
+/// otherwise.
 pub fn model_folder(given: &Path) -> PathBuf {
     let name = given.to_str().filter(|name| check_name(name).is_ok() && !given.exists());
     let added = name.and_then(|name| Some(config::models_dir()?.join(name)));
     added.filter(|folder| folder.is_dir()).unwrap_or_else(|| given.to_owned())
 }
 
-/// Loads the model of a folder, or the one that was added under this name.
+/// Loads the model in a folder, or the model that was added under this name.
 pub(super) fn load_model(folder: &Path) -> CliResult<Encoder> {
     let folder = model_folder(folder);
     Encoder::load(&folder).map_err(|cause| CliError::usage(cause.to_string()))
 }
 
-/// Fails if a model cannot be used.
+/// Tests a model by running it. Fails if the model cannot be used.
 pub(super) fn test_model(folder: &Path, model: &Encoder) -> CliResult<SelfTest> {
     SelfTest::run(model)
         .map_err(|reason| CliError::failed(format!("the model {}: {reason}", folder.display())))
 }
 
-/// A name becomes that of a folder, and is not a path.
+/// Checks the name of a model, which becomes the name of a folder and must not be a path.
 pub(super) fn check_name(name: &str) -> CliResult<()> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if name.is_empty() || name.len() > 40 || !name.chars().all(fits) {

@@ -37,7 +37,7 @@ const UNENCRYPTED: &str = "other machines can reach this service, and logins and
     unencrypted. Put a proxy with TLS in front of it and name it with --allow-host https://NAME, or use an \
     SSH tunnel.";
 
-/// Serves until a signal ends it; returns the exit code.
+/// Serves until a signal stops the service, and returns the exit code.
 pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResult<i32> {
     if options.explain {
         write_stdout(&PrintableText::lines(&explanation_text()))?;
@@ -72,9 +72,9 @@ pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResu
     Ok(code)
 }
 
-/// Waits for a signal and stops the service; returns the exit code.
+/// Waits for a signal, stops the service, and returns the exit code.
 async fn run_until_signal(mut local: LocalService, mut signals: StopSignals) -> CliResult<i32> {
-    // A separate task: stopping must not wait for indexing.
+    // The report runs in a separate task, because stopping must not wait for indexing.
     let skipped_report = tokio::spawn({
         let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
         async move {
@@ -126,7 +126,7 @@ fn allowed_host(name: &str) -> CliResult<AllowedHost> {
     name.parse().map_err(|why| CliError::usage(format!("--allow-host {name}: {why}")))
 }
 
-/// Prints the one line that scripts read, as soon as the service accepts requests.
+/// Prints the line that scripts read, as soon as the service accepts requests.
 fn print_announcement(local: &LocalService, metrics: Option<SocketAddr>) -> CliResult<()> {
     let login = local.credentials();
     let mut datasets = Vec::new();
@@ -150,7 +150,8 @@ fn print_announcement(local: &LocalService, metrics: Option<SocketAddr>) -> CliR
     write_stdout(&PrintableText::compact_json(&line))
 }
 
-/// Runs tasks until a signal ends it, or none waits; returns the exit code.
+/// Runs tasks until a signal arrives, or, with `--once`, until no task waits for a worker. Returns
+/// the exit code.
 pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32> {
     let address = require_store(&options.shared.store)?;
     let model = options.model.or_of_settings(global)?;
@@ -158,7 +159,7 @@ pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32
         store: Some(address.clone()),
         bucket: options.shared.bucket.as_deref().map(parse_bucket).transpose()?,
         jobs: options.jobs.into(),
-        // Services write those that they search.
+        // Workers do not prepare index files, because a service writes the ones that it searches.
         prepare_indexes: false,
         ..local_settings(model.as_deref())?
     };
@@ -175,18 +176,18 @@ pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32
         code = signals.next() => code,
     };
     tokio::select! {
-        // Tasks stop at the next file.
+        // Dropping the deployment stops tasks at their next file.
         stopped = tokio::task::spawn_blocking(move || drop(deployment)) => {
             stopped.map_err(|_| Failure::internal_error())?;
         }
-        // A second signal ends the wait; the leases end by themselves.
+        // A second signal ends the wait. The leases expire by themselves.
         _ = signals.next() => {}
     }
     Ok(ended)
 }
 
-/// Receives signals from its creation on, so that it is created before the service is announced: a signal
-/// that came earlier would end the process at once.
+/// Receives signals from its creation on. It must be created before the service is announced, because an earlier signal
+/// would end the process at once.
 #[derive(Debug)]
 pub(super) struct StopSignals {
     interrupt: Signal,
@@ -205,7 +206,7 @@ impl StopSignals {
         })
     }
 
-    /// Waits for the next signal, and returns its exit code. Ctrl-C and SIGTERM are the normal ways to stop.
+    /// Waits for the next signal and returns its exit code. Ctrl-C and SIGTERM are the normal ways to stop.
     pub(super) async fn next(&mut self) -> i32 {
         tokio::select! {
             _ = self.interrupt.recv() => 130,

@@ -1,4 +1,4 @@
-//! The local service in this process, and the settings that it is opened with.
+//! Runs the local service in this process, and builds the settings that it is opened with.
 
 use std::{
     env,
@@ -35,11 +35,11 @@ use tessera_service::{
 };
 
 pub struct LocalService {
-    /// Direct access, for what is not part of the API.
+    /// Direct access to the deployment, for what is not part of the API.
     pub(super) deployment: Deployment,
-    /// The datasets of the folders given at start, in the same order.
+    /// The datasets of the folders that were given at start, in the same order.
     pub(super) datasets: Vec<DatasetId>,
-    /// Where clients reach the service.
+    /// The address at which clients reach the service.
     address: SocketAddr,
     access: AccessMode,
     stop: oneshot::Sender<()>,
@@ -50,14 +50,14 @@ pub struct LocalService {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequiredLogin {
     None,
-    /// A new one with every start.
+    /// A new login for each start.
     Generated,
-    /// The one of the data folder.
+    /// The login of the data folder, which stays the same.
     Kept,
 }
 
 impl LocalService {
-    /// Opens the data folder (or the default one), adds the folders, and serves them.
+    /// Opens the given or the default data folder, adds the folders, and serves them.
     pub(super) async fn start(
         (data, settings): (Option<PathBuf>, DeploymentSettings),
         folders: &[PathBuf],
@@ -66,7 +66,7 @@ impl LocalService {
         options: impl FnOnce(AccessMode) -> ServerOptions,
     ) -> CliResult<Self> {
         let data = index_dir(data)?;
-        // Bind first: an address in use must not cost an index.
+        // The address is bound first, because an address that is in use must not cost an index.
         let listener = bind(listen, "--listen").await?;
         let address = listener.local_addr();
         let address =
@@ -128,14 +128,15 @@ impl LocalService {
         }
     }
 
-    /// When the folders are indexed: the pictures and videos that were skipped.
+    /// Waits until the folders are indexed, and returns a warning about the pictures and videos
+    /// that were skipped.
     pub fn skipped_warning(&self) -> impl Future<Output = Option<SafeText>> + Send + use<> {
         let (deployment, datasets) = (self.deployment.clone(), self.datasets.clone());
         async move {
             deployment.wait_until_idle().await;
             let list = move || {
                 let skipped = datasets.iter().map(|dataset| deployment.skipped_files(*dataset));
-                // The list is printed at the end, too.
+                // Errors are ignored here, because the list is also printed at the end.
                 skipped.filter_map(Result::ok).flatten().collect::<Vec<_>>()
             };
             spawn_blocking(list).await.ok().and_then(|skipped| skipped_sentence(&skipped))
@@ -150,7 +151,7 @@ impl LocalService {
         format!("http://{}", self.address)
     }
 
-    /// The login of the service, unless it needs none.
+    /// Returns the login of the service, or `None` if it needs none.
     pub(super) fn credentials(&self) -> Option<&ServiceCredentials> {
         match &self.access {
             AccessMode::Token(credentials) => Some(credentials),
@@ -169,7 +170,7 @@ impl LocalService {
         Ok(Client::new(endpoint)?)
     }
 
-    /// Returns only when the server stopped by itself, which is a failure.
+    /// Waits until the server stops by itself, which is always a failure.
     pub async fn wait_for_failure(&mut self) -> CliError {
         match (&mut self.server_task).await {
             Ok(Err(error)) => error.into(),
@@ -180,7 +181,7 @@ impl LocalService {
 
     /// Stops the server after it has finished open responses.
     pub async fn stop(self) -> CliResult<()> {
-        // The receiver is gone only if the server stopped by itself.
+        // The receiver is gone only if the server has stopped by itself.
         let _ = self.stop.send(());
         match self.server_task.await {
             Ok(served) => Ok(served?),
@@ -189,7 +190,7 @@ impl LocalService {
     }
 }
 
-/// Listens on the address of an option.
+/// Listens on the address that an option names.
 pub(super) async fn bind(address: SocketAddr, option: &str) -> CliResult<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
         let remedy = format!("choose another address with {option}, or port 0 for a free port");
@@ -197,14 +198,15 @@ pub(super) async fn bind(address: SocketAddr, option: &str) -> CliResult<TcpList
     })
 }
 
-/// The address that clients can use: for all addresses of this machine, one of them.
+/// Returns an address that clients can use. If the service listens on all addresses of this
+/// machine, one of them is chosen.
 fn reachable_address(listening: SocketAddr) -> SocketAddr {
     let (target, loopback): (_, IpAddr) = match listening.ip() {
         all if !all.is_unspecified() => return listening,
         IpAddr::V4(_) => ("192.0.2.1:9", Ipv4Addr::LOCALHOST.into()),
         IpAddr::V6(_) => ("[2001:db8::1]:9", Ipv6Addr::LOCALHOST.into()),
     };
-    // Chooses the address of the default route; connecting a UDP socket sends nothing.
+    // Connecting a UDP socket sends nothing, but chooses the address of the default route.
     let network_address = || {
         let socket = UdpSocket::bind((listening.ip(), 0)).ok()?;
         socket.connect(target).ok()?;
@@ -238,7 +240,8 @@ pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {
     }
 }
 
-/// Names pictures and videos that were skipped; `None` without any. Other files are expected in folders.
+/// Names the pictures and videos that were skipped, or returns `None` if there are none. Other skipped files are not
+/// named, because folders are expected to contain them.
 fn skipped_sentence(skipped: &[SkippedFile]) -> Option<SafeText> {
     const NAMED: usize = 3;
     let media: Vec<&SkippedFile> = skipped.iter().filter(|it| it.is_media).collect();
@@ -259,7 +262,7 @@ impl From<LocalError> for CliError {
     }
 }
 
-/// With the model of a folder, if one is given.
+/// Returns the settings of local deployments, with the model of a folder if one is given.
 pub fn local_settings(model: Option<&Path>) -> CliResult<LocalSettings> {
     let mut settings = LocalSettings { storage: storage_settings()?, ..LocalSettings::detect() };
     if let Some(folder) = model {
@@ -280,7 +283,7 @@ pub async fn check_storage_folder(folder: &Path) -> CliResult<()> {
     storage.list(&folder.to_string_lossy(), None, 1).await.map(drop).map_err(unusable)
 }
 
-/// The settings of object storage, from the environment.
+/// Returns the settings of object storage from the environment.
 fn storage_settings() -> CliResult<StorageSettings> {
     let variables = env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));

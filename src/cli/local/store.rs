@@ -33,7 +33,7 @@ const STORE_COLUMNS: &[Column] = &[
     Column::new("BYTES", "bytes"),
 ];
 
-/// Waits for the server, at most as long as its address says.
+/// Runs a store command. The wait for the server is limited by the store's address.
 pub fn run_store(out: &Output, command: &StoreCommand) -> CliResult {
     let failed = |cause: StoreError| CliError::failed(cause.to_string());
     let (address, status) = match command {
@@ -55,19 +55,19 @@ pub fn run_store(out: &Output, command: &StoreCommand) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// The address of the store on a server.
+/// Returns the address of the store on a server, or an error if none is given.
 pub(super) fn require_store(options: &StoreOptions) -> CliResult<StoreAddress> {
     store_address(options)?.ok_or_else(|| {
         CliError::usage("give the address of the store with --store or TESSERA_STORE")
     })
 }
 
-/// The address of the store on a server, if there is one.
+/// Returns the address of the store on a server, if one is given.
 pub(super) fn store_address(options: &StoreOptions) -> CliResult<Option<StoreAddress>> {
     let Some(raw) = options.store.as_ref().map(ExposeSecret::expose_secret) else {
         return Ok(None);
     };
-    // Messages must not repeat the address, which may contain a password.
+    // Messages must not repeat the address, because it may contain a password.
     let address: StoreAddress =
         raw.parse().map_err(|reason: String| CliError::usage(format!("--store: {reason}")))?;
     if address.has_password()
@@ -96,10 +96,11 @@ fn document(address: &StoreAddress, status: &StoreStatus) -> Document {
     Document::one("tessera.store/1", fields, STORE_COLUMNS)
 }
 
-/// Clocks that differ by more give media and archives visibly wrong times, in microseconds.
+/// The maximum difference between the clocks, in microseconds. With a larger one, the times of
+/// media and archives would be visibly wrong.
 const MAX_CLOCK_DIFFERENCE: u64 = 2_000_000;
 
-/// Checks what the options or the environment name.
+/// Checks the store and the bucket that the options or the environment name.
 pub async fn check_store(options: &SharedStorage) -> Vec<CheckResult> {
     let mut results = Vec::new();
     match store_address(&options.store) {

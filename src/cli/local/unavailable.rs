@@ -1,4 +1,4 @@
-//! Stubs for builds without the feature `local`.
+//! Stubs of the local deployment for builds without the feature `local`.
 #![expect(
     clippy::unused_async,
     clippy::unnecessary_wraps,
@@ -15,7 +15,7 @@ use crate::cli::{
 use tessera_client::Client;
 use tessera_model::{DatasetId, SafeText};
 
-/// No settings, because this build has no local deployments.
+/// The settings of local deployments, which are empty because this build has none.
 #[derive(Clone, Default)]
 pub struct LocalSettings {}
 

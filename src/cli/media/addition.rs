@@ -1,5 +1,6 @@
-//! Runs an addition: sends each part once, and waits for it before the next. However it ends, it
-//! reports what was accepted, and prints a command that sends the rest.
+//! Runs an addition. Each part is sent once, and the next part only after the previous one was
+//! added. However the addition ends, it reports what was accepted, and prints a command that sends
+//! the rest.
 
 use std::{
     path::{Path, PathBuf},
@@ -28,11 +29,11 @@ use tessera_model::{
 pub struct AdditionRun<'a> {
     context: &'a Context,
     connection: &'a Connection<'a>,
-    /// Sends the media.
+    /// The client that sends the media.
     client: Client,
     options: &'a MediaAddOptions,
     plan: &'a AdditionPlan,
-    /// The latest observation.
+    /// The dataset as it was last observed.
     dataset: Dataset,
     accepted_parts: usize,
     /// The job of the part that is being sent.
@@ -99,7 +100,7 @@ impl<'a> AdditionRun<'a> {
         if self.options.then_reindex { self.reindex().await } else { Ok(()) }
     }
 
-    /// With `--queue`, waits until no operation is running.
+    /// Waits until no operation is running, if `--queue` is given.
     async fn wait_until_idle(&mut self) -> CliResult<()> {
         let busy = |status: &Status| matches!(status, Status::ReadOnly | Status::Indexing);
         if !self.options.queue
@@ -119,7 +120,7 @@ impl<'a> AdditionRun<'a> {
         Ok(())
     }
 
-    /// Sends one part. Waits for it if another step follows.
+    /// Sends one part. Waits for the part if another step follows.
     async fn send_part(&mut self, part: &AdditionPart) -> CliResult<()> {
         let id = self.dataset.id;
         self.sent_bytes.store(0, Ordering::Relaxed);
@@ -133,7 +134,7 @@ impl<'a> AdditionRun<'a> {
         };
         let response = self.client.add_media(id, &part.addition, &mut report).await;
         drop(bar);
-        // After an interrupt the recorder is gone, and this code does not run.
+        // After an interrupt the recorder is gone, so this code does not run any more.
         let Some(mut recorder) = self.current_job.take() else {
             return Err(CliError::interrupted());
         };
@@ -185,12 +186,12 @@ impl<'a> AdditionRun<'a> {
         let Some(first) = self.plan.parts.first() else { return Ok(Exit::Done) };
         let permission =
             self.context.require_allowed(&self.dataset, Operation::AddMedia, self.options.force);
-        // Only the status check matters here: the request itself is recorded, not sent.
+        // Only the status check matters here, because the request is recorded instead of sent.
         let forced = MediaAddition { force: true, ..first.addition.clone() };
         let id = self.dataset.id;
         let failure = self.client.add_media(id, &forced, &mut |_, _| {}).await.err();
         if self.context.global.print.is_some() {
-            // Closing the connection prints it.
+            // Closing the connection prints the command.
             return permission.map(|()| Exit::Done);
         }
         let Some(request) = self.connection.take_dry_run_request() else {
@@ -229,7 +230,7 @@ impl<'a> AdditionRun<'a> {
         }
     }
 
-    /// What an interrupt means for the part that was being sent.
+    /// Describes what an interrupt means for the part that was being sent.
     async fn handle_interrupt(&mut self) -> CliError {
         let Some(mut recorder) = self.current_job.take() else {
             return CliError::interrupted();
@@ -255,7 +256,7 @@ impl<'a> AdditionRun<'a> {
     fn with_resume_command(&self, error: CliError) -> CliError {
         let all = self.plan.parts.len();
         let remaining = self.plan.parts.get(self.accepted_parts..).unwrap_or_default();
-        // Before the first part, the same command can be repeated.
+        // If no part was accepted yet, the same command can be repeated.
         if self.accepted_parts == 0 || remaining.is_empty() {
             return error;
         }
@@ -304,7 +305,7 @@ impl<'a> AdditionRun<'a> {
         let summary = json!({
             "id": self.dataset.id,
             "display_name": self.dataset.name.as_str(),
-            // Without waiting, the observed status is the previous one.
+            // Without a wait, the observed status is the one from before the addition.
             "status_new": waited.then(|| self.dataset.status.as_str()),
             "_source": self.plan.description,
             "_files": AdditionPlan::file_count(accepted) - self.late_skips.unreadable,

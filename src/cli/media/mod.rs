@@ -1,6 +1,6 @@
-//! `tessera media add`: plans an addition, and sends it, in parts if requested.
+//! `tessera media add`: plans an addition and sends it, in parts if requested.
 //!
-//! `plan` reads the sources and prepares the requests, `addition` sends them.
+//! `plan` reads the sources and prepares the requests, and `addition` sends them.
 
 mod addition;
 mod plan;
@@ -34,7 +34,7 @@ Examples:
 
 pub async fn run(context: &Context, command: MediaCommand) -> CliResult {
     let MediaCommand::Add(options) = command;
-    // Fail early on what cannot be sent at all.
+    // These checks fail early on what cannot be sent at all.
     let source = options.source.resolve()?;
     let addition = options.addition(&source.media)?;
     let work = async |connection: &Connection<'_>| {
@@ -47,7 +47,7 @@ pub async fn run(context: &Context, command: MediaCommand) -> CliResult {
         let plan = AdditionPlan::prepare(context, &options, source, addition).await?;
         let client = options.upload_client(connection).await?;
         let run = AdditionRun::new(connection, client, (&options, &plan), dataset);
-        // The future is large: on the heap it does not grow all its callers.
+        // The future is large. It is boxed so that it does not enlarge the futures of all callers.
         Box::pin(run.run()).await
     };
     context.with_connection(&[ApiOperation::AddMedia, ApiOperation::ProcessMedia], work).await
@@ -151,7 +151,7 @@ impl MediaAddOptions {
         self.auth == UploadLogin::Cookie
     }
 
-    /// The client that uploads, with a session if it is to have one.
+    /// Returns the client that uploads. It uses a browser session if the options ask for one.
     pub async fn upload_client(&self, connection: &Connection<'_>) -> CliResult<Client> {
         let client = connection.client.clone();
         if !self.by_cookie() {

@@ -1,4 +1,4 @@
-//! The sources of an addition, and the requests that send them.
+//! Resolves the sources of an addition, and plans the requests that send them.
 
 use std::{
     ffi::OsString,
@@ -21,18 +21,18 @@ use tessera_model::{
 
 #[derive(Debug)]
 pub struct AdditionPlan {
-    /// One per request, in order; at least one.
+    /// The parts in order, one per request. There is at least one part.
     pub parts: Vec<AdditionPart>,
     pub preflight: Preflight,
     pub description: String,
-    /// The source as options of this command.
+    /// The source, written as options of this command.
     pub option: ShellCommand,
 }
 
 #[derive(Debug)]
 pub struct AdditionPart {
     pub addition: MediaAddition,
-    /// Uploaded files; zero for sources that the service fetches itself.
+    /// The number of files to upload. Zero if the service fetches the source itself.
     pub files: u64,
     pub bytes: u64,
 }
@@ -114,7 +114,7 @@ impl AdditionPlan {
         parts.iter().map(|part| part.files).sum()
     }
 
-    /// Absolute paths, each followed by a NUL byte.
+    /// Returns the absolute paths of the files, each followed by a NUL byte.
     pub fn file_list(parts: &[AdditionPart]) -> std::io::Result<Vec<u8>> {
         let mut list = Vec::new();
         for part in parts {
@@ -214,7 +214,7 @@ pub struct ResolvedSource {
     pub media: MediaSource,
     pub glob: Option<Pattern>,
     pub description: String,
-    /// The same as options of this command.
+    /// The source, written as options of this command.
     pub option: ShellCommand,
 }
 
@@ -301,7 +301,8 @@ impl SourceOptions {
     }
 }
 
-/// Splits at NUL bytes, or at newlines if there are none. Any other byte is part of a name.
+/// Splits a list at NUL bytes, or at newlines if it has no NUL bytes. Any other byte is part of a
+/// name.
 fn split_file_list(bytes: &[u8]) -> Vec<PathBuf> {
     let lines = !bytes.contains(&0);
     bytes

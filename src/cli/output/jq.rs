@@ -16,7 +16,7 @@ pub fn parse_expression(expression: &str) -> Result<String, String> {
     compile_filter(expression).map(|_| expression.to_owned())
 }
 
-/// Applies the expression to a document: one line per result.
+/// Applies the expression to a document, and returns one line per result.
 pub fn apply(expression: &str, document: &Value) -> Result<PrintableText, CliError> {
     let invalid = |reason: String| CliError::usage(format!("--jq {expression}: {reason}"));
     let filter = compile_filter(expression).map_err(invalid)?;
@@ -28,19 +28,19 @@ pub fn apply(expression: &str, document: &Value) -> Result<PrintableText, CliErr
         match result.map_err(jaq_core::Exn::get_err) {
             Ok(value) => text.push(&output_lines(&value.to_string())),
             Err(Ok(error)) => return Err(invalid(error.to_string())),
-            // `halt` ends the results, not the program.
+            // `halt` ends the results, but not the program.
             Err(Err(_)) => break,
         }
     }
     Ok(text)
 }
 
-/// Strings without quotes, other values as JSON.
+/// Formats a result. Strings are printed without quotes, and other values as JSON.
 fn output_lines(result: &str) -> PrintableText {
     match serde_json::from_str(result) {
         Ok(Value::String(text)) => PrintableText::line(text.strip_suffix('\n').unwrap_or(&text)),
         Ok(value) => PrintableText::compact_json(&value),
-        // jq values beyond JSON: bytes, NaN.
+        // These are values of jq that JSON does not have, such as bytes and NaN.
         Err(_) => PrintableText::line(SafeText::caption(result)),
     }
 }

@@ -1,5 +1,5 @@
-//! Standard output: a document with a schema, printed as a table in a terminal, tab-separated in a pipe, or as
-//! JSON or CSV.
+//! Prints the documents of commands to standard output: as tables in a terminal, tab-separated in a pipe, or as JSON or
+//! CSV.
 
 pub(super) mod jq;
 pub(super) mod table;
@@ -21,9 +21,10 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     pub title: &'static str,
-    /// The field of a row; nested fields are separated by dots, and numbers are list indexes.
+    /// The path of the value in a row. Nested fields are separated by dots, and numbers are list
+    /// indexes.
     pub field: &'static str,
-    /// Whether commands accept the beginning of its IDs, so that tables need not show more.
+    /// Whether commands accept the beginning of an ID, so that tables need not show the whole ID.
     has_short_ids: bool,
 }
 
@@ -32,7 +33,7 @@ impl Column {
         Self { title, field, has_short_ids: false }
     }
 
-    /// A column of IDs whose beginnings commands accept.
+    /// Creates a column of IDs whose beginnings commands accept.
     pub const fn short_id(title: &'static str, field: &'static str) -> Self {
         Self { title, field, has_short_ids: true }
     }
@@ -41,7 +42,7 @@ impl Column {
         self.has_short_ids
     }
 
-    /// Whether the column contains IDs, which must not be truncated.
+    /// Returns whether the column contains IDs, which must not be truncated.
     pub fn is_id(&self) -> bool {
         self.field == "id" || self.field.ends_with("_id")
     }
@@ -62,12 +63,12 @@ pub struct Document {
 }
 
 impl Document {
-    /// A single object. Its table has one line per column.
+    /// Creates a document of a single object. Its table has one line per column.
     pub fn one(schema: &str, fields: Value, columns: &'static [Column]) -> Self {
         Self { root: with_schema(schema, fields), list: None, columns }
     }
 
-    /// A list: the array `list` of the object `fields` contains the rows.
+    /// Creates a document of a list, whose rows are in the array `list` of the object `fields`.
     pub fn list(
         schema: &str,
         fields: Value,
@@ -85,7 +86,7 @@ impl Document {
         self.list.is_some()
     }
 
-    /// The rows; a single object is its only row.
+    /// Returns the rows. A single object is its own only row.
     pub fn rows(&self) -> impl Iterator<Item = &Value> {
         let listed = self.list.and_then(|list| self.root.get(list)).and_then(Value::as_array);
         let single = self.list.is_none().then_some(&self.root);
@@ -107,7 +108,7 @@ impl Document {
     }
 }
 
-/// Puts the schema name first.
+/// Adds the name of the schema as the first field.
 fn with_schema(schema: &str, fields: Value) -> Value {
     let mut whole = Map::new();
     whole.insert("schema".to_owned(), schema.into());
@@ -124,7 +125,7 @@ enum OutputFormat {
     Tsv,
     /// Comma-separated values with a header.
     Csv,
-    /// One document, or these fields of its rows.
+    /// One document, or only these fields of its rows.
     Json(Vec<String>),
     /// One row per line.
     Jsonl,
@@ -134,7 +135,7 @@ enum OutputFormat {
 #[derive(Clone, Debug)]
 pub struct Output {
     format: OutputFormat,
-    /// How a table looks.
+    /// The appearance of tables.
     style: TableStyle,
 }
 
@@ -163,7 +164,7 @@ impl Output {
         matches!(self.format, OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_))
     }
 
-    /// Fails if programs read the output, which an option draws.
+    /// Fails if programs read the output. `option` names the option that draws.
     pub fn require_text(&self, option: &str) -> Result<(), CliError> {
         if !self.is_machine() && self.format != OutputFormat::Csv {
             return Ok(());
@@ -201,7 +202,7 @@ impl Output {
         write_stdout(&text)
     }
 
-    /// Prints a document for programs: pretty-printed by default.
+    /// Prints a document for programs, pretty-printed by default.
     pub fn print_whole(&self, document: &Document) -> Result<(), CliError> {
         match &self.format {
             OutputFormat::Table | OutputFormat::Tsv | OutputFormat::Csv => {
@@ -213,7 +214,7 @@ impl Output {
         }
     }
 
-    /// Prints an event: an object on one line for programs, otherwise a sentence.
+    /// Prints an event. Programs get an object on one line, and users get a sentence.
     pub fn print_event(&self, event: &Value, sentence: &str) -> Result<(), CliError> {
         match &self.format {
             OutputFormat::Jq(expression) => write_stdout(&jq::apply(expression, event)?),
@@ -230,12 +231,13 @@ impl Output {
         }
     }
 
-    /// Prints lines, made printable, whatever the format.
+    /// Prints lines after making them printable, regardless of the format.
     pub fn print_text(&self, text: &str) -> Result<(), CliError> {
         write_stdout(&PrintableText::lines(text))
     }
 
-    /// Writes bytes as they are to a pipe or a file. A terminal gets nothing: returns `false`.
+    /// Writes bytes unchanged to a pipe or a file. Returns `false` for a terminal, which gets
+    /// nothing.
     pub fn write_raw(&self, bytes: &[u8]) -> Result<bool, CliError> {
         if self.is_terminal() {
             return Ok(false);
@@ -250,14 +252,14 @@ pub fn write_stdout(text: &PrintableText) -> Result<(), CliError> {
     write_bytes(text.as_str().as_bytes())
 }
 
-/// Writes the candidates that a shell asked for, in its format: names are plain words, what is said about them is
-/// [`tessera_model::SafeText`].
+/// Writes the candidates that a shell asked for, in the shell's format. Names are plain words, and their descriptions
+/// are [`tessera_model::SafeText`].
 pub fn write_candidates(candidates: &[u8]) -> Result<(), CliError> {
     write_bytes(candidates)
 }
 
-/// Writes what draws pictures: characters and control sequences of our encoders, which contain no text
-/// from outside.
+/// Writes the characters and control sequences that draw pictures. They come from our encoders and contain no text from
+/// outside.
 pub fn write_picture(encoded: &str) -> Result<(), CliError> {
     write_bytes(encoded.as_bytes())
 }

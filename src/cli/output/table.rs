@@ -1,4 +1,5 @@
-//! Documents as aligned tables, tab-separated values and CSV; scores and facets as bars of text.
+//! Formats documents as aligned tables, tab-separated values and CSV, and draws scores and facets
+//! as bars of text.
 
 use std::env;
 
@@ -16,7 +17,7 @@ use tessera_model::{
     Cluster, FacetKind, Histogram, Relevance, SafeText, ScoreKind, count_facets, text::truncate,
 };
 
-/// Columns of an unknown terminal.
+/// The number of columns to assume if the terminal's width is unknown.
 const DEFAULT_WIDTH: usize = 80;
 const COLUMN_GAP: usize = 2;
 const MIN_COLUMN_WIDTH: usize = 8;
@@ -33,13 +34,13 @@ pub(super) fn terminal_width() -> usize {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TableStyle {
     pub color: bool,
-    /// Columns of the terminal; `None` in a pipe.
+    /// The number of columns of the terminal, or `None` in a pipe.
     pub width: Option<usize>,
-    /// Whether IDs are shown whole.
+    /// Whether whole IDs are shown.
     pub full: bool,
 }
 
-/// Aligned columns with a header; a single object has one line per column.
+/// Formats aligned columns with a header. A single object has one line per column.
 pub(super) fn aligned_table(document: &Document, style: TableStyle) -> PrintableText {
     let TableStyle { color, width, full } = style;
     let columns = document.columns();
@@ -84,7 +85,7 @@ fn shorten_ids(columns: &[Column], rows: &mut [Vec<String>]) {
     }
 }
 
-/// Narrows the widest columns first; columns of IDs last.
+/// Narrows the widest columns first, and columns of IDs last.
 fn shrink_to_width(widths: &mut [usize], ids: &[bool], width: Option<usize>) {
     let Some(width) = width else { return };
     let gaps = COLUMN_GAP * widths.len().saturating_sub(1);
@@ -115,7 +116,7 @@ fn bold(text: &str, color: bool) -> PrintableText {
     if color { text.bold() } else { text }
 }
 
-/// One row per line; a single object has one line per column.
+/// Formats one row per line. A single object has one line per column.
 pub(super) fn tab_separated(document: &Document) -> PrintableText {
     let columns = document.columns();
     let cells =
@@ -129,8 +130,8 @@ pub(super) fn tab_separated(document: &Document) -> PrintableText {
     columns.iter().zip(cells(document.root())).map(line).collect()
 }
 
-/// Comma-separated values with a header (RFC 4180). Text that a spreadsheet would calculate as a
-/// formula starts with an apostrophe.
+/// Formats comma-separated values with a header (RFC 4180). Text that a spreadsheet would calculate
+/// as a formula gets an apostrophe in front of it.
 pub(super) fn csv(document: &Document) -> PrintableText {
     let columns = document.columns();
     let field = |value: &Value| {
@@ -148,7 +149,7 @@ pub(super) fn csv(document: &Document) -> PrintableText {
     std::iter::once(header).chain(document.rows().map(row)).collect()
 }
 
-/// A value for display: null is a dash, fractions are rounded.
+/// Formats a value for display. Null becomes a dash, and fractions are rounded.
 fn display_cell(value: &Value) -> String {
     match value {
         Value::Null => "—".to_owned(),
@@ -173,13 +174,12 @@ fn cell_text(value: &Value) -> String {
     SafeText::caption(&text).as_str().to_owned()
 }
 
-/// Rows of a plot, and cells of its longest bar.
+/// The maximum number of rows and intervals of a plot, and of cells of its longest bar.
 const MAX_ROWS: usize = 12;
 const MAX_INTERVALS: usize = 20;
 const MAX_BAR: usize = 40;
 
-/// The plots of these clusters: a histogram of their scores, and the most frequent facets of each
-/// kind.
+/// Plots clusters: a histogram of their scores, and the most frequent facets of each kind.
 pub fn plot_clusters(clusters: &[Cluster]) -> String {
     let mut plots: Vec<String> = plot_scores(clusters).into_iter().collect();
     for kind in FacetKind::ALL {
@@ -217,12 +217,12 @@ fn plot_scores(clusters: &[Cluster]) -> Option<String> {
     plot_bars(title, &rows.collect::<Vec<_>>())
 }
 
-/// A title, and a line with a bar for each row; `None` without rows.
+/// Returns a title and a line with a bar for each row, or `None` if there are no rows.
 fn plot_bars(title: &str, rows: &[(SafeText, usize)]) -> Option<String> {
     let most = rows.iter().map(|(_, count)| *count).max()?.max(1);
     let width = rows.iter().map(|(name, _)| name.width()).max()?;
     let line = |(name, count): &(SafeText, usize)| {
-        // One is visible beside many.
+        // The length is rounded up, so that even a count of one has a visible bar.
         let bar = "█".repeat((count * MAX_BAR).div_ceil(most));
         let gap = " ".repeat(width - name.width());
         format!("  {name}{gap}  {bar} {count}\n")

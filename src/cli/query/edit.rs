@@ -1,4 +1,4 @@
-//! `tessera query add` and `tessera query check`: writes queries, and reports their errors.
+//! `tessera query add` and `tessera query check`: extends queries, and reports their errors.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -171,7 +171,8 @@ const CHECK_COLUMNS: &[Column] = &[
     Column::new("MESSAGE", "message"),
 ];
 
-/// A problem; an error if the service would reject the query, otherwise a note.
+/// A problem of a query. It is an error if the service would reject the query, and a note
+/// otherwise.
 struct QueryDiagnostic {
     is_error: bool,
     problem: VqlError,

@@ -49,7 +49,7 @@ fn print_query(context: &Context, filters: &[Filter]) -> CliResult {
 }
 
 fn query_json(filters: &[Filter]) -> Value {
-    // The text was just serialized, so it is JSON.
+    // This cannot fail, because the text was just serialized as JSON.
     serde_json::from_str(&vql::write(filters)).unwrap_or_default()
 }
 
@@ -155,7 +155,7 @@ fn view_name(name: &str) -> CliResult<SafeText> {
     if name.is_empty() { Err(CliError::usage("give the view a name")) } else { Ok(name) }
 }
 
-/// The dataset of the view; `None` for any.
+/// Returns the dataset of the view, or `None` if the view is for any dataset.
 async fn view_dataset(context: &Context) -> CliResult<Option<DatasetId>> {
     match &context.global.dataset {
         Some(_) => context.dataset_id(None).await.map(Some),

@@ -1,4 +1,4 @@
-//! Search results as documents: the rows of clusters and previews, as they are printed.
+//! Turns search results into documents: the rows of clusters and previews, as they are printed.
 
 use serde_json::{Value, json};
 
@@ -44,8 +44,8 @@ const PREVIEW_COLUMNS: &[Column] = &[
     Column::new("SECONDS", "frame_timestamp"),
 ];
 
-/// The columns of clusters and of previews without frames. Those of frames come after them, because
-/// scripts read columns by their position.
+/// The number of columns for clusters and previews without frames. The columns of frames come after
+/// these, because scripts read columns by position.
 const COLUMNS_WITHOUT_FRAMES: usize = 6;
 
 const ANCHOR_COLUMNS: &[Column] = &[
@@ -63,7 +63,7 @@ pub fn anchor_document(entry: &HistoryEntry) -> Document {
     Document::one("tessera.anchor/1", fields, ANCHOR_COLUMNS)
 }
 
-/// A response without clusters.
+/// Returns a document for a response without clusters.
 pub fn body_document(body: &Value) -> Document {
     Document::one("tessera.body/1", json!({ "body": body }), BODY_COLUMNS)
 }
@@ -71,7 +71,7 @@ pub fn body_document(body: &Value) -> Document {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
     Clusters,
-    /// One row per cluster, with the fields as sent.
+    /// One row per cluster, with the fields as the service sent them.
     Raw,
     Previews,
 }
@@ -128,7 +128,7 @@ impl RowFormat {
         Document::list(schema, fields, list, columns)
     }
 
-    /// The rows of the clusters of a page; `body` is the page as sent.
+    /// Returns the rows for the clusters of a page. `body` is the page as the service sent it.
     pub fn rows(
         self,
         clusters: &[Cluster],
@@ -151,8 +151,8 @@ impl RowFormat {
     }
 }
 
-/// The query in the API's terms, except for the granularity, which the API expresses as one of
-/// three thresholds.
+/// Returns the query in the API's terms. Only the granularity differs, because the API expresses it
+/// as one of three thresholds.
 fn query_json(entry: &HistoryEntry) -> Value {
     let search = &entry.search;
     let mut query = match &search.query {
@@ -193,7 +193,7 @@ fn with_own_fields(mut fields: Value, cluster: &Cluster, scale: ScoreScale, page
     fields
 }
 
-/// Links keep their signatures: without them they would not work.
+/// Returns the whole link. Without its signature, the link would not work.
 fn full_link(link: &Link) -> String {
     link.expose().to_owned()
 }
@@ -212,19 +212,19 @@ fn band(relevance: Option<&Relevance>, scale: ScoreScale) -> Value {
 
 pub struct SearchResults {
     pub pages: PageCursor,
-    /// The rows, unless they are already printed.
+    /// The rows, or none if they are already printed.
     pub rows: Vec<Value>,
     pub clusters: usize,
     pub selected: Vec<SelectionEntry>,
     pub contact_sheet: Option<ContactSheet>,
-    /// What `--plot` shows.
+    /// The clusters that `--plot` shows.
     pub plotted: Option<Vec<Cluster>>,
-    /// The number of the page that failed, and why.
+    /// The number of the page that failed, and the reason.
     pub missing_page: Option<(u32, Failure)>,
     /// Whether the service interprets the maximum score inversely.
     max_score_inverted: bool,
     is_bounded: bool,
-    /// What the service sent beside the clusters of the first page.
+    /// What the service sent in addition to the clusters of the first page.
     pub metadata: Value,
 }
 

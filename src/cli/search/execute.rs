@@ -1,4 +1,4 @@
-//! Runs a search page by page, and resumes it at a cursor.
+//! Runs a search page by page, until a limit or the last page is reached.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ use tessera_model::{
     Operation, Page, Query, ScoreKind, Search, basket::cluster_entry,
 };
 
-/// A search whose anchor is registered.
+/// A search that is ready to be sent. An image anchor is already registered.
 struct PreparedSearch<'a> {
     connection: &'a Connection<'a>,
     kind: &'static str,
@@ -65,7 +65,7 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
     Ok(exit)
 }
 
-/// The search with its ranking; registers an image.
+/// Returns the search with its ranking. An image is registered with the service.
 async fn prepare_ranking(
     connection: &Connection<'_>,
     dataset: &Dataset,
@@ -134,7 +134,8 @@ impl PreparedSearch<'_> {
         Ok(results)
     }
 
-    /// The response format of text searches is not documented, so it may lack clusters.
+    /// Returns the error for a response without clusters. The response format of text searches is
+    /// not documented, so this can happen.
     fn missing_clusters_error(&self, body: &Value) -> CliResult<CliError> {
         let message = "the response of the service has no `clusters`";
         if self.options.display.raw {
@@ -167,7 +168,8 @@ impl PreparedSearch<'_> {
     async fn report_no_results(&self) {
         let messages = self.connection.context.messages;
         messages.info("nothing was found");
-        // Only an explanation: without it the output is just as valid.
+        // The message is only an explanation, so a failure is ignored: the output is valid without
+        // it.
         if let Query::Caption { .. } = self.entry.search.query
             && let Ok(enrichment) = self.connection.client.enrichment(self.dataset.id).await
             && enrichment.status_of(EnrichmentModel::CaptionImages) == ModelStatus::NotApplied
@@ -177,16 +179,16 @@ impl PreparedSearch<'_> {
     }
 }
 
-/// A limit for services that never send a last page.
+/// The maximum number of pages, for services that never send a last page.
 const MAX_PAGES: u32 = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageState {
     Next,
     Last,
-    /// Everything requested was received; more may exist.
+    /// Everything requested was received. The service may have more.
     LimitReached,
-    /// More pages exist than are fetched.
+    /// The service has more pages than are fetched.
     PageLimitReached,
 }
 
@@ -199,9 +201,9 @@ pub struct PageCursor {
     known_clusters: HashSet<ClusterId>,
     pub state: PageState,
     pub fetched: u32,
-    /// Clusters dropped because an earlier page contained them.
+    /// The number of clusters dropped because an earlier page contained them.
     pub repeated: usize,
-    /// Clusters dropped because they could not be read.
+    /// The number of clusters dropped because they could not be read.
     pub skipped: usize,
 }
 
@@ -224,8 +226,8 @@ impl PageCursor {
         (self.state == PageState::Next).then_some(&self.next)
     }
 
-    /// Accepts a page, and returns its new clusters up to the limit and the maximum score. A service ranks by score,
-    /// so nothing closer follows after a cluster beyond it.
+    /// Accepts a page, and returns its new clusters up to the limit and the maximum score. A service ranks by score, so
+    /// no closer cluster follows after one beyond the maximum.
     pub fn accept(&mut self, mut page: Page) -> Vec<Cluster> {
         page.drop_repeated(&mut self.known_clusters);
         self.fetched += 1;
@@ -252,7 +254,8 @@ impl PageCursor {
         clusters
     }
 
-    /// Whether the score of a cluster is not below the maximum. A score of an unknown kind has no direction.
+    /// Returns whether the score of a cluster is at or beyond the maximum. A score of an unknown kind has no direction,
+    /// so it is never beyond.
     fn is_beyond(&self, cluster: &Cluster) -> bool {
         let known =
             cluster.relevance.as_ref().filter(|score| score.kind == ScoreKind::CosineDistance);
@@ -290,7 +293,8 @@ mod tests {
         PageCursor::new(Search::browse(DatasetId(Uuid::nil())), extent, CutOptions::default())
     }
 
-    /// Fetches all pages from a service that responds with `at`: requests, clusters, final state.
+    /// Fetches all pages from a service that responds with `at`. Returns the number of requests,
+    /// the number of clusters, and the final state.
     fn walk(mut pages: PageCursor, at: impl Fn(u32) -> Page) -> (u32, usize, PageState) {
         let mut found = 0;
         while let Some(search) = pages.next() {

@@ -26,7 +26,7 @@ pub async fn run(context: &Context, command: SearchCommand) -> CliResult {
     connect_and_execute(context, SearchRequest::from_command(command).await?).await
 }
 
-/// Runs a saved view. Options override its entity and granularity, and add filters.
+/// Runs a saved view. Options override the view's entity type and granularity, and add filters.
 pub async fn run_view(context: &Context, view: SavedView, options: SearchOptions) -> CliResult {
     let mut request = SearchRequest::from_view(view, options).await?;
     request.dataset = request.dataset.filter(|_| context.global.dataset.is_none());
@@ -88,7 +88,7 @@ pub enum SearchCommand {
     },
 }
 
-/// Searches by `anchor`. The options may not contradict its registration.
+/// Searches by `anchor`. The options must not contradict the anchor's registration.
 pub fn search_by_anchor(
     connection: &Connection<'_>,
     anchor: Anchor,
@@ -128,7 +128,7 @@ pub fn search_by_anchor(
     })
 }
 
-/// The search that the uploaded anchor was registered for, if the history contains it.
+/// Returns the search that the uploaded anchor was registered for, if the history contains it.
 fn find_registered(
     connection: &Connection<'_>,
     search: &Search,
@@ -139,7 +139,7 @@ fn find_registered(
     Ok(connection.state.history()?.into_iter().rev().find(is_same))
 }
 
-/// Adds the search to the history. Failing to save it is only a warning.
+/// Adds the search to the history. If it cannot be saved, only a warning is printed.
 pub fn add_to_history(connection: &Connection<'_>, entry: &HistoryEntry) {
     let Search { query, filters, .. } = &entry.search;
     let is_unfiltered_browse = *query == Query::Browse && filters.is_empty();
@@ -181,7 +181,7 @@ pub fn save_view(connection: &Connection<'_>, name: &str, entry: &HistoryEntry) 
     Ok(())
 }
 
-/// Size of the existing selection, read before the search that replaces it.
+/// Returns the size of the existing selection, which must be read before the search replaces it.
 pub fn selection_size(
     connection: &Connection<'_>,
     name: &str,
@@ -192,7 +192,8 @@ pub fn selection_size(
     Ok(before.map(|selection| selection.len()))
 }
 
-/// Empty results save an empty selection: the next command would otherwise use an outdated one.
+/// Saves the clusters as a selection. Empty results save an empty selection, because the next
+/// command would otherwise use an outdated one.
 pub fn save_selection(
     connection: &Connection<'_>,
     name: &str,
@@ -221,7 +222,8 @@ pub struct ContactSheet {
 }
 
 impl ContactSheet {
-    /// Fails early if there is nothing to draw on, or programs read the output.
+    /// Creates a contact sheet. Fails early if there is nothing to draw on, or if programs read the
+    /// output.
     pub fn new(context: &Context) -> CliResult<Self> {
         if context.out.is_machine() {
             return Err(CliError::usage("--show draws pictures; remove --json, --jsonl and --jq"));
@@ -238,7 +240,7 @@ impl ContactSheet {
         self.pictures.extend(clusters.iter().filter_map(first).take(room));
     }
 
-    /// Downloads and draws the pictures. Failed downloads are reported and skipped.
+    /// Downloads and draws the pictures. A failed download is reported and skipped.
     pub async fn draw(self, connection: &Connection<'_>) -> CliResult<()> {
         let context = connection.context;
         let fetch = async |(name, link): (SafeText, Link)| {

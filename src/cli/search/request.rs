@@ -1,4 +1,4 @@
-//! What a search asks for: the options of the command line, the request they make, and the query image.
+//! The options of a search, the request that they form, and the query image.
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
@@ -51,7 +51,7 @@ pub struct ImageOptions {
     pub options: SearchOptions,
 }
 
-/// Searches by image have no maximum score in the interface: the program omits what is beyond it.
+/// Searches by image have no maximum score in the API, so the program omits what is beyond it.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct CutOptions {
     /// Keep only clusters with scores below this, 0.0 to 1.0: lower is stricter.
@@ -196,7 +196,7 @@ pub fn parse_path(raw: &str) -> Result<TextSearchPath, String> {
 pub enum RankingSource {
     Query(Query),
     Anchor(Anchor),
-    /// An image to register, and whether to stop after that.
+    /// An image to register, and whether to stop after the registration.
     Picture(PreparedQueryImage, bool),
 }
 
@@ -212,7 +212,7 @@ pub struct SearchRequest {
 }
 
 impl SearchRequest {
-    /// Validates everything that needs no service.
+    /// Creates a request, and validates everything that needs no service.
     pub async fn from_command(command: SearchCommand) -> CliResult<Self> {
         let no_cut = CutOptions::default();
         let (kind, ranking, path, cut, options) = match command {
@@ -294,7 +294,7 @@ pub struct QueryImageOptions {
 #[derive(Debug)]
 pub struct PreparedQueryImage {
     image: QueryImageUpload,
-    /// An absolute path: the file is read again when the search is repeated.
+    /// The absolute path of the file, because the file is read again when the search is repeated.
     file: PathBuf,
     region: Option<Region>,
 }
@@ -345,7 +345,7 @@ impl PreparedQueryImage {
     }
 }
 
-/// A visual search that is rejected while the dataset is READY most likely lacks a model.
+/// Explains a rejected visual search. If the dataset is READY, it most likely lacks a model.
 pub fn refused(dataset: &Dataset, failure: Failure) -> CliError {
     if failure.kind != FailureKind::Conflict || dataset.status != Status::Ready {
         return failure.into();

@@ -55,7 +55,8 @@ impl SelectionAddOptions {
     }
 }
 
-/// Returns the change, and how many media items a selected cluster already contains.
+/// Adds entries to the basket. Returns the change, and the number of media items that a selected
+/// cluster already contains.
 fn add_entries(basket: &mut Basket, entries: Vec<SelectionEntry>) -> (SelectionChange, usize) {
     let (mut change, mut covered) = (SelectionChange::default(), 0);
     for entry in entries {
@@ -75,7 +76,7 @@ fn add_entries(basket: &mut Basket, entries: Vec<SelectionEntry>) -> (SelectionC
     (change, covered)
 }
 
-/// The selected cluster that contains a media item, as far as known.
+/// Returns the selected cluster that contains a media item, if one is known.
 fn containing_cluster(
     selection: &Selection,
     item: MediaId,
@@ -137,8 +138,8 @@ pub(super) async fn remove(
     Ok(Exit::Done)
 }
 
-/// Excludes media items from selected clusters: those after `^` of a cluster, and those known to be
-/// in a selected one.
+/// Excludes media items from selected clusters: the items after `^` of a cluster, and items that
+/// are known to be in a selected cluster.
 pub(super) fn exclude(context: &Context, store: &SelectionStore, items: &ItemOptions) -> CliResult {
     let mut basket = Basket::new(store.load()?);
     let named = items
@@ -188,8 +189,9 @@ fn not_found(message: impl Into<String>) -> CliError {
     CliError::not_found(message).with_remedy("tessera selection show")
 }
 
-/// Clusters are selected whole, with the filters that found them. A cluster that a set operation
-/// reduced is selected by its remaining media items: whole, it would bring the removed ones back.
+/// Reads the entries of search results. A cluster is selected whole, with the filters that found
+/// it. A cluster that a set operation has reduced is selected by its remaining media items, because
+/// the whole cluster would bring the removed ones back.
 pub(super) fn read_entries(
     source: &str,
     dataset: DatasetId,

@@ -144,7 +144,7 @@ fn list(context: &Context) -> CliResult {
     for name in state.selection_names()? {
         match state.load_named_selection_of_any_dataset(&name) {
             Ok(Some((dataset, selection))) => rows.push(selection_row(&name, dataset, &selection)),
-            // Deleted since the names were read.
+            // The selection was deleted after the names were read.
             Ok(None) => {}
             Err(failure) => context.messages.warn(failure.to_string()),
         }
@@ -179,12 +179,12 @@ pub struct SelectionOptions {
 struct SelectionStore {
     state: StateStore,
     pub(super) dataset: DatasetId,
-    /// `None` for the basket.
+    /// The name of the selection, or `None` for the basket.
     name: Option<String>,
 }
 
 impl SelectionStore {
-    /// Opens the selection. Sends a request only if the dataset is given by name.
+    /// Opens the selection. A request is sent only if the dataset is given by name.
     pub(super) async fn open(context: &Context, options: SelectionOptions) -> CliResult<Self> {
         let dataset = context.dataset_id(options.dataset.as_deref()).await?;
         Ok(Self { state: context.state()?, dataset, name: options.name })
@@ -225,7 +225,7 @@ impl SelectionStore {
     }
 }
 
-/// "1 entry", "2 entries".
+/// Formats a count, such as "1 entry" or "2 entries".
 fn count_entries(count: usize) -> String {
     count_with_noun(count, "entry", "entries")
 }
