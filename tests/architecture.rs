@@ -1,5 +1,5 @@
 //! Verifies the architecture: which module may import which, how long a file may be, and that every
-//! file starts with a description. The table is the one in `ARCHITECTURE.md`.
+//! file starts with a description. `TABLE` repeats the table in `ARCHITECTURE.md`.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{
@@ -67,7 +67,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Lines of code a file may have, tests not counted.
+/// The maximum number of lines in a file, without its tests.
 const MAX_LINES: usize = 800;
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -81,7 +81,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every source file with its path below `src` and its text without tests.
+/// Returns every source file with its path below `src` and its text without tests.
 fn sources() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
@@ -99,12 +99,13 @@ fn sources() -> Vec<(String, String)> {
         .collect()
 }
 
-/// The module of a file: its first folder, or its own name at the top.
+/// Returns the module of a file, which is its first folder, or its own name at the top level.
 fn module(path: &str) -> &str {
     path.split('/').next().unwrap().trim_end_matches(".rs")
 }
 
-/// The modules a text imports: `crate::x`, and `crate::{x::..., y::...}` at its own level.
+/// Returns the modules that a text imports: `crate::x`, and the top level of `crate::{x::...,
+/// y::...}`.
 fn imports(code: &str) -> BTreeSet<String> {
     let mut modules = BTreeSet::new();
     for (at, _) in code.match_indices("crate::") {
@@ -250,7 +251,8 @@ fn every_pane_has_its_state_and_its_drawing_under_one_name() {
 
 #[test]
 fn only_printable_text_reaches_the_standard_streams() {
-    // What is written there is printable by its type, or comes from the drawing layer.
+    // These files may write, because their text is printable by its type or comes from the drawing
+    // layer.
     let allowed_files = ["cli/output/mod.rs", "cli/messages.rs", "cli/auth/secret_screen.rs"];
     let mut wrong = Vec::new();
     for (path, code) in sources() {

@@ -1,10 +1,12 @@
-//! Limits how many crates a build brings in: each one is code that somebody else can change.
+//! Limits how many crates a build brings in, because each crate is code that somebody else can
+//! change.
 
 use std::{collections::BTreeSet, process::Command};
 
-/// Most crates of the program, ours included, that a build for this machine compiles.
+/// The maximum number of crates, ours included, that a build of the program for this machine
+/// compiles.
 const BUDGET: usize = 481;
-/// The same without the local service.
+/// The maximum number of crates without the local service.
 const CLIENT_BUDGET: usize = 369;
 
 fn crates(features: &[&str]) -> BTreeSet<String> {
@@ -18,7 +20,7 @@ fn crates(features: &[&str]) -> BTreeSet<String> {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
     let text = String::from_utf8(output.stdout).unwrap();
-    // "name v1.2.3 (what it is) (*)"
+    // A line has the form "name v1.2.3 (kind) (*)".
     text.lines().filter_map(|line| line.split(" (").next()).map(str::to_owned).collect()
 }
 

@@ -1,5 +1,5 @@
 //! Keeps names and sentences in plain, standard English. Phrases that a reader would have to decode are refused in
-//! comments, messages, help, settings and documentation, and links and paths in the documentation have to lead somewhere.
+//! comments, messages, help, settings and documentation. Links and paths in the documentation have to lead somewhere.
 
 use std::{
     collections::BTreeMap,
@@ -65,7 +65,7 @@ fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The folders of sources, by crate.
+/// Returns the folders of sources by crate.
 fn crates() -> Vec<(String, PathBuf)> {
     let mut crates = vec![("tessera".to_owned(), root().join("src"))];
     for entry in fs::read_dir(root().join("crates")).unwrap() {
@@ -75,7 +75,7 @@ fn crates() -> Vec<(String, PathBuf)> {
     crates
 }
 
-/// What is read by people: whole documents; comments and string literals of sources.
+/// Returns what people read: whole documents, and the comments and string literals of sources.
 fn prose(path: &Path) -> Vec<(usize, String)> {
     let text = fs::read_to_string(path).unwrap();
     let is_source = path.extension().is_some_and(|extension| extension == "rs");
@@ -239,7 +239,7 @@ fn the_glossary_names_types_that_exist() {
     assert!(terms > 30, "the glossary was not read");
 }
 
-/// The anchor of a heading, as code hosts make it.
+/// Returns the anchor of a heading as code hosts create it.
 fn anchor(heading: &str) -> String {
     let kept = heading.to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));

@@ -1,4 +1,4 @@
-//! The tests of the terminal program, in one binary: linking one is what a change costs.
+//! The tests of the terminal program are one binary, so that a change costs only one linking.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 

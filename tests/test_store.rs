@@ -1,14 +1,14 @@
-//! Stores of tests on the server that `TESSERA_TEST_STORE` names.
+//! Creates stores for tests on the server that `TESSERA_TEST_STORE` names.
 
 use tessera_store::{Connection, postgres};
 use tessera_testing::server_schema::ServerSchema;
 
-/// A schema without tables; `None` if tests use files.
+/// Creates a schema without tables. Returns `None` if tests use files.
 pub fn schema() -> Option<ServerSchema> {
     ServerSchema::create(run)
 }
 
-/// A schema with the tables of a store.
+/// Creates a schema with the tables of a store.
 pub fn store() -> Option<ServerSchema> {
     let schema = schema()?;
     postgres::init(&schema.address().parse().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Every action of the one table is reached by its name and its keys, and leads to text.
+//! Tests that every action can be reached by its name and by its keys, and leads to text.
 
 use std::collections::BTreeSet;
 
@@ -23,11 +23,12 @@ use crate::support::{
     scene,
 };
 
-/// Actions whose text comes with a response that is not a page, or that act outside of the program.
+/// Actions whose text arrives with a response that is not a page, or that act outside of the
+/// program.
 const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 4] = [
     // Another program shows the picture.
     Action::OpenExternally,
-    // These are announced by the response.
+    // These actions are announced by their response.
     Action::Record,
     Action::CopyCurl,
     Action::SimilarToFile,
@@ -35,7 +36,7 @@ const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 4] = [
 
 const SIZE: (u16, u16) = (120, 40);
 
-/// States of the interface, in each of which other actions are available.
+/// States of the interface. Each of them makes other actions available.
 const STATES: [fn() -> Desk; 30] = [
     || scene::browsing(SIZE.0, SIZE.1),
     || browsing_and("ctrl-t"),
@@ -78,7 +79,7 @@ fn browsing_and(keys: &str) -> Desk {
     scene::browsing_and(SIZE.0, SIZE.1, keys)
 }
 
-/// The second of several pages.
+/// Opens the second of several pages.
 fn paged() -> Desk {
     let mut desk = Desk::with_clusters(100);
     desk.press("n");
@@ -87,7 +88,7 @@ fn paged() -> Desk {
     desk
 }
 
-/// The first of nine tabs.
+/// Opens nine tabs and goes to the first one.
 fn tabs() -> Desk {
     let mut desk = scene::browsing(SIZE.0, SIZE.1);
     for _ in 0..8 {
@@ -103,7 +104,7 @@ fn jobs(columns: u16, rows: u16, keys: &str) -> Desk {
     desk
 }
 
-/// An export that is not downloaded.
+/// Prepares an export that is ready, but not downloaded.
 fn ready_export() -> Desk {
     let mut desk = Desk::with_clusters(3);
     desk.app.setup_mut().export_defaults.auto_download = false;
@@ -113,7 +114,7 @@ fn ready_export() -> Desk {
     desk
 }
 
-/// A picture with an object in it, at full size.
+/// Shows a picture with an object in it at full size.
 fn boxes(columns: u16, rows: u16) -> Desk {
     let mut desk = scene::framed_detail(columns, rows);
     desk.press("s");
@@ -130,7 +131,7 @@ fn hosted() -> Desk {
     Desk::hosted(Protocol::None, "ak_1").opening_clusters(3)
 }
 
-/// A search by an uploaded picture.
+/// Shows the results of a search by an uploaded picture.
 fn uploaded() -> Desk {
     let mut desk = Desk::with_clusters(1);
     desk.press("b 3 enter");
@@ -140,7 +141,7 @@ fn uploaded() -> Desk {
     desk
 }
 
-/// A dataset that can be reindexed.
+/// Opens a dataset that can be reindexed.
 fn partial() -> Desk {
     let mut desk = Desk::new();
     let datasets = vec![dataset(1, Status::PartialIndex)];

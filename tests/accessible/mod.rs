@@ -1,5 +1,5 @@
-//! The accessible interface without a terminal: typed lines in, announced lines out, on the core that is
-//! also drawn.
+//! Tests the accessible interface without a terminal. Typed lines go in and announced lines come out, on the same core
+//! that is drawn elsewhere.
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
 mod actions;
@@ -15,7 +15,7 @@ use tessera_picture::Protocol;
 
 use crate::support::desk::Desk;
 
-/// A user who types lines, and what was announced.
+/// A user who types lines, and the lines that were announced.
 struct TextSession {
     desk: Desk,
     announcements: Announcements,
@@ -23,7 +23,7 @@ struct TextSession {
 }
 
 impl TextSession {
-    /// Starts in a state of the drawn interface, and reads it.
+    /// Starts in a state of the drawn interface, and reads it once.
     fn start(mut desk: Desk) -> Self {
         desk.app.setup_mut().presentation = Presentation::Text;
         desk.happen(Event::Terminal(Protocol::None, desk.app.screen().cell_size));
@@ -36,7 +36,7 @@ impl TextSession {
         session
     }
 
-    /// Types a line. Returns what was announced, with texts that leave the program.
+    /// Types a line. Returns what was announced, and texts that leave the program.
     fn type_line(&mut self, line: &str) -> Vec<String> {
         writeln!(self.log, "> {line}").unwrap();
         match TypedLine::parse(&self.desk.app, line) {

@@ -1,4 +1,4 @@
-//! What a session says, line by line.
+//! Tests what a session announces, line by line.
 
 use tessera_model::{Relevance, ScoreKind};
 

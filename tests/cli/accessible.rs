@@ -1,4 +1,5 @@
-//! The accessible mode through the real binary in a pipe: a person's answers in, lines out.
+//! Tests the accessible mode of the real binary in a pipe: typed lines go in, announced lines come
+//! out.
 
 use std::{
     fs,
@@ -6,12 +7,12 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Runs `tessera demo` with these answers, one a line; gives the code and the lines.
+/// Runs `tessera demo` with these typed lines. Returns the exit code and the printed lines.
 fn converse(answers: &str, options: &[&str]) -> (Option<i32>, Vec<String>) {
     converse_with("", answers, options)
 }
 
-/// The same with this file of settings.
+/// Does the same as `converse`, with this settings file.
 fn converse_with(settings: &str, answers: &str, options: &[&str]) -> (Option<i32>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("tessera")).unwrap();

@@ -1,4 +1,4 @@
-//! `tessera auth` and `tessera api`: key pairs, tokens, and requests of a person's own.
+//! Tests `tessera auth` and `tessera api`: key pairs, tokens, and requests that the user composes.
 
 use std::{
     fs,
@@ -24,14 +24,15 @@ fn profile(home: &Path, base_url: &str) {
     fs::write(home.join("tessera/config.toml"), profile).unwrap();
 }
 
-/// A home with that profile.
+/// Creates a home folder with that profile.
 fn home(base_url: &str) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     profile(home.path(), base_url);
     home
 }
 
-/// A service over one picture that asks for a login, and a home with a profile for it.
+/// Starts a service over one picture that requires a login, and creates a home folder with a
+/// profile for it.
 fn service() -> (tempfile::TempDir, Serving) {
     let folder = tempfile::tempdir().unwrap();
     let pictures = folder.path().join("pictures");
@@ -81,7 +82,7 @@ fn a_session_is_imported_checked_and_logged_out() {
     assert_eq!(code, 5);
     assert!(out.contains("no such dataset, or no access"), "{out}");
 
-    // The pair is there, its secret is not shown again, and what is stored stays.
+    // The service does not show the secret of an existing pair again, and the stored secret stays.
     let (code, _, err) = piped(home, &[IMPORT, &["--yes"]].concat(), &session);
     assert_eq!(code, 1);
     assert!(
@@ -197,7 +198,7 @@ async fn the_login_in_the_environment_is_sent_to_its_service_only() {
         }
     }
     assert_eq!(other.count(), 0);
-    // A list and a check for each login with a named service.
+    // Each login of a named service sends one request for the list and one for the check.
     assert_eq!(own.count(), 2 * 2 * logins.len());
 }
 
@@ -248,7 +249,7 @@ fn without_a_keyring_nothing_is_stored_before_consent() {
     assert_eq!(code, 2);
     assert!(err.contains("--insecure-storage") && err.contains("secrets.toml"), "{err}");
     assert!(!secrets_of(home.path()).exists());
-    // All that is missing, at once.
+    // The error names everything that is missing at once.
     let (code, _, err) = run(home.path(), &["auth", "import", "-p", "prod"]);
     assert_eq!(code, 2);
     assert!(err.contains("--insecure-storage") && err.contains("--cookie-stdin"), "{err}");
@@ -274,7 +275,7 @@ fn a_bus_that_hangs_costs_three_seconds() {
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
 }
 
-/// How an import from this answer ends, and how many requests it took.
+/// Returns how an import ends with this response, and how many requests it sent.
 async fn imported(reply: fn() -> Reply) -> (i32, String, String, usize) {
     let server = ScriptedServer::start(move |_: &ReceivedRequest| reply()).await;
     let home = home(&server.url());
@@ -323,7 +324,8 @@ async fn a_secret_that_cannot_be_stored_is_printed_rather_than_lost() {
     let pair = r#"{"api_key":"ak_1","api_secret":"only-once","message":"keep it"}"#;
     let server = ScriptedServer::start(move |_: &ReceivedRequest| Reply::json(pair)).await;
     let home = home(&server.url());
-    // Others can write in the folder, so the file is refused; asking for it is not.
+    // Other users can write in the folder, so storing the secret fails after the service has issued
+    // it.
     let folder = home.path().join("tessera");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
     let mut command = Command::new("setsid");

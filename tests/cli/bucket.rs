@@ -1,4 +1,4 @@
-//! A local profile whose folder is in object storage, and uploads that are kept there.
+//! Tests a local profile whose folder is in object storage, and uploads that are stored there.
 
 use std::{collections::BTreeSet, fs, io::Write as _, path::Path};
 
@@ -21,12 +21,12 @@ use super::{
     world::{self, BATCH, PATIENCE, PICTURES, World, batch},
 };
 
-/// Kills, unless `TESSERA_KILL_RUNS` gives another number.
+/// The number of kills, unless `TESSERA_KILL_RUNS` gives another one.
 const RUNS: u32 = 6;
 
 const SECRET: &str = "s3cr3t-key-of-the-bucket";
 
-/// A bucket with one picture, for signed requests.
+/// Starts a bucket with one picture, which accepts signed requests.
 fn bucket(runtime: &Runtime, home: &TempDir) -> ScriptedServer {
     let file = home.path().join("a.png");
     picture(&file);
@@ -115,7 +115,7 @@ fn doctor_names_interrupted_uploads_of_a_bucket() {
     assert!(out.contains(&names), "{out}{err}");
 }
 
-/// The same pictures as `batch`, in an archive.
+/// Creates an archive with the same pictures as `batch`.
 fn archive(round: u32) -> Form {
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for n in 0..BATCH {
@@ -127,7 +127,7 @@ fn archive(round: u32) -> Form {
     Form::new().part("archive", Part::bytes(bytes).file_name("batch.zip"))
 }
 
-/// Serves the pictures with the bucket, in which uploads are.
+/// Serves the pictures, with uploads in the bucket.
 fn start(bucket: &SeaweedFs, home: &Path) -> Serving {
     let path = |name: &str| home.join(name).to_str().unwrap().to_owned();
     let (pictures, data) = (path("pictures"), path("data"));
@@ -137,7 +137,8 @@ fn start(bucket: &SeaweedFs, home: &Path) -> Serving {
     started(command)
 }
 
-/// An upload without a response is there as a whole, or not at all; an accepted one is there.
+/// An upload without a response is there either as a whole or not at all, and an accepted upload is
+/// always there.
 #[tokio::test]
 async fn uploads_in_a_bucket_survive_kills_at_any_moment() {
     let Some(bucket) = SeaweedFs::start() else { return };

@@ -1,6 +1,6 @@
-//! Canary secrets: a marked value of each kind goes through the commands and the
-//! interface at their most talkative, with every failure forced, and must be found nowhere but in the
-//! one file that is there to keep it.
+//! Tests that secrets do not leak. A marked value of each kind goes through the commands and the interface while they
+//! log as much as possible and every failure is forced. The values may be found only in the file that is meant to store
+//! them.
 
 use std::{
     fs,
@@ -21,7 +21,8 @@ use super::{piped, run};
 use tessera_testing::canaries::{assert_clean, encodings, register_secret};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
-/// With signs, so that a percent form is another than the value itself.
+/// The secret contains special characters, so that its percent-encoded form differs from the value
+/// itself.
 const SECRET: &str = "canary+secret/0123456789-abcdefghijkl";
 const SESSION: &str = "canary+session/0123456789-mnopqrst";
 const SIGNATURE: &str = "canary+signature/0123456789-uvwxyz";
@@ -29,7 +30,7 @@ const SIGNATURE: &str = "canary+signature/0123456789-uvwxyz";
 const DATASET: &str = "ad48d250-0000-11f1-bfca-000000000001";
 const TASK: &str = "cf8b3e78-0000-4954-a782-000000000001";
 
-/// A service that hands out the canaries and fails in turn in every way.
+/// Starts a service that sends the canaries and fails in every way in turn.
 async fn service() -> ScriptedServer {
     let explored = AtomicUsize::new(0);
     ScriptedServer::start(move |seen: &ReceivedRequest| {
@@ -59,14 +60,14 @@ async fn service() -> ScriptedServer {
     .await
 }
 
-/// Keys, and on which screen they are pressed.
+/// The condition of the screen, and the keys to press when it is met.
 type Step = (fn(&str) -> bool, &'static str);
 
 fn is_log(screen: &str) -> bool {
     screen.contains("Log, newest first")
 }
 
-/// What the interface writes on a terminal until it is left, with everything traced.
+/// Returns everything that the interface writes to a terminal until it ends. Tracing is on.
 fn interface(home: &Path) -> Vec<u8> {
     let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
     let pair = native_pty_system().openpty(size).unwrap();
@@ -79,10 +80,10 @@ fn interface(home: &Path) -> Vec<u8> {
     }
     let mut child = pair.slave.spawn_command(command).unwrap();
     let (mut patience, (over, ended)) = (child.clone_killer(), mpsc::channel::<()>());
-    // Longer than it takes; only a mistake reaches it.
+    // The limit is longer than the test takes, so that only a bug reaches it.
     thread::spawn(move || {
         if ended.recv_timeout(Duration::from_mins(1)) == Err(mpsc::RecvTimeoutError::Timeout) {
-            // It may have ended just now.
+            // The program may have just ended.
             let _ = patience.kill();
         }
     });
@@ -94,15 +95,15 @@ fn interface(home: &Path) -> Vec<u8> {
         [0; 4096],
         vt100::Parser::new(40.try_into().unwrap(), 120.try_into().unwrap(), 0),
     );
-    // The dataset is listed and its first page refused: look at the log of exchanges, and leave.
+    // The dataset is listed and its first page is refused. The steps open the request log and quit.
     let steps: [Step; 3] = [
         (|shown| shown.contains("401") && shown.contains("tries again"), "@"),
         (|shown| is_log(shown) && shown.contains("/explore/"), "\x1b"),
-        // Esc and a letter that are read together would be one key.
+        // Esc and a letter would be one key if they were read together.
         (|shown| !is_log(shown) && shown.contains("tries again"), "q"),
     ];
     let mut steps = steps.iter().peekable();
-    // The end of a terminal is an error on Linux.
+    // On Linux, reading fails when the terminal is closed.
     while let Ok(read @ 1..) = reader.read(&mut piece) {
         written.extend_from_slice(&piece[..read]);
         screen.process(&piece[..read]);
@@ -168,7 +169,7 @@ async fn no_secret_is_found_anywhere_but_in_its_file() {
     let tokens = tokens.iter().filter_map(|seen| seen.header("authorization"));
     let tokens: Vec<&str> = tokens.filter_map(|value| value.strip_prefix("Bearer ")).collect();
     assert!(tokens.len() > 5 && tokens.iter().all(|token| token.starts_with("ey")));
-    // Their heads and claims are no secret, and the same for many.
+    // The head and the claims of a token are not secret, and many tokens have the same ones.
     for token in &tokens {
         register_secret(token.rsplit('.').next().unwrap(), false);
     }

@@ -1,4 +1,5 @@
-//! `tessera config` and `tessera init`: layers with their origins, and mistakes with their places.
+//! Tests `tessera config` and `tessera init`: layers with their origins, and errors with their
+//! positions.
 
 use std::{
     fs,
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use super::{outcome, run, tessera};
 
-/// A home, and its file of settings.
+/// Creates a home folder with this settings file.
 pub(super) fn home(settings: &str) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir(home.path().join("tessera")).unwrap();
@@ -26,7 +27,7 @@ pub(super) fn document(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// The row of a setting in the answer of `config show --json`.
+/// Returns the row of a setting in the output of `config show --json`.
 fn row<'a>(shown: &'a Value, key: &str) -> &'a Value {
     let rows = shown["settings"].as_array().unwrap();
     rows.iter().find(|row| row["key"] == key).unwrap()
@@ -134,7 +135,7 @@ fn a_broken_file_stops_commands_and_is_mended_with_config() {
     );
     assert_eq!(run(home, &["config", "path"]).0, 0);
 
-    // The editor mends it, and does not see the secret.
+    // The editor fixes the file, and does not see the secret.
     let editor = home.join("editor");
     let script =
         "#!/bin/sh\nprintf '[ui]\\nmouse = true\\n# %s' \"$TESSERA_API_SECRET\" > \"$1\"\n";
@@ -186,7 +187,8 @@ fn a_project_file_of_another_user_is_ignored_with_a_warning() {
     };
     let format = ["config", "get", "export.format"];
     assert_eq!(run_in_project(&format).0, "json\n");
-    // Only the superuser can change the owner of a file; others link to a file of the superuser.
+    // Only the superuser can change the owner of a file. Without that right, the test links to a
+    // file of the superuser.
     if chown(&file, Some(65_534), None).is_err() {
         fs::remove_file(&file).unwrap();
         symlink("/etc/passwd", &file).unwrap();

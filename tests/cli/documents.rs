@@ -1,5 +1,5 @@
-//! Every document that a command prints is of the shape that `tessera spec` describes: all fields that
-//! are required, and none that is not documented.
+//! Checks that every document a command prints has the shape that `tessera spec` describes: all required fields, and no
+//! undocumented ones.
 
 use std::{fs, sync::LazyLock};
 
@@ -10,7 +10,7 @@ use super::{picture, run, serve};
 static SCHEMAS: LazyLock<Map<String, Value>> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../assets/documents.json")).unwrap());
 
-/// Panics where a document among what was written is not as it is described.
+/// Panics if a printed document differs from its description.
 pub fn assert_described(written: &str) {
     let lines = || written.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let documents: Vec<Value> =
@@ -25,7 +25,8 @@ pub fn assert_described(written: &str) {
     }
 }
 
-/// Where a value differs from its schema. Only the words of JSON Schema that ours use are known.
+/// Returns where a value differs from its schema. Only the keywords of JSON Schema that our schemas
+/// use are supported.
 fn fault(schema: &Value, value: &Value, at: &str) -> Option<String> {
     let of_type = match &schema["type"] {
         Value::Null => true,

@@ -1,5 +1,5 @@
-//! What is reported as done survives a power cut: its files and their names are synced before, in this order. Read from
-//! the system calls of the real binary; skipped where they cannot be traced.
+//! Tests that everything reported as done survives a power cut, because the files and their names are synced before it
+//! is reported. The test reads the system calls of the real binary, and is skipped if they cannot be traced.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +17,7 @@ use super::{outcome, picture, started, tessera};
 const CALLS: &str = "trace=openat,mkdir,mkdirat,write,writev,pwrite64,ftruncate,fsync,fdatasync,sendto,\
                      sendmsg,rename,renameat,renameat2,link,linkat,unlink,unlinkat,rmdir,exit_group";
 
-/// Whether system calls can be traced here.
+/// Returns whether system calls can be traced on this machine.
 #[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
 fn can_trace() -> bool {
     let traced =
@@ -29,7 +29,8 @@ fn can_trace() -> bool {
     can
 }
 
-/// The same command with its system calls in a file. It stays a child of this process.
+/// Wraps a command so that its system calls are written to a file. The program stays a child of
+/// this process.
 fn traced(command: &Command, trace: &Path) -> Command {
     let mut traced = Command::new("strace");
     traced.args(["-D", "-f", "-yy", "-s", "400", "-e", CALLS, "-o"]).arg(trace);
@@ -43,7 +44,7 @@ fn traced(command: &Command, trace: &Path) -> Command {
     traced
 }
 
-/// The trace of a process that has ended, when it is complete.
+/// Returns the trace of a process that has ended, once the trace is complete.
 fn read_trace(path: &Path) -> String {
     let begun = Instant::now();
     loop {
@@ -61,13 +62,13 @@ fn read_trace(path: &Path) -> String {
     }
 }
 
-/// One system call: its name and arguments, when it has returned without an error.
+/// A system call with its name and arguments. It has returned without an error.
 struct Call {
     name: String,
     arguments: String,
 }
 
-/// The calls of a trace, in the order in which they returned.
+/// Returns the calls of a trace in the order in which they returned.
 fn calls(trace: &str) -> Vec<Call> {
     let mut begun: BTreeMap<&str, String> = BTreeMap::new();
     let mut calls = Vec::new();
@@ -75,7 +76,8 @@ fn calls(trace: &str) -> Vec<Call> {
         let Some((process, rest)) = line.split_once(' ') else { continue };
         let rest = rest.trim_start();
         let whole = if let Some(first) = rest.strip_suffix(" <unfinished ...>") {
-            // What is sent may arrive before the call returns.
+            // Data may arrive before the call that sends it returns, so sending counts from its
+            // start.
             if is_sending(first) {
                 calls.extend(call(first));
             }
@@ -109,13 +111,13 @@ fn call(text: &str) -> Option<Call> {
 }
 
 impl Call {
-    /// The path of the descriptor that is the first argument.
+    /// Returns the path of the descriptor that is the first argument.
     fn file(&self) -> Option<PathBuf> {
         let path = self.arguments.split_once('<')?.1.split_once('>')?.0;
         path.starts_with('/').then(|| PathBuf::from(path))
     }
 
-    /// All quoted arguments, as paths.
+    /// Returns all quoted arguments as paths.
     fn paths(&self) -> Vec<PathBuf> {
         self.arguments.split('"').skip(1).step_by(2).map(PathBuf::from).collect()
     }
@@ -125,11 +127,11 @@ impl Call {
     }
 }
 
-/// What would be lost now: contents and names below a folder that are not synced.
+/// What a power cut would lose now: contents and names that are not synced.
 #[derive(Default)]
 struct Unsynced {
     contents: BTreeSet<PathBuf>,
-    /// New names.
+    /// New names that are not synced.
     names: BTreeSet<PathBuf>,
 }
 
@@ -166,7 +168,7 @@ impl Unsynced {
         }
     }
 
-    /// Those below a folder, without the trace of the tests, and locks.
+    /// Returns the unsynced paths below a folder, without the trace of the test and without locks.
     fn below(&self, folder: &Path) -> Vec<&Path> {
         let all = self.contents.iter().chain(&self.names).map(PathBuf::as_path);
         let is_kept = |path: &&Path| {
@@ -218,7 +220,7 @@ fn accepted_uploads_and_completed_exports_are_on_disk() {
             assert!(is_logged, "accepted before the database was synced");
             assert_eq!(unsynced.below(&data.join("uploads")), [] as [&Path; 0]);
         }
-        // The name of the archive is durable before the database says that it exists.
+        // The name of the archive must be durable before the database records the archive.
         let exported = unsynced.names.iter().any(|name| name.extension() == Some("zip".as_ref()));
         assert!(!(is_log_sync && exported), "completed before the archive was synced");
         completed += usize::from(call.name == "rename" && call.arguments.contains(".zip"));
@@ -226,8 +228,8 @@ fn accepted_uploads_and_completed_exports_are_on_disk() {
     assert_eq!((accepted, completed), (2, 1), "the addition, its reindex and the export");
 }
 
-/// Runs a command, and asserts that nothing of its home is unsynced when it reports success, or sends what is in
-/// `before`.
+/// Runs a command, and asserts that nothing in its home is unsynced when it reports success, or when it sends a request
+/// that contains `before`.
 fn assert_durable(home: &Path, command: &Command, before: Option<&str>) {
     let trace = home.join("calls");
     let mut traced = traced(command, &trace);
@@ -272,7 +274,7 @@ async fn what_commands_report_is_on_disk() {
     let export = ["export", "start", "pictures", "--format", "json", "--download"];
     let export = [&export[..], &[target.to_str().unwrap()]].concat();
     assert_durable(home, &serving.asked(home, &export), None);
-    // The job is saved before its request is sent.
+    // The job must be saved before its request is sent.
     let export = [&export[..], &["--name", "again"]].concat();
     assert_durable(home, &serving.asked(home, &export), Some("/export_context_async"));
 

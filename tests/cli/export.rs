@@ -1,4 +1,5 @@
-//! `tessera export`: started, followed, fetched, inspected; in a pipe, with its exit codes.
+//! Tests `tessera export` in a pipe with its exit codes: exports are started, followed, downloaded
+//! and inspected.
 
 use std::{
     fs,
@@ -15,7 +16,7 @@ use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 use super::{Serving, outcome, picture, serve, tessera};
 
-/// A service over two pictures, and a folder to work in.
+/// Starts a service over two pictures, and creates a working folder.
 fn world(options: &[&str]) -> (TempDir, Serving) {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("pictures");
@@ -27,7 +28,7 @@ fn world(options: &[&str]) -> (TempDir, Serving) {
     (home, serving)
 }
 
-/// The answer of a command in JSON, with its exit code and what was reported beside it.
+/// Runs a command with `--json`. Returns its exit code, its document, and its messages.
 fn json(home: &Path, serving: &Serving, arguments: &[&str]) -> (i32, Value, String) {
     let arguments = [arguments, &["--json"]].concat();
     let (code, out, err) = outcome(serving.asked(home, &arguments).current_dir(home));
@@ -163,7 +164,7 @@ fn a_full_disk_keeps_the_part_and_the_download_goes_on_later() {
     let (_, id, _) = ask(&["export", "start", "--images", "--quiet"]);
     assert_eq!(ask(&["export", "watch", id.trim(), "--interval", "100ms"]).0, 0);
     let whole = serving.asked(home, &["export", "download", id.trim(), "-o", "x.zip"]);
-    // No file may have more than one block.
+    // The limit allows no file to have more than one block.
     let limit = "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"";
     let mut limited = Command::new("sh");
     limited.args(["-c", limit]).arg(whole.get_program()).args(whole.get_args()).current_dir(home);
@@ -183,7 +184,8 @@ fn a_full_disk_keeps_the_part_and_the_download_goes_on_later() {
     assert!(home.join("x.zip").is_file() && !part.exists());
 }
 
-/// A service that answers everything but the start of an export: that request is recorded and gets no response.
+/// Starts a service that responds to everything except the start of an export. That request is recorded and gets no
+/// response.
 fn silent_about_exports() -> (String, mpsc::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -234,7 +236,7 @@ fn a_kill_before_the_answer_leaves_a_trace() {
     assert!(started.try_recv().is_err(), "it was sent once");
 }
 
-/// A ready dataset whose exports start and end as in these bodies.
+/// Starts a service with a ready dataset whose exports start and end with these bodies.
 async fn exporting(start: &'static str, status: &'static str) -> ScriptedServer {
     ScriptedServer::start(move |seen: &ReceivedRequest| match seen.path() {
         path if path.ends_with("/export_context_async") => Reply::json(start),

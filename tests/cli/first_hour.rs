@@ -1,5 +1,5 @@
-//! Replays the commands of the first hour in docs/several-machines.md, where `TESSERA_TEST_STORE` names a server.
-//! `TESSERA_WRITE=1 cargo test --test tests first_hour` rewrites what they print.
+//! Replays the commands of the first hour in docs/several-machines.md, if `TESSERA_TEST_STORE` names a server.
+//! `TESSERA_WRITE=1 cargo test --test tests first_hour` rewrites the printed output in the document.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,7 @@ use crate::test_store;
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/several-machines.md");
 const HEADING: &str = "## The first hour\n";
 
-/// The bucket `team`: twelve pictures, and four more.
+/// Starts a bucket `team` with a folder of twelve pictures and a folder of four more.
 async fn bucket() -> ScriptedServer {
     let objects = |folder: &'static str, numbers: std::ops::Range<u32>| {
         numbers.map(move |n| (format!("{folder}/p{n:02}.png"), picture(n)))
@@ -54,22 +54,22 @@ fn listing(objects: &BTreeMap<String, Vec<u8>>, target: &str) -> String {
     )
 }
 
-/// Ends with the test.
+/// A process that ends with the test.
 struct Background(Child);
 
 impl Drop for Background {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// What the commands share. The processes end before the store is removed.
+/// The state that the commands share. The processes end before the store is removed.
 struct Terminal {
     services: Vec<Serving>,
     workers: Vec<Background>,
-    /// Addresses in the document, with those of this run.
+    /// The addresses in the document, each with the address of this run.
     addresses: Vec<(String, String)>,
     variables: BTreeMap<String, String>,
     home: TempDir,
@@ -78,7 +78,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Runs a command line. Returns what it prints, unless it stays in the background.
+    /// Runs a command line. Returns its output, unless it runs in the background.
     fn run(&mut self, line: &str) -> String {
         if let Some(assignments) = line.strip_prefix("export ") {
             for (name, value) in assignments.split(' ').filter_map(|word| word.split_once('=')) {
@@ -130,7 +130,7 @@ impl Terminal {
         known.map_or_else(|| value.to_owned(), |(_, address)| address.clone())
     }
 
-    /// The lines of a document with what its commands print today.
+    /// Returns the lines of a document with the current output of its commands.
     fn replay(&mut self, text: &str) -> String {
         let mut replayed = String::new();
         let mut is_console = false;

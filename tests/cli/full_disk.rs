@@ -1,4 +1,5 @@
-//! A service that cannot write, or not open files: what needs it fails with a reason, and everything that reads goes on.
+//! Tests a service that cannot write or cannot open files. What needs the resource fails with a reason, and everything
+//! that only reads continues.
 
 use std::{
     fs::{self, File},
@@ -20,10 +21,12 @@ use super::{
     world::{World, batch, picture},
 };
 
-/// Starts the service so that the system refuses to write beyond a limit, rather than ending it.
+/// Starts the service in such a way that the system refuses to write beyond a limit, instead of
+/// ending the process.
 fn start_without_signal(home: &Path) -> Serving {
     let path = |name: &str| home.join(name).to_str().unwrap().to_owned();
-    // A larger archive than anything the database writes meanwhile: decoders ignore what follows a picture.
+    // The archive is larger than anything that the database writes meanwhile. Decoders ignore the bytes that follow a
+    // picture.
     let mut large =
         fs::OpenOptions::new().append(true).open(home.join("pictures/p000.png")).unwrap();
     large.write_all(&vec![0; 2 << 20]).unwrap();
@@ -66,7 +69,7 @@ impl World {
         self.get(&self.path(&format!("export_context_async?{query}"))).await
     }
 
-    /// The export when it has ended.
+    /// Returns the export once it has ended.
     async fn ended(&self, task: &Value) -> Value {
         let begun = Instant::now();
         loop {
@@ -80,7 +83,7 @@ impl World {
         }
     }
 
-    /// The response to a query image, which is stored.
+    /// Sends a query image, which the service stores, and returns the response.
     async fn search(&self) -> reqwest::Response {
         let image = Part::bytes(picture(5)).file_name("query.png");
         let path = self.path("search-image-similarity?entity_type=IMAGES");
@@ -119,7 +122,8 @@ impl World {
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
     }
 
-    /// Everything that writes fails with a reason and leaves nothing; everything else is as before.
+    /// Asserts that everything that writes fails with a reason and leaves nothing behind, and that
+    /// everything else works as before.
     async fn assert_only_reads_work(&self, page: &Value) {
         let uploads = self.files("uploads");
         let export = self.path("export_context_async?file_name=a&export_format=json");
@@ -177,7 +181,7 @@ async fn without_descriptors_requests_fail_with_a_reason_and_others_go_on() {
     let page = world.page().await;
     let [_, original] = world.links().await;
     let path = original.split_once("/media/").unwrap().1.to_owned();
-    // What is open stays open; nothing else opens, also when a descriptor becomes free.
+    // Open files stay open, and nothing else can be opened, even when a descriptor becomes free.
     world.limit(Resource::Nofile, Some(0));
     assert_eq!(
         world.page().await["clusters"].as_array().unwrap().len(),
@@ -193,11 +197,11 @@ async fn without_descriptors_requests_fail_with_a_reason_and_others_go_on() {
     world.archive(&world.start_export().await).await;
 }
 
-/// A small file system in memory, until it is dropped.
+/// A small file system in memory, which is unmounted on drop.
 struct SmallDisk<'a>(&'a Path);
 
 impl<'a> SmallDisk<'a> {
-    /// `None`, with the reason printed, where this user may not mount one.
+    /// Mounts the file system. Returns `None` and prints the reason if this user may not mount one.
     #[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
     fn mount(path: &'a Path) -> Option<Self> {
         fs::create_dir(path).unwrap();
@@ -216,7 +220,7 @@ impl<'a> SmallDisk<'a> {
 
 impl Drop for SmallDisk<'_> {
     fn drop(&mut self) {
-        // Lazily: a service that failed may still be there.
+        // The lazy option is needed, because a service that failed may still be running.
         let _ = Command::new("umount").arg("-l").arg(self.0).status();
     }
 }
@@ -236,11 +240,12 @@ async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() 
     let mut file = File::create(&filler).unwrap();
     while file.write_all(&[7; 4096]).is_ok() {}
     world.assert_only_reads_work(&page).await;
-    // Frees the room at once: a child of another test that has not executed its program yet has the file open, too.
+    // Truncating frees the space at once. A child of another test may still have the file open, if it has not executed
+    // its program yet.
     file.set_len(0).unwrap();
     drop(file);
     fs::remove_file(&filler).unwrap();
-    // There is too little space for uploads and archives, whatever is removed.
+    // Too little space is left for uploads and archives, even after the file is removed.
     assert_eq!(world.search().await.status(), 200);
     let World { home, mut serving, .. } = world;
     serving.0.kill().unwrap();

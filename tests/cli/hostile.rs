@@ -1,4 +1,4 @@
-//! Hostile text in every field of a service, in file names and in arguments: no command writes what a
+//! Tests hostile text in every field of a service, in file names and in arguments. No command may write anything that a
 //! terminal interprets, neither to a pipe nor to a terminal.
 
 use std::{
@@ -18,10 +18,10 @@ use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
 const TASK: &str = "cf8b3e78-0000-4954-a782-000000000001";
 
-/// One text of each kind; short, so that no limit removes its end.
+/// A short text with one example of each kind, so that no limit removes its end.
 const MIX: &str = "b\x1b]0;t\x07\x1b[2J\u{9b}31m\r\n\u{202e}\u{200b}\u{e0041}\x7f\x00'; $(x) `x`";
 
-/// A page, a list of datasets or a record with `text` in each field.
+/// Returns a dataset record with `text` in each field.
 fn dataset(id: &str, text: &str) -> Value {
     json!({
         "id": id, "display_name": text, "owned_by": text, "created_at": text, "status_new": "READY",
@@ -63,7 +63,7 @@ fn answer(seen: &ReceivedRequest) -> Reply {
     Reply::json(value.to_string())
 }
 
-/// The arguments of a command: words, a file name, or something not in UTF-8.
+/// The arguments of a command as bytes: words, file names, and names that are not UTF-8.
 struct Case(Vec<Vec<u8>>);
 
 fn case(words: &str) -> Case {
@@ -76,7 +76,7 @@ fn case(words: &str) -> Case {
     Case(words.split(' ').map(hostile).collect())
 }
 
-/// A name that is not UTF-8.
+/// Returns a name that is not UTF-8.
 fn hostile_name() -> Vec<u8> {
     [MIX.replace('\0', "").as_bytes(), b"\xff\xfe.png"].concat()
 }
@@ -85,7 +85,7 @@ fn picture_name() -> Vec<u8> {
     [b"picture".as_slice(), &hostile_name()].concat()
 }
 
-/// Every command, most with hostile arguments. `every_command_is_tried` compares it with the program.
+/// Every command, most of them with hostile arguments. `every_command_is_tried` compares this list with the program.
 const CASES: &[&str] = &[
     "api GET datasets --include",
     "api GET nothing/MIX",
@@ -210,7 +210,8 @@ const CASES: &[&str] = &[
     "work --store MIX",
 ];
 
-/// Styles, progress bars, half-blocks, and the queries of the probe.
+/// The sequences that our program writes itself: styles, progress bars, half-blocks, and the
+/// queries of the probe.
 const OUR_SEQUENCES: &[&str] = &[
     "\x1b[1m",
     "\x1b[0m",
@@ -229,7 +230,7 @@ const OUR_SEQUENCES: &[&str] = &[
     "\x1b[c",
 ];
 
-/// A home with a file and a folder of hostile names.
+/// Creates a home with a file and a folder of hostile names.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join(OsStr::from_bytes(&hostile_name())), b"{ \"a\"").unwrap();
@@ -239,7 +240,7 @@ fn home() -> tempfile::TempDir {
     home
 }
 
-/// The first characters of `text` that a terminal interprets, with what is around them.
+/// Returns the first characters of `text` that a terminal interprets, with the text around them.
 fn interpreted(text: &str) -> Option<String> {
     let controls = |c: char| {
         c.is_control() && c != '\n' && c != '\t'
@@ -267,7 +268,7 @@ async fn no_command_writes_what_a_terminal_interprets_to_a_pipe() {
         let stdout = String::from_utf8(stdout).expect(words);
         assert!(*words != "dataset list" || stdout.matches('␛').count() > 50);
         assert!(*words != "search browse -d ID" || stdout.matches('␛').count() > 50);
-        // The body of a response is written as it came, to a pipe only.
+        // The body of a response is written unchanged, but only to a pipe.
         let stdout = if words.starts_with("api ") { String::new() } else { stdout };
         let stderr = String::from_utf8(stderr).expect(words);
         wrong.extend([stdout, stderr].iter().filter_map(|it| Some((words, interpreted(it)?))));
@@ -289,7 +290,7 @@ async fn no_command_writes_what_a_terminal_interprets_to_a_terminal() {
     let url = server.url();
     let mut wrong = Vec::new();
     for words in CASES {
-        // These take the terminal: the interface has tests of its own.
+        // These commands take over the terminal. The interface has tests of its own.
         if ["dataset open", "init", "tui"].iter().any(|interface| words.starts_with(interface)) {
             continue;
         }

@@ -1,5 +1,5 @@
-//! The real binary killed at any moment: what was accepted comes to its end after
-//! the next start, nothing is lost or doubled, and no state sticks.
+//! Tests the real binary by killing it at any moment. After the next start, accepted work
+//! completes, nothing is lost or duplicated, and no state is stuck.
 
 use std::{
     collections::BTreeSet,
@@ -20,18 +20,18 @@ use super::{
     world::{BATCH, PATIENCE, PICTURES, World, batch, names, picture},
 };
 
-/// Kills, unless `TESSERA_KILL_RUNS` gives another number.
+/// The number of kills, unless `TESSERA_KILL_RUNS` gives another one.
 const RUNS: u64 = 30;
-/// Kills of one world, because its dataset grows.
+/// The number of kills in one world, which is limited because its dataset grows.
 const RUNS_PER_WORLD: u64 = 64;
 
-/// A repeatable number below a limit, for one run and purpose.
+/// Returns a repeatable number below a limit, for one run and purpose.
 pub(super) fn random(run: u64, purpose: u64, limit: u64) -> u64 {
     let bits = (run * 31 + purpose + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((bits ^ (bits >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 33) % limit
 }
 
-/// What is written when the process is killed.
+/// The work that is in progress when the process is killed.
 #[derive(Clone, Copy)]
 enum Work {
     Addition,
@@ -45,7 +45,7 @@ enum Work {
     Settings,
 }
 
-/// A world that is READY between two kills, with the names that it has to contain.
+/// A world that is READY between two kills, and the names that it has to contain.
 struct KillLoop {
     world: World,
     expected: BTreeSet<String>,
@@ -53,7 +53,7 @@ struct KillLoop {
 }
 
 impl KillLoop {
-    /// Reads the record some times: the moment of a kill.
+    /// Reads the record a few times, which chooses the moment of a kill.
     async fn wait(&self) {
         for _ in 0..random(self.run, 1, 30) {
             self.world.record().await;
@@ -117,7 +117,8 @@ impl KillLoop {
         assert_eq!(zip.len(), self.expected.len() + 1, "all the images are in it");
     }
 
-    /// An upload without a response is there as a whole, or not at all.
+    /// Kills the service during an upload. An upload without a response is there either as a whole
+    /// or not at all.
     async fn kill_during_upload(&mut self, work: Work) {
         let (form, names) = self.batch();
         let path = format!("/dataset/{}/add_media", self.world.dataset());
@@ -152,13 +153,13 @@ impl KillLoop {
         if is_there {
             self.expected.extend(names);
         }
-        // A whole upload that was not accepted yet is indexed with the folder.
+        // A complete upload that was not accepted yet is indexed with the folder.
         if record["status_new"] == "PARTIAL INDEX" {
             self.world.post("reindex", None).await;
         }
     }
 
-    /// Gives the process little more memory than it has.
+    /// Limits the process to little more memory than it already uses.
     fn limit_memory(&self) {
         let process = self.world.serving.0.id();
         let pages = std::fs::read_to_string(format!("/proc/{process}/statm")).unwrap();
@@ -181,12 +182,13 @@ impl KillLoop {
         while begun.elapsed() < moment && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
-        // It may have ended.
+        // The command may have ended already.
         let _ = child.kill();
         child.wait().unwrap();
     }
 
-    /// The name is given to a whole archive only, and the journal can be read.
+    /// Kills a download. Only a complete archive may have the final name, and the saved jobs can be
+    /// read.
     fn kill_download(&self) {
         let home = self.world.home.path();
         let name = format!("d{}", self.run);
@@ -207,7 +209,8 @@ impl KillLoop {
         }
     }
 
-    /// The settings are the old ones or the new ones.
+    /// Kills a change of the settings. Afterwards, the settings are either the old ones or the new
+    /// ones.
     fn kill_settings(&self) {
         let home = self.world.home.path();
         let themes = ["dark", "light"];
@@ -252,7 +255,7 @@ async fn a_kill_between_the_two_halves_of_auto_reindex() {
         }
         world.kill();
         let expected = PICTURES + BATCH * (round + 1);
-        // This workflow does not end in PARTIAL INDEX, killed or not.
+        // An addition with `auto_reindex` never ends in PARTIAL INDEX, even if it was killed.
         let record = world
             .until(|record| {
                 assert_ne!(record["status_new"], "PARTIAL INDEX", "{record}");

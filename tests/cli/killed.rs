@@ -1,4 +1,4 @@
-//! Commands that are killed at any moment: a download, and the import of a secret that is shown once.
+//! Tests commands that are killed at any moment: a download, and the import of a secret that is shown only once.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ const DATASET: &str = "ad48d250-0000-11f1-bfca-000000000001";
 const TASK: &str = "cf8b3e78-0000-4954-a782-000000000001";
 const SECRET: &str = "canary-of-the-secret-that-is-shown-once";
 
-/// An archive as an export holds it, about 2 MB.
+/// Creates the archive of an export, about 2 MB.
 fn archive() -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     zip.start_file("metadata.json", SimpleFileOptions::default()).unwrap();
@@ -33,10 +33,10 @@ fn archive() -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// Downloads that are to be killed: how many bytes the next one gets before nothing more comes.
+/// The number of bytes that the next download gets before it stalls, or `None` for all of them.
 type Held = Arc<Mutex<Option<usize>>>;
 
-/// A service with this finished export. Reports each download that is held back.
+/// Starts a service with this finished export. The channel reports each download that stalls.
 async fn service(bytes: Vec<u8>, next: Held) -> (ScriptedServer, mpsc::UnboundedReceiver<()>) {
     let (holding, holds) = mpsc::unbounded_channel();
     let server = ScriptedServer::start(move |seen: &ReceivedRequest| {
@@ -78,7 +78,8 @@ fn ask(home: &Path, url: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// Kills a command some time after `begun` has come and `ready` holds; what it had written by then.
+/// Kills a command at `moment` after `begun` has reported and `ready` is true. Returns what the
+/// command had written by then.
 async fn killed(
     mut command: Command,
     begun: &mut mpsc::UnboundedReceiver<()>,
@@ -95,12 +96,12 @@ async fn killed(
             thread::yield_now();
         }
         if ended.recv_timeout(moment).is_err() {
-            // It may have ended just now.
+            // The command may have just ended.
             let _ = kill_process(id, Signal::KILL);
         }
     });
     let output = tokio::task::spawn_blocking(|| child.wait_with_output().unwrap()).await.unwrap();
-    // The killer may be through.
+    // The killing thread may have finished already.
     let _ = over.send(());
     killer.join().unwrap();
     tessera_testing::canaries::assert_clean(&[&output.stdout, &output.stderr], None);
@@ -119,8 +120,8 @@ async fn a_download_that_is_killed_is_continued_and_never_wrong() {
         let target = home.path().join("x.zip");
         let download = ["export", "download", DATASET, TASK, "-o", "x.zip"];
         let part = home.path().join("x.zip.cf8b3e78.part");
-        // Every other one gets it all, and is killed while it verifies, names and reports it; the rest
-        // gets half or more, and is killed while it writes or waits.
+        // Every second download gets all bytes, and is killed while it verifies, names and reports the archive. The
+        // other downloads get half of the bytes or more, and are killed while they write or wait.
         let is_whole = round % 2 == 0;
         let sent = if is_whole { bytes.len() } else { bytes.len() * (ROUNDS + round) / ROUNDS / 2 };
         *held.lock().unwrap() = Some(sent);
@@ -130,7 +131,7 @@ async fn a_download_that_is_killed_is_continued_and_never_wrong() {
             move || is_whole || fs::metadata(&part).is_ok_and(|part| part.len() > 0)
         };
         killed(ask(home.path(), &url, &download), &mut holds, ready, moment).await;
-        // The name is given to what is whole and verified, and to nothing else.
+        // Only a complete and verified archive has the final name.
         if target.exists() {
             assert!(fs::read(&target).unwrap() == bytes, "round {round}");
             continue;
@@ -166,7 +167,8 @@ async fn a_kill_loses_no_reported_secret() {
         command.stdin(fs::File::open(home.path().join("cookie")).unwrap());
         let Output { stdout, stderr, status } = killed(command, &mut asked, || true, moment).await;
         let kept = fs::read_to_string(settings.join("secrets.toml")).unwrap_or_default();
-        // All of it or nothing, and reported only when it is complete.
+        // The secret is stored either completely or not at all, and is reported only when it is
+        // complete.
         assert!(kept.is_empty() || kept.contains(SECRET), "{moment:?}: {kept}");
         assert!(stdout.is_empty() || kept.contains(SECRET), "{moment:?}");
         let is_whole = moment == Duration::from_mins(1);

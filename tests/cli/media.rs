@@ -1,4 +1,4 @@
-//! `tessera media add`: from every source, in parts, refused and interrupted.
+//! Tests `tessera media add` with every source, in parts, refused and interrupted.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,7 +14,7 @@ use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
 
-/// A home with a folder of `pictures` different pictures called `new`.
+/// Creates a home with a folder `new` that contains this number of different pictures.
 fn home(pictures: u8) -> (TempDir, PathBuf) {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("new");
@@ -29,7 +29,7 @@ fn home(pictures: u8) -> (TempDir, PathBuf) {
     (home, folder)
 }
 
-/// A service with one dataset that has these statuses, one after another, each time it is read.
+/// Starts a service with one dataset, whose status is the next one of these at each read.
 async fn scripted(
     statuses: &'static [&'static str],
     add: impl Fn(usize) -> Reply + Send + Sync + 'static,
@@ -63,7 +63,7 @@ fn document(out: &str) -> Value {
     serde_json::from_str(out).unwrap_or_else(|error| panic!("{error}: {out}"))
 }
 
-/// The session goes to the one endpoint that accepts it, is used once and kept nowhere.
+/// The session goes only to the endpoint that accepts it, is used once, and is stored nowhere.
 #[tokio::test]
 async fn an_upload_can_log_in_with_the_cookie_of_a_browser() {
     const SESSION: &str = "canary-session-of-an-upload";
@@ -312,7 +312,8 @@ async fn an_interrupt_reports_whether_the_upload_may_have_been_accepted() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The record twice, and the upload, which is read to its end and not answered.
+    // The requests are two reads of the record, and the upload, which is read to its end and gets
+    // no response.
     server.wait_for_requests(3).await;
     let begun = std::time::Instant::now();
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();

@@ -1,4 +1,5 @@
-//! The real binary without a terminal: streams, exit codes, and clear words for every refusal.
+//! Tests the real binary without a terminal: streams, exit codes, and a clear message for every
+//! refusal.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -50,12 +51,12 @@ use uuid::Uuid;
 
 fn tessera(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
-    // Everything runs at its most talkative, for the sake of the canaries.
+    // Every command logs as much as possible, so that the canaries are looked for everywhere.
     command.arg("--trace").arg(folder.join(format!("{}.trace", Uuid::new_v4())));
     command.args(arguments).stdin(Stdio::null());
     command.env("XDG_DATA_HOME", folder).env("XDG_CONFIG_HOME", folder).env("HOME", folder);
     command.env("XDG_CACHE_HOME", folder);
-    // The keyring of whoever runs the tests is none of their business.
+    // Tests must not use the keyring of the user who runs them.
     command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
     for name in [
         "TESSERA_BASE_URL",
@@ -75,29 +76,29 @@ fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     outcome(&mut tessera(folder, arguments))
 }
 
-/// The same with this on standard input.
+/// Does the same as `run`, with this text on standard input.
 fn piped(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) {
     let mut command = tessera(folder, arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // A command that does not read it has closed it.
+    // A command that does not read its input has closed it.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     reported(&command, child.wait_with_output().unwrap())
 }
 
-/// A service that ends with the test.
+/// A service that ends with the test, and the line that it printed at its start.
 struct Serving(Child, Value);
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The service may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
 impl Serving {
-    /// A command that asks this service, which needs no login.
+    /// Returns a command that uses this service, which needs no login.
     fn asked(&self, home: &Path, arguments: &[&str]) -> Command {
         let mut command = tessera(home, arguments);
         command.env("TESSERA_BASE_URL", self.1["base_url"].as_str().unwrap());
@@ -106,23 +107,23 @@ impl Serving {
     }
 }
 
-/// Exit code, standard output and standard error of a command.
+/// Runs a command. Returns its exit code, standard output and standard error.
 fn outcome(command: &mut Command) -> (i32, String, String) {
     let output = command.output().unwrap();
     reported(command, output)
 }
 
-/// The same of a command that has ended. No secret is in what it wrote, and its documents are as
-/// `tessera spec` describes them.
+/// Returns the same for a command that has ended. Asserts that its output contains no secret, and
+/// that its documents have the shape that `tessera spec` describes.
 fn reported(command: &Command, output: Output) -> (i32, String, String) {
     let Output { status, stdout, stderr } = output;
     let home = command.get_envs().find(|(name, _)| *name == "HOME").and_then(|(_, home)| home);
-    // The one command that is there to print one.
+    // `tessera auth token` is the only command that is meant to print a token.
     let answer = if command.get_args().any(|word| word == "token") { &[] } else { &stdout[..] };
     tessera_testing::canaries::assert_clean(&[answer, &stderr], home.map(Path::new));
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let (out, err) = (text(stdout), text(stderr));
-    // Of fewer fields whoever asked for them knows.
+    // A command that selects fields does not print complete documents.
     if !command.get_args().any(|word| word.to_string_lossy().starts_with("--json=")) {
         documents::assert_described(&out);
     }
@@ -158,7 +159,7 @@ fn picture(path: &Path) {
     .unwrap();
 }
 
-/// A home with a folder of one picture.
+/// Creates a home with a folder that contains one picture.
 fn home() -> (tempfile::TempDir, PathBuf) {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("pictures");

@@ -1,4 +1,4 @@
-//! `tessera model`, and `--model` of the commands with a local deployment.
+//! Tests `tessera model`, and `--model` of the commands with a local deployment.
 
 use std::path::Path;
 

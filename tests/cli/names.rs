@@ -1,4 +1,4 @@
-//! Names and the beginnings of IDs: what shells complete, and what commands accept.
+//! Tests names and the beginnings of IDs: what shells complete, and what commands accept.
 
 use std::{fs, path::Path};
 
@@ -20,7 +20,7 @@ fn world() -> (TempDir, Serving) {
     (home, serving)
 }
 
-/// What a shell shows after these words, of which the last one is being typed.
+/// Returns what a shell shows after these words. The last word is still being typed.
 fn completed(serving: Option<&Serving>, home: &Path, words: &[&str]) -> Vec<String> {
     let words = [&["--", "tessera"], words].concat();
     let mut command = match serving {
@@ -63,7 +63,7 @@ fn shells_complete_commands_and_names() {
     let (code, _, err) = run(home, &add);
     assert_eq!(code, 0, "{err}");
     assert_eq!(completed(None, home, &["profile", "use", "l"]), ["lab"]);
-    // The deployment of the line that is being typed.
+    // The options of the line that is being typed choose the deployment.
     assert_eq!(
         completed(None, home, &["--profile", "lab", "dataset", "show", "s"]),
         ["street-cams"]

@@ -1,4 +1,4 @@
-//! `tessera profile`: profiles without secrets, added, used, shown and removed.
+//! Tests `tessera profile`: profiles without secrets are added, used, shown and removed.
 
 use std::{
     fs,
@@ -108,7 +108,8 @@ fn a_profile_that_is_read_only_changes_nothing() {
     fs::write(home.path().join("tessera/config.toml"), profile).unwrap();
     let id = "95233006-eddc-11ef-b303-76dbc3993eb2";
     let record = format!(r#"{{"id":"{id}","display_name":"a","status_new":"READY"}}"#);
-    // It answers the record of the dataset and nothing else: whatever changes it would stay unanswered.
+    // The service responds only with the record of the dataset, so that any request that changes something would stay
+    // without a response.
     let served = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut asked = [0; 4096];
@@ -123,7 +124,8 @@ fn a_profile_that_is_read_only_changes_nothing() {
     assert_eq!((code, out.as_str()), (6, ""), "{err}");
     assert!(err.contains("read_only"), "{err}");
     assert!(served.join().unwrap().starts_with("GET "));
-    // Nobody listens any more: a request of a person's own is not sent either.
+    // Nothing listens any more, so this shows that a request that the user composes is not sent,
+    // either.
     let (code, out, err) = run(home.path(), &["api", "POST", "dataset/x/trigger_indexing"]);
     assert_eq!((code, out.as_str()), (6, ""), "{err}");
     assert!(err.contains("read_only"), "{err}");

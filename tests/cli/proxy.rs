@@ -1,5 +1,5 @@
-//! The proxies of `docs/serve.md` in front of the service, with their settings from there: TLS, links, uploads and
-//! downloads. Skipped where they are not installed.
+//! Tests the proxies of `docs/serve.md` in front of the service, with the documented settings: TLS, links, uploads and
+//! downloads. A proxy that is not installed is skipped.
 
 use std::{
     fs,
@@ -23,13 +23,13 @@ struct Proxy(Child);
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The proxy may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Whether a program is there; who runs the tests reads what was not tested.
+/// Returns whether a program is installed. If it is not, prints what is not tested.
 #[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
 fn is_installed(program: &str, argument: &str) -> bool {
     let mut command = Command::new(program);
@@ -41,7 +41,7 @@ fn is_installed(program: &str, argument: &str) -> bool {
     is_installed
 }
 
-/// The settings of a proxy as they are documented.
+/// Returns the documented settings of a proxy.
 fn documented(language: &str) -> String {
     let page = include_str!("../../docs/serve.md");
     let block = page.split(&format!("```{language}\n")).nth(1).unwrap();
@@ -52,7 +52,8 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// A service for clients of `https://localhost:PORT`, and a certificate for that name.
+/// Starts a service for clients of `https://localhost:PORT`, and creates a certificate for that
+/// name.
 fn service(home: &Path, port: u16) -> Serving {
     let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     fs::write(home.join("certificate.pem"), certified.cert.pem()).unwrap();
@@ -76,7 +77,7 @@ fn start(mut command: Command, port: u16) -> Proxy {
     proxy
 }
 
-/// The result of a command that reaches the service through the proxy only.
+/// Returns the result of a command that reaches the service only through the proxy.
 fn through_proxy(home: &Path, port: u16, arguments: &[&str]) -> Value {
     let mut command = tessera(home, arguments);
     command.args(["--json", "--ca-file"]).arg(home.join("certificate.pem")).current_dir(home);
@@ -87,11 +88,12 @@ fn through_proxy(home: &Path, port: u16, arguments: &[&str]) -> Value {
     serde_json::from_str(&out).unwrap()
 }
 
-/// Uploads a file, and downloads an archive by the link in a response.
+/// Asserts that an upload and a download by the link of a response work.
 fn assert_works(home: &Path, port: u16) {
     let upload = home.join("large.png");
     picture(&upload);
-    // Larger than what nginx accepts by default. Decoders ignore what follows a picture.
+    // The file is larger than what nginx accepts by default. Decoders ignore the bytes that follow
+    // a picture.
     let mut file = fs::OpenOptions::new().append(true).open(&upload).unwrap();
     file.write_all(&vec![0; 2 << 20]).unwrap();
     through_proxy(

@@ -1,4 +1,5 @@
-//! `tessera query`: written in words or JSON, checked without a service, kept by name.
+//! Tests `tessera query`: queries are written in words or JSON, checked without a service, and
+//! saved under a name.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use super::{home, outcome, piped, run, serve};
 const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 const ELSEWHERE: [&str; 4] = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
 
-/// The query that comes out when each of these is added to the one before.
+/// Adds these filters one after another, and returns the final query.
 fn built(home: &Path, filters: &[&[&str]]) -> Value {
     let (_, mut query, _) = run(home, &["query", "new"]);
     for filter in filters {
@@ -70,7 +71,8 @@ fn invalid_filters_are_rejected() {
         assert_eq!((code, out.as_str()), (2, ""), "{filter:?}: {err}");
         assert!(err.contains(words), "{filter:?}: {err}");
     }
-    // What a failed command leaves in a pipe is no query that everything passes.
+    // A failed command leaves nothing in a pipe. That must not count as a query that matches
+    // everything.
     let (code, out, err) = piped(home.path(), &["query", "add", "issues", "blur"], "");
     assert_eq!((code, out.as_str()), (8, ""));
     assert!(err.contains("the query is empty") && err.contains("tessera query new"), "{err}");

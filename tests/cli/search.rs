@@ -1,4 +1,4 @@
-//! `tessera search`: every way of asking, against a real deployment; pages, faults and what is kept.
+//! Tests `tessera search` against a real deployment: every kind of search, its pages and faults, and what is saved.
 
 use std::{fs, path::Path};
 
@@ -10,7 +10,7 @@ use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 
-/// A service over pictures with captions and labels.
+/// Starts a service over pictures with captions and labels.
 fn world() -> (TempDir, Serving) {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("street-cams");
@@ -147,7 +147,7 @@ fn text_searches_filters_views_and_selections() {
     );
 }
 
-/// `search vql -f -` with this on standard input.
+/// Runs `search vql -f -` with this query on standard input.
 fn outcome_of_input(home: &Path, serving: &Serving, vql: &str) -> (i32, String, String) {
     let url = serving.1["base_url"].as_str().unwrap();
     let place = ["--base-url", url, "--kind", "onprem"];
@@ -183,7 +183,7 @@ fn invalid_searches_are_rejected_before_any_request() {
     }
 }
 
-/// A page of `count` clusters whose ids begin at `first`.
+/// Returns a page of `count` clusters whose ids begin at `first`.
 fn page(first: u32, count: u32) -> Reply {
     let cluster = |id: u32| {
         json!({
@@ -196,8 +196,8 @@ fn page(first: u32, count: u32) -> Reply {
     Reply::json(json!({ "clusters": clusters }).to_string())
 }
 
-/// Runs a search of a service whose pages are scripted, in a dataset that is in PARTIAL INDEX; and how
-/// often the service was asked.
+/// Runs a search against a service with scripted pages and a dataset in PARTIAL INDEX. Returns the outcome and the
+/// number of requests.
 async fn scripted(
     pages: impl Fn(u32) -> Reply + Send + Sync + 'static,
     arguments: &[&str],
@@ -240,7 +240,7 @@ async fn repeated_and_missing_pages_are_reported() {
     assert!(err.contains("warning: 120 clusters shown; more may exist"), "{err}");
 }
 
-/// A page with a cluster of two frames of a video, in the shape of recorded pages.
+/// Returns a page with a cluster of two frames of a video, in the shape of recorded pages.
 fn frames(_: u32) -> Reply {
     let preview = |number: u32, seconds: f64| {
         json!({

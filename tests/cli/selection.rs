@@ -1,4 +1,4 @@
-//! `tessera selection`: baskets and selections with a name, without asking the service.
+//! Tests `tessera selection`: baskets and named selections, without requests to a service.
 
 use std::{fs, path::Path};
 
@@ -11,12 +11,12 @@ use super::{
 
 const DATASET: &str = "95233006-eddc-11ef-b303-000000000001";
 
-/// Runs `tessera selection` at a service that nobody asks.
+/// Runs `tessera selection`. No request reaches the given service.
 fn selection(home: &Path, arguments: &[&str]) -> (i32, String, String) {
     run(home, &[&["selection"], arguments, &ONPREM].concat())
 }
 
-/// The selection as a document.
+/// Returns the selection as a document.
 fn shown(home: &Path, more: &[&str]) -> Value {
     let (code, out, err) = selection(home, &[&["show", DATASET, "--json"], more].concat());
     assert_eq!(code, 0, "{err}");
@@ -56,7 +56,7 @@ fn the_basket_is_filled_reduced_and_cleared() {
             .all(|key| { key == "schema" || key == "media_selection" || key.starts_with('_') })
     );
 
-    // A member of a marked cluster is never marked twice: it is taken in again.
+    // A member of a selected cluster is never selected twice. Instead, its exclusion is removed.
     assert_eq!(selection(home, &["add", DATASET, "--media", &id(11)]).0, 0);
     assert_eq!(shown(home, &[])["_counts"]["excluded"], 1);
     let (code, _, err) = selection(home, &["exclude", DATASET, "--media", &id(99)]);
@@ -88,7 +88,7 @@ fn named_selections_are_readable_files() {
     let (_, out, _) = selection(home, &["export", DATASET, "-"]);
     assert_eq!(out, fs::read_to_string(file).unwrap());
 
-    // As the reference spells it, and as somebody wrote it.
+    // The same selection is written as the reference spells it, and as a user might write it.
     let items = json!([{ "type": "media", "payload": { "media_ids": [id(6)] } }]);
     let by_hand = json!({ "dataset_id": DATASET, "items": items }).to_string();
     let import = [&["selection", "import", DATASET, "-"][..], &ONPREM].concat();

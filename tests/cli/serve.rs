@@ -1,4 +1,4 @@
-//! The options of `tessera serve`.
+//! Tests the options of `tessera serve`.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -14,7 +14,8 @@ use serde_json::Value;
 use super::{Serving, home, picture, run, serve, tessera};
 
 impl Serving {
-    /// Status and body of a request without a body; `{id}` in the path is the dataset.
+    /// Sends a request without a body, and returns the status and body. `{id}` in the path stands
+    /// for the dataset.
     pub fn ask(&self, method: &str, path: &str) -> (u16, Value) {
         let url = self.1["base_url"].as_str().unwrap();
         let host = url.trim_start_matches("http://");
@@ -31,7 +32,7 @@ impl Serving {
         (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap_or_default())
     }
 
-    /// The status of a POST of JSON; `{id}` in the path is the dataset.
+    /// Posts JSON, and returns the status. `{id}` in the path stands for the dataset.
     fn post_json(&self, path: &str, body: &str) -> u16 {
         let host = self.1["base_url"].as_str().unwrap().trim_start_matches("http://");
         let path = path.replace("{id}", self.1["datasets"][0]["id"].as_str().unwrap());
@@ -48,7 +49,7 @@ impl Serving {
         answer[9..12].parse().unwrap()
     }
 
-    /// A line of the status of the process, in bytes.
+    /// Returns a line of the process status, in bytes.
     #[cfg(target_os = "linux")]
     fn memory(&self, name: &str) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap();
@@ -58,14 +59,14 @@ impl Serving {
         kibibytes << 10
     }
 
-    /// Forgets the highest memory use so far, and returns the present one in bytes.
+    /// Resets the peak memory use, and returns the present use in bytes.
     #[cfg(target_os = "linux")]
     fn reset_peak_memory(&self) -> usize {
         std::fs::write(format!("/proc/{}/clear_refs", self.0.id()), "5").unwrap();
         self.memory("VmRSS")
     }
 
-    /// The record of the dataset, when it is indexed.
+    /// Returns the record of the dataset once it is indexed.
     pub fn indexed(&self) -> Value {
         let begun = Instant::now();
         loop {
@@ -323,7 +324,7 @@ fn all_addresses_are_announced_as_one_that_works_with_a_warning() {
     assert!(warning.contains("unencrypted") && warning.contains("--allow-host"), "{warning}");
 }
 
-/// Selections of this size that are small for their number of values.
+/// Returns selections of this size that have as many values as possible.
 #[cfg(target_os = "linux")]
 fn dense_selections(size: usize) -> Vec<(&'static str, String, u16)> {
     let repeated = |head: &str, element: &str, tail: &str| {
@@ -361,7 +362,7 @@ fn dense_selections(size: usize) -> Vec<(&'static str, String, u16)> {
     ]
 }
 
-/// Posts the same selection twice at a time, and returns how many light reads were answered meanwhile.
+/// Posts the same selection twice at a time, and returns how many light reads got a response meanwhile.
 #[cfg(target_os = "linux")]
 fn light_reads_beside_posts(serving: &Serving, body: &str, expected: u16) -> usize {
     let path = "/api/v1/dataset/{id}/export_entities_async?export_format=json";
@@ -389,8 +390,8 @@ fn dense_selections_take_little_memory_and_delay_nothing() {
     assert_eq!(serving.indexed()["status_new"], "READY");
     for (name, body, expected) in dense_selections(SIZE) {
         let idle = serving.reset_peak_memory();
-        // A light read that has to wait for a selection is the only one. The system may give this thread no time
-        // until the selections are read, but not again and again.
+        // If light reads had to wait for a selection, only one would finish. The system may give this thread no time
+        // until the selections are read, but not five times in a row.
         let is_delayed = || light_reads_beside_posts(&serving, &body, expected) <= 2;
         assert!((0..5).any(|_| !is_delayed()), "{name}: light reads waited five times");
         let grown = serving.memory("VmHWM").saturating_sub(idle);

@@ -1,5 +1,4 @@
-//! The example session of the command line, letter for letter, run by a shell. It needs `jq`, as the
-//! examples do.
+//! Tests the example session of the command line, exactly as it is written, in a shell. The examples need `jq`.
 
 use std::{
     env, fs,
@@ -19,7 +18,8 @@ const ADD: &str = "find . -name '*.jpg' -print0 | tessera media add dash-old --f
 const WAIT: &str = r#"tessera dataset wait dash-old --until READY --timeout 2h && tessera export start dash-old --format json --wait --download . || echo "code $?""#;
 const SERVE: &str = "tessera serve ./photos | head -n 1 | jq -r .base_url";
 
-/// A line for the shell, in `folder`, with the program on the path and the service in the environment.
+/// Returns a command that runs a line in a shell, in `folder`, with the program on the path and the service in the
+/// environment.
 fn shell(home: &Path, serving: &Serving, folder: &Path, line: &str) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", line]).current_dir(folder).stdin(Stdio::null());
@@ -37,7 +37,7 @@ fn shell(home: &Path, serving: &Serving, folder: &Path, line: &str) -> Command {
     command
         .env("TESSERA_API_KEY", reported("api_key"))
         .env("TESSERA_API_SECRET", reported("api_secret"));
-    // The second example names no dataset where it searches.
+    // The search of the second example names no dataset.
     command.env("TESSERA_DATASET", "street-cams");
     command
 }
@@ -74,7 +74,7 @@ fn the_example_session_runs_as_it_is_written() {
     let added = json!({ "display_name": "dash-old", "n_images": 2, "status_new": "READY" });
     assert!(records.as_array().unwrap().contains(&added), "{records}");
 
-    // The last example serves until it is ended.
+    // The last example serves until it is stopped.
     let mut line = shell(home, &serving, home, SERVE);
     let mut child = line.process_group(0).stdout(Stdio::piped()).spawn().unwrap();
     let mut url = String::new();

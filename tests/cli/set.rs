@@ -1,4 +1,4 @@
-//! `tessera set`: algebra on saved answers, and what is marked of them.
+//! Tests `tessera set`: operations on saved results, and the selections made from them.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub fn id(number: u32) -> String {
     format!("9a205a5e-0000-46be-83a3-{number:012}")
 }
 
-/// The answer of a search: clusters with their previews.
+/// Returns the document of a search: clusters with their previews.
 fn answer(clusters: &[(u32, &[u32])], last: bool, vql: &Value) -> Value {
     let rows: Vec<Value> = clusters
         .iter()
@@ -31,7 +31,8 @@ fn answer(clusters: &[(u32, &[u32])], last: bool, vql: &Value) -> Value {
             "page_number": 0, "last_page": last, "truncated": !last, "clusters": rows })
 }
 
-/// Two answers in files: clusters 1 (media 11, 12) and 2 (21); clusters 3 (12, 31) and 2 (21).
+/// Writes two results to files: clusters 1 (media 11, 12) and 2 (21), and clusters 3 (12, 31) and 2
+/// (21).
 fn saved(home: &Path, last: bool) -> (String, String) {
     let write = |name: &str, value: Value| {
         std::fs::write(home.join(name), value.to_string()).unwrap();
@@ -44,7 +45,7 @@ fn saved(home: &Path, last: bool) -> (String, String) {
     )
 }
 
-/// The clusters with their media.
+/// Returns the clusters with their media.
 fn content(answer: &Value) -> Vec<(String, Vec<String>)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let rows = answer["clusters"].as_array().unwrap().iter();

@@ -1,4 +1,4 @@
-//! `tessera store` and `serve --store`. What needs a server runs where `TESSERA_TEST_STORE` names one.
+//! Tests `tessera store` and `serve --store`. The tests that need a server run only if `TESSERA_TEST_STORE` names one.
 
 use serde_json::Value;
 use tessera_testing::tiny_model::ModelFolder;

@@ -1,5 +1,5 @@
-//! The program as scripts see it: exit codes, streams, colors, unusual environments; and what it reports
-//! about itself.
+//! Tests the program as scripts see it: exit codes, streams, colors, unusual environments, and what it reports about
+//! itself.
 
 use std::{
     collections::BTreeSet,
@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use super::{outcome, picture, run, serve, tessera};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
-/// Answers requests for a dataset with the status that its id ends with; 0 is a good record, 1 is no
-/// JSON, 2 never answers. Exports end with FAILED, or stay as they are.
+/// Responds to requests for a dataset. The end of the dataset's id selects the response: 0 is a valid record, 1 is not
+/// JSON, and 2 gets no response. Exports end with FAILED or keep running.
 fn answer(seen: &ReceivedRequest) -> Reply {
     let path = seen.path();
     if path.ends_with("/export_status") {
@@ -119,7 +119,7 @@ async fn a_command_writes_its_exchanges_into_a_new_file() {
     assert_eq!(exchange["target"], format!("/api/v1/dataset/{}", id(404)), "{line}");
     assert_eq!((&exchange["outcome"]["status"], &exchange["attempt"]), (&404.into(), &1.into()));
     assert!(line["at_us"].as_u64() >= line["took_us"].as_u64(), "{line}");
-    // The second time it is there already.
+    // The second run finds an existing file.
     let (code, _, err) = outcome(&mut command);
     assert_eq!(code, 2);
     assert!(err.contains(file.to_str().unwrap()) && err.contains("exists"), "{err}");
@@ -181,7 +181,7 @@ async fn output_has_the_requested_format() {
     assert_eq!(show(&["--jq", "._allowed | [.export, .reindex]"]), "[true,false]\n");
 }
 
-/// Exit code and standard error of a command whose answer nobody reads.
+/// Runs a command whose output nobody reads. Returns its exit code and standard error.
 fn unread(home: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = tessera(home, arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -213,7 +213,7 @@ fn a_closed_pipe_is_not_an_error() {
     }
     let (_, err) = unread(home.path(), &["demo", "--images", "12"]);
     assert!(!err.contains("panicked") && !err.to_lowercase().contains("broken pipe"), "{err}");
-    // Nobody is there to read why: the code is all there is.
+    // Nobody reads the error message, so the exit code is the only result.
     let mut child =
         tessera(home.path(), &["dataset", "list"]).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stderr.take());

@@ -1,4 +1,4 @@
-//! Runs the tour of docs/scripting.md as it is printed.
+//! Runs the tour of docs/scripting.md exactly as it is printed.
 
 use std::{
     fs::{self, File},
@@ -13,17 +13,17 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 
-/// How long the tour may take.
+/// The maximum duration of the tour.
 const PATIENCE: Duration = Duration::from_mins(3);
 const PAGE: &str = include_str!("../../docs/scripting.md");
 
-/// The script between the markers.
+/// Returns the script between the markers.
 fn tour() -> &'static str {
     let (_, rest) = PAGE.split_once("<!-- tour: begin -->\n```bash\n").unwrap();
     rest.split_once("```\n<!-- tour: end -->").unwrap().0
 }
 
-/// Whether a program can be started.
+/// Returns whether a program can be started.
 fn is_there(program: &str) -> bool {
     let version = if program == "openssl" { "version" } else { "--version" };
     let mut command = Command::new(program);
@@ -31,7 +31,7 @@ fn is_there(program: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// A script and all that it started, which end with the test.
+/// A script and all processes that it started, which end with the test.
 struct Group(Pid);
 
 impl Drop for Group {
@@ -49,7 +49,7 @@ fn run(script: &str, folder: &Path) -> (bool, String, String) {
     command.args(["-euo", "pipefail", "-c", script]).current_dir(folder).env("PATH", path);
     command.env("HOME", folder).env("XDG_DATA_HOME", folder).env("XDG_CONFIG_HOME", folder);
     command.env("NO_PROXY", "*").stdin(Stdio::null());
-    // Files instead of pipes, because programs that the script leaves running would keep pipes open.
+    // The output goes to files instead of pipes, because programs that the script leaves running would keep pipes open.
     let (out, err) = (folder.join("out"), folder.join("err"));
     command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
     let mut child = command.process_group(0).spawn().unwrap();

@@ -1,5 +1,5 @@
-//! Waiting for datasets, watching them, reindexing and the journal of jobs: against a service that
-//! does exactly what a script says, and against a real one.
+//! Tests waiting for datasets, watching them, reindexing and saved jobs, against a service that
+//! follows a script, and against a real one.
 
 use std::{
     fs,
@@ -17,21 +17,21 @@ use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
 
-/// A record of the dataset.
+/// Returns a record of the dataset.
 fn record(status: &str, progress: u8) -> Reply {
     let record = json!({ "id": ID, "display_name": "$(touch pwned)", "status": "UPDATING",
         "status_new": status, "progress": progress, "n_images": 9 });
     Reply::json(record.to_string())
 }
 
-/// A service that gives these answers to the questions for its dataset.
+/// Starts a service with these responses for its dataset.
 async fn answers(answer: impl Fn(usize) -> Reply + Send + Sync + 'static) -> ScriptedServer {
     let looks = AtomicUsize::new(0);
     ScriptedServer::start(move |_: &ReceivedRequest| answer(looks.fetch_add(1, Ordering::SeqCst)))
         .await
 }
 
-/// A service whose dataset goes through these statuses; the last one stays.
+/// Starts a service whose dataset goes through these statuses. The last status stays.
 async fn course(way: &'static [(&'static str, u8)]) -> ScriptedServer {
     answers(move |look| {
         let (status, progress) = way[look.min(way.len() - 1)];
@@ -40,7 +40,7 @@ async fn course(way: &'static [(&'static str, u8)]) -> ScriptedServer {
     .await
 }
 
-/// Runs a command about its dataset: exit code, standard output, standard error.
+/// Runs a command about the dataset. Returns its exit code, standard output and standard error.
 async fn ask(service: &ScriptedServer, home: &Path, arguments: &[&str]) -> (i32, String, String) {
     let mut command = tessera(home, arguments);
     command.args(["--base-url", &service.url(), "--kind", "onprem", "-d", ID]);
@@ -48,7 +48,7 @@ async fn ask(service: &ScriptedServer, home: &Path, arguments: &[&str]) -> (i32,
     tokio::task::spawn_blocking(move || outcome(&mut command)).await.unwrap()
 }
 
-/// What was reported, event by event: these fields of each.
+/// Returns these fields of each reported event.
 fn events(out: &str, fields: &[&str]) -> Value {
     let reported = out.lines().map(|line| {
         let event: Value = serde_json::from_str(line).unwrap();
@@ -214,7 +214,7 @@ async fn an_interrupted_watch_emits_an_end_event() {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut first = String::new();
         out.read_line(&mut first).unwrap();
-        // The second answer comes a second later: by then it waits for signals.
+        // The second response arrives a second later, and by then the command waits for signals.
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         let mut rest = String::new();
         out.read_to_string(&mut rest).unwrap();
@@ -228,7 +228,8 @@ async fn an_interrupted_watch_emits_an_end_event() {
     assert!(err.contains("continue there"), "{err}");
 }
 
-/// A service in PARTIAL INDEX that answers a reindex so; what the dataset is afterwards.
+/// Starts a service in PARTIAL INDEX with this response to a reindex. `then` is the status of the
+/// dataset afterwards.
 async fn reindexed(answer: fn() -> Reply, then: &'static str) -> ScriptedServer {
     let asked = AtomicUsize::new(0);
     ScriptedServer::start(move |seen: &ReceivedRequest| {
@@ -388,7 +389,7 @@ async fn a_pinned_dataset_is_listed_until_it_is_unpinned() {
 
 const EXPORT: &str = "ad48d250-0000-11f1-bfca-0000000000e1";
 
-/// A service that answers about its export with these bodies; an empty one is a failure of the server.
+/// Starts a service that responds with these bodies about its export. An empty body is a server failure.
 async fn export_states(bodies: &'static [&'static str]) -> ScriptedServer {
     let polls = AtomicUsize::new(0);
     ScriptedServer::start(move |request: &ReceivedRequest| {

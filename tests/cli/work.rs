@@ -1,5 +1,5 @@
-//! `tessera work`: two services and three workers on one store. What needs a server runs where
-//! `TESSERA_TEST_STORE` names one.
+//! Tests `tessera work` with two services and three workers on one store. The tests that need a
+//! server run only if `TESSERA_TEST_STORE` names one.
 
 use std::{
     collections::BTreeSet,
@@ -21,12 +21,12 @@ use super::{
 };
 use crate::test_store;
 
-/// Kills, unless `TESSERA_KILL_RUNS` gives another number.
+/// The number of kills, unless `TESSERA_KILL_RUNS` gives another one.
 const RUNS: u32 = 6;
 const RUNS_OF_A_TEAM: u32 = 16;
 const WORKERS: usize = 3;
 
-/// A schema of the server for one test.
+/// A schema on the server for one test.
 struct TeamStore(ServerSchema);
 
 impl TeamStore {
@@ -42,7 +42,7 @@ impl TeamStore {
         query::one(&test_store::connect(&self.0), &sql, params![], |row| row.get(0)).unwrap()
     }
 
-    /// A command of this store, with a folder that all of them share.
+    /// Returns a command for this store, with a folder that all commands share.
     fn command(&self, home: &Path, arguments: &[&str]) -> Command {
         let mut command = tessera(home, arguments);
         command.env("TESSERA_STORE", self.0.address());
@@ -55,7 +55,7 @@ impl TeamStore {
         started(self.command(home, &[&options[..], folders].concat()))
     }
 
-    /// As when the time of the leases of a worker that was killed has passed.
+    /// Ends the leases of a killed worker, as if their time had passed.
     fn end_leases(&self, worker: Uuid) {
         let sql = format!(
             "UPDATE lease SET expires_at = 1
@@ -68,9 +68,9 @@ impl TeamStore {
 
 struct Worker {
     child: Child,
-    /// Stays open: a worker that cannot write its messages would end.
+    /// The pipe stays open, because a worker that cannot write its messages would end.
     _messages: BufReader<ChildStderr>,
-    /// As in its leases.
+    /// The id of the worker in its leases.
     id: Uuid,
 }
 
@@ -87,7 +87,7 @@ impl Worker {
         Self { child, _messages: messages, id: worker_ids(home)[known] }
     }
 
-    /// SIGKILL, and a new start.
+    /// Kills the worker with SIGKILL and starts a new one.
     fn kill(&mut self, store: &TeamStore, home: &Path) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -98,19 +98,19 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The worker may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The workers of a data folder, in the order of their starts.
+/// Returns the workers of a data folder in the order of their starts.
 fn worker_ids(home: &Path) -> Vec<Uuid> {
     let lines = std::fs::read_to_string(home.join("data/workers")).unwrap_or_default();
     lines.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
-/// Two services and three workers. They end before the store is removed.
+/// Two services and three workers, which end before the store is removed.
 struct Team {
     world: World,
     second: Serving,
@@ -134,7 +134,7 @@ impl Team {
         Some(Self { world, second, workers, store })
     }
 
-    /// Lets the requests that follow go to the other service.
+    /// Sends the following requests to the other service.
     fn switch(&mut self) {
         std::mem::swap(&mut self.world.serving, &mut self.second);
     }
@@ -225,7 +225,7 @@ async fn killed_workers_and_services_lose_nothing_and_do_nothing_twice() {
             expected.extend((0..BATCH).map(|n| format!("r{run}_{n:03}.png")));
             None
         };
-        // The moment of the kill.
+        // The number of reads chooses the moment of the kill.
         for _ in 0..run * 7 % 23 {
             team.world.record().await;
         }

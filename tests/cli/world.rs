@@ -1,4 +1,4 @@
-//! A served folder and its data folder, for tests that end the service in the middle of its work.
+//! A served folder with its data folder, for tests that end the service in the middle of its work.
 
 use std::{
     collections::BTreeSet,
@@ -20,18 +20,18 @@ use super::{Serving, started, tessera};
 use crate::test_store;
 use tessera_testing::server_schema::ServerSchema;
 
-/// How long anything is waited for, also beside other work of the machine; only a mistake reaches it.
+/// The limit for every wait. It is long enough for a busy machine, so that only a bug reaches it.
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
-/// Pictures of the folder, and of each batch.
+/// The number of pictures in the folder, and in each batch.
 pub(super) const PICTURES: u32 = 20;
 pub(super) const BATCH: u32 = 12;
 
-/// A folder of pictures and a data folder, served by the binary, until it is killed and started again.
+/// A folder of pictures and a data folder, served by the binary. The service can be killed and started again.
 pub(super) struct World {
     pub home: TempDir,
     pub serving: Serving,
     client: Client,
-    /// Where tests run on a server.
+    /// The schema of the store, if the tests run on a server.
     store: Option<ServerSchema>,
 }
 
@@ -42,12 +42,12 @@ impl World {
         world
     }
 
-    /// One whose first indexing has only begun.
+    /// Starts a world whose first indexing has only begun.
     pub fn begun() -> Self {
         Self::with_store(start, test_store::store())
     }
 
-    /// One whose service is started in another way, with a store of its own.
+    /// Starts a world whose service is started by `start`, with a store of its own.
     pub async fn started_by(start: impl FnOnce(&Path) -> Serving) -> Self {
         let world = Self::with_store(|home, _| start(home), None);
         world.until(|record| record["status_new"] == "READY").await;
@@ -68,7 +68,7 @@ impl World {
         Self { serving: start(home.path(), store.as_ref()), home, client, store }
     }
 
-    /// SIGKILL, and a new start.
+    /// Kills the service with SIGKILL and starts it again.
     pub fn kill(&mut self) {
         self.serving.0.kill().unwrap();
         self.serving.0.wait().unwrap();
@@ -117,7 +117,7 @@ impl World {
         self.get(&format!("/dataset/{}", self.dataset())).await
     }
 
-    /// The record as soon as it is as wanted.
+    /// Returns the record as soon as it meets a condition.
     pub async fn until(&self, wanted: impl Fn(&Value) -> bool) -> Value {
         let begun = Instant::now();
         loop {
@@ -130,14 +130,14 @@ impl World {
         }
     }
 
-    /// The names of all media, each of which must be in one cluster.
+    /// Returns the names of all media, and asserts that each one is in exactly one cluster.
     pub async fn names(&self) -> BTreeSet<String> {
         let path = format!("/dataset/{}/export_context_async", self.dataset());
         let task = self.get(&format!("{path}?file_name=a&export_format=json")).await;
         names(&self.archive(&task).await)
     }
 
-    /// The number of images on all pages that have a thumbnail, which is served.
+    /// Returns the number of images on all pages whose thumbnail is served.
     pub async fn thumbnails(&self) -> usize {
         let mut count = 0;
         for page in 0.. {
@@ -158,7 +158,7 @@ impl World {
         count
     }
 
-    /// The archive of an export, when it is complete.
+    /// Returns the archive of an export once the export is complete.
     pub async fn archive(&self, task: &Value) -> Vec<u8> {
         let id = task["id"].as_str().unwrap();
         let path = format!("/dataset/{}/export_status?export_task_id={id}", self.dataset());
@@ -189,7 +189,7 @@ fn start(home: &Path, store: Option<&ServerSchema>) -> Serving {
     started(command)
 }
 
-/// A picture that is like no other.
+/// Creates a picture that is not similar to any other.
 pub(super) fn picture(seed: u32) -> Vec<u8> {
     let image = image::RgbImage::from_fn(120, 90, |x, y| {
         let bits =
@@ -203,7 +203,7 @@ pub(super) fn picture(seed: u32) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// A batch of new pictures, named after its round.
+/// Creates a batch of new pictures, named after its round.
 pub(super) fn batch(round: u32) -> Form {
     (0..BATCH).fold(Form::new(), |form, n| {
         let file = picture(1_000 * (round + 1) + n);
@@ -211,7 +211,7 @@ pub(super) fn batch(round: u32) -> Form {
     })
 }
 
-/// The file names in the metadata of an archive.
+/// Returns the file names in the metadata of an archive.
 pub(super) fn names(archive: &[u8]) -> BTreeSet<String> {
     let mut zip = ZipArchive::new(Cursor::new(archive)).unwrap();
     let metadata: Value = serde_json::from_reader(zip.by_name("metadata.json").unwrap()).unwrap();

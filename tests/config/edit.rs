@@ -1,4 +1,4 @@
-//! Tests of `tessera::config`: edit.
+//! Tests `config::edit`: changes to the user's settings file.
 
 use std::fs;
 

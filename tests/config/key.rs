@@ -1,4 +1,4 @@
-//! Tests of `tessera::config`: key.
+//! Tests `config::key`: the table of settings and their types.
 
 use tessera::config::key::{find, suggest};
 

@@ -1,4 +1,4 @@
-//! Tests of `tessera::config`: layers.
+//! Tests `config::layers`: the order of the layers, and their errors.
 
 use std::fs;
 
@@ -68,7 +68,7 @@ fn all_errors_are_reported_with_their_locations() {
     assert!(layers.get("profiles.evil.kind").is_none());
 }
 
-/// A value that this type accepts.
+/// Returns a value that this type accepts.
 fn valid_value(value_type: ValueType) -> Value {
     match value_type {
         ValueType::Boolean => true.into(),
@@ -81,7 +81,7 @@ fn valid_value(value_type: ValueType) -> Value {
     }
 }
 
-/// A file that contains only this key.
+/// Returns a file that contains only this key.
 fn file_with(name: &str, value: Value) -> String {
     let nested = name
         .rsplit('.')

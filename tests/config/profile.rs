@@ -1,4 +1,4 @@
-//! Tests of `tessera::config`: profile.
+//! Tests `config::profile`: the names of profiles.
 
 use tessera::config::profile::check_name;
 

@@ -1,4 +1,4 @@
-//! Tests of `tessera::config`: schema.
+//! Tests that every setting has a description and every default has a key.
 
 use tessera::config::key::{KEYS, PROFILE_KEYS, comment_of_setting, schema};
 

@@ -1,4 +1,4 @@
-//! Tests of `tessera::config`: settings.
+//! Tests `config::settings`: settings as typed values.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tests of `tessera::config`: theme.
+//! Tests the choice of a theme in the settings.
 
 use tessera::config::ThemeChoice;
 

@@ -1,4 +1,4 @@
-//! Datasets, and what changes or exports them.
+//! The rows of the coverage table about datasets, exports, additions and reindexes.
 
 use super::Row;
 use tessera::input::Action;

@@ -1,5 +1,6 @@
-//! Every capability of the interface document, and where it is in the program: the table of
-//! `docs/coverage.md`. Actions and commands are checked; a cell without one gives a reason.
+//! The table of `docs/coverage.md`: every capability of the interface document, and where the
+//! program offers it. The test checks that actions and commands exist. A cell without one gives a
+//! reason.
 
 mod datasets;
 mod searches;
@@ -11,11 +12,10 @@ use datasets::{DATASETS, EXPORTS, MEDIA};
 use searches::SEARCHES;
 use tessera::input::{Action, KeyContext, Keymap};
 
-/// What the document offers, the actions for it and a note on them, the commands for it and a note on
-/// them.
+/// A capability that the document offers, the actions for it with a note, and the commands for it with a note.
 struct Row(&'static str, &'static [Action], &'static str, &'static [&'static str], &'static str);
 
-/// Rows by section of the document.
+/// The rows by section of the document.
 const SECTIONS: &[(&str, &[Row])] = &[
     ("Deployments and login", LOGIN),
     ("Datasets and their states", DATASETS),
@@ -108,7 +108,7 @@ const ERRORS: &[Row] = &[
     ),
 ];
 
-/// The first key of an action, with its hint and the pane in which it works.
+/// Returns the first key of an action, with its hint and the pane in which it works.
 fn key_text(keymap: &Keymap, action: Action) -> String {
     let bound = keymap.contexts().find_map(|context| {
         Some((context, keymap.keys_of(&[context], action).into_iter().next()?))
@@ -131,7 +131,7 @@ fn cell(parts: &[String], note: &str) -> String {
     }
 }
 
-/// Continues a sentence after a colon.
+/// Lowers the first letter of a text that continues a sentence after a colon.
 fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     let is_acronym =

@@ -1,4 +1,4 @@
-//! Searches.
+//! The rows of the coverage table about searches.
 
 use super::Row;
 use tessera::input::Action;

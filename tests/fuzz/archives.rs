@@ -1,4 +1,5 @@
-//! Archives: exports that the client inspects and extracts, and uploads that the service unpacks.
+//! Fuzzes archives: exports that the client inspects and extracts, and uploads that the service
+//! unpacks.
 
 use std::{
     fs,
@@ -18,7 +19,7 @@ use super::{fuzz, mutation::mutated};
 
 const ROWS: &str = r#"{"info": {}, "media_items": [{"image_filename": "a.jpg", "file_name": "x/a.jpg",
     "uniqueness_score": 0.5, "cluster_id": "ad48d250-0000-11f1-bfca-000000000001"}, {"a": [1, {}]}]}"#;
-/// Words of ZIP and tar, and names that lead out of a folder.
+/// Keywords of ZIP and tar, and names that lead out of a folder.
 const TOKENS: [&str; 8] =
     ["PK\u{1}\u{2}", "PK\u{3}\u{4}", "../", "/etc/", "C:\\", "\0", "ustar", "7777777"];
 
@@ -59,7 +60,7 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// The files below `folder`, and that nothing else was made beside it.
+/// Returns the number of files below `folder`, and asserts that nothing else was created beside it.
 fn files_only_below(parent: &TempDir, folder: &Path, others: usize) -> usize {
     let beside = fs::read_dir(parent.path()).expect("the folder").count();
     assert!(beside <= others + 1, "a member was written outside the folder");

@@ -1,4 +1,4 @@
-//! JSON documents in which fields are missing, null, doubled or of another type.
+//! Generates JSON documents in which fields are missing, null, duplicated or of another type.
 
 use proptest::{collection::vec, prelude::*, sample::Index};
 use serde_json::{Map, Value, json};
@@ -7,16 +7,16 @@ use serde_json::{Map, Value, json};
 enum Edit {
     Remove,
     Replace(Value),
-    /// The value inside arrays, this many deep.
+    /// Wraps the value in this many nested arrays.
     Nest(u8),
-    /// A number as text, text as a list of its letters, and so on.
+    /// Changes the type: a number becomes text, a text becomes a list of its letters, and so on.
     Retype,
     Rename,
-    /// A list with this many copies of the value.
+    /// Replaces the value by a list with this many copies of it.
     Copies(u8),
 }
 
-/// Documents of `corpus` with up to six edits at any depth.
+/// Generates documents of `corpus` with up to six edits at any depth.
 pub fn edited(corpus: Vec<Value>) -> impl Strategy<Value = Value> {
     (any::<Index>(), vec((any::<u64>(), edit()), 0..6)).prop_map(move |(document, edits)| {
         let mut document = document.get(&corpus).clone();
@@ -38,7 +38,7 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// A value that no field expects.
+/// Generates a value that no field expects.
 fn foreign_value() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
@@ -62,7 +62,7 @@ fn apply(value: &mut Value, path: u64, edit: Edit) {
     let next = path / 16;
     let digit = usize::try_from(path % 16).expect("a digit");
     match value {
-        // One of 16 paths ends here, others further down.
+        // One of 16 paths ends here, and the others continue further down.
         Value::Object(fields) if !fields.is_empty() && digit != 15 => {
             let key = fields.keys().nth(digit % fields.len()).expect("a field").clone();
             edit_field(fields, &key, next, edit);

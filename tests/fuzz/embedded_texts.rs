@@ -1,11 +1,11 @@
-//! The metadata in pictures: Exif, XMP, IPTC, damaged.
+//! Fuzzes the metadata in pictures: Exif, XMP and IPTC.
 
 use jpeg_encoder::{ColorType, Encoder};
 use tessera_media::ingest::embedded_text::{self, EmbeddedText};
 
 use super::{fuzz, mutation::mutated};
 
-/// A model, and a directory with a date and an exposure time.
+/// An Exif block with a camera model, and a directory with a date and an exposure time.
 const EXIF: &[u8] = b"Exif\0\0MM\0*\0\0\0\x08\
     \0\x02\x01\x10\0\x02\0\0\0\x04A12\0\x87\x69\0\x04\0\0\0\x01\0\0\0\x26\0\0\0\0\
     \0\x02\x82\x9A\0\x05\0\0\0\x01\0\0\0\x44\x90\x03\0\x02\0\0\0\x14\0\0\0\x4C\0\0\0\0\

@@ -1,4 +1,4 @@
-//! Forms with files, as the service reads them from a connection.
+//! Fuzzes forms with files, as the service reads them from a connection.
 
 use std::{fs, path::Path};
 
@@ -32,8 +32,8 @@ fn form(parts: &[(&str, &[u8])]) -> Vec<u8> {
     parts.chain(*b"--b0--\r\n").collect()
 }
 
-/// Forms of both routes. Each names a second source or a wrong archive, so that it is read to its
-/// end and then refused.
+/// Returns forms for both routes. Each form names a second source or a wrong archive, so that it is
+/// read to its end and then refused.
 fn forms() -> Vec<Vec<u8>> {
     let region = br#"{"x": 0.1, "y": 0.2, "width": 0.5, "height": 0.25}"#;
     vec![
@@ -87,7 +87,8 @@ impl FormService {
         files(&self.folder.path().join("data/uploads"))
     }
 
-    /// Every form gets a response, and a refused one leaves no file behind.
+    /// Sends a form, and asserts that it gets a response and that a refused form leaves no file
+    /// behind.
     async fn send(&self, form: &[u8]) {
         for route in &self.routes {
             let before = self.uploads();

@@ -1,8 +1,8 @@
 //! Fuzzing of everything that reads bytes from outside, with generators that know the formats.
 //!
-//! `cargo test --test tests fuzz::` runs each target on a few thousand inputs from a fixed seed. For a
-//! long run: `TESSERA_FUZZ_RUNS=1000000 TESSERA_FUZZ_SEED=7 cargo test --release --test tests fuzz::`.
-//! A failure prints the smallest input that still fails; it becomes a test beside the reader.
+//! `cargo test --test tests fuzz::` runs each target on a few thousand inputs from a fixed seed. For a long run:
+//! `TESSERA_FUZZ_RUNS=1000000 TESSERA_FUZZ_SEED=7 cargo test --release --test tests fuzz::`. A failure prints the
+//! smallest input that still fails. Add this input as a test beside the reader.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
@@ -25,7 +25,7 @@ use proptest::{
     test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner},
 };
 
-/// Runs `check`, which panics on a failure, on `default_runs` generated inputs.
+/// Runs `check` on `default_runs` generated inputs. `check` panics on a failure.
 fn fuzz<S: Strategy>(default_runs: u32, inputs: &S, check: impl Fn(S::Value)) {
     let runs = number_from("TESSERA_FUZZ_RUNS").unwrap_or(u64::from(default_runs));
     let mut seed = [0; 32];

@@ -1,4 +1,5 @@
-//! Valid files, damaged: bytes changed, removed, repeated, inserted and exchanged between files.
+//! Generates damaged files from valid ones: bytes are changed, removed, repeated, inserted and
+//! exchanged between files.
 
 use proptest::{collection::vec, prelude::*, sample::Index};
 
@@ -16,7 +17,7 @@ impl std::fmt::Debug for Input {
 enum Mutation {
     Set(Index, u8),
     FlipBit(Index, u8),
-    /// Writes a number that lengths, sizes and offsets are often wrong by.
+    /// Writes a number that is a typical wrong value for lengths, sizes and offsets.
     SetNumber(Index, usize),
     Insert(Index, Vec<u8>),
     InsertToken(Index, Index),
@@ -28,10 +29,10 @@ enum Mutation {
 }
 
 const NUMBERS: [u32; 8] = [0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFF_FFFF, 0xFFFF_FFFF];
-/// Limit of a damaged file: repetition must not grow without end.
+/// The maximum size of a damaged file, because repetition must not grow without end.
 const MAX_INPUT_BYTES: usize = 64 << 10;
 
-/// Files of `corpus` with up to eight mutations; `tokens` are words of the format.
+/// Generates files of `corpus` with up to eight mutations. `tokens` are keywords of the format.
 pub fn mutated(
     corpus: Vec<Vec<u8>>,
     tokens: &'static [&'static str],
@@ -62,7 +63,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
 }
 
 fn apply(mutation: Mutation, bytes: &mut Vec<u8>, corpus: &[Vec<u8>], tokens: &[&str]) {
-    // One position more than bytes, so that the end can be mutated, too.
+    // There is one position more than bytes, so that the end can be mutated, too.
     let positions = bytes.len() + 1;
     let position = |index: Index| index.index(positions);
     match mutation {

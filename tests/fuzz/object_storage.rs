@@ -1,4 +1,4 @@
-//! Object storage: listings, errors and manifests of a hostile service.
+//! Fuzzes object storage: listings, errors and manifests of a hostile service.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,7 +43,7 @@ fn listings() -> Vec<Vec<u8>> {
         .to_vec()
 }
 
-/// A storage service that sends what it is given, and ends every listing after its first page.
+/// A storage service that sends a given body, and ends every listing after its first page.
 struct HostileStorage {
     body: Arc<Mutex<(u16, Vec<u8>)>>,
     storage: ObjectStorage,
@@ -86,7 +86,8 @@ impl HostileStorage {
     }
 }
 
-/// What is listed is in the folder, or has its whole address as its path; no path is of two objects.
+/// Asserts that each listed object is in the folder or has its whole address as its path, and that no two objects have
+/// the same path.
 fn assert_addressed(listing: &ObjectListing, location: &str, folder: &str) {
     let location = ObjectUri::parse(location).expect("an address");
     for entry in &listing.entries {

@@ -1,4 +1,4 @@
-//! Parquet files: their metadata, pages and values, as the client reads them from an export.
+//! Fuzzes Parquet files: their metadata, pages and values, as the client reads them from an export.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ const SCHEMA: &str = "message metadata {
   OPTIONAL BYTE_ARRAY uri (UTF8);
 }";
 
-/// Files of `pyarrow` with lists and structs, in the other compressions.
+/// Files written by `pyarrow` with lists and structs, in the remaining compressions.
 const PYARROW_FILES: [&[u8]; 4] = [
     include_bytes!("../../crates/parquet/tests/parquet/files/gzip-v1.parquet"),
     include_bytes!("../../crates/parquet/tests/parquet/files/brotli-v2.parquet"),
@@ -31,7 +31,7 @@ const PYARROW_FILES: [&[u8]; 4] = [
     include_bytes!("../../crates/parquet/tests/parquet/files/zstd-v2.parquet"),
 ];
 
-/// Files with and without compression and dictionaries, of two row groups with nulls.
+/// Returns files of two row groups with nulls, with and without compression and dictionaries.
 pub fn parquet_files() -> Vec<Vec<u8>> {
     let mut files: Vec<Vec<u8>> = PYARROW_FILES.iter().map(|file| file.to_vec()).collect();
     for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY] {
@@ -81,7 +81,7 @@ fn export_with(metadata: &[u8]) -> Vec<u8> {
     zip.finish().expect("memory").into_inner()
 }
 
-/// The library that reads the pages panics on some of them.
+/// The library that reads the pages panics on some of these files, which must become an error.
 #[test]
 fn metadata_with_any_changed_byte_is_read_or_refused() {
     let metadata = parquet_file(WriterProperties::builder().build());

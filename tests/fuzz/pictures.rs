@@ -1,4 +1,4 @@
-//! Pictures: every format we decode, damaged.
+//! Fuzzes pictures of every format that we decode.
 
 use std::io::Cursor;
 
@@ -40,7 +40,7 @@ fn rarer_rasters() -> Vec<Vec<u8>> {
     rasters
 }
 
-/// A gradient of 40x30 pixels, lossy, and one color, lossless.
+/// A lossy gradient of 40x30 pixels, and a lossless picture of one color.
 const JPEG_XL: [&[u8]; 2] = [
     &[
         0xff, 0x0a, 0xe8, 0x30, 0x90, 0x50, 0xb9, 0xb7, 0x8a, 0x20, 0x00, 0x12, 0x88, 0x02, 0x00,
@@ -95,11 +95,12 @@ fn for_printing(colors: ColorType, is_progressive: bool) -> Vec<u8> {
     bytes
 }
 
-/// An orientation of 6: rotated by a quarter.
+/// Exif with the orientation 6, which is a rotation by a quarter.
 const EXIF_ROTATED: [u8; 32] =
     *b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
 
-/// Our reader must not panic; a panic inside a library becomes an error, which is checked for here.
+/// Decodes or refuses a picture. Our readers must not panic. A panic inside a library becomes an
+/// error, which this function checks for.
 fn decodes_or_refuses(bytes: &[u8]) {
     let _ = (is_rotated(bytes), size(bytes));
     for min_side in [1, 8, 4_000] {

@@ -1,4 +1,4 @@
-//! Bodies of a service, as the client reads them, and bodies of a client, as the service reads them.
+//! Fuzzes the bodies of a service, as the client reads them, and the bodies of a client, as the service reads them.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -60,8 +60,8 @@ fn bodies() -> Vec<Value> {
     ]
 }
 
-/// Every reader, on every document: the reader of a response is chosen by the request, not by what
-/// the service sends.
+/// Reads every document with every reader, because the request chooses the reader of a response,
+/// not the content of the response.
 fn read_with_everything(document: &Value) {
     dataset::read_dataset(document).iter().for_each(written_dataset_is_read_back);
     dataset::read_datasets(document);
@@ -89,7 +89,7 @@ fn written_dataset_is_read_back(dataset: &Dataset) {
     assert_eq!((again.id, again.name.as_str()), (dataset.id, dataset.name.as_str()));
 }
 
-/// What is parsed from the bytes themselves.
+/// Reads a body with everything that parses bytes directly.
 fn body_is_read_or_refused(body: &[u8]) {
     if let Ok(items) = selection::read(body) {
         let written = selection::write(&items).to_string();

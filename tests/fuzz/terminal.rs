@@ -1,4 +1,4 @@
-//! Replies of a terminal, and text from outside.
+//! Fuzzes the replies of a terminal, and text from outside.
 
 use std::time::{Duration, Instant};
 

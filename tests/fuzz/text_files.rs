@@ -1,4 +1,5 @@
-//! Files that people write: settings, keys, themes, saved searches and selections, and sidecars.
+//! Fuzzes files that users write: settings, keys, themes, saved searches and selections, and
+//! sidecars.
 
 use std::{
     fs,

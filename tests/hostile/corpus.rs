@@ -13,7 +13,7 @@ pub fn corpus() -> Vec<String> {
     all
 }
 
-/// Bidirectional, zero-width, tag, separator, private and non-characters.
+/// Bidirectional, zero-width, tag, separator and private characters, and non-characters.
 const UNSEEN: &[u32] = &[
     0x061C, 0x200E, 0x200F, 0x202A, 0x202B, 0x202C, 0x202D, 0x202E, 0x2066, 0x2067, 0x2068, 0x2069,
     0x00AD, 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, 0x200B, 0x200C, 0x200D, 0x2060, 0x2061,
@@ -81,7 +81,8 @@ fn control_sequences() -> Vec<String> {
     bodies.iter().map(|body| format!("\x1B[{body}")).chain(eight_bit).collect()
 }
 
-/// OSC, DCS, APC, PM and SOS, terminated by a bell, by ST, by 8-bit ST, or unterminated.
+/// Returns OSC, DCS, APC, PM and SOS strings, terminated by a bell, by ST, by 8-bit ST, or
+/// unterminated.
 fn strings() -> Vec<String> {
     let mut all = Vec::new();
     for body in [
@@ -122,7 +123,7 @@ fn strings() -> Vec<String> {
     all
 }
 
-/// Grapheme clusters with an unclear width.
+/// Returns grapheme clusters with an unclear width.
 fn clusters() -> Vec<String> {
     vec![
         format!("e{}", "\u{301}".repeat(500)),

@@ -1,5 +1,5 @@
-//! Hostile text in every field of a service, and in all input: the terminal receives exactly the same
-//! escape sequences as for harmless text.
+//! Tests hostile text in every field of a service, and in all input. The terminal must receive exactly the same escape
+//! sequences as for harmless text.
 //!
 //! The test presses every key in every pane, so a new screen is covered as soon as it has a key.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
@@ -105,7 +105,7 @@ fn preflight(text: &str) -> Preflight {
     }
 }
 
-/// The response to any request, with the text in all its fields.
+/// Returns the response to any request, with the text in all its fields.
 fn answer(lane: &Lane, text: &str) -> Result<Payload, Failure> {
     let mut task = task("FAILED");
     task.message = Some(SafeText::detail(text));
@@ -141,7 +141,7 @@ fn answer(lane: &Lane, text: &str) -> Result<Payload, Failure> {
     })
 }
 
-/// A core whose requests are all answered, and the frames it draws.
+/// A core whose requests all get a response, and the frames that it draws.
 struct Stage {
     desk: Desk,
     frames: FrameWriter<Vec<u8>>,
@@ -190,7 +190,7 @@ impl Stage {
 
     fn draw(&mut self) {
         let (app, theme, layer) = (&self.desk.app, &self.theme, &mut self.layer);
-        // Draw the whole screen each time, so that every cell is written.
+        // The whole screen is drawn each time, so that every cell is written.
         self.frames.invalidate();
         let view = |buffer: &mut ratatui::buffer::Buffer| {
             ui::draw(app, theme, buffer, layer);
@@ -213,7 +213,7 @@ impl Stage {
         self.draw();
     }
 
-    /// The main screens.
+    /// Visits the main screens.
     fn look_around(&mut self) {
         for keys in ["1", "2", "f", "i", "e", "enter", "4", "3", "5", "esc"] {
             self.press(keys);
@@ -243,7 +243,7 @@ impl Stage {
     }
 }
 
-/// The first key of every action.
+/// Returns the first key of every action.
 fn every_key() -> Vec<String> {
     let shipped = include_str!("../../assets/keymap.toml");
     let contexts: BTreeMap<String, BTreeMap<String, Vec<String>>> =
@@ -251,10 +251,10 @@ fn every_key() -> Vec<String> {
     contexts.into_values().flat_map(BTreeMap::into_values).map(|keys| keys[0].clone()).collect()
 }
 
-/// The output: escape sequences, separate from the text.
+/// The output, with its escape sequences separate from its text.
 struct Written {
-    /// Each kind once, without cursor movements, which depend on the text. Of styles, what they add: what is
-    /// removed depends on the cell before.
+    /// Each kind of sequence once, without cursor movements, which depend on the text. A style is recorded by what it
+    /// adds, because what it removes depends on the cell before.
     sequences: BTreeSet<String>,
     text: BTreeSet<char>,
 }
@@ -269,7 +269,7 @@ impl Written {
                 continue;
             }
             let mut sequence = String::new();
-            // Only control sequences are expected; others appear as unknown ones.
+            // Only control sequences are expected, so any other sequence appears as an unknown one.
             for c in rest.by_ref() {
                 sequence.push(c);
                 if sequence.len() > 1 && c.is_ascii_alphabetic() || !sequence.starts_with('[') {
@@ -302,7 +302,8 @@ impl Written {
     }
 }
 
-/// The colors and modifiers that a style sequence adds, or all of it if it is another one.
+/// Returns the colors and modifiers that a style sequence adds, or the whole sequence if it is not
+/// a style.
 fn added_styles(parameters: &str) -> Vec<String> {
     let mut styles = Vec::new();
     let mut rest = parameters;

@@ -1,4 +1,4 @@
-//! Tests of `tessera::input`: chord.
+//! Tests `input::chord`: how chords are read and printed.
 
 use crossterm::event::KeyCode;
 use crossterm::event::KeyEvent;

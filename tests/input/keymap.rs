@@ -1,4 +1,4 @@
-//! Tests of `tessera::input`: keymap.
+//! Tests `input::keymap`: bindings, contexts and overrides.
 
 use tessera::input::{Action, Chord, KeyContext, KeyMatch, Keymap};
 

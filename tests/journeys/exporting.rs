@@ -1,4 +1,4 @@
-//! From `e` to a verified ZIP on disk.
+//! Tests the way from `e` to a verified ZIP on disk.
 
 use std::{collections::BTreeSet, fs::File, io::Read};
 
@@ -6,8 +6,8 @@ use tessera::app::JobState;
 
 use crate::journeys::harness::{Person, Service};
 
-/// Follows the newest job to its end; the service works meanwhile, so the clock of the core moves
-/// whenever the service has rested.
+/// Follows the newest job to its end. The clock of the core moves only when the service is idle,
+/// because the service works meanwhile.
 async fn follow(person: &mut Person, service: &Service) {
     for _ in 0..20 {
         service.deployment.wait_until_idle().await;
@@ -24,7 +24,7 @@ async fn follow(person: &mut Person, service: &Service) {
 async fn export_download_and_look_inside() {
     let service = Service::over_paintings(30).await;
     let mut person = Person::at(&service).await;
-    // The third field is the format: JSON can be read back here word by word.
+    // The third field is the format. JSON is chosen, because the test can read it back.
     person.press("e tab tab space enter").await;
     follow(&mut person, &service).await;
     person.sees("downloaded");

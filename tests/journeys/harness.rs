@@ -1,4 +1,4 @@
-//! A person at a keyboard: presses keys, waits until nothing is going on, looks at the screen.
+//! A user at a keyboard, who presses keys, waits until nothing is running, and reads the screen.
 
 use std::{
     collections::VecDeque,
@@ -33,10 +33,10 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::test_store;
 
-/// Longer than anything here takes; only a mistake reaches it.
+/// The limit for every wait, which only a bug reaches.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What stops a served deployment, and what reports how it ended.
+/// A handle that stops a served deployment, and a task that reports how it ended.
 type Running = (oneshot::Sender<()>, JoinHandle<Result<(), LocalError>>);
 
 /// A local deployment that can be stopped and started again at the same address.
@@ -47,7 +47,7 @@ pub struct Service {
     pub address: SocketAddr,
     credentials: ServiceCredentials,
     running: Option<Running>,
-    /// Dropped after the deployment that uses it.
+    /// The schema of the store, which is dropped after the deployment that uses it.
     _store: Option<ServerSchema>,
 }
 
@@ -59,12 +59,12 @@ impl Service {
         service
     }
 
-    /// As `over_paintings`, without waiting for the index.
+    /// Does the same as `over_paintings`, without waiting for the index.
     pub async fn indexing(count: usize) -> Self {
         Self::over(|folder| tessera_testing::pictures::copy_samples(folder, count)).await
     }
 
-    /// As `over_paintings`, over small pictures that are like nothing else.
+    /// Does the same as `over_paintings`, with small pictures that are not similar to anything.
     pub async fn over_noise(count: u32) -> Self {
         let service =
             Self::over(|folder| tessera_testing::pictures::write_noise(folder, count)).await;
@@ -108,7 +108,7 @@ impl Service {
         served.await.unwrap().unwrap();
     }
 
-    /// A picture of the dataset.
+    /// Returns a picture of the dataset.
     pub fn a_picture(&self) -> PathBuf {
         let entries = std::fs::read_dir(self.folder.path().join("paintings")).unwrap();
         entries.map(|entry| entry.unwrap().path()).min().unwrap()
@@ -124,7 +124,7 @@ impl Service {
     }
 }
 
-/// The program as a person has it, without a terminal.
+/// The program as a user has it, but without a terminal.
 pub struct Person {
     pub session: RunningApp,
     now: Duration,
@@ -133,12 +133,12 @@ pub struct Person {
 }
 
 impl Person {
-    /// Sits down in front of a deployment and waits for the first screen.
+    /// Opens a deployment and waits for the first screen.
     pub async fn at(service: &Service) -> Self {
         Self::keeping(service, StateStore::default()).await
     }
 
-    /// As `at`, with a state folder.
+    /// Does the same as `at`, with a state folder.
     pub async fn keeping(service: &Service, journal: StateStore) -> Self {
         let setup = Setup {
             initial_dataset: Some(service.dataset.to_string()),
@@ -165,7 +165,7 @@ impl Person {
         self.effects.extend(self.session.apply(self.now, event));
     }
 
-    /// Presses keys, separated by spaces, and waits for rest after each.
+    /// Presses keys that are separated by spaces. After each key, waits until nothing is running.
     pub async fn press(&mut self, keys: &str) {
         for key in keys.split(' ') {
             self.keys.push_back(key.to_owned());
@@ -174,19 +174,19 @@ impl Person {
         }
     }
 
-    /// Presses a key and quits, before any response.
+    /// Presses a key and quits before any response arrives.
     pub async fn press_and_quit(mut self, key: &str) {
         self.happen(Event::Key(key.parse().unwrap()));
         self.happen(Event::Key("q".parse().unwrap()));
         self.session.finish_saves(Instant::now()).await;
     }
 
-    /// Pastes into the field that takes the keys.
+    /// Pastes into the field that has the focus.
     pub fn paste(&mut self, text: &str) {
         self.happen(Event::Paste(text.to_owned()));
     }
 
-    /// Lets time pass, and waits for rest.
+    /// Lets time pass, and waits until nothing is running.
     pub async fn wait(&mut self, seconds: u64) {
         self.now += Duration::from_secs(seconds);
         self.session.next_wake = None;
@@ -194,7 +194,7 @@ impl Person {
         self.settle().await;
     }
 
-    /// Waits until nothing is awaited any more.
+    /// Waits until no response is pending.
     pub async fn settle(&mut self) {
         while self.session.app.tickets().outstanding() > 0 {
             match tokio::time::timeout(PATIENCE, self.session.next_worker_event()).await {
@@ -208,7 +208,7 @@ impl Person {
         }
     }
 
-    /// The cells of the screen.
+    /// Returns the cells of the screen.
     pub fn buffer(&self) -> Buffer {
         let app = &self.session.app;
         let mut buffer = Buffer::empty(Rect::new(0, 0, app.screen().size.0, app.screen().size.1));
@@ -220,7 +220,7 @@ impl Person {
         buffer
     }
 
-    /// The words on the screen.
+    /// Returns the text of the screen.
     pub fn screen(&self) -> String {
         let buffer = self.buffer();
         let width = usize::from(buffer.area.width);
@@ -228,7 +228,7 @@ impl Person {
         rows.map(|row| row.iter().map(Cell::symbol).collect::<String>() + "\n").collect()
     }
 
-    /// Asserts that the screen shows some words.
+    /// Asserts that the screen shows a text.
     #[track_caller]
     pub fn sees(&self, words: &str) {
         let screen = self.screen();
@@ -239,7 +239,7 @@ impl Person {
         );
     }
 
-    /// How many cells show pictures.
+    /// Returns how many cells show pictures.
     pub fn painted_cells(&self) -> usize {
         let coloured = |cell: &&Cell| matches!(cell.fg, ratatui::style::Color::Rgb(..));
         self.buffer().content().iter().filter(coloured).count()

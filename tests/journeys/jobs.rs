@@ -1,5 +1,5 @@
-//! Jobs with keys only: files into a dataset, the reindex after them, and an export that outlives
-//! the program.
+//! Tests jobs with keys only: an addition of files, the reindex after it, and an export that
+//! outlives the program.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ fn newest(person: &Person) -> &Job {
     person.session.app.jobs().iter().next_back().unwrap()
 }
 
-/// Follows the newest job to its end; the clock of the core moves when the service has rested.
+/// Follows the newest job to its end. The clock of the core moves only when the service is idle.
 async fn follow(person: &mut Person, service: &Service) {
     for _ in 0..60 {
         service.deployment.wait_until_idle().await;
@@ -27,7 +27,7 @@ async fn follow(person: &mut Person, service: &Service) {
     panic!("the job does not end:\n{}", person.screen());
 }
 
-/// The journal of a new run, once the worker of the run before has let go of its seat.
+/// Opens the saved state for a new run, once the worker of the previous run has released it.
 async fn left_behind(state: PathBuf) -> StateStore {
     loop {
         let journal = StateStore::in_dir(state.clone());

@@ -1,4 +1,4 @@
-//! Opening, paging, grouping and searching.
+//! Tests opening, paging, grouping and searching.
 
 use tessera_model::Granularity;
 
@@ -97,7 +97,7 @@ async fn search_by_a_file_of_this_machine() {
         best.previews[0].file_name.as_str(),
         service.a_picture().file_name().unwrap().to_str().unwrap()
     );
-    // Another granularity registers the same file again, and stays one view.
+    // Another granularity registers the same file again, and stays in the same view.
     person.press("<").await;
     person.sees("granularity 1");
     assert_eq!(person.session.app.results().tabs().unwrap().tab().back_stack.len() + 1, 2);
@@ -120,14 +120,14 @@ async fn a_file_that_is_no_picture_is_refused_in_words() {
 async fn enter_ends_in_the_full_size_view_of_the_original() {
     let service = Service::over_paintings(12).await;
     let mut person = Person::at(&service).await;
-    // Through the members, if its cluster has more than one.
+    // The keys go through the members, if the cluster has more than one.
     person.press("enter enter enter").await;
     let app = &person.session.app;
     let panel = app.viewer_panels()[0];
     let (view, canvas) = app.displayed_in_viewer(&panel).unwrap();
     let picture = app.store().pictures.get(&view, canvas).unwrap().as_ref().unwrap();
     assert_eq!(Some(picture.original), panel.picture.preview().dimensions);
-    // As large as the screen allows, also if the picture is smaller.
+    // A picture is as large as the screen allows, even if it has fewer pixels.
     let is_fitted = picture.cells.0 == panel.area.width || picture.cells.1 == panel.area.height;
     assert!(is_fitted, "{:?} in {:?}", picture.cells, panel.area);
     person.press("+ + +").await;

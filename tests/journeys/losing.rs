@@ -1,4 +1,4 @@
-//! The service goes away and comes back while somebody looks at it.
+//! Tests that the service goes away and comes back while the user looks at the screen.
 
 use crate::journeys::harness::{Person, Service};
 

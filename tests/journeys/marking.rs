@@ -1,4 +1,4 @@
-//! From a mark to an archive that holds exactly what was marked.
+//! Tests the way from a selection to an archive that contains exactly what was selected.
 
 use std::{collections::BTreeSet, fs::File, io::Read};
 
@@ -10,7 +10,8 @@ use crate::journeys::harness::{Person, Service};
 async fn mark_clusters_leave_one_out_export_and_find_exactly_that() {
     let service = Service::over_paintings(40).await;
     let mut person = Person::at(&service).await;
-    // The two first clusters hold several pictures each; one preview of the second stays behind.
+    // Each of the first two clusters has several pictures. One preview of the second cluster is
+    // excluded.
     person.press("space l space enter l x esc").await;
     person.sees("selected 2 here");
     let selection =

@@ -1,6 +1,6 @@
-//! Level 6: journeys. Keys in, screen out, through the real core, worker and client, by HTTP,
-//! against a real local deployment over painted pictures. A journey waits for rest (no answer is
-//! awaited), never for time; the clock of the core is moved by hand.
+//! Journeys: keys go in and screens come out, through the real core, worker and client, over HTTP,
+//! against a real local deployment with painted pictures. A journey waits until no response is
+//! pending, never for a duration. Tests move the clock of the core.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod exporting;

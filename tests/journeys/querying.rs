@@ -1,4 +1,4 @@
-//! Asking by words and by filters.
+//! Tests searches by words and by filters.
 
 use crate::journeys::harness::{Person, Service};
 
@@ -14,7 +14,7 @@ async fn write_filters_run_them_switch_one_off_and_keep_the_query() {
     person.press("ctrl-u 0 f5").await;
     person.sees("✓ uniqueness >0");
     assert!(!person.session.app.results().page().unwrap().clusters.is_empty());
-    // Nothing is more unique than 1, so nothing passes both.
+    // No uniqueness is above 1, so nothing matches both filters.
     person.press("3 a 6 1 f5").await;
     person.sees("No match for uniqueness >0 and uniqueness >1");
     person.sees("g l searches again with uniqueness 1.00 → 0.80");

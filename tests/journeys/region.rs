@@ -1,4 +1,4 @@
-//! Searching by a part of a picture.
+//! Tests a search by a part of a picture.
 
 use crate::journeys::harness::{Person, Service};
 

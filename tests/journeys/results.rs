@@ -1,11 +1,11 @@
-//! Tabs, filters, members, and results combined, over a real deployment.
+//! Tests tabs, filters, members, and combined results, over a real deployment.
 
 use tessera::state::StateStore;
 use tessera_model::{StateKey, StateValue};
 
 use crate::journeys::harness::{Person, Service};
 
-// On one thread, the worker does nothing before the end of the program waits for it.
+// The test has one thread, so the worker does nothing until the end of the program waits for it.
 #[tokio::test]
 async fn a_tab_that_was_opened_just_before_the_end_is_saved() {
     let service = Service::over_paintings(4).await;
@@ -25,7 +25,7 @@ async fn what_is_similar_to_one_picture_and_not_to_another() {
     let all = person.session.app.results().tiles().len();
     assert!(all > 1, "a search ranks clusters:\n{}", person.screen());
     let nearest = person.session.app.results().cluster().unwrap().id;
-    // A second tab that is filtered to one picture; the filter itself asks nobody.
+    // The second tab is filtered to one picture. The filter itself sends no request.
     person.press("ctrl-t < <").await;
     let name = person.session.app.results().preview().unwrap().file_name.to_string();
     person.press("/").await;

@@ -1,4 +1,4 @@
-//! Finding one's way: what the menus, the record, the log and the copies say of a real service.
+//! Tests what the menus, the record, the log and the copies show about a real service.
 
 use tessera::app::Effect;
 

@@ -1,4 +1,4 @@
-//! Snapshots of screens with styles. A change of a snapshot is a change of the interface, and is
+//! Tests snapshots of screens with styles. A changed snapshot is a change of the interface, and is
 //! reviewed as such.
 
 mod panes;
@@ -247,12 +247,12 @@ fn hostile_names_never_reach_a_cell_raw() {
     }
 }
 
-/// The text of a row.
+/// Returns the text of a row.
 fn row(buffer: &Buffer, y: u16) -> String {
     (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect()
 }
 
-/// All areas of a screen.
+/// Returns all areas of a screen.
 fn parts(areas: &Areas) -> Vec<Rect> {
     let Areas {
         header,

@@ -1,4 +1,5 @@
-//! What the panes show of their room: positions, lines in place of panes, and text that is not cut.
+//! Tests how panes use their space: positions, single lines in place of panes, and text that is not
+//! cut.
 
 use std::time::Duration;
 
@@ -159,7 +160,7 @@ fn a_long_notification_is_shown_in_full() {
     }
 }
 
-/// Ellipses that the program writes itself; any other one marks a cut.
+/// Ellipses that the program writes on purpose. Any other ellipsis marks a cut.
 const OWN_ELLIPSES: [&str; 7] = [
     "checking the files…",
     "arn:…:role/…,",
@@ -170,7 +171,7 @@ const OWN_ELLIPSES: [&str; 7] = [
     "Alt-1 … Alt-9",
 ];
 
-/// Whether a row of an area is cut while another one is blank.
+/// Returns whether a row of an area is cut while another row is blank.
 fn is_cut_beside_blank_rows(buffer: &Buffer, area: Rect) -> bool {
     let text = |row: Rect| -> String {
         row.columns().map(|cell| buffer[(cell.x, cell.y)].symbol()).collect()
@@ -182,11 +183,12 @@ fn is_cut_beside_blank_rows(buffer: &Buffer, area: Rect) -> bool {
     is_cut && rows.iter().any(|row| row.trim().is_empty())
 }
 
-/// The areas of text that are not under a dialog: panes that are read, and the inside of the dialog.
+/// Returns the areas of text that are not under a dialog: panes with text, and the inside of the dialog.
 ///
-/// Lists of names that users gave have one row for each, which may be cut, because the full name of the selected one
-/// is shown below the list or, with Enter, in the detail: datasets, results, and the candidates of the file picker.
-/// Fields that are typed in, among them the lines of the JSON editor, scroll with their cursor.
+/// Lists of names that users gave have one row for each name, which may be cut, because the full name of the selected
+/// row is shown below the list or, with Enter, in the detail. These lists are the datasets, the results, and the
+/// candidates of the file picker. Fields that take typed text, among them the lines of the JSON editor, scroll with
+/// their cursor.
 fn text_areas(desk: &Desk) -> Vec<Rect> {
     let areas = desk.app.areas();
     let detail = areas.detail.map(|area| DetailLayout::new(&desk.app, area).text);

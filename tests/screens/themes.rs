@@ -1,4 +1,4 @@
-//! The built-in themes, and theme files.
+//! Tests the built-in themes, and theme files.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tessera::{
     drawing::theme::{Theme, ThemeName, Themes},
 };
 
-/// The styles of a built-in theme with their roles.
+/// Returns the styles of a built-in theme with their roles.
 fn styles(name: ThemeName) -> [(&'static str, Style); 12] {
     let Theme {
         text,
@@ -50,7 +50,7 @@ fn built_in_themes_are_complete_and_plain_has_no_color() {
     }
 }
 
-/// The relative luminance of a color as defined by WCAG 2, channels from 0 to 255.
+/// Returns the relative luminance of a color as defined by WCAG 2. Channels range from 0 to 255.
 fn luminance(color: [f64; 3]) -> f64 {
     let [red, green, blue] = color.map(|value| {
         let value = value / 255.0;
@@ -64,7 +64,7 @@ fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
-/// Xterm's palette, with a yellow, cyan and gray of low contrast.
+/// Returns the color in xterm's palette. Its yellow, cyan and gray have a low contrast.
 fn value(color: Option<Color>, text: [f64; 3]) -> [f64; 3] {
     match color {
         None | Some(Color::Reset) => text,

@@ -1,4 +1,4 @@
-//! Texts that are shown in full on every screen that has room for them, the smallest ones among them.
+//! Tests texts that are shown in full on every screen with room for them, even on the smallest one.
 
 use ratatui::layout::Rect;
 use tessera::{
@@ -30,7 +30,7 @@ fn the_issues_are_listed_without_counts() {
     }
 }
 
-/// The words of an area, as they are read: wrapped lines are one text.
+/// Returns the words of an area. Wrapped lines are joined into one text.
 fn words(desk: &Desk, area: Rect) -> String {
     let buffer = drawn(desk, ThemeName::Plain);
     let rows = area.intersection(buffer.area).rows().map(|row| -> String {

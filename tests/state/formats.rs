@@ -1,4 +1,4 @@
-//! Tests of `tessera::state`: the file formats.
+//! Tests the file formats of `tessera::state`.
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
@@ -31,7 +31,7 @@ fn reload(
     open().load(&value.key()).map(Option::unwrap).map_err(|failure| failure.to_string())
 }
 
-/// A job of every kind, and one in every state.
+/// Returns a job of every kind, and a job in every state.
 fn jobs() -> StateValue {
     let text = SafeText::detail("it broke");
     let task = ExportTaskId(Uuid::from_u128(9));

@@ -1,4 +1,4 @@
-//! Tests of `tessera::state`.
+//! Tests of `tessera::state`, one file per topic.
 
 mod formats;
 mod named_selections;

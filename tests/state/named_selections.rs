@@ -1,4 +1,4 @@
-//! Tests of `tessera::state`: named selections.
+//! Tests `tessera::state`: named selections.
 
 use uuid::Uuid;
 

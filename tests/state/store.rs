@@ -1,4 +1,4 @@
-//! Tests of `tessera::state`: store.
+//! Tests `tessera::state`: the store of values, and its files.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 

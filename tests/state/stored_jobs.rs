@@ -1,4 +1,4 @@
-//! Tests of `tessera::state`: stored jobs.
+//! Tests `tessera::state`: jobs of several instances.
 
 use uuid::Uuid;
 

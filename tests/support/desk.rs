@@ -1,4 +1,4 @@
-//! A core under test: press keys, inspect the requests, respond to them.
+//! A core under test. A test presses keys, inspects the requests, and responds to them.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -23,13 +23,13 @@ pub struct Desk {
     pub now: Duration,
     pub open: VecDeque<(Ticket, Request)>,
     pub cancelled: Vec<Lane>,
-    /// The saved state, from which it is also loaded.
+    /// The saved state, from which values are loaded, too.
     pub kept: BTreeMap<StateKey, StateValue>,
     pub other: Vec<Effect>,
 }
 
 impl Desk {
-    /// A core at its start, without pictures.
+    /// Creates a core at its start, without pictures.
     pub fn new() -> Self {
         Self::with_pictures(Protocol::None)
     }
@@ -38,19 +38,19 @@ impl Desk {
         Self::start(protocol, BTreeMap::new(), |_| {})
     }
 
-    /// A core at its start, with pictures and with other settings.
+    /// Creates a core at its start, with pictures and with changed settings.
     pub fn configured(protocol: Protocol, change: impl FnOnce(&mut Setup)) -> Self {
         Self::start(protocol, BTreeMap::new(), change)
     }
 
-    /// A core of a hosted deployment at its start, logged in with this key.
+    /// Creates a core of a hosted deployment at its start, which is logged in with this key.
     pub fn hosted(protocol: Protocol, key: &str) -> Self {
         let (service, key) = (SafeText::name("https://media.example"), SafeText::name(key));
         let login = LoginSetup { service, key, fixed: None };
         Self::configured(protocol, |setup| setup.login = Some(login))
     }
 
-    /// A core at its start, with this saved state.
+    /// Creates a core at its start, with this saved state.
     pub fn keeping(kept: BTreeMap<StateKey, StateValue>) -> Self {
         Self::start(Protocol::None, kept, |_| {})
     }
@@ -83,7 +83,7 @@ impl Desk {
         desk
     }
 
-    /// A core with one READY dataset open and a page of clusters loaded.
+    /// Creates a core with one READY dataset open and a page of clusters loaded.
     pub fn with_clusters(count: usize) -> Self {
         Self::new().opening_clusters(count)
     }
@@ -98,7 +98,7 @@ impl Desk {
     pub fn happen(&mut self, event: Event) {
         for effect in self.app.update(self.now, event) {
             match effect {
-                // Saved state is available at once.
+                // Saved state is loaded at once.
                 Effect::Send(ticket, Request::Recall(book)) => {
                     let entry = self.kept.get(&book).cloned();
                     self.respond(ticket, Ok(Payload::StateLoaded(entry)));
@@ -143,8 +143,8 @@ impl Desk {
         self.open.remove(place.expect("this lane was asked")).unwrap()
     }
 
-    /// The open requests, except for the enrichments of the selected dataset, which are always
-    /// requested.
+    /// Returns the open requests, except for the enrichments of the selected dataset, which are
+    /// always requested.
     pub fn requests(&self) -> Vec<&Request> {
         let aside = |request: &&Request| matches!(request, Request::Enrichment(_));
         self.open.iter().map(|(_, request)| request).filter(|it| !aside(it)).collect()
@@ -172,12 +172,12 @@ impl Desk {
         self.respond(ticket, Ok(Payload::Page(page)));
     }
 
-    /// The number of views in the history of the tab, including the one on screen.
+    /// Returns the number of views in the history of the tab, including the one on screen.
     pub fn steps(&self) -> usize {
         self.app.results().tabs().map_or(0, |tabs| tabs.tab().back_stack.len() + 1)
     }
 
-    /// The notification on screen.
+    /// Returns the notification on screen.
     pub fn notice(&self) -> &str {
         self.app.notifications().current().map_or("", |notice| notice.text.as_str())
     }
@@ -200,7 +200,7 @@ pub fn dataset(number: u128, status: Status) -> Dataset {
     }
 }
 
-/// A page whose clusters are numbered from `first`.
+/// Returns a page whose clusters are numbered from `first`.
 pub fn page(first: u128, count: usize) -> Page {
     let clusters = (first..).take(count).map(cluster).collect();
     Page { clusters, ..Page::default() }
@@ -240,7 +240,7 @@ fn preview(number: u128) -> Preview {
     }
 }
 
-/// An export in this state of the service; with a link once it is COMPLETED.
+/// Returns an export in this state of the service. It has a link once it is COMPLETED.
 pub fn task(word: &str) -> ExportTask {
     let state = ExportState::parse(word);
     let download = (state == ExportState::Completed).then(|| Link::new("http://127.0.0.1/a?sig=x"));

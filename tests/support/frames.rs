@@ -1,4 +1,4 @@
-//! Results with frames of videos.
+//! Creates results with frames of videos.
 
 use tessera::{
     app::Event,
@@ -18,7 +18,7 @@ fn as_frame(preview: &Preview, video: &str, seconds: f64) -> Preview {
     Preview { frame, ..preview.clone() }
 }
 
-/// Two videos over three clusters; the third also contains pictures.
+/// Returns a page with two videos over three clusters. The third cluster also contains pictures.
 pub fn frames_of_two_videos() -> Page {
     let of = |number, frames: &[(&str, f64)]| {
         let like = cluster(number);

@@ -1,4 +1,4 @@
-//! What the tests of the core, the screens and hostile text share.
+//! Helpers that the tests of the core, the screens and hostile text share.
 
 pub mod desk;
 pub mod frames;

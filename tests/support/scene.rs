@@ -1,5 +1,5 @@
-//! Scenes: a core in a certain state, at a size. Those in [`EVERY`] have snapshots at three sizes and
-//! in two themes, and are drawn at any size.
+//! Scenes: a core in a certain state at a given size. The scenes in [`EVERY`] have snapshots at three sizes and in two
+//! themes, and are also drawn at every other size.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use tessera_picture::{Canvas, Encoded, PictureSubject, Protocol, Thumbnail};
 
 use crate::support::desk::{Desk, cluster, dataset, page, task};
 
-/// A picture with colors that identify it and its orientation.
+/// Creates a picture whose colors identify it and show its orientation.
 pub fn gradient(seed: u128, canvas: Canvas) -> Thumbnail {
     let (columns, rows) = (u32::from(canvas.columns), u32::from(canvas.rows) * 2);
     let shade = |at: u32, of: u32| u8::try_from(at * 255 / of).unwrap();
@@ -61,7 +61,7 @@ pub fn several() -> Vec<Dataset> {
     list
 }
 
-/// Clusters with captions, labels, scores, and hostile names.
+/// Returns clusters with captions, labels, scores, and hostile names.
 pub fn ranked() -> Page {
     let mut page = Page::default();
     for (number, score) in (0u128..).zip([0.0, 0.12, 0.31, 0.48, 0.77, 1.3]) {
@@ -84,7 +84,7 @@ pub fn ranked() -> Page {
     page
 }
 
-/// A core at a size, with datasets, clusters and pictures.
+/// Shows datasets, clusters and pictures at a size.
 pub fn browsing(columns: u16, rows: u16) -> Desk {
     browsed(Desk::with_pictures(Protocol::HalfBlock), columns, rows)
 }
@@ -106,7 +106,7 @@ pub fn similar(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// A job in each state.
+/// Shows a job in each state.
 pub fn with_jobs(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     for _ in 0..4 {
@@ -124,7 +124,7 @@ pub fn with_jobs(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// A core at a size, before any response.
+/// Shows a core at a size, before any response.
 pub fn loading(columns: u16, rows: u16) -> Desk {
     let mut desk = Desk::new();
     desk.happen(Event::Resize(columns, rows));
@@ -279,7 +279,7 @@ pub fn no_clusters_yet(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// The builder with complete, incomplete, doubtful and disabled rows.
+/// Shows the query builder with complete, incomplete, doubtful and disabled rows.
 pub fn query(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     for (kind, value) in [("1", "red van at night"), ("2", "van"), ("5", "0.9x"), ("4", "blur")] {
@@ -293,14 +293,14 @@ pub fn query(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// The builder with invalid JSON.
+/// Shows the query builder with invalid JSON.
 pub fn query_json(columns: u16, rows: u16) -> Desk {
     let mut desk = query(columns, rows);
     desk.press("esc d tab end enter ]");
     desk
 }
 
-/// Chips above an empty result.
+/// Shows chips above an empty result.
 pub fn chips(columns: u16, rows: u16) -> Desk {
     let mut desk = query(columns, rows);
     desk.press("esc d f5");
@@ -308,7 +308,7 @@ pub fn chips(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// The form of a caption search over the results of an earlier one.
+/// Shows the form of a caption search over the results of an earlier one.
 pub fn caption_line(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press("c v enter");
@@ -318,7 +318,7 @@ pub fn caption_line(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// The histogram of scores over results, with a cut.
+/// Shows the histogram of scores over results, with a cut.
 pub fn score_histogram(columns: u16, rows: u16) -> Desk {
     let mut desk = similar(columns, rows);
     desk.press("g h down down");
@@ -326,14 +326,14 @@ pub fn score_histogram(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// The facets of results with labels and captions.
+/// Shows the facets of results with labels and captions.
 pub fn facets(columns: u16, rows: u16) -> Desk {
     let mut desk = similar(columns, rows);
     desk.press("g f tab j");
     desk
 }
 
-/// A selection of each kind of entry, some of them on another page.
+/// Shows a selection with each kind of entry, some of them on another page.
 pub fn with_marks(columns: u16, rows: u16) -> Desk {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
     desk.happen(Event::Resize(columns, rows));
@@ -346,7 +346,7 @@ pub fn with_marks(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// What keys open while browsing.
+/// Shows what these keys open while browsing.
 pub fn browsing_and(columns: u16, rows: u16, keys: &str) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press(keys);
@@ -354,7 +354,7 @@ pub fn browsing_and(columns: u16, rows: u16, keys: &str) -> Desk {
     desk
 }
 
-/// What keys open with a selection.
+/// Shows what these keys open with a selection.
 pub fn marked_and(columns: u16, rows: u16, keys: &str) -> Desk {
     let mut desk = with_marks(columns, rows);
     desk.press(keys);
@@ -362,7 +362,7 @@ pub fn marked_and(columns: u16, rows: u16, keys: &str) -> Desk {
     desk
 }
 
-/// The form that adds media, after the check of the files.
+/// Shows the form that adds media, after the check of the files.
 pub fn adding(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press("a");
@@ -386,7 +386,7 @@ pub fn adding(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// The detail of a job after some states.
+/// Shows the detail of a job that has been in several states.
 pub fn timeline(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press("e enter");
@@ -400,7 +400,7 @@ pub fn timeline(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// The inspector of a downloaded archive.
+/// Shows the inspector of a downloaded archive.
 pub fn inside(columns: u16, rows: u16) -> Desk {
     let mut desk = with_jobs(columns, rows);
     desk.press("esc 4 G i");

@@ -1,6 +1,6 @@
 //! Renders a screen as text with its styles.
 //!
-//! A row with styles is followed by a row with one letter per cell. Cells of pictures are `▒` with a
+//! A row with styles is followed by a row with one letter per cell. Cells of pictures are shown as `▒`, together with a
 //! checksum of the picture.
 
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use ratatui::{
     style::{Color, Modifier},
 };
 
-/// The screen with a legend of its styles.
+/// Returns the screen with a legend of its styles.
 pub fn styled(buffer: &Buffer) -> String {
     let mut legend: Vec<String> = Vec::new();
     let mut pictures = crc32fast::Hasher::new();
@@ -57,7 +57,7 @@ fn letter(legend: &mut Vec<String>, cell: &Cell) -> char {
     }
 }
 
-/// The style of a cell in words; empty for the default.
+/// Describes the style of a cell. The description is empty for the default style.
 fn style(cell: &Cell) -> String {
     if cell.fg == Color::Reset && cell.bg == Color::Reset && cell.modifier == Modifier::empty() {
         return String::new();
@@ -72,7 +72,7 @@ fn style(cell: &Cell) -> String {
     style
 }
 
-/// The index of a style in the legend; adds a new style.
+/// Returns the index of a style in the legend. A new style is added to the legend.
 fn place(legend: &mut Vec<String>, style: String) -> usize {
     legend.iter().position(|known| *known == style).unwrap_or_else(|| {
         legend.push(style);
@@ -80,7 +80,7 @@ fn place(legend: &mut Vec<String>, style: String) -> usize {
     })
 }
 
-/// The screen in two themes that differ only in style: each row once, followed by the indices of its
+/// Returns the screen in two themes that differ only in style. Each row is printed once, followed by the indices of its
 /// styles in a common legend.
 pub fn in_two_themes(first: &Buffer, second: &Buffer) -> String {
     let mut legend: Vec<String> = Vec::new();
@@ -116,7 +116,7 @@ pub fn in_two_themes(first: &Buffer, second: &Buffer) -> String {
     screen
 }
 
-/// The styled columns of a row: `a0-9 b12`.
+/// Returns the styled columns of a row, such as `a0-9 b12`.
 fn spans(styles: &[Option<usize>]) -> String {
     let mut line = String::new();
     let mut start = 0;

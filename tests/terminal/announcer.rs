@@ -1,4 +1,4 @@
-//! The line-based output of the accessible interface.
+//! Tests the line-based output of the accessible interface.
 
 use std::{
     io::{self, Write},

@@ -1,4 +1,4 @@
-//! Cells in, bytes out.
+//! Tests which bytes are written for which cells.
 
 use ratatui::{
     buffer::{Buffer, Cell},
@@ -7,7 +7,7 @@ use ratatui::{
 };
 use tessera::runtime::frames::write_cells;
 
-/// The bytes of cells side by side, without the position before and the reset after them.
+/// Returns the bytes of adjacent cells, without the position before them and the reset after them.
 fn bytes_of(cells: &[Cell]) -> String {
     let mut bytes = Vec::new();
     let cells = (0..).zip(cells).map(|(x, cell)| (x, 0, cell));
@@ -60,7 +60,7 @@ fn modifiers_are_removed_one_by_one() {
         with(Modifier::empty()),
     ];
     assert_eq!(bytes_of(&cells), "\x1b[3;4;7;38;5;1mx\x1b[23;27mx\x1b[24mx");
-    // Both are removed by the same number.
+    // One parameter removes both modifiers.
     let cells = [
         with(Modifier::BOLD | Modifier::DIM),
         with(Modifier::DIM),
@@ -78,7 +78,7 @@ fn everything_at_once_is_one_sequence() {
         bytes_of(&[all, cell("y", Style::new())]),
         "\x1b[1;2;3;4;5;6;7;8;9;38;2;255;255;255;48;2;255;255;255mx\x1b[my"
     );
-    // The longest: everything is removed and both colors change.
+    // This is the longest sequence: all modifiers are removed and both colors change.
     let before = Style::new().bg(rgb).add_modifier(Modifier::all());
     let after = Style::new().fg(rgb).bg(Color::Rgb(100, 100, 100));
     assert_eq!(
@@ -94,7 +94,7 @@ fn text_without_colors_has_no_color_sequence() {
     assert_eq!(bytes_of(&plain), "a\x1b[7mb\x1b[mc");
 }
 
-/// The bytes of what differs between two frames of 40x2.
+/// Returns the number of cells and the bytes of the difference between two frames of 40x2.
 fn difference(previous: &[(u16, u16, &str)], next: &[(u16, u16, &str)]) -> (usize, String) {
     let [previous, next] = [previous, next].map(|texts| {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 2));
@@ -127,13 +127,14 @@ fn the_cell_after_a_character_of_another_width_gets_a_position() {
         difference(&[], &[(0, 0, "値段a")]),
         (3, "\x1b[1;1H値\x1b[1;3H段\x1b[1;5Ha\x1b[m".to_owned())
     );
-    // Narrow for some terminals and wide for others, and a letter with a mark.
+    // The symbols are a character that is narrow in some terminals and wide in others, and a letter
+    // with a combining mark.
     for symbol in ["⌨", "e\u{301}"] {
         assert_eq!(
             difference(&[], &[(0, 0, &format!("{symbol}b"))]),
             (2, format!("\x1b[1;1H{symbol}\x1b[1;2Hb\x1b[m"))
         );
     }
-    // The right half of a wide character that is replaced.
+    // The right half of the wide character is replaced.
     assert_eq!(difference(&[(0, 0, "値")], &[(0, 0, "ab")]), (2, "\x1b[1;1Hab\x1b[m".to_owned()));
 }

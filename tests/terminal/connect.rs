@@ -1,5 +1,5 @@
-//! The two ways to connect from the README, as printed there: from an account, and to an
-//! on-premises deployment, up to the first grid of thumbnails.
+//! Tests the two ways to connect from the README, exactly as they are printed: from an account, and
+//! to an on-premises deployment, each up to the first grid of thumbnails.
 
 use std::{path::Path, process::Command};
 
@@ -7,7 +7,7 @@ use super::{Program, assert_given_back, serving::Serving};
 
 const README: &str = include_str!("../../README.md");
 
-/// The README block between the markers of this name.
+/// Returns the README block between the markers of this name.
 fn block(name: &str) -> &'static str {
     let begin = format!("<!-- {name}: begin -->\n```bash\n");
     let (_, rest) = README.split_once(&begin).unwrap();
@@ -62,7 +62,8 @@ fn a_profile_without_a_secret_is_logged_in_from_the_interface() {
     let mut program = Program::script(&script, home);
     program.wait_for("Login of prod");
     let cookie = serving.field("session");
-    // Import with the cookie, once the keyring was looked for; agree to the file; run.
+    // The keyring was looked for by now. The keys import with the cookie, agree to the file, and
+    // submit the form.
     program.wait_for("secrets.toml");
     for keys in ["\t", cookie, "\t", " ", "\r"] {
         program.press(keys);
@@ -98,7 +99,8 @@ fn the_first_profile_is_saved_in_the_settings_file_that_the_command_names() {
     let serving = serve(home.path(), &["--no-auth"]);
     let mut program = Program::script("tessera --config own.toml", home);
     program.wait_for("An on-premises service");
-    // The fourth choice, its address, no pipeline, the suggested name.
+    // The keys choose the fourth option, enter its address, leave the pipeline empty, and accept
+    // the suggested name.
     for keys in ["4", serving.field("base_url"), "\r", "\r", "\r"] {
         program.press(keys);
     }
@@ -111,7 +113,7 @@ fn the_first_profile_is_saved_in_the_settings_file_that_the_command_names() {
 #[test]
 fn a_secret_that_cannot_be_stored_is_shown_once_and_leaves_the_screen() {
     let home = tempfile::tempdir().unwrap();
-    // Others can write in the folder, so the file of secrets is refused.
+    // Other users can write in the folder, so the secrets file is refused.
     let script = "mkdir -m 777 tessera; echo only-once > secret; echo before
         cat > tessera/config.toml <<< $'[profiles.prod]\\nkind = \"hosted\"\\nbase_url = \"https://media.example\"'
         tessera auth import -p prod --insecure-storage --secret-stdin --api-key $'ak\\e[2J' < secret || true
@@ -122,7 +124,7 @@ fn a_secret_that_cannot_be_stored_is_shown_once_and_leaves_the_screen() {
     program.press("\r");
     program.wait_for("finished");
     program.wait_until_gone("only-once");
-    // The rest of the screen is as it was, and the secret only ever was on the other one.
+    // The rest of the screen is as before, and the secret was only ever on the alternate screen.
     program.wait_for("before");
     program.wait_for("shown on the terminal, once");
     assert_eq!(program.wait(), 0);

@@ -1,4 +1,4 @@
-//! Frames: only changed cells are written.
+//! Tests frames: only changed cells are written.
 
 use ratatui::buffer::Buffer;
 use tessera::{
@@ -46,7 +46,7 @@ fn a_frame_is_written_at_once_between_the_sequences_of_its_pictures() {
     );
 }
 
-/// Accepts one write, and then none.
+/// An output that accepts this many writes and then fails.
 struct FailingOutput(usize);
 
 impl std::io::Write for FailingOutput {

@@ -1,11 +1,11 @@
-//! Replies of a terminal that arrive after the timeout of the probe.
+//! Tests replies of a terminal that arrive after the timeout of the probe.
 
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tessera::runtime::probe::LateReplyFilter;
 
-/// The most keys that are dropped as one reply.
+/// The maximum number of keys that are dropped as one reply.
 const MAX_REPLY_KEYS: usize = 64;
 
 fn keys(text: &str) -> Vec<KeyEvent> {
@@ -41,7 +41,7 @@ fn typed_keys_pass() {
     for key in keys("jk\x1bxq") {
         assert!(!filter.drops(start, &key));
     }
-    // A typed Alt+P loses that one key, and nothing after the time window.
+    // A typed Alt+P loses only this one key, and after the time window it loses nothing.
     assert!(filter.drops(start, &keys("\x1bP")[0]));
     let later = start + Duration::from_millis(100);
     assert!(!filter.drops(later, &keys("j")[0]));

@@ -1,5 +1,5 @@
-//! The program under load: floods of resizes and keys, stopped output, editors that are killed, and
-//! what is copied.
+//! Tests the program under load: floods of resizes and keys, stopped output, editors that are
+//! killed, and the clipboard.
 
 use std::{path::Path, time::Instant};
 
@@ -10,7 +10,7 @@ use super::{assert_given_back, pty::Program};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 const FRAME: &str = "\x1b[?2026h";
-/// The program draws at most one frame in this time, except after keys.
+/// The shortest interval between two frames, except for frames after keys.
 const MIN_FRAME_MILLIS: u128 = 12;
 
 #[test]
@@ -59,7 +59,7 @@ async fn keys_are_handled_while_the_service_hangs() {
             program.press("\x1b");
             program.wait_until_gone("In ");
         }
-        // A storm of keys that request pages: all are handled, and the last one takes effect.
+        // The keys request many pages at once. All keys are handled, and the last one takes effect.
         program.press(&"njpr".repeat(250));
         program.press("?");
         program.wait_for("In ");
@@ -130,7 +130,7 @@ fn the_terminal_is_reclaimed_from_an_editor_that_is_killed() {
 #[test]
 fn the_clipboard_gets_what_is_shown_and_only_when_asked() {
     let mut program = Program::in_half_blocks();
-    // The status comes before the clusters, of which one is copied.
+    // The status arrives before the clusters, one of which is copied.
     program.wait_for("Detail  1 of ");
     assert!(!program.output().contains("\x1b]52"), "nothing is copied by itself");
     let before = program.output().len();

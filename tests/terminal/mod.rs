@@ -1,4 +1,4 @@
-//! The real binary in a pseudo-terminal: whatever happens, the program ends and restores the
+//! Tests the real binary in a pseudo-terminal. Whatever happens, the program ends and restores the
 //! terminal.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use pty::Program;
 
 /// The modes that are on while the program runs: alternate screen, paste and mouse reports. The
-/// cursor is off.
+/// cursor is hidden.
 const SWITCHES: [&str; 3] = ["\x1b[?1049", "\x1b[?2004", "\x1b[?1000"];
 
 fn assert_given_back(program: &Program, what: &str) {
@@ -43,7 +43,7 @@ fn a_silent_terminal_gets_its_first_frame_and_quits() {
     assert_given_back(&program, "quit");
 }
 
-/// Half-blocks, a placeholder of kitty, or a sixel picture.
+/// What shows that a picture is drawn: half-blocks, a kitty placeholder, or a sixel picture.
 const PICTURES: [&str; 3] = ["▀", "\u{10eeee}", "\x1bP0;"];
 
 #[test]
@@ -59,7 +59,7 @@ fn no_dialog_appears_before_the_first_picture_of_a_consistent_terminal() {
             command.args(["demo", "--images", "12", "--data"]);
             command.arg(home);
         });
-        // The last of the queries.
+        // This is the last of the queries.
         program.wait_for_after(0, "\x1b[c");
         program.press(reply);
         program.wait_for_any(&PICTURES);
@@ -96,7 +96,7 @@ fn the_next_start_continues_the_session_unless_it_is_fresh() {
     let script = format!("{demo}\n{demo}\n{demo} --fresh");
     let mut program = Program::script(&script, tempfile::tempdir().unwrap());
     program.wait_for("● READY");
-    // Opens a second tab.
+    // Ctrl-T opens a second tab.
     program.press("\x14");
     program.wait_for("2 all");
     let second = program.output().len();
@@ -145,7 +145,7 @@ fn the_first_run_opens_and_saves_a_folder() {
     program.wait_for("No such file");
     let kept = program.home().join("tessera/config.toml");
     assert!(!kept.exists(), "nothing is written before it was reached");
-    // The folder is focused; clear it.
+    // The folder field has the focus. Ctrl-U clears it.
     program.press("\x15");
     program.press(&format!("{}\rmine\r", pictures.display()));
     program.wait_for("● READY");
@@ -183,7 +183,7 @@ fn signals_end_the_program_and_restore_the_terminal() {
 
 #[test]
 fn signals_end_the_program_while_its_output_is_stopped() {
-    // At rest, and blocked while it writes a frame.
+    // Each signal arrives once at rest, and once while the program is blocked in writing a frame.
     for keys in ["", "?"] {
         for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129), ("QUIT", 131)] {
             let mut program = Program::in_half_blocks();
@@ -293,7 +293,8 @@ fn a_too_small_terminal_shows_a_message() {
 
 #[test]
 fn probe_replies_never_become_keys() {
-    // A device attributes reply with `q`-like bytes, split and late, must not quit.
+    // These late replies arrive in parts, and some of their bytes are letters that are keys. They
+    // must not quit the program.
     let mut program = Program::in_half_blocks();
     program.wait_for("Results");
     for part in ["\x1b[?6", "2;4;22c", "\x1b[0n", "\x1bP>|xterm(390)\x1b\\"] {
@@ -321,7 +322,7 @@ fn a_panic_restores_the_terminal_before_its_report() {
 #[ignore = "a_panic_restores_the_terminal_before_its_report runs it in a terminal"]
 fn panics_inside_the_terminal_screen() {
     let screen = tessera::runtime::terminal::TerminalScreen::enter(true).unwrap();
-    // Leaked, so that only the panic hook can restore the terminal.
+    // The screen is leaked, so that only the panic hook can restore the terminal.
     std::mem::forget(screen);
     panic!("this panic is wanted");
 }

@@ -1,4 +1,4 @@
-//! The picture layer frame by frame: cells, and the bytes written around them.
+//! Tests the picture layer frame by frame: the cells, and the bytes that are written around them.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ fn sixel_thumbnail() -> Thumbnail {
     thumbnail(Encoded::Sequence("\x1bP0;1;0q#1~\x1b\\".into()))
 }
 
-/// The graphics commands of a stream, as their keys and the length of their payload.
+/// Returns the graphics commands of a stream, each with its keys and the length of its payload.
 fn commands(stream: &str) -> Vec<(String, usize)> {
     let mut commands = Vec::new();
     let mut rest = stream;
@@ -52,7 +52,7 @@ fn commands(stream: &str) -> Vec<(String, usize)> {
     commands
 }
 
-/// The id in the keys of a command.
+/// Returns the id among the keys of a command.
 fn id(keys: &str) -> Option<&str> {
     keys.split(',').find_map(|key| key.strip_prefix("i="))
 }
@@ -107,7 +107,7 @@ fn a_kitty_picture_is_sent_once_in_small_chunks() {
         assert!(sent[0].0.contains("s=50,v=50,c=4,r=2,"));
         let more: Vec<bool> = sent.iter().map(|(keys, _)| keys.ends_with("m=1")).collect();
         assert_eq!(more, [true, true, false]);
-        // Row 1 of the picture, in the color that is its id.
+        // The cell is in row 1 of the picture, and its color is the picture's id.
         let cell = &buffer[(3, 2)];
         assert_eq!(cell.symbol(), "\u{10EEEE}\u{30D}\u{305}");
         let Color::Rgb(red, green, blue) = cell.fg else { panic!("not a color") };
@@ -116,7 +116,7 @@ fn a_kitty_picture_is_sent_once_in_small_chunks() {
     }
 }
 
-/// The cells of rows 1 and 2 after a frame with a kitty picture in `TILE` and text over it.
+/// Returns the cells of rows 1 and 2 after a frame with a kitty picture in `TILE` and text over it.
 fn kitty_rows(in_tmux: bool, (x, y): (u16, u16), text: &str) -> [String; 2] {
     let mut layer = layer(in_tmux);
     let mut buffer = Buffer::empty(SCREEN);
@@ -134,7 +134,7 @@ fn kitty_cells_continue_their_left_neighbor_of_the_same_picture() {
     assert_eq!(rows(0, ""), ["#\u{305}\u{305}###", below]);
     assert_eq!(rows(3, "a"), ["a#\u{305}\u{30D}##", below]);
     assert_eq!(rows(4, "ab"), ["#\u{305}\u{305}ab#\u{305}\u{310}", below]);
-    // The right half of a wide character is not a part of the picture.
+    // The right half of a wide character does not belong to the picture.
     assert_eq!(rows(2, "値"), [" #\u{305}\u{30D}##", below]);
     assert_eq!(rows(6, "a"), ["#\u{305}\u{305}##a", below]);
 }
@@ -163,7 +163,7 @@ fn no_picture_is_left_in_the_terminal() {
         }
         sent.len()
     };
-    // 4 MB each: far more in all than a terminal keeps.
+    // Each picture has 4 MB, which is far more in total than a terminal keeps.
     let picture = kitty_thumbnail((1000, 1000), 4);
     for number in 0..200 {
         let mut buffer = Buffer::empty(SCREEN);
@@ -210,7 +210,8 @@ fn inside_tmux_every_command_is_wrapped() {
     assert_eq!(unwrapped, streams[0]);
 }
 
-/// Draws one frame with a sixel in `TILE`, or text there; what is written after the cells.
+/// Draws one frame with a sixel in `TILE`, or with text if it cannot be placed. Returns what is
+/// written after the cells.
 fn draw_sixel(layer: &mut PictureLayer, buffer: &mut Buffer, overlays: &[Rect]) -> String {
     buffer.reset();
     layer.begin_frame(overlays);
@@ -225,7 +226,7 @@ fn a_sixel_is_sent_once_and_wiped_by_text() {
     let mut layer = layer(false);
     let [mut first, mut second] = [Buffer::empty(SCREEN), Buffer::empty(SCREEN)];
     let sent = draw_sixel(&mut layer, &mut first, &[]);
-    // Rows 2 and 3 from column 4 are cleared, then the picture is drawn, and the cursor goes back.
+    // Rows 2 and 3 are cleared from column 4, then the picture is drawn, and the cursor returns.
     assert_eq!(
         sent,
         "\x1b7\x1b[0m\x1b[2;4H\x1b[4X\x1b[3;4H\x1b[4X\x1b[2;4H\x1bP0;1;0q#1~\x1b\\\x1b8"
@@ -234,7 +235,7 @@ fn a_sixel_is_sent_once_and_wiped_by_text() {
     assert_eq!(first[(2, 1)].diff_option, CellDiffOption::None);
     assert_eq!(draw_sixel(&mut layer, &mut second, &[]), "");
     assert!(first.diff(&second).is_empty());
-    // An overlay over a corner: the whole picture gives way, and each of its cells is written.
+    // An overlay covers a corner, so the whole picture is removed and each of its cells is written.
     assert_eq!(draw_sixel(&mut layer, &mut second, &[Rect::new(6, 2, 9, 9)]), "");
     assert_eq!(first.diff(&second).len(), 8);
     assert_ne!(draw_sixel(&mut layer, &mut first, &[]), "");

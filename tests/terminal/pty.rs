@@ -1,4 +1,4 @@
-//! The program in a pseudo-terminal that never replies, with all its output.
+//! Runs the program in a pseudo-terminal that never replies, and keeps all its output.
 
 use std::{
     io::{Read, Write},
@@ -18,13 +18,13 @@ use rustix::{
     termios::{Action, tcflow},
 };
 
-/// Much longer than any step takes.
+/// A limit that is much longer than any step takes.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 struct Output {
     parser: vt100::Parser,
     bytes: String,
-    /// Whether the output is complete: nobody holds the terminal open any more.
+    /// Whether the output is complete, because nothing holds the terminal open any more.
     ended: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// `tessera demo` with few pictures.
+    /// Runs `tessera demo` with few pictures.
     pub fn demo() -> Self {
         Self::sized(120, 40)
     }
@@ -52,7 +52,7 @@ impl Program {
         Self::start(command, folder, (columns, rows))
     }
 
-    /// `demo` with half-blocks, so that no test picture is shown.
+    /// Runs `demo` with half-blocks, so that no test picture is shown.
     pub fn in_half_blocks() -> Self {
         let (mut command, folder) = Self::demonstration();
         command.env("TESSERA_GRAPHICS", "half");
@@ -67,13 +67,13 @@ impl Program {
         (command, folder)
     }
 
-    /// `tessera` without a target, in an empty home folder.
+    /// Runs `tessera` without a target, in an empty home folder.
     pub fn alone() -> Self {
         let command = CommandBuilder::new(env!("CARGO_BIN_EXE_tessera"));
         Self::start(command, tempfile::tempdir().unwrap(), (120, 40))
     }
 
-    /// A command in a home of its own, as `prepare` makes it.
+    /// Runs a command that `prepare` sets up, in a home of its own.
     pub fn command(
         folder: tempfile::TempDir,
         prepare: impl FnOnce(&mut CommandBuilder, &Path),
@@ -83,7 +83,7 @@ impl Program {
         Self::start(command, folder, (120, 40))
     }
 
-    /// `tessera demo` in a terminal that `TERM` does not name.
+    /// Runs `tessera open` in a terminal that `TERM` does not name.
     pub fn without_term() -> Self {
         let mut command = CommandBuilder::new("env");
         command.args(["-u", "TERM", env!("CARGO_BIN_EXE_tessera"), "open", "."]);
@@ -92,7 +92,7 @@ impl Program {
         Self::start(command, folder, (80, 24))
     }
 
-    /// A typed shell script, with `folder` as home.
+    /// Runs a shell script in a terminal, with `folder` as its home.
     pub fn script(script: &str, folder: tempfile::TempDir) -> Self {
         let programs = Path::new(env!("CARGO_BIN_EXE_tessera")).parent().unwrap();
         let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
@@ -105,7 +105,7 @@ impl Program {
         Self::start(command, folder, (120, 40))
     }
 
-    /// The folder of its settings, its index and its state.
+    /// Returns the folder of the program's settings, index and state.
     pub fn home(&self) -> &Path {
         self.folder.path()
     }
@@ -143,7 +143,7 @@ impl Program {
             let (output, vanished) = (Arc::clone(&output), Arc::clone(&vanished));
             move || read_all(reader, &output, &vanished)
         });
-        // From here on, only the program holds the slave open.
+        // From here on, only the program holds the slave side open.
         drop(pair.slave);
         Self {
             child,
@@ -225,7 +225,7 @@ impl Program {
         tcflow(terminal, Action::OOn).unwrap();
     }
 
-    /// The resident memory of the program, according to `/proc`.
+    /// Returns the resident memory of the program, according to `/proc`.
     pub fn resident_bytes(&self) -> u64 {
         let id = self.child.process_id().unwrap();
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
@@ -239,8 +239,8 @@ impl Program {
         assert!(sent.success());
     }
 
-    /// Closes the terminal under the program. The reader holds it open until its next read, so the
-    /// program is made to draw.
+    /// Closes the terminal while the program runs. The reader holds the terminal open until its
+    /// next read, so the program is made to draw.
     pub fn vanish(&mut self) {
         self.vanished.store(true, Ordering::SeqCst);
         self.press("?");
@@ -272,12 +272,12 @@ impl Program {
         }
     }
 
-    /// The text on the screen.
+    /// Returns the text on the screen.
     pub fn screen(&self) -> String {
         self.output.0.lock().unwrap().parser.screen().contents()
     }
 
-    /// All output so far.
+    /// Returns all output so far.
     pub fn output(&self) -> String {
         self.output.0.lock().unwrap().bytes.clone()
     }
@@ -286,7 +286,7 @@ impl Program {
         settings(&self.tty)
     }
 
-    /// Whether the line settings are the same as before the start.
+    /// Returns whether the line settings are the same as before the start.
     pub fn is_as_found(&self) -> bool {
         settings(&self.tty) == self.found
     }
@@ -294,7 +294,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // A failed test must not leave the program running; it may have ended already.
+        // A failed test must not leave the program running. The program may have ended already.
         let _ = self.child.kill();
     }
 }

@@ -1,4 +1,4 @@
-//! How many bytes scrolling by a row of tiles sends to the terminal. Over a remote connection, they decide
+//! Measures how many bytes scrolling by a row of tiles sends to the terminal. Over a remote connection, this decides
 //! how long a key takes.
 
 use std::collections::HashMap;
@@ -22,19 +22,19 @@ use crate::support::desk::{Desk, dataset, page};
 
 const SAMPLES: usize = 12;
 
-/// A core and the terminal it is drawn on.
+/// A core and the terminal that it is drawn on.
 struct Browser {
     desk: Desk,
     layer: PictureLayer,
     frames: FrameWriter<std::io::Sink>,
     theme: Theme,
     samples: Vec<Vec<u8>>,
-    /// By sample; encoding one takes long in a test build.
+    /// The encoded pictures by sample, because encoding one takes long in a test build.
     thumbnails: HashMap<(usize, Canvas), Thumbnail>,
 }
 
 impl Browser {
-    /// 100 clusters at 200x60, with cells of a size in pixels.
+    /// Opens 100 clusters at 200x60, with cells of a given size in pixels.
     fn new(protocol: Protocol, cell: (u16, u16)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         copy_samples(folder.path(), SAMPLES);
@@ -83,7 +83,8 @@ impl Browser {
         Payload::Picture(self.thumbnails.entry((sample, canvas)).or_insert_with(encoded).clone())
     }
 
-    /// Presses a key until the tiles have scrolled this often. Returns the most bytes that scrolling by a row took.
+    /// Presses a key until the tiles have scrolled this often. Returns the maximum number of bytes that scrolling by
+    /// one row took.
     fn scroll(&mut self, key: &str, rows: usize) -> usize {
         let mut costs = Vec::new();
         while costs.len() < rows {

@@ -1,4 +1,4 @@
-//! A service run by the real binary.
+//! A service that is run by the real binary.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -25,7 +25,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The service may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

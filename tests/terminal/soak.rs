@@ -1,5 +1,5 @@
-//! A service, commands and the interface under a mixed load for as long as it is asked for; what must
-//! not grow is sampled from `/proc`.
+//! Runs a service, commands and the interface under a mixed load for a configurable time. `/proc` is sampled for
+//! everything that must not grow.
 
 use std::{
     env, fs,
@@ -11,11 +11,11 @@ use std::{
 
 use super::{Program, serving::Serving};
 
-/// Between two rounds: the load is mixed, not the highest possible.
+/// The pause between two rounds, because the load should be mixed rather than as high as possible.
 const PAUSE: Duration = Duration::from_millis(500);
 const KEYS: [&str; 16] =
     ["n", "j", "l", "\r", "\x1b", ">", "<", "t", "t", "p", "?", "\x1b", "f", "\x1b", "r", "H"];
-/// What is sampled, with how much more of it there may be at the end than after the first half.
+/// What is sampled, and by how much it may grow from the first half to the end.
 const LIMITS: [(&str, f64); 4] =
     [("MiB of memory", 8.0), ("descriptors", 4.0), ("threads", 4.0), ("temporary files", 4.0)];
 
@@ -53,7 +53,7 @@ impl World {
         command
     }
 
-    /// The login and the dataset, as the environment of a command.
+    /// Returns the login and the dataset as the environment of a command.
     fn login(&self) -> [(&'static str, String); 5] {
         let field = |name: &str| self.serving.field(name).to_owned();
         let dataset = self.serving.1["datasets"][0]["id"].as_str().unwrap().to_owned();
@@ -82,7 +82,7 @@ impl World {
         assert!(output.status.success(), "{arguments:?}: {error}");
     }
 
-    /// Every read, an export, and now and then an addition.
+    /// Runs every kind of read, an export, and sometimes an addition.
     fn round(&self, number: u32) {
         let picture = format!("pictures/noise-{:04}.png", number % 60);
         let dataset = &self.login()[4].1;
@@ -118,7 +118,7 @@ impl World {
     }
 }
 
-/// How much a straight line through the values rises from the first to the last.
+/// Returns how much a straight line through the values rises from the first to the last.
 fn rise(values: &[f64]) -> f64 {
     let count = values.iter().map(|_| 1.0).sum::<f64>();
     let middle = (count - 1.0) / 2.0;

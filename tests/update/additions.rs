@@ -1,4 +1,4 @@
-//! Additions of media and reindexes: checked, sent, queued, rejected and followed.
+//! Tests additions of media and reindexes: they are checked, sent, queued, rejected and followed.
 
 use tessera::{
     app::{
@@ -19,7 +19,7 @@ pub(super) fn images(count: u64, status: &str) -> Payload {
     Payload::Datasets(list, 0)
 }
 
-/// The next poll of the datasets returns this.
+/// Makes the next poll of the datasets return this.
 fn poll_returns(desk: &mut Desk, count: u64, status: &str) {
     desk.wait(2);
     if !desk.requests().contains(&&Request::Datasets) {

@@ -1,4 +1,4 @@
-//! The selection: across pages and searches, with exclusions.
+//! Tests the selection across pages and searches, with exclusions.
 
 use tessera::{
     app::overlay::export::ExportForm,
@@ -203,7 +203,7 @@ fn opening_a_row_goes_to_its_tile_or_searches_for_it() {
     assert_eq!(desk.app.results().cluster().unwrap().id, cluster(1).id);
 }
 
-/// A desk with two selected clusters, one with an excluded member.
+/// Creates a core with two selected clusters, one of them with an excluded member.
 fn with_selection() -> Desk {
     let mut desk = Desk::with_clusters(5);
     desk.press("space l space x");

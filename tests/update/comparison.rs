@@ -1,4 +1,5 @@
-//! Comparing pictures: which ones, how they are arranged, and going through pairs.
+//! Tests the comparison of pictures: which pictures are compared, how they are arranged, and how to
+//! go through pairs.
 
 use tessera::{
     app::{
@@ -13,7 +14,7 @@ use uuid::Uuid;
 
 use crate::support::{desk::Desk, scene::paint};
 
-/// Three clusters of three pictures each.
+/// Opens three clusters of three pictures each.
 fn browsing() -> Desk {
     let mut desk = Desk::with_clusters(3);
     desk.happen(Event::Terminal(Protocol::Kitty, (10, 20)));
@@ -24,7 +25,7 @@ fn comparison(desk: &Desk) -> &Comparison {
     desk.app.comparison().expect("pictures are compared")
 }
 
-/// The compared pictures by their numbers.
+/// Returns the numbers of the compared pictures.
 fn compared(desk: &Desk) -> Vec<u128> {
     comparison(desk).pictures.iter().map(|media| media.0.as_u128() - 100_000).collect()
 }

@@ -1,5 +1,5 @@
-//! The parts of the core by themselves: text area, filter rows, notifications, tickets, remote
-//! values, caches, job history, cursors and tabs.
+//! Tests the parts of the core by themselves: text area, filter rows, notifications, tickets,
+//! remote values, caches, job history, cursors and tabs.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What `y` and a letter copies, and what never reaches the clipboard.
+//! Tests what `y` and a letter copy, and what never reaches the clipboard.
 
 use tessera::{
     app::{Effect, ReopenCommand},
@@ -10,7 +10,7 @@ use tessera_model::{Link, Status};
 use super::way::with_status;
 use crate::support::desk::{Desk, dataset, page};
 
-/// The last text in the clipboard.
+/// Returns the last text in the clipboard.
 fn clipboard(desk: &Desk) -> Option<&str> {
     desk.other.iter().rev().find_map(|effect| match effect {
         Effect::Copy(text) => Some(text.as_str()),

@@ -1,4 +1,4 @@
-//! Long sleeps, hanging services and quitting in the middle of work.
+//! Tests long sleeps, hanging services, and quitting in the middle of work.
 
 use tessera::{
     app::{Effect, JobState},
@@ -25,7 +25,7 @@ fn after_ten_hours_of_sleep_each_read_that_is_due_is_sent_once() {
     assert_eq!(sent(&desk, |it| matches!(it, Request::Datasets)), 1);
     assert_eq!(sent(&desk, |it| matches!(it, Request::ExportStatus(..))), 1);
     assert_eq!(desk.requests().len(), 2);
-    // The first response after the sleep may be a failure: the connections are gone.
+    // The first response after the sleep may be a failure, because the connections are gone.
     desk.fail(Lane::Datasets, FailureKind::Unreachable);
     desk.fail(Lane::Export(JobId(0)), FailureKind::Unreachable);
     assert_eq!(desk.app.results().page().unwrap().clusters.len(), 3, "the page stays");

@@ -1,4 +1,4 @@
-//! Exports: from the request to the download, and every failure in between.
+//! Tests exports from the request to the download, with every failure in between.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Stepping through the frames of a video.
+//! Tests stepping through the frames of a video.
 
 use tessera::app::Event;
 use tessera_picture::Protocol;
@@ -79,7 +79,7 @@ fn the_full_size_view_of_a_frame_has_a_strip_of_its_video() {
     desk.press("} }");
     assert_eq!(strip(&desk), expected(3));
     assert_eq!(desk.app.viewed_preview().unwrap().title().as_str(), "00:08 a.mp4");
-    // Without room, or for pictures, there is none.
+    // The strip is not shown for pictures, or if there is no room for it.
     desk.happen(Event::Resize(80, 18));
     assert!(strip(&desk).is_empty());
 }

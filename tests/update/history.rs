@@ -1,4 +1,4 @@
-//! The picture beside the selected past search.
+//! Tests the picture beside the selected past search.
 
 use tessera::{
     app::{Event, overlay::command_list::CommandList},
@@ -13,7 +13,7 @@ use crate::support::{
     scene::paint,
 };
 
-/// A search by a file, then one by a caption.
+/// Searches by a file, then by a caption.
 fn searched(protocol: Protocol) -> Desk {
     let mut desk = Desk::with_clusters(9);
     desk.happen(Event::Terminal(protocol, (10, 20)));

@@ -1,4 +1,4 @@
-//! Jobs of every kind: followed, announced once, saved and removed.
+//! Tests jobs of every kind: they are followed, announced once, saved and removed.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -75,7 +75,7 @@ fn only_ended_jobs_can_be_removed() {
     assert_eq!(desk.notice(), "no job is selected");
 }
 
-/// The program after a restart.
+/// Restarts the program.
 fn restarted(desk: Desk) -> Desk {
     let kept = desk.kept;
     let mut desk = Desk::keeping(kept);
@@ -217,7 +217,7 @@ fn a_downloaded_archive_is_inspected() {
     assert!(layer.inspection.failure().is_some(), "the reason stands where the facts would be");
 }
 
-/// A record of a reindex that another instance has started.
+/// Returns a record of a reindex that another instance has started.
 fn reindex(state: SavedJobState) -> JobRecord {
     JobRecord {
         started_at: Duration::from_secs(1_794_999_001),

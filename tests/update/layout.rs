@@ -1,4 +1,4 @@
-//! The layout: valid for every size, and clicks match it.
+//! Tests the layout: it is valid for every size, and clicks match it.
 
 use proptest::prelude::*;
 use ratatui::layout::{Margin, Rect};
@@ -71,7 +71,8 @@ fn tiles_have_the_configured_size_and_change_by_a_key() {
     assert!(desk.app.grid().unwrap().columns() > usual);
 }
 
-/// A desk of this size with a page of clusters, shown with pictures in cells of this size.
+/// Creates a core of this size with a page of clusters, whose pictures are shown in cells of this
+/// size.
 fn shown(size: (u16, u16), count: usize, cell: (u16, u16)) -> Desk {
     let mut desk = Desk::with_clusters(count);
     desk.happen(Event::Terminal(Protocol::HalfBlock, cell));
@@ -79,14 +80,14 @@ fn shown(size: (u16, u16), count: usize, cell: (u16, u16)) -> Desk {
     desk
 }
 
-/// The visible tiles, with their margins.
+/// Returns the visible tiles with their margins.
 fn visible_tiles(desk: &Desk) -> Vec<Rect> {
     let grid = desk.app.grid().unwrap();
     let visible = grid.capacity().min(desk.app.results().tiles().len());
     (0..visible).map(|place| grid.tile_area(place).unwrap().outer(Margin::new(1, 1))).collect()
 }
 
-/// The part of the cells below the line of the query that belong to a tile or its margin.
+/// Returns the share of the cells below the query's line that belong to a tile or its margin.
 fn used_part(desk: &Desk) -> f64 {
     let results = inner_area(desk.app.areas().results.unwrap());
     let below = Rect { y: results.y + 1, height: results.height - 1, ..results };

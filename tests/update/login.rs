@@ -1,5 +1,5 @@
-//! The login: a rejection shows everywhere at once and ends nothing, and the login can be checked and
-//! replaced without leaving the program.
+//! Tests the login. A rejection is shown everywhere at once and ends nothing, and the login can be checked and replaced
+//! without leaving the program.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::support::desk::{Desk, dataset, page, task};
 
 const JOB: JobId = JobId(0);
 
-/// A core of a hosted deployment with an open dataset.
+/// Creates a core of a hosted deployment with an open dataset.
 fn hosted() -> Desk {
     Desk::hosted(Protocol::None, "ak_1").opening_clusters(3)
 }
@@ -32,7 +32,7 @@ fn rejected() -> Failure {
     Failure { status: Some(401), ..failure }
 }
 
-/// The next poll of the datasets is rejected.
+/// Rejects the next poll of the datasets.
 fn reject_poll(desk: &mut Desk) {
     desk.wait(20);
     let (ticket, _) = desk.take(|lane| *lane == Lane::Datasets);

@@ -1,5 +1,6 @@
-//! The core as a pure function: state and event in, state and effects out; no terminal,
-//! no network, no clock. Responses arrive stale, failed, repeated and out of order on purpose.
+//! Tests the core as a pure function: state and event go in, state and effects come out, without a
+//! terminal, a network or a clock. Responses arrive stale, failed, repeated and out of order on
+//! purpose.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,5 @@
-//! Dragging over tiles selects a range; what the mouse is over is explained, and only when that changes.
+//! Tests the mouse. Dragging over tiles selects a range. What the mouse is over is explained, and only when that
+//! changes.
 
 use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{
@@ -65,7 +66,7 @@ fn a_click_without_a_drag_selects_nothing() {
         ),
         (2, 0)
     );
-    // A drag that starts elsewhere is not one over tiles.
+    // A drag that starts elsewhere does not select tiles.
     let header = Mouse { column: 0, row: 0, kind: MouseKind::Click };
     desk.happen(Event::Mouse(header));
     mouse(&mut desk, 4, MouseKind::Drag);
@@ -83,7 +84,7 @@ fn a_drag_can_end_outside_of_the_tiles() {
     assert_eq!(desk.app.baskets().selection(desk.app.results()).unwrap().len(), 2);
 }
 
-/// The texts of the frame, and the frame.
+/// Returns the texts of the frame, and the frame itself.
 fn texts(desk: &Desk) -> (HoverTexts, Buffer) {
     let mut buffer =
         Buffer::empty(Rect::new(0, 0, desk.app.screen().size.0, desk.app.screen().size.1));
@@ -94,7 +95,7 @@ fn texts(desk: &Desk) -> (HoverTexts, Buffer) {
     (texts, buffer)
 }
 
-/// The cell where a text begins on the screen.
+/// Returns the cell where a text begins on the screen.
 fn find(buffer: &Buffer, text: &str) -> (u16, u16) {
     let rows = (0..buffer.area.height).map(|y| {
         let row = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>();

@@ -1,4 +1,4 @@
-//! The histogram of scores and the facets of the loaded results.
+//! Tests the histogram of scores and the facets of the loaded results.
 
 use tessera::app::{Event, Mouse, MouseKind, overlay::score_histogram::ScoreHistogram};
 use tessera_model::{
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::support::desk::{Desk, page};
 
-/// Clusters with these scores, numbered from `first`.
+/// Returns clusters with these scores, numbered from `first`.
 fn scored(first: u128, scores: &[f64]) -> Page {
     let mut page = page(first, scores.len());
     for (cluster, &score) in page.clusters.iter_mut().zip(scores) {
@@ -18,7 +18,7 @@ fn scored(first: u128, scores: &[f64]) -> Page {
     page
 }
 
-/// The results of a search by a caption with five scores.
+/// Opens the results of a caption search with five scores.
 fn caption_search() -> Desk {
     let mut desk = Desk::with_clusters(9);
     desk.press("c");
@@ -35,7 +35,7 @@ fn plot(desk: &Desk) -> ScoreHistogram {
     }
 }
 
-/// How many loaded clusters stay, and how many fall out.
+/// Returns how many loaded clusters are kept, and how many are dropped.
 fn kept_and_dropped(desk: &Desk) -> (usize, usize) {
     let (kept, dropped) = plot(desk).split(&desk.app);
     (kept.len(), dropped.len())
@@ -60,7 +60,7 @@ fn the_cut_starts_without_a_limit_and_steps_by_results() {
     assert_eq!(plot(&desk).limit(), None);
     desk.press("down");
     assert_eq!(kept_and_dropped(&desk), (4, 1));
-    // Equal scores fall out together.
+    // Equal scores are dropped together.
     desk.press("down");
     assert_eq!(kept_and_dropped(&desk), (2, 3));
     desk.press("up up");
@@ -101,14 +101,14 @@ fn the_cut_of_a_search_by_a_picture_becomes_its_max_distance() {
     desk.press("f");
     desk.answer_page(scored(50, &[0.0, 0.12, 1.3]));
     desk.press("g h left");
-    // Limits end at 1.
+    // A limit is at most 1.
     assert_eq!(plot(&desk).limit(), Fraction::new(1.0));
     desk.press("down enter");
     let Query::Similar(anchor) = search(&desk).query else { panic!() };
     let filter = |max_distance| Filter::Similar { anchor, max_distance };
     assert_eq!(search(&desk).filters, [filter(Fraction::new(0.12))]);
     desk.answer_page(scored(50, &[0.0]));
-    // Another cut replaces it.
+    // Another cut replaces the filter.
     desk.press("g h left enter");
     assert_eq!(search(&desk).filters, [filter(Fraction::new(0.04))]);
 }
@@ -151,7 +151,7 @@ fn browsing_has_no_histogram() {
     assert_eq!(desk.notice(), "these results have no scores to sort by");
 }
 
-/// Clusters with labels, a tag and captions.
+/// Opens clusters with labels, a tag and captions.
 fn described() -> Desk {
     let mut desk = Desk::new();
     let list = vec![crate::support::desk::dataset(1, tessera_model::Status::Ready)];

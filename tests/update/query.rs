@@ -1,4 +1,4 @@
-//! Caption search, query builder and saved views.
+//! Tests caption searches, the query builder and saved views.
 
 use tessera::{
     app::{
@@ -15,7 +15,7 @@ use tessera_model::{
 
 use crate::support::desk::{Desk, page};
 
-/// The search that is loading.
+/// Returns the search that is being loaded.
 fn open_search(desk: &Desk) -> &Search {
     desk.requests()
         .into_iter()
@@ -31,7 +31,7 @@ fn caption(text: &str, max_score: Option<f64>) -> Query {
     Query::Caption { text: QueryText::new(text).unwrap(), max_score }
 }
 
-/// A page with these scores, in order.
+/// Returns a page with these scores, in this order.
 fn scored(scores: &[f64]) -> Page {
     let mut page = page(0, scores.len());
     for (cluster, &score) in page.clusters.iter_mut().zip(scores) {
@@ -94,7 +94,7 @@ fn an_inverted_max_score_is_warned_about_once() {
     assert_eq!(desk.notice(), "");
 }
 
-/// Opens the builder and adds the filter with this number in the list of kinds.
+/// Opens the query builder and adds the filter with this number in the list of kinds.
 fn add(desk: &mut Desk, kind: &str) {
     desk.press(&format!("3 a {kind}"));
 }
@@ -177,7 +177,7 @@ fn full_text_has_no_bound_and_a_semantic_filter_has_a_minimum() {
     );
 }
 
-/// A page whose first cluster has labels and a tag.
+/// Returns a page whose first cluster has labels and a tag.
 fn labeled() -> Page {
     let mut page = page(0, 2);
     page.clusters[0].labels = vec![SafeText::name("truck"), SafeText::name("van")];
@@ -247,7 +247,7 @@ fn a_rejection_is_shown_at_the_filter_that_it_names() {
     desk.respond(ticket, Err(failure.with_detail(Some(SafeText::detail(words)))));
     let pinned =
         diagnostics(&desk.app).into_iter().find(|remark| remark.text.contains("must be one"));
-    // Filter 0 is the second row: the first one is disabled.
+    // Filter 0 is the second row, because the first row is disabled.
     assert_eq!(pinned.unwrap().row, Some(1));
     assert_eq!(desk.app.query().draft(desk.app.results()).rows.len(), 2);
     desk.press("3 G k enter x");
@@ -388,7 +388,7 @@ fn a_saved_view_keeps_disabled_filters() {
     let StateValue::Views(views) = &kept else { panic!("views are kept") };
     assert_eq!(views[0].filters, [Filter::duplicates(0.9).unwrap()]);
     assert_eq!(views[0].disabled_filters, [Filter::uniqueness(0.8).unwrap()]);
-    // In another run of the program.
+    // This is another run of the program.
     let mut desk = Desk::with_clusters(9);
     desk.kept.insert(StateKey::Views, kept);
     desk.press("W enter");
@@ -412,7 +412,7 @@ fn views_are_renamed_and_deleted() {
     assert_eq!(names(&desk), ["c"]);
 }
 
-/// The matches in the list of the filters that can be added, and the selected one.
+/// Returns the matches in the list of the filters that can be added, and the selected one.
 fn filter_list(desk: &Desk) -> (Vec<&str>, Option<&Command>) {
     let Some(open) = desk.app.dialog::<CommandList>() else { panic!("the list is open") };
     (open.list.matches().iter().map(|item| item.label.as_str()).collect(), open.list.selected())

@@ -1,4 +1,4 @@
-//! Scheduled reads: what is requested and when, and what happens to stale responses.
+//! Tests scheduled reads: what is requested and when, and what happens to stale responses.
 
 use tessera::{
     app::Event,

@@ -1,4 +1,4 @@
-//! Searching by a picture or a region of it: the file picker and the region picker.
+//! Tests searches by a picture or a region of it: the file picker and the region picker.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 use crate::support::desk::{Desk, page};
 
-/// Responds with a listing; a name that ends in `/` is a folder.
+/// Responds with a listing. A name that ends in `/` is a folder.
 fn list(desk: &mut Desk, folder: &str, names: &[&str]) {
     let entry = |name: &&str| FolderEntry {
         name: SafeText::file_name(name.trim_end_matches('/')),
@@ -36,7 +36,7 @@ fn list(desk: &mut Desk, folder: &str, names: &[&str]) {
     desk.answer(Lane::Folder(folder.into()), Payload::Folder(listed));
 }
 
-/// The file that is being registered.
+/// Returns the request that registers a file.
 fn registered(desk: &Desk) -> Option<&Request> {
     desk.requests().into_iter().find(|request| matches!(request, Request::RegisterAnchor { .. }))
 }
@@ -119,7 +119,7 @@ fn a_dropped_path_replaces_what_is_typed() {
     assert_eq!(typed(&desk), "~/photos/x.jpg");
 }
 
-/// The picker after a path was typed in a folder with these files.
+/// Opens the picker after a path was typed in a folder with these files.
 fn typing(path: &str, names: &[&str]) -> Desk {
     let mut desk = Desk::with_clusters(1);
     desk.press("F");
@@ -174,7 +174,7 @@ fn the_picture_under_the_cursor_is_requested_and_cancelled() {
     assert!(desk.cancelled.iter().any(gone));
 }
 
-/// A picture of 640x480 pixels, as the worker would fit it.
+/// Returns a picture of 640x480 pixels as the worker would fit it.
 fn fitted(canvas: Canvas) -> Thumbnail {
     let cells = Fit::new((640, 480), canvas).cells;
     Thumbnail { cells, original: (640, 480), encoded: Encoded::Pixels(Arc::new([])) }
@@ -200,7 +200,7 @@ fn region(x: f64, y: f64, width: f64, height: f64) -> Region {
     Region::new(x, y, width, height).unwrap()
 }
 
-/// A picker on the first preview, with its picture loaded.
+/// Opens a picker on the first preview, with its picture loaded.
 fn picking() -> Desk {
     let mut desk = Desk::with_clusters(1);
     desk.happen(Event::Terminal(Protocol::Kitty, (10, 20)));
@@ -313,7 +313,7 @@ fn the_mouse_draws_moves_and_resizes_the_box() {
     assert_eq!(cells(&desk), ((5, 3), (7, 4)));
     desk.happen(at(MouseKind::Click, 11, 4));
     desk.happen(at(MouseKind::Drag, 13, 4));
-    // Outside the picture the edge stops at its border.
+    // A drag outside of the picture stops at the picture's border.
     desk.happen(Event::Mouse(Mouse { column: 119, row: 0, kind: MouseKind::Drag }));
     desk.happen(at(MouseKind::Release, 13, 4));
     assert_eq!(cells(&desk), ((5, 3), (covered.width - 5, 4)));

@@ -1,4 +1,4 @@
-//! The results: tabs, history, filters, order, folds and members.
+//! Tests the results: tabs, history, filters, order, folds and members.
 
 use tessera::{
     app::{
@@ -18,7 +18,7 @@ use tessera_model::{
 
 use crate::support::desk::{Desk, cluster, dataset, page};
 
-/// Clusters with these scores, in this order.
+/// Returns clusters with these scores, in this order.
 fn scored(scores: &[f64], kind: &ScoreKind) -> Page {
     let clusters = (0u128..).zip(scores).map(|(number, &score)| Cluster {
         relevance: Some(Relevance { score, kind: kind.clone() }),
@@ -27,7 +27,7 @@ fn scored(scores: &[f64], kind: &ScoreKind) -> Page {
     Page { clusters: clusters.collect(), ..Page::default() }
 }
 
-/// A desk with the results of a search with these scores.
+/// Creates a core with the results of a search with these scores.
 fn searched(scores: &[f64]) -> Desk {
     let mut desk = Desk::with_clusters(3);
     desk.press("f");
@@ -35,7 +35,7 @@ fn searched(scores: &[f64]) -> Desk {
     desk
 }
 
-/// The numbers of the clusters on screen.
+/// Returns the numbers of the clusters on screen.
 fn numbers(desk: &Desk) -> Vec<u128> {
     desk.app.results().tiles().iter().map(|tile| tile.cluster.id.0.as_u128() - 1_000).collect()
 }
@@ -361,7 +361,7 @@ fn datasets_are_filtered_and_sorted_too() {
     assert_eq!(names(&desk).len(), 3);
 }
 
-/// The labels of the list of past searches.
+/// Returns the labels of the list of past searches.
 fn past(desk: &Desk) -> Vec<String> {
     let Some(history) = desk.app.dialog::<CommandList>() else { panic!("no history") };
     history.list.items().iter().map(|item| item.label.to_string()).collect()

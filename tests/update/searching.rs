@@ -1,4 +1,4 @@
-//! Searching: anchors, granularity, pages and going back.
+//! Tests searches: anchors, granularity, pages and going back.
 
 use tessera::{
     app::{Effect, Pane},

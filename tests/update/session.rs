@@ -1,4 +1,4 @@
-//! The last session: it is saved as it changes, and continued at the next start.
+//! Tests the last session: it is saved as it changes, and continued at the next start.
 
 use tessera::{
     app::{App, Effect, Setup},
@@ -18,7 +18,7 @@ fn saved(desk: &Desk) -> SavedSession {
     }
 }
 
-/// A start with two datasets after a session.
+/// Starts with two datasets after a session.
 fn continued(session: SavedSession) -> Desk {
     let mut desk = Desk::new();
     let setup = Setup {

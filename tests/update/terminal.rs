@@ -1,4 +1,4 @@
-//! Terminals: no requests left behind, no key that a keyboard lacks.
+//! Tests terminals: no requests are left behind, and no action needs a key that a keyboard lacks.
 
 use tessera::{
     app::{
@@ -29,7 +29,7 @@ fn scrolling_ten_pages_leaves_no_download_off_screen() {
         desk.answer_page(page(number * 100, 100));
     }
     let on_screen = desk.app.grid().map(|grid| grid.capacity()).unwrap_or_default();
-    // Those of the grid, the one of the detail, and its strip of three.
+    // The pictures are those of the grid, the one of the detail, and three of its strip.
     assert!(pictures(&desk) <= on_screen + 1 + 3, "{} are under way", pictures(&desk));
     assert!(desk.cancelled.len() >= 10 * (at_first - 1), "{} cancelled", desk.cancelled.len());
     let shown: Vec<_> = desk.app.results().page().unwrap().clusters.iter().collect();

@@ -1,4 +1,4 @@
-//! The full-size view: its list, zoom and pan, and which pictures it requests.
+//! Tests the full-size view: its list, zooming and panning, and which pictures it requests.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::support::{
     scene::paint,
 };
 
-/// Three clusters of three pictures each, drawn with this protocol.
+/// Opens three clusters of three pictures each, drawn with this protocol.
 fn browsing(protocol: Protocol) -> Desk {
     let mut desk = Desk::with_clusters(3);
     desk.happen(Event::Terminal(protocol, (10, 20)));
@@ -24,7 +24,7 @@ fn browsing(protocol: Protocol) -> Desk {
     desk
 }
 
-/// The full-size view of the first cluster, with all pictures loaded.
+/// Opens the full-size view of the first cluster, with all pictures loaded.
 fn viewing() -> Desk {
     let mut desk = browsing(Protocol::Kitty);
     desk.press("s");
@@ -40,7 +40,7 @@ fn position(desk: &Desk) -> ZoomPosition {
     desk.app.viewer().unwrap().position
 }
 
-/// The part of the picture that the drawing shows.
+/// Returns the part of the picture that is shown.
 fn part(desk: &Desk) -> Region {
     let panel = desk.app.viewer_panels()[0];
     let (view, _) = desk.app.displayed_in_viewer(&panel).unwrap();
@@ -48,7 +48,7 @@ fn part(desk: &Desk) -> Region {
     part
 }
 
-/// The names of the pictures that are being requested for the view, in order.
+/// Returns the names of the pictures that are being requested for the view, in order.
 fn requested(desk: &Desk) -> Vec<String> {
     let name = |request: &&Request| match request {
         Request::Picture(PictureSource::Link(link), Crop::Zoomed(..), _) => {
@@ -241,7 +241,7 @@ fn neighbors_that_would_displace_the_picture_are_not_loaded() {
     assert!(!desk.cancelled.iter().any(of_view));
 }
 
-/// The time of the frame at full size, in seconds.
+/// Returns the time of the frame at full size, in seconds.
 fn frame_time(desk: &Desk) -> Option<f64> {
     desk.app.viewed_preview()?.frame.as_ref()?.seconds
 }

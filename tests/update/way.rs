@@ -1,4 +1,4 @@
-//! Menu, palette, help and log.
+//! Tests the menu, the palette, the help and the log.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use tessera_model::{FailureKind, RecordField, RequestOutcome, RequestRecord, Saf
 
 use crate::support::desk::{Desk, dataset, page};
 
-/// A desk with one dataset of this status open.
+/// Creates a core with one dataset of this status open.
 pub(super) fn with_status(status: Status) -> Desk {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
@@ -30,7 +30,7 @@ pub(super) fn with_status(status: Status) -> Desk {
     desk
 }
 
-/// The items of the open menu: name and whether it is disabled.
+/// Returns the items of the open menu: each with its action and whether it is disabled.
 fn menu(desk: &Desk) -> Vec<(Action, bool)> {
     let Some(menu) = desk.app.dialog::<CommandList>() else { panic!("no menu is open") };
     menu.list.items().iter().map(|item| (action(item), item.disabled)).collect()
@@ -126,7 +126,7 @@ fn the_palette_lists_what_was_picked_most_first() {
     }
     desk.press(":");
     assert_eq!(first(&desk), "copy name");
-    // Among equal matches, too.
+    // The same holds among equal matches.
     desk.type_text("copy");
     assert_eq!(first(&desk), "copy name");
 }

@@ -1,4 +1,5 @@
-//! The first run: required fields, errors at their fields, and no secret in any output.
+//! Tests the first run: required fields, errors at their fields, and that no output contains a
+//! secret.
 
 use tessera::{
     app::welcome::{CandidateProfile, ConnectionAttempt, Welcome, WelcomeAction, WelcomeOption},

@@ -1,5 +1,6 @@
-//! The worker: every request gets one response, cancelled and superseded ones get none, and
-//! pictures queue. The server holds its responses behind gates, so nothing depends on timing.
+//! Tests the worker: every request gets one response, cancelled and superseded requests get none,
+//! and pictures queue. The server holds its responses back behind gates, so that nothing depends on
+//! timing.
 
 use std::{
     fs,
@@ -46,7 +47,7 @@ fn png() -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// Pictures and an empty list, each behind the gate.
+/// Starts a server with pictures and an empty list, each behind the gate.
 async fn gated(gate: &Arc<Semaphore>) -> ScriptedServer {
     let gate = Arc::clone(gate);
     let png = png();
@@ -69,7 +70,7 @@ fn open_gate() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(Semaphore::MAX_PERMITS))
 }
 
-/// The next event, except request records and new tokens.
+/// Returns the next event, except for request records and new tokens.
 async fn next(replies: &mut UnboundedReceiver<WorkerEvent>) -> Option<WorkerEvent> {
     loop {
         match replies.recv().await {
@@ -195,7 +196,7 @@ async fn another_size_of_the_same_picture_needs_no_request() {
     let (worker, mut replies) = worker(&server);
     let large = Canvas { columns: 8, rows: 4, ..CANVAS };
     for (number, canvas) in [(1, CANVAS), (2, large), (3, CANVAS)] {
-        // A new signature, but the same resource.
+        // The link has a new signature, but refers to the same resource.
         let link = Link::new(format!("/1?signature={number}"));
         worker.send(
             ticket(picture_lane(1, canvas), number),
@@ -209,7 +210,7 @@ async fn another_size_of_the_same_picture_needs_no_request() {
 
 #[tokio::test]
 async fn another_part_of_an_original_needs_no_request() {
-    // Larger than what the cache of undecoded pictures accepts.
+    // The picture is larger than what the cache of undecoded pictures accepts.
     let mut bmp = std::io::Cursor::new(Vec::new());
     let image = image::RgbImage::from_pixel(1_600, 1_500, image::Rgb([200, 80, 40]));
     image.write_to(&mut bmp, image::ImageFormat::Bmp).unwrap();
@@ -263,8 +264,8 @@ async fn a_later_warning_is_reported_when_it_is_known() {
     assert_eq!(next(&mut replies).await, Some(expected));
 }
 
-/// Loads `/1` to `/3`, each with a new signature, in a new worker with a disk cache. Returns how many
-/// requests it took, and the warnings.
+/// Loads `/1` to `/3`, each with a new signature, in a new worker with a disk cache. Returns the number of requests and
+/// the warnings.
 async fn requests_after_restart(
     server: &ScriptedServer,
     client: Client,
@@ -315,7 +316,7 @@ async fn a_second_start_shows_thumbnails_without_requests() {
     assert_eq!(entries.iter().map(|path| mode(path)).collect::<Vec<_>>(), [0o600; 3]);
     let other_account = on_premises(&server.url(), without_pauses());
     assert_eq!(requests_after_restart(&server, other_account, &cache).await, (3, vec![]));
-    // A picture that is damaged on the disk is fetched again.
+    // A picture that is damaged on disk is fetched again.
     fs::write(&entries[0], "damaged").unwrap();
     assert_eq!(requests_after_restart(&server, client(), &cache).await, (1, vec![]));
     assert_eq!(requests_after_restart(&server, client(), &cache).await, (0, vec![]));
@@ -361,7 +362,7 @@ async fn a_download_reports_progress_and_then_its_result() {
         if seen.path().ends_with("export_status") {
             Reply::json(r#"{"status":"COMPLETED","download_uri":"/x.zip"}"#)
         } else {
-            // The shortest valid archive: an empty one.
+            // The shortest valid archive is an empty one.
             let empty = [&b"PK\x05\x06"[..], &[0; 18]].concat();
             Reply::new(200, &[], empty)
         }
