@@ -16,9 +16,9 @@ import collections
 import re
 import sys
 
-# Almost everything is a kind of these, such as entity, whole and artifact.
+# A hypernym of this many classes is not a label, because almost everything is a kind of it: entity, whole, artifact.
 MOST_CLASSES = 400
-# They say what things are for or made of, and nothing about how they look: a container is a box as well as a car.
+# These words say what things are for or made of, but not how they look. A container is a box as well as a car.
 NOT_VISIBLE = """instrumentality device container covering matter solid substance liquid fluid equipment implement
 instrument mechanism restraint barrier part causal_agent abstraction communication protective_covering
 mechanical_device support association relation natural_object commodity conveyance agent drug participant associate
@@ -26,10 +26,10 @@ peer attribute state group collection social_group structure obstruction consume
 electronic_equipment construction durables plant_part plant_organ reproductive_structure fastener nutriment
 foodstuff produce course signal writing written_communication document connection location area institution work fare shape
 surface design concoction measure landing ride""".split()
-# These have the same word because they mean the same: bananas are one, pizzas the other.
+# Several synsets have these words with the same meaning. Bananas are one kind of food, and pizzas are another.
 SAME_MEANING = ["food"]
-# Of hypernyms that have mostly the same classes, the one whose word is used most often stays: dog of canine, dog and
-# domestic animal; mammal of placental and mammal.
+# If hypernyms share more than this part of their classes, only the one with the most frequent word is kept. From
+# canine, dog and domestic animal, dog is kept; from placental and mammal, mammal.
 MOSTLY_SAME = 0.7
 
 
@@ -58,7 +58,7 @@ def read_uses(folder):
     for line in open(folder + "/cntlist.rev"):
         key, sense, count = line.split()
         word, kind = key.split("%")
-        # A few counts are of senses that version 3.0 has no longer.
+        # A few counts are for senses that version 3.0 no longer has.
         if kind.startswith("1:") and int(sense) <= len(senses.get(word, [])):
             uses[senses[word][int(sense) - 1]] += int(count)
     return uses
@@ -83,7 +83,7 @@ def main():
 
     def is_label(synset, kept):
         own, word = of_classes[synset], words[synset][0]
-        # What is said of one class only is worth a label if people say it: horse of sorrel.
+        # A hypernym of a single class is a label only if its word is in common use, as horse is for sorrel.
         if len(own) >= MOST_CLASSES or word in NOT_VISIBLE or (len(own) == 1 and not uses[synset]):
             return False
         shares = (len(own & of_classes[other]) / len(own | of_classes[other]) for other in kept)
@@ -94,7 +94,8 @@ def main():
         if is_label(synset, kept):
             kept.append(synset)
 
-    # Of hypernyms with the same word, the one of most classes has it; the others have another, if there is one.
+    # If several hypernyms have the same word, the one with the most classes gets it. The others get another word if
+    # they have one.
     names = {synset: words[synset][0] for synset in classes}
     taken = set()
     for synset in sorted(kept, key=lambda synset: (-len(of_classes[synset]), synset)):

