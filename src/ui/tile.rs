@@ -176,8 +176,8 @@ fn clip_at_word(text: &str, cells: usize) -> &str {
     ends.rfind(|part| display_width(part) <= cells).unwrap_or_default()
 }
 
-/// Returns the number of members from the longest form to the shortest: `4 images, 3 frames, 1
-/// video`, `7 members`, `7`.
+/// Returns the number of members from the longest form to the shortest:
+/// `4 images, 3 frames, 1 video`, `7 members`, `7`.
 fn member_counts(cluster: &Cluster, excluded: &str) -> Vec<String> {
     let contents = cluster.contents_with_frames();
     let nouns = match (cluster.entity, &contents) {
