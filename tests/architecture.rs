@@ -104,8 +104,8 @@ fn module(path: &str) -> &str {
     path.split('/').next().unwrap().trim_end_matches(".rs")
 }
 
-/// Returns the modules that a text imports: `crate::x`, and the top level of `crate::{x::...,
-/// y::...}`.
+/// Returns the modules that a text imports: `crate::x`, and the top level of
+/// `crate::{x::..., y::...}`.
 fn imports(code: &str) -> BTreeSet<String> {
     let mut modules = BTreeSet::new();
     for (at, _) in code.match_indices("crate::") {
