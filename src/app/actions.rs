@@ -1,4 +1,5 @@
-//! What each action does: one line per action, in the order of `input/action.rs`.
+//! Performs actions: one line per action, in the order of `input/action.rs`. Change here what
+//! an action does.
 
 use tessera_model::Basket;
 
@@ -56,7 +57,7 @@ impl App {
             Action::FocusJobs => self.panes.focus = Pane::Jobs,
             Action::FocusBasket => self.panes.focus = Pane::Basket,
             Action::Forward => self.go_forward(),
-            // Only the full-size view has them.
+            // These actions exist only in the full-size view.
             Action::NextPicture
             | Action::PreviousPicture
             | Action::ZoomIn

@@ -1,5 +1,5 @@
-//! The layout: pure arithmetic on the size of the screen, used by `update` (what is visible, what was
-//! clicked) and by the drawing. Come here for where a pane, or a part of the detail, is on the screen.
+//! The layout: pure arithmetic on the size of the screen. `update` uses it to find out what is visible and what was
+//! clicked, and drawing uses it as well. Come here to change where a pane, or a part of the detail, is on the screen.
 //!
 //! ```text
 //! under 60 x 16      one pane, a list without pictures
@@ -9,7 +9,8 @@
 //! 160 and more       the query builder or the basket below the detail
 //! ```
 //!
-//! A pane without the focus is a single line if it shows one dataset, no active job, or a query without filters. While a dialog is open, what happens behind it moves nothing.
+//! A pane without the focus is a single line if it shows one dataset, no active job, or a query without filters. While
+//! a dialog is open, nothing moves, whatever happens behind the dialog.
 
 use std::ops::Range;
 
@@ -27,13 +28,13 @@ use crate::app::{
     tile_grid::{TileGrid, rows_of_picture, tile_length, tile_start},
 };
 
-/// The areas of the screen, frames included. A pane that is not on screen has none.
+/// The areas of the screen with their frames. A pane that is not on screen has no area.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Areas {
-    /// Program, deployment and dataset.
+    /// The line with the program, the deployment and the dataset.
     pub header: Rect,
     pub chips: Option<Rect>,
-    /// The names of the panes, when only one is on screen.
+    /// The line with the names of the panes, if only one pane is on screen.
     pub tabs: Option<Rect>,
     pub datasets: Option<Rect>,
     pub status: Option<Rect>,
@@ -48,7 +49,7 @@ pub struct Areas {
     pub hints: Rect,
 }
 
-/// What the panes have to show, as far as the layout depends on it.
+/// What the panes have to show, limited to what the layout depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::app) struct PaneContents {
     has_chips: bool,
@@ -72,11 +73,11 @@ impl PaneContents {
     }
 }
 
-/// Smallest screen anything is drawn on (columns, rows).
+/// The smallest screen that anything is drawn on (columns, rows).
 pub const MIN_SCREEN: (u16, u16) = (30, 8);
-/// The width from which on the query builder has an area of its own (columns).
+/// The width in columns from which the query builder has an area of its own.
 pub const WIDE_COLUMNS: u16 = 160;
-/// Smallest screen with pictures (columns, rows).
+/// The smallest screen with pictures (columns, rows).
 pub const MIN_PICTURE_SCREEN: (u16, u16) = (60, 16);
 
 impl Areas {
@@ -86,7 +87,7 @@ impl Areas {
         let footer = u16::from(app.panes.footer);
         let [body, notice, hints] =
             Layout::vertical([Min(0), Length(1), Length(footer)]).areas(rest);
-        // If there is no footer, required hints are drawn over the notification.
+        // Without a footer, hints that must be shown are drawn over the notification.
         let hints = if app.panes.footer { hints } else { notice };
         let (chips, body) = Self::split_chip_line(app, body);
         let areas = Self { header, chips, notification: notice, hints, ..Self::default() };
@@ -100,7 +101,8 @@ impl Areas {
         }
     }
 
-    /// The chip line and the rest. While the query builder has the focus, its rows show the same.
+    /// Splits off the line of chips. While the query builder has the focus, its rows show the same
+    /// filters, so there is no line of chips.
     fn split_chip_line(app: &App, body: Rect) -> (Option<Rect>, Rect) {
         if app.panes.focus == Pane::Query || !app.pane_contents().has_chips {
             return (None, body);
@@ -132,7 +134,8 @@ impl Areas {
             160..=179 => (32, 58),
             _ => (34, 64),
         };
-        // Each step is a quarter of the usual width; the results keep two columns of tiles.
+        // Each step is a quarter of the usual width. The results keep at least two columns of
+        // tiles.
         let step = |usual: u16| {
             usual.saturating_add_signed(app.panes.side_width * (usual / 4).cast_signed())
         };
@@ -158,7 +161,8 @@ impl Areas {
         }
     }
 
-    /// The datasets above the status, and the connection below them where the datasets leave rows.
+    /// Arranges the datasets above the status, and the connection below both if enough rows are
+    /// left.
     fn left_column(self, app: &App, left: Rect) -> Self {
         let listed = u16::try_from(app.pane_contents().datasets).unwrap_or(u16::MAX);
         let is_line = listed == 1 && app.panes.focus != Pane::Datasets;
@@ -198,10 +202,11 @@ pub(in crate::app) fn tab_areas(line: Rect) -> impl Iterator<Item = (Pane, Rect)
     })
 }
 
-/// The fewest rows of the connection, its frame included.
+/// The minimum number of rows of the connection, including its frame.
 const MIN_CONNECTION_ROWS: u16 = 6;
 
-/// Jobs of which none is active are a line, unless they have the focus.
+/// Returns the rows of the jobs pane. If no job is active and the pane does not have the focus, the
+/// pane is a single line.
 fn jobs_rows(app: &App, body: u16) -> u16 {
     let contents = app.pane_contents();
     if app.panes.focus != Pane::Jobs && !contents.has_active_job {
@@ -211,12 +216,12 @@ fn jobs_rows(app: &App, body: u16) -> u16 {
     rows.min(body / 4).max(3)
 }
 
-/// Whether the query builder below the detail has nothing to show.
+/// Returns whether the query builder below the detail has nothing to show.
 fn query_is_line(app: &App) -> bool {
     !matches!(app.panes.focus, Pane::Query | Pane::Basket) && !app.pane_contents().has_filters
 }
 
-/// The letters in the order of assignment, the home row first.
+/// The letters of the jump mode in the order of assignment, starting with the home row.
 const JUMP_LETTERS: [char; 8] = ['a', 's', 'd', 'f', 'j', 'k', 'l', 'g'];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,19 +235,20 @@ pub fn inner_area(area: Rect) -> Rect {
     area.inner(Margin::new(1, 1))
 }
 
-/// A pane that is this many columns wider than its picture shows text and strip beside it.
+/// If a pane is wider than its picture by this many columns, text and strip are beside the picture.
 const SIDE_COLUMNS: u16 = 26;
-/// A picture is not made lower than this for a strip (rows).
+/// The minimum rows of a picture. A strip must not make the picture lower than this.
 const MIN_PICTURE_ROWS: u16 = 8;
-/// Columns of a small preview in a narrow and in a wide strip.
+/// The columns of a small preview: in a narrow strip, and in a wide strip.
 const STRIP_WIDTHS: (u16, u16) = (8, 12);
 
-/// Where the parts of the detail are.
+/// The areas of the detail's parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DetailLayout {
     pub picture: Rect,
     pub text: Rect,
-    /// The small previews: the index of each, and its area. Below each is a line that marks the large one.
+    /// The small previews, each with its index and area. The line below a preview marks the preview that is shown
+    /// large.
     pub strip: Vec<(usize, Rect)>,
 }
 
@@ -265,7 +271,7 @@ impl DetailLayout {
         Self::stacked(inner, (previews, selected), cell)
     }
 
-    /// Puts the text and the strip beside the picture, in a wide pane.
+    /// Arranges the text and the strip beside the picture, for a wide pane.
     fn side_by_side(inner: Rect, columns: u16, shown: (usize, usize), cell: (u16, u16)) -> Self {
         let picture = Rect { width: columns, ..inner };
         let side = Rect { x: inner.x + columns, width: inner.width - columns, ..inner };
@@ -276,7 +282,7 @@ impl DetailLayout {
         Self { picture, text, strip: strip.areas(below, rows, shown) }
     }
 
-    /// The picture, at most a square, above the strip and the text.
+    /// Arranges the picture, which is at most a square, above the strip and the text.
     fn stacked(inner: Rect, shown: (usize, usize), cell: (u16, u16)) -> Self {
         let free = inner.height.saturating_sub(text_rows(inner.height));
         let square = rows_of_picture(inner.width, cell, (1, 1));
@@ -290,14 +296,14 @@ impl DetailLayout {
         Self { picture, text, strip: strip.areas(below, rows, shown) }
     }
 
-    /// The small preview at a position of the screen.
+    /// Returns the index of the small preview at a position on the screen.
     pub fn preview_at(&self, column: u16, row: u16) -> Option<usize> {
         let hit = self.strip.iter().find(|(_, area)| area.contains((column, row).into()));
         hit.map(|(index, _)| *index)
     }
 }
 
-/// Rows of small previews, each above its mark.
+/// Rows of small previews, with a row for the mark below each row of previews.
 #[derive(Clone, Copy)]
 struct Strip {
     columns: u16,
@@ -313,7 +319,7 @@ impl Strip {
         Self { columns, picture_rows, count }
     }
 
-    /// The rows that fit into `height` and are needed; a single preview needs none.
+    /// Returns how many rows are needed and fit into `height`. A single preview needs no row.
     fn rows_in(self, height: u16) -> u16 {
         let needed = self.count.div_ceil(usize::from(self.columns));
         let needed = if self.count > 1 { u16::try_from(needed).unwrap_or(u16::MAX) } else { 0 };
@@ -324,7 +330,7 @@ impl Strip {
         rows * (self.picture_rows + 1)
     }
 
-    /// The previews in `rows` rows, among them the selected one.
+    /// Returns the areas of the previews in `rows` rows. The selected preview is always among them.
     fn areas(self, area: Rect, rows: u16, (count, selected): (usize, usize)) -> Vec<(usize, Rect)> {
         let columns = usize::from(self.columns);
         let top = (selected / columns + 1).saturating_sub(usize::from(rows));
@@ -340,12 +346,12 @@ impl Strip {
     }
 }
 
-/// The lines of text that a pane of this height keeps.
+/// Returns how many lines of text a pane of this height keeps.
 fn text_rows(height: u16) -> u16 {
     if height > 24 { 10 } else { 6 }
 }
 
-/// The columns of a picture of 4:3 that is as high as an area.
+/// Returns the columns of a 4:3 picture that is as high as an area.
 fn columns_of_picture(rows: u16, cell: (u16, u16)) -> u16 {
     let pixels = u32::from(rows) * u32::from(cell.1.max(1)) * 4 / 3;
     u16::try_from(pixels / u32::from(cell.0.max(1))).unwrap_or(u16::MAX)
@@ -366,7 +372,8 @@ impl App {
         self.areas().results.map(|area| TileGrid::new(self, area))
     }
 
-    /// What the panes have to show; while a dialog is open, what they had when it was opened.
+    /// Returns what the panes have to show. While a dialog is open, this is what they had to show
+    /// when it was opened.
     fn pane_contents(&self) -> PaneContents {
         match self.panes.contents_before_overlay.filter(|_| self.overlays.is_open()) {
             Some(contents) => contents,
@@ -374,7 +381,7 @@ impl App {
         }
     }
 
-    /// Keeps the layout as it is when a dialog opens.
+    /// Keeps the layout unchanged while a dialog is open.
     pub(in crate::app) fn hold_layout(&mut self) {
         if !self.overlays.is_open() {
             self.panes.contents_before_overlay = None;
@@ -395,8 +402,8 @@ impl App {
             .collect()
     }
 
-    /// How many tiles the result has. While a page loads, and while a filter is typed, it is that of the
-    /// whole page, so that the layout stays.
+    /// Returns how many tiles the result has. While a page loads or a filter is typed, this is the number for the whole
+    /// page, so that the layout does not change.
     pub(super) fn tile_count(&self) -> usize {
         match self.results.page() {
             None => Page::SIZE,

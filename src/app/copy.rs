@@ -1,6 +1,7 @@
-//! What `y` copies from the focused pane: id, link, file name, facts, or a command.
+//! Copies from the focused pane what `y` and a second key choose: id, link, file name, facts, or a
+//! command.
 //!
-//! The text goes to the clipboard through the terminal, so it works over SSH, too. A signed link is
+//! The text goes to the clipboard through the terminal, so it also works over SSH. A signed link is
 //! copied only by the action for links, and no command contains a secret.
 
 use serde_json::{Value, json};
@@ -19,21 +20,21 @@ use crate::{
     printable_text::PrintableText,
 };
 
-/// Longest part of the copied text that the notification repeats.
+/// The longest part of the copied text that the notification repeats.
 const MAX_SHOWN_CHARS: usize = 60;
-/// Terminals drop longer texts, or freeze.
+/// The maximum size of a copied text, because terminals drop longer texts or freeze.
 const MAX_COPIED_BYTES: usize = 64 << 10;
 
 enum ClipboardContent {
-    /// A text and its name.
+    /// A text, with a name for the notification.
     Text(&'static str, PrintableText),
-    /// The printed form, and the whole link.
+    /// The whole link, and its printed form.
     Link(Link, PrintableText),
-    /// The `curl` command of a read, which only the client can write.
+    /// The `curl` command of a read. Only the client can write this command.
     Curl(ReadRequest),
 }
 
-/// Why `action` has nothing to copy here, if it is an action that copies.
+/// Returns why `action` has nothing to copy, if it is an action that copies.
 pub(super) fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     clipboard_content(app, action)?.err().map(str::to_owned)
 }
@@ -51,7 +52,7 @@ pub(in crate::app) fn copy_to_clipboard(app: &mut App, action: Action) {
         Some(Ok(ClipboardContent::Curl(read))) => {
             app.outbox.send(Lane::Curl, Request::Curl(read));
         }
-        // `availability` has already rejected it, with the reason.
+        // `availability` has already rejected this action with the reason.
         Some(Err(_)) | None => {}
     }
 }
@@ -90,7 +91,7 @@ fn clipboard_content(app: &App, action: Action) -> Option<Result<ClipboardConten
     })
 }
 
-/// What the pane shows, as JSON: the filters as they are sent, the body of the export of a selection, or facts.
+/// Returns what the pane shows as JSON: the filters as they are sent, the body of the export of a selection, or facts.
 fn json_text(app: &App) -> Result<ClipboardContent, &'static str> {
     let (name, json) = match app.panes.focus {
         Pane::Query => {
@@ -108,7 +109,8 @@ fn json_text(app: &App) -> Result<ClipboardContent, &'static str> {
     Ok(ClipboardContent::Text(name, json))
 }
 
-/// The command that opens or prints what the pane shows, as precisely as the deployment can be reached.
+/// Returns the command that opens or prints what the pane shows. The command is as specific as the way in which the
+/// deployment can be reached allows.
 fn command(app: &App) -> ShellCommand {
     let tessera = match app.setup.reopen_command.clone() {
         ReopenCommand::Whole(command) => return command,
@@ -199,7 +201,7 @@ fn file_name(job: &Job) -> Option<&str> {
     job.export().map(|export| export.spec.file_name.as_str())
 }
 
-/// The facts on screen as JSON in the format of the service; links without signatures.
+/// Returns the facts on screen as JSON in the format of the service. Links have no signatures.
 fn facts(subject: Subject) -> Value {
     match subject {
         Subject::Dataset(dataset) => json!(DatasetBody::new(dataset)),
@@ -215,7 +217,7 @@ fn facts(subject: Subject) -> Value {
     }
 }
 
-/// The request whose response is on screen.
+/// Returns the request whose response is on screen.
 fn equivalent_read(app: &App) -> Result<ReadRequest, &'static str> {
     match (app.panes.focus, subject(app)) {
         (Pane::Results | Pane::Detail | Pane::Query, _) => {

@@ -1,4 +1,5 @@
-//! Everything that can happen to the program: all differences between two runs enter here.
+//! Everything that can happen to the program. Two runs differ only by their events, because every
+//! input enters here.
 
 use crate::{
     input::{Action, Chord},
@@ -10,19 +11,19 @@ use tessera_picture::Protocol;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     Key(Chord),
-    /// An action by its name, which needs no key.
+    /// An action that was chosen by its name instead of a key.
     Action(Action),
-    /// The item at this position of the open dialog or of the focused list, from 0.
+    /// The item at this position, counted from 0, of the open dialog or of the focused list.
     Item(usize),
     Mouse(Mouse),
     /// The mouse was moved over something with another text, or away from it.
     Hover(Option<SafeText>),
-    /// Pasted text, unfiltered.
+    /// Text that was pasted, still unfiltered.
     Paste(String),
     Resize(u16, u16),
-    /// What the terminal can draw, and the size of its cells in pixels.
+    /// The terminal's graphics protocol, and the size of its cells in pixels.
     Terminal(Protocol, (u16, u16)),
-    /// The largest side in pixels of a sixel picture that the terminal draws.
+    /// The largest side of a sixel picture that the terminal draws, in pixels.
     SixelSide(u16),
     WindowFocus(bool),
     Response(Response),
@@ -34,18 +35,19 @@ pub enum Event {
     /// Something in the background does not work and is not tried again, or a field of a response
     /// cannot be read.
     Warning(SafeText),
-    /// The time of `Effect::WakeAt` has come.
+    /// The time of the last `Effect::WakeAt` has come.
     Wake,
     Edited(Result<String, Failure>),
-    /// Whether the terminal draws pixels is contradictory, and the user has not confirmed it yet.
+    /// The terminal and the environment contradict each other about pixel graphics, and the user
+    /// has not confirmed either of them yet.
     PixelsUnconfirmed,
-    /// The runtime has finished something that only it can do, such as saving the graphics protocol.
+    /// The runtime has finished a task that only it can do, such as saving the graphics protocol.
     TerminalTaskDone(Result<(), Failure>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mouse {
-    /// 0-based, like the row; both may be outside the screen.
+    /// The column, counted from 0 like the row. Both may be outside the screen.
     pub column: u16,
     pub row: u16,
     pub kind: MouseKind,

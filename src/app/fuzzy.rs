@@ -1,14 +1,15 @@
-//! Fuzzy search: every typed word must occur, in any order. Whole words and prefixes rank before
-//! text within words, and that before beginnings of several words.
+//! Fuzzy search. Every typed word must occur, in any order. Whole words and prefixes rank first,
+//! then text within words, then the beginnings of several words.
 
-/// How far `typed` is from `text`: 0 is best, `None` is no match. Ignores case.
+/// Returns how far `typed` is from `text`. 0 is the best match, and `None` is no match. Case is
+/// ignored.
 pub fn distance(typed: &str, text: &str) -> Option<usize> {
     sum_of_words(typed, text, |word, text| {
         in_one_piece(word, text).or_else(|| initials_distance(word, text))
     })
 }
 
-/// The same, but each word must occur in one piece.
+/// Returns the same distance, but each word must occur in one piece.
 pub fn substring_distance(typed: &str, text: &str) -> Option<usize> {
     sum_of_words(typed, text, in_one_piece)
 }
@@ -25,7 +26,8 @@ fn sum_of_words(
     })
 }
 
-/// The best match in one piece: the whole text, its start, the start of a word, anywhere.
+/// Returns the best match in one piece. The whole text is best, then its start, the start of a
+/// word, and any other position.
 fn in_one_piece(word: &[char], text: &[char]) -> Option<usize> {
     text.windows(word.len())
         .enumerate()
@@ -39,8 +41,8 @@ fn in_one_piece(word: &[char], text: &[char]) -> Option<usize> {
         .min()
 }
 
-/// The beginnings of several words, in order: `exda` for `export the dataset`. The more words, the
-/// farther.
+/// Matches the beginnings of several words in order, such as `exda` for `export the dataset`. More
+/// words give a larger distance.
 fn initials_distance(word: &[char], text: &[char]) -> Option<usize> {
     let starts = (0..text.len()).filter(|at| is_word_start(text, *at));
     let common = |at: usize| word.iter().zip(&text[at..]).take_while(|(a, b)| a == b).count();
@@ -48,7 +50,7 @@ fn initials_distance(word: &[char], text: &[char]) -> Option<usize> {
         .filter_map(|at| match (common(at), word.len()) {
             (0, _) => None,
             (all, length) if all == length => Some(4),
-            // The longest beginning first, then shorter ones.
+            // The longest beginning is tried first.
             (longest, _) => (1..=longest).rev().find_map(|taken| {
                 let rest = &text[at + taken..];
                 let gap = rest.iter().position(|c| !c.is_alphanumeric())?;

@@ -1,5 +1,5 @@
-//! Turns keys and the mouse into actions. The dialog on top gets all keys and the mouse. In the panes, a click
-//! focuses and selects, a double click opens, a drag selects a range, and the wheel scrolls.
+//! Turns keys and the mouse into actions. An open dialog gets all keys and the mouse. In the panes, a click focuses and
+//! selects, a double click opens, a drag selects a range, and the wheel scrolls.
 
 use std::time::Duration;
 
@@ -19,14 +19,14 @@ use crate::{
     input::{Action, Chord, Key, KeyMatch},
 };
 
-/// Input that is not complete, and what is under the mouse.
+/// Input that is not complete yet, and what is under the mouse.
 #[derive(Debug, Default)]
 pub(in crate::app) struct InputState {
     pub pending_keys: Vec<Chord>,
-    /// Whether the panes show jump labels, and the next key jumps.
+    /// Whether the panes show jump labels. The next key then jumps.
     pub jump_mode: bool,
     pub last_click: Option<(Uptime, Mouse)>,
-    /// The full text of what is under the mouse, as far as the screen cuts or abbreviates it.
+    /// The full text of what is under the mouse, if the screen cuts or abbreviates it.
     pub hover: Option<SafeText>,
 }
 
@@ -43,7 +43,7 @@ impl Baskets {
 impl App {
     pub(in crate::app) fn handle_key(&mut self, chord: Chord) {
         self.input.hover = None;
-        // Ctrl-C stops or quits from anywhere, also from a text field.
+        // Ctrl-C stops or quits from anywhere, even from a text field.
         if self.overlays.is_open() && chord.ctrl && chord.key == Key::Char('c') {
             self.stop_or_quit();
         } else if self.overlay_key(chord) {
@@ -64,7 +64,8 @@ impl App {
         }
     }
 
-    /// Handles a key while the pane takes typed text. Returns `false` for keys of the keymap.
+    /// Handles a key while the pane takes typed text. Returns `false` for keys that the keymap
+    /// handles.
     pub(in crate::app) fn handle_query_key(&mut self, chord: Chord) -> bool {
         if matches!(chord.key, Key::F(_)) || (chord.ctrl && chord.key == Key::Char('c')) {
             return false;
@@ -149,7 +150,8 @@ impl App {
         (index < self.results.tiles().len()).then_some(index)
     }
 
-    /// The range of tiles from where the button was pressed, as with the keys.
+    /// Selects the range of tiles from the tile where the button was pressed, like the keys for a
+    /// range.
     fn drag_over_tiles(&mut self, mouse: Mouse) {
         let (Some(drag), Some(index)) = (self.baskets.pending.drag, self.tile_at(mouse)) else {
             return;

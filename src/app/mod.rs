@@ -1,8 +1,8 @@
 //! The core: all state, with one entry (`update`) and one exit (`Effect`s).
 //!
-//! Pure and synchronous: the same state and event give the same state and effects. Time, the size
-//! of the screen, responses and keys enter as events; nothing here knows a terminal, a network or a
-//! clock. `reads` schedules reads, actions send writes.
+//! The core is pure and synchronous: the same state and event give the same state and effects.
+//! Time, the size of the screen, responses and keys enter as events. Nothing here knows about a
+//! terminal, a network or a clock. `reads` schedules reads, and actions send writes.
 
 mod actions;
 pub mod areas;
@@ -77,7 +77,7 @@ pub struct App {
     log: RequestLog,
     login: LoginState,
     overlays: Overlays,
-    /// The picture at full size, in place of the panes.
+    /// The picture at full size, which replaces the panes.
     viewer: Option<Viewer>,
     datasets: Datasets,
     results: Results,
@@ -88,13 +88,13 @@ pub struct App {
     session: SessionState,
 }
 
-/// The parts, for those that draw or read them.
+/// Access to the parts for code that draws or reads them.
 impl App {
     pub fn setup(&self) -> &Setup {
         &self.setup
     }
 
-    /// The settings, which tests change between two events.
+    /// Returns the settings, so that tests can change them between two events.
     pub fn setup_mut(&mut self) -> &mut Setup {
         &mut self.setup
     }
@@ -161,7 +161,7 @@ impl App {
         self.overlays.current()
     }
 
-    /// The open dialog, if it is one of this type.
+    /// Returns the open dialog, if it is of this type.
     pub fn dialog<D: Dialog>(&self) -> Option<&D> {
         self.overlays.dialog()
     }

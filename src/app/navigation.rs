@@ -1,4 +1,4 @@
-//! Moving, opening and going back: the same few keys in every pane, and what they find selected.
+//! Moves, opens and goes back. The same few keys work in every pane, on what is selected there.
 
 use tessera_model::{Anchor, AnchorKind, Dataset, DatasetId, Search};
 
@@ -56,7 +56,8 @@ impl App {
         }
     }
 
-    /// Enter: a dataset opens its results, a cluster its previews, a preview its full size.
+    /// Handles Enter. A dataset opens its results, a cluster its previews, and a preview its full
+    /// size.
     pub(in crate::app) fn open_selected(&mut self) {
         match self.panes.focus {
             Pane::Datasets => {
@@ -77,7 +78,8 @@ impl App {
         }
     }
 
-    /// Goes to the entry on the open page, or searches for similar items: there it comes first.
+    /// Goes to the entry if it is on the open page. Otherwise searches for similar items, because
+    /// the entry comes first in that search.
     pub(in crate::app) fn open_selected_entry(&mut self) {
         let (Some(entry), Some(view)) =
             (self.baskets.selected_entry(&self.results), self.results.view())
@@ -103,7 +105,7 @@ impl App {
         self.panes.focus = Pane::Results;
     }
 
-    /// Esc: closes one thing at a time, the newest first.
+    /// Handles Esc, which closes one thing at a time, the newest first.
     pub(in crate::app) fn go_back(&mut self) {
         if self.dismiss_notification() || self.baskets.cancel_pending(&mut self.outbox) {
             return;
@@ -122,7 +124,8 @@ impl App {
         }
     }
 
-    /// Dismisses an error on screen. Returns whether it was one; as text, it was printed and is past.
+    /// Dismisses an error on screen. Returns whether there was one. In text mode, an error was already printed, so
+    /// there is none to dismiss.
     pub(in crate::app) fn dismiss_notification(&mut self) -> bool {
         self.outbox.notifications.dismiss() && !self.setup.is_text()
     }
@@ -163,7 +166,7 @@ impl App {
         self.jobs.poll_now(self.panes.focus);
     }
 
-    /// Handles the key after Jump; a key that is not a label changes nothing.
+    /// Handles the key after Jump. A key that is not a label changes nothing.
     pub(in crate::app) fn jump(&mut self, chord: Chord) {
         self.input.jump_mode = false;
         let target = self.jump_targets().into_iter().find(|it| chord.key == Key::Char(it.letter));
@@ -182,7 +185,8 @@ impl App {
         selected.or(datasets.first()).copied()
     }
 
-    /// The dataset that a change applies to: the selected one in its list, otherwise the open one.
+    /// Returns the dataset that a change applies to: the selected one in the list of datasets,
+    /// otherwise the open one.
     pub fn target_dataset(&self) -> Option<&Dataset> {
         match self.panes.focus {
             Pane::Datasets => self.selected_dataset(),
@@ -207,7 +211,7 @@ impl App {
         self.datasets.cursor = Some(id);
     }
 
-    /// Finds the cluster of the cursor again and scrolls to it.
+    /// Finds the cluster under the cursor again and scrolls to it.
     pub(in crate::app) fn restore_cursor(&mut self) {
         let Some(page) = self.results.page() else { return };
         let visible = self.results.visible_clusters();

@@ -1,5 +1,5 @@
-//! What has happened: notifications, which expire except for errors, and the log of requests. Both are bounded,
-//! so that a day of polling does not grow them.
+//! Notifications, and the log of requests. Notifications expire, except for errors. Both are bounded, so that a day of
+//! polling does not let them grow.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::app::Uptime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     Success,
-    /// Unavailable, or worth knowing.
+    /// Something is unavailable, or worth knowing.
     Warning,
     Error,
 }
@@ -25,7 +25,7 @@ pub struct Notification {
 #[derive(Debug, Default)]
 pub struct Notifications {
     pending: VecDeque<Notification>,
-    /// All of them, oldest first, for the log.
+    /// All notifications for the log, oldest first.
     history: VecDeque<(Uptime, Notification)>,
     pushed: usize,
 }
@@ -34,7 +34,7 @@ impl Notifications {
     const MAX_PENDING: usize = 8;
     const MAX_HISTORY: usize = 200;
 
-    /// The warnings of a start.
+    /// Creates the notifications from the warnings at the start.
     pub fn of_warnings(warnings: &[String]) -> Self {
         let mut notifications = Self::default();
         for warning in warnings {
@@ -43,7 +43,7 @@ impl Notifications {
         notifications
     }
 
-    /// Adds a notification; the same text again only extends its life.
+    /// Adds a notification. If the same text is shown already, only its time is extended.
     pub fn push(&mut self, now: Uptime, level: Level, text: impl AsRef<str>) {
         let life = match level {
             Level::Success => Some(Duration::from_secs(4)),
@@ -68,13 +68,13 @@ impl Notifications {
         self.pending.retain(|notice| notice.expires_at.is_none_or(|end| end > now));
     }
 
-    /// Dismisses the one on screen if it is an error. Returns whether it was.
+    /// Dismisses the notification on screen if it is an error. Returns whether it was one.
     pub fn dismiss(&mut self) -> bool {
         let stays = self.current().is_some_and(|notice| notice.expires_at.is_none());
         stays && self.pending.pop_back().is_some()
     }
 
-    /// The one on screen, the newest.
+    /// Returns the notification on screen, which is the newest.
     pub fn current(&self) -> Option<&Notification> {
         self.pending.back()
     }
@@ -83,7 +83,7 @@ impl Notifications {
         self.history.iter().rev()
     }
 
-    /// How many there have been, forgotten ones included.
+    /// Returns how many notifications there have been, including forgotten ones.
     pub fn pushed(&self) -> usize {
         self.pushed
     }

@@ -1,9 +1,9 @@
-//! What leaves the core while an event is handled: requests with their tickets, other effects, and
-//! notifications. Come here to send something, or for how stale responses are detected.
+//! Collects what leaves the core while an event is handled: requests with their tickets, other effects, and
+//! notifications. Come here to send something, or to see how stale responses are detected.
 //!
-//! A lane has at most one open ticket. Opening the lane again, or cancelling it, makes the response to
-//! the older ticket stale: `close` returns `false` for it. The worker aborts such requests, too, but
-//! only to save work; this check is what makes it correct.
+//! A lane has at most one open ticket. Opening the lane again, or cancelling it, makes the response to the older ticket
+//! stale, so `close` returns `false` for that ticket. The worker also aborts such requests, but only to save work.
+//! Correctness depends only on this check.
 
 use std::{collections::BTreeMap, mem};
 
@@ -17,30 +17,30 @@ use crate::{
     printable_text::PrintableText,
 };
 
-/// What the core requests from the runtime: plain values, which tests compare.
+/// What the core asks the runtime to do. Effects are plain values, so that tests can compare them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     Send(Ticket, Request),
     Cancel(Lane),
-    /// Send `Event::Wake` at this time; replaces an earlier one.
+    /// Sends `Event::Wake` at this time, which replaces an earlier time.
     WakeAt(Uptime),
     Copy(PrintableText),
     Edit(String),
     CaptureMouse(bool),
-    /// Draw pictures with this protocol from now on, and save that for this terminal.
+    /// Draws pictures with this protocol from now on, and saves the choice for this terminal.
     SaveProtocol(Protocol),
     Alert(JobAlert),
-    /// Draw everything and send all pictures again.
+    /// Draws everything and sends all pictures again.
     Redraw,
     Suspend,
     Quit,
     OpenDeployment(Destination),
 }
 
-/// The time of the event that is handled, and what is sent because of it.
+/// The time of the event that is being handled, and what is sent because of the event.
 #[derive(Debug, Default)]
 pub struct Outbox {
-    /// When the program was started.
+    /// The time of day at which the program was started.
     started_at: Timestamp,
     pub now: Uptime,
     pub tickets: Tickets,
@@ -59,7 +59,7 @@ impl Outbox {
         }
     }
 
-    /// The time of day of the event.
+    /// Returns the time of day of the event.
     pub fn clock(&self) -> Timestamp {
         self.started_at + self.now
     }
@@ -77,8 +77,8 @@ impl Outbox {
         self.effects.push(Effect::Send(ticket, request));
     }
 
-    /// Sends a request before everything else of this event, so that a crash cannot lose it after a later
-    /// effect was seen.
+    /// Sends a request before all other effects of this event, so that a crash cannot lose the request after the user
+    /// saw a later effect.
     pub fn send_first(&mut self, lane: Lane, request: Request) {
         let ticket = self.tickets.open(lane, self.now);
         self.effects.insert(0, Effect::Send(ticket, request));
@@ -114,7 +114,7 @@ pub struct Tickets {
 }
 
 impl Tickets {
-    /// Opens `lane`; an older ticket of it becomes stale.
+    /// Opens `lane`. An older ticket of the lane becomes stale.
     pub fn open(&mut self, lane: Lane, now: Uptime) -> Ticket {
         self.last_number += 1;
         self.open.insert(lane.clone(), (self.last_number, now));
@@ -151,7 +151,8 @@ impl Tickets {
         self.open.keys()
     }
 
-    /// The number of open requests: shown on screen, and how tests know that nothing is pending.
+    /// Returns the number of open requests. The screen shows it, and tests use it to know that
+    /// nothing is pending.
     pub fn outstanding(&self) -> usize {
         self.open.len()
     }

@@ -1,8 +1,8 @@
 //! Scheduled reads: after every event, what is visible decides what is loaded.
 //!
-//! No action has to load anything, nothing is requested twice, and scrolling fast leaves no requests behind,
-//! because pictures that are no longer visible are cancelled here. Polling works the same way: a value that is
-//! too old is loaded again. What the user waits for, and outages of the service, follow from the reads.
+//! No action has to load anything, and nothing is requested twice. Scrolling fast leaves no requests behind, because
+//! pictures that are no longer visible are cancelled here. Polling follows the same rule: a value that is too old is
+//! loaded again. What the user waits for, and outages of the service, are derived from the reads.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl ScheduledRead {
 }
 
 impl Setup {
-    /// The interval of a poll, which is longer while the window has no focus.
+    /// Returns the interval of a poll, which is longer while the window has no focus.
     fn poll_interval(&self, interval: Duration, screen: &Screen) -> Duration {
         if screen.window_focused { interval } else { self.polling.unfocused_interval(interval) }
     }
@@ -40,13 +40,13 @@ impl Setup {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// Time since the last successful response; `None` when there was none.
+    /// The time since the last successful response. `None` if there was none.
     pub down_for: Option<Duration>,
-    /// Time until the next attempt; `None` while one is running.
+    /// The time until the next attempt. `None` while an attempt is running.
     pub retry_in: Option<Duration>,
 }
 
-/// How long a wait lasts before it is shown on screen.
+/// How long the user waits before the wait is shown on screen.
 const SHOW_WAIT_AFTER: Duration = Duration::from_secs(2);
 
 impl Results {
@@ -56,7 +56,7 @@ impl Results {
         lanes.filter(|lane| outbox.tickets.is_open(lane))
     }
 
-    /// How long the user has waited, once that is worth showing.
+    /// Returns how long the user has waited, once that is worth showing.
     pub fn wait_time(&self, outbox: &Outbox) -> Option<Duration> {
         let waited = outbox.now.saturating_sub(self.waiting_since(outbox)?);
         (waited >= SHOW_WAIT_AFTER).then_some(waited)
@@ -68,8 +68,8 @@ impl Results {
 }
 
 impl Jobs {
-    /// Quits; while media are still on this machine only the second time. Exports and downloads are resumed at
-    /// the next start.
+    /// Quits. If media are still only on this machine, the first call warns and the second call quits. Exports and
+    /// downloads are resumed at the next start.
     pub(in crate::app) fn quit(&mut self, outbox: &mut Outbox) {
         let unsent = self.iter().filter(|job| job.state().is_unsent()).count();
         if unsent <= self.quit_warned_about {
@@ -84,7 +84,8 @@ impl Jobs {
 }
 
 impl App {
-    /// Sends the reads that are due, cancels those no longer needed, and sets the next wake-up.
+    /// Sends the reads that are due, cancels the reads that are no longer needed, and sets the next
+    /// wake-up.
     pub(in crate::app) fn load_missing(&mut self) {
         let pictures = visible_pictures(self);
         self.baskets.select_loaded_pages(&mut self.results, &mut self.outbox);
@@ -134,7 +135,7 @@ impl App {
         keys.into_iter().flatten().map(read)
     }
 
-    /// The jobs of earlier runs, and of commands that run or end meanwhile.
+    /// Returns the read of the jobs of earlier runs, and of commands that run or end meanwhile.
     fn jobs_read(&self) -> Option<ScheduledRead> {
         let interval = self.setup.polling.interval(PollTarget::IdleDatasets, 0);
         let due = self.jobs.load_due(self.setup.poll_interval(interval, &self.screen))?;
@@ -142,7 +143,7 @@ impl App {
         Some(ScheduledRead { lane, request, due })
     }
 
-    /// The list of datasets, polled while automatic refresh is on.
+    /// Returns the read of the list of datasets, which is polled while automatic refresh is on.
     pub(in crate::app) fn datasets_read(&self) -> Option<ScheduledRead> {
         let busy = self.store.dataset_list().iter().any(|dataset| dataset.status.is_busy());
         let followed = self
@@ -151,7 +152,8 @@ impl App {
         let target =
             if busy || followed { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
         let datasets = &self.store.datasets;
-        // The end of an outage is polled for even without automatic refresh.
+        // During an outage, the datasets are polled even without automatic refresh, so that the end
+        // of the outage is noticed.
         let polls = self.datasets.auto_refresh || followed || datasets.failures() > 0;
         let due = datasets.due(polls.then(|| {
             self.setup.poll_interval(
@@ -162,7 +164,7 @@ impl App {
         Some(ScheduledRead { lane: Lane::Datasets, request: Request::Datasets, due })
     }
 
-    /// The enrichments of the selected dataset, while its status is on screen.
+    /// Returns the read of the enrichments of the selected dataset, while its status is on screen.
     fn enrichment_read(&self) -> Option<ScheduledRead> {
         let id = self.areas().status.and(self.selected_dataset())?.id;
         let enrichment = self.store.enrichments.get(&id);
@@ -170,8 +172,8 @@ impl App {
         Some(ScheduledRead { lane: Lane::Enrichment(id), request: Request::Enrichment(id), due })
     }
 
-    /// The page on screen and the requested one. A page is kept until it is invalidated; a failed one is
-    /// loaded again only after a connection failure.
+    /// Returns the reads of the page on screen and of the requested page. A page is kept until it is invalidated. A
+    /// page that failed is loaded again only after a connection failure.
     fn page_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         let view = self.results.view().filter(|view| view.computed.is_none());
         let searches =
@@ -188,7 +190,8 @@ impl App {
         })
     }
 
-    /// The folder in which a path is being typed, once per visit.
+    /// Returns the read of the folder in which a path is being typed. A folder is read once per
+    /// visit.
     fn folder_read(&self) -> Option<ScheduledRead> {
         let folder = FilePicker::folder_to_list(self)?;
         let listing = self.store.folder_listing(&folder);
@@ -233,7 +236,7 @@ impl App {
         }
     }
 
-    /// What was loaded stays on screen during an outage.
+    /// Returns the outage of the service, if there is one. What was loaded stays on screen.
     pub fn outage(&self) -> Option<Outage> {
         let datasets = &self.store.datasets;
         if !datasets.failure().is_some_and(Failure::is_connection_failure) {
@@ -248,7 +251,7 @@ impl App {
         })
     }
 
-    /// When a number of seconds on screen changes next.
+    /// Returns when a number of seconds on screen changes next.
     pub(in crate::app) fn next_counter_tick(&self) -> Option<Uptime> {
         let next = Uptime::from_secs(self.outbox.now.as_secs() + 1);
         let counted =
@@ -260,7 +263,7 @@ impl App {
         counted.into_iter().chain(ticks.into_iter().flatten()).min()
     }
 
-    /// Cancels what the user waits for; quits if there is nothing to cancel.
+    /// Cancels what the user waits for. Quits if there is nothing to cancel.
     pub(in crate::app) fn stop_or_quit(&mut self) {
         let lanes: Vec<Lane> = self.results.awaited_lanes(&self.outbox).collect();
         if lanes.is_empty() {

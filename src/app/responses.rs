@@ -1,4 +1,5 @@
-//! What each response changes. Only responses with a current ticket get here.
+//! Applies responses to the state. Only responses with a current ticket get here. Change here what
+//! a response does.
 
 use tessera_model::{Dataset, DatasetId, Failure, FailureKind, NO_SECRET, StateKey, StateValue};
 
@@ -16,7 +17,7 @@ use crate::{
     message::{ImportedLogin, Lane, Payload, Request, RequestProgress},
 };
 
-/// Saved state, if it was ever saved.
+/// A saved value, or `None` if it was never saved.
 pub(in crate::app) type LoadedState = Result<Option<StateValue>, Failure>;
 
 impl Outbox {
@@ -56,7 +57,7 @@ impl App {
     pub(in crate::app) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         let is_unreachable = |failure: &Failure| failure.kind == FailureKind::Unreachable;
         if result.as_ref().is_err_and(is_unreachable) && self.outage().is_none() {
-            // Their response shows at once whether the service is down.
+            // Loading the datasets shows at once whether the service is down.
             self.store.datasets.invalidate();
         }
         match lane {
@@ -96,7 +97,8 @@ impl App {
                 self.store.datasets.finish(self.outbox.now, Err(failure));
             }
             (Lane::Dataset(_), Ok(Payload::Dataset(dataset))) => self.dataset_loaded(dataset),
-            // A pinned dataset is polled; the log has the reason of each failure.
+            // A pinned dataset is polled, and the log has the reason of each failure, so no
+            // notification is needed.
             (Lane::Dataset(id), Err(_)) if self.store.pinned.contains(&id) => {}
             (Lane::Enrichment(dataset), Ok(Payload::Enrichment(enrichment))) => {
                 self.store
@@ -105,7 +107,7 @@ impl App {
                     .or_default()
                     .finish(self.outbox.now, Ok(enrichment));
             }
-            // Not every deployment reports enrichments: the status then shows `?`.
+            // Not every deployment reports enrichments. The status then shows `?`.
             (Lane::Enrichment(dataset), Err(failure)) => {
                 self.store
                     .enrichments
@@ -232,13 +234,13 @@ impl App {
             StateKey::History => self.history_loaded(result),
             StateKey::Jobs => self.jobs.jobs_loaded(result, &mut self.store, &mut self.outbox),
             StateKey::Views => saved_views_loaded(self, result),
-            // Loaded before the start.
+            // The session was loaded before the start.
             StateKey::Session => {}
         }
     }
 
-    /// The list of datasets was loaded, without the pinned ones that the service does not list. The
-    /// first list opens a dataset.
+    /// Stores the loaded list of datasets. The list lacks pinned datasets that the service does not
+    /// list. The first list opens a dataset.
     pub(in crate::app) fn datasets_loaded(&mut self, mut list: Vec<Dataset>, unreadable: usize) {
         if unreadable > 0 && unreadable != self.store.unreadable_datasets {
             let rows = count_with_noun(unreadable, "row", "rows");
@@ -271,7 +273,7 @@ impl App {
         self.jobs.advance_dataset_jobs(&self.store, &self.login, &self.setup, &mut self.outbox);
     }
 
-    /// Invalidates what a newer record of a dataset shows to be out of date.
+    /// Invalidates everything that a newer record of a dataset shows to be out of date.
     fn invalidate_changed(&mut self, dataset: &Dataset) {
         let Some(before) = self.store.dataset(dataset.id).cloned() else { return };
         if before.status != dataset.status {
@@ -285,8 +287,8 @@ impl App {
         }
     }
 
-    /// The dataset that the user named, by id or by name; by default that of the last session, or the
-    /// first of the list.
+    /// Returns the dataset that the user named, by id or by name. Without a name, this is the dataset of the last
+    /// session, or the first of the list.
     fn dataset_to_open(&mut self, list: &[Dataset]) -> Option<DatasetId> {
         let former = self.setup.session.as_ref().and_then(|session| session.dataset);
         let is_listed = |id: &DatasetId| list.iter().any(|dataset| dataset.id == *id);
@@ -306,7 +308,7 @@ impl App {
         named_dataset.or(Some(first))
     }
 
-    /// Adds or updates a dataset in the list; one that was just opened by its id is shown.
+    /// Adds or updates a dataset in the list. A dataset that was just opened by its id is shown.
     pub(in crate::app) fn dataset_loaded(&mut self, dataset: Dataset) {
         let id = dataset.id;
         let mut list = self.store.dataset_list().to_vec();
@@ -321,7 +323,7 @@ impl App {
         }
     }
 
-    /// The service rejected the start of a job, or its response was lost.
+    /// Handles the rejected start of a job, or a start whose response was lost.
     pub(in crate::app) fn job_start_failed(&mut self, id: JobId, failure: &Failure) {
         let started =
             self.jobs.transition(id, |job| job.start_failed(failure.clone()), &mut self.outbox);
@@ -334,7 +336,7 @@ impl App {
                 &mut self.outbox,
             );
         }
-        // The dataset shows whether a lost request took effect.
+        // The dataset is loaded again, because it shows whether a lost request took effect.
         self.store.datasets.invalidate();
         self.outbox.notify_failure(failure);
         if matches!(failure.kind, FailureKind::Invalid | FailureKind::Rejected) {
@@ -342,8 +344,8 @@ impl App {
         }
     }
 
-    /// Takes from a response whether the service accepts the login. Called for every response, so that
-    /// a rejection shows everywhere at once.
+    /// Learns from a response whether the service accepts the login. This is called for every response, so that a
+    /// rejection is shown everywhere at once.
     pub(in crate::app) fn observe_login(&mut self, lane: &Lane, result: &Result<Payload, Failure>) {
         if !lane.carries_login() {
             return;
@@ -359,7 +361,8 @@ impl App {
                     self.outbox.notify(Level::Warning, text);
                 }
             }
-            // These responses come after the check of the login.
+            // The service checks the login first, so these responses show that the login was
+            // accepted.
             Ok(_)
             | Err(Failure {
                 kind:
@@ -378,7 +381,7 @@ impl App {
         }
     }
 
-    /// Another key pair is used from now on.
+    /// Switches to another key pair.
     pub(in crate::app) fn login_imported(&mut self, login: ImportedLogin) {
         let place = login.stored_in.map_or_else(
             || "it is not stored, and ends with this program".to_owned(),

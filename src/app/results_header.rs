@@ -1,5 +1,5 @@
-//! The lines above the tiles: what the program waits for or what has failed, or what the results are ranked by,
-//! with the legend of the scores.
+//! The lines above the tiles. They show what the program waits for or what has failed, or what ranks the results, with
+//! the legend of the scores.
 
 use ratatui::layout::Rect;
 use tessera_model::{Query, text::format_duration};
@@ -29,14 +29,15 @@ pub fn results_notice(app: &App) -> Option<String> {
     app.results.pending_page_notice().or_else(|| app.results.stale_page_notice(app.outbox.now))
 }
 
-/// The rows of the notice, or of the query: a failure is not cut while tiles keep most of the rows.
+/// Returns the rows of the notice, or of the query if there is no notice. A failure is not cut, as
+/// long as tiles keep half of the rows.
 pub fn results_notice_rows(app: &App, inside: Rect) -> u16 {
     let Some(text) = results_notice(app) else { return 1 };
     wrapped_rows(&text, inside.width.saturating_sub(1)).min((inside.height / 2).max(1))
 }
 
 impl Results {
-    /// What keeps the requested page from the screen.
+    /// Says why the requested page is not on screen yet.
     fn pending_page_notice(&self) -> Option<String> {
         let search = self.pending_search()?;
         let number = u64::from(search.page) + 1;
@@ -54,9 +55,9 @@ impl Results {
     }
 }
 
-/// Rows of the results from which on the legend may have a line of its own, and from which on several.
+/// The numbers of result rows from which the legend may have a line of its own, and from which it may have several.
 const MIN_ROWS: (u16, u16) = (16, 24);
-/// Blank columns between the query and the legend.
+/// The number of blank columns between the query and the legend.
 pub const LEGEND_GAP: usize = 3;
 
 /// A ranking query in words.
@@ -68,7 +69,7 @@ pub struct RankingText<'a> {
 }
 
 impl Results {
-    /// `None` while the results are not ranked.
+    /// Describes what ranks the results. Returns `None` if the results are not ranked.
     pub fn ranking_text(&self) -> Option<RankingText<'_>> {
         let view = self.view().filter(|view| view.computed.is_none())?;
         let subject = match (&view.search.query, &view.similar_to) {
@@ -95,8 +96,8 @@ impl Results {
     }
 }
 
-/// The rows above the tiles: further ones for a long notice, and for the legend where one row is too short
-/// for all.
+/// Returns the number of rows above the tiles. There are further rows for a long notice, and for the legend if a single
+/// row is too short for both.
 pub fn results_header_rows(app: &App, inside: Rect) -> u16 {
     results_notice_rows(app, inside) + app.results.legend_rows(inside)
 }

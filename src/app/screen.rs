@@ -1,5 +1,5 @@
-//! The terminal that shows the program: its size, and how it draws pictures. Come here for what depends on
-//! the terminal alone.
+//! The terminal that shows the program: its size, and how it draws pictures. Everything that depends only on the
+//! terminal is here.
 
 use tessera_picture::{
     Canvas, Protocol,
@@ -13,14 +13,14 @@ use crate::app::{
 
 #[derive(Debug)]
 pub struct Screen {
-    /// Columns, rows.
+    /// The columns and rows of the screen.
     pub size: (u16, u16),
     pub protocol: Protocol,
     /// The size of a cell in pixels.
     pub cell_size: (u16, u16),
-    /// The largest side in pixels of a sixel picture that the terminal draws.
+    /// The largest side of a sixel picture that the terminal draws, in pixels.
     pub(super) sixel_side: u16,
-    /// Whether the terminal window has the focus, as far as the terminal reports it.
+    /// Whether the terminal window has the focus, if the terminal reports it.
     pub(super) window_focused: bool,
     pub(super) mouse_captured: bool,
 }
@@ -37,17 +37,17 @@ impl Screen {
         }
     }
 
-    /// Whether nothing can be drawn, because the screen is too small.
+    /// Returns whether the screen is too small to draw anything.
     pub fn is_too_small(&self) -> bool {
         self.size.0 < MIN_SCREEN.0 || self.size.1 < MIN_SCREEN.1
     }
 
-    /// Whether there are enough cells for pictures beside the text.
+    /// Returns whether there are enough cells for pictures beside the text.
     pub(super) fn has_room_for_pictures(&self) -> bool {
         self.size.0 >= MIN_PICTURE_SCREEN.0 && self.size.1 >= MIN_PICTURE_SCREEN.1
     }
 
-    /// The canvas of an area, as far as the terminal draws a picture there.
+    /// Returns the canvas for an area, limited to the size of picture that the terminal draws.
     pub fn canvas(&self, columns: u16, rows: u16) -> Canvas {
         let drawable = |cells: u16, cell_side: u16| match self.protocol {
             Protocol::Sixel => cells.min(max_sixel_cells(self.sixel_side, cell_side)),

@@ -1,5 +1,5 @@
-//! Opening searches: from the query builder, by a picture, from the history, or from loaded results. Each search
-//! opens as a view in a tab.
+//! Opens searches: from the query builder, by a picture, from the history, or from loaded results. Each search opens as
+//! a view in a tab.
 
 use std::collections::HashSet;
 
@@ -38,7 +38,7 @@ impl Results {
         }
     }
 
-    /// Registers a query image; the response opens the results.
+    /// Registers a query image. The response opens the results.
     pub(in crate::app) fn register_query_image(
         &mut self,
         image: QueryImage,
@@ -57,8 +57,8 @@ impl Results {
         outbox.send(Lane::Anchor, request);
     }
 
-    /// Runs the search again from the first page, with another granularity or entity. An uploaded
-    /// anchor is registered for one of each, so changing them registers its image again.
+    /// Runs the search again from the first page, with another granularity or entity type. An
+    /// uploaded anchor is registered for one of each, so changing them registers its image again.
     pub(in crate::app) fn change_search(
         &mut self,
         change: impl FnOnce(&mut Search),
@@ -84,7 +84,7 @@ pub struct Combination {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelaxedSearch {
-    /// The change: `max score 0.2 → 0.4`.
+    /// The description of the change, such as `max score 0.2 → 0.4`.
     pub description: String,
     pub search: Search,
 }
@@ -92,7 +92,8 @@ pub struct RelaxedSearch {
 const BOUND_STEP: f64 = 0.2;
 
 impl Results {
-    /// A bound on a score is moved first; without one, the last filter is removed.
+    /// Returns a search that finds more. A bound on a score is moved first. Without a bound, the
+    /// last filter is removed.
     pub fn relaxed_search(&self) -> Option<RelaxedSearch> {
         let search = &self.view()?.search;
         if let Query::Caption { text, max_score: Some(bound) } = &search.query {
@@ -111,7 +112,8 @@ impl Results {
     }
 }
 
-/// Moves the bound of a filter, if it has one, and describes the change.
+/// Moves the bound of a filter, and describes the change. Returns `None` if the filter has no
+/// bound.
 fn relax_filter(filter: &mut Filter) -> Option<String> {
     match filter {
         Filter::Semantic { min_similarity, .. } => {
@@ -141,7 +143,7 @@ fn bound_change_text(from: Fraction, to: Option<Fraction>) -> String {
     format!("{:.2} → {to}", from.value())
 }
 
-/// The bound one step higher; `None` where it no longer excludes anything.
+/// Returns the bound one step higher, or `None` if it would no longer exclude anything.
 fn raise_bound(bound: Fraction) -> Option<Fraction> {
     rounded_bound(bound.value() + BOUND_STEP).filter(|next| next.value() < 1.0)
 }
@@ -155,7 +157,7 @@ fn rounded_bound(value: f64) -> Option<Fraction> {
 }
 
 impl App {
-    /// Opens a search in this tab; Esc returns to the previous one.
+    /// Opens a search in this tab. Esc returns to the previous search.
     pub(in crate::app) fn open_search(&mut self, search: Search) {
         if self.results.view().is_none_or(|view| view.search.dataset != search.dataset) {
             self.open_dataset(search.dataset);
@@ -164,7 +166,7 @@ impl App {
             self.query.edit_draft(|draft| draft.adopt_filters(&search.filters), &self.results);
         }
         let (similar_to, query_image) = match self.results.view() {
-            // The name of an anchor comes from the view that has it.
+            // The name of an anchor comes from the view that has the anchor.
             Some(view) if view.search.query == search.query => {
                 (view.similar_to.clone(), view.query_image.clone())
             }
@@ -178,7 +180,7 @@ impl App {
         self.panes.focus = Pane::Results;
     }
 
-    /// Runs the draft on the search on screen, whose anchor or caption stays.
+    /// Runs the draft on the search on screen. The anchor or caption of the search stays.
     pub(in crate::app) fn run_query(&mut self) {
         if let Some(mut editor) = self.query.query_editor(&self.results) {
             editor.finish_field();
@@ -231,7 +233,8 @@ impl App {
         let Some(Registration { image, search }) = self.results.registering.take() else {
             return;
         };
-        // The same image with another granularity replaces its view instead of adding one.
+        // If only the granularity of the same image has changed, the view is replaced instead of
+        // adding one.
         match self.results.view_mut() {
             Some(view) if view.query_image.as_ref() == Some(&image) => {
                 view.replace_search(Search { query: Query::Similar(anchor), page: 0, ..search });
@@ -316,7 +319,7 @@ impl App {
         self.open_in_tab(View { computed: Some(computed), ..View::new(search) });
     }
 
-    /// Enter: edits the row, or lists the filters that can be added.
+    /// Handles Enter: edits the selected row, or lists the filters that can be added.
     pub(in crate::app) fn edit_selected_filter(&mut self) {
         if self.query.draft(&self.results).selected_row().is_none() {
             return self.open_filter_picker();
@@ -343,7 +346,7 @@ impl App {
         self.query.edit_draft(|draft| draft.add(kind), &self.results);
     }
 
-    /// Shows the checks as a list that scrolls.
+    /// Shows the checks of the query as a list that scrolls.
     pub(in crate::app) fn open_query_checks(&mut self) {
         let sheet =
             diagnostics(self).iter().fold(FactSheet::new("Checks of the query"), |sheet, it| {
@@ -386,7 +389,7 @@ impl App {
         items.collect()
     }
 
-    /// The query and every filter of a past search.
+    /// Describes the query and every filter of a past search.
     fn describe(&self, entry: &HistoryEntry) -> String {
         let HistoryEntry { search, similar_to, .. } = entry;
         let filters = search.filters.iter().map(|filter| filter_summary(self, filter));
@@ -401,7 +404,8 @@ impl App {
         query.into_iter().chain(max_score).chain(filters).collect::<Vec<_>>().join(" · ")
     }
 
-    /// Runs a past search again. A query image is registered again: its anchor may have expired.
+    /// Runs a past search again. A query image is registered again, because its anchor may have
+    /// expired.
     pub(in crate::app) fn rerun_search(&mut self, entry: HistoryEntry) {
         let HistoryEntry { search, similar_to, file, region, .. } = entry;
         let is_known = self.store.dataset(search.dataset).is_some();
@@ -427,7 +431,7 @@ impl App {
         }
     }
 
-    /// The searches of earlier runs were loaded, or could not be; those of this run are newer.
+    /// Merges the loaded searches of earlier runs with the searches of this run, which are newer.
     pub(in crate::app) fn history_loaded(&mut self, result: LoadedState) {
         let loaded = result.map(|value| {
             if let Some(StateValue::History(earlier)) = value {
@@ -443,7 +447,7 @@ impl App {
         }
     }
 
-    /// A page was loaded. Clusters of earlier pages are not repeated; those of an earlier clustering may be.
+    /// Stores a loaded page. Clusters that an earlier page of the same clustering contains are not repeated.
     pub(in crate::app) fn page_loaded(&mut self, search: &Search, mut page: Page) {
         let earlier = self.results.pages.pages_of(search).into_iter();
         let earlier =
@@ -458,7 +462,7 @@ impl App {
         self.results.show_requested_page();
     }
 
-    /// A page could not be loaded. If the service requires a query, the caption search opens.
+    /// Stores the failure of a page. If the service requires a query, the caption search opens.
     pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
         self.results.pages.entry(search).finish(self.outbox.now, Err(failure));
         if self.results.needs_query(&self.store) && !self.overlays.is_open() {

@@ -1,4 +1,4 @@
-//! The session: which dataset, tabs, cursors and size of tiles there were, saved for the next start.
+//! The session: the open dataset, the tabs with their cursors, and the tile size, which are saved for the next start.
 
 use std::{collections::BTreeMap, iter, time::Duration};
 
@@ -15,15 +15,15 @@ use crate::{
     message::{Lane, Request},
 };
 
-/// The least time between saves of moved cursors.
+/// The minimum time between saves if only cursors have moved.
 const CURSOR_INTERVAL: Duration = Duration::from_secs(2);
 
-/// The session as it was saved last.
+/// The session as it was last saved.
 #[derive(Debug, Default)]
 pub(in crate::app) struct SessionState {
     saved: SavedSession,
     saved_at: Option<Uptime>,
-    /// When the session is saved, if that was put off.
+    /// When the session is to be saved, if the save was delayed.
     pub due: Option<Uptime>,
 }
 
@@ -32,8 +32,8 @@ impl SessionState {
         Self { saved, ..Self::default() }
     }
 
-    /// Saves the session after an event that has changed it. While only cursors move, the session is saved
-    /// from time to time.
+    /// Saves the session after an event that has changed it. While only cursors move, saves are delayed to limit their
+    /// number.
     pub fn save(&mut self, current: SavedSession, outbox: &mut Outbox) {
         if current == self.saved {
             self.due = None;
@@ -51,7 +51,7 @@ impl SessionState {
     }
 }
 
-/// Opens the tabs of the last session, if they are of this dataset.
+/// Opens the tabs of the last session, if they belong to this dataset.
 pub(in crate::app) fn restore_tabs(app: &mut App, dataset: DatasetId) {
     let Some(session) = app.setup.session.take() else { return };
     let cursors = session.cursors.into_iter().chain(iter::repeat(0));
@@ -72,7 +72,7 @@ pub(in crate::app) fn restore_tabs(app: &mut App, dataset: DatasetId) {
     app.query.edit_draft(|draft| draft.adopt_filters(&filters), &app.results);
 }
 
-/// What is saved of the present state; `None` before a dataset is open.
+/// Returns the session to save, or `None` before a dataset is open.
 pub(in crate::app) fn current_session(app: &App) -> Option<SavedSession> {
     let tabs = app.results.tabs()?;
     let saved: Vec<(usize, HistoryEntry)> = (0..)
@@ -92,7 +92,8 @@ pub(in crate::app) fn current_session(app: &App) -> Option<SavedSession> {
 }
 
 impl Results {
-    /// The position of a tab's cursor on its page, however the page is filtered and sorted.
+    /// Returns the position of a tab's cursor on its page, regardless of how the page is filtered
+    /// and sorted.
     fn cursor_on_page(&self, tab: usize) -> usize {
         let Some(view) = self.tabs().and_then(|tabs| tabs.all().get(tab)) else { return 0 };
         let view = &view.view;
@@ -104,8 +105,9 @@ impl Results {
     }
 }
 
-/// `None` for results that cannot be loaded again: computed ones, and those of an uploaded anchor,
-/// which the service may have dropped. The history registers its file again.
+/// Returns the tab to save. Returns `None` for results that cannot be loaded again, which are
+/// computed results and results of an uploaded anchor. The service may have dropped such an anchor,
+/// and the history registers its file again.
 fn saved_tab(view: &View) -> Option<HistoryEntry> {
     let uploaded =
         matches!(view.search.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
@@ -114,7 +116,7 @@ fn saved_tab(view: &View) -> Option<HistoryEntry> {
         .then(|| HistoryEntry { similar_to, ..HistoryEntry::new(view.search.clone()) })
 }
 
-/// The size of the tiles at the start.
+/// Returns the tile size at the start.
 pub(super) fn initial_tile_size(session: Option<&SavedSession>, setting: TileSize) -> TileSize {
     let saved = session.and_then(|session| session.tile_size.as_deref());
     let known = TileSize::ALL.into_iter().find(|size| Some(size.as_str()) == saved);

@@ -1,4 +1,4 @@
-//! What is fixed when the program starts: from settings, command line and terminal.
+//! What is fixed when the program starts: values from settings, command line and terminal.
 
 use std::path::PathBuf;
 
@@ -23,47 +23,47 @@ pub struct LoginSetup {
     pub service: SafeText,
     /// The API key, or the variable that contains a token.
     pub key: SafeText,
-    /// Why no other key pair can be used here.
+    /// Why the key pair cannot be replaced here, if so.
     pub fixed: Option<SafeText>,
 }
 
-/// How the state is presented. The actions are the same.
+/// How the state is presented. The actions are the same for each presentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presentation {
     #[default]
     Drawn,
-    /// As lines of text, for screen readers and pipes: nothing is drawn.
+    /// Lines of text, for screen readers and pipes. Nothing is drawn.
     Text,
 }
 
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub presentation: Presentation,
-    /// Short name of the deployment for the header: `local`, `lab.example`.
+    /// The short name of the deployment for the header, such as `local` or `lab.example`.
     pub deployment_name: SafeText,
     pub profile: Option<String>,
-    /// `None`: the deployment has no login, or is part of this program.
+    /// The login. `None` if the deployment has no login or is part of this program.
     pub login: Option<LoginSetup>,
     pub profiles: Vec<Profile>,
     pub deployment: DeploymentKind,
-    /// The dataset to open first, by id or name; by default the first of the list.
+    /// The id or name of the dataset to open first. `None` opens the first of the list.
     pub initial_dataset: Option<String>,
     pub initial_pane: Option<Pane>,
     pub initial_view: Option<SafeText>,
-    /// Where the interface was when it ended, to continue there.
+    /// The last session, which is continued.
     pub session: Option<SavedSession>,
     /// Datasets that the service does not list.
     pub pinned: Vec<DatasetId>,
     pub search_defaults: SearchDefaults,
     pub export_defaults: ExportDefaults,
     pub keymap: Keymap,
-    /// Whether datasets must not be changed. Exports are allowed.
+    /// Whether changes of datasets are refused. Exports are allowed.
     pub read_only: bool,
-    /// Warnings about the settings, shown at start.
+    /// Warnings about the settings, which are shown at the start.
     pub warnings: Vec<String>,
     pub download_dir: SafeText,
     pub reopen_command: ReopenCommand,
-    /// What `~/` expands to.
+    /// The folder that `~/` expands to.
     pub home_dir: Option<PathBuf>,
     pub started_at: Timestamp,
     pub size: (u16, u16),
@@ -79,9 +79,9 @@ pub struct Setup {
 /// The command that opens a deployment again.
 #[derive(Clone, Debug)]
 pub enum ReopenCommand {
-    /// The deployment ends with it, as that of `tessera open`.
+    /// A whole command, such as `tessera open`, whose deployment ends with the command.
     Whole(ShellCommand),
-    /// A subcommand can follow it, such as `search`.
+    /// The beginning of a command, which a subcommand such as `search` can follow.
     Prefix(ShellCommand),
 }
 

@@ -1,4 +1,4 @@
-//! What the service has sent, stored once, by id. Panes keep ids and positions, never copies.
+//! What the service has sent, stored once, by id. Panes store ids and positions, never copies.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,14 +15,14 @@ use crate::app::{Remote, pane::ObservedDatasets};
 pub struct Store {
     /// The datasets in the order of the service.
     pub datasets: Remote<Vec<Dataset>>,
-    /// The datasets opened by their ids.
+    /// The datasets that were opened by their ids.
     pub pinned: BTreeSet<DatasetId>,
     pub unreadable_datasets: usize,
     pub observed: ObservedDatasets,
     pub enrichments: BTreeMap<DatasetId, Remote<Enrichment>>,
     pub views: Remote<Vec<SavedView>>,
     pub pictures: PictureCache,
-    /// The last listed folder of this machine.
+    /// The folder of this machine that was listed last.
     pub folder: Option<(PathBuf, Remote<FolderListing>)>,
 }
 
@@ -35,7 +35,7 @@ impl Store {
         self.folder.as_ref().filter(|(known, _)| known == path).map(|(_, listing)| listing)
     }
 
-    /// The listing of a folder; only the last one is kept.
+    /// Returns the listing of a folder. Only the last listing is kept.
     pub fn folder_listing_mut(&mut self, path: PathBuf) -> &mut Remote<FolderListing> {
         let known = self.folder.take().filter(|(known, _)| *known == path);
         let (_, listed) = self.folder.insert(known.unwrap_or((path, Remote::default())));
@@ -67,24 +67,25 @@ impl Default for PictureCache {
 }
 
 impl PictureCache {
-    /// Bytes: a screen of pixel pictures is about 4 MiB, of half-blocks 100 KiB; a picture that fills a
-    /// screen of 2000x1200 pixels is 10 MiB, and its neighbors are kept, too.
+    /// The size limit in bytes. A screen of pixel pictures takes about 4 MiB, and a screen of half-blocks 100 KiB. A
+    /// picture that fills a screen of 2000x1200 pixels takes 10 MiB, and its neighbors are also kept.
     pub const BUDGET: usize = 48 << 20;
 
-    /// `None`: not loaded. `Some(Err)`: why it cannot be drawn.
+    /// Returns a picture, or `Some(Err)` with the reason why it cannot be drawn. Returns `None` if
+    /// it is not loaded.
     pub fn get(&self, view: &PictureView, canvas: Canvas) -> Option<&PictureResult> {
         self.entries.peek(&(view.clone(), canvas))
     }
 
-    /// The most recently shown view that differs only in its region.
+    /// Returns the most recently shown view that differs only in its region.
     pub fn most_recent_variant(&self, of: &PictureView, canvas: Canvas) -> Option<&PictureView> {
         let mut entries =
             self.entries.iter().filter(|((_, at), picture)| *at == canvas && picture.is_ok());
         entries.find(|((view, _), _)| view.differs_only_in_region(of)).map(|((view, _), _)| view)
     }
 
-    /// Adds a picture and drops the least recently shown ones over the budget. A failure does not
-    /// replace a picture.
+    /// Adds a picture, and drops the least recently shown pictures that exceed the budget. A
+    /// failure does not replace a picture.
     pub fn insert(&mut self, view: PictureView, canvas: Canvas, picture: PictureResult) {
         if picture.is_err() && self.get(&view, canvas).is_some_and(Result::is_ok) {
             return;
@@ -99,7 +100,7 @@ impl PictureCache {
         }
     }
 
-    /// The most recently shown picture that meets a condition.
+    /// Returns the most recently shown picture that meets a condition.
     pub fn newest(
         &self,
         condition: impl Fn(&PictureView, Canvas) -> bool,
@@ -116,7 +117,7 @@ impl PictureCache {
         self.entries.promote(&(view, canvas));
     }
 
-    /// Forgets that a picture could not be loaded, so that it is requested again.
+    /// Forgets that a picture could not be loaded, so that the picture is requested again.
     pub fn forget_failure_of(&mut self, media: MediaId) {
         let of = PictureSubject::Media(media);
         self.retain(|view, picture| view.subject != of || picture.is_ok());

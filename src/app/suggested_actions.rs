@@ -1,4 +1,4 @@
-//! The most useful actions of each pane, in order, for the hints and the help.
+//! Suggests the most useful actions of each pane, in order, for the hints and the help.
 
 use crate::{
     app::{App, Pane},
@@ -117,7 +117,7 @@ const JOBS: SuggestedActions = [
     AddMedia,
 ];
 
-/// The most useful actions of the focused pane or the full-size view.
+/// Returns the most useful actions of the focused pane or of the full-size view.
 pub(crate) fn suggested_actions(app: &App) -> SuggestedActions {
     match app.panes.focus {
         _ if app.comparison().is_some() => COMPARISON,

@@ -1,6 +1,5 @@
-//! The grid of the results pane: how many tiles there are side by side and below each other, where each
-//! is, and the collage of previews in a tile. The number and the size of the tiles are chosen together, so that
-//! the tiles fill the area.
+//! The grid of the results pane: the number of tiles in each direction, their areas, and the collage of previews in a
+//! tile. The number and the size of the tiles are chosen together, so that the tiles fill the area.
 
 use std::ops::Range;
 
@@ -12,20 +11,21 @@ use crate::app::{
     App, Tile, areas::inner_area, pane::scroll_top, results_header::results_header_rows,
 };
 
-/// The tiles of the results. A tile is a picture with lines of text below it, in a margin of one cell,
-/// which carries the frame of the cursor.
+/// The tiles of the results. A tile is a picture with lines of text below it. It has a margin of one cell, in which the
+/// frame of the cursor is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileGrid {
     area: Rect,
     tiles: TileArrangement,
     is_list: bool,
     cell: (u16, u16),
-    /// How many tiles the result has.
+    /// The number of tiles of the result.
     count: usize,
 }
 
 impl TileGrid {
-    /// The grid inside the results pane; a list of lines where pictures do not fit.
+    /// Creates the grid inside the results pane. If pictures do not fit, the grid is a list of
+    /// lines.
     pub fn new(app: &App, results: Rect) -> Self {
         let inner = inner_area(results);
         // The first lines inside the frame explain the results and their scores.
@@ -46,35 +46,36 @@ impl TileGrid {
         self.is_list
     }
 
-    /// Tiles side by side in the longest row, at least 1.
+    /// Returns the number of tiles in the longest row, at least 1.
     pub fn columns(&self) -> usize {
         usize::from(self.tiles.columns)
     }
 
-    /// The tiles that are wholly visible at once, at least 1.
+    /// Returns how many tiles are wholly visible at once, at least 1.
     pub fn capacity(&self) -> usize {
         self.tiles.capacity()
     }
 
-    /// The first visible tile while `top` is the first visible row.
+    /// Returns the first visible tile if `top` is the first visible row.
     pub fn first_visible(&self, top: usize) -> usize {
         self.tiles.tiles_of_row(top).start
     }
 
-    /// The first visible row, so that a tile is visible with the least scrolling and without blank rows.
+    /// Returns the first visible row. It scrolls as little as possible so that a tile is visible, and leaves no blank
+    /// rows.
     pub fn scroll_top(&self, top: usize, index: usize) -> usize {
         let (rows, all) = self.scroll_range();
         let last = all.saturating_sub(rows);
         scroll_top(top.min(last), self.tiles.row_of(index), rows)
     }
 
-    /// How many rows are visible, and how many the result has.
+    /// Returns how many rows are visible, and how many rows the result has.
     pub fn scroll_range(&self) -> (usize, usize) {
         let all = self.tiles.row_of(self.count.saturating_sub(1)) + 1;
         (usize::from(self.tiles.rows), all)
     }
 
-    /// How many tiles further the tile in the same place of the next row is, or of the previous one.
+    /// Returns how many tiles further the tile is that has the same place in the next or previous row.
     pub fn vertical_step(&self, index: usize, down: bool) -> isize {
         let row = self.tiles.row_of(index);
         let current = self.tiles.tiles_of_row(row);
@@ -89,7 +90,8 @@ impl TileGrid {
         target.cast_signed() - index.cast_signed()
     }
 
-    /// The area of a visible tile (0 is the top left one) without its margin; `None` when it is off screen.
+    /// Returns the area of a visible tile without its margin. Tile 0 is at the top left. Returns `None` if the tile is
+    /// off screen.
     pub fn tile_area(&self, place: usize) -> Option<Rect> {
         if place >= self.capacity() {
             return None;
@@ -114,14 +116,15 @@ impl TileGrid {
         (tile.bottom() <= self.area.bottom()).then_some(tile)
     }
 
-    /// The picture of a tile: at most as high as a square, so that the text of a high tile has more lines.
+    /// Returns the area of the picture in a tile. The picture is at most as high as a square, so that a high tile has
+    /// more lines of text.
     pub fn picture_area(&self, tile: Rect) -> Rect {
         let square = rows_of_picture(tile.width, self.cell, (1, 1));
         let rows = tile.height.saturating_sub(CAPTION_LINES).min(square);
         Rect { height: if self.is_list { 0 } else { rows }, ..tile }
     }
 
-    /// The pictures of a tile, the largest first, each with its area: those of a cluster are a collage.
+    /// Returns the pictures of a tile with their areas, the largest first. The pictures of a cluster form a collage.
     pub fn pictures<'a>(
         &self,
         app: &App,
@@ -144,22 +147,23 @@ impl TileGrid {
     }
 }
 
-/// The rows of a list. Those of a short result have several lines.
+/// Returns the number of rows of a list. In a short result, a row has several lines.
 fn list_rows(height: u16, count: usize) -> u16 {
     let height = height.max(1);
     u16::try_from(count).map_or(height, |count| count.clamp(1, height))
 }
 
-/// Lines of text below a picture.
+/// The number of lines of text below a picture.
 pub(in crate::app) const CAPTION_LINES: u16 = 2;
 const MIN_TILE_WIDTH: u16 = 8;
 const MIN_TILE_HEIGHT: u16 = CAPTION_LINES + 2;
-/// How much a picture of another width than the usual one counts against unused cells.
+/// The weight of a picture whose width differs from the usual one, relative to unused cells.
 const WIDTH_WEIGHT: f64 = 1.5;
-/// What a single row counts: it shows too little of a page.
+/// The cost of a layout with a single row, because a single row shows too little of a page.
 const SINGLE_ROW_COST: f64 = 0.8;
 
-/// The rows of tiles on screen. The first `longer_rows` have `columns` tiles, the others one less.
+/// The rows of tiles on screen. The first `longer_rows` rows have `columns` tiles, and the other
+/// rows have one tile less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::app) struct TileArrangement {
     pub columns: u16,
@@ -176,8 +180,8 @@ pub(in crate::app) struct TileSpace {
 }
 
 impl TileArrangement {
-    /// A result that fits on the screen gets tiles that fill it; a longer one tiles with pictures of about
-    /// `picture_width` columns. `None` where no picture fits.
+    /// Chooses the tiles. A result that fits on the screen gets tiles that fill the screen. A longer result gets tiles
+    /// with pictures of about `picture_width` columns. Returns `None` if no picture fits.
     pub fn choose(space: TileSpace, count: usize, picture_width: u16) -> Option<Self> {
         let usual = Self::of_long_result(space, picture_width)?;
         if count == 0 || count > usual.capacity() {
@@ -198,7 +202,8 @@ impl TileArrangement {
             let single = if tiles.rows == 1 { SINGLE_ROW_COST } else { 0.0 };
             WIDTH_WEIGHT * (width / wanted).ln().abs() - shape / space.pixels() + single
         };
-        // The rows whose pictures are as wide as the tiles, and one more of lower pictures.
+        // The candidates are the rows whose pictures are as wide as the tiles, and one more row of
+        // lower pictures.
         let all = (1..=space.width / (MIN_TILE_WIDTH + 1)).flat_map(|columns| {
             let fit = space.rows_of_width(tile_length(space.width, columns));
             [fit.max(1), fit + 1].map(|rows| Self { columns, rows, longer_rows: rows })
@@ -207,7 +212,8 @@ impl TileArrangement {
         fitting.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, tiles)| tiles)
     }
 
-    /// The rows differ by at most one tile, and the pictures are as large as possible.
+    /// Chooses the tiles of a short result. The rows differ by at most one tile, and the pictures
+    /// are as large as possible.
     fn of_short_result(space: TileSpace, count: u16) -> Option<Self> {
         let shared = (1..=count.min(space.height / MIN_TILE_HEIGHT)).map(|rows| {
             let columns = count.div_ceil(rows);
@@ -218,7 +224,7 @@ impl TileArrangement {
         fitting.max_by(|a, b| space.picture_width(*a).total_cmp(&space.picture_width(*b)))
     }
 
-    /// The tiles that are on screen at once.
+    /// Returns how many tiles are on screen at once.
     pub fn capacity(self) -> usize {
         usize::from(self.columns - 1) * usize::from(self.rows) + usize::from(self.longer_rows)
     }
@@ -227,7 +233,7 @@ impl TileArrangement {
         self.longer_rows == self.rows
     }
 
-    /// The row of a tile. Rows of equal length go on below the screen.
+    /// Returns the row of a tile. If all rows have the same length, rows continue below the screen.
     pub fn row_of(self, index: usize) -> usize {
         let (columns, longer) = (usize::from(self.columns), usize::from(self.longer_rows));
         if self.has_equal_rows() || index < columns * longer {
@@ -237,7 +243,7 @@ impl TileArrangement {
         }
     }
 
-    /// The tiles of a row, as far as the result goes.
+    /// Returns the tiles of a row, even if the result has fewer tiles.
     pub fn tiles_of_row(self, row: usize) -> Range<usize> {
         let (columns, longer) = (usize::from(self.columns), usize::from(self.longer_rows));
         if self.has_equal_rows() || row < longer {
@@ -254,13 +260,13 @@ impl TileSpace {
         f64::from(self.width) * f64::from(width) * f64::from(self.height) * f64::from(height)
     }
 
-    /// The rows of tiles whose pictures of 4:3 have this many columns.
+    /// Returns how many rows of tiles fit if their 4:3 pictures have this many columns.
     fn rows_of_width(self, columns: u16) -> u16 {
         let rows = rows_of_picture(columns, self.cell, (4, 3));
         self.height.saturating_sub(1) / rows.saturating_add(CAPTION_LINES + 1)
     }
 
-    /// The size of a tile in the longest row, without the margin of one cell around it.
+    /// Returns the size of a tile in the longest row, without the margin of one cell around it.
     fn tile_size(self, tiles: TileArrangement) -> (u16, u16) {
         (tile_length(self.width, tiles.columns), tile_length(self.height, tiles.rows))
     }
@@ -270,7 +276,7 @@ impl TileSpace {
         width >= MIN_TILE_WIDTH && height >= MIN_TILE_HEIGHT
     }
 
-    /// The width in pixels of a picture of 4:3 in a tile.
+    /// Returns the width in pixels of a 4:3 picture in a tile.
     fn picture_width(self, tiles: TileArrangement) -> f64 {
         let (width, height) = self.tile_size(tiles);
         let rows = height.saturating_sub(CAPTION_LINES);
@@ -279,32 +285,34 @@ impl TileSpace {
     }
 }
 
-/// The rows of a picture of this many columns, for an aspect (width, height) and the pixels of a cell.
+/// Returns the rows of a picture with this many columns, for an aspect ratio (width, height) and the size of a cell in
+/// pixels.
 pub(in crate::app) fn rows_of_picture(columns: u16, cell: (u16, u16), aspect: (u16, u16)) -> u16 {
     let pixels = u32::from(columns) * u32::from(cell.0.max(1)) * u32::from(aspect.1);
     let rows = pixels.div_ceil(u32::from(cell.1.max(1)) * u32::from(aspect.0.max(1)));
     u16::try_from(rows).unwrap_or(u16::MAX).max(1)
 }
 
-/// The cells of each of `count` tiles that share `cells` with margins of one cell.
+/// Returns the cells of each of `count` tiles that share `cells` cells with margins of one cell.
 pub(in crate::app) fn tile_length(cells: u16, count: u16) -> u16 {
     (cells.saturating_sub(1) / count.max(1)).saturating_sub(1)
 }
 
-/// Where each of `count` tiles begins. What remains of `cells` widens the margins between them.
+/// Returns where a tile begins if `count` tiles share `cells` cells. Cells that are left over widen
+/// the margins between the tiles.
 pub(in crate::app) fn tile_start(cells: u16, count: u16, index: u16) -> u16 {
     let shared = u32::from(cells.saturating_sub(1)) * u32::from(index) / u32::from(count.max(1));
     u16::try_from(shared).unwrap_or(u16::MAX).saturating_add(1)
 }
 
-/// How many previews are small.
+/// The maximum number of small previews.
 const MAX_SMALL: u16 = 3;
-/// The least width of a small preview: in pixels, or in columns of half-blocks.
+/// The minimum width of a small preview, in pixels, or in columns for half-blocks.
 const MIN_SMALL_PIXELS: u16 = 48;
 const MIN_SMALL_COLUMNS: u16 = 8;
 
-/// The areas of the large preview and of the small ones in the picture of a tile, as its canvas describes it.
-/// Where a small one would have too few pixels, there is only the large one.
+/// Returns the areas of the large preview and of the small previews in the picture of a tile with this canvas. If a
+/// small preview would have too few pixels, there is only the large preview.
 pub(in crate::app) fn collage_areas(picture: Rect, canvas: Canvas, previews: usize) -> Vec<Rect> {
     let small_ones = u16::try_from(previews.saturating_sub(1)).unwrap_or(MAX_SMALL).min(MAX_SMALL);
     let all = [below(picture, canvas.cell), beside(picture, canvas.cell)];
@@ -331,9 +339,11 @@ pub(in crate::app) fn collage_areas(picture: Rect, canvas: Canvas, previews: usi
     std::iter::once(large).chain(smalls).collect()
 }
 
-/// The large preview above a row of three, of which the first is returned.
+/// Arranges the large preview above a row of three small ones. Returns the large preview and the
+/// first small one.
 fn below(picture: Rect, cell: (u16, u16)) -> [Rect; 2] {
-    // Margins only between the previews: those at the ends are the tile's.
+    // There are margins only between the previews, because the margins at the ends belong to the
+    // tile.
     let width = tile_length(picture.width.saturating_add(2), MAX_SMALL);
     let height = rows_of_picture(width, cell, (4, 3)).min(picture.height / 3);
     let y = picture.y + picture.height - height;
@@ -341,7 +351,8 @@ fn below(picture: Rect, cell: (u16, u16)) -> [Rect; 2] {
     [large, Rect { y, width, height, ..picture }]
 }
 
-/// The large preview at the left of a column of three, of which the first is returned.
+/// Arranges the large preview to the left of a column of three small ones. Returns the large
+/// preview and the first small one.
 fn beside(picture: Rect, cell: (u16, u16)) -> [Rect; 2] {
     let height = picture.height / MAX_SMALL;
     let pixels = u32::from(height) * u32::from(cell.1.max(1)) * 4 / 3;
@@ -350,6 +361,7 @@ fn beside(picture: Rect, cell: (u16, u16)) -> [Rect; 2] {
     let large =
         Rect { width: picture.width - width.saturating_add(1).min(picture.width), ..picture };
     let x = picture.x + picture.width - width;
-    // The small previews end with the large one even if the height is not a multiple of three rows.
+    // The small previews end at the same row as the large one, even if the height is not a multiple
+    // of three rows.
     [large, Rect { x, width, height, ..picture }]
 }

@@ -72,7 +72,7 @@ impl App {
             }
             Event::SixelSide(side) => self.screen.sixel_side = side,
             Event::WindowFocus(attended) => self.screen.window_focused = attended,
-            // The only place where stale responses are dropped.
+            // This is the only place where stale responses are dropped.
             Event::Response(response) if self.outbox.tickets.close(&response.ticket) => {
                 self.observe_login(&response.ticket.lane, &response.result);
                 self.handle_response(response.ticket.lane, response.result);
@@ -88,7 +88,7 @@ impl App {
             Event::PixelsUnconfirmed if !self.overlays.is_open() => GraphicsCheck::open(self),
             Event::TerminalTaskDone(result) => {
                 result.unwrap_or_else(|failure| self.outbox.notify_failure(&failure));
-                // Another program has used the screen, or the picture protocol has changed.
+                // Another program has used the screen, or the graphics protocol has changed.
                 self.outbox.push(Effect::Redraw);
             }
             Event::Edited(text) => self.query.editor_closed(text, &self.results, &mut self.outbox),
@@ -100,7 +100,7 @@ impl App {
         }
     }
 
-    /// The contexts of the key bindings, innermost first.
+    /// Returns the contexts of the key bindings, innermost first.
     pub fn contexts(&self) -> [KeyContext; 2] {
         let inner = match self.panes.focus {
             _ if self.viewer.is_some() => KeyContext::Viewer,
@@ -116,7 +116,7 @@ impl App {
 }
 
 impl Setup {
-    /// Whether the state is presented as text, without a drawing.
+    /// Returns whether the state is presented as text, without a drawing.
     pub fn is_text(&self) -> bool {
         self.presentation == Presentation::Text
     }

@@ -1,5 +1,5 @@
-//! The first run: choose what to open, enter its address, test the connection, create a profile.
-//! Nothing is saved before the connection succeeded, or if the user quits.
+//! The first run: the user chooses what to open, enters its address, tests the connection, and
+//! creates a profile. Nothing is saved if the connection test fails or if the user quits.
 
 use std::{fmt, path::Path};
 
@@ -21,7 +21,7 @@ pub enum WelcomeOption {
 }
 
 impl WelcomeOption {
-    /// In the order of their numbers.
+    /// The options in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Sample, Self::Folder, Self::Hosted, Self::OnPrem];
 
     pub fn title(self) -> &'static str {
@@ -64,7 +64,7 @@ impl WelcomeOption {
 pub enum WelcomeField {
     Folder,
     BaseUrl,
-    /// May stay empty.
+    /// The address of the pipeline, which may stay empty.
     PipelineUrl,
     ApiKey,
     ApiSecret,
@@ -99,7 +99,7 @@ impl fmt::Debug for RedactedInput {
 #[derive(Clone, Debug)]
 pub struct CandidateProfile {
     pub profile: Profile,
-    /// For a hosted deployment.
+    /// The secret of a hosted deployment.
     pub secret: Option<SecretString>,
     pub store_secret: bool,
 }
@@ -108,7 +108,7 @@ pub struct CandidateProfile {
 pub enum WelcomeAction {
     Continue,
     Quit,
-    /// Open this, which needs no profile.
+    /// Opens a deployment that needs no profile.
     Open(Destination),
     Connect(CandidateProfile),
 }
@@ -131,7 +131,7 @@ pub struct Welcome {
 }
 
 impl Welcome {
-    /// The first step; `failure` is why the user is here again.
+    /// Creates the first step. `failure` is the reason why the user is here again.
     pub fn new(failure: Option<String>) -> Self {
         let attempt = failure.map_or(ConnectionAttempt::None, ConnectionAttempt::Failed);
         Self { cursor: 0, option: None, field: 0, typed: Default::default(), store: false, attempt }
@@ -145,13 +145,13 @@ impl Welcome {
         &self.typed[field as usize].0
     }
 
-    /// Handles a key; `home` is what `~/` expands to.
+    /// Handles a key. `home` is the folder that `~/` expands to.
     pub fn handle_key(&mut self, chord: Chord, home: Option<&Path>) -> WelcomeAction {
         if chord.ctrl && chord.key == Key::Char('c') {
             return WelcomeAction::Quit;
         }
         if self.attempt == ConnectionAttempt::Connecting {
-            // Esc cancels the attempt; the runtime drops it.
+            // Esc cancels the attempt, and the runtime drops it.
             if chord.key == Key::Esc {
                 self.attempt = ConnectionAttempt::None;
             }
@@ -271,7 +271,7 @@ impl Welcome {
         Ok(CandidateProfile { profile, secret, store_secret: self.store })
     }
 
-    /// Shows why the connection failed. Without a login, only the folder or the address can be wrong.
+    /// Shows why the connection failed. In a form without a login, only the folder or the address can be wrong.
     pub fn connection_failed(&mut self, reason: String) {
         if self.option != Some(WelcomeOption::Hosted) {
             self.field = 0;

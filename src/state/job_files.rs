@@ -1,6 +1,6 @@
-//! Job files of concurrent instances. Each instance writes its jobs to its own file and locks the file while
-//! it runs, so that only one instance follows a job. Files of exited instances are adopted by the next
-//! instance that looks for them.
+//! Job files of concurrent instances. Each instance writes its jobs to its own file and locks the file while it runs,
+//! so that only one instance follows a job. The files of an exited instance are adopted by the next instance that looks
+//! for them.
 
 use std::{
     collections::BTreeMap,
@@ -15,13 +15,13 @@ use crate::state::{
 };
 use tessera_model::{Failure, JobRecord, StateValue};
 
-/// Files of running instances, and of exited ones that left jobs.
+/// The maximum number of files, of running instances and of exited instances that left jobs.
 const MAX_INSTANCES: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct InstanceFiles {
     own_file: Option<(PathBuf, File)>,
-    /// Adopted files, until our own file contains their jobs.
+    /// The adopted files, which are kept until our own file contains their jobs.
     adopted: Vec<(PathBuf, File)>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct OtherInstances {
 }
 
 impl InstanceFiles {
-    /// Our own file; created by the first write.
+    /// Returns our own file. The file is created by the first write.
     pub(super) fn claim_own_file(&mut self, folder: &Path) -> io::Result<PathBuf> {
         if let Some((path, _)) = &self.own_file {
             return Ok(path.clone());
@@ -67,7 +67,7 @@ impl InstanceFiles {
         Ok(others)
     }
 
-    /// Removes the adopted files; our own file contains their jobs now.
+    /// Removes the adopted files, because our own file contains their jobs now.
     pub(super) fn remove_adopted(&mut self) -> io::Result<()> {
         for (path, _lock) in self.adopted.drain(..) {
             fs::remove_file(path)?;
@@ -80,12 +80,12 @@ impl InstanceFiles {
     }
 }
 
-/// The files of all instances, running or exited.
+/// Lists the files of all instances, running or exited.
 pub(super) fn list_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     (0..MAX_INSTANCES).map(move |number| entry_path(folder, number)).filter(|path| path.exists())
 }
 
-/// Whether a running instance owns this file. Does not adopt it.
+/// Returns whether a running instance owns this file. The file is not adopted.
 pub(super) fn is_locked(path: &Path) -> io::Result<bool> {
     tessera_files::is_locked(&path.with_extension("lock"))
 }
@@ -106,13 +106,14 @@ pub struct StoredJob {
 }
 
 impl StateStore {
-    /// All jobs, oldest first.
+    /// Returns all jobs, oldest first.
     pub fn jobs(&self) -> Result<Vec<StoredJob>, Failure> {
         let mut all = BTreeMap::<_, StoredJob>::new();
         for path in self.job_files() {
             let is_locked = is_locked(&path).map_err(file_failure(&path, "read"))?;
             for job in read_jobs(&path)? {
-                // A crash between writing and removing leaves a job in two files.
+                // A crash between writing and removing leaves a job in two files, so the job is
+                // kept only once.
                 let known = all.get(&job.started_at).is_some_and(|known| known.is_followed);
                 all.insert(job.started_at, StoredJob { job, is_followed: is_locked || known });
             }

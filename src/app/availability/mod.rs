@@ -1,5 +1,5 @@
-//! Why an action is unavailable: one function behind dimmed hints, help, menu and warnings, so that
-//! they always agree.
+//! Decides why an action is unavailable. Dimmed hints, help, menu and warnings all use this one
+//! function, so that they always agree.
 
 mod search;
 
@@ -37,7 +37,7 @@ pub(in crate::app) fn status_allows(app: &App, operation: Operation) -> Option<S
     status_denial(app.dataset()?, operation)
 }
 
-/// The reason and the way out if the status of a dataset forbids an operation.
+/// Returns the reason and the way out if the status of a dataset forbids an operation.
 pub(in crate::app) fn status_denial(dataset: &Dataset, operation: Operation) -> Option<String> {
     let way_out = dataset.status.allows(operation).denial_reason()?;
     let (name, status) = (capitalize(operation.label()), dataset.status.as_str());
@@ -99,7 +99,8 @@ fn can_reindex(app: &App) -> bool {
     permission == Some(Permission::Allowed)
 }
 
-/// Whether the action sends something to the service, so that an outage prevents it.
+/// Returns whether the action sends something to the service, so that an outage prevents the
+/// action.
 fn needs_service(action: Action) -> bool {
     matches!(
         action,
@@ -146,7 +147,7 @@ fn program_reason(app: &App, action: Action) -> Option<String> {
     }
 }
 
-/// Why an action does not exist where the state is presented as text.
+/// Returns why an action does not exist if the state is presented as text.
 pub fn drawing_reason(action: Action) -> Option<&'static str> {
     Some(match action {
         Action::LargerTiles | Action::SmallerTiles => {
@@ -189,7 +190,8 @@ pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
         Action::AddMedia | Action::Reindex if app.setup.read_only => {
             Some("opened with --read-only".to_owned())
         }
-        // A busy dataset does not prevent an addition: it is queued until the dataset is free.
+        // A busy dataset does not prevent an addition, because the addition is queued until the
+        // dataset is free.
         Action::AddMedia => target_allows(app, Operation::AddMedia)
             .filter(|_| app.target_dataset().is_none_or(|dataset| !dataset.status.is_busy())),
         Action::Reindex => target_allows(app, Operation::Reindex),

@@ -1,4 +1,4 @@
-//! Why searching, paging, editing the query, and selecting are unavailable.
+//! Decides why searching, paging, editing the query, and selecting are unavailable.
 
 use tessera_model::{AnchorKind, Basket, Operation, Query, Selection};
 
@@ -77,7 +77,7 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
     }
 }
 
-/// Why no limit can be put on the scores of the search on screen.
+/// Returns why the scores of the search on screen cannot be limited.
 fn scores_reason(app: &App) -> Option<String> {
     let view = app.results.view()?;
     let reason = "only searches by a picture or a caption have scores";
@@ -136,14 +136,14 @@ fn computed_reason(app: &App) -> Option<String> {
     unless(!computed, "this was computed from loaded pages; Esc returns to a search")
 }
 
-/// Why the search on screen cannot change its granularity or entity.
+/// Returns why the search on screen cannot change its granularity or entity type.
 fn fixed_search_reason(app: &App) -> Option<String> {
     let view = app.results.view()?;
     if let Some(reason) = computed_reason(app) {
         return Some(reason);
     }
-    // An upload is registered for one granularity and entity, so changing them registers its file
-    // again.
+    // An upload is registered for one granularity and entity type, so changing them registers its
+    // file again.
     let upload =
         matches!(view.search.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
     if upload { status_allows(app, Operation::VisualSearch) } else { None }
@@ -174,7 +174,8 @@ pub(in crate::app) fn selection_reason(app: &App, action: Action) -> Option<Stri
     basket_loaded(app).or(reason)
 }
 
-/// The saved basket must have been loaded, so that it is not overwritten.
+/// Returns why the basket cannot be changed. The saved basket must have been loaded, because it
+/// would otherwise be overwritten.
 pub(in crate::app) fn basket_loaded(app: &App) -> Option<String> {
     let Some(view) = app.results.view() else { return dataset_open(app) };
     let basket = app.baskets.remote(view.search.dataset);

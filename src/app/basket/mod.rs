@@ -1,5 +1,5 @@
-//! The basket: what is selected across pages and searches, per dataset. A basket is loaded when its dataset
-//! opens and saved after every change, so that it survives a crash.
+//! The basket: what is selected in a dataset, across pages and searches. A basket is loaded when its dataset opens and
+//! saved after every change, so that it survives a crash.
 
 mod select;
 
@@ -53,20 +53,20 @@ impl Baskets {
     }
 }
 
-/// A selection that takes more than one key.
+/// A selection that takes more than one key or mouse event.
 #[derive(Debug, Default)]
 pub struct PendingSelection {
-    /// Where a range starts, while one is being selected.
+    /// The cluster at which a range starts, while a range is being selected.
     pub range: Option<ClusterId>,
     pub all_pages: Option<SelectAllPages>,
     pub drag: Option<TileDrag>,
 }
 
-/// The mouse button was pressed on a tile.
+/// A press of the mouse button on a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileDrag {
     pub start: usize,
-    /// Whether it was moved over other tiles since.
+    /// Whether the mouse has been moved over another tile since.
     pub moved: bool,
 }
 
@@ -114,7 +114,7 @@ impl Baskets {
     pub(in crate::app) fn loaded(&mut self, dataset: DatasetId, result: LoadedState, now: Uptime) {
         let basket = result.map(|value| match value {
             Some(StateValue::Basket(_, selection)) => Basket::new(selection),
-            // Other state is not stored under this key.
+            // No other state is stored under this key.
             _ => Basket::default(),
         });
         self.by_dataset.entry(dataset).or_default().finish(now, basket);
@@ -125,7 +125,8 @@ impl Baskets {
         self.needs_load(dataset).then_some(StateKey::Basket(dataset))
     }
 
-    /// The dataset was reindexed, or the service does not find what is selected.
+    /// Marks the selected clusters as stale after the dataset was reindexed, or after the service
+    /// could not find what is selected.
     pub(in crate::app) fn flag_stale(&mut self, dataset: DatasetId, outbox: &mut Outbox) {
         let stale = self.get_mut(dataset).map_or(0, Basket::mark_stale);
         if stale > 0 {
@@ -203,17 +204,17 @@ impl Results {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectionState {
     Unselected,
-    /// This many of its items are selected individually.
+    /// This many items of the cluster are selected individually.
     Items(usize),
     Whole,
-    /// The cluster is selected, without this many excluded items.
+    /// The cluster is selected without this many excluded items.
     Partial(usize),
-    /// The cluster is selected, but from before the dataset was reindexed.
+    /// The cluster is selected, but was selected before the dataset was reindexed.
     Stale,
 }
 
 impl Baskets {
-    /// The state of its cluster, or of the member that it shows.
+    /// Returns the state of the cluster that a tile shows, or of the member if the tile shows one.
     pub fn tile_selection_state(&self, tile: &Tile, results: &Results) -> SelectionState {
         self.selection_state(
             tile.cluster,
@@ -222,7 +223,7 @@ impl Baskets {
         )
     }
 
-    /// The state of a cluster, or of one of its members.
+    /// Returns the state of a cluster, or of one of its members.
     pub fn selection_state(
         &self,
         cluster: &Cluster,
@@ -249,7 +250,7 @@ impl Baskets {
         }
     }
 
-    /// How many entries are on the page, and how many this search hides.
+    /// Returns how many entries are on the page, and how many are not visible in this search.
     pub fn visible_and_hidden_selected(&self, results: &Results) -> (usize, usize) {
         let Some(selection) = self.selection(results) else { return (0, 0) };
         let count = |cluster: &Cluster| match self.selection_state(cluster, None, results) {
@@ -263,7 +264,7 @@ impl Baskets {
 }
 
 impl Results {
-    /// The clusters behind the tiles at these positions, folded ones included.
+    /// Returns the clusters of the tiles at these positions, including folded clusters.
     pub fn clusters_of_tiles(&self, tiles: RangeInclusive<usize>) -> Vec<&Cluster> {
         let Some(page) = self.page() else { return Vec::new() };
         let visible = self.visible_clusters().into_iter().enumerate();

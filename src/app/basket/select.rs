@@ -1,5 +1,5 @@
-//! Selecting with keys: an item, a range, a page, or all clusters of a search, page after page, until the last
-//! page or a key.
+//! Selects with keys: an item, a range, a page, or all clusters of a search. All clusters are selected page by page,
+//! until the last page or until the user presses a key.
 
 use std::ops::RangeInclusive;
 
@@ -16,7 +16,7 @@ use crate::app::{
 type BasketChange = fn(&mut Basket, Vec<SelectionEntry>) -> SelectionChange;
 
 impl Baskets {
-    /// Toggles what is under the cursor: a cluster, or in the detail an item.
+    /// Toggles what is under the cursor: a cluster, or an item in the detail.
     pub(in crate::app) fn toggle_selected(
         &mut self,
         focus: Pane,
@@ -37,7 +37,8 @@ impl Baskets {
         }
     }
 
-    /// Toggles the preview; inside a selected cluster, excludes or includes it.
+    /// Toggles the selection of the preview. Inside a selected cluster, this excludes the preview
+    /// or includes it again.
     pub(in crate::app) fn toggle_preview_selected(
         &mut self,
         results: &Results,
@@ -61,7 +62,7 @@ impl Baskets {
         outbox.notify(Level::Success, text);
     }
 
-    /// Starts a range at the cursor; the second time selects it.
+    /// Starts a range at the cursor. The second call selects the range.
     pub(in crate::app) fn select_range(&mut self, results: &Results, outbox: &mut Outbox) {
         let Some(range) = self.selected_tile_range(results) else {
             self.pending.range = results.cluster().map(|cluster| cluster.id);
@@ -81,7 +82,7 @@ impl Baskets {
         Some(from.min(to)..=from.max(to))
     }
 
-    /// Changes the basket by the clusters of the page that the filter shows.
+    /// Changes the basket by the clusters on the page that the filter shows.
     pub(in crate::app) fn change_page(
         &mut self,
         change: BasketChange,
@@ -123,16 +124,16 @@ impl Outbox {
     }
 }
 
-/// Pages that are loaded before the user has to confirm that it continues.
+/// The number of pages that are loaded before the user has to confirm to continue.
 const PAGES_PER_CONFIRMATION: usize = 50;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectAllPages {
     pub next_page: Search,
     pub pages_done: usize,
-    /// Clusters that were not selected before.
+    /// The number of clusters that were not selected before.
     pub clusters_added: usize,
-    /// Waits for the user's confirmation.
+    /// Whether the selection waits for the user's confirmation.
     pub paused: bool,
 }
 
@@ -168,7 +169,7 @@ impl Baskets {
         }
     }
 
-    /// A page could not be loaded: stops, and keeps what is selected.
+    /// Stops because a page could not be loaded, and keeps what is selected.
     pub(in crate::app) fn select_all_page_failed(
         &mut self,
         search: &Search,
@@ -198,7 +199,7 @@ impl Baskets {
             },
             outbox,
         );
-        // Keeps the page on screen in the cache.
+        // Requesting the entry keeps the page on screen in the cache.
         if let Some(search_on_screen) = results.view().map(|view| view.search.clone()) {
             results.pages.entry(search_on_screen);
         }
@@ -212,7 +213,7 @@ impl Baskets {
         }
     }
 
-    /// Cancels a range or selecting all pages. Returns whether there was one.
+    /// Cancels a range, or the selection of all pages. Returns whether there was one.
     pub(in crate::app) fn cancel_pending(&mut self, outbox: &mut Outbox) -> bool {
         if self.pending.range.take().is_some() {
             return true;

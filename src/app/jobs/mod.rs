@@ -1,5 +1,5 @@
-//! Jobs: exports, additions and reindexes that were started in this program, over restarts. This file has the
-//! list of jobs, what the user does with them, and what is saved of them.
+//! The jobs: exports, additions and reindexes that were started in this program, including earlier runs. This file has
+//! the list of jobs, what the user does with them, and what is saved of them.
 
 mod responses;
 pub mod rows;
@@ -29,17 +29,17 @@ use crate::{
 
 #[derive(Debug, Default)]
 pub struct Jobs {
-    /// Oldest first.
+    /// The jobs by id, oldest first.
     by_id: BTreeMap<JobId, Job>,
     cursor: usize,
     next_id: u32,
-    /// Whether the jobs of earlier runs were loaded.
+    /// Whether the jobs of earlier runs are loaded.
     loaded: Remote<()>,
     saved_records: Vec<JobRecord>,
     /// The number of unsent additions that the user was last warned about when quitting.
     pub(in crate::app) quit_warned_about: usize,
     pub(in crate::app) reported_activity: Activity,
-    /// The form of the newest addition, to correct it when the service rejects it.
+    /// The form of the newest addition, so that the user can correct it if the service rejects it.
     pub(in crate::app) submitted_form: Option<(JobId, Box<AddMediaForm>)>,
 }
 
@@ -60,7 +60,7 @@ impl Jobs {
         self.by_id.is_empty()
     }
 
-    /// The selected row; 0 is the newest job.
+    /// Returns the selected row. Row 0 is the newest job.
     pub fn cursor(&self) -> usize {
         self.cursor
     }
@@ -77,7 +77,7 @@ impl Jobs {
         self.cursor = moved_cursor(self.cursor, by, self.by_id.len());
     }
 
-    /// Puts the cursor on a row, or on the last one.
+    /// Moves the cursor to a row, or to the last row if there are fewer.
     pub(in crate::app) fn select_row(&mut self, row: usize) {
         self.cursor = moved_cursor(row, 0, self.by_id.len());
     }
@@ -87,7 +87,7 @@ impl Jobs {
         self.insert(None, create)
     }
 
-    /// Adds a job, or replaces the one with this id.
+    /// Adds a job, or replaces the job with this id.
     fn insert(&mut self, known: Option<JobId>, create: impl FnOnce(JobId) -> Job) -> JobId {
         let id = known.unwrap_or(JobId(self.next_id));
         self.next_id = self.next_id.max(id.0 + 1);
@@ -95,7 +95,7 @@ impl Jobs {
         id
     }
 
-    /// Removes the selected row. The data at the service and on this disk stays.
+    /// Removes the selected row. The data at the service and on this disk is not removed.
     pub(in crate::app) fn remove_selected(&mut self) {
         if let Some(id) = self.selected().map(|job| job.id) {
             self.by_id.remove(&id);
@@ -127,7 +127,8 @@ impl Jobs {
         self.add(|id| Job::new(id, dataset, kind, clock))
     }
 
-    /// Sends an addition, or queues it until the dataset is free. `folders` are among its paths.
+    /// Sends an addition, or queues it until the dataset is free. `folders` are the paths of the
+    /// addition that are folders.
     pub(in crate::app) fn start_add_media(
         &mut self,
         dataset: (DatasetId, SafeText),
@@ -203,7 +204,8 @@ impl Jobs {
         }
     }
 
-    /// The job that Download applies to: the selected one in the jobs pane, else the newest.
+    /// Returns the job that the action Download applies to: the selected job in the jobs pane, and
+    /// the newest ready export in other panes.
     pub(in crate::app) fn job_to_download(&self, focus: Pane) -> Option<&Job> {
         let ready = |job: &&Job| matches!(job.state(), JobState::ExportReady(_));
         match focus {
@@ -234,7 +236,7 @@ impl Jobs {
             _ => Lane::Export(id),
         };
         let Some(message) = self.transition(id, Job::stop_watching, outbox) else { return };
-        // The service may have changed the dataset.
+        // The service may have changed the dataset, so the datasets are loaded again.
         if matches!(self.get(id).map(Job::state), Some(JobState::Uncertain(_))) {
             store.datasets.invalidate();
         }
@@ -242,7 +244,7 @@ impl Jobs {
         outbox.notify(Level::Success, message);
     }
 
-    /// Polls every job now, and watches the selected one again.
+    /// Polls every job now, and watches the selected job again if it was unwatched.
     pub(in crate::app) fn poll_now(&mut self, focus: Pane) {
         let selected = self.selected().map(|job| job.id).filter(|_| focus == Pane::Jobs);
         for job in self.by_id.values_mut() {
@@ -256,7 +258,8 @@ impl Jobs {
         }
     }
 
-    /// Applies a transition; one that the state of the job does not allow is shown as an error.
+    /// Applies a transition. A transition that the state of the job does not allow is shown as an
+    /// error.
     pub(in crate::app) fn transition<T>(
         &mut self,
         id: JobId,
@@ -269,13 +272,14 @@ impl Jobs {
 }
 
 impl Jobs {
-    /// When the jobs of other instances are due. Those that cannot be read are not tried again.
+    /// Returns when the jobs of other instances are due. After a failure, they are not loaded
+    /// again.
     pub(in crate::app) fn load_due(&self, interval: Duration) -> Option<Uptime> {
         self.loaded.due(self.loaded.failure().is_none().then_some(interval))
     }
 
-    /// Adds the jobs of instances that have exited, and shows those of running ones. A job that is
-    /// known keeps its id. Returns the added ones of exited instances.
+    /// Adds the jobs of instances that have exited, and shows the jobs of running instances. A
+    /// known job keeps its id. Returns the jobs that were added from exited instances.
     fn adopt(&mut self, exited: Vec<JobRecord>, other_instances: Vec<JobRecord>) -> Vec<JobId> {
         let (elsewhere, mine): (Vec<&Job>, Vec<&Job>) =
             self.iter().partition(|job| matches!(job.state(), JobState::OtherInstance(_)));
@@ -294,14 +298,14 @@ impl Jobs {
         adopted
     }
 
-    /// Puts the cursor on a job, or on the newest one.
+    /// Moves the cursor to a job, or to the newest job.
     fn select(&mut self, job: Option<JobId>) {
         let row = self.iter().rev().position(|other| Some(other.id) == job);
         self.select_row(row.unwrap_or(0));
     }
 
-    /// The records to save, if they have changed. None before the saved ones were loaded, so that
-    /// they are not overwritten.
+    /// Returns the records to save, if they have changed. Before the saved records are loaded, this
+    /// returns `None`, so that they are not overwritten.
     fn changed_records(&mut self) -> Option<Vec<JobRecord>> {
         if self.loaded.value().is_none() && self.loaded.failure().is_none() {
             return None;
@@ -317,7 +321,7 @@ impl Jobs {
 }
 
 impl Jobs {
-    /// The jobs of earlier runs and of commands were loaded; those in progress are followed.
+    /// Adds the loaded jobs of earlier runs and of commands, and follows the jobs in progress.
     pub(in crate::app) fn jobs_loaded(
         &mut self,
         result: LoadedState,
@@ -362,8 +366,8 @@ impl Jobs {
         (!parts.is_empty()).then(|| format!("{all} {origin}: {}", parts.join(", ")))
     }
 
-    /// Saves what has changed. It is the first effect, so that no later one can be lost by a crash
-    /// without a trace.
+    /// Saves the jobs that have changed. Saving is the first effect of an event, so that after a
+    /// crash no later effect is missing from the saved jobs.
     pub(in crate::app) fn save(&mut self, outbox: &mut Outbox) {
         let Some(own) = self.changed_records() else { return };
         let value = StateValue::Jobs { own, other_instances: Vec::new() };

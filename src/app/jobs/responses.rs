@@ -1,5 +1,5 @@
-//! What the responses of the service change in jobs, what follows from each change, and the alerts outside the
-//! panes about jobs that ended. No alert is sent about a job while the user has the jobs pane open.
+//! Applies the responses of the service to jobs, and sends alerts about jobs that ended. No alert is sent while the
+//! user has the jobs pane open.
 
 use tessera_model::{Archive, ExportTask, Failure, FailureKind, SafeText, text::count_with_noun};
 use tessera_wire::add_media::Accepted;
@@ -70,7 +70,7 @@ impl Jobs {
         let Some(job) = self.get(id) else { return };
         let of_selection = job.export().is_some_and(|export| export.selection.is_some());
         let dataset = job.dataset;
-        // What we know of the dataset was out of date.
+        // What is stored about the dataset was out of date.
         if matches!(failure.kind, FailureKind::Conflict | FailureKind::NotFound) {
             store.datasets.invalidate();
         }
@@ -133,7 +133,8 @@ impl Jobs {
         self.send_queued(store, login, outbox);
     }
 
-    /// After every event: adds the new states to the histories, announces the ends, and saves.
+    /// Runs after every event. Adds the new states to the histories, announces the jobs that ended,
+    /// and saves.
     pub(in crate::app) fn track(
         &mut self,
         setup: &Setup,
@@ -157,14 +158,14 @@ impl Jobs {
 pub enum JobAlert {
     Bell,
     Desktop(SafeText),
-    /// Active jobs, with percent where it is known.
+    /// Progress of the active jobs, in percent if it is known.
     Activity(Activity),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
     pub active_jobs: usize,
-    /// Average percent of the jobs whose progress is known.
+    /// The average percentage of the jobs whose progress is known.
     pub percent: Option<u8>,
 }
 

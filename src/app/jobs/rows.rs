@@ -1,5 +1,5 @@
-//! The rows of the jobs pane, and a job in words. A job has one row, and further ones for its summary while rows
-//! are free.
+//! The rows of the jobs pane, and the description of a job in words. A job has one row, and further rows for its
+//! summary while rows are free.
 
 use ratatui::layout::Rect;
 use tessera_model::{
@@ -15,22 +15,21 @@ use crate::{
     job::{Job, JobState},
 };
 
-/// The width from which on a row has the id and the next poll (columns).
+/// The width in columns from which a row has the id and the next poll.
 const WIDE_COLUMNS: u16 = 100;
-/// The columns before the summary, without names and states, without and with progress, and with id and
-/// next poll.
+/// The columns before the summary, apart from names and states: the kind, the progress, and the id with the next poll.
 const KIND_COLUMNS: u16 = 13;
 const PROGRESS_COLUMNS: u16 = 16;
 const ID_COLUMNS: u16 = 21;
-/// A summary with less room beside the state is below it (columns).
+/// If fewer columns than this are left beside the state, the summary is in the row below.
 const MIN_SUMMARY_COLUMNS: u16 = 24;
-/// The column of a summary below the state.
+/// The column at which a summary in the row below begins.
 const INDENT: u16 = 3;
-/// The columns of names and of states: what they have in a narrow pane, and at most.
+/// The columns of names and of states: in a narrow pane, and the maximum.
 const MIN_TEXT_COLUMNS: u16 = 16;
 const MAX_TEXT_COLUMNS: u16 = 32;
 
-/// What a row of the pane shows, and in how many columns.
+/// The parts that a row of the pane shows, with their columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobColumns {
     width: u16,
@@ -39,7 +38,8 @@ pub struct JobColumns {
 }
 
 impl JobColumns {
-    /// Gives names and states the columns that the longest ones need, if the pane is wide.
+    /// Computes the columns. In a wide pane, names and states get the columns that the longest of
+    /// them needs.
     pub fn new(app: &App, width: u16) -> Self {
         let widest = |text: fn(&Job) -> String| {
             let needed = app.jobs.iter().map(|job| text(job).width()).max().unwrap_or(0);
@@ -62,7 +62,7 @@ impl JobColumns {
         KIND_COLUMNS + self.name + self.state + 2
     }
 
-    /// The row and the column where the summary of a job begins.
+    /// Returns the row and the column at which the summary of a job begins.
     pub fn summary_place(self) -> (u16, u16) {
         let id = if self.shows_id() { ID_COLUMNS } else { 0 };
         let beside = self.before_progress() + PROGRESS_COLUMNS + id;
@@ -74,10 +74,10 @@ pub fn summary(app: &App, job: &Job) -> String {
     if app.login.waits_for_login(job) { login_summary(job) } else { job_summary(job) }
 }
 
-/// The area of each visible job, newest first.
+/// The areas of the visible jobs, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRows {
-    /// The first visible job.
+    /// The index of the first visible job.
     pub top: usize,
     pub columns: JobColumns,
     pub areas: Vec<(usize, Rect)>,
@@ -120,7 +120,7 @@ pub fn job_state_text(job: &Job) -> String {
     }
 }
 
-/// What is known of a job that cannot be followed without login.
+/// Describes a job that cannot be followed without login, by its last known state.
 pub(in crate::app) fn login_summary(job: &Job) -> String {
     format!("last {} · L opens the login", job_state_text(job))
 }
@@ -171,7 +171,7 @@ fn added_text(job: &Job) -> String {
     added.map_or_else(String::new, |added| format!("+{} · ", items(added)))
 }
 
-/// The last two states; the detail of the job shows all.
+/// Returns the last two states. The detail of the job shows all states.
 fn last_states(job: &Job) -> String {
     let states: Vec<&str> =
         job.history().transitions().iter().map(|step| step.state.as_str()).collect();

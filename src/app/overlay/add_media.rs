@@ -365,7 +365,7 @@ impl Store {
 const FIELD_COLUMN: u16 = 12;
 /// Columns of a number. Its default or its error is shown beside them.
 const NUMBER_COLUMNS: u16 = 24;
-/// Columns of a sequence of statuses. A note is shown beside them.
+/// The column of a note beside a sequence of statuses.
 const NOTE_COLUMN: u16 = 40;
 
 /// Draws a label. Returns the area of its field.

@@ -28,13 +28,13 @@ use crate::{
 
 /// The columns from which on the histogram is beside the facts.
 pub const WIDE_COLUMNS: u16 = 72;
-/// Rows of the histogram with its heading.
+/// The rows of the histogram with its heading.
 pub const HISTOGRAM_ROWS: u16 = 11;
-/// Rows of the facts.
+/// The rows of the facts.
 pub const FACT_ROWS: u16 = 9;
-/// The column where values begin.
+/// The column at which values begin.
 pub const VALUE_COLUMN: u16 = 23;
-/// Cells of a picture with its margin (columns, rows).
+/// The cells of a picture with its margin (columns, rows).
 const TILE_SIZE: (u16, u16) = (16, 6);
 
 #[derive(Clone, Debug)]
@@ -119,21 +119,21 @@ impl Dialog for ArchiveInspector {
 }
 
 impl ArchiveInspector {
-    /// The number of columns of the metadata with their names.
+    /// Returns the number of columns in the metadata, with their names.
     pub fn columns_text(&self) -> String {
         let columns = self.inspection.value().map_or(&[][..], |found| &found.columns);
         let names: Vec<&str> = columns.iter().map(SafeText::as_str).collect();
         format!("{}: {}", columns.len(), names.join(", "))
     }
 
-    /// The rows that the facts, the names of the columns and the histogram need.
+    /// Returns the rows that the facts, the names of the columns and the histogram need.
     fn text_rows(&self, width: u16) -> u16 {
         let beside = if width < WIDE_COLUMNS { FACT_ROWS + 1 } else { 0 };
         let columns = width.saturating_sub(VALUE_COLUMN + 1);
         HISTOGRAM_ROWS + beside + wrapped_rows(&self.columns_text(), columns) + 1
     }
 
-    /// The area of the text, above the pictures.
+    /// Returns the area of the text, above the pictures.
     pub fn text_area(&self, area: Rect) -> Rect {
         let room = inner_area(area);
         Rect { height: room.height.min(self.text_rows(room.width)), ..room }

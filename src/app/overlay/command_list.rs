@@ -74,13 +74,13 @@ pub struct CommandList {
     has_picture: bool,
 }
 
-/// Columns of the picture beside the list.
+/// The columns of the picture beside the list.
 const PICTURE_COLUMNS: u16 = 26;
-/// Rows of a list with a picture.
+/// The rows of a list with a picture.
 const ROWS_WITH_PICTURE: u16 = 14;
 
 impl CommandList {
-    /// The areas of the list and of the picture of the selected row, inside the dialog.
+    /// Returns the areas of the list and of the picture of the selected row, inside the dialog.
     pub fn areas(&self, inside: Rect) -> (Rect, Option<Rect>) {
         if !self.has_picture || inside.width < 3 * PICTURE_COLUMNS {
             return (inside, None);
@@ -90,7 +90,8 @@ impl CommandList {
         (list, Some(picture))
     }
 
-    /// The picture of the selected past search, if it is on this machine or on a loaded page.
+    /// Returns the picture of the selected past search, if it is on this machine or on a loaded
+    /// page.
     pub fn picture(&self, app: &App, area: Rect) -> Option<(PictureView, Canvas)> {
         let picture = self.selected_picture(app, area)?;
         Some((picture.view, picture.canvas))

@@ -191,7 +191,8 @@ impl Dialog for ExportForm {
     }
 }
 
-/// The entries that the command names, at most. More entries come from a file, which `w` in the basket saves.
+/// The maximum number of entries that the command names. With more entries, the command reads a file, which `w` in the
+/// basket saves.
 const MAX_ENTRIES_IN_COMMAND: usize = 4;
 
 fn selection_options(selection: &Selection) -> ShellCommand {
@@ -254,7 +255,7 @@ impl ExportForm {
 }
 
 const FIELD_COLUMN: u16 = 14;
-/// The entries that are listed, at most.
+/// The maximum number of entries that are listed.
 const MAX_ENTRIES: usize = 150;
 
 fn draw_dataset(rows: &mut FormRows<App>, form: &ExportForm) {

@@ -46,14 +46,14 @@ pub struct FacetValue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facets {
     pub section: FacetSection,
-    /// The selected row.
+    /// The index of the selected row.
     pub cursor: usize,
     /// Whether the selected value is excluded instead of required.
     excludes: bool,
 }
 
 impl Facets {
-    /// The values of the section.
+    /// Returns the values of the section.
     pub fn values(self, app: &App) -> Vec<FacetValue> {
         match self.section {
             FacetSection::Counted(kind) => Facets::counted_values(app, kind),
@@ -153,7 +153,7 @@ impl Dialog for Facets {
         }
         ctx.put(inside, 0, &kinds);
         let facets = self.values(ctx.app);
-        // The blank row is left out where the values need it.
+        // The blank row is omitted if the values need it.
         let is_full = facets.len() + 2 > usize::from(inside.height);
         let rows = below(inside, if is_full { 1 } else { 2 });
         let rows = match self.section {
@@ -206,7 +206,7 @@ impl Facets {
         facets.map(value).collect()
     }
 
-    /// The kinds of values that the loaded results have, and the issues.
+    /// Returns the kinds of values that the loaded results have, and the issues.
     pub fn sections(app: &App) -> Vec<FacetSection> {
         let kinds = FacetKind::ALL.into_iter();
         let counted = kinds.filter(|kind| !Facets::counted_values(app, *kind).is_empty());
@@ -214,9 +214,9 @@ impl Facets {
     }
 }
 
-/// Cells of the longest bar.
+/// The cells of the longest bar.
 const MAX_BAR: usize = 24;
-/// Cells that a name leaves for the bar and the count.
+/// The cells that a name leaves for the bar and the count.
 const BAR_AND_COUNT: usize = 20;
 
 const ISSUES_NOTE: &str =

@@ -1,5 +1,5 @@
-//! The keys that dialogs share: those of text fields, of typed paths with completion, of forms, and of texts that
-//! scroll.
+//! Handles the keys that dialogs share: keys of text fields, of typed paths with completion, of forms, and of texts
+//! that scroll.
 
 use std::{
     borrow::Cow,
@@ -27,8 +27,8 @@ pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
 }
 
 /// Splits a line at spaces that are not quoted or escaped, as a shell does, because terminals paste dropped files in
-/// this form. A line with an open quote is one word. A line that begins with `#`, which would be a comment in a
-/// shell, is one word, too.
+/// this form. A line with an open quote is one word. So is a line that begins with `#`, which would be
+/// a comment in a shell.
 pub fn split_words(typed: &str) -> Vec<String> {
     if typed.starts_with('#') {
         return vec![typed.to_owned()];
@@ -83,7 +83,7 @@ pub struct PathInput {
 }
 
 impl PathInput {
-    /// The typed path up to its last slash, and the rest.
+    /// Returns the typed path up to its last slash, and the rest.
     fn split(&self) -> (&str, &str) {
         let typed = self.text.value().trim_start();
         typed.rfind('/').map_or(("", typed), |slash| typed.split_at(slash + 1))
@@ -155,8 +155,9 @@ fn name(entry: &FolderEntry) -> Cow<'_, str> {
     entry.file_name.to_string_lossy()
 }
 
-/// The path that a terminal pastes for a dropped file: a `file://` address, a quoted path, or one
-/// with escaped spaces. The first of several; `None` for other text.
+/// Returns the path that a terminal pastes for a dropped file: a `file://` address, a quoted path,
+/// or a path with escaped spaces. If there are several paths, the first is returned. Other text
+/// gives `None`.
 fn parse_dropped_path(raw: &str) -> Option<String> {
     let line = raw.trim().lines().next()?.trim();
     if let Some(address) = line.strip_prefix("file://") {
@@ -211,7 +212,7 @@ pub(super) fn handle_form_key<F: Copy + PartialEq>(
     Some(KeyResult::Stay)
 }
 
-/// Lines that `PgUp` and `PgDn` scroll by.
+/// The number of lines that `PgUp` and `PgDn` scroll by.
 const PAGE_LINES: isize = 10;
 
 impl ScrollState {

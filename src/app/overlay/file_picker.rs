@@ -42,7 +42,7 @@ pub struct FilePicker {
 
 #[derive(Clone, Copy, Debug)]
 pub enum FileCandidate<'a> {
-    /// A query image since the program started.
+    /// A query image that was used since the program started.
     Recent(&'a Path),
     FolderEntry(&'a FolderListing, &'a FolderEntry),
 }
@@ -71,7 +71,7 @@ impl<'a> FileCandidate<'a> {
 pub struct FilePickerAreas {
     pub path: Rect,
     pub candidates: Rect,
-    /// The preview, which is empty on a narrow screen.
+    /// The area of the preview, which is empty on a narrow screen.
     pub picture: Rect,
 }
 
@@ -103,7 +103,7 @@ impl FilePicker {
         candidate.or_else(|| self.path.path(app.setup.home_dir.as_deref()))
     }
 
-    /// Returns why the typed path cannot be a picture, once its folder was read: the folder has no such file.
+    /// Returns why the typed path cannot be a picture, once its folder was read and has no such file.
     fn missing_reason(&self, app: &App) -> Option<String> {
         let folder = self.listing(app)?;
         if let Some(failure) = folder.failure() {

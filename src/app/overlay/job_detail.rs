@@ -26,7 +26,7 @@ use crate::{
 pub struct JobDetail {
     pub job: JobId,
     pub scroll: ScrollState,
-    /// The height with the frame when the dialog was opened.
+    /// The rows of the dialog with its frame when it was opened.
     rows: u16,
 }
 

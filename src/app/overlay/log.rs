@@ -60,7 +60,7 @@ fn log_entries(
     });
     let mut entries: Vec<(Uptime, LogEntry)> =
         requests.chain(notifications).chain(changes).collect();
-    // The sort is stable: entries of one event keep their order.
+    // The sort is stable, so entries of one event keep their order.
     entries.sort_by_key(|(at, _)| Reverse(*at));
     entries
 }

@@ -56,19 +56,20 @@ pub enum KeyResult {
 
 /// A dialog: a plain value that handles keys and draws itself.
 pub trait Dialog: Any + Debug + CloneDialog {
-    /// Handles a key. Meanwhile, `app` has no open dialog.
+    /// Handles a key. `app` has no open dialog while this runs.
     fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult;
 
-    /// The columns and rows that the dialog needs with its frame. They are clipped to the screen.
+    /// Returns the columns and rows that the dialog needs with its frame. They are clipped to the
+    /// screen.
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16);
 
-    /// The keys of the dialog, for the last line of the screen.
+    /// Returns the keys of the dialog, for the last line of the screen.
     fn hints(&self) -> &'static str;
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect);
 
-    /// The area on a screen of this size. A third of the free rows is above it, and the notification and the hints
-    /// are below it.
+    /// Returns the area on a screen of this size. A third of the free rows is above the dialog, and the notification
+    /// and the hints are below it.
     fn area(&self, screen: (u16, u16)) -> Rect {
         const LINES_BELOW: u16 = 2;
         let (columns, rows) = self.preferred_size(screen);
@@ -77,7 +78,7 @@ pub trait Dialog: Any + Debug + CloneDialog {
         Rect { x: (screen.0 - width) / 2, y: (screen.1 - height) / 3, width, height }
     }
 
-    /// The text field that takes pasted text.
+    /// Returns the text field that takes pasted text.
     fn text_input(&mut self) -> Option<&mut Input> {
         None
     }
@@ -97,7 +98,8 @@ pub trait Dialog: Any + Debug + CloneDialog {
         Vec::new()
     }
 
-    /// The operation that the dialog starts. Before it starts, the status of its dataset must be up to date.
+    /// Returns the operation that the dialog starts. The status of its dataset must be up to date before the operation
+    /// starts.
     fn operation(&self) -> Option<(DatasetId, Operation)> {
         None
     }
@@ -118,7 +120,7 @@ impl<D: Dialog + Clone> CloneDialog for D {
 }
 
 impl dyn Dialog {
-    /// Whether typed text goes into a field of the dialog.
+    /// Returns whether typed text goes into a field of the dialog.
     pub fn takes_text(&self) -> bool {
         self.clone_dialog().text_input().is_some()
     }
@@ -128,7 +130,7 @@ impl dyn Dialog {
 #[derive(Debug, Default)]
 pub struct Overlays {
     open: Option<Box<dyn Dialog>>,
-    /// What was typed in the palette, newest first.
+    /// Earlier input in the palette, newest first.
     pub(in crate::app) palette_history: Vec<String>,
     /// How often each action was picked from the menu or the palette, by its name.
     pub(in crate::app) picked_actions: BTreeMap<String, u32>,
@@ -149,7 +151,7 @@ impl Overlays {
         self.open.as_deref()
     }
 
-    /// The open dialog, if it is one of this type.
+    /// Returns the open dialog, if it is of this type.
     pub fn dialog<D: Dialog>(&self) -> Option<&D> {
         let dialog: &dyn Any = self.open.as_deref()?;
         dialog.downcast_ref()
@@ -216,7 +218,8 @@ impl App {
         }
     }
 
-    /// The area of the open dialog. In text mode it is the whole screen, so that nothing of the dialog is cut.
+    /// Returns the area of the open dialog. In text mode, this is the whole screen, so that nothing of the dialog is
+    /// cut.
     pub fn overlay_area(&self) -> Option<Rect> {
         let area = self.overlays.current()?.area(self.screen.size);
         Some(if self.setup.is_text() {

@@ -101,7 +101,7 @@ impl Palette {
     fn items(app: &App) -> Vec<PickItem> {
         let actions = Action::ALL.iter().filter(|action| **action != Action::Palette);
         let mut items: Vec<_> = actions.map(|&action| Palette::action(app, action)).collect();
-        // The sort is stable: actions that were never picked stay in the order of the help.
+        // The sort is stable, so actions that were never picked stay in the order of the help.
         items.sort_by_key(|item| Reverse(item.picked));
         items.extend(app.store.dataset_list().iter().map(|dataset| {
             PickItem::new(Command::OpenDataset(dataset.id), format!("ds {}", dataset.name))
@@ -171,8 +171,8 @@ fn menu_actions(app: &App) -> impl Iterator<Item = Action> {
         .filter(|action| action.group() != ActionGroup::Navigation && *action != Action::Menu)
         .filter(|&action| applies(pane, action) || applies(everywhere, action))
         .collect();
-    // Actions that only this pane has come first. The order does not change for the results, which have nearly
-    // all.
+    // Actions that only this pane has come first. For the results, the order does not change, because nearly all
+    // actions apply there.
     if !matches!(app.panes.focus, Pane::Results | Pane::Detail) {
         actions.sort_by_key(|&action| !applies(pane, action));
     }

@@ -1,5 +1,5 @@
 //! A list of commands to pick one from. Typing filters the list, and the cursor or a digit picks a row. The command
-//! palette and all lists of commands are made of it.
+//! palette and all lists of commands use this list.
 
 use std::cmp::Reverse;
 
@@ -49,7 +49,7 @@ pub struct PickItem {
     pub prefix: SafeText,
     /// The text of the row. The filter searches the label and the note.
     pub label: SafeText,
-    /// A text behind the label, which is dimmed.
+    /// A dimmed text after the label.
     pub note: SafeText,
     /// Whether the row is dimmed. Picking a disabled row explains why it is disabled.
     pub disabled: bool,
@@ -118,8 +118,7 @@ impl PickList {
         &self.items
     }
 
-    /// Returns the items that match the filter with the best first. Without a filter, all items are returned in
-    /// order.
+    /// Returns the items that match the filter, best first. Without a filter, all items are returned in order.
     pub fn matches(&self) -> Vec<&PickItem> {
         let typed = self.filter.value();
         let mut found: Vec<(usize, &PickItem)> = self
@@ -178,7 +177,7 @@ impl PickList {
     }
 
     pub(super) fn text_input(&mut self) -> &mut Input {
-        // The caller changes the filter, and the cursor may be below the last match then.
+        // The caller changes the filter, so the cursor could be below the last match.
         self.cursor = 0;
         &mut self.filter
     }
@@ -199,7 +198,7 @@ impl PickList {
         }
         ctx.text_field(field, &self.filter, true);
         let matches = self.matches();
-        // The blank row is left out where the matches need it.
+        // The blank row is omitted if the matches need it.
         let rows = below(inside, 1);
         let is_full = rows_of_items(ctx, rows, self, &matches) >= usize::from(rows.height);
         let rows = if is_full { rows } else { below(inside, 2) };
@@ -256,8 +255,8 @@ fn item_lines(
     matches.iter().enumerate().map(line).collect()
 }
 
-/// Draws the matches. Long ones are wrapped while there are rows, and the selected one is shown in full if it is
-/// cut nevertheless.
+/// Draws the matches. Long matches are wrapped while there are rows. If the selected match is still cut, it is shown in
+/// full.
 fn draw_items(ctx: &mut DrawContext, rows: Rect, list: &PickList, matches: &[&PickItem]) {
     // The area may have been laid out for a larger screen.
     let rows = rows.intersection(ctx.buf.area);

@@ -1,5 +1,5 @@
-//! How a region is edited in the region picker: by steps of a key, by its four numbers, and by dragging with the
-//! mouse. A drag draws a new region, moves the region from its inside, or resizes the region from an edge.
+//! Edits a region in the region picker: with the steps of a key, with its four numbers, and by dragging with the mouse.
+//! A drag draws a new region, moves the region from its inside, or resizes the region from an edge.
 
 use ratatui::layout::Rect;
 use tessera_model::{Region, region::Vec2};
@@ -64,7 +64,7 @@ pub enum RegionField {
 }
 
 impl RegionField {
-    /// In the order of the Tab key.
+    /// The fields in the order of the Tab key.
     pub const ALL: [Self; 4] = [Self::X, Self::Y, Self::Width, Self::Height];
 
     pub fn name(self) -> &'static str {
@@ -86,12 +86,12 @@ impl RegionField {
         values[self as usize] = value;
         let [x, y, width, height] = values;
         let region = Region::new(x, y, width, height)?;
-        // Rounds to the decimals that are sent.
+        // The numbers are rounded to the decimals that are sent.
         Some(Region::from_corners(region.top_left(), region.bottom_right(), (0.0, 0.0)))
     }
 }
 
-/// The numbers of a region in the order of [`RegionField::ALL`].
+/// Returns the numbers of a region in the order of [`RegionField::ALL`].
 fn values(region: Region) -> [f64; 4] {
     [region.x, region.y, region.width, region.height]
 }
@@ -207,9 +207,9 @@ impl Drag {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DragEdge {
-    /// Left or top.
+    /// The left or top edge.
     Start,
-    /// Right or bottom.
+    /// The right or bottom edge.
     End,
 }
 

@@ -59,7 +59,7 @@ impl RegionPicker {
     }
 }
 
-/// The regions that `u` brings back, at most.
+/// The maximum number of regions that `u` brings back.
 const MAX_UNDO: usize = 200;
 
 impl Dialog for RegionPicker {
@@ -223,7 +223,7 @@ impl RegionPicker {
     pub(in crate::app) fn open(app: &mut App) {
         let Some(preview) = app.results.preview() else { return };
         if let Some(image) = QueryImage::copy_of(preview) {
-            // An object starts with its own box.
+            // An object starts with its own region.
             let region = app.results.recent_images.region(&image.subject).or(preview.region);
             RegionPicker::open_on(app, QueryImage { region, ..image });
         }
@@ -245,7 +245,8 @@ impl RegionPicker {
 /// A key with what it does.
 pub type KeyHint = (String, &'static str);
 
-/// Keys with their effects and their ranks. The keys with the highest rank are left out first.
+/// Keys with their effects and their ranks. If there is no room, the keys with the highest rank are
+/// omitted first.
 const REGION_KEYS: [(&str, &str, u8); 5] = [
     ("hjkl", "move", 3),
     ("HJKL", "bottom right corner", 9),
@@ -291,7 +292,7 @@ pub fn preset_rows(width: u16) -> Vec<Vec<KeyHint>> {
     packed(presets.map(|(number, (name, _))| (number.to_string(), name)).collect(), width)
 }
 
-/// Returns the cells of a row of keys. Each key and each effect has a space before it, and each pair one behind it.
+/// Returns the cells of a row of keys. There is a space before each key and each effect, and a space after each pair.
 fn cells_of(row: &[KeyHint]) -> usize {
     row.iter().map(|(key, effect)| key.width() + effect.width() + 3).sum()
 }
@@ -310,9 +311,9 @@ fn packed(keys: Vec<KeyHint>, width: u16) -> Vec<Vec<KeyHint>> {
 }
 
 const NUMBER_COLUMNS: u16 = 26;
-/// Rows that the keys leave for the numbers and a fact.
+/// The rows that the keys leave for the numbers and a fact.
 const MIN_BODY_ROWS: u16 = 5;
-/// Rows of the presets beside the numbers, with the text above them.
+/// The rows of the presets beside the numbers, with the text above the presets.
 const PRESET_ROWS: u16 = 9 + 4;
 /// The size in pixels of a picture that is not loaded yet.
 const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
@@ -334,7 +335,7 @@ impl RegionPicker {
     pub fn areas(area: Rect, has_pictures: bool) -> RegionPickerAreas {
         let inner = inner_area(area);
         let max_rows = inner.height.saturating_sub(MIN_BODY_ROWS).max(1);
-        // The key that zooms is measured with its longest text, so that the picture stays where it is.
+        // The key that zooms is measured with its longest text, so that the picture does not move.
         let keys = row_count(&key_rows(true, inner.width, max_rows));
         let text = wrapped_rows(SEARCH_TEXT, inner.width.saturating_sub(1));
         let keys = if keys + text <= max_rows { keys + text } else { keys };
@@ -435,7 +436,7 @@ fn row_count(rows: &[Vec<KeyHint>]) -> u16 {
 }
 
 impl RegionPicker {
-    /// Returns the title. The name of the picture is shortened or left out if it has no room.
+    /// Returns the title. The name of the picture is shortened, or omitted if there is no room.
     fn title(&self, ctx: &DrawContext, cells: usize) -> String {
         const MIN_NAME: usize = 8;
         let what = "Pick a region   ";
@@ -481,7 +482,7 @@ fn draw_presets(ctx: &mut DrawContext, area: Rect) {
 
 fn draw_numbers(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
     let theme = ctx.theme;
-    // The first row is left blank only if there are enough rows.
+    // The first row stays blank only if there are enough rows.
     let top = u16::from(area.height > 12);
     for (row, side) in (top..area.height).zip(RegionField::ALL) {
         draw_number(ctx, line(area, row), side, picker);

@@ -21,9 +21,9 @@ use crate::{
     input::{Chord, Key},
 };
 
-/// Columns of a boundary picture.
+/// The columns of a boundary picture.
 const PICTURE_COLUMNS: u16 = 22;
-/// Columns of the smallest plot beside two boundary pictures.
+/// The columns of the smallest plot beside two boundary pictures.
 const MIN_PLOT_COLUMNS: u16 = 24;
 /// How far the cut moves, in thousandths.
 const STEP: i32 = 10;
@@ -31,11 +31,11 @@ const LARGE_STEP: i32 = 50;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoreHistogram {
-    /// The score in thousandths below which results stay.
+    /// The score in thousandths below which results are kept.
     cut: i32,
     /// The start of the histogram, in thousandths.
     start: i32,
-    /// The end of the histogram, in thousandths. A cut at the end lets nothing fall out.
+    /// The end of the histogram, in thousandths. A cut at the end drops no results.
     end: i32,
 }
 
@@ -44,12 +44,12 @@ pub struct ScoreHistogram {
 pub struct HistogramAreas {
     /// The bars, one in each column. The lines above and below the plot have text.
     pub plot: Rect,
-    /// The pictures of the last result that stays and of the first that falls out.
+    /// The pictures of the last result that is kept and of the first that is dropped.
     pub boundary: Option<[Rect; 2]>,
 }
 
 impl ScoreHistogram {
-    /// Returns the limit that the cut stands for, or `None` if nothing falls out.
+    /// Returns the limit that the cut stands for, or `None` if no results are dropped.
     pub fn limit(&self) -> Option<Fraction> {
         if self.cut >= self.end { None } else { Fraction::new(self.cut_score()) }
     }
@@ -62,7 +62,7 @@ impl ScoreHistogram {
         self.limit().is_none_or(|limit| score < limit.value())
     }
 
-    /// Returns the loaded clusters that stay and the clusters that fall out, with the closest first.
+    /// Returns the loaded clusters that are kept and the clusters that are dropped, closest first.
     pub fn split<'a>(&self, app: &'a App) -> (Vec<&'a Cluster>, Vec<&'a Cluster>) {
         let mut scored: Vec<(f64, &Cluster)> = app.results.scored_clusters();
         scored.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -168,7 +168,7 @@ impl Dialog for ScoreHistogram {
         "← → move the cut   ↑ ↓ one result   End no limit   Enter search   Esc close"
     }
 
-    /// Moves the cut so that the results up to this one stay, counted from the closest.
+    /// Moves the cut so that the results up to this one are kept, counted from the closest.
     fn select_item(&mut self, index: usize, app: &App) {
         let mut scores: Vec<f64> =
             app.results.scored_clusters().into_iter().map(|(score, _)| score).collect();
@@ -269,7 +269,7 @@ impl ScoreHistogram {
         app.overlays.open(plot);
     }
 
-    /// Returns whether the cut of the open histogram leaves a cluster out.
+    /// Returns whether the cut of the open histogram drops a cluster.
     pub fn falls_out(app: &App, cluster: &Cluster) -> bool {
         let histogram = app.overlays.dialog::<ScoreHistogram>();
         let score = cluster.relevance.as_ref().map(|relevance| relevance.score);
@@ -313,7 +313,7 @@ impl ScoreHistogram {
         ctx.put(above, 0, &[(text, style), (fall_out, theme.dim)]);
     }
 
-    /// Draws a bar for each column, and the cut over the bars. Bars whose results fall out are dimmed.
+    /// Draws a bar for each column, and the cut over the bars. Bars whose results are dropped are dimmed.
     fn draw_bars(&self, ctx: &mut DrawContext, plot: Rect, histogram: &Histogram) {
         let theme = ctx.theme;
         let cut = self.limit().and_then(|limit| histogram.index_of(limit.value()));

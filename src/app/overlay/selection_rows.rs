@@ -1,5 +1,5 @@
-//! How a selection is shown: its totals as text, and its entries as rows. The export form, the basket pane and the
-//! tiles of the results share this.
+//! Shows a selection: its totals as text, and its entries as rows. The export form, the basket pane and the tiles of
+//! the results share this code.
 
 use ratatui::{layout::Rect, style::Style};
 use tessera_model::{

@@ -138,8 +138,7 @@ pub(in crate::app) fn sort_by(app: &mut App, order: SortOrder) {
     }
 }
 
-/// Returns why the clusters cannot be sorted in this order. A score whose direction is not known cannot be sorted
-/// by.
+/// Returns why the clusters cannot be sorted in this order. Scores with an unknown direction cannot be sorted.
 fn order_unavailable(app: &App, order: SortOrder) -> Option<&'static str> {
     let page = app.results.page().filter(|_| order.by == SortKey::Score)?;
     (!can_sort_by_score(page)).then_some("these results have no scores to sort by")

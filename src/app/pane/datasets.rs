@@ -1,5 +1,5 @@
-//! The datasets pane: the selected row, filter and order; and what was observed of each dataset while the program
-//! ran: counts, statuses and their changes.
+//! The state of the datasets pane (selected row, filter and order), and what was observed of each dataset while the
+//! program ran: counts, statuses and status changes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::app::{Level, Outbox, Uptime, view::sort_filter::ListOptions};
 
 #[derive(Debug)]
 pub struct Datasets {
-    /// The selected dataset; the first one by default.
+    /// The selected dataset. `None` selects the first one.
     pub(in crate::app) cursor: Option<DatasetId>,
     pub(in crate::app) list_options: ListOptions,
     pub(in crate::app) auto_refresh: bool,
@@ -52,12 +52,12 @@ pub struct StatusTransition {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatasetHistory {
-    /// The last known number of images, and when it was reported.
+    /// The last known number of images, and when the service reported it.
     pub images: Option<(u64, Uptime)>,
     pub videos: Option<(u64, Uptime)>,
     /// The last status other than ERROR, and when it was observed.
     pub last_good_status: Option<(Status, Uptime)>,
-    /// Status changes, oldest first.
+    /// The status changes, oldest first.
     pub changes: Vec<StatusTransition>,
     status: Option<Status>,
 }

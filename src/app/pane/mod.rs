@@ -1,5 +1,5 @@
-//! The panes: which one has the focus, how they are arranged and drawn, and moving a cursor in a list.
-//! The files of this folder have the state of each: ids and positions, never copies of what the store has.
+//! The panes: which pane has the focus, how the panes are arranged and drawn, and how a cursor moves in a list. The
+//! files of this folder have the state of the panes. They store ids and positions, never copies of what the store has.
 
 mod datasets;
 mod query;
@@ -29,15 +29,15 @@ pub enum Pane {
 }
 
 impl Pane {
-    /// In the order of the Tab key.
+    /// The panes in the order of the Tab key.
     pub const ALL: [Self; 6] =
         [Self::Datasets, Self::Results, Self::Detail, Self::Query, Self::Jobs, Self::Basket];
 
-    /// The panes with a number. The detail has none: it follows the results.
+    /// The panes with a number. The detail has no number, because it follows the results.
     pub const NUMBERED: [Self; 5] =
         [Self::Datasets, Self::Results, Self::Query, Self::Jobs, Self::Basket];
 
-    /// The number on its frame, which is also its key.
+    /// Returns the number on the frame of the pane, which is also its key.
     pub fn number(self) -> Option<usize> {
         Self::NUMBERED.iter().position(|pane| *pane == self).map(|index| index + 1)
     }
@@ -61,12 +61,14 @@ pub struct Panes {
     /// Whether the focused pane fills the screen.
     pub zoomed: bool,
     pub tile_size: TileSize,
-    /// Steps by which the panes beside the results are wider (or narrower) than usual.
+    /// By how many steps the panes beside the results are wider than usual, or narrower if
+    /// negative.
     pub(super) side_width: i16,
     /// Whether the line with key hints is shown.
     pub footer: bool,
     pub theme: ThemeChoice,
-    /// What the panes had to show when the overlay was opened, so that the panes keep their sizes.
+    /// What the panes had to show when the overlay was opened. The panes keep their sizes because
+    /// of it.
     pub(super) contents_before_overlay: Option<PaneContents>,
 }
 
@@ -94,7 +96,7 @@ impl Panes {
     }
 }
 
-/// Rows that `PgUp` and `PgDn` move by in a list.
+/// The number of rows that `PgUp` and `PgDn` move by in a list.
 const PAGE_ROWS: isize = 10;
 
 pub(in crate::app) fn rows_to_move(key: Key) -> Option<isize> {
@@ -111,13 +113,14 @@ pub fn moved_cursor(cursor: usize, by: isize, count: usize) -> usize {
     cursor.saturating_add_signed(by).min(count.saturating_sub(1))
 }
 
-/// The first visible row, so that `cursor` is among `height` visible rows with the least scrolling.
+/// Returns the first visible row. It scrolls as little as possible so that `cursor` is among the
+/// `height` visible rows.
 pub fn scroll_top(top: usize, cursor: usize, height: usize) -> usize {
     let height = height.max(1);
     top.min(cursor).max((cursor + 1).saturating_sub(height))
 }
 
-/// The element `by` positions after `current`, wrapping around.
+/// Returns the element `by` positions after `current`, wrapping around.
 pub(in crate::app) fn cycle<T: Copy + PartialEq>(all: &[T], current: T, by: isize) -> T {
     let index = all.iter().position(|each| *each == current).unwrap_or(0).cast_signed();
     all[(index + by).rem_euclid(all.len().cast_signed()).cast_unsigned()]

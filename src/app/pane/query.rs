@@ -1,4 +1,4 @@
-//! The query pane: a draft of filters per dataset, and its keys.
+//! The state of the query pane: a draft of filters for each dataset, and its keys.
 
 use std::collections::HashMap;
 
@@ -14,9 +14,9 @@ use crate::app::{
 pub struct QueryBuilder {
     drafts: HashMap<DatasetId, QueryDraft>,
     known_values: HashMap<DatasetId, KnownValues>,
-    /// For a dataset without a draft or loaded pages.
+    /// The draft and values of a dataset that has no draft or loaded pages.
     empty: (QueryDraft, KnownValues),
-    /// Whether the user was warned that the service applies the max score the other way round.
+    /// Whether the user was warned that the service applies the max score in the other direction.
     pub direction_warned: bool,
 }
 
@@ -42,13 +42,14 @@ impl QueryBuilder {
         values.unwrap_or(&self.empty.1)
     }
 
-    /// The JSON of the enabled filters as it is sent, if there are any and all are complete.
+    /// Returns the JSON of the enabled filters as it is sent. Returns `None` if there are no
+    /// filters or if one is incomplete.
     pub fn query_json(&self, results: &Results) -> Option<String> {
         let filters = self.draft(results).filters().ok()?;
         (!filters.is_empty()).then(|| vql::write(&filters))
     }
 
-    /// Whether the pane takes typed text, so that letters are not actions.
+    /// Returns whether the pane takes typed text, so that letters are not actions.
     pub fn is_editing_query(&self, focus: Pane, results: &Results) -> bool {
         let draft = self.draft(results);
         focus == Pane::Query && (draft.field.is_some() || draft.json.is_some())
@@ -115,7 +116,8 @@ impl QueryBuilder {
         outbox.push(Effect::Edit(text + "\n"));
     }
 
-    /// The editor was closed. Invalid text stays as JSON, to be corrected.
+    /// Takes the text from the closed editor. Invalid text stays as JSON, so that the user can
+    /// correct it.
     pub(in crate::app) fn editor_closed(
         &mut self,
         text: Result<String, Failure>,
@@ -128,7 +130,7 @@ impl QueryBuilder {
             Ok(text) => self.edit_draft(
                 |draft| {
                     draft.write_json(text.trim_end());
-                    // Valid text is shown as a form.
+                    // If the text is valid, the draft is shown as a form.
                     let _ = draft.close_json();
                 },
                 results,

@@ -1,4 +1,4 @@
-//! The results pane: the tabs of each dataset, each with its history of views.
+//! The state of the results pane: the tabs of each dataset, each with its history of views.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,20 +8,20 @@ use crate::app::{Level, Outbox, PageCache, QueryImage, RecentImages, Store, Tabs
 
 #[derive(Debug, Default)]
 pub struct Results {
-    /// The tabs on screen. `None`: no dataset is open.
+    /// The tabs on screen. `None` if no dataset is open.
     tabs: Option<Tabs>,
     tabs_of_others: HashMap<DatasetId, Tabs>,
     pub(in crate::app) pages: PageCache,
     pub(in crate::app) recent_images: RecentImages,
     pub(in crate::app) registering: Option<Registration>,
-    /// The datasets about which the user was warned that new media are not in their clusters yet.
+    /// The datasets for which the user was warned that new media are not clustered yet.
     partial_index_warned: HashSet<DatasetId>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Registration {
     pub image: QueryImage,
-    /// The search to run with its anchor; it still has the previous query.
+    /// The search to run with its anchor. It still has the previous query.
     pub search: Search,
 }
 
@@ -34,7 +34,7 @@ impl Results {
         &self.recent_images
     }
 
-    /// Opens the tabs of a dataset as they were left, or one with its first search.
+    /// Opens the tabs of a dataset as the user left them, or a tab with the first search.
     pub fn open(&mut self, first: Search) {
         let dataset = first.dataset;
         let open = self.view().map(|view| view.search.dataset);
@@ -74,8 +74,8 @@ impl Results {
         self.edit_tabs(|tabs| change(&mut tabs.tab_mut().view));
     }
 
-    /// Esc: stays on this page, closes the members, clears the filter, or goes back. `false` at the tab's
-    /// first view.
+    /// Handles Esc: stays on this page, closes the members, clears the filter, or goes back. Returns `false` at the
+    /// first view of the tab.
     pub(in crate::app) fn close_view(&mut self) -> bool {
         let Some(tabs) = &mut self.tabs else { return false };
         let view = &mut tabs.tab_mut().view;
@@ -103,7 +103,8 @@ impl Results {
         browses && matches!(refused, Some(FailureKind::Invalid | FailureKind::NotFound))
     }
 
-    /// New media are found by searches before they are clustered: warns once per dataset.
+    /// Warns once per dataset that new media are not in clusters yet. Searches find them before
+    /// they are clustered.
     pub(in crate::app) fn warn_unclustered(
         &mut self,
         id: DatasetId,

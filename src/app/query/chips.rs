@@ -1,4 +1,5 @@
-//! Chips: the search in a line above the results. A click on a chip opens its row in the builder.
+//! Chips show the search in a line above the results. A click on a chip opens its row in the query
+//! builder.
 
 use ratatui::layout::Rect;
 use tessera_model::{Filter, Query, SafeText};
@@ -11,18 +12,18 @@ use crate::app::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChipState {
-    /// Applies to the results.
+    /// The filter applies to the results.
     On,
-    /// Disabled: kept, not sent.
+    /// The filter is disabled, so it is kept but not sent.
     Off,
-    /// Enabled in the builder, and not run yet.
+    /// The filter is enabled in the query builder, but the search was not run yet.
     NotRun,
-    /// Not a condition, but part of the search.
+    /// A part of the search that is not a filter.
     Context,
 }
 
 impl ChipState {
-    /// The symbol that shows it without color.
+    /// Returns the symbol that shows the state without color.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::On => "✓",
@@ -41,7 +42,7 @@ pub struct Chip {
 }
 
 impl Chip {
-    /// Columns with its frame: ` ✓ text `.
+    /// Returns the columns of the chip with its frame, as in ` ✓ text `.
     pub fn width(&self) -> u16 {
         u16::try_from(self.text.width() + self.state.symbol().width() + 3).unwrap_or(u16::MAX)
     }
@@ -49,7 +50,8 @@ impl Chip {
 
 const MAX_CHIP_CHARS: usize = 32;
 
-/// The chips of the open view; none while the whole dataset is on screen without a draft.
+/// Returns the chips of the open view. There are none while the whole dataset is on screen without
+/// a draft.
 pub fn chips(app: &App) -> Vec<Chip> {
     let Some(view) = app.results.view() else { return Vec::new() };
     let draft = app.query.draft(&app.results);
@@ -82,7 +84,7 @@ pub fn chips(app: &App) -> Vec<Chip> {
     chips
 }
 
-/// The area of each chip in the line; chips that do not fit have none.
+/// Returns the areas of the chips in the line. Chips that do not fit have no area.
 pub fn chip_areas(chips: &[Chip], line: Rect) -> impl Iterator<Item = Rect> {
     let mut x = line.x;
     chips.iter().map_while(move |chip| {
@@ -92,7 +94,7 @@ pub fn chip_areas(chips: &[Chip], line: Rect) -> impl Iterator<Item = Rect> {
     })
 }
 
-/// A filter in a few words.
+/// Describes a filter in a few words.
 pub(in crate::app) fn filter_summary(app: &App, filter: &Filter) -> String {
     row_summary(app, &FilterRow::from_filter(filter))
 }

@@ -1,5 +1,5 @@
-//! Diagnostics of a draft, computed on every key without a request, and the values that occurred in loaded
-//! pages, which the builder suggests.
+//! Diagnostics of a draft, which are computed at every key without a request, and the values in loaded pages, which the
+//! query builder suggests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,9 +18,9 @@ use crate::app::{
 pub enum Severity {
     /// The query cannot be run, or the service rejected it.
     Error,
-    /// The service may reject it.
+    /// The service may reject the query.
     Warning,
-    /// How the query is interpreted.
+    /// A note about how the query is interpreted.
     Info,
 }
 
@@ -47,7 +47,7 @@ impl Diagnostic {
     }
 }
 
-/// All diagnostics of the draft of the open dataset, errors first.
+/// Returns all diagnostics of the draft of the open dataset, errors first.
 pub fn diagnostics(app: &App) -> Vec<Diagnostic> {
     let draft = app.query.draft(&app.results);
     let problem = draft.json.as_ref().and_then(|json| json.problem.as_ref());
@@ -87,7 +87,8 @@ fn incomplete(draft: &QueryDraft) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// What the service said about the draft in its present state, with the row that it names.
+/// Returns the service's rejection of the draft in its present state, with the row that the message
+/// names.
 fn service_rejection(app: &App) -> Option<Diagnostic> {
     let failure = app.results.remote_page()?.failure()?;
     let sent = app.results.view()?.search.filters.as_slice();
@@ -101,7 +102,8 @@ fn service_rejection(app: &App) -> Option<Diagnostic> {
     Some(Diagnostic::new(Severity::Error, row, format!("the service reports: {message}")))
 }
 
-/// The row that a message refers to: by the number of the filter, or by the only key it names.
+/// Returns the row that a message refers to, by the number of the filter or by the only key that
+/// the message names.
 fn row_mentioned_in(message: &str, draft: &QueryDraft) -> Option<usize> {
     let number = message
         .split("filter ")
@@ -171,13 +173,13 @@ fn draft_summary(app: &App, draft: &QueryDraft) -> Vec<Diagnostic> {
 pub struct KnownValues {
     labels: BTreeSet<SafeText>,
     tags: BTreeMap<TagId, SafeText>,
-    /// Unpublished names of issues that the service has accepted.
+    /// Names of issues that are not published, but that the service has accepted.
     issues: BTreeSet<SafeText>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// What is sent.
+    /// The value that is sent.
     pub value: String,
     pub label: SafeText,
 }
@@ -185,7 +187,8 @@ pub struct Suggestion {
 impl KnownValues {
     const MAX_VALUES: usize = 2_000;
 
-    /// Adds the values of a page, and the issue names of its search: the service accepted them.
+    /// Records the values of a page, and the issue names in its search, because the service has
+    /// accepted them.
     pub fn record_page(&mut self, search: &Search, page: &Page) {
         for cluster in &page.clusters {
             if self.labels.len() < Self::MAX_VALUES {
@@ -208,7 +211,8 @@ impl KnownValues {
         self.issues.contains(&SafeText::name(word))
     }
 
-    /// The names of issues that this program knows, and those that the service has accepted.
+    /// Returns the names of issues that this program knows, and of issues that the service has
+    /// accepted.
     pub fn issue_names(&self) -> impl Iterator<Item = SafeText> {
         let known = IssueKind::ALL.iter().map(|kind| SafeText::name(kind.as_str()));
         known.chain(self.issues.iter().cloned())
@@ -222,7 +226,7 @@ impl KnownValues {
         self.tags.iter().find(|(_, known)| known.as_str() == name.trim()).map(|(id, _)| *id)
     }
 
-    /// The values that start with the typed text of a row and are not in it yet.
+    /// Returns the values that start with the typed text of a row and are not in the row yet.
     pub fn suggest(&self, row: &FilterRow, limit: usize) -> Vec<Suggestion> {
         let suggestion = |label: SafeText| Suggestion { value: label.as_str().to_owned(), label };
         let all: Vec<Suggestion> = match row.kind {

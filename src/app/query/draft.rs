@@ -1,4 +1,4 @@
-//! A draft of filters, as a form and as JSON, and how keys edit it.
+//! A draft of filters as a form and as JSON, and the keys that edit it.
 
 use tessera_model::{Filter, vql::MAX_FILTERS};
 use tessera_wire::vql::{self, VqlError};
@@ -12,11 +12,12 @@ use crate::{
     input::{Chord, Key},
 };
 
-/// The filters of a dataset while they are edited. It outlives every view of the dataset.
+/// The filters of a dataset while they are being edited. A draft outlives every view of its
+/// dataset.
 #[derive(Clone, Debug, Default)]
 pub struct QueryDraft {
     pub rows: Vec<FilterRow>,
-    /// The selected row; the line after the last row adds one.
+    /// The selected row. The line after the last row adds a row.
     pub cursor: usize,
     pub field: Option<usize>,
     pub json: Option<JsonEditor>,
@@ -49,7 +50,7 @@ impl QueryDraft {
         }
     }
 
-    /// The disabled filters that are complete: kept in saved views, never sent.
+    /// Returns the disabled filters that are complete. They are saved in views, but never sent.
     pub fn disabled_filters(&self) -> Vec<Filter> {
         self.rows.iter().filter(|row| !row.enabled).filter_map(|row| row.filter().ok()).collect()
     }
@@ -58,7 +59,7 @@ impl QueryDraft {
         self.rows.get(self.cursor)
     }
 
-    /// The selected row, to change it; `undo` restores it.
+    /// Returns the selected row so that it can be changed. `undo` restores the row.
     pub fn edit_row(&mut self) -> Option<&mut FilterRow> {
         self.push_undo();
         self.rows.get_mut(self.cursor)
@@ -103,7 +104,7 @@ impl QueryDraft {
         self.cursor = moved_cursor(self.cursor, by, self.rows.len() + 1);
     }
 
-    /// Changes the choice of the row: its `op`, or the `mode` of an issue.
+    /// Changes the choice of the row, which is its `op`, or the `mode` of an issue.
     pub fn cycle_choice(&mut self, by: isize) {
         if let Some(row) = self.edit_row() {
             row.cycle_choice(by);
@@ -123,7 +124,8 @@ impl QueryDraft {
         }
     }
 
-    /// Enables exactly the filters of an opened search. Disabled rows stay, unless it has them.
+    /// Enables exactly the filters of an opened search. Disabled rows are kept, unless the search
+    /// has the same filter.
     pub fn adopt_filters(&mut self, filters: &[Filter]) {
         if self.filters().as_deref() == Ok(filters) {
             return;
@@ -147,7 +149,7 @@ impl QueryDraft {
         self.set_rows(on.iter().map(FilterRow::from_filter).chain(off).collect());
     }
 
-    /// The JSON of each enabled row; `Err` has a placeholder for an incomplete row.
+    /// Returns the JSON of each enabled row. For an incomplete row, `Err` contains a placeholder.
     pub fn filter_lines(&self) -> impl Iterator<Item = Result<String, String>> {
         self.rows.iter().filter(|row| row.enabled).map(|row| {
             let Ok(filter) = row.filter() else {
@@ -180,14 +182,14 @@ impl QueryDraft {
         }
     }
 
-    /// Replaces the JSON, as an editor does, and parses it.
+    /// Replaces the JSON by the text of an editor, and parses it.
     pub fn write_json(&mut self, text: &str) {
         self.field = None;
         self.json = Some(JsonEditor { text: TextArea::new(text), problem: None });
         self.read_json();
     }
 
-    /// Parses the JSON as a service does, and replaces the rows.
+    /// Parses the JSON as a service does. If it is valid, it replaces the rows.
     pub fn read_json(&mut self) {
         let Some(json) = &mut self.json else { return };
         match vql::read_lenient(&json.text.text()) {
@@ -228,7 +230,7 @@ impl QueryEditor<'_> {
         }
     }
 
-    /// Pasted text goes into the JSON or the focused field.
+    /// Pastes text into the JSON or into the focused field.
     pub fn paste(&mut self, text: &str) {
         let draft = &mut *self.draft;
         if let Some(json) = &mut draft.json {
@@ -261,7 +263,7 @@ impl QueryEditor<'_> {
         row.is_some_and(|row| row.kind.is_list() && !row.text(0).trim().is_empty())
     }
 
-    /// Adds the typed text to the list; a tag is sent by its id.
+    /// Adds the typed text to the list. A tag is sent by its id.
     fn add_entry(&mut self) {
         let Some(row) = self.draft.selected_row() else { return };
         let typed = row.text(0).trim().to_owned();
@@ -286,15 +288,15 @@ impl QueryEditor<'_> {
     }
 }
 
-/// The service accepts queries up to 64 KiB.
+/// The maximum size of a query that the service accepts, which is 64 KiB.
 const MAX_BYTES: usize = 64 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextArea {
     lines: Vec<String>,
-    /// 0-based.
+    /// The line of the cursor, counted from 0.
     pub line: usize,
-    /// The cursor in its line, in characters, 0-based.
+    /// The position of the cursor in its line, in characters, counted from 0.
     pub column: usize,
 }
 
@@ -304,7 +306,7 @@ impl TextArea {
         Self { lines: lines.collect(), line: 0, column: 0 }
     }
 
-    /// The lines of the text, of which there is at least one.
+    /// Returns the lines of the text. There is at least one line.
     pub fn lines(&self) -> &[String] {
         &self.lines
     }
@@ -359,7 +361,7 @@ impl TextArea {
         }
     }
 
-    /// Moves back by a character; `false` at the beginning.
+    /// Moves the cursor back by a character. Returns `false` at the beginning.
     fn step_back(&mut self) -> bool {
         match (self.line, self.column) {
             (0, 0) => return false,
@@ -386,7 +388,7 @@ impl TextArea {
         self.lines.get(line).map_or(0, |line| line.chars().count())
     }
 
-    /// The position of the cursor in its line, in bytes.
+    /// Returns the position of the cursor in its line, in bytes.
     fn cursor_byte(&self) -> usize {
         let line = self.lines.get(self.line).map_or("", String::as_str);
         line.char_indices().nth(self.column).map_or(line.len(), |(at, _)| at)

@@ -1,7 +1,7 @@
-//! The query builder's model: a draft of filters, as a form and as the JSON that is sent.
+//! The model of the query builder: a draft of filters, as a form and as the JSON that is sent.
 //!
 //! The form and the JSON are two views of one list of rows. Invalid JSON is kept as it was typed,
-//! and the rows stay unchanged until it is valid.
+//! and the rows do not change until the JSON is valid.
 
 mod chips;
 mod diagnostics;

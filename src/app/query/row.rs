@@ -1,7 +1,7 @@
-//! A row of the query builder: one filter while it is edited, valid or not yet.
+//! A row of the query builder: a filter while it is being edited, whether it is valid yet or not.
 //!
-//! A row has one choice (its `op`, or the `mode` of an issue) and a few text fields. It gives a
-//! [`Filter`] or names the field that is wrong, so that a filter with two keys cannot be built.
+//! A row has one choice (its `op`, or the `mode` of an issue) and a few text fields. It becomes a
+//! [`Filter`], or names the field that is wrong, so that a filter with two keys cannot be built.
 
 use tessera_model::{
     Anchor, AnchorKind, Filter, Fraction, SafeText, TagId,
@@ -14,7 +14,7 @@ use crate::{
     input::{Chord, Key as Button},
 };
 
-/// The kind of a filter: its key on the wire.
+/// The kind of a filter, which is its key on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterKind {
     Text,
@@ -28,9 +28,9 @@ pub enum FilterKind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterField {
-    /// Its name on the wire, as in [`InvalidField::field`].
+    /// The name of the field on the wire, as in [`InvalidField::field`].
     pub name: &'static str,
-    /// Its name on screen; empty for the value itself.
+    /// The name of the field on screen. Empty for the value itself.
     pub label: &'static str,
 }
 
@@ -108,11 +108,11 @@ impl FilterKind {
 pub struct FilterRow {
     pub enabled: bool,
     pub kind: FilterKind,
-    /// Its position in [`FilterKind::choices`].
+    /// The position of the choice in [`FilterKind::choices`].
     pub choice: usize,
-    /// The entries of a list, as they are sent; empty for other kinds.
+    /// The entries of a list as they are sent. Empty for other kinds of filters.
     pub entries: Vec<String>,
-    /// The typed text of each field; for a list, of the new entry.
+    /// The typed text of each field. For a list, this is the text of the new entry.
     pub(super) inputs: Vec<Input>,
 }
 
@@ -176,7 +176,7 @@ impl FilterRow {
     }
 
     pub fn fields(&self) -> impl Iterator<Item = (FilterField, &Input)> {
-        // A full-text filter has no bound.
+        // A full-text filter has no bound, so its second field is not shown.
         let count = if self.choice_keyword() == "fts" { 1 } else { self.inputs.len() };
         self.kind.fields().iter().copied().zip(&self.inputs).take(count)
     }
@@ -189,7 +189,7 @@ impl FilterRow {
         self.inputs.get_mut(field)
     }
 
-    /// Whether nothing was typed or added, so that the row is not a condition.
+    /// Returns whether nothing was typed or added, so that the row is not a condition.
     pub(super) fn is_blank(&self) -> bool {
         self.entries.is_empty() && self.inputs.iter().all(|input| input.value().trim().is_empty())
     }
@@ -204,7 +204,7 @@ impl FilterRow {
         }
     }
 
-    /// Replaces the text of a field; for a list, adds an entry.
+    /// Replaces the text of a field, or adds an entry to a list.
     pub fn set_value(&mut self, field: usize, text: &str) {
         if self.kind.is_list() {
             self.entries.push(text.to_owned());
@@ -247,7 +247,7 @@ impl FilterRow {
         }
     }
 
-    /// The entries, including the one that is being typed.
+    /// Returns the entries, including the entry that is being typed.
     fn all_entries(&self) -> Vec<String> {
         let half = Some(self.text(0).trim()).filter(|half| !half.is_empty());
         self.entries.iter().cloned().chain(half.map(str::to_owned)).collect()

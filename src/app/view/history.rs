@@ -1,4 +1,4 @@
-//! The search history of a deployment, saved between runs.
+//! The search history of a deployment, which is saved between runs.
 
 use tessera_model::{
     HistoryEntry, Page, PictureSource, Query, ResultCount, Search, StateKey, StateValue,
@@ -15,9 +15,9 @@ use crate::{
 
 #[derive(Debug, Default)]
 pub struct SearchHistory {
-    /// Newest last.
+    /// The past searches, newest last.
     pub past_searches: Vec<HistoryEntry>,
-    /// Whether those of earlier runs were loaded. If they cannot be read, their file is not
+    /// Whether the searches of earlier runs were loaded. If they cannot be read, their file is not
     /// overwritten.
     pub(in crate::app) loaded: Remote<()>,
     pub(in crate::app) needed: bool,
@@ -49,7 +49,7 @@ impl SearchHistory {
         results.edit_tabs(|tabs| tabs.tab_mut().push(view));
     }
 
-    /// A page was loaded: the newest past search then knows how many results it has.
+    /// Records in the newest past search how many results it has, after a page was loaded.
     pub(in crate::app) fn record_results(&mut self, search: &Search, results: &Results) {
         let first_page = Search { page: 0, ..search.clone() };
         let results = results.result_count(search);
@@ -76,7 +76,8 @@ impl SearchHistory {
 }
 
 impl Results {
-    /// The query image of a past search, else its first loaded result.
+    /// Returns the query image of a past search, or its first loaded result if it has no query
+    /// image.
     pub(in crate::app) fn picture_of_search(
         &self,
         entry: &HistoryEntry,
@@ -101,7 +102,7 @@ impl Results {
         preview_picture(preview, canvas)
     }
 
-    /// How many clusters of a search are loaded.
+    /// Returns how many clusters of a search are loaded.
     fn result_count(&self, search: &Search) -> Option<ResultCount> {
         let pages = self.pages.pages_of(search);
         let (last, page) =

@@ -1,4 +1,4 @@
-//! Views: one search with the position in its results. A tab is a history of views.
+//! Views: a view is a search with the position in its results. A tab is a history of views.
 
 mod history;
 mod pages;
@@ -23,21 +23,22 @@ use crate::app::view::sort_filter::ListOptions;
 pub struct View {
     pub search: Search,
     pub similar_to: Option<SafeText>,
-    /// The picture behind an uploaded anchor, to register it again for another granularity.
+    /// The picture behind an uploaded anchor, which is registered again for another granularity.
     pub query_image: Option<QueryImage>,
-    /// Clusters computed from loaded pages, instead of a page of the service.
+    /// Clusters that were computed from loaded pages, instead of a page of the service.
     pub computed: Option<Computed>,
-    /// The page to show once it is loaded; until then this one stays.
+    /// The page to show once it is loaded. The present page stays on screen until then.
     pub pending_page: Option<PendingPage>,
     pub list_options: ListOptions,
-    /// The selected tile, among the visible ones.
+    /// The selected tile among the visible ones.
     pub cursor: usize,
-    /// Its cluster, once the user has moved the cursor, so that every change finds it again.
+    /// The cluster of the selected tile, once the user has moved the cursor. The cursor finds this
+    /// cluster again after every change.
     pub cluster: Option<ClusterId>,
     pub top_row: usize,
-    /// The preview of that cluster in the detail pane.
+    /// The preview of the selected cluster in the detail pane.
     pub preview_index: usize,
-    /// The first visible row of its members, while they take the place of the clusters.
+    /// The first visible row of the members, while the members replace the clusters.
     pub members_top_row: Option<usize>,
 }
 
@@ -50,7 +51,7 @@ pub struct PendingPage {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Computed {
-    /// Where they come from: `A − B, of loaded pages`.
+    /// The origin of the clusters, such as `A − B, of loaded pages`.
     pub label: SafeText,
     pub page: Page,
 }
@@ -79,7 +80,8 @@ impl View {
         }
     }
 
-    /// Replaces the search and starts at its beginning; name, query image and list options stay.
+    /// Replaces the search and starts at its beginning. The name, the query image and the list
+    /// options stay.
     pub(in crate::app) fn replace_search(&mut self, search: Search) {
         *self = Self {
             similar_to: self.similar_to.take(),
@@ -90,7 +92,7 @@ impl View {
     }
 }
 
-/// A search in a few words.
+/// Describes a search in a few words.
 pub(in crate::app) fn search_title(
     query: &Query,
     similar_to: Option<&SafeText>,

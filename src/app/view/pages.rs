@@ -1,5 +1,5 @@
-//! The loaded pages of the searches, what of the open page is selected, and turning pages: the page on screen
-//! stays until the requested one is loaded.
+//! The loaded pages of the searches, the selection on the open page, and turning pages. The page on screen stays until
+//! the requested page is loaded.
 
 use std::num::NonZeroUsize;
 
@@ -8,12 +8,12 @@ use tessera_model::{Cluster, DatasetId, Page, Preview, ScoreScale, Search};
 
 use crate::app::{Remote, Results, View, view::PendingPage};
 
-/// The recently visited pages, so that going back is instant.
+/// The recently visited pages, so that going back needs no request.
 #[derive(Debug)]
 pub struct PageCache(LruCache<Search, Remote<Page>>);
 
 impl Default for PageCache {
-    /// A page of 100 clusters takes about half a megabyte.
+    /// A page of 100 clusters takes about half a megabyte, so 24 pages are kept.
     fn default() -> Self {
         Self(LruCache::new(NonZeroUsize::MIN.saturating_add(23)))
     }
@@ -24,18 +24,20 @@ impl PageCache {
         self.0.peek(search)
     }
 
-    /// The entry of a page, created if necessary, and from now on the most recent one.
+    /// Returns the entry of a page, which becomes the most recent one. The entry is created if
+    /// necessary.
     pub fn entry(&mut self, search: Search) -> &mut Remote<Page> {
         self.0.get_or_insert_mut(search, Remote::default)
     }
 
-    /// The loaded pages of a dataset, the most recent first.
+    /// Returns the loaded pages of a dataset, most recent first.
     pub fn loaded(&self, dataset: DatasetId) -> impl Iterator<Item = &Page> {
         let pages = self.0.iter().filter(move |(search, _)| search.dataset == dataset);
         pages.filter_map(|(_, page)| page.value())
     }
 
-    /// The loaded pages of a search, ordered by number, whichever page it names.
+    /// Returns the loaded pages of a search, ordered by number. The page number in `search` is
+    /// ignored.
     pub fn pages_of(&self, search: &Search) -> Vec<(u32, &Remote<Page>)> {
         let number = |page: u32| Search { page, ..search.clone() };
         let same = self.0.iter().filter(|(known, _)| number(known.page) == **known);
@@ -45,7 +47,7 @@ impl PageCache {
         pages
     }
 
-    /// The media or clusters of a dataset have changed.
+    /// Invalidates the pages of a dataset whose media or clusters have changed.
     pub fn invalidate(&mut self, dataset: DatasetId) {
         for (_, page) in self.0.iter_mut().filter(|(search, _)| search.dataset == dataset) {
             page.invalidate();
@@ -53,7 +55,7 @@ impl PageCache {
     }
 }
 
-/// Where a page is in its search: the positions of its clusters, from 1, and their number if it is known.
+/// The position of a page in its search: the positions of its clusters, counted from 1, and the total if it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRange {
     pub first: u64,
@@ -62,20 +64,21 @@ pub struct PageRange {
 }
 
 impl Results {
-    /// The page that is on screen or requested, from 0.
+    /// Returns the number of the page that is requested or on screen, counted from 0.
     pub(in crate::app) fn requested_page(&self) -> u32 {
         let pending = self.view().and_then(|view| view.pending_page);
         pending.map_or_else(|| self.page_number(), |pending| pending.number)
     }
 
-    /// The search of the page that was requested and is not loaded yet.
+    /// Returns the search of the page that was requested and is not loaded yet.
     pub fn pending_search(&self) -> Option<Search> {
         let view = self.view()?;
         let page = view.pending_page?.number;
         Some(Search { page, ..view.search.clone() })
     }
 
-    /// The search whose page is on screen next: the requested one, or the one on screen.
+    /// Returns the search whose page is on screen next, which is the requested one or the one on
+    /// screen.
     pub(in crate::app) fn requested_search(&self) -> Option<Search> {
         self.pending_search().or_else(|| self.view().map(|view| view.search.clone()))
     }
@@ -88,7 +91,7 @@ impl Results {
         self.show_requested_page();
     }
 
-    /// Shows the requested page if it is loaded, or if there is none that could stay.
+    /// Shows the requested page if it is loaded, or if there is no page that could stay.
     pub(in crate::app) fn show_requested_page(&mut self) {
         let Some(search) = self.pending_search() else { return };
         let loaded = self.pages.get(&search).is_some_and(|page| page.value().is_some());
@@ -101,14 +104,14 @@ impl Results {
         }
     }
 
-    /// The number of the last page, from 0, if it was loaded once.
+    /// Returns the number of the last page, counted from 0, if the last page was loaded once.
     pub fn last_page_number(&self) -> Option<u32> {
         let loaded = self.pages.pages_of(&self.view()?.search);
         let is_last = |page: &Remote<Page>| page.value().is_some_and(|page| !page.may_have_next());
         loaded.into_iter().find(|(_, page)| is_last(page)).map(|(number, _)| number)
     }
 
-    /// Where the page on screen is; `None` if nothing is on it.
+    /// Returns the position of the page on screen, or `None` if the page is empty.
     pub fn page_range(&self) -> Option<PageRange> {
         let view = self.view().filter(|view| view.computed.is_none())?;
         let end = |number: u32, page: &Page| {
@@ -126,7 +129,7 @@ impl Results {
 }
 
 impl Results {
-    /// 0-based.
+    /// Returns the number of the page on screen, counted from 0.
     pub fn page_number(&self) -> u32 {
         self.view().map_or(0, |view| view.search.page)
     }
@@ -140,7 +143,7 @@ impl Results {
         self.pages.get(&view.search)
     }
 
-    /// The open page: loaded from the service, or computed from loaded pages.
+    /// Returns the open page, which was loaded from the service or computed from loaded pages.
     pub fn page(&self) -> Option<&Page> {
         match &self.view()?.computed {
             Some(computed) => Some(&computed.page),
@@ -164,12 +167,12 @@ impl Results {
 }
 
 impl Results {
-    /// The clusters of all loaded pages of the search on screen, in their order.
+    /// Returns the clusters of all loaded pages of the search on screen, in their order.
     pub fn loaded_clusters(&self) -> Vec<&Cluster> {
         self.view().map(|view| self.clusters_of(view)).unwrap_or_default()
     }
 
-    /// The same for another view, such as that of another tab.
+    /// Returns the same for another view, such as the view of another tab.
     pub(in crate::app) fn clusters_of<'a>(&'a self, view: &'a View) -> Vec<&'a Cluster> {
         if let Some(computed) = &view.computed {
             return computed.page.clusters.iter().collect();

@@ -1,4 +1,4 @@
-//! Query images, and those used recently.
+//! Query images, and the recently used ones.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ pub struct QueryImage {
     pub subject: PictureSubject,
     pub source: PictureSource,
     pub name: SafeText,
-    /// The region to search by; all of it by default.
+    /// The region to search by. `None` searches by the whole picture.
     pub region: Option<Region>,
 }
 
@@ -27,7 +27,8 @@ impl QueryImage {
         }
     }
 
-    /// A copy of a media item, which cannot be searched by a region itself; `None` without a link.
+    /// Copies a media item, because a region of a media item cannot be searched by directly.
+    /// Returns `None` if the media item has no link.
     pub fn copy_of(preview: &Preview) -> Option<Self> {
         let link = preview.original.clone()?;
         Some(Self {
@@ -46,7 +47,7 @@ impl QueryImage {
     }
 }
 
-/// The pictures searched by in this run, newest first, each with its last region.
+/// The pictures that were searched by in this run, newest first, each with its last region.
 #[derive(Debug, Default)]
 pub struct RecentImages {
     images: Vec<QueryImage>,

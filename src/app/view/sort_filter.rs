@@ -1,5 +1,5 @@
-//! Filtering and sorting of what is loaded, without a request. The screen says that it applies to
-//! the loaded part only.
+//! Filters and sorts what is loaded, without a request. The screen says that this applies only to
+//! the loaded part.
 
 use std::cmp::Ordering;
 
@@ -7,10 +7,10 @@ use tessera_model::{Cluster, Dataset, Page, ScoreKind, VideoFrame};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListOptions {
-    /// Shows only what contains this, ignoring case; empty shows all.
+    /// Shows only items that contain this text, ignoring case. An empty text shows all items.
     pub filter: String,
     pub order: SortOrder,
-    /// Folds neighbors of equal score into one tile.
+    /// Whether neighbors with equal scores are folded into one tile.
     pub fold: bool,
 }
 
@@ -22,12 +22,12 @@ pub struct SortOrder {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortKey {
-    /// In the order of the service.
+    /// The order of the service.
     #[default]
     Service,
-    /// Nearest first.
+    /// The nearest first.
     Score,
-    /// Largest first.
+    /// The largest first.
     Size,
     Name,
     /// READY first.
@@ -59,7 +59,7 @@ impl SortOrder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisibleCluster {
     pub index: usize,
-    /// The indexes of the neighbors of equal score that are folded into it.
+    /// The indexes of the neighbors with the same score that are folded into this cluster.
     pub folded: Vec<usize>,
 }
 
@@ -105,7 +105,7 @@ pub fn filter_and_sort_datasets<'a>(
     visible
 }
 
-/// Sorts stably: equal elements keep the order of the service in both directions.
+/// Sorts stably, so that equal elements keep the order of the service in both directions.
 fn sort<T>(things: &mut [T], order: SortOrder, compare: impl Fn(SortKey, &T, &T) -> Ordering) {
     match order {
         SortOrder { by: SortKey::Service, reversed: false } => {}
@@ -124,12 +124,12 @@ fn compare(by: SortKey, a: &Cluster, b: &Cluster) -> Ordering {
     }
 }
 
-/// A distance; a cluster without one is farthest.
+/// Returns the distance of a cluster. A cluster without a score is the farthest.
 fn score(cluster: &Cluster) -> f64 {
     cluster.relevance.as_ref().map_or(f64::INFINITY, |relevance| relevance.score)
 }
 
-/// The name of the first file; for a frame, that of its video.
+/// Returns the name of the first file, or the name of its video if the file is a frame.
 fn name(cluster: &Cluster) -> &str {
     let first = cluster.previews.first();
     let frame = first.and_then(|preview| preview.frame.as_ref());
@@ -137,7 +137,7 @@ fn name(cluster: &Cluster) -> &str {
     frame.map_or_else(file_name, VideoFrame::video_name)
 }
 
-/// The time of the first frame in its video.
+/// Returns the time of the first frame in its video.
 fn time(cluster: &Cluster) -> f64 {
     let frame = cluster.previews.first().and_then(|preview| preview.frame.as_ref());
     frame.and_then(|frame| frame.seconds).unwrap_or(0.0)
@@ -147,8 +147,8 @@ fn by_name(a: &str, b: &str) -> Ordering {
     a.to_lowercase().cmp(&b.to_lowercase())
 }
 
-/// Whether the names of files and videos, captions, labels or tags of a cluster contain `needle`, which is
-/// in lower case.
+/// Returns whether the names of files and videos, captions, labels or tags of a cluster contain `needle`, which is in
+/// lower case.
 fn matches_text(cluster: &Cluster, needle: &str) -> bool {
     if needle.is_empty() {
         return true;
@@ -166,7 +166,7 @@ fn matches_text(cluster: &Cluster, needle: &str) -> bool {
         .any(|text| text.as_str().to_lowercase().contains(needle))
 }
 
-/// Scores that differ by less are shown as equal.
+/// Scores that differ by less than this are shown as equal.
 const SCORE_TOLERANCE: f64 = 0.000_5;
 
 fn have_equal_scores(a: &Cluster, b: &Cluster) -> bool {
@@ -176,7 +176,8 @@ fn have_equal_scores(a: &Cluster, b: &Cluster) -> bool {
     }
 }
 
-/// Whether the direction of every score on a page is known, so that sorting by it makes sense.
+/// Returns whether the direction of every score on a page is known, so that the scores can be
+/// sorted.
 pub fn can_sort_by_score(page: &Page) -> bool {
     let mut scores = page.clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());
     let known = scores.clone().all(|relevance| relevance.kind == ScoreKind::CosineDistance);

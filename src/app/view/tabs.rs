@@ -1,4 +1,4 @@
-//! Tabs of results: each is a history of views.
+//! Tabs of results. A tab is a history of views.
 
 use std::mem;
 
@@ -42,7 +42,7 @@ impl Tab {
     }
 }
 
-/// The tabs of one dataset; at least one.
+/// The tabs of one dataset. There is at least one tab.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tabs {
     all: Vec<Tab>,
@@ -50,14 +50,14 @@ pub struct Tabs {
 }
 
 impl Tabs {
-    /// Each tab has a key, `Alt-1` to `Alt-9`.
+    /// The maximum number of tabs, because each tab has a key from `Alt-1` to `Alt-9`.
     pub const MAX: usize = 9;
 
     pub fn new(search: Search) -> Self {
         Self { all: vec![Tab::new(View::new(search))], active: 0 }
     }
 
-    /// Tabs with these views; `None` without a view.
+    /// Creates tabs with these views. Returns `None` if there are no views.
     pub fn of_views(views: Vec<View>, active: usize) -> Option<Self> {
         let all: Vec<Tab> = views.into_iter().take(Self::MAX).map(Tab::new).collect();
         let last = all.len().checked_sub(1)?;
@@ -80,7 +80,7 @@ impl Tabs {
         self.active
     }
 
-    /// Adds a tab and opens it. Returns `false` when there are too many.
+    /// Adds a tab and opens it. Returns `false` if there are too many tabs.
     pub fn add(&mut self, view: View) -> bool {
         let fits = self.all.len() < Self::MAX;
         if fits {
@@ -90,7 +90,7 @@ impl Tabs {
         fits
     }
 
-    /// Closes the tab on screen, except the last one.
+    /// Closes the tab on screen, unless it is the only one.
     pub fn close(&mut self) {
         if self.all.len() > 1 {
             self.all.remove(self.active);

@@ -1,5 +1,5 @@
-//! The tiles of the results, the cursor, which follows its cluster through every change, and the frames of a video
-//! in the order of time, across the clusters of the page.
+//! The tiles of the results, their cursor, and the frames of a video. The cursor follows its cluster through every
+//! change. The frames are ordered by time across the clusters of the page.
 
 use tessera_model::{Cluster, ClusterId, MediaId, Page, Preview};
 
@@ -9,12 +9,12 @@ use crate::app::{
     view::sort_filter::{VisibleCluster, filter_and_sort},
 };
 
-/// A cluster by its first preview, or one member of the open cluster.
+/// A cluster, shown by its first preview, or one member of the open cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tile<'a> {
     pub cluster: &'a Cluster,
     pub preview: Option<&'a Preview>,
-    /// How many clusters of the same score are folded into it.
+    /// The number of clusters with the same score that are folded into this tile.
     pub folded: usize,
 }
 
@@ -43,7 +43,7 @@ impl Results {
         self.view().is_some_and(|view| view.members_top_row.is_some())
     }
 
-    /// The tile under the cursor and the first visible row.
+    /// Returns the tile under the cursor and the first visible row.
     pub fn tile_cursor(&self) -> (usize, usize) {
         match self.view() {
             None => (0, 0),
@@ -54,7 +54,8 @@ impl Results {
         }
     }
 
-    /// Moves the cursor by some tiles, and past either end to the next or previous page.
+    /// Moves the cursor by a number of tiles. Past either end, it moves to the next or previous
+    /// page.
     pub(in crate::app) fn move_across_pages(&mut self, by: isize, pictures: &mut PictureCache) {
         let count = self.tiles().len();
         let (cursor, _) = self.tile_cursor();
@@ -114,7 +115,7 @@ impl Results {
     }
 }
 
-/// Where a frame is among the results.
+/// The location of a frame in the results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::app) struct FrameLocation {
     seconds: f64,
@@ -125,14 +126,14 @@ pub(in crate::app) struct FrameLocation {
 }
 
 impl Results {
-    /// The position of the selected frame among those of its video, from 0, and their number. `None` if
-    /// it is not a frame, or if its time is unknown.
+    /// Returns the position of the selected frame among the frames of its video, counted from 0, and their number.
+    /// Returns `None` if the selected item is not a frame, or if its time is unknown.
     pub fn frame_position(&self) -> Option<(usize, usize)> {
         let (frames, position) = self.frames_of_video()?;
         Some((position, frames.len()))
     }
 
-    /// The frame that is `by` frames later in the video.
+    /// Returns the frame that is `by` frames later in the video.
     pub(in crate::app) fn frame_beside(&self, by: isize) -> Option<FrameLocation> {
         let (frames, position) = self.frames_of_video()?;
         frames.get(position.checked_add_signed(by)?).copied()
@@ -148,7 +149,7 @@ impl Results {
         self.retry_failed_picture(pictures);
     }
 
-    /// The frames of the selected frame's video, and its own position.
+    /// Returns the frames of the selected frame's video, and the position of the selected frame.
     pub(in crate::app) fn frames_of_video(&self) -> Option<(Vec<FrameLocation>, usize)> {
         let selected = self.preview()?;
         let video = &selected.frame.as_ref()?.video;

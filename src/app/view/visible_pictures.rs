@@ -1,4 +1,4 @@
-//! The pictures on screen, and the requests for them.
+//! Finds the pictures on screen, and creates the requests for them.
 
 use ratatui::layout::Rect;
 use tessera_model::{Link, PictureSource, Preview};
@@ -12,7 +12,7 @@ use crate::{
 pub struct VisiblePicture {
     pub view: PictureView,
     pub source: PictureSource,
-    /// The other picture of a difference.
+    /// The other picture, if this is a difference of two pictures.
     pub compared_with: Option<PictureSource>,
     pub canvas: Canvas,
 }
@@ -23,7 +23,8 @@ impl VisiblePicture {
     }
 }
 
-/// The pictures on screen in the order of loading: the overlay, the detail, then the grid from the cursor outwards.
+/// Returns the pictures on screen in the order of loading: those of the overlay, then the detail, then the grid from
+/// the cursor outwards.
 pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
     let mut pictures = Vec::new();
     if app.screen.protocol == Protocol::None || app.screen.is_too_small() {
@@ -57,7 +58,7 @@ pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
     let tile_areas = indexes.into_iter().filter_map(|index| {
         Some(grid.pictures(app, grid.tile_area(index - first)?, &tiles[index]))
     });
-    // First the large picture of every tile.
+    // The large pictures of all tiles come first.
     let collages: Vec<Vec<(&Preview, Rect)>> = tile_areas.collect();
     let large = collages.iter().filter_map(|collage| collage.first());
     let small = collages.iter().flat_map(|collage| collage.iter().skip(1));
@@ -83,21 +84,22 @@ impl Store {
     }
 }
 
-/// How the detail shows a preview: a region of a picture is highlighted in the whole of it.
+/// Returns how the detail shows a preview. A region is highlighted in its whole picture.
 pub fn detail_picture_view(preview: &Preview) -> PictureView {
     let region = preview.region.filter(|_| preview.original.is_some());
     let part = region.map_or(Crop::Full, Crop::Highlighted);
     PictureView { subject: PictureSubject::Media(preview.media), crop: part }
 }
 
-/// The picture of which the preview is a region.
+/// Returns the picture that contains the region of a preview.
 fn framed_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> {
     preview.region?;
     let source = PictureSource::Link(preview.original.clone()?);
     Some(VisiblePicture { view: detail_picture_view(preview), source, compared_with: None, canvas })
 }
 
-/// A preview's picture: the thumbnail for small canvases, the original for larger ones.
+/// Returns the picture of a preview: the thumbnail for a small canvas, and the original for a
+/// larger one.
 pub(in crate::app) fn preview_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> {
     let needs_original = match canvas.protocol {
         Protocol::HalfBlock => u32::from(canvas.columns) > 256,

@@ -1,5 +1,5 @@
-//! What actions and the mouse do in the full-size view, playing the frames of a video, and why an action is
-//! unavailable there. An action that is not about the view closes the view and acts on its picture.
+//! Performs actions in the full-size view, handles the mouse there, and plays the frames of a video. It also decides
+//! why an action is unavailable there. An action that is not about the view closes the view and acts on its picture.
 
 use std::{cmp::Ordering, time::Duration};
 
@@ -23,7 +23,7 @@ use crate::{
 const ZOOM_STEP: f64 = std::f64::consts::SQRT_2;
 /// How far a key pans, as a fraction of the visible part.
 const PAN_STEP: f64 = 0.25;
-/// How far a screen up or down goes in the list.
+/// The number of pictures that a screen up or down moves by in the list.
 const PAGE_STEP: isize = 10;
 
 impl Baskets {
@@ -39,7 +39,7 @@ impl Baskets {
     }
 }
 
-/// Whether an action is performed with the full-size view still open.
+/// Returns whether an action is performed with the full-size view still open.
 fn keeps_viewer(action: Action) -> bool {
     match action.group() {
         ActionGroup::Selection | ActionGroup::Clipboard | ActionGroup::Viewer => true,
@@ -53,20 +53,21 @@ fn keeps_viewer(action: Action) -> bool {
 
 const WHEEL_STEP: f64 = 1.25;
 
-/// The least time that a frame is shown: a longer one if the next frame is not loaded yet.
+/// The minimum time for which a frame is shown. A frame is shown longer if the next frame is not
+/// loaded yet.
 const FRAME_DURATION: Duration = Duration::from_millis(250);
-/// Frames that are loaded ahead.
+/// The number of frames that are loaded ahead.
 const FRAMES_AHEAD: isize = 3;
 
 impl Results {
-    /// The frames to load while playing.
+    /// Returns the frames to load while a video is played.
     pub(in crate::app) fn frames_ahead(&self) -> Vec<&Preview> {
         let ahead = (1..=FRAMES_AHEAD).map_while(|by| self.frame_beside(by));
         ahead.filter_map(|frame| self.loaded_preview(frame.media)).collect()
     }
 }
 
-/// Why an action of the full-size view is unavailable.
+/// Returns why an action of the full-size view is unavailable.
 pub(in crate::app) fn viewer_reason(app: &App, action: Action) -> Option<String> {
     if action == Action::Compare {
         return pictures_off(app).or_else(|| pictures_to_compare(app).err());
@@ -132,7 +133,7 @@ fn pictures_off(app: &App) -> Option<String> {
     off.then(|| "pictures are turned off; g p tests them".to_owned())
 }
 
-/// Why no picture can be shown at full size.
+/// Returns why no picture can be shown at full size.
 pub(in crate::app) fn full_size_reason(app: &App) -> Option<String> {
     if let Some(reason) = pictures_off(app) {
         return Some(reason);
@@ -153,7 +154,8 @@ pub(in crate::app) fn full_size_reason(app: &App) -> Option<String> {
     Some(reason.to_owned())
 }
 
-/// Why an action on a picture does not apply to the one at full size: it acts on the cursor.
+/// Returns why an action on a picture does not apply to the picture at full size. Such an action
+/// acts on the cursor, which may be on another picture.
 pub(in crate::app) fn other_picture_reason(app: &App, action: Action) -> Option<String> {
     app.viewer.as_ref()?;
     let acts_on_picture = match action.group() {
@@ -174,8 +176,8 @@ impl App {
         self.viewer = Some(Viewer::new(list));
     }
 
-    /// Performs an action in the full-size view, or closes it for one that is not about it. Returns
-    /// whether the action is done.
+    /// Performs an action in the full-size view, or closes the view for an action that is not about
+    /// it. Returns whether the action is done.
     pub(in crate::app) fn perform_in_viewer(&mut self, action: Action) -> bool {
         if action != Action::Play {
             self.edit_viewer(Viewer::stop_playback);
@@ -219,7 +221,7 @@ impl App {
         true
     }
 
-    /// Performs an action on the compared pictures. Returns whether it is one.
+    /// Performs an action on the compared pictures. Returns whether the action is one of theirs.
     pub(in crate::app) fn perform_on_comparison(&mut self, action: Action) -> bool {
         match action {
             Action::NextPane => self.activate_compared(1),
@@ -244,12 +246,12 @@ impl App {
         }
     }
 
-    /// The next or previous picture, or pair of compared ones.
+    /// Goes to the next or previous picture, or to the next or previous pair of compared pictures.
     fn step_viewer(&mut self, by: isize) {
         if self.comparison().is_some() { self.step_pair(by) } else { self.step_in_list(by) }
     }
 
-    /// Goes on in the list, and shows the whole picture.
+    /// Goes to the next or previous picture in the list, and shows the whole picture.
     fn step_in_list(&mut self, by: isize) {
         let Some(list) =
             self.viewer.as_ref().filter(|it| it.comparison.is_none()).map(|it| it.list)
@@ -273,12 +275,12 @@ impl App {
         }
     }
 
-    /// The next picture of the list, or of those that are compared.
+    /// Goes to the next picture of the list, or of the compared pictures.
     fn step_beside(&mut self, by: isize) {
         if self.comparison().is_some() { self.activate_compared(by) } else { self.step_in_list(by) }
     }
 
-    /// Zooms around a point, by default the center.
+    /// Zooms around a point. Without a point, zooms around the center.
     pub(in crate::app) fn zoom_viewer(&mut self, factor: f64, point: Option<Vec2>) {
         let Some((size, canvas)) = self.viewed_dimensions() else { return };
         self.edit_viewer(|viewer| {
@@ -298,7 +300,8 @@ impl App {
         });
     }
 
-    /// Pans a zoomed picture. A whole one has nothing to pan: left and right go to the picture beside it.
+    /// Pans a zoomed picture. A whole picture has nothing to pan, so left and right go to the previous and next
+    /// picture.
     pub(in crate::app) fn pan_or_step(&mut self, by: Vec2) {
         let Some(position) = self.viewer.as_ref().map(|viewer| viewer.position) else { return };
         if position.is_whole() {
@@ -343,7 +346,7 @@ impl App {
         self.select_compared();
     }
 
-    /// Shows the pictures in turn; if they already are, shows the next one.
+    /// Shows the pictures in turn. If they are shown in turn already, the next picture is shown.
     fn blink_compared(&mut self) {
         if self.comparison().is_some_and(|it| it.arrangement == Arrangement::InTurn) {
             return self.activate_compared(1);
@@ -355,8 +358,8 @@ impl App {
         self.viewer.as_mut().and_then(|viewer| viewer.comparison.as_mut()).map(edit);
     }
 
-    /// Selects the other pictures and not this one, and goes to the next pair; the last one closes the
-    /// view.
+    /// Keeps the active picture: selects the other pictures instead of it, and goes to the next pair. After the last
+    /// pair, the view closes.
     fn keep_compared(&mut self) {
         let Some(comparison) = self.comparison().cloned() else { return };
         let next = comparison.pair_after_keeping(&self.results);
@@ -395,7 +398,8 @@ impl App {
         }
     }
 
-    /// Plays on from this frame, or from the first one after the last; or stops.
+    /// Starts or stops playback. Playback starts at this frame, or at the first frame if this is
+    /// the last one.
     pub(in crate::app) fn toggle_playback(&mut self) {
         if self.viewer.as_ref().is_some_and(Viewer::is_playing) {
             return self.edit_viewer(Viewer::stop_playback);

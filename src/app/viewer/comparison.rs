@@ -1,5 +1,5 @@
-//! Comparing two to four pictures: which ones, how they are arranged, and which one is kept. The pictures of
-//! clusters are gone through in pairs, which is made for duplicates.
+//! Compares two to four pictures: which pictures are compared, how they are arranged, and which one is kept. The
+//! pictures of clusters are compared in pairs, which helps with duplicates.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use tessera_model::{Cluster, EntryId, MediaId, Preview, SelectionEntry, basket::
 
 use crate::app::{App, Baskets, Outbox, Pane, Results, viewer::PictureList};
 
-/// The most pictures that are compared.
+/// The maximum number of pictures that are compared.
 const MAX_PICTURES: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     SideBySide,
-    /// One at a time, at the same place.
+    /// One picture at a time, at the same place.
     InTurn,
     /// Where two pictures differ.
     Difference,
@@ -22,7 +22,7 @@ pub enum Arrangement {
 #[derive(Clone, Debug)]
 pub struct Comparison {
     pub pictures: Vec<MediaId>,
-    /// The one that is kept, and shown when they are shown in turn.
+    /// The picture that is kept. It is also the one on screen when the pictures are shown in turn.
     pub active: usize,
     pub arrangement: Arrangement,
 }
@@ -49,7 +49,7 @@ impl Comparison {
         self.pictures.iter().filter_map(|media| results.loaded_preview(*media)).collect()
     }
 
-    /// The pair `by` pairs further: in the same cluster, else in the next one with two pictures or more.
+    /// Returns the pair `by` pairs further, in the same cluster or in the next cluster with at least two pictures.
     pub(in crate::app) fn pair_beside(&self, by: isize, results: &Results) -> Option<Vec<MediaId>> {
         let compared = &self.pictures;
         let clusters: Vec<&Cluster> = results.tile_clusters();
@@ -68,7 +68,8 @@ impl Comparison {
         }
     }
 
-    /// The kept picture and the next one of its cluster, else the next pair.
+    /// Returns the kept picture and the next one of its cluster. If there is none, returns the next
+    /// pair.
     pub(in crate::app) fn pair_after_keeping(&self, results: &Results) -> Option<Vec<MediaId>> {
         let pair = self.pair_beside(1, results)?;
         let kept = self.pictures[self.active];
@@ -77,7 +78,7 @@ impl Comparison {
     }
 }
 
-/// The list of pictures of the focused pane.
+/// Returns the list of pictures of the focused pane.
 pub(in crate::app) fn focused_list(app: &App) -> PictureList {
     match app.panes.focus {
         Pane::Basket => PictureList::Basket,
@@ -87,8 +88,9 @@ pub(in crate::app) fn focused_list(app: &App) -> PictureList {
     }
 }
 
-/// The selected pictures, with the one under the cursor if only one is selected. Without them, or with
-/// too many, the picture under the cursor and the next one of its cluster. Fails with the reason.
+/// Returns the selected pictures. If only one is selected, the picture under the cursor is added. If none or too many
+/// are selected, returns the picture under the cursor and the next one of its cluster. The error is the reason why
+/// there are no pictures to compare.
 pub(in crate::app) fn pictures_to_compare(app: &App) -> Result<Vec<MediaId>, String> {
     let mut pictures = selected_pictures(app);
     let at_cursor = app.results.preview().map(|preview| preview.media);
@@ -105,7 +107,8 @@ pub(in crate::app) fn pictures_to_compare(app: &App) -> Result<Vec<MediaId>, Str
     })
 }
 
-/// The selected pictures on loaded pages; in the members of a cluster, those of the cluster.
+/// Returns the selected pictures on loaded pages. While the members of a cluster are shown, only
+/// their selected pictures are returned.
 fn selected_pictures(app: &App) -> Vec<MediaId> {
     let entries = app.baskets.rows(&app.results).into_iter();
     let selected: BTreeSet<MediaId> = entries.filter_map(SelectionEntry::representative).collect();
@@ -162,13 +165,13 @@ pub(super) fn member_index(cluster: &Cluster, media: MediaId) -> Option<usize> {
     cluster.previews.iter().position(|preview| preview.media == media)
 }
 
-/// Two previews of a cluster that follow one another.
+/// Returns two successive previews of a cluster.
 fn pair_at(cluster: &Cluster, first: usize) -> Option<Vec<MediaId>> {
     let pair: Vec<MediaId> = cluster.previews.iter().skip(first).take(2).map(of_media).collect();
     (pair.len() == 2).then_some(pair)
 }
 
-/// The last two previews of a cluster.
+/// Returns the last two previews of a cluster.
 fn last_pair(cluster: &Cluster) -> Option<Vec<MediaId>> {
     pair_at(cluster, cluster.previews.len().checked_sub(2)?)
 }

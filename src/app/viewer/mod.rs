@@ -1,5 +1,5 @@
-//! The full-size view: one picture of a list as large as the screen allows, or several to compare, zoomed
-//! and panned in step. This file has its state, and the arithmetic of zoom and pan.
+//! The full-size view: one picture of a list as large as the screen allows, or several pictures to compare, which are
+//! zoomed and panned together. This file has the state of the view, and the arithmetic of zoom and pan.
 
 mod actions;
 mod comparison;
@@ -15,7 +15,7 @@ use tessera_picture::{Canvas, fit::pixels_per_cell};
 
 use crate::app::Uptime;
 
-/// What next and previous go through.
+/// The list that next and previous go through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureList {
     /// The first previews of the tiles.
@@ -29,14 +29,14 @@ pub enum PictureList {
 #[derive(Clone, Debug)]
 pub struct Viewer {
     pub list: PictureList,
-    /// The pictures in place of one of the list.
+    /// The compared pictures, which replace the picture of the list.
     pub comparison: Option<Comparison>,
     pub position: ZoomPosition,
     /// Whether the boxes of objects are outlined.
     pub boxes: bool,
-    /// When the next frame of the video that is played is shown.
+    /// When the next frame of the playing video is due.
     next_frame_due: Option<Uptime>,
-    /// The cell that the mouse drags from.
+    /// The cell from which the mouse drags.
     drag: Option<(u16, u16)>,
 }
 
@@ -56,7 +56,7 @@ impl Viewer {
         self.comparison.as_ref()
     }
 
-    /// Returns to the pictures side by side. Returns `false` if they already are.
+    /// Returns to the pictures side by side. Returns `false` if they are side by side already.
     fn leave_arrangement(&mut self) -> bool {
         let comparison = self.comparison.as_mut();
         let other = comparison.filter(|it| it.arrangement != Arrangement::SideBySide);
@@ -72,7 +72,8 @@ impl Viewer {
     }
 }
 
-/// The title, the pictures, the frames of a video, and the line with hints and notifications.
+/// The areas of the title, the pictures, the frames of a video, and the line with hints and
+/// notifications.
 #[derive(Clone, Copy, Debug)]
 pub struct ViewerAreas {
     pub title: Rect,
@@ -93,7 +94,7 @@ impl ViewerAreas {
         }
     }
 
-    /// The same with a strip of this height below the pictures.
+    /// Returns the same areas with a strip of this height below the pictures.
     fn with_strip(self, rows: u16) -> Self {
         let height = self.pictures.height.saturating_sub(rows);
         let pictures = Rect { height, ..self.pictures };
@@ -102,8 +103,8 @@ impl ViewerAreas {
     }
 }
 
-/// The zoom relative to the largest size at which the whole picture is shown, and the center of what is
-/// shown, as fractions of the picture. So pictures of different sizes can be zoomed in step.
+/// The zoom and the center of what is shown. The zoom is relative to the largest size at which the whole picture is
+/// shown, and the center is in fractions of the picture, so that pictures of different sizes can be zoomed together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ZoomPosition {
     pub zoom: f64,
@@ -118,7 +119,7 @@ impl Default for ZoomPosition {
 
 /// The largest size of a pixel of the picture, in pixels of the canvas.
 const MAX_PIXEL_SIZE: f64 = 32.0;
-/// The largest zoom of a picture that is larger than that already when it fits.
+/// The maximum zoom of a picture whose pixels are already that large at the fitting size.
 const MIN_MAX_ZOOM: f64 = 4.0;
 
 impl ZoomPosition {
@@ -126,8 +127,8 @@ impl ZoomPosition {
         self.zoom <= 1.0
     }
 
-    /// The part of a picture of `size` pixels on a canvas, and the canvas that it fills: below the whole
-    /// size, a smaller one.
+    /// Returns the part of a picture of `size` pixels that is shown, and the canvas that it fills. Below the fitting
+    /// size, the canvas is smaller.
     pub fn part(self, size: (u32, u32), canvas: Canvas) -> (Region, Canvas) {
         let (width, height) = fitted_fractions(size, canvas);
         if self.is_whole() {
@@ -147,7 +148,7 @@ impl ZoomPosition {
         (part.moved_to(corner), canvas)
     }
 
-    /// Zooms by a factor; the point stays where it is. The fitting size is never skipped.
+    /// Zooms by a factor around a point that stays where it is. The fitting size is never skipped.
     pub fn zoom_by(&mut self, factor: f64, point: Vec2, size: (u32, u32), canvas: Canvas) {
         let actual = actual_zoom(size, canvas);
         let most = (actual * MAX_PIXEL_SIZE).max(MIN_MAX_ZOOM);
@@ -174,14 +175,15 @@ impl ZoomPosition {
     }
 }
 
-/// The zoom at which a pixel of the picture is a pixel of the canvas.
+/// Returns the zoom at which a pixel of the picture is a pixel of the canvas.
 pub(in crate::app) fn actual_zoom(size: (u32, u32), canvas: Canvas) -> f64 {
     let (width, _) = fitted_fractions(size, canvas);
     let pixels = f64::from(canvas.columns) * f64::from(pixels_per_cell(canvas).0);
     f64::from(size.0.max(1)) / (pixels * width)
 }
 
-/// The fractions of the canvas's width and height that the whole picture covers. One of them is 1.
+/// Returns the fractions of the canvas's width and height that the whole picture covers. One of
+/// them is 1.
 fn fitted_fractions(size: (u32, u32), canvas: Canvas) -> Vec2 {
     let across = |cells: u16, pixels: u16| f64::from(cells.max(1)) * f64::from(pixels.max(1));
     let (width, height) = (f64::from(size.0.max(1)), f64::from(size.1.max(1)));

@@ -1,5 +1,5 @@
-//! The pictures of the full-size view: which ones are shown, where they are on the screen, which ones are
-//! loaded, and what is drawn until they are. Below a frame of a video is a strip with the loaded frames around it.
+//! Decides which pictures the full-size view shows, where they are on the screen, which ones are loaded, and what is
+//! drawn until then. A frame of a video has a strip with the loaded frames around it below the picture.
 
 use std::sync::Arc;
 
@@ -29,17 +29,17 @@ use crate::{
 };
 
 impl Results {
-    /// The picture of an entry of the basket, if it is on a loaded page.
+    /// Returns the picture of an entry of the basket, if it is on a loaded page.
     pub(in crate::app) fn loaded_entry(&self, entry: &SelectionEntry) -> Option<&Preview> {
         self.loaded_preview(entry.representative()?)
     }
 
-    /// A media item of the open page, or of another loaded page of this search.
+    /// Returns a media item of the open page, or of another loaded page of this dataset.
     pub fn loaded_preview(&self, media: MediaId) -> Option<&Preview> {
         self.loaded_member(media).map(|(_, preview)| preview)
     }
 
-    /// Like `loaded_preview`, with its cluster.
+    /// Returns the same media item with its cluster.
     pub fn loaded_member(&self, media: MediaId) -> Option<(&Cluster, &Preview)> {
         self.clusters_of_dataset().find_map(|cluster| {
             let preview = cluster.previews.iter().find(|preview| preview.media == media)?;
@@ -47,14 +47,15 @@ impl Results {
         })
     }
 
-    /// The clusters of the open page, then those of the other loaded pages of its dataset.
+    /// Returns the clusters of the open page, then the clusters of the other loaded pages of its
+    /// dataset.
     pub(in crate::app) fn clusters_of_dataset(&self) -> impl Iterator<Item = &Cluster> {
         let dataset = self.view().map(|view| view.search.dataset);
         let other = dataset.into_iter().flat_map(|dataset| self.pages.loaded(dataset));
         self.page().into_iter().chain(other).flat_map(|page| &page.clusters)
     }
 
-    /// The regions of the objects of a picture on the open page.
+    /// Returns the regions of the objects of a picture on the open page.
     pub fn boxes_in(&self, preview: &Preview) -> Vec<Region> {
         let Some(link) = &preview.original else { return Vec::new() };
         let clusters = self.page().map_or(&[][..], |page| &page.clusters);
@@ -70,7 +71,8 @@ impl Results {
 }
 
 impl Store {
-    /// The size of a picture in pixels: of the loaded one, else as the service states it.
+    /// Returns the size of a picture in pixels. The size of the loaded picture takes precedence
+    /// over the size that the service states.
     pub fn viewed_size(&self, preview: &Preview) -> Option<(u32, u32)> {
         let subject = PictureSubject::Media(preview.media);
         let loaded = self.pictures.newest(|view, _| is_zoomed(view, &subject));
@@ -95,11 +97,11 @@ fn centered_cells(area: Rect, picture: &Thumbnail) -> Rect {
     Rect { x, y, width, height }
 }
 
-/// An upper bound of the bytes of a picture that fills the canvas.
+/// Returns an upper bound of the bytes of a picture that fills the canvas.
 fn encoded_bytes(canvas: Canvas) -> usize {
     let (width, height) = pixels_per_cell(canvas);
     let pixels = |cells: u16, side: u32| usize::from(cells) * side as usize;
-    // Base64 of three bytes per pixel.
+    // The size is that of Base64 with three bytes per pixel.
     4 * pixels(canvas.columns, width) * pixels(canvas.rows, height)
 }
 
@@ -111,7 +113,7 @@ pub enum PanelPicture<'a> {
 }
 
 impl<'a> PanelPicture<'a> {
-    /// The picture whose size decides which part is shown.
+    /// Returns the picture whose size decides which part is shown.
     pub fn preview(self) -> &'a Preview {
         let (Self::Preview(preview) | Self::Difference(preview, _)) = self;
         preview
@@ -123,13 +125,13 @@ impl<'a> PanelPicture<'a> {
 pub struct ViewerPanel<'a> {
     pub picture: PanelPicture<'a>,
     pub area: Rect,
-    /// The row of its name, if several are shown.
+    /// The row of the picture's name, if several pictures are shown.
     pub label: Option<Rect>,
-    /// Whether it is the one that is kept.
+    /// Whether this is the picture that is kept.
     pub active: bool,
 }
 
-/// Up to three areas side by side, or two rows of two.
+/// Returns up to three areas side by side, or two rows of two areas.
 fn panel_areas(area: Rect, count: usize) -> Vec<Rect> {
     let columns = |area: Rect, count: usize| {
         Layout::horizontal(vec![Fill(1); count]).spacing(1).split(area).to_vec()
@@ -141,15 +143,15 @@ fn panel_areas(area: Rect, count: usize) -> Vec<Rect> {
     rows.iter().flat_map(|row| columns(*row, 2)).collect()
 }
 
-/// The smallest screen with a strip (rows).
+/// The rows of the smallest screen with a strip.
 const MIN_SCREEN_ROWS: u16 = 20;
-/// The cells of a frame, without its time below it and the gap beside it (columns, rows).
+/// The cells of a frame (columns, rows), without its time below it and the gap beside it.
 const FRAME_CELLS: (u16, u16) = (14, 4);
 
 #[derive(Clone, Copy, Debug)]
 pub struct StripFrame<'a> {
     pub preview: &'a Preview,
-    /// The picture; the row below it is for the time.
+    /// The area of the picture. The row below it shows the time.
     pub area: Rect,
     pub current: bool,
 }
@@ -159,7 +161,7 @@ impl App {
         self.viewer.as_ref().and_then(Viewer::comparison)
     }
 
-    /// The picture at full size; of compared ones, the active one.
+    /// Returns the picture at full size. Among compared pictures, this is the active one.
     pub fn viewed_preview(&self) -> Option<&Preview> {
         if let Some(comparison) = self.comparison() {
             return self.results.loaded_preview(comparison.pictures[comparison.active]);
@@ -172,7 +174,7 @@ impl App {
         }
     }
 
-    /// The position in the list from 0, and the length of the list.
+    /// Returns the position in the list, counted from 0, and the length of the list.
     pub fn viewer_position(&self) -> Option<(usize, usize)> {
         let view = self.results.view()?;
         Some(match self.viewer.as_ref()?.list {
@@ -185,7 +187,7 @@ impl App {
         })
     }
 
-    /// The picture `by` places further in the list, if it is on a loaded page.
+    /// Returns the picture `by` places further in the list, if it is on a loaded page.
     fn preview_beside(&self, by: isize) -> Option<&Preview> {
         let place = self.viewer_position()?.0.checked_add_signed(by)?;
         match self.viewer.as_ref()?.list {
@@ -197,7 +199,7 @@ impl App {
         }
     }
 
-    /// The size of the picture and its canvas, which zooming and panning need.
+    /// Returns the size of the picture and its canvas, which zooming and panning need.
     pub(super) fn viewed_dimensions(&self) -> Option<((u32, u32), Canvas)> {
         let panels = self.viewer_panels();
         let panel = panels.iter().find(|panel| panel.active)?;
@@ -207,7 +209,7 @@ impl App {
         ))
     }
 
-    /// How large the picture is shown: 1 is a pixel of the picture per pixel of the canvas.
+    /// Returns how large the picture is shown. 1 is a pixel of the picture per pixel of the canvas.
     pub fn viewer_scale(&self) -> Option<f64> {
         let (size, canvas) = self.viewed_dimensions()?;
         Some(self.viewer.as_ref()?.position.zoom / actual_zoom(size, canvas))
@@ -219,7 +221,8 @@ impl App {
         area: Rect,
         position: ZoomPosition,
     ) -> (PictureView, Canvas) {
-        /// The size of a picture that is not loaded yet. At the fitting size it has no effect.
+        /// The assumed size of a picture that is not loaded yet. The assumption has no effect at
+        /// the fitting size.
         const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
         let preview = picture.preview();
         let size = self.store.viewed_size(preview).unwrap_or(ASSUMED_PIXELS);
@@ -230,8 +233,8 @@ impl App {
         (PictureView { subject, crop: Crop::Zoomed(part, Arc::from(boxes)) }, canvas)
     }
 
-    /// The picture to draw: the requested one, else the newest of the same media item that fits, so that
-    /// something is always shown while a sharper one loads.
+    /// Returns the picture to draw: the requested one, or otherwise the newest one of the same media item that fits.
+    /// Something is therefore always shown while a sharper picture loads.
     pub fn displayed_in_viewer(&self, panel: &ViewerPanel) -> Option<(PictureView, Canvas)> {
         let position = self.viewer.as_ref()?.position;
         let (view, canvas) = self.zoomed_picture(panel.picture, panel.area, position);
@@ -251,7 +254,8 @@ impl App {
         former.map_or(Some((view, canvas)), |(view, canvas, _)| Some((view.clone(), canvas)))
     }
 
-    /// The cells that the displayed picture covers, and the part of it that they show.
+    /// Returns the cells that the displayed picture covers, and the part of the picture that they
+    /// show.
     pub(in crate::app) fn viewed_cells(&self, panel: &ViewerPanel) -> Option<(Rect, Region)> {
         let (view, canvas) = self.displayed_in_viewer(panel)?;
         let picture = self.store.pictures.get(&view, canvas)?.as_ref().ok()?;
@@ -265,7 +269,7 @@ impl App {
         panels.iter().find(|panel| panel.area.contains(position)).or(panels.first()).copied()
     }
 
-    /// A cell as a point of the picture, in fractions of it.
+    /// Converts a cell to a point of the picture, in fractions of the picture.
     pub(super) fn point_in_picture(&self, cell: (u16, u16)) -> Option<Vec2> {
         let panel = self.panel_at(cell)?;
         let (cells, part) = self.viewed_cells(&panel)?;
@@ -277,8 +281,8 @@ impl App {
         Some((x, y))
     }
 
-    /// The pictures of the view: those on screen, then those that a key would show, as far as all of them
-    /// fit into the cache.
+    /// Returns the pictures of the view: the pictures on screen, then the pictures that a key would show. The latter
+    /// are returned only if all of them fit into the cache.
     pub(in crate::app) fn viewer_pictures(&self, viewer: &Viewer) -> Vec<VisiblePicture> {
         let area = self.viewer_areas().pictures;
         let mut pictures: Vec<VisiblePicture> = self
@@ -320,8 +324,8 @@ impl App {
         }
     }
 
-    /// The request for a picture: one that is being made is finished first, so that zooming and panning
-    /// never request pictures faster than they are made.
+    /// Returns the request for a picture. A picture that is already being made is finished first, so that zooming and
+    /// panning never request pictures faster than they are made.
     fn viewer_picture(
         &self,
         picture: PanelPicture,
@@ -382,15 +386,15 @@ impl App {
         if has_strip { areas.with_strip(FRAME_CELLS.1 + 1) } else { areas }
     }
 
-    /// Whether other frames of the video are loaded, so that there is something to play.
+    /// Returns whether other frames of the video are loaded, so that there is something to play.
     pub(in crate::app) fn shows_one_of_several_frames(&self) -> bool {
         self.comparison().is_none()
             && self.viewed_preview().map(of_media) == self.results.preview().map(of_media)
             && self.results.frame_position().is_some_and(|(_, count)| count > 1)
     }
 
-    /// The frames of the strip in the order of time, with the current one as near to the middle as
-    /// possible.
+    /// Returns the frames of the strip in the order of time. The current frame is as near to the
+    /// middle as possible.
     pub fn strip_frames(&self) -> Vec<StripFrame<'_>> {
         let Some((area, (frames, current))) =
             self.viewer_areas().strip.zip(self.results.frames_of_video())
@@ -419,13 +423,15 @@ impl App {
         self.strip_frames().into_iter().filter_map(move |it| preview_picture(it.preview, canvas))
     }
 
-    /// When to look again. The response with a missing frame does it, too.
+    /// Returns when playback continues. A missing frame needs no time, because its response
+    /// continues playback.
     pub(in crate::app) fn next_frame_due(&self) -> Option<Uptime> {
         let due = self.viewer.as_ref()?.next_frame_due?;
         self.has_loaded_next_frame().then_some(due)
     }
 
-    /// A frame that cannot be loaded counts: playback goes on after it. So does no frame: playback ends.
+    /// Returns whether playback can continue. A frame that cannot be loaded counts as loaded, so that playback skips
+    /// it. If there is no next frame, this also returns `true`, and playback ends.
     pub(super) fn has_loaded_next_frame(&self) -> bool {
         let (Some(viewer), Some(next)) =
             (&self.viewer, self.results.frames_ahead().first().copied())
@@ -438,7 +444,7 @@ impl App {
         self.store.pictures.get(&view, canvas).is_some()
     }
 
-    /// Whether the next or previous picture of the results is on another page.
+    /// Returns whether the next or previous picture of the results is on another page.
     pub(super) fn viewer_crosses_pages(&self, by: isize) -> bool {
         let in_results =
             self.viewer.as_ref().is_some_and(|viewer| viewer.list == PictureList::Results);
