@@ -41,7 +41,7 @@ impl TypedLine {
         if let Some(event) = item_event(line) {
             return Self::Events(vec![event]);
         }
-        // `close` works outside of dialogs, too.
+        // `close` also works outside of dialogs.
         if line == "close" {
             return Self::Events(vec![Event::Action(Action::Back)]);
         }
@@ -123,7 +123,7 @@ fn action(app: &App, line: &str) -> Option<Action> {
 /// count.
 fn keys(line: &str, takes_text: bool) -> Option<Vec<Event>> {
     let chords = line.split_whitespace().map(|word| {
-        // A single letter is its own key, in upper case, too. The name of a key may be capitalized.
+        // A single letter is its own key, even in upper case. The name of a key may be capitalized.
         let name = if word.chars().count() > 1 { word.to_lowercase() } else { word.to_owned() };
         let chord: Chord = name.parse().ok()?;
         let is_text = chord.typed().is_some_and(|c| c != ' ');

@@ -1,5 +1,5 @@
 //! Options of the commands that serve datasets from this machine: models, the store on a server, and the address. These
-//! options exist without the local service, too, so that a client can report what it lacks.
+//! options also exist without the local service, so that a client can report what it lacks.
 
 use std::{net::SocketAddr, path::PathBuf};
 

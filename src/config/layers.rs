@@ -41,7 +41,7 @@ impl Sources {
         };
         let variables = KEYS.iter().filter_map(|key| key.env_variable.and_then(set)).collect();
         let project = std::env::current_dir().ok().and_then(|folder| project_file(&folder));
-        // If the home folder is the project, too, its file must be read only once.
+        // If the home folder is also the project, its file must be read only once.
         let project = project.filter(|project| user.as_deref() != Some(project));
         let is_set = |value: std::ffi::OsString| !value.is_empty() && value != "0";
         let accessible_variable = std::env::var_os("ACCESSIBLE").is_some_and(is_set);

@@ -93,7 +93,7 @@ impl Keymap {
     }
 
     /// Applies the user's key file. Each line replaces the keys of its action in its context, and takes those keys from
-    /// any other action. Returns the actions that have no key left, too.
+    /// any other action. Also returns the actions that have no key left.
     pub fn with_overrides(mut self, source: &str) -> Result<(Self, Vec<Action>), String> {
         let own = Self::parse(source)?;
         for (context, theirs) in own.bindings {

@@ -1,5 +1,5 @@
 //! A job and its state machine: exports, additions and reindexes, from the request to their end. The interface and the
-//! commands run the same machine. One comes here to change how a job continues after a response. Only `transitions`
+//! commands run the same machine. Come here to change how a job continues after a response. Only `transitions`
 //! changes a state, and `record` defines what is saved.
 
 mod history;

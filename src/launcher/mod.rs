@@ -1,4 +1,4 @@
-//! Opens deployments in the interface, one after the other when the user switches. One comes here
+//! Opens deployments in the interface, one after the other when the user switches. Come here
 //! to follow the program from its options to the event loop.
 
 use std::{

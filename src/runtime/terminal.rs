@@ -131,7 +131,7 @@ impl LineSettings {
 }
 
 /// Makes reads return immediately, even in the middle of a key's sequence. Raw mode must be on, and disabling it
-/// restores this setting, too.
+/// also restores this setting.
 fn never_block_reads() -> io::Result<()> {
     let mut settings = tcgetattr(io::stdin())?;
     settings.special_codes[SpecialCodeIndex::VMIN] = 0;

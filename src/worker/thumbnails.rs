@@ -26,7 +26,7 @@ use crate::worker::{
     disk_cache::{DiskCache, DiskCacheOptions},
 };
 
-/// The size limit of a picture. Originals are loaded, too, and several of them at the same time.
+/// The size limit of a picture. Originals are also loaded, several of them at the same time.
 const MAX_PICTURE_BYTES: usize = 64 << 20;
 const CACHE_BYTES: usize = 24 << 20;
 /// Enough for three originals of 12 megapixels.

@@ -63,7 +63,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
 }
 
 fn apply(mutation: Mutation, bytes: &mut Vec<u8>, corpus: &[Vec<u8>], tokens: &[&str]) {
-    // There is one position more than bytes, so that the end can be mutated, too.
+    // There is one position more than bytes, so that the end can also be mutated.
     let positions = bytes.len() + 1;
     let position = |index: Index| index.index(positions);
     match mutation {

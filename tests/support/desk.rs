@@ -23,7 +23,7 @@ pub struct Desk {
     pub now: Duration,
     pub open: VecDeque<(Ticket, Request)>,
     pub cancelled: Vec<Lane>,
-    /// The saved state, from which values are loaded, too.
+    /// The saved state. Values are also loaded from it.
     pub kept: BTreeMap<StateKey, StateValue>,
     pub other: Vec<Effect>,
 }

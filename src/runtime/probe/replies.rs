@@ -127,7 +127,7 @@ impl TerminalReplies {
                 }
             }
             // The terminal reports its present size and its largest size. The larger one is kept, because a size that
-            // the terminal draws now can be drawn later, too.
+            // the terminal draws now can also be drawn later.
             [b'[', b'?', b'2', b';', b'0', b';', numbers @ .., b'S'] => {
                 if let [width @ 1..=u16::MAX, height @ 1..=u16::MAX] = *read_numbers(numbers) {
                     let other = self.sixel.unwrap_or_default();
