@@ -1,4 +1,4 @@
-//! The tests of the terminal program are one binary, so that a change costs only one linking.
+//! The tests of the terminal program are one binary, so that a change relinks only one.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 

@@ -9,7 +9,7 @@ pub fn distance(typed: &str, text: &str) -> Option<usize> {
     })
 }
 
-/// Returns the same distance, but each word must occur in one piece.
+/// Returns how far `typed` is from `text` if each word must occur in one piece.
 pub fn substring_distance(typed: &str, text: &str) -> Option<usize> {
     sum_of_words(typed, text, in_one_piece)
 }

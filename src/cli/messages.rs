@@ -10,8 +10,8 @@ pub use tessera_model::text::format_bytes;
 
 use crate::{cli::GlobalOptions, config::DesktopProtocol, printable_text::PrintableText};
 
-/// The intervals between progress lines without a terminal. The first is the shortest. The second applies if less than
-/// a tenth was done since the last line.
+/// The minimum interval between two progress lines if there is no terminal: after at least another tenth was done, and
+/// otherwise.
 const LINE_INTERVALS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 /// The shortest time between two updates of a progress bar in a terminal.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
@@ -92,7 +92,7 @@ pub fn write_message(message: &str) {
     write_stderr(&PrintableText::line(format_args!("tessera: {message}")));
 }
 
-/// Writes text to standard error. Nothing else does.
+/// Writes text to standard error. All messages are written here.
 pub fn write_stderr(text: &PrintableText) {
     // The error is ignored, because standard error may be closed.
     let _ = write!(io::stderr(), "{text}");

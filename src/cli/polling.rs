@@ -18,8 +18,7 @@ const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 const DEFAULT_TIMEOUT: Duration = Duration::from_hours(24);
 /// The shortest time that the last request is given.
 const MIN_REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
-/// Waiting is divided into steps that compare the wall clock, so that the time of a suspend counts,
-/// too.
+/// Waiting is divided into steps that compare the wall clock, so that the time of a suspend also counts.
 const SLEEP_STEP: Duration = Duration::from_secs(1);
 
 pub struct Poller<'a> {

@@ -1,4 +1,5 @@
-//! Settings in layers. `assets/config.toml` contains and documents the defaults.
+//! The settings, which come from several layers. The defaults are in `assets/config.toml`, which
+//! also documents them.
 
 pub mod edit;
 pub mod key;

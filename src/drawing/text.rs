@@ -1,5 +1,5 @@
-//! Measures text by its display width, truncates it, wraps it, and writes it into cells. Gauges and scores are texts,
-//! too.
+//! Measures text by its display width, truncates it, wraps it, and writes it into cells. Gauges and scores are also
+//! formatted here.
 
 use ratatui::{
     layout::Rect,

@@ -298,7 +298,7 @@ impl StyleSequence {
             Color::LightCyan => 14,
             Color::White => 15,
         };
-        // The first 16 colors are written as indexes, too, because some terminals draw bold text in a brighter color
+        // The first 16 colors are also written as indexes, because some terminals draw bold text in a brighter color
         // after 30 to 37.
         self.push_all([base + 8, 5, index]);
     }

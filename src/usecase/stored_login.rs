@@ -17,7 +17,7 @@ pub enum SecretSource {
 }
 
 impl SecretSource {
-    /// Returns one word for documents.
+    /// Returns the short name of the source, for documents.
     pub fn label(self) -> &'static str {
         match self {
             Self::Typed => "typed",

@@ -129,8 +129,8 @@ impl DiskCache {
 }
 
 /// The number of bytes that may be stored between two evictions. An eviction leaves room for three
-/// times as much: what is stored until the next eviction is due, while it runs, and before the
-/// first one of the next start.
+/// times this amount: for what is stored until the next eviction starts, while it runs, and before
+/// the first eviction after a restart.
 fn eviction_interval(max_bytes: u64) -> u64 {
     max_bytes / 16
 }

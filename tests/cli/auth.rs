@@ -24,7 +24,7 @@ fn profile(home: &Path, base_url: &str) {
     fs::write(home.join("tessera/config.toml"), profile).unwrap();
 }
 
-/// Creates a home folder with that profile.
+/// Creates a home folder with a profile `prod` for this address.
 fn home(base_url: &str) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     profile(home.path(), base_url);

@@ -113,8 +113,9 @@ fn outcome(command: &mut Command) -> (i32, String, String) {
     reported(command, output)
 }
 
-/// Returns the same for a command that has ended. Asserts that its output contains no secret, and
-/// that its documents have the shape that `tessera spec` describes.
+/// Returns the exit code, standard output and standard error of a command that has ended. Asserts
+/// that its output contains no secret, and that its documents have the shape that `tessera spec`
+/// describes.
 fn reported(command: &Command, output: Output) -> (i32, String, String) {
     let Output { status, stdout, stderr } = output;
     let home = command.get_envs().find(|(name, _)| *name == "HOME").and_then(|(_, home)| home);

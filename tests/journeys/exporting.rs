@@ -1,4 +1,4 @@
-//! Tests the way from `e` to a verified ZIP on disk.
+//! Tests an export with keys, from `e` to a verified ZIP on disk.
 
 use std::{collections::BTreeSet, fs::File, io::Read};
 

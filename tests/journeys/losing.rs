@@ -1,4 +1,4 @@
-//! Tests that the service goes away and comes back while the user looks at the screen.
+//! Tests what the user sees while the service goes away and comes back.
 
 use crate::journeys::harness::{Person, Service};
 

@@ -126,7 +126,7 @@ fn the_palette_lists_what_was_picked_most_first() {
     }
     desk.press(":");
     assert_eq!(first(&desk), "copy name");
-    // The same holds among equal matches.
+    // Among equal matches, the action that was picked most also comes first.
     desk.type_text("copy");
     assert_eq!(first(&desk), "copy name");
 }

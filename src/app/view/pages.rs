@@ -77,8 +77,7 @@ impl Results {
         Some(Search { page, ..view.search.clone() })
     }
 
-    /// Returns the search whose page is on screen next, which is the requested one or the one on
-    /// screen.
+    /// Returns the search of the requested page, or of the page on screen if no page is requested.
     pub(in crate::app) fn requested_search(&self) -> Option<Search> {
         self.pending_search().or_else(|| self.view().map(|view| view.search.clone()))
     }
@@ -172,7 +171,7 @@ impl Results {
         self.view().map(|view| self.clusters_of(view)).unwrap_or_default()
     }
 
-    /// Returns the same for another view, such as the view of another tab.
+    /// Returns the clusters of all loaded pages of a view, such as the view of another tab.
     pub(in crate::app) fn clusters_of<'a>(&'a self, view: &'a View) -> Vec<&'a Cluster> {
         if let Some(computed) = &view.computed {
             return computed.page.clusters.iter().collect();

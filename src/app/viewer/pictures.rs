@@ -39,7 +39,7 @@ impl Results {
         self.loaded_member(media).map(|(_, preview)| preview)
     }
 
-    /// Returns the same media item with its cluster.
+    /// Returns a media item with its cluster, from the open page or another loaded page of this dataset.
     pub fn loaded_member(&self, media: MediaId) -> Option<(&Cluster, &Preview)> {
         self.clusters_of_dataset().find_map(|cluster| {
             let preview = cluster.previews.iter().find(|preview| preview.media == media)?;

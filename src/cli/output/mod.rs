@@ -247,7 +247,7 @@ impl Output {
     }
 }
 
-/// Writes text to standard output; nothing else does.
+/// Writes text to standard output. All text is written here.
 pub fn write_stdout(text: &PrintableText) -> Result<(), CliError> {
     write_bytes(text.as_str().as_bytes())
 }

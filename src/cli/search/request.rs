@@ -51,7 +51,8 @@ pub struct ImageOptions {
     pub options: SearchOptions,
 }
 
-/// Searches by image have no maximum score in the API, so the program omits what is beyond it.
+/// The maximum score of a search by image. The API has no such limit, so the program drops the
+/// clusters beyond it.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct CutOptions {
     /// Keep only clusters with scores below this, 0.0 to 1.0: lower is stricter.
