@@ -29,8 +29,8 @@ pub fn results_notice(app: &App) -> Option<String> {
     app.results.pending_page_notice().or_else(|| app.results.stale_page_notice(app.outbox.now))
 }
 
-/// Returns the rows of the notice, or of the query if there is no notice. A failure is not cut, as
-/// long as tiles keep half of the rows.
+/// Returns the rows of the notice, or 1 if there is none. The notice takes as many rows as its text needs, up to half
+/// of the area.
 pub fn results_notice_rows(app: &App, inside: Rect) -> u16 {
     let Some(text) = results_notice(app) else { return 1 };
     wrapped_rows(&text, inside.width.saturating_sub(1)).min((inside.height / 2).max(1))

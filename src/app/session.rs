@@ -32,8 +32,8 @@ impl SessionState {
         Self { saved, ..Self::default() }
     }
 
-    /// Saves the session after an event that has changed it. While only cursors move, saves are delayed to limit their
-    /// number.
+    /// Saves the session after an event that has changed it. While only cursors move, it is saved at most once per
+    /// `CURSOR_INTERVAL`.
     pub fn save(&mut self, current: SavedSession, outbox: &mut Outbox) {
         if current == self.saved {
             self.due = None;

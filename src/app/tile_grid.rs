@@ -75,7 +75,7 @@ impl TileGrid {
         (usize::from(self.tiles.rows), all)
     }
 
-    /// Returns how many tiles further the tile is that has the same place in the next or previous row.
+    /// Returns the distance, in tiles, to the tile at the same place in the next or previous row.
     pub fn vertical_step(&self, index: usize, down: bool) -> isize {
         let row = self.tiles.row_of(index);
         let current = self.tiles.tiles_of_row(row);

@@ -1,5 +1,5 @@
-//! Tests the mouse. Dragging over tiles selects a range. The screen explains what is under the mouse, and is redrawn
-//! only when that changes.
+//! Tests the mouse. Dragging over tiles selects a range. The screen explains what is under the mouse, and an event
+//! is sent only when that changes.
 
 use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{

@@ -272,8 +272,8 @@ impl Jobs {
 }
 
 impl Jobs {
-    /// Returns when the jobs of other instances are due. After a failure, they are not loaded
-    /// again.
+    /// Returns when to load the saved jobs, which other instances may have changed. After a failure, they are not
+    /// loaded again.
     pub(in crate::app) fn load_due(&self, interval: Duration) -> Option<Uptime> {
         self.loaded.due(self.loaded.failure().is_none().then_some(interval))
     }
