@@ -1,4 +1,4 @@
-//! The core and the drawing: frames at 200x60 over 100 clusters, what collages and the score histogram add to
+//! Measures the core and the drawing: frames at 200x60 over 100 clusters, what collages and the score histogram add to
 //! them, and events with a page of 10,000 previews in the store.
 #![expect(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![expect(clippy::print_stdout, reason = "it reports what it measured")]
@@ -53,7 +53,7 @@ fn preview(number: u128) -> Preview {
     }
 }
 
-/// Scores that fill the histogram from 0 to 1.
+/// Returns scores that fill the histogram from 0 to 1.
 fn relevance(number: u128) -> Relevance {
     let score = f64::from(u32::try_from(number * 37 % 100).unwrap()) / 100.0;
     Relevance { score, kind: ScoreKind::CosineDistance }
@@ -94,7 +94,7 @@ fn dataset() -> Dataset {
     }
 }
 
-/// A picture in which every cell differs from its neighbors, as in a photograph.
+/// Creates a picture in which every cell differs from its neighbors, as in a photograph.
 fn half_blocks(canvas: Canvas, seed: u128) -> Thumbnail {
     let count = usize::from(canvas.columns) * usize::from(canvas.rows) * 2;
     let seed = usize::try_from(seed % 97).unwrap();
@@ -106,7 +106,7 @@ fn half_blocks(canvas: Canvas, seed: u128) -> Thumbnail {
     Thumbnail { cells, original: (640, 480), encoded: Encoded::Pixels(pixels) }
 }
 
-/// A core with a page on screen and all its visible pictures.
+/// Creates a core with a page on screen and all its visible pictures.
 fn browsing(clusters: u128, previews: u128) -> App {
     let mut app = App::new(Setup {
         initial_dataset: None,
@@ -121,7 +121,7 @@ fn browsing(clusters: u128, previews: u128) -> App {
     app
 }
 
-/// An event, and the answers to all requests that it leads to; how many there were.
+/// Handles an event and responds to all requests that it leads to. Returns the number of requests.
 fn happen(app: &mut App, now: Duration, event: Event, (clusters, previews): (u128, u128)) -> usize {
     let mut effects = app.update(now, event);
     let mut count = 0;
@@ -134,7 +134,7 @@ fn happen(app: &mut App, now: Duration, event: Event, (clusters, previews): (u12
     count
 }
 
-/// Presses keys one after another.
+/// Presses keys that are separated by spaces.
 fn press(app: &mut App, keys: &str, page: (u128, u128)) {
     for key in keys.split_whitespace() {
         happen(app, Duration::ZERO, Event::Key(key.parse().unwrap()), page);
@@ -192,13 +192,13 @@ fn frame(c: &mut Criterion) {
         b.iter(|| {
             ui::draw(&app, &theme, terminal.get_frame().buffer_mut(), &mut layer);
             terminal.flush().unwrap();
-            // Without a swap the previous buffer stays empty, so every cell is a change each time.
+            // Without a swap, the previous buffer stays empty, so every cell has changed each time.
             black_box(&terminal);
         });
     });
 }
 
-/// What is drawn over or in the tiles, beside the same frame without it.
+/// Measures what is drawn over or in the tiles, and the same frame without it.
 fn parts_of_a_frame(c: &mut Criterion) {
     let theme = Theme::built_in(ThemeName::Dark).unwrap();
     let mut layer =
@@ -209,7 +209,7 @@ fn parts_of_a_frame(c: &mut Criterion) {
             b.iter(|| ui::draw(app, &theme, black_box(&mut buffer), &mut layer));
         });
     };
-    // The least density: tiles that are large enough for collages.
+    // This is the lowest density, at which tiles are large enough for collages.
     for (name, previews) in [("one picture", 1), ("a collage", 9)] {
         let mut app = browsing(100, previews);
         press(&mut app, "+ + + + + +", (100, previews));
@@ -235,8 +235,8 @@ fn update(c: &mut Criterion) {
     });
 }
 
-/// A key and its frame while every picture on the screen is replaced and the responses of three jobs arrive:
-/// prints the p99.
+/// Measures the time from a key to its frame while every picture on the screen is replaced and the responses of three
+/// jobs arrive. Prints the 99th percentile.
 fn key_to_frame(c: &mut Criterion) {
     let theme = Theme::built_in(ThemeName::Dark).unwrap();
     let mut layer =
@@ -250,11 +250,11 @@ fn key_to_frame(c: &mut Criterion) {
     let mut now = Duration::ZERO;
     c.bench_function("key to frame while a screen of pictures arrives and jobs are polled", |b| {
         b.iter(|| {
-            // All intervals of polling have passed.
+            // All polling intervals have passed.
             now += Duration::from_mins(1);
             let started = Instant::now();
             requests += happen(&mut app, now, Event::Wake, page);
-            // Cells of another size in pixels request every picture on screen again.
+            // If the size of a cell changes, every picture on screen is requested again.
             let scale = u16::try_from(spans.len() % 1000).unwrap() + 1;
             let cell = (10 * scale, 20 * scale);
             requests += happen(&mut app, now, Event::Terminal(Protocol::HalfBlock, cell), page);

@@ -1,5 +1,5 @@
-//! The time from the bytes of a JPEG to what a terminal draws, against `image` and `ratatui-image`, which
-//! scale with a triangle filter, as we do at about this ratio. Prints the ratio of the fastest runs, taken in turn.
+//! Compares the time from the bytes of a JPEG to what a terminal draws with `image` and `ratatui-image`, which scale
+//! with a triangle filter, as we do at about this ratio. Prints the ratio of the fastest runs, taken in turn.
 
 use std::{
     hint::black_box,
@@ -16,7 +16,7 @@ use ratatui_image::{
 use tessera_picture::{Canvas, Crop, Protocol, thumbnail};
 
 const RUNS: usize = 30;
-/// Columns and rows of a tile, and the pixels of a cell.
+/// The columns and rows of a tile, and the pixels of a cell.
 const TILE: (u16, u16) = (30, 12);
 const CELL: (u16, u16) = (10, 20);
 
@@ -54,7 +54,7 @@ fn draw_by_peer(bytes: &[u8], protocol: ProtocolType) {
     black_box(picker.new_protocol(picture, size, resize).expect("a tile"));
 }
 
-/// The fastest of the runs of each, in turn.
+/// Returns the duration of the fastest run of each function. The functions run in turn.
 fn fastest(ours: impl Fn(), theirs: impl Fn()) -> (Duration, Duration) {
     let time = |run: &dyn Fn()| {
         let start = Instant::now();
@@ -66,7 +66,8 @@ fn fastest(ours: impl Fn(), theirs: impl Fn()) -> (Duration, Duration) {
     })
 }
 
-/// Waves of halving length and height, so that it compresses about as far as a photograph.
+/// Creates a picture of waves whose length and height are halved again and again, so that it compresses about as far as
+/// a photograph.
 fn jpeg(width: u16, height: u16) -> Vec<u8> {
     let picture = RgbImage::from_fn(width.into(), height.into(), |x, y| {
         let (x, y) = (f64::from(x), f64::from(y));
