@@ -1,8 +1,9 @@
 """Checks the starter model with the program itself: `python3 models/quality.py TESSERA FOLDER [--photographs DIR]`.
 
-Stamps of tuxpaint (Debian's tuxpaint-stamps-default) are pictures with categories, their folders, and descriptions. They
-are served as numbered copies, without either, so that only pictures and the model can find them. Photographs are named
-by the ids of WordNet of what they show, such as n02099601_golden_retriever.JPEG; 1,000 of them were measured.
+The stamps of Tux Paint (Debian's tuxpaint-stamps-default) are pictures with categories, which are their folders, and
+with descriptions. They are served as numbered copies without categories and descriptions, so that only the pictures and
+the model can find them. A photograph is named after the WordNet id of what it shows, such as
+n02099601_golden_retriever.JPEG. The published figures are from 1,000 photographs.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from wordnet import Nouns
 
 STAMPS = pathlib.Path("/usr/share/tuxpaint/stamps")
 NOUNS = pathlib.Path("/usr/share/wordnet/data.noun")
-# With fewer, the next stamp of the category is often of another kind.
+# In a category with fewer stamps, the most similar stamp is often of another kind.
 MIN_OF_CATEGORY = 4
 MIN_SAME_CATEGORY = 0.58
 MIN_RECIPROCAL_RANK = 0.15
@@ -49,7 +50,7 @@ class Service:
             return json.load(response)
 
     def pictures(self, **search):
-        """The results of a search, best first, page by page. Of many copies, the first nine are listed."""
+        """Yields the results of a search page by page, best first. A cluster lists at most nine pictures."""
         query = {"entity_type": "IMAGES", "threshold": 0, **search}
         for page in range(sys.maxsize):
             clusters = self.get(f"explore/{self.dataset}", page_number=page, **query)["clusters"]
@@ -61,7 +62,7 @@ class Service:
 
 @contextlib.contextmanager
 def serve(tessera, model, originals):
-    """Serves numbered copies. Returns the service, and the original of each copy by its name."""
+    """Serves numbered copies. Yields the service, and the original of each copy by name."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary) / "pictures"
         folder.mkdir()
@@ -80,7 +81,7 @@ def serve(tessera, model, originals):
 
 
 def same_category(service, copies):
-    """The share of stamps whose most similar other stamp is in the same folder."""
+    """Returns the share of stamps whose most similar other stamp is in the same folder, and the number of stamps."""
     sizes = collections.Counter(file.parent for file in copies.values())
     hits = []
     for picture in list(service.pictures()):
@@ -93,7 +94,8 @@ def same_category(service, copies):
 
 
 def reciprocal_rank(service, copies):
-    """The mean of 1 / rank of a stamp in the results for its description; 0 for one that is not listed."""
+    """Returns the mean of 1 / rank of a stamp in the results for its description, and the number of stamps. A stamp that
+    is not listed counts as 0."""
     ranks = []
     for name, file in copies.items():
         if file.with_suffix(".txt").exists():
@@ -104,7 +106,7 @@ def reciprocal_rank(service, copies):
 
 
 def average_precision(found):
-    """Of results, best first, each of which is right or not."""
+    """Returns the average precision of results, best first. Each result is right or not."""
     precisions = [sum(found[:rank]) / rank for rank, right in enumerate(found, 1) if right]
     return sum(precisions) / len(precisions)
 
@@ -131,7 +133,7 @@ def check_photographs(report, tessera, model, folder):
 
 
 def check_refusals(report, tessera, model):
-    """Damaged folders are refused with the name of what is wrong."""
+    """Checks that damaged folders are refused with the name of what is wrong."""
     graph = Graph("unsupported")
     graph.node("Unknown", graph.input("pixel_values", FLOAT, [1, 3, 8, 8]), output="image_embeds")
     graph.output("image_embeds", FLOAT, [1, 8])

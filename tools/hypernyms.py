@@ -28,8 +28,8 @@ foodstuff produce course signal writing written_communication document connectio
 surface design concoction measure landing ride""".split()
 # Several synsets have these words with the same meaning. Bananas are one kind of food, and pizzas are another.
 SAME_MEANING = ["food"]
-# If hypernyms share more than this part of their classes, only the one with the most frequent word is kept. From
-# canine, dog and domestic animal, dog is kept; from placental and mammal, mammal.
+# If hypernyms share more than this part of their classes, only the one with the most frequent word is kept. For
+# example, dog is kept of canine, dog and domestic animal, and mammal is kept of placental and mammal.
 MOSTLY_SAME = 0.7
 
 
@@ -48,7 +48,7 @@ def read_nouns(folder):
 
 
 def read_uses(folder):
-    """How often each word was used for a synset in the texts that the authors of WordNet tagged."""
+    """Returns how often each word was used for a synset in the texts that the authors of WordNet tagged."""
     senses = {}
     for line in open(folder + "/index.noun"):
         if not line.startswith("  "):
@@ -104,7 +104,7 @@ def main():
         taken.add(names[synset])
 
     def parents(synset):
-        """The nearest hypernyms that are kept."""
+        """Returns the nearest hypernyms that are kept."""
         found = set()
         for hypernym in hypernyms[synset]:
             found |= {hypernym} if hypernym in names else parents(hypernym)

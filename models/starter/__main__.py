@@ -22,7 +22,7 @@ EXIT_CODES = "Exit code 3: a package cannot be downloaded. 1: other errors. 2: i
 
 
 def make_files(packages):
-    """The content of the files of the model, by path."""
+    """Returns the contents of the model's files by path."""
     read_image_model = open_package(IMAGE_MODEL, packages)
     read_word_vectors = open_package(WORD_VECTORS, packages)
     read_wordnet = open_package(WORDNET, packages)
@@ -50,7 +50,7 @@ def make_files(packages):
 
 
 def config(classes, nouns):
-    """The names of the classes as public models have them: the words of WordNet."""
+    """Returns the configuration, which names the classes as public models do: by the words of WordNet."""
     names = {str(number): ", ".join(nouns.words[synset]) for number, synset in enumerate(classes)}
     return {
         "model_type": "efficientnet-lite0-wordllama",
@@ -65,7 +65,7 @@ def as_json(value):
 
 
 def write_folder(folder, files):
-    """Writes all files beside the folder first, so that the folder is complete or does not exist."""
+    """Writes all files beside the folder first, so that the folder is either complete or missing."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as temporary:
         complete = pathlib.Path(temporary) / folder.name

@@ -1,13 +1,13 @@
-"""The errors that end a build: what happened, where, and what to do."""
+"""The errors that end a build. They say what happened, where, and what to do."""
 
 
 class BuildError(Exception):
-    """Printed as it is, without a traceback."""
+    """An error that is printed without a traceback."""
 
     exit_code = 1
 
 
 class DownloadError(BuildError):
-    """A package is neither in the folder nor can be downloaded."""
+    """A package is not in the folder and cannot be downloaded."""
 
     exit_code = 3

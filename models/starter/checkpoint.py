@@ -15,7 +15,7 @@ MAGIC = 0x1950A86A20F9469CFC6C
 
 @dataclasses.dataclass(frozen=True)
 class Tensor:
-    """Numbers in rows, with the size of each dimension."""
+    """The numbers of a tensor, row by row, with the size of each dimension."""
 
     sizes: tuple
     numbers: array
@@ -23,7 +23,7 @@ class Tensor:
 
 @dataclasses.dataclass(frozen=True)
 class StoredTensor:
-    """Where the numbers of a tensor are; they follow after all descriptions."""
+    """The location of a tensor's numbers, which follow all descriptions."""
 
     key: str
     offset: int
@@ -44,7 +44,7 @@ class TensorUnpickler(pickle.Unpickler):
     }
 
     def __init__(self, file, kinds):
-        """`kinds` is filled with the kind of each storage, by its key."""
+        """Fills `kinds` with the kind of each storage by its key."""
         super().__init__(file)
         self.kinds = kinds
 
@@ -64,7 +64,7 @@ class TensorUnpickler(pickle.Unpickler):
 
 
 def read_checkpoint(content):
-    """The tensors of floating-point numbers, by name."""
+    """Returns the tensors of floating-point numbers by name."""
     file, kinds = io.BytesIO(content), {}
 
     def load():
@@ -85,7 +85,7 @@ def read_checkpoint(content):
 
 
 def tensor(description, stored):
-    """The numbers in rows; files of other programs often have them in columns."""
+    """Returns the numbers row by row. Files of other programs often have them column by column."""
     positions = [description.offset]
     for size, stride in zip(description.sizes, description.strides):
         positions = [begin + step * stride for begin in positions for step in range(size)]

@@ -1,4 +1,4 @@
-"""EfficientNet-Lite0 as an ONNX model of pictures, with a vector that is also comparable with texts."""
+"""Writes EfficientNet-Lite0 as an ONNX model of pictures, with a vector that can also be compared with texts."""
 
 import math
 
@@ -10,14 +10,14 @@ SIDE = 224
 CLASSES = 1000
 FEATURES = 1280
 DIMENSION = CLASSES + FEATURES
-# The largest length of the probabilities; the features have the rest of the length of 1. Look-alikes are equally good from
-# .3 to .7, and scores of texts differ more with more.
+# The maximum length of the probabilities. The features have the rest of the length of 1. Look-alikes are equally good
+# from 0.3 to 0.7, and a larger value makes the scores of texts differ more.
 PROBABILITY_SCALE = 0.7
-# What TensorFlow adds to variances.
+# The number that TensorFlow adds to variances.
 EPSILON = 1e-3
-# Stages that begin with half the width and height.
+# The stages that begin with half the width and height.
 HALVED_STAGES = (1, 2, 3, 5)
-# The colors of the training: (value - 127) / 128.
+# The model was trained with colors of (value - 127) / 128.
 PREPROCESSOR = {
     "do_resize": True,
     "size": {"height": SIDE, "width": SIDE},
@@ -41,7 +41,7 @@ class Network:
         self.zero, self.six = graph.float("zero", 0.0), graph.float("six", 6.0)
 
     def take(self, name, *sizes):
-        """A tensor of the checkpoint, of which each is used once. A size of `None` is any."""
+        """Returns a tensor of the checkpoint and removes it, because each one is used once. `None` allows any size."""
         tensor = self.tensors.pop(name, None)
         if tensor is None:
             raise BuildError(f"the checkpoint has no layer {name}; use another package")
@@ -51,7 +51,7 @@ class Network:
         return tensor
 
     def convolution(self, value, layer, norm, stride=1, activated=True):
-        """A convolution with the normalization after it, which becomes part of its weights."""
+        """Adds a convolution. The normalization that follows it becomes part of its weights."""
         weights = self.take(f"{layer}.weight", None, None, None, None)
         outputs, inputs, size, _ = weights.sizes
         normalization = [self.take(f"{norm}.{it}", outputs).numbers for it in ("weight", "bias", "running_mean")]
@@ -73,14 +73,14 @@ class Network:
         return self.graph.node("Clip", value, self.zero, self.six) if activated else value
 
     def padding(self, size, stride):
-        """As much as keeps the size, divided by the stride; an odd pixel is at the end."""
+        """Returns the padding with which the output has the size divided by the stride. An odd pixel is at the end."""
         result = math.ceil(self.side / stride)
         whole = max((result - 1) * stride + size - self.side, 0)
         self.side = result
         return [whole // 2, whole // 2, whole - whole // 2, whole - whole // 2]
 
     def block(self, value, number, inputs, stride):
-        """Expands, filters and projects. Returns its output and the number of its channels."""
+        """Adds a block that expands, filters and projects. Returns its output and the number of channels."""
         name = f"_blocks.{number}"
         result = value
         if f"{name}._expand_conv.weight" in self.tensors:
@@ -115,10 +115,11 @@ class Network:
 
 
 def picture_vector(graph, features, scores):
-    """A vector of length 1: the probabilities of the classes, scaled, then the direction of the features.
+    """Adds the vector of a picture, which has length 1: the scaled probabilities of the classes, then the direction of
+    the features.
 
-    A text has numbers for the classes only, so its cosine with a picture is proportional to the probability that
-    the picture shows what the text names, whatever else the picture may be.
+    A text has numbers only for the classes. Its cosine with a picture is therefore proportional to the probability that
+    the picture shows what the text names, whatever else the picture shows.
     """
     probabilities = graph.node("Softmax", scores, axis=1)
     probabilities = graph.node("Mul", probabilities, graph.float("probability_scale", PROBABILITY_SCALE))
@@ -130,7 +131,7 @@ def picture_vector(graph, features, scores):
 
 
 def image_encoder(tensors):
-    """The content of the ONNX file for the tensors of a checkpoint."""
+    """Returns the content of the ONNX file for the tensors of a checkpoint."""
     graph = Graph("image_encoder")
     network = Network(graph, tensors)
     features = network.features(graph.input("pixel_values", FLOAT, ["batch", 3, SIDE, SIDE]))

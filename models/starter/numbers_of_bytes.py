@@ -1,4 +1,4 @@
-"""Numbers and their bytes in files, which are little-endian on every machine."""
+"""Converts numbers from and to the bytes of files, which are little-endian on every machine."""
 
 import math
 import struct
@@ -7,7 +7,7 @@ from array import array
 
 
 def floats(content):
-    """Single-precision numbers from their bytes."""
+    """Converts bytes to single-precision numbers."""
     numbers = array("f", content)
     if sys.byteorder == "big":
         numbers.byteswap()
@@ -15,7 +15,7 @@ def floats(content):
 
 
 def float_bytes(numbers):
-    """The bytes of single-precision numbers."""
+    """Converts single-precision numbers to bytes."""
     numbers = array("f", numbers)
     if sys.byteorder == "big":
         numbers.byteswap()
@@ -23,11 +23,11 @@ def float_bytes(numbers):
 
 
 def halves(content):
-    """Half-precision numbers from their bytes."""
+    """Converts bytes to half-precision numbers."""
     return struct.unpack(f"<{len(content) // 2}e", content)
 
 
 def unit(vector):
-    """The vector with length 1. `fsum` is the same on every machine; `sum` is not."""
+    """Scales a vector to length 1. This uses `fsum`, because `sum` is not the same on every machine."""
     length = math.sqrt(math.fsum(value * value for value in vector))
     return [value / length for value in vector]

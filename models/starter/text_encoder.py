@@ -1,4 +1,4 @@
-"""The ONNX model of texts: which classes of pictures a text names, by word vectors and WordNet."""
+"""Writes the ONNX model of texts, which finds the classes that a text names by word vectors and WordNet."""
 
 import json
 import struct
@@ -9,13 +9,13 @@ from numbers_of_bytes import float_bytes, halves, unit
 from onnx_file import FLOAT, FLOAT16, INT64, UINT8, Graph
 
 VECTOR = 256
-# How much nearer words count more. At 20, a text that is a word of WordNet has almost all its weight there, and the
-# weight of a description is on its few nearest words.
+# How much more near words count than far ones. At 20, a text that is a word of WordNet has almost all its weight on
+# that word, and a description has its weight on its few nearest words.
 SHARPNESS = 20.0
 
 
 class WordVectors:
-    """The vector of a text is the mean of those of its pieces."""
+    """Word vectors. The vector of a text is the mean of the vectors of its pieces."""
 
     def __init__(self, safetensors, pieces):
         (length,) = struct.unpack_from("<Q", safetensors)
@@ -35,7 +35,7 @@ class WordVectors:
 
 
 def named_classes(classes, nouns):
-    """The words of the classes and of everything that they are kinds of, with the numbers of the classes they name."""
+    """Returns the words of the classes and of everything they are kinds of, with the numbers of these classes."""
     below = {}
     for number, synset in enumerate(classes):
         for each in nouns.with_hypernyms(synset):
@@ -44,7 +44,7 @@ def named_classes(classes, nouns):
 
 
 def text_encoder(vectors, names):
-    """The content of the ONNX file. `names` are words with the numbers of the classes that they name."""
+    """Returns the content of the ONNX file. `names` are words with the numbers of the classes that they name."""
     graph = Graph("text_encoder")
     text = text_vector(graph, vectors)
     words = b"".join(float_bytes(vectors.of(word)) for word, _ in names)
@@ -63,7 +63,7 @@ def text_encoder(vectors, names):
 
 
 def text_vector(graph, vectors):
-    """The sum of the vectors of the pieces, with length 1."""
+    """Adds the sum of the pieces' vectors, scaled to length 1."""
     ids = graph.input("input_ids", INT64, ["batch", "pieces"])
     mask = graph.input("attention_mask", INT64, ["batch", "pieces"])
     table = graph.constant("pieces", FLOAT16, [len(vectors.pieces.ids), VECTOR], vectors.table)

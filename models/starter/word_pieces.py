@@ -1,4 +1,4 @@
-"""Byte-pair encoding as a `tokenizer.json` describes it: a text becomes the pieces that have vectors."""
+"""Splits a text into the pieces that have vectors, by byte-pair encoding as a `tokenizer.json` describes it."""
 
 from build_error import BuildError
 
@@ -6,7 +6,7 @@ SPACE = "\u2581"
 
 
 class WordPieces:
-    """The pieces of texts, which begin with a space and are in lower case."""
+    """The pieces of a vocabulary. A text is converted to lower case and gets a space at its start."""
 
     def __init__(self, tokenizer):
         model = tokenizer.get("model", {})
@@ -16,7 +16,8 @@ class WordPieces:
         self.ranks = {tuple(pair.split(" ")): rank for rank, pair in enumerate(model["merges"])}
 
     def ids_of(self, text):
-        """Joins the two neighbors that are first in the list, until no neighbors are in it."""
+        """Returns the ids of a text's pieces. The neighbors that come first in the list of merges are joined, until no pair
+        of neighbors is in the list."""
         pieces = list(SPACE + text.lower().replace(" ", SPACE))
         while len(pieces) > 1:
             pairs = list(zip(pieces, pieces[1:]))
@@ -32,7 +33,7 @@ class WordPieces:
 
 
 def program_tokenizer(tokenizer):
-    """The tokenizer for the program: it lower-cases texts, and adds no token at their begin."""
+    """Returns the tokenizer for the program, which converts texts to lower case and adds no token at their start."""
     steps = tokenizer["normalizer"]["normalizers"]
     normalizer = {"type": "Sequence", "normalizers": [{"type": "Lowercase"}, *steps]}
     return {**tokenizer, "normalizer": normalizer, "post_processor": None}

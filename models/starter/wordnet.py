@@ -1,8 +1,8 @@
-"""The nouns of WordNet: the words of a synset, and what it is a kind of."""
+"""Reads the nouns of WordNet: the words of a synset, and what it is a kind of."""
 
 from build_error import BuildError
 
-# Of pointers to what a synset is a kind of, or an instance of.
+# The symbols of pointers to what a synset is a kind of, or an instance of.
 HYPERNYMS = ("@", "@i")
 
 
@@ -12,12 +12,13 @@ class Nouns:
     def __init__(self, content):
         self.words, self.hypernyms = {}, {}
         for line in content.decode("ascii").splitlines():
-            # The license at the begin is indented.
+            # The license at the start of the file is indented.
             if not line.startswith(" "):
                 self.add(line.split(" | ")[0].split())
 
     def add(self, fields):
-        """Id, file, kind, number of words; words with a number each; number of pointers; pointers of four fields."""
+        """Adds a synset. Its fields are id, file, kind and number of words; the words, each with a number; the number
+        of pointers; and the pointers, of four fields each."""
         synset, words_end = fields[0], 4 + 2 * int(fields[3], 16)
         self.words[synset] = [word.replace("_", " ") for word in fields[4:words_end:2]]
         pointers = fields[words_end + 1 : words_end + 1 + 4 * int(fields[words_end])]
@@ -25,7 +26,7 @@ class Nouns:
         self.hypernyms[synset] = [target for kind, target in kinds if kind in HYPERNYMS]
 
     def with_hypernyms(self, synset):
-        """The synset and everything that it is a kind of."""
+        """Returns the synset and everything that it is a kind of."""
         found, level = set(), {synset}
         while level:
             unknown = sorted(each for each in level if each not in self.words)

@@ -1,4 +1,4 @@
-"""Tests of the scripts that make the model, offline and with tiny inputs: `python3 -m unittest discover models/tests`."""
+"""Tests the scripts that make the model, offline and with tiny inputs: `python3 -m unittest discover models/tests`."""
 
 import contextlib
 import hashlib
@@ -29,7 +29,7 @@ from word_pieces import SPACE, WordPieces, program_tokenizer
 from wordnet import Nouns
 
 MAIN = runpy.run_path(str(STARTER / "__main__.py"), run_name="starter")
-# Two lines in the form of WordNet: dog, domestic dog is a kind of animal.
+# Two synsets in the format of WordNet: "dog, domestic dog" is a kind of "animal".
 NOUNS = b"""  1 A license, indented.
 00000001 03 n 01 animal 0 000 | a living organism
 00000002 05 n 02 dog 0 domestic_dog 0 002 @ 00000001 n 0000 ~ 00000003 n 0000 | a member of a genus
@@ -45,7 +45,7 @@ def wheel(folder, files):
 
 
 class StorageReference:
-    """Is pickled as PyTorch does: by a persistent id."""
+    """A storage that is pickled by a persistent id, as PyTorch does it."""
 
 
 class TensorReference:
@@ -57,7 +57,7 @@ class TensorReference:
 
 
 def checkpoint(kind="storage", sizes=(2, 3), strides=(1, 2), rebuild="_rebuild_tensor_v2"):
-    """A checkpoint of one tensor, "weights", whose numbers are 0 to 5."""
+    """Returns a checkpoint with one tensor, "weights", whose numbers are 0 to 5."""
     reference = StorageReference()
     modules = {"torch": mock.MagicMock(), "torch._utils": mock.MagicMock()}
 
