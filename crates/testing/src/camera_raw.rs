@@ -1,10 +1,10 @@
-//! Raw files of cameras, put together from their fields: with a large and a small JPEG, and the orientation of a camera
-//! that was turned to the left, by which pictures are turned to the right.
+//! Builds raw files of cameras from their fields. Each file has a large and a small JPEG, and the orientation of a
+//! camera that was rotated to the left, which means that the picture must be rotated to the right.
 
-/// Exif with the same orientation, as a segment of a JPEG.
+/// Exif data with the same orientation, as a segment of a JPEG.
 const EXIF: &[u8] =
     b"\xFF\xE1\0\x22Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
-/// The start of a lossless JPEG of 4000 x 3000 pixels, as the data of a sensor are stored.
+/// The start of a lossless JPEG of 4000 x 3000 pixels. Raw files store the data of the sensor in this form.
 const LOSSLESS_JPEG: &[u8] = b"\xFF\xD8\xFF\xC3\0\x0B\x0E\x0B\xB8\x0F\xA0\x01\x01\x11\0\xFF\xDA";
 const ROTATED: Field = (0x0112, Value::Short(6));
 const MOSAIC: Field = (0x0106, Value::Short(32_803));
@@ -20,7 +20,7 @@ enum Value<'a> {
 
 type Field<'a> = (u16, Value<'a>);
 
-/// A file of each format with its extension.
+/// Returns a file of each format, with its extension.
 pub fn camera_raw_files(large: &[u8], small: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("dng", dng(large, small)),
@@ -36,7 +36,7 @@ pub fn camera_raw_files(large: &[u8], small: &[u8]) -> Vec<(&'static str, Vec<u8
     ]
 }
 
-/// A structure of TIFF.
+/// A TIFF structure that is being built.
 struct Tiff {
     bytes: Vec<u8>,
     is_big_endian: bool,
@@ -55,14 +55,14 @@ impl Tiff {
         }
     }
 
-    /// Adds bytes, and returns their position and length.
+    /// Adds bytes. Returns their position and length.
     fn add(&mut self, bytes: &[u8]) -> [u32; 2] {
         let offset = self.bytes.len();
         self.bytes.extend(bytes);
         [offset, bytes.len()].map(|number| u32::try_from(number).unwrap())
     }
 
-    /// Adds a directory, and returns its position.
+    /// Adds a directory. Returns its position.
     fn directory(&mut self, fields: &[Field], next: u32) -> u32 {
         let mut directory = self.number(u32::try_from(fields.len()).unwrap(), 2);
         for &(tag, value) in fields {
@@ -90,7 +90,7 @@ impl Tiff {
         self.add(&directory)[0]
     }
 
-    /// Adds a directory that refers to a JPEG by the fields of thumbnails.
+    /// Adds a directory that refers to a JPEG with the fields of thumbnails.
     fn thumbnail(&mut self, jpeg: &[u8], next: u32) -> u32 {
         let [offset, length] = self.add(jpeg);
         self.directory(&[(0x0201, Value::Long(offset)), (0x0202, Value::Long(length))], next)
@@ -107,7 +107,7 @@ impl Tiff {
         self.directory(&[&strip, others].concat(), next)
     }
 
-    /// The file, with the position of its first directory.
+    /// Returns the file. `first` is the position of its first directory.
     fn finish(mut self, first: u32) -> Vec<u8> {
         let first = self.number(first, 4);
         self.bytes[4..8].copy_from_slice(&first);
@@ -155,7 +155,7 @@ fn arw(large: &[u8], small: &[u8]) -> Vec<u8> {
 
 fn orf(large: &[u8]) -> Vec<u8> {
     let mut notes = Tiff::new(b"OLYMPUS\0II\x03\0");
-    // The settings follow the directory of the notes, which has one field, and the JPEG follows the settings.
+    // The settings follow the directory of the notes, which has one field. The JPEG follows the settings.
     let (settings, jpeg) = (12 + 18, 12 + 18 + 30);
     notes.directory(&[(0x2020, Value::Long(settings))], 0);
     let length = u32::try_from(large.len()).unwrap();

@@ -1,5 +1,5 @@
-//! Secrets that must not leak. Every secret handed out by a test service is registered here, and
-//! every output, trace and file of every command is searched for all of them, in any encoding.
+//! Finds secrets that have leaked. Every secret that a test service hands out is registered here, and all outputs,
+//! traces and files of every command are searched for all secrets, in any encoding.
 
 use std::{
     collections::BTreeMap,
@@ -15,19 +15,19 @@ use base64::{Engine as _, prelude::BASE64_STANDARD, prelude::BASE64_URL_SAFE};
 /// The start of every token: `{"typ":"JWT","` in base64.
 const TOKEN: &str = "eyJ0eXAiOiJKV1QiL";
 
-/// The file in which a local service keeps its own login.
+/// The file in which a local service keeps its login.
 const SERVICE_LOGIN: &str = "login.json";
 
-/// The registered secrets, and whether the secrets file may contain them.
+/// The registered secrets. The value says whether the secrets file may contain the secret.
 static SECRETS: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
 
-/// Registers a secret. `stored`: `secrets.toml` may contain it.
+/// Registers a secret. `stored` says whether `secrets.toml` may contain it.
 pub fn register_secret(value: &str, stored: bool) {
     assert!(value.len() >= 12, "a secret this short is found by chance");
     SECRETS.lock().unwrap_or_else(PoisonError::into_inner).insert(value.to_owned(), stored);
 }
 
-/// All encodings of a value: plain, base64 at each of its three offsets, hex, percent.
+/// Returns all encodings of a value: plain, base64 at each of the three offsets, hexadecimal, and percent-encoded.
 pub fn encodings(value: &str) -> Vec<String> {
     let hex: Vec<String> = value.bytes().map(|byte| format!("{byte:02x}")).collect();
     let hex = hex.concat();
@@ -50,7 +50,7 @@ pub fn encodings(value: &str) -> Vec<String> {
     all
 }
 
-/// The encoded secrets to search for; in `secrets.toml` only those not stored there.
+/// The encoded secrets that are searched for. In `secrets.toml`, only secrets that may not be stored there count.
 struct SecretSearch {
     encodings: Vec<String>,
     everywhere: AhoCorasick,

@@ -1,4 +1,4 @@
-//! Certificates of servers, made for a test.
+//! Makes server certificates for tests.
 
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd,
@@ -22,13 +22,13 @@ impl Authority {
         Self { certificate, issuer: Issuer::new(params, key) }
     }
 
-    /// The configuration of a server with a certificate for `host`.
+    /// Returns the configuration of a server with a certificate for `host`.
     pub fn server(&self, host: &str, expired: bool) -> ServerConfig {
         let (certificate, key) = self.certificate(host, expired);
         config(&certificate, &key)
     }
 
-    /// A folder with a certificate for `host` and its key: `server.crt` and `server.key`.
+    /// Returns a folder with a certificate for `host` and its key: `server.crt` and `server.key`.
     pub fn server_files(&self, host: &str) -> TempDir {
         let (certificate, key) = self.certificate(host, false);
         let folder = tempfile::tempdir().unwrap();
@@ -52,8 +52,8 @@ impl Authority {
     }
 }
 
-/// A server with a self-signed certificate for `host`, and the file of the certificate. It may sign others,
-/// as those that `openssl req -x509` makes.
+/// Returns the configuration of a server with a self-signed certificate for `host`, and the file of the certificate.
+/// The certificate may sign others, like the certificates that `openssl req -x509` makes.
 pub fn self_signed(host: &str) -> (ServerConfig, NamedTempFile) {
     let (params, key) = authority(&[host.to_owned()], host);
     let certificate = params.self_signed(&key).unwrap();

@@ -1,4 +1,4 @@
-//! Clients for tests: hosted and on-premises, without retry pauses by default, and their ids.
+//! Creates clients for tests, hosted and on-premises, which by default do not pause between attempts.
 
 use std::time::Duration;
 
@@ -20,7 +20,8 @@ pub fn task() -> ExportTaskId {
     "cf8b3e78-0000-4954-a782-000000000001".parse().unwrap()
 }
 
-/// No pauses between attempts. Timeouts stay long, so that only those shortened by a test apply.
+/// Returns a policy without pauses between attempts. Timeouts stay long, so that only timeouts that a test shortens
+/// apply.
 pub fn without_pauses() -> ClientPolicy {
     ClientPolicy {
         initial_backoff: Duration::ZERO,
@@ -32,7 +33,7 @@ pub fn without_pauses() -> ClientPolicy {
     }
 }
 
-/// A client of raw requests, which asks no proxy.
+/// Returns a builder of clients for raw requests, which use no proxy.
 pub fn raw_client() -> reqwest::ClientBuilder {
     tessera_crypto::install();
     reqwest::Client::builder().no_proxy()

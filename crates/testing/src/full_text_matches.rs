@@ -1,4 +1,4 @@
-//! What `SQLite`'s full-text index finds, for tests that compare it with our own.
+//! Searches with the full-text index of `SQLite`, for tests that compare it with our own index.
 
 use rusqlite::{Connection, params};
 
@@ -8,11 +8,11 @@ use tessera_search::text::{
     words::stemmed_text,
 };
 
-/// How stemmed captions are split into words: without diacritics, and with the combining marks of scripts such as
-/// Devanagari, at which `SQLite` would otherwise split words.
+/// The tokenizer that splits stemmed captions into words without diacritics. It keeps the combining marks of scripts
+/// such as Devanagari, at which `SQLite` would otherwise split words.
 const TOKENIZER: &str = "unicode61 remove_diacritics 2 categories ''L* N* Co M*''";
 
-/// The words of a text in an index, in order. What consists of diacritics only is not a word.
+/// Returns the words of a text in an index, in order. Text that consists only of diacritics is not a word.
 pub fn tokenized(text: &str) -> Vec<String> {
     let index = Connection::open_in_memory().unwrap();
     let sql = format!(
@@ -26,7 +26,7 @@ pub fn tokenized(text: &str) -> Vec<String> {
     words.filter_map(Result::unwrap).filter(|word| !word.is_empty()).collect()
 }
 
-/// The captions that match the expression of a query, by position, with their scores.
+/// Returns the positions of the captions that match the expression of a query, with their scores.
 pub fn full_text_matches(captions: &[Vec<&str>], query: &FullTextQuery) -> Vec<(usize, f64)> {
     let index = Connection::open_in_memory().unwrap();
     let sql = format!("CREATE VIRTUAL TABLE words USING fts5(caption, tokenize = '{TOKENIZER}')");

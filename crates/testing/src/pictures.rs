@@ -1,11 +1,11 @@
-//! Pictures for tests.
+//! Writes pictures for tests.
 
 use std::{fs, path::Path, sync::LazyLock};
 
-/// The limit per test.
+/// The maximum number of pictures per test.
 const SAMPLES: usize = 48;
 
-/// Rendered once per test binary, because that is slow.
+/// The sample pictures, rendered once per test binary because rendering is slow.
 static SAMPLE_FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     tessera_sample::write(folder.path(), SAMPLES, 7, |_, _| {}).unwrap();
@@ -31,7 +31,7 @@ pub fn copy_samples(folder: &Path, count: usize) {
 pub fn write_noise(folder: &Path, count: u32) {
     fs::create_dir_all(folder).unwrap();
     for number in 0..count {
-        // Blocks of one color each: as different as small pictures can be.
+        // Blocks of one color each are as different as small pictures can be.
         let block = |x: u32, y: u32| {
             (number * 977 + (x / 8) * 131 + (y / 8) * 373).wrapping_mul(2_654_435_761)
         };

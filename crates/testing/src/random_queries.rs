@@ -1,4 +1,4 @@
-//! Random captions and queries over a few words, for tests.
+//! Generates random captions and queries over a few words.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use tessera_search::text::{full_text_query, language::Language};
@@ -9,7 +9,7 @@ pub fn captions() -> impl Strategy<Value = Vec<Vec<&'static str>>> {
     vec(vec(select(&WORDS[..]), 0..7), 1..20)
 }
 
-/// Texts of queries that are not negated.
+/// Generates texts of queries that are not negated.
 pub fn queries() -> impl Strategy<Value = String> {
     let phrase = vec(select(&WORDS[..]), 1..3).prop_map(|words| format!("\"{}\"", words.join(" ")));
     let part = phrase.prop_recursive(3, 16, 4, |inner| {
@@ -29,8 +29,8 @@ pub fn queries() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whether an exclusion may be in another one. `SQLite` adds the scores of words that are excluded from what is excluded
-/// if they happen to be read already.
+/// Whether a query may have an exclusion inside another one. For such queries, `SQLite` adds the scores of doubly
+/// excluded words if they happen to have been read already.
 pub fn is_nested_exclusion(text: &str) -> bool {
     text.matches('-').count() > 1
 }

@@ -1,5 +1,5 @@
-//! A scripted HTTP/1.1 server on loopback. It records every request and plays its script byte by
-//! byte, including protocol violations. One request per connection.
+//! A scripted HTTP/1.1 server on loopback. It records every request and plays its script byte by byte, including
+//! protocol violations. Each connection has one request.
 
 use std::{
     net::SocketAddr,
@@ -41,7 +41,7 @@ impl ReceivedRequest {
 
 /// The reaction to one request.
 pub struct Reply {
-    /// Waits for one permit first.
+    /// The semaphore from which the reply needs a permit before it is sent.
     gate: Option<Arc<Semaphore>>,
     bytes: Vec<u8>,
     end: ConnectionEnd,
@@ -49,14 +49,14 @@ pub struct Reply {
 
 enum ConnectionEnd {
     Close,
-    /// Keeps the connection open without sending.
+    /// Keeps the connection open without sending anything.
     Hold,
     /// Repeats the bytes until the client disconnects.
     Repeat(Vec<u8>, Duration),
 }
 
 impl Reply {
-    /// A complete response.
+    /// Returns a complete response.
     pub fn new(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Self {
         let length = body.as_ref().len().to_string();
         let mut all = vec![("content-length", length.as_str())];
@@ -66,39 +66,39 @@ impl Reply {
         Self::raw(bytes)
     }
 
-    /// A complete JSON response.
+    /// Returns a complete JSON response.
     pub fn json(body: impl AsRef<[u8]>) -> Self {
         Self::new(200, &[("content-type", "application/json")], body)
     }
 
-    /// Sends the bytes and closes the connection.
+    /// Returns a reply that sends the bytes and closes the connection.
     pub fn raw(bytes: Vec<u8>) -> Self {
         Self { gate: None, bytes, end: ConnectionEnd::Close }
     }
 
-    /// Closes the connection without a response.
+    /// Returns a reply that closes the connection without a response.
     pub fn disconnect() -> Self {
         Self::raw(Vec::new())
     }
 
-    /// Sends the bytes and keeps the connection open.
+    /// Returns a reply that sends the bytes and keeps the connection open.
     pub fn hold(bytes: Vec<u8>) -> Self {
         Self { end: ConnectionEnd::Hold, ..Self::raw(bytes) }
     }
 
-    /// Sends the bytes, then `chunk` repeatedly.
+    /// Returns a reply that sends the bytes, and then `chunk` repeatedly.
     pub fn repeat(bytes: Vec<u8>, chunk: Vec<u8>, every: Duration) -> Self {
         Self { end: ConnectionEnd::Repeat(chunk, every), ..Self::raw(bytes) }
     }
 
-    /// Waits for a permit of `gate` first.
+    /// Makes the reply wait for a permit of `gate` first.
     pub fn after_permit(mut self, gate: &Arc<Semaphore>) -> Self {
         self.gate = Some(Arc::clone(gate));
         self
     }
 }
 
-/// The head of a response that closes the connection.
+/// Returns the head of a response that closes the connection.
 pub fn head(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
     let first = format!("HTTP/1.1 {status} Scripted\r\nconnection: close\r\n");
     let lines = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
@@ -106,7 +106,7 @@ pub fn head(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
     format!("{head}\r\n").into_bytes()
 }
 
-/// The server, which stops when dropped.
+/// The server, which stops when it is dropped.
 pub struct ScriptedServer {
     pub address: SocketAddr,
     log: Arc<RequestLog>,
@@ -123,13 +123,13 @@ struct RequestLog {
 type Script = dyn Fn(&ReceivedRequest) -> Reply + Send + Sync;
 
 impl ScriptedServer {
-    /// Responds to each request as `script` says.
+    /// Starts a server that responds to each request as `script` says.
     pub async fn start(script: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static) -> Self {
         Self::listen(None, Arc::new(script)).await
     }
 
-    /// Closes connections whose request starts like this without reading on, and counts them;
-    /// responds to all others as `script` says.
+    /// Starts a server that closes connections whose request begins with `beginning`, without reading further, and
+    /// counts them. It responds to all other requests as `script` says.
     pub async fn closing_unread(
         beginning: &'static str,
         script: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
@@ -166,17 +166,17 @@ impl ScriptedServer {
         self.log.requests.lock().unwrap().clone()
     }
 
-    /// The number of requests whose reply was chosen.
+    /// Returns the number of requests for which a reply was chosen.
     pub fn count(&self) -> usize {
         *self.log.count.borrow()
     }
 
-    /// The number of requests that were closed unread.
+    /// Returns the number of requests that were closed unread.
     pub fn closed_unread(&self) -> usize {
         self.log.closed_unread.load(Ordering::SeqCst)
     }
 
-    /// Waits until there were `count` requests.
+    /// Waits until `count` requests have arrived.
     pub async fn wait_for_requests(&self, count: usize) {
         self.log.count.subscribe().wait_for(|&received| received >= count).await.unwrap();
     }

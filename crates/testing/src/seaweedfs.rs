@@ -1,5 +1,5 @@
-//! A real S3 service, `SeaweedFS`, on loopback. `tools/seaweedfs.sh` installs it; without it, its tests
-//! report that they are skipped.
+//! Runs a real S3 service, `SeaweedFS`, on loopback. `tools/seaweedfs.sh` installs it. If it is not installed, the
+//! tests that need it report that they are skipped.
 
 use std::{
     env,
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 const KEY_ID: &str = "AKIAEXAMPLE";
 pub const SECRET: &str = "s3cr3t/+=key";
 
-/// A running service with the bucket `photos`. It ends when this is dropped.
+/// A running service with the bucket `photos`. The service ends when this is dropped.
 pub struct SeaweedFs {
     process: Child,
     endpoint: String,
@@ -24,18 +24,18 @@ pub struct SeaweedFs {
 
 impl Drop for SeaweedFs {
     fn drop(&mut self) {
-        // The service may have ended by itself.
+        // The service may already have ended.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
 impl SeaweedFs {
-    /// Starts the service; `None` if it is not installed.
+    /// Starts the service. Returns `None` if it is not installed.
     pub fn start() -> Option<Self> {
         let Some(program) = program() else {
             let note = "SKIPPED: no real S3 service; run tools/seaweedfs.sh and set TESSERA_WEED";
-            // Not by a macro, because the output of tests that pass is hidden.
+            // A print macro is not used, because the output of passing tests is hidden.
             std::io::stderr().write_all(format!("{note}\n").as_bytes()).unwrap();
             return None;
         };
@@ -60,12 +60,12 @@ impl SeaweedFs {
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let ready = lines.any(|line| line.is_ok_and(|line| line.contains("ready to use")));
         assert!(ready, "it ended before it was ready");
-        // What it prints later must have a reader.
+        // What the service prints later needs a reader.
         thread::spawn(move || lines.for_each(drop));
         Some(Self { process, endpoint: format!("http://127.0.0.1:{}", ports[6]), _data: data })
     }
 
-    /// The environment of its clients.
+    /// Returns the environment variables for clients of the service.
     pub fn variables(&self, secret: &str) -> [(String, String); 3] {
         let variables = [
             ("AWS_ACCESS_KEY_ID", KEY_ID),
@@ -83,7 +83,7 @@ fn program() -> Option<PathBuf> {
     named.into_iter().chain(on_path).find(|program| program.is_file())
 }
 
-/// Ports that were free a moment ago.
+/// Returns ports that were free a moment ago.
 fn free_ports<const N: usize>() -> [u16; N] {
     let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     listeners.map(|listener| listener.local_addr().unwrap().port())

@@ -1,4 +1,4 @@
-//! A schema of the PostgreSQL server that `TESSERA_TEST_STORE` names, for the store of one test.
+//! Creates a schema for the store of one test, on the PostgreSQL server that `TESSERA_TEST_STORE` names.
 
 use std::{
     env,
@@ -9,7 +9,7 @@ use std::{
 /// Runs SQL on the server at an address.
 type Run = fn(address: &str, sql: &str) -> Result<(), String>;
 
-/// Exists until it is dropped.
+/// A schema that exists until this is dropped.
 pub struct ServerSchema {
     name: String,
     server: String,
@@ -17,7 +17,7 @@ pub struct ServerSchema {
 }
 
 impl ServerSchema {
-    /// An empty schema; `None` if tests use files.
+    /// Creates an empty schema. Returns `None` if tests use files.
     pub fn create(run: Run) -> Option<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let server = env::var("TESSERA_TEST_STORE").ok()?;
@@ -28,7 +28,7 @@ impl ServerSchema {
         Some(Self { name, server, run })
     }
 
-    /// The address of a store in the schema.
+    /// Returns the address of a store in the schema.
     pub fn address(&self) -> String {
         let separator = if self.server.contains('?') { '&' } else { '?' };
         format!("{}{separator}options=-csearch_path%3D{}", self.server, self.name)
@@ -38,7 +38,7 @@ impl ServerSchema {
 impl Drop for ServerSchema {
     fn drop(&mut self) {
         let sql = format!("SET lock_timeout = '5s'; DROP SCHEMA {} CASCADE", self.name);
-        // A test that failed may still use it.
+        // An error is ignored, because a failed test may still be using the schema.
         let _ = (self.run)(&self.server, &sql);
     }
 }

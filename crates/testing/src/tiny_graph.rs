@@ -1,4 +1,4 @@
-//! Writes ONNX files of a few operators.
+//! Writes ONNX files with a few operators.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ const IR_VERSION: i64 = 8;
 #[derive(Default)]
 pub struct TinyGraph(GraphProto);
 
-/// `None` is a variable dimension.
+/// The dimensions of a value. A variable dimension is `None`.
 pub type Shape<'a> = &'a [Option<i64>];
 
 impl TinyGraph {
@@ -30,7 +30,7 @@ impl TinyGraph {
         self
     }
 
-    /// The output in place of those so far.
+    /// Replaces all outputs so far by this output.
     #[must_use]
     pub fn only_output(mut self, name: &str, shape: Shape) -> Self {
         self.0.output.clear();
@@ -42,7 +42,7 @@ impl TinyGraph {
         self.node_with(kind, inputs, output, Vec::new())
     }
 
-    /// A node with attributes.
+    /// Adds a node with attributes.
     #[must_use]
     pub fn node_with(
         mut self,

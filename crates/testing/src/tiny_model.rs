@@ -1,4 +1,4 @@
-//! Model folders in the layout of model hubs whose models know three colors and nothing else.
+//! Writes model folders in the layout of model hubs. Their models know three colors and nothing else.
 
 use std::{fs, path::Path};
 
@@ -14,24 +14,24 @@ pub const COLORS: [(&str, [u8; 3], [f32; 3]); 3] = [
     ("green", [10, 250, 10], [-1.0, 1.0, -1.0]),
     ("blue", [10, 10, 250], [-1.0, -1.0, 1.0]),
 ];
-/// Numbers of a vector.
+/// The dimension of the vectors.
 pub const DIMENSION: usize = 4;
 /// The side of a picture in pixels.
 pub const SIDE: i64 = 8;
 
 const PADDING: &str = "<pad>";
 const END: &str = "</s>";
-/// What every token of padding adds to the last number of a text.
+/// The number that every padding token adds to the last number of a text's vector.
 const PADDING_WEIGHT: f32 = 0.01;
 
 /// The vectors of pictures, by the mean of each color.
 pub type Weights = [[f32; DIMENSION]; 3];
 pub const OWN_COLORS: Weights = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
-/// The worst vectors that a model can have: every text is nearest the pictures that do not show it.
+/// The worst vectors that a model can have: every text is nearest to pictures that do not show it.
 pub const OPPOSITE_COLORS: Weights =
     [[-1.0, 0.0, 0.0, 0.0], [0.0, -1.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0]];
 
-/// A folder, and its files.
+/// A temporary model folder.
 pub struct ModelFolder(TempDir);
 
 impl ModelFolder {
@@ -62,7 +62,7 @@ impl ModelFolder {
         self
     }
 
-    /// A pair as CLIP: two files, texts of at most 8 tokens with a mask.
+    /// Writes a pair like CLIP, with two files, and with texts of at most 8 tokens with a mask.
     pub fn clip() -> Self {
         Self::clip_with(OWN_COLORS)
     }
@@ -77,7 +77,7 @@ impl ModelFolder {
             .with_json("preprocessor_config.json", &preprocessor())
     }
 
-    /// A pair as `SigLIP`: one file, texts that are always padded.
+    /// Writes a pair like `SigLIP`, with one file, and with texts that are always padded.
     pub fn siglip() -> Self {
         let both = text_nodes(image_nodes(TinyGraph::default(), "image_embeds", OWN_COLORS));
         Self::empty()
@@ -87,12 +87,12 @@ impl ModelFolder {
             .with_json("preprocessor_config.json", &preprocessor())
     }
 
-    /// A classifier of the three colors.
+    /// Writes a classifier of the three colors.
     pub fn classifier() -> Self {
         Self::classifier_of(COLORS.map(|(name, ..)| name))
     }
 
-    /// A classifier with other names for red, green and blue.
+    /// Writes a classifier that has other names for red, green and blue.
     pub fn classifier_of(names: [&str; 3]) -> Self {
         Self::empty()
             .with("onnx/model.onnx", classifier_model())
@@ -100,7 +100,7 @@ impl ModelFolder {
             .with_json("preprocessor_config.json", &preprocessor())
     }
 
-    /// A pair as CLIP that also scores classes.
+    /// Writes a pair like CLIP that also scores classes.
     pub fn labeling_pair(names: [&str; 3]) -> Self {
         let image = image_nodes(TinyGraph::default(), "image_embeds", OWN_COLORS);
         Self::clip()
@@ -108,7 +108,7 @@ impl ModelFolder {
             .with_json("config.json", &json!({"model_type": "own", "id2label": id2label(names)}))
     }
 
-    /// An encoder whose vector is the brightest of each color among all pixels.
+    /// Writes an encoder whose vector is the highest value of each color among all pixels.
     pub fn brightest(side: i64) -> Self {
         let axes =
             vec![("axes", Attribute::Integers(vec![2, 3])), ("keepdims", Attribute::Integer(0))];
@@ -124,12 +124,13 @@ impl ModelFolder {
             .with_json("preprocessor_config.json", &preprocessor)
     }
 
-    /// Gives a sequence of tokens, as DINO: the first is the vector. Its pixels have their channels together.
+    /// Writes an encoder like DINO, which returns a sequence of tokens, of which the first is the vector. The channels
+    /// of a pixel follow each other in its input.
     pub fn tokens() -> Self {
         Self::tokens_in_order(["first", "others"])
     }
 
-    /// Gives every picture the same vector.
+    /// Writes an encoder that gives every picture the same vector.
     pub fn blind() -> Self {
         Self::tokens_in_order(["others", "first"])
     }
@@ -147,7 +148,7 @@ pub fn preprocessor() -> Value {
            "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]})
 }
 
-/// The mean color, times weights.
+/// Returns a model that multiplies the mean color with weights.
 pub fn image_model(output: &str, weights: Weights) -> Vec<u8> {
     image_nodes(TinyGraph::default(), output, weights).to_bytes()
 }
@@ -203,7 +204,7 @@ fn token_model(tokens: [&str; 2]) -> Vec<u8> {
         .to_bytes()
 }
 
-/// The sum of the directions of those of 8 tokens that the mask leaves.
+/// Returns a model that adds the directions of those of 8 tokens that the mask keeps.
 pub fn masked_text_model() -> Vec<u8> {
     let shape = [None, Some(8)];
     TinyGraph::default()
@@ -228,7 +229,7 @@ pub fn masked_text_model() -> Vec<u8> {
         .to_bytes()
 }
 
-/// The sum of the directions of any number of tokens, without a mask.
+/// Adds the directions of any number of tokens, without a mask.
 fn text_nodes(graph: TinyGraph) -> TinyGraph {
     let keep = vec![("keepdims", Attribute::Integer(0))];
     graph
@@ -241,7 +242,7 @@ fn text_nodes(graph: TinyGraph) -> TinyGraph {
 }
 
 impl TinyGraph {
-    /// One row a token: colors and padding have a direction, everything else has none.
+    /// Adds a table with one row per token. Colors and padding have a direction; all other tokens have none.
     fn table(self, tokens: &[String]) -> Self {
         let row = |token: &String| {
             let word = token.trim_start_matches('▁').trim_end_matches("</w>");
@@ -262,7 +263,7 @@ fn added(ids: &[(&str, usize)]) -> Value {
     ids.iter().map(token).collect()
 }
 
-/// Letters, and the parts of words that become the names of colors.
+/// Returns letters, and the parts of words that become the names of colors.
 fn byte_pair_tokens() -> Vec<String> {
     let letters = ('a'..='z').map(String::from);
     let mut tokens: Vec<String> = letters.clone().chain(letters.map(|it| it + "</w>")).collect();
@@ -271,7 +272,7 @@ fn byte_pair_tokens() -> Vec<String> {
     tokens
 }
 
-/// The pairs that become one token, so that every color is one in the end.
+/// Returns the pairs that are merged to one token, so that every color finally becomes one token.
 fn merges() -> Vec<(String, String)> {
     let mut merges: Vec<(String, String)> = Vec::new();
     for (name, ..) in COLORS {
@@ -301,7 +302,7 @@ fn merge(parts: &mut Vec<String>, (left, right): &(String, String)) {
     }
 }
 
-/// Byte pairs with ends of words, as CLIP has them.
+/// Returns a tokenizer of byte pairs with ends of words, like that of CLIP.
 pub fn byte_pair_tokenizer() -> Value {
     let tokens = byte_pair_tokens();
     let vocabulary: Value = tokens
@@ -332,7 +333,7 @@ pub fn byte_pair_tokenizer() -> Value {
 const UNIGRAM_TOKENS: [&str; 8] =
     [PADDING, END, "<unk>", "▁red", "▁green", "▁blue", "▁a", "▁picture"];
 
-/// The likeliest pieces, as `SigLIP` has them: no word of it is in upper case.
+/// Returns a tokenizer that chooses the likeliest pieces, like that of `SigLIP`. None of its words is in upper case.
 pub fn unigram_tokenizer() -> Value {
     let vocabulary: Vec<Value> = UNIGRAM_TOKENS.iter().map(|token| json!([token, -1.0])).collect();
     json!({
