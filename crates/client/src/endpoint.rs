@@ -1,5 +1,5 @@
-//! A service to connect to: its address, how requests authenticate, and the certificate authorities that the user trusts. All
-//! of it is checked once, so that every requested path stays below the address and no token is sent unencrypted.
+//! A service to connect to: its address, its authentication, and the certificate authorities that the user trusts.
+//! Everything is checked once, so that every requested path stays below the address and no token is sent unencrypted.
 
 use std::{fmt, fs, io::Read as _, path::Path, sync::Arc, time::Duration};
 
@@ -25,15 +25,15 @@ pub enum AuthMethod {
 /// A key pair. `Debug` does not print the secret.
 #[derive(Clone, Debug)]
 pub struct Credentials {
-    /// The name of the key, sent as `kid` and `sub`.
+    /// The name of the key, which is sent as `kid` and `sub`.
     pub api_key: String,
-    /// Signs the tokens; never sent.
+    /// The secret that signs the tokens. It is never sent.
     pub api_secret: SecretString,
 }
 
 pub const TOKEN_LIFETIME: Duration = Duration::from_mins(10);
 
-/// Reads the secret again from its store, if it is still there. Blocks.
+/// Reads the secret again from where it is stored, if it is still there. The function may block.
 #[derive(Clone)]
 pub struct SecretReloader(pub(super) Arc<dyn Fn() -> Option<SecretString> + Send + Sync>);
 
@@ -73,7 +73,7 @@ impl Endpoint {
         Ok(Self::new_allowing_http(base_url, auth))
     }
 
-    /// As [`Self::new`], also for a login over plain HTTP, which the user has allowed.
+    /// Like [`Self::new`], but also accepts a login over plain HTTP, which the user must have allowed.
     pub fn new_allowing_http(base_url: BaseUrl, auth: AuthMethod) -> Self {
         Self {
             base_url,
@@ -86,9 +86,9 @@ impl Endpoint {
         }
     }
 
-    /// The same service with another login.
+    /// Returns the same service with another login.
     pub(super) fn with_auth(self, auth: AuthMethod) -> Result<Self, Failure> {
-        // Nobody has allowed to send a login of this deployment over plain HTTP.
+        // Nobody has allowed sending a login of this deployment over plain HTTP.
         if self.is_on_premises() {
             return Err(Failure::local("this deployment needs no login"));
         }
@@ -99,7 +99,7 @@ impl Endpoint {
         Self { authorities, ..self }
     }
 
-    /// Sets what the paths of the service and of its pipeline begin with, if that is not `/api/v1`.
+    /// Sets the prefix of all paths of the service and its pipeline, if the prefix is not `/api/v1`.
     pub fn with_api_prefix(self, prefix: &ApiPrefix) -> Self {
         let with_prefix = |url: BaseUrl| url.with_prefix(prefix.clone());
         let pipeline_url = self.pipeline_url.map(with_prefix);
@@ -110,7 +110,7 @@ impl Endpoint {
         Self { token_lifetime: life, ..self }
     }
 
-    /// The secret may be replaced while this program runs.
+    /// Sets a reloader, because the secret may be replaced while this program runs.
     pub fn with_secret_reloader(self, reload: SecretReloader) -> Self {
         Self { secret_reloader: Some(reload), ..self }
     }
@@ -145,8 +145,8 @@ impl Endpoint {
     }
 }
 
-/// The path of text searches, which the interface document leaves open: relative to `/api/v1`, with
-/// `{dataset_id}` in place of the dataset.
+/// The path of text searches, which the interface document leaves open. The path is relative to `/api/v1`, and
+/// `{dataset_id}` stands for the dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextSearchPath(String);
 
@@ -179,15 +179,15 @@ pub struct BaseUrl {
     prefix: ApiPrefix,
 }
 
-/// What every path of a service begins with: `/api/v1`, unless a gateway changes it.
+/// The prefix of every path of a service, which is `/api/v1` unless a gateway changes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiPrefix(String);
 
 impl ApiPrefix {
-    /// Parses a path like `/media/api/v1`; `/` stands for an empty prefix.
+    /// Parses a path like `/media/api/v1`. `/` means an empty prefix.
     ///
     /// # Errors
-    /// The path contains other characters than letters, digits, `-`, `_`, `.` and `/`, or `..`.
+    /// The path contains `..`, or a character other than letters, digits, `-`, `_`, `.` and `/`.
     pub fn parse(raw: &str) -> Result<Self, Failure> {
         let path = raw.trim().trim_matches('/');
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_/.".contains(c);
@@ -233,14 +233,14 @@ impl BaseUrl {
         Self { prefix, ..self }
     }
 
-    /// What every path begins with, unless it is `/api/v1`.
+    /// Returns the prefix of all paths, unless it is `/api/v1`.
     pub fn own_prefix(&self) -> Option<&str> {
         let ApiPrefix(prefix) = &self.prefix;
         let own = (self.prefix != ApiPrefix::default()).then_some(prefix.as_str());
         own.map(|prefix| if prefix.is_empty() { "/" } else { prefix })
     }
 
-    /// The path of the prefix, which the address may contain already.
+    /// Returns the path of the prefix. The address may contain the prefix already.
     fn prefix_path(&self) -> String {
         let ApiPrefix(prefix) = &self.prefix;
         let path = self.url.path().trim_end_matches('/');
@@ -258,7 +258,7 @@ impl BaseUrl {
         url
     }
 
-    /// The path is typed by the user, with or without the prefix and with an optional query.
+    /// Resolves a path that the user typed, with or without the prefix and with an optional query.
     pub(super) fn resolve_path(&self, path: &str) -> Result<Url, Failure> {
         let (path, query) =
             path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
@@ -278,7 +278,7 @@ impl BaseUrl {
         Ok(url)
     }
 
-    /// Resolves a link from the service: absolute, or relative to this address.
+    /// Resolves a link from the service, which may be absolute or relative to this address.
     pub(super) fn join(&self, link: &str) -> Option<Url> {
         self.url.join(link).ok()
     }
@@ -295,7 +295,7 @@ impl BaseUrl {
         &self.url
     }
 
-    /// Returns why the service must not lead to `url`.
+    /// Returns the reason why the service must not lead to `url`, if there is one.
     pub(super) fn target_error(&self, url: &Url) -> Option<&'static str> {
         target_error(&self.url, url)
     }
@@ -313,7 +313,7 @@ impl fmt::Debug for BaseUrl {
     }
 }
 
-/// Four times the size of a system bundle.
+/// The maximum size of a certificate file, which is four times the size of a system bundle.
 const MAX_BYTES: u64 = 1 << 20;
 
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,5 @@
-//! Extracts regular files with safe names below one folder that is opened once, so that neither a
-//! name nor a link can lead elsewhere.
+//! Extracts regular files with safe names below one folder. The folder is opened once, so that neither a name nor a
+//! link can lead elsewhere.
 
 use std::{
     collections::HashSet,
@@ -26,9 +26,9 @@ use tessera_model::{Extraction, Failure, local_files::safe_relative_path};
 
 const ROWS_FILE: &str = "rows.jsonl";
 
-/// Extracts `archive` into `folder`, creating it. Blocks on the disk. With `join`, writes each
-/// metadata row to `rows.jsonl` as a JSON object with the path of its picture as `_path`, or null.
-/// Fails before anything is written for an existing file that is kept, or too little disk space.
+/// Extracts `archive` into `folder`, which is created if it is missing. Blocks on the disk. With `join`, writes each
+/// row of the metadata to `rows.jsonl` as a JSON object with the path of its picture as `_path`, or null. Fails before
+/// anything is written if a file exists and is kept, or if there is too little disk space.
 pub fn extract(
     archive: &Path,
     folder: &Path,
@@ -45,7 +45,7 @@ pub fn extract(
         .extract_all(open_archive()?, folder)
         .map_err(|error| into_failure(archive, error))?;
     if join {
-        // What was extracted and rejected is reported in any case.
+        // The extracted and rejected entries are reported even if the rows cannot be written.
         match target.write_rows(archive, folder) {
             Ok(file) => extraction.index_file = Some(file),
             Err(failure) => extraction.index_failure = Some(failure),
@@ -84,7 +84,7 @@ fn check_and_measure(
     Ok(size)
 }
 
-/// A folder that is kept open: all paths are relative to it, and no link is followed.
+/// A folder that is kept open. All paths are relative to it, and no link is followed.
 struct TargetFolder {
     root: OwnedFd,
     existing: ExistingFile,
@@ -118,7 +118,7 @@ impl TargetFolder {
         Ok(extraction)
     }
 
-    /// Writes an entry and returns its size, or `None` for a directory, which is created with its
+    /// Writes an entry and returns its size. Returns `None` for a directory, because directories are created with their
     /// files.
     fn extract_entry(
         &self,
@@ -153,7 +153,7 @@ impl TargetFolder {
         copied.map(Some)
     }
 
-    /// Creates a file and its parent directories. Returns the innermost directory with it.
+    /// Creates a file and its parent directories. Returns the file with the innermost directory.
     fn create(&self, path: &Path) -> Result<(OwnedFd, File), Errno> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut directory = openat(&self.root, ".", flags, Mode::empty())?;
@@ -198,13 +198,13 @@ struct UsedNames {
 }
 
 impl UsedNames {
-    /// Whether the name was not used.
+    /// Records a name. Returns whether the name was unused.
     fn insert(&mut self, path: &Path) -> bool {
         self.hashes.insert(self.hasher.hash(&path.to_string_lossy().to_lowercase()))
     }
 }
 
-/// Removes a file if it exists; of a link, only the link itself.
+/// Removes a file if it exists. Removes only the link if the path is a link.
 fn remove(directory: &OwnedFd, path: &Path) -> Result<(), Errno> {
     match unlinkat(directory, path.file_name().unwrap_or_default(), AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),

@@ -1,5 +1,6 @@
-//! Inspects the archive of an export: counts rows, columns and scores, finds rows and pictures without a counterpart, joins the
-//! rows with their pictures, and reads single pictures. Nothing is written to paths from the archive.
+//! Inspects the archive of an export. This file counts rows, columns and scores, finds rows and pictures without a
+//! counterpart, joins rows with their pictures, and reads single pictures. Nothing is written to paths from the
+//! archive.
 
 use std::{collections::HashSet, fs::File, io::Write, path::Path};
 
@@ -61,7 +62,7 @@ fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
     inspection.videos = videos.len() as u64;
     inspection.columns = columns.iter().map(|name| SafeText::name(name)).collect();
     if has_row.contains(&false) {
-        // Names are not kept, so they are read again.
+        // The names are read again, because they are not kept.
         for_each_entry(File::open(path)?, |entry| {
             if let Some(name) = image_name(&entry)
                 && let Some(index) = index(name)
@@ -93,10 +94,10 @@ fn count_score(inspection: &mut Inspection, score: Option<f64>) {
 #[derive(Default)]
 pub(super) struct ArchiveListing {
     pub metadata: Option<MetadataFile>,
-    /// Number of files below `images/`, and the first of their names.
+    /// The number of files below `images/`.
     pub images: u64,
     pub first_images: Vec<String>,
-    /// The names of all, below `images/`.
+    /// The hashes of the names of all files below `images/`.
     pub image_hashes: Vec<u64>,
     pub hasher: NameHasher,
     pub rejected: NameSample,
@@ -137,13 +138,13 @@ fn is_usable(entry: &ArchiveEntry<'_>) -> bool {
     entry.is_plain() && safe_relative_path(&entry.name).is_ok()
 }
 
-/// The name of a picture below `images/`.
+/// Returns the name of a picture below `images/`.
 pub(super) fn image_name<'a>(entry: &'a ArchiveEntry<'_>) -> Option<&'a str> {
     let image = entry.name.strip_prefix(IMAGES_PREFIX)?;
     (!entry.is_dir() && is_usable(entry)).then_some(image)
 }
 
-/// One JSON object per line, with the path of the picture as `_path`, null if it is unknown.
+/// Writes one JSON object per line, with the path of the picture as `_path`, or null if it is unknown.
 pub(crate) fn write_joined_rows(
     archive: &Path,
     has: impl Fn(&str) -> bool,

@@ -1,8 +1,8 @@
-//! The part file of a download, and errors and free space of the local disk. The part file grows beside the target and is
-//! renamed only after it was verified and synced.
+//! The part file of a download, and checks and errors of the local disk. The part file is in the folder of the target,
+//! and is renamed only after it was verified and synced.
 //!
-//! The name of a part file contains the identifier of the export, so that a part of one export is never continued with the
-//! bytes of another.
+//! The name of a part file contains the identifier of the export, so that the part file of one export is never
+//! continued with the bytes of another.
 
 use std::{
     fs::{self, File},
@@ -16,18 +16,18 @@ use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _, BufWriter, SeekFrom};
 
 use tessera_model::{ExportTaskId, Failure};
 
-/// Write buffer; at most this much is fetched again after a crash.
+/// The size of the write buffer. After a crash, at most this much is downloaded again.
 const WRITE_BUFFER_BYTES: usize = 256 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingFile {
-    /// The file stays, and nothing is fetched.
+    /// The file stays, and nothing is downloaded.
     Keep,
     /// The verified download replaces the file, if it is a regular file.
     Replace,
 }
 
-/// A part file, open and locked.
+/// A part file that is open and locked.
 pub(super) struct PartFile {
     target: PathBuf,
     existing: ExistingFile,
@@ -92,7 +92,7 @@ impl PartFile {
         Ok(file.into_std().await)
     }
 
-    /// Renames the file to its target, unless an existing file is kept.
+    /// Renames the part file to its target, unless the target exists and is kept.
     pub(super) fn publish(self) -> Result<(PathBuf, u64), Failure> {
         check_target(&self.target, self.existing)?;
         let renamed = TempPath::try_from_path(&self.path).and_then(|part| {
@@ -101,7 +101,7 @@ impl PartFile {
                 ExistingFile::Replace => part.persist(&self.target),
             };
             named.map_err(|failed| {
-                // A temporary path removes its file on drop; this one must stay.
+                // A temporary path removes its file when it is dropped, but this file must stay.
                 let kept = failed.path.keep();
                 kept.err().map_or(failed.error, |failed| failed.error)
             })
@@ -126,7 +126,7 @@ pub fn check_folder(folder: &Path) -> Result<(), Failure> {
     Err(local_failure(folder, reason).with_remedy("Create the folder first, or choose another one"))
 }
 
-/// Checks that an archive can be saved at a path, before it is exported.
+/// Checks that an archive can be saved at a path. This is called before the export starts.
 pub fn check_target(target: &Path, existing: ExistingFile) -> Result<(), Failure> {
     check_folder(target.parent().unwrap_or(Path::new("")))?;
     match fs::symlink_metadata(target) {
@@ -154,14 +154,14 @@ fn open_locked(path: &Path) -> Result<File, Failure> {
             .with_remedy("Wait until it has finished")
     };
     let file = locked.ok_or_else(busy)?;
-    // Between opening and locking, another program may have renamed this file.
+    // Another program may have renamed this file between the opening and the locking.
     match (fs::symlink_metadata(path), file.metadata()) {
         (Ok(named), Ok(opened)) if named.ino() == opened.ino() => Ok(file),
         _ => Err(busy()),
     }
 }
 
-/// Disk space that a download leaves free.
+/// The disk space that a download leaves free.
 const MIN_FREE_BYTES: u64 = 64 << 20;
 const FREE_SPACE_REMEDY: &str = "Free some space and download again; the download resumes";
 
@@ -184,7 +184,7 @@ pub(super) fn disk_failure(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// Checks that the disk of `open` has room for `missing` more bytes plus a reserve.
+/// Checks that the disk of `open` has room for `missing` more bytes and a reserve.
 pub(super) fn check_room(open: impl AsFd, path: &Path, missing: u64) -> Result<(), Failure> {
     let space = rustix::fs::fstatvfs(open).map_err(|error| disk_failure(path, &error.into()))?;
     let free = space.f_bavail.saturating_mul(space.f_frsize);

@@ -1,5 +1,5 @@
-//! Decides whether a link or redirect of a service may be followed. It must not lead to what only this
-//! machine can reach, neither by address nor by name.
+//! Decides whether a link or redirect of a service may be followed. Neither an address nor a name may lead to something
+//! that only this machine can reach.
 
 use std::{
     error::Error,
@@ -33,7 +33,7 @@ pub(super) fn is_loopback(url: &Url) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     ThisMachine,
-    /// Hosts on the same link, among them the metadata services of clouds.
+    /// Hosts on the same link, including the metadata services of clouds.
     SameLink,
     Anywhere,
 }
@@ -57,8 +57,8 @@ impl Reach {
     }
 }
 
-/// Returns why a link or redirect of `service` must not lead to `target`: it could reach what only
-/// this machine can reach, or give up the encryption.
+/// Returns the reason why a link or redirect of `service` must not lead to `target`: the target could be something that
+/// only this machine can reach, or the connection would lose its encryption.
 pub(super) fn target_error(service: &Url, target: &Url) -> Option<&'static str> {
     let reach = Reach::of(target);
     if !matches!(target.scheme(), "http" | "https") {
@@ -72,7 +72,7 @@ pub(super) fn target_error(service: &Url, target: &Url) -> Option<&'static str> 
     }
 }
 
-/// Resolves the names in links, but not to addresses that are closer than those of the service.
+/// Resolves the names in links, except to addresses that are closer than the addresses of the service.
 #[derive(Clone)]
 pub(super) struct LinkResolver {
     service: Url,
@@ -89,12 +89,12 @@ impl LinkResolver {
         addresses: Vec<SocketAddr>,
     ) -> Result<Vec<SocketAddr>, Box<dyn Error + Send + Sync>> {
         let service = self.service.host_str().unwrap_or_default();
-        // Links to `localhost` are refused before, so that is the name of a proxy.
+        // Links to `localhost` were refused earlier, so this `localhost` is the name of a proxy.
         let is_trusted = name == service || name == "localhost";
         if is_trusted || !addresses.iter().any(is_close) {
             return Ok(addresses);
         }
-        // A service on this machine can have a name, too.
+        // The service may itself be on this machine, under a name.
         let of_service = lookup_host((service.trim_matches(['[', ']']), 0)).await?.collect();
         let reachable = no_closer_than(of_service, addresses);
         if reachable.is_empty() { Err(ForbiddenAddress.into()) } else { Ok(reachable) }
@@ -125,7 +125,7 @@ fn no_closer_than(service: Vec<SocketAddr>, addresses: Vec<SocketAddr>) -> Vec<S
     addresses.into_iter().filter(is_allowed).collect()
 }
 
-/// A name in a link that leads only to addresses closer than those of the service.
+/// The error for a name in a link that leads only to addresses closer than the addresses of the service.
 #[derive(Debug)]
 pub(super) struct ForbiddenAddress;
 

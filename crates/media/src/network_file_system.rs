@@ -1,10 +1,11 @@
-//! Recognizes network file systems. `SQLite`'s write-ahead log needs shared memory, which these file systems do not offer
-//! reliably, so the database uses a rollback journal on them. No files are mapped there, because a server that cannot be
-//! reached would end the process.
+//! Recognizes network file systems. On them, the database uses a rollback journal, because the write-ahead log of
+//! `SQLite` needs shared memory, which network file systems do not offer reliably. Files are not mapped either, because
+//! an unreachable server would crash the process.
 
 use std::path::Path;
 
-/// Returns the name of a network file system, or of one that may be one, by its number in statfs(2).
+/// Returns the name of a network file system, by its number in statfs(2). File systems that may be on a network count
+/// as well.
 pub fn network_file_system(magic: u64) -> Option<&'static str> {
     Some(match magic {
         0x6969 => "NFS",

@@ -27,7 +27,8 @@ impl JobKind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportJob {
     pub spec: ExportSpec,
-    /// A summary of the exported selection, `3 clusters, 9 media items`; `None` for the whole dataset.
+    /// A summary of the exported selection, such as `3 clusters, 9 media items`, or `None` if the whole dataset is
+    /// exported.
     pub selection: Option<SafeText>,
     pub folder: PathBuf,
     pub auto_download: bool,

@@ -83,7 +83,7 @@ impl fmt::Display for Link {
         let shown = match resource.split_once("://") {
             Some((scheme, rest)) => {
                 let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-                // User info before the host is left out because it may contain a password.
+                // User info before the host is omitted because it may contain a password.
                 let host = authority.rsplit('@').next().unwrap_or_default();
                 format!("{scheme}://{host}{path}")
             }

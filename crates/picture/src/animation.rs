@@ -34,7 +34,8 @@ pub struct AnimationFrame {
 }
 
 impl AnimationFrame {
-    /// Returns the pixels of the frame, with at least `min_side` pixels on the shorter side if the frame has so many.
+    /// Returns the pixels of the frame, with at least `min_side` pixels on the shorter side, or all of its pixels if it
+    /// is smaller.
     pub fn into_picture(self, min_side: u32) -> Result<RgbImage, DecodeError> {
         let size = self.pixels.dimensions();
         to_picture(self.pixels.into_raw(), size, ColorType::Rgba8, min_side, None)

@@ -15,7 +15,7 @@ use crate::{
 
 /// The size above which a block is ignored. Cameras and editors write at most some hundred KiB.
 const MAX_BLOCK_BYTES: usize = 1 << 20;
-/// The memory limit of the decoder for PNG texts, which may be compressed.
+/// The memory limit of the decoder for PNG texts, because they may be compressed.
 const MAX_PNG_BYTES: usize = 16 << 20;
 /// The keyword of the PNG text that contains XMP.
 const PNG_XMP_KEYWORD: &str = "XML:com.adobe.xmp";

@@ -1,5 +1,5 @@
-//! Writes and reads the private files of an index: columns of numbers, with a checksum at the end of the file, so that a
-//! damaged or incomplete file is not used.
+//! Writes and reads the private files of an index, which contain columns of numbers. A file ends with a checksum, so
+//! that a damaged or incomplete file is not used.
 
 use std::{
     fs::File,
@@ -20,7 +20,7 @@ const CHECKSUM_BYTES: usize = size_of::<u32>();
 /// Number of bytes that are written at a time.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Writes a new file in order.
+/// Writes a new file from its start to its end.
 pub struct CheckedWriter {
     file: BufWriter<ClaimedFile>,
     checksum: Hasher,
@@ -57,7 +57,7 @@ impl Write for CheckedWriter {
 pub struct PositionedWriter {
     file: File,
     claim: SpaceClaim,
-    /// The bytes that follow the last written ones, with their position.
+    /// The bytes that are not written yet. Their place is after the bytes written last, at `position`.
     buffer: Vec<u8>,
     position: u64,
 }
@@ -69,7 +69,7 @@ impl PositionedWriter {
         Ok(Self { file, claim, buffer: Vec::with_capacity(BUFFER_BYTES), position: 0 })
     }
 
-    /// Writes bytes at a position. This is fast if each position is the end of the previous bytes.
+    /// Writes bytes at a position. This is fast if each position is the end of the previously written bytes.
     pub fn write_at(&mut self, bytes: &[u8], position: u64) -> io::Result<()> {
         let is_next = position == self.position + self.buffer.len() as u64;
         if !is_next || self.buffer.len() + bytes.len() > BUFFER_BYTES {
@@ -105,7 +105,7 @@ impl PositionedWriter {
     }
 }
 
-/// Opens a file of `bytes` bytes and its checksum, or of any size, and verifies the checksum.
+/// Opens a file and verifies its checksum. `bytes` is the expected size without the checksum, or `None` for any size.
 ///
 /// # Errors
 /// `InvalidData` if the file is damaged.
@@ -140,7 +140,7 @@ fn checksum(file: &File, bytes: u64) -> io::Result<u32> {
     Ok(whole.finalize())
 }
 
-/// Writes a column: its length in bytes, then its numbers in the byte order of the machine.
+/// Writes a column, which is its length in bytes followed by its numbers in the byte order of the machine.
 pub fn write_column<T: IntoBytes + Immutable>(to: &mut impl Write, column: &[T]) -> io::Result<()> {
     to.write_all(&(size_of_val(column) as u64).to_ne_bytes())?;
     to.write_all(column.as_bytes())

@@ -1,5 +1,6 @@
-//! Filters in memory: each reduces the members that the previous ones left. The store writes the same conditions as SQL
-//! for large datasets, in `search_table/match_conditions`, which says why each condition is written twice.
+//! Applies filters in memory. Each filter reduces the members that the previous filters left. For large datasets, the
+//! store writes the same conditions as SQL in `search_table/match_conditions`, which explains why each condition is
+//! written twice.
 
 use std::collections::HashSet;
 
@@ -73,7 +74,7 @@ impl<'a> FilterMask<'a> {
                     let assignment = members.assignment(member);
                     range.contains(&confidence(kind, sharpness, brightness, &assignment))
                 }
-                // An unknown issue is never found.
+                // A member never has an issue with an unknown name.
                 IssueName::Other(_) => false,
             };
             match issue.mode {
@@ -83,7 +84,7 @@ impl<'a> FilterMask<'a> {
         });
     }
 
-    /// Members with a near-duplicate of at least this similarity.
+    /// Keeps members with a near-duplicate of at least this similarity.
     pub fn duplicates(&mut self, similarity: Fraction) {
         let least = similarity.value().max(f64::EPSILON);
         let similarities = &self.index.members.near_duplicate_similarities;
@@ -95,7 +96,7 @@ impl<'a> FilterMask<'a> {
         self.retain(|member| f64::from(uniqueness[member]) > score.value());
     }
 
-    /// Members for which this is true.
+    /// Keeps members whose flag is true.
     pub fn by_flag(&mut self, flags: &[bool]) {
         self.retain(|member| flags[member]);
     }

@@ -1,5 +1,5 @@
-//! Computes the confidence that a media item has a quality issue, for filters and exports. Come here for what makes an issue
-//! count.
+//! Computes the confidence that a media item has a quality issue, for filters and exports. The bounds from which on an
+//! issue counts are defined here.
 
 use std::ops::RangeInclusive;
 
@@ -7,11 +7,11 @@ use tessera_model::vql::{Fraction, IssueFilter, IssueKind};
 use tessera_search::index::quality;
 use tessera_store::assignment::ClusterAssignment;
 
-/// Confidence from which an issue counts if no bound is given.
+/// Confidence from which on an issue counts if no bound is given.
 pub const DEFAULT_MIN_CONFIDENCE: f64 = 0.5;
 
-/// Returns the confidence by sharpness (1 / the variance of the width of edges), brightness (mean luma, 0.0-1.0) and
-/// clustering.
+/// Returns the confidence, which depends on sharpness (the inverse of the variance of the width of edges), brightness
+/// (mean luma, 0.0-1.0), or the clustering.
 pub fn confidence(
     kind: IssueKind,
     sharpness: f32,
@@ -37,14 +37,14 @@ pub fn confidence(
     f64::from(confidence)
 }
 
-/// Returns the confidences that a filter asks for. A filter with only a maximum includes low confidences.
+/// Returns the range of confidences that a filter selects. A filter with only a maximum includes low confidences.
 pub fn confidence_range(issue: &IssueFilter) -> RangeInclusive<f64> {
     let min = if issue.confidence_max.is_some() { 0.0 } else { DEFAULT_MIN_CONFIDENCE };
     let min = issue.confidence_min.map_or(min, Fraction::value);
     min..=issue.confidence_max.map_or(1.0, Fraction::value)
 }
 
-/// Returns the issues that count, with their confidence.
+/// Returns the issues that count, with their confidences.
 pub fn detected_issues(
     sharpness: f32,
     brightness: f32,

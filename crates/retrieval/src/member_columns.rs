@@ -1,5 +1,6 @@
-//! Keeps what filters and rankings read of the members of an index: one column per field, ordered by path. Labels and tags
-//! are numbers of a name table, because most media items share a few.
+//! The columns of the members of an index that filters and rankings read. There is one column per field, and the
+//! members are ordered by path. Labels and tags are numbers of a name table, because most media items share a few
+//! names.
 
 use std::{
     collections::HashMap,
@@ -14,16 +15,16 @@ use tessera_store::{
 
 use crate::checked_file::{read_column, write_column};
 
-/// The number in [`MemberColumns::videos`] of a member that is not a frame.
+/// The value in [`MemberColumns::videos`] for a member that is not a frame.
 pub const NO_VIDEO: u32 = u32::MAX;
 
 /// The columns of the members of an index.
 #[derive(Debug, Default)]
 pub struct MemberColumns {
     pub rows: Vec<i64>,
-    /// The row of the picture that each member is, or is in.
+    /// The row of the picture that each member is, or that contains the member.
     pub picture_rows: Vec<i64>,
-    /// The video that each frame is from, as a number.
+    /// The number of the video from which each frame was taken.
     pub videos: Vec<u32>,
     /// The rank of each member's cluster at each level.
     pub cluster_ranks: [Vec<u32>; Granularity::LEVELS],
@@ -31,7 +32,7 @@ pub struct MemberColumns {
     pub near_duplicate_similarities: Vec<f32>,
     /// The issue scores, in the order of [`issue_score_fields`].
     issue_scores: [Vec<f32>; 5],
-    /// 1 / the variance of the width of edges.
+    /// The inverse of the variance of the width of edges.
     pub sharpness: Vec<f32>,
     /// Mean luma, 0.0-1.0.
     pub brightness: Vec<f32>,
@@ -63,7 +64,7 @@ impl MemberColumns {
         self.rows.len()
     }
 
-    /// Returns the memory of the columns whose length is the number of members.
+    /// Returns the memory of the columns that have one value per member.
     pub fn memory_bytes(&self) -> usize {
         let ranks = self.cluster_ranks.iter().map(|column| size_of_val(&column[..]));
         let scores = self.issue_scores.iter().map(|column| size_of_val(&column[..]));
@@ -158,10 +159,10 @@ fn issue_score_fields(scores: &IssueScores) -> [f32; 5] {
     [outlier, mislabel, class_outlier, odd_aspect, odd_size]
 }
 
-/// A list of numbers per member, all in one allocation.
+/// A list of numbers for each member. All lists are in one allocation.
 #[derive(Debug)]
 pub struct IdLists {
-    /// The start of the list of each member, and the end of the last one.
+    /// The start of the list of each member, and the end of the last list.
     starts: Vec<u32>,
     ids: Vec<u32>,
 }
@@ -187,7 +188,7 @@ impl IdLists {
         &mut self.ids[self.starts[member] as usize..self.starts[member + 1] as usize]
     }
 
-    /// Returns the lists of the members of `order`.
+    /// Returns the lists of the members in `order`.
     pub fn reordered(&self, order: &[u32]) -> Self {
         let mut lists = Self::default();
         for &member in order {

@@ -1,7 +1,7 @@
-//! Ranks the clusters of a search in memory by their best matching member. Come here for the order of clusters of a page:
-//! without scores, clusters keep the order of browsing, and ties do, too.
+//! Ranks the clusters of a search in memory by their best matching member. This file decides the order of the clusters
+//! on a page. Without scores, and among equal scores, clusters keep the order of browsing.
 //!
-//! The rest of the service reads a ranking only by [`SearchRanking`](super::SearchRanking).
+//! The rest of the service reads a ranking only through [`SearchRanking`](super::SearchRanking).
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ pub const COSINE_DISTANCE: &str = "cosine_distance";
 /// The wire name of full-text scores. A lower score is better.
 pub const BM25: &str = "bm25";
 
-/// A score for every member. A lower score is better; members without one have an infinite score.
+/// A score for every member. A lower score is better. Members without a score have an infinite one.
 #[derive(Clone, Debug)]
 pub struct Scores {
     pub values: Vec<f32>,
-    /// The kind of score, as spelled on the wire.
+    /// The kind of the scores, in the spelling of the wire.
     pub kind: &'static str,
 }
 
@@ -36,7 +36,7 @@ pub struct ClusterRanking {
 }
 
 impl ClusterRanking {
-    /// Orders the clusters of the members that match and, if the query ranks, have a score.
+    /// Orders the clusters that contain matching members. If the query ranks, members must also have a score.
     pub fn new(
         index: Arc<DatasetIndex>,
         level: Granularity,
@@ -55,7 +55,7 @@ impl ClusterRanking {
             }
         }
         let found = (0..).zip(best).filter(|(_, score)| score.is_finite());
-        // Ties keep the order of browsing.
+        // Equal scores keep the order of browsing.
         let mut order: Vec<(i32, u32)> =
             found.map(|(cluster, score)| (total_order(score), cluster)).collect();
         if scores.is_some() {
@@ -130,15 +130,15 @@ fn count_distinct<T: Ord>(mut values: Vec<T>) -> u64 {
     values.len() as u64
 }
 
-/// Returns a number that orders like [`f32::total_cmp`].
+/// Returns a number that sorts like [`f32::total_cmp`].
 fn total_order(score: f32) -> i32 {
     let bits = score.to_bits().cast_signed();
     bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed()
 }
 
-/// Inserts a member if it is among the best. Earlier members precede equal ones.
+/// Inserts a member if it is among the best ones. Among equal members, earlier ones come first.
 fn insert_best(best: &mut Vec<(i64, Option<f32>)>, row: i64, score: Option<f32>) {
-    // Half precision may give a picture a small negative distance from itself.
+    // With half precision, a picture may have a small negative distance from itself.
     let value = score.unwrap_or_default();
     let position = best.partition_point(|&(_, other)| other.unwrap_or_default() <= value);
     if position < MAX_PREVIEWS {

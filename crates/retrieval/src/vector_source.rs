@@ -1,4 +1,4 @@
-//! Keeps the vectors of an index: in a file, or in memory where no file can be written.
+//! The vectors of an index, which are in a file, or in memory if no file can be written.
 
 use std::{io, path::Path};
 
@@ -12,7 +12,7 @@ use crate::checked_file::{PositionedWriter, open_checked};
 /// Vectors that not every member has.
 pub struct PartialVectors {
     pub vectors: VectorSource,
-    /// The members with a vector, in the order of `vectors`.
+    /// The members that have a vector, in the order of `vectors`.
     pub members: Vec<u32>,
 }
 
@@ -41,7 +41,7 @@ impl VectorSource {
         }
     }
 
-    /// Returns the distance of every vector from `query`, which has the same dimension.
+    /// Returns the distance of every vector from `query`, which must have the same dimension.
     pub fn distances(&self, query: &[f16]) -> io::Result<Vec<f32>> {
         match self {
             Self::InMemory(vectors) => Ok(vectors.distances(query)),
@@ -50,11 +50,11 @@ impl VectorSource {
     }
 }
 
-/// Takes the vectors of members in any order, all of the dimension of the first one.
+/// Receives the vectors of members in any order. All of them have the dimension of the first one.
 pub struct VectorSink {
-    /// The dimension; 0 before the first vector.
+    /// The dimension, or 0 before the first vector.
     dimension: usize,
-    /// The members with a vector.
+    /// The members that have a vector.
     members: Vec<u32>,
     target: SinkTarget,
 }
@@ -76,8 +76,8 @@ impl VectorSink {
         Ok(Self { dimension: 0, members: Vec::new(), target })
     }
 
-    /// Takes the vector of a member. A vector of another dimension is ignored, because it belongs to a text space or a model
-    /// that is about to be replaced.
+    /// Adds the vector of a member. A vector with a different dimension is ignored, because it belongs to a text space
+    /// or a model that is about to be replaced.
     pub fn put(&mut self, member: u32, vector: &[f16]) -> io::Result<()> {
         if self.members.is_empty() {
             self.dimension = vector.len();
@@ -149,9 +149,9 @@ fn file_position(number: usize) -> u64 {
     (number * size_of::<f16>()) as u64
 }
 
-/// The limits of all indexes of a process together.
+/// The limits for all indexes of a process together.
 pub struct IndexLimits {
-    /// The space for files.
+    /// The disk space for files.
     pub disk: DiskQuota,
     pub memory: VectorMemory,
 }

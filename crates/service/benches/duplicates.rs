@@ -1,8 +1,9 @@
-//! The processor time of finding near-duplicates: photographs and their edits among many other media items. The
-//! bench `quality` says which are found.
+//! Measures the processor time of finding near-duplicates, among photographs, their edits, and many other media items.
+//! The bench `quality` measures how many are found.
 //!
-//! Photographs are in no repository: `cargo bench --bench duplicates -- FOLDER COUNT...`, for example with the 1,000 of
-//! "imagenet-sample-images". Each COUNT is filled up with media items of mixed descriptors and corners.
+//! The photographs are not in the repository. Run `cargo bench --bench duplicates -- FOLDER COUNT...`, for example with
+//! the 1,000 photographs of "imagenet-sample-images". Each COUNT is reached by adding media items with mixed
+//! descriptors and corners.
 
 #![expect(clippy::unwrap_used, reason = "a bench fails where its world is not as said")]
 #![expect(clippy::print_stdout, reason = "it prints the measurements")]
@@ -29,14 +30,14 @@ use tessera_search::{
 };
 
 const NEIGHBORS: usize = 24;
-/// One of so many photographs is edited, twice as many are not.
+/// One in this many photographs is edited, and twice as many are not.
 const PHOTOGRAPHS_PER_EDITED: usize = 5;
-/// Share of the bits of a corner that differ in a mixed media item.
+/// The share of the bits of a corner that differ in a mixed media item.
 const CHANGED_BITS: f32 = 0.08;
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).filter(|it| it != "--bench").collect();
-    // `cargo test --benches` only checks that it compiles.
+    // `cargo test --benches` passes no such argument, because it only checks that the bench compiles.
     let [folder, counts @ ..] = &arguments[..] else { return };
     let photographs = photographs(Path::new(folder));
     let edited = Collection::new(&photographs);
@@ -45,7 +46,7 @@ fn main() {
     }
 }
 
-/// Media items: photographs, each followed by its edits, then others without edits.
+/// Media items: photographs, each followed by its edits, and then media items without edits.
 #[derive(Clone)]
 struct Collection {
     items: Vec<(Vec<f16>, Keypoints)>,
@@ -70,7 +71,7 @@ impl Collection {
         Self { items: all.par_iter().map(item).collect() }
     }
 
-    /// The pairs of near-duplicates, and the processor time of finding them without that of the graph.
+    /// Returns the pairs of near-duplicates, and the processor time of finding them without the time of the graph.
     fn pairs(&self) -> (Vec<DuplicatePair>, f64) {
         let mut vectors = Vectors::new(DIMENSION);
         self.items.iter().for_each(|(descriptor, _)| vectors.push(descriptor));
@@ -86,7 +87,8 @@ impl Collection {
         println!("{} media items: {time:.1} CPU s, {} pairs", self.items.len(), pairs.len());
     }
 
-    /// With mixtures of two descriptors, and corners of any others, some of whose bits differ.
+    /// Adds media items until there are `count`. The descriptor of an added item is a mixture of two descriptors, and
+    /// its corners are chosen from all items, with some bits changed.
     fn filled_up(&self, count: usize) -> Self {
         let mut filled = self.clone();
         let mut state = 1_u64;

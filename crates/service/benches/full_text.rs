@@ -1,4 +1,4 @@
-//! Searches of the full-text index of captions, and of that of `SQLite` with the same captions.
+//! Measures searches of the full-text index of captions, and searches of the index of `SQLite` with the same captions.
 //!
 //! The number of captions is an argument: `cargo bench --bench full_text -- 1000000`.
 
@@ -35,7 +35,7 @@ const TABLE: &str = "CREATE VIRTUAL TABLE words USING fts5(
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    // `cargo test --benches` only checks that it compiles.
+    // `cargo test --benches` passes no such argument, because it only checks that the bench compiles.
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
@@ -100,7 +100,7 @@ fn compare(
     table: &Connection,
     expression: &str,
 ) {
-    // The stems of the words of this bench are the words.
+    // The words of this bench are their own stems.
     let mut statement =
         table.prepare("SELECT rowid, bm25(words) FROM words WHERE words MATCH ?1").unwrap();
     let mut by_sqlite = || {
@@ -116,7 +116,7 @@ fn compare(
     println!("{name}, {count} found: {own:.3} ms, SQLite {other:.3} ms, {:.1}", other / own);
 }
 
-/// The median time of a call.
+/// Returns the median time of a call.
 fn milliseconds<T>(mut call: impl FnMut() -> T) -> f64 {
     let mut times: Vec<f64> = (0..REQUESTS)
         .map(|_| {

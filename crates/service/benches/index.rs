@@ -1,4 +1,4 @@
-//! Cost of indexing one image: decoding, descriptor, keypoints, hash, quality, thumbnail.
+//! Measures the time to index one image: decoding, descriptor, keypoints, hash, quality, thumbnail.
 
 #![expect(
     clippy::cast_precision_loss,
@@ -14,7 +14,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use image::{Rgb, RgbImage, codecs::jpeg::JpegEncoder};
 use tessera_search::index::extract;
 
-/// A JPEG with smooth areas and fine detail, about as hard to decode as a photograph.
+/// Returns a JPEG with smooth areas and fine detail, which is about as hard to decode as a photograph.
 fn photograph(width: u32, height: u32) -> Vec<u8> {
     let pixels = RgbImage::from_fn(width, height, |x, y| {
         let wave = |step: f32| (x as f32 / step).sin() * (y as f32 / step).cos() * 40.0;

@@ -1,5 +1,4 @@
-//! Exact nearest neighbors: the distances from one query, the whole graph, near-duplicates and
-//! clusters.
+//! Measures exact nearest neighbors: the distances from one query, the whole graph, near-duplicates and clusters.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -17,7 +16,7 @@ use tessera_search::{
     similarity::{InProcess, Vectors, near_duplicates, neighbor_graph},
 };
 
-/// Deterministic pseudorandom bits.
+/// Returns deterministic pseudorandom bits.
 fn bits(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {
@@ -26,7 +25,7 @@ fn bits(seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// Unit vectors of 256 numbers around a hundred centers.
+/// Returns unit vectors of 256 numbers around a hundred centers.
 fn vectors(count: usize) -> Vectors {
     let mut bits = bits(1);
     let mut number = || f32::from((bits() >> 16) as u16) / 65_536.0 - 0.5;
@@ -40,7 +39,7 @@ fn vectors(count: usize) -> Vectors {
     vectors
 }
 
-/// Keypoints whose descriptors are variants of a few thousand, as in photographs.
+/// Returns keypoints whose descriptors are variants of a few thousand, as in photographs.
 fn keypoints(count: usize) -> Vec<Keypoints> {
     let mut bits = bits(2);
     let ordinary: Vec<u128> =

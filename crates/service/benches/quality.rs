@@ -1,9 +1,9 @@
-//! How well copies of photographs are found, with how many false ones: as near-duplicates of a dataset, and by the
-//! scores of searches by a picture.
+//! Measures how many copies of photographs are found, and with how many false results: as near-duplicates of a dataset,
+//! and by the scores of searches by a picture.
 //!
-//! Photographs are in no repository: `cargo bench --bench quality -- FOLDER FIRST`, for example with the 1,000 of
-//! "imagenet-sample-images". Every fifth photograph is edited, from number FIRST (0 to 4) on, so that constants can be
-//! chosen on some photographs and evaluated on others.
+//! The photographs are not in the repository. Run `cargo bench --bench quality -- FOLDER FIRST`, for example with the
+//! 1,000 photographs of "imagenet-sample-images". Every fifth photograph, starting at number FIRST (0 to 4), is edited,
+//! so that constants can be chosen on some photographs and evaluated on others.
 
 #![expect(clippy::unwrap_used, reason = "a bench fails where its world is not as said")]
 #![expect(clippy::print_stdout, reason = "it prints the measurements")]
@@ -27,16 +27,16 @@ use tessera_search::{
 };
 
 const NEIGHBORS: usize = 24;
-/// One of so many photographs is edited.
+/// One in this many photographs is edited.
 const PHOTOGRAPHS_PER_EDITED: usize = 5;
-/// Results of a search that are nearer are copies; chosen on other photographs.
+/// Results of a search that are nearer than this count as copies. The value was chosen on other photographs.
 const COPY_DISTANCE: f32 = 0.1;
-/// Results among which the copy is expected.
+/// The number of first results among which the copy is expected.
 const FIRST_RESULTS: usize = 5;
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).filter(|it| it != "--bench").collect();
-    // `cargo test --benches` only checks that it compiles.
+    // `cargo test --benches` passes no such argument, because it only checks that the bench compiles.
     let [folder, first, ..] = &arguments[..] else { return };
     let photographs = photographs(Path::new(folder));
     let first = first.parse().unwrap();
@@ -48,15 +48,15 @@ fn main() {
     }
 }
 
-/// Media items: photographs, each followed by its edits, then all others.
+/// Media items: photographs, each followed by its edits, and then all other photographs.
 struct Collection {
     items: Vec<Features>,
-    /// How many photographs are edited.
+    /// The number of photographs that are edited.
     edited: usize,
     vectors: Vectors,
 }
 
-/// What a measure found: counts of found edits of each kind, and of other results.
+/// The results of a measurement: the number of found edits of each kind, and the number of other results.
 #[derive(Default)]
 struct Found {
     by_edit: [usize; EDITS],
@@ -97,13 +97,13 @@ impl Collection {
         Self { items, edited: edited.len(), vectors }
     }
 
-    /// The photograph that a media item is, or is an edit of, and the number of the edit.
+    /// Returns the photograph that a media item is or was edited from, and the number of the edit.
     fn origin(&self, row: usize) -> Option<(usize, usize)> {
         let (photograph, edit) = (row / (EDITS + 1), row % (EDITS + 1));
         (photograph < self.edited).then_some((photograph, edit))
     }
 
-    /// Recall counts pairs of a photograph and an edit; precision, all pairs.
+    /// Prints precision and recall. Recall counts pairs of a photograph and an edit; precision counts all pairs.
     fn print_duplicates(&self) {
         let keypoints: Vec<Keypoints> =
             self.items.iter().map(|item| item.keypoints.clone()).collect();
@@ -148,7 +148,7 @@ impl Collection {
                 let is_near = distance <= COPY_DISTANCE;
                 near.by_edit[edit - 1] += usize::from(is_near);
                 near.right += usize::from(is_near);
-                // Without the other edits.
+                // Edits other than this one are not counted.
                 let is_first = nearest(distance).count() < FIRST_RESULTS;
                 first.by_edit[edit - 1] += usize::from(is_first);
             }
@@ -158,7 +158,7 @@ impl Collection {
         first.print(&format!("search, first {FIRST_RESULTS} results"), self.edited);
     }
 
-    /// The distances of all media items from one of them, as a search computes them.
+    /// Returns the distances of all media items from one of them, as a search computes them.
     fn search(&self, row: usize) -> Vec<f32> {
         let query = &self.items[row];
         let mut distances = self.vectors.distances(&query.descriptor);

@@ -1,8 +1,8 @@
-//! How many of the nearest neighbors the approximate neighbor graph finds of photographs and their edits among
-//! many other media items, and its processor time.
+//! Measures how many of the nearest neighbors of photographs and their edits the approximate neighbor graph finds among
+//! many other media items, and the processor time of the graph.
 //!
-//! Photographs are in no repository: `cargo bench --bench recall -- FOLDER COUNT`, for example with the 1,000 of
-//! "imagenet-sample-images". The other media items are mixtures of two of their descriptors.
+//! The photographs are not in the repository. Run `cargo bench --bench recall -- FOLDER COUNT`, for example with the
+//! 1,000 photographs of "imagenet-sample-images". The other media items are mixtures of two descriptors of photographs.
 
 #![expect(clippy::unwrap_used, reason = "a bench fails where its world is not as said")]
 #![expect(clippy::print_stdout, reason = "it prints the measurements")]
@@ -29,12 +29,12 @@ use tessera_search::{
 };
 
 const NEIGHBORS: usize = 24;
-/// The photographs and others whose neighbors are compared with the exact ones.
+/// The number of photographs, and of other media items, whose neighbors are compared with the exact ones.
 const SAMPLES: usize = 500;
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    // `cargo test --benches` only checks that it compiles.
+    // `cargo test --benches` passes no such argument, because it only checks that the bench compiles.
     let [folder, count, ..] = &arguments[..] else { return };
     let edited = described(&photographs(Path::new(folder)));
     let vectors = among_mixtures(&edited, count.parse().unwrap());
@@ -59,14 +59,14 @@ fn main() {
     println!("recall of the neighbors of all media items: {all:.4}");
 }
 
-/// The distance of the last of the nearest rows.
+/// Returns the distance of the last of the nearest rows.
 fn exact_distance(vectors: &Vectors, row: usize) -> f32 {
     let mut distances = vectors.distances(vectors.row(row));
     distances[row] = f32::INFINITY;
     *distances.select_nth_unstable_by(NEIGHBORS - 1, f32::total_cmp).1
 }
 
-/// The descriptors of each photograph and its edits, one after the other.
+/// Returns the descriptors of each photograph and its edits, one after the other.
 fn described(photographs: &[RgbImage]) -> Vec<Vec<f16>> {
     let descriptors = |photograph: &RgbImage| {
         let edits = EDIT_KINDS.iter().flat_map(|(_, edits)| edits(photograph));
@@ -76,7 +76,7 @@ fn described(photographs: &[RgbImage]) -> Vec<Vec<f16>> {
     photographs.par_iter().flat_map(descriptors).collect()
 }
 
-/// The descriptors, followed by mixtures of two of them with a little noise, `count` in all.
+/// Returns the descriptors, followed by mixtures of two of them with a little noise, `count` in total.
 fn among_mixtures(descriptors: &[Vec<f16>], count: usize) -> Vectors {
     let mut vectors = Vectors::new(DIMENSION);
     descriptors.iter().take(count).for_each(|descriptor| vectors.push(descriptor));

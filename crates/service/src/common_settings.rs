@@ -1,21 +1,22 @@
-//! What all processes of a store on a server have to have in common: the bucket, in which they find each other's
-//! objects, and the model, whose vectors they compare. The first process records it.
+//! The settings that all processes of a store on a server must have in common: the bucket, in which they find each
+//! other's objects, and the model, whose vectors they compare. The first process records the settings.
 
 use std::fmt::Write as _;
 
 use crate::{error::LocalError, settings::DeploymentSettings};
 use tessera_store::{QueryError, Store, setting};
 
-/// Bytes of the fingerprint of a model that are shown.
+/// The number of bytes of a model's fingerprint that are shown.
 const SHOWN_BYTES: usize = 6;
 
-/// A setting that all processes have in common: its name in the store, its option, and how errors name its value.
+/// A setting that all processes have in common: its name in the store, its option, and its value in the form in which
+/// errors show it.
 type CommonSetting = (&'static str, &'static str, String);
 
-/// Records the settings unless others are recorded.
+/// Records the settings, unless different ones are recorded already.
 ///
 /// # Errors
-/// A process of the store has another bucket or model, or the store fails.
+/// Another process of the store has a different bucket or model, or the store fails.
 pub fn record_settings(store: &Store, settings: &DeploymentSettings) -> Result<(), LocalError> {
     if settings.store.is_none() {
         return Ok(());
@@ -29,10 +30,10 @@ pub fn record_settings(store: &Store, settings: &DeploymentSettings) -> Result<(
     require_recorded_settings(store, settings)
 }
 
-/// Compares the settings with those that are recorded.
+/// Compares the settings with the recorded ones.
 ///
 /// # Errors
-/// A process of the store has another bucket or model, or the store fails.
+/// Another process of the store has a different bucket or model, or the store fails.
 pub fn require_recorded_settings(
     store: &Store,
     settings: &DeploymentSettings,
@@ -69,7 +70,7 @@ fn model_name(settings: &DeploymentSettings) -> String {
     let Some(model) = &settings.model else { return "no model".to_owned() };
     let mut name = "the model ".to_owned();
     for byte in &model.fingerprint()[..SHOWN_BYTES] {
-        // It cannot fail: a string takes everything.
+        // Writing cannot fail, because a string accepts everything.
         let _ = write!(name, "{byte:02x}");
     }
     name

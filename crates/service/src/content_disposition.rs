@@ -1,8 +1,8 @@
-//! The header that names a file for saving.
+//! The header that gives a file a name for saving.
 
 use std::fmt::Write as _;
 
-/// A file name in a header: every byte that could end or split it is encoded.
+/// Returns the header for a file name. Every byte that could end or split the header is encoded.
 pub(crate) fn content_disposition(kind: &str, name: &str) -> String {
     let mut encoded = String::new();
     for byte in name.bytes() {

@@ -1,4 +1,5 @@
-//! Errors of the local deployment for the terminal; with local paths, so not for HTTP responses.
+//! The errors of the local deployment, with messages for the terminal. The messages contain local paths, so they must
+//! not be sent in HTTP responses.
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
@@ -10,27 +11,27 @@ use tessera_store::{StoreError, postgres::StoreAddress};
 pub enum LocalError {
     NoSuchFolder(PathBuf),
     NotAFolder(PathBuf),
-    /// The folder exists and cannot be listed.
+    /// The folder exists but cannot be listed.
     Unreadable(PathBuf, io::Error),
     EmptyFolder(PathBuf),
-    /// Besides hidden files, the folder contains only links.
+    /// The folder contains only links, apart from hidden files.
     OnlyLinks(PathBuf),
-    /// The folder contains this number of files, and no picture.
+    /// The folder contains this number of files but no picture.
     NoPictures(PathBuf, usize),
-    /// Serving without login at an address that is not loopback.
+    /// Serving without login was requested at an address that is not loopback.
     OpenOnNetwork(SocketAddr),
     Socket(io::Error),
     /// The file with the login of the service cannot be used.
     Login(PathBuf, io::Error),
     Store(StoreError),
-    /// The processes of a store were given another bucket or model.
+    /// Another process of the store has a different bucket or model.
     OtherSetting {
         address: StoreAddress,
         option: &'static str,
         given: String,
         recorded: String,
     },
-    /// A folder in object storage cannot be opened; the message says why.
+    /// A folder in object storage cannot be opened. The message says why.
     ObjectStorage(String),
     /// The bucket of the deployment cannot be used.
     Bucket(StorageError),
@@ -92,7 +93,7 @@ impl fmt::Display for LocalError {
 }
 
 impl LocalError {
-    /// Whether another folder or address is needed.
+    /// Whether the user must give a different folder or address.
     pub fn is_usage_error(&self) -> bool {
         !matches!(
             self,

@@ -1,8 +1,8 @@
-//! The local deployment: the whole dataset media service over folders of one machine.
+//! The local deployment: the whole dataset media service, over the folders of one machine.
 //!
-//! [`Deployment::open`] opens an index folder, [`Deployment::add_folder`] adds a dataset, and [`Deployment::serve`] serves
-//! the API. `archive` writes exports, `task` runs background work, `usecase` decides what a request may do, and `http`
-//! speaks HTTP.
+//! [`Deployment::open`] opens an index folder, [`Deployment::add_folder`] adds a dataset, and [`Deployment::serve`]
+//! serves the API. `http` speaks HTTP, `usecase` decides what a request may do, `task` runs background work, and
+//! `archive` writes exports.
 
 mod archive;
 mod common_settings;

@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use tessera_model::MediaId;
 
-/// The signature of a target of a kind.
+/// Returns the signature of a target of a kind.
 pub fn signature(key: &[u8; 32], kind: &str, target: &str) -> String {
     let hash = blake3::keyed_hash(key, format!("{kind} {target}").as_bytes());
     URL_SAFE_NO_PAD.encode(&hash.as_bytes()[..16])
@@ -14,8 +14,8 @@ pub fn media_signature(key: &[u8; 32], media: MediaId) -> String {
     signature(key, "media", &media.to_string())
 }
 
-/// The link to `original` or `thumbnail` of a media item. `version` changes with its content, so that it can
-/// be cached forever.
+/// Returns the link to `original` or `thumbnail` of a media item. `version` changes with the content, so that the
+/// response can be cached forever.
 pub fn media_link(
     key: &[u8; 32],
     origin: &str,

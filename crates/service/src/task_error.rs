@@ -1,4 +1,4 @@
-//! Why background work ends without a result.
+//! The reasons why background work ends without a result.
 
 use std::io;
 
@@ -9,20 +9,21 @@ use tessera_store::{QueryError, StoreError};
 
 #[derive(Debug)]
 pub(crate) enum TaskError {
-    /// The deployment is being closed, or the task is for another worker or another run; it stays unfinished in the
-    /// store.
+    /// The deployment is being closed, or the task is for another worker or another run. The task stays unfinished in
+    /// the store.
     Stopped,
-    /// The message is fit for the client.
+    /// The task failed. The message is safe to send to the client.
     Failed(String),
 }
 
 impl TaskError {
-    /// `what` failed, for example "the upload could not be removed".
+    /// Creates the error for a failed operation. `what` says what failed, for example "the upload could not be
+    /// removed".
     pub(crate) fn io(what: &str, cause: &io::Error) -> Self {
         Self::Failed(format!("{what} ({})", cause.kind()))
     }
 
-    /// Object storage failed; its errors are fit for the client.
+    /// Creates the error for failed object storage, whose messages are safe to send to the client.
     pub(crate) fn storage(cause: &io::Error) -> Self {
         Self::Failed(format!("object storage failed: {cause}"))
     }

@@ -1,4 +1,4 @@
-//! The user's own model that a dataset was indexed with.
+//! The user's own model with which a dataset was indexed.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +11,14 @@ use tessera_model::DatasetId;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppliedModel {
-    /// Hash of its files; vectors and labels of a model with another one are stale.
+    /// Hash of the files of the model. Vectors and labels of a model with another fingerprint are stale.
     pub fingerprint: [u8; 32],
     pub record: ModelRecord,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelRecord {
-    /// That of its folder.
+    /// The name of the model, which is the name of its folder.
     pub name: String,
     /// Whether texts have vectors that are comparable with those of pictures.
     pub takes_texts: bool,
@@ -27,9 +27,9 @@ pub struct ModelRecord {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelFile {
-    /// Relative to the folder of the model.
+    /// The path of the file, relative to the folder of the model.
     pub path: String,
-    /// In hexadecimal digits.
+    /// The hash of the file in hexadecimal digits.
     pub sha256: String,
 }
 
@@ -42,7 +42,7 @@ fn read_fingerprint(row: &Row) -> Result<[u8; 32]> {
     row.get::<Vec<u8>>(0)?.try_into().map_err(|_| QueryError::value("a fingerprint"))
 }
 
-/// Also returns when it was applied, in microseconds since 1970.
+/// Returns the model with the time when it was applied, in microseconds since 1970.
 pub fn find(connection: &Connection, dataset: DatasetId) -> Result<Option<(AppliedModel, i64)>> {
     let sql = "SELECT fingerprint, record, applied_at, require(intact) FROM applied_model
                WHERE dataset = ?1";
@@ -52,7 +52,7 @@ pub fn find(connection: &Connection, dataset: DatasetId) -> Result<Option<(Appli
     })
 }
 
-/// Deletes the vectors and labels of a dataset, and records the model of the next ones, if there will be any.
+/// Deletes the vectors and labels of a dataset, and records the model of the next ones, if there is one.
 pub fn replace(
     connection: &Connection,
     dataset: DatasetId,

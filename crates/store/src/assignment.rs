@@ -1,20 +1,20 @@
-//! The clusters and scores of each media item, as computed by the last clustering.
+//! The clusters and scores of each media item, as the latest clustering computed them.
 
 use super::engine::{Connection, Result, Row, StatementBatch, params};
 use tessera_model::Granularity;
 
-/// Confidence (0.0-1.0) of each issue of a media item.
+/// The confidence (0.0-1.0) that a media item has each issue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct IssueScores {
-    /// Far from all other items.
+    /// The item is far from all other items.
     pub outlier: f32,
-    /// Has the wrong label.
+    /// The item has a wrong label.
     pub mislabel: f32,
-    /// Far from the other items with its label.
+    /// The item is far from the other items with its label.
     pub class_outlier: f32,
-    /// Has an unusual aspect ratio.
+    /// The item has an unusual aspect ratio.
     pub odd_aspect: f32,
-    /// Is unusually large or small.
+    /// The item is unusually large or small.
     pub odd_size: f32,
 }
 
@@ -22,12 +22,12 @@ pub struct IssueScores {
 pub struct ClusterAssignment {
     /// Row number of the media item.
     pub media: i64,
-    /// 0.0 (has duplicates) to 1.0 (unlike anything else).
+    /// The uniqueness, from 0.0 (has duplicates) to 1.0 (unlike anything else).
     pub uniqueness: f32,
-    /// Similarity to its best near-duplicate, 0.0-1.0; 0.0 without one.
+    /// The similarity to the best near-duplicate, 0.0-1.0, or 0.0 if there is none.
     pub near_duplicate_similarity: f32,
     pub issue_scores: IssueScores,
-    /// The rank of its cluster at each level.
+    /// The rank of the item's cluster at each level.
     pub cluster_ranks: [u32; Granularity::LEVELS],
 }
 
@@ -39,7 +39,7 @@ pub(super) const ASSIGNMENT_COLUMNS: &str =
 
 pub const ASSIGNMENT_COLUMN_COUNT: usize = 13;
 
-/// `None` if the media item is not clustered: either all columns are null or none is.
+/// Reads an assignment. Returns `None` if the media item is not clustered, in which case all columns are null.
 pub(super) fn read_assignment(
     row: &Row,
     first: usize,

@@ -1,16 +1,17 @@
-//! The time of day, as the store keeps it.
+//! The time of day, as the store records it.
 
 use std::time::{Duration, SystemTime};
 
 use super::{Connection, Result, params, query};
 
-/// Microseconds since 1970, the unit of every `created_at`.
+/// Returns the number of microseconds since 1970, which is the unit of every `created_at`.
 pub fn now_micros() -> i64 {
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or(Duration::ZERO);
     micros(since)
 }
 
-/// The time of the clock by which leases end: that of the server, which all processes share.
+/// Returns the time of the clock by which leases end. On a server, this is the clock of the server, which all processes
+/// share.
 pub fn store_now(connection: &Connection) -> Result<i64> {
     let sql = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)";
     match connection {

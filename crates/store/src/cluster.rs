@@ -1,4 +1,5 @@
-//! Cluster rows, each with its previews, so that a page is one indexed read in any dataset.
+//! Cluster rows. Each row contains the previews of the cluster, so that a page of clusters is one indexed read, however
+//! large the dataset is.
 
 use std::collections::HashMap;
 
@@ -13,9 +14,9 @@ use tessera_model::{ClusterId, DatasetId, EntityType, Granularity, MediaId, Page
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemberCounts {
-    /// Images that are members or contain member objects.
+    /// The number of images that are members or contain member objects.
     pub images: u64,
-    /// Videos that member frames are from.
+    /// The number of videos from which member frames were taken.
     pub videos: u64,
     pub frames: u64,
     pub objects: u64,
@@ -25,7 +26,7 @@ pub struct MemberCounts {
 pub struct ClusterRecord {
     pub id: ClusterId,
     pub counts: MemberCounts,
-    /// Up to nine members, most central first.
+    /// The previews of up to nine members, most central first.
     pub previews: Vec<StoredPreview>,
     /// The most frequent labels of the members, most frequent first, not sanitized.
     pub labels: Vec<String>,
@@ -33,7 +34,7 @@ pub struct ClusterRecord {
     pub tags: Vec<String>,
 }
 
-/// Stable across clusterings with the same medoid `first`.
+/// Returns the identifier of a cluster, which stays the same across clusterings as long as the medoid `first` does.
 pub fn cluster_id(dataset: DatasetId, level: Granularity, first: MediaId) -> ClusterId {
     let mut name = first.0.into_bytes().to_vec();
     name.push(level.level());
@@ -60,7 +61,7 @@ fn read_cluster(row: &Row, previews: Vec<StoredPreview>) -> Result<ClusterRecord
     })
 }
 
-/// Returns one page of the clusters at a level: largest first, then those of later batches.
+/// Returns one page of the clusters at a level: the largest first, followed by the clusters of later batches.
 pub fn page(
     connection: &Connection,
     dataset: DatasetId,
@@ -92,8 +93,8 @@ pub struct ShownMembers {
 /// A cluster with its previews, and their scores.
 type ShownCluster = (ClusterRecord, Vec<f32>);
 
-/// Reads clusters, each with these members as previews, and their scores. Skips members that no longer exist;
-/// `None` for a cluster that no longer exists.
+/// Reads clusters with these members as previews, and the scores of the previews. Members that no longer exist are
+/// skipped. A cluster that no longer exists gives `None`.
 pub fn with_previews(
     connection: &Connection,
     dataset: DatasetId,
@@ -125,7 +126,7 @@ pub fn with_previews(
     Ok(shown.iter().map(with_members).collect())
 }
 
-/// One page of clusters of one media item each, for a dataset that was never clustered.
+/// Returns one page of clusters with a single media item each, for a dataset that was never clustered.
 pub fn single_item_page(
     connection: &Connection,
     dataset: DatasetId,
@@ -166,7 +167,7 @@ pub fn locate(
     })
 }
 
-/// The identifiers of the clusters at a level.
+/// Returns the identifiers of the clusters at a level, in the order of their ranks.
 pub fn ids_by_rank(
     connection: &Connection,
     dataset: DatasetId,
@@ -179,13 +180,13 @@ pub fn ids_by_rank(
     query::all(connection, sql, params, |row| Ok((row.get(0)?, ClusterId(row.get(1)?))))
 }
 
-/// Returns the number of clusters at each level; the clusters of a batch continue from these ranks.
+/// Returns the number of clusters at each level. The ranks of the clusters of a new batch continue from these numbers.
 pub fn counts(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
 ) -> Result<[u32; Granularity::LEVELS]> {
-    // To count them or group them would read all of them, with their previews.
+    // The highest rank is read, because counting or grouping the clusters would read all of them with their previews.
     let sql =
         format!("SELECT rank + 1, require(intact) {CLUSTERS_OF_LEVEL} ORDER BY rank DESC LIMIT 1");
     let mut counts = [0; Granularity::LEVELS];
@@ -203,7 +204,7 @@ pub fn delete_all(connection: &Connection, dataset: DatasetId) -> Result<()> {
     query::execute(connection, assignments, params![dataset.0])
 }
 
-/// Adds clusters at a level with ranks from `first` on.
+/// Adds clusters at a level, with ranks from `first` on.
 pub fn insert(
     connection: &Connection,
     dataset: DatasetId,

@@ -1,4 +1,5 @@
-//! How values are stored in columns: paths as bytes, vectors as half-precision numbers, lists as JSON.
+//! Converts values to the form in which columns store them: paths as bytes, vectors as half-precision numbers, and
+//! lists as JSON.
 
 use std::{
     ffi::OsString,
@@ -18,7 +19,7 @@ pub(super) fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(OsString::from_vec(bytes))
 }
 
-/// Encodes a vector, little-endian.
+/// Encodes a vector in little-endian order.
 pub(super) fn encode_f16(vector: &[f16]) -> Vec<u8> {
     vector.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
@@ -31,7 +32,7 @@ pub(super) fn to_json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(QueryError::value)
 }
 
-/// Decodes a JSON column; NULL is `null`.
+/// Decodes a JSON column. NULL counts as `null`.
 pub(super) fn from_json<T: DeserializeOwned>(row: &Row, column: usize) -> Result<T> {
     let raw = row.get_ref(column)?.as_str_or_null()?.unwrap_or("null");
     serde_json::from_str(raw).map_err(QueryError::value)

@@ -1,4 +1,4 @@
-//! Connections to the database that are kept between their uses.
+//! Keeps idle connections to the database, so that they can be reused.
 
 use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
@@ -7,9 +7,9 @@ use std::{
 
 use super::engine::Connection;
 
-/// Idle connections that are kept; on a server, each needs memory.
+/// The maximum number of idle connections. The limit is low because a connection takes memory on a server.
 const MAX_IDLE_CONNECTIONS: usize = 16;
-/// How long to wait for a connection in use when no further one can be opened.
+/// The time to wait for a connection in use if no further one can be opened.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ struct Connections {
 }
 
 impl Connections {
-    /// An idle connection, which is in use from now on.
+    /// Takes an idle connection, which counts as in use from now on.
     fn take_idle(&mut self) -> Option<Connection> {
         let idle = self.idle.pop().filter(|connection| !connection.is_closed())?;
         self.in_use += 1;
@@ -34,7 +34,7 @@ impl Connections {
     }
 }
 
-/// Ends the use of a connection, also if its user panics.
+/// Ends the use of a connection when it is dropped, even if the user of the connection panics.
 struct ConnectionUse<'a>(&'a ConnectionPool);
 
 impl Drop for ConnectionUse<'_> {
@@ -45,8 +45,9 @@ impl Drop for ConnectionUse<'_> {
 }
 
 impl ConnectionPool {
-    /// Runs `work` on a connection that nothing else uses: an idle one, else one from `connect`. Where that fails,
-    /// such as without a free file descriptor, it waits for one in use. The connection is kept unless `work` fails.
+    /// Runs `work` on a connection that nothing else uses: an idle connection, or a new one from `connect`. If
+    /// `connect` fails, for example because there is no free file descriptor, waits for a connection in use. The
+    /// connection is kept unless `work` fails.
     pub(super) fn with_connection<T, E>(
         &self,
         connect: impl FnOnce() -> Result<Connection, E>,
@@ -80,12 +81,12 @@ impl ConnectionPool {
         }
     }
 
-    /// The connections, which no panic leaves half-changed.
+    /// Locks the connections. Poisoning is ignored, because no panic leaves them in an inconsistent state.
     fn lock(&self) -> MutexGuard<'_, Connections> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for an idle connection while some are in use.
+    /// Waits for an idle connection as long as some are in use.
     fn wait_for_idle(&self) -> Option<Connection> {
         let nothing_to_take =
             |connections: &mut Connections| connections.idle.is_empty() && connections.in_use > 0;

@@ -1,4 +1,4 @@
-//! Opening, reading and writing the store.
+//! Opens, reads and writes the store, whichever engine it uses.
 
 use std::{
     path::{Path, PathBuf},
@@ -36,7 +36,7 @@ impl Engine {
         }
     }
 
-    /// Lets the next opening check the store; a server checks its own.
+    /// Makes the next start check a database file. A server checks its own data.
     fn distrust(&self) {
         if let Self::Sqlite(file) = self {
             file.distrust();
@@ -48,26 +48,26 @@ pub struct Store {
     data: PathBuf,
     engine: Engine,
     writer: Mutex<Connection>,
-    /// Connections besides the one that writes.
+    /// The connections that read. The connection that writes is separate.
     pool: ConnectionPool,
     link_key: [u8; 32],
     recovery_notice: Option<String>,
     has_damage: AtomicBool,
-    /// Held for the lifetime of the store.
+    /// The lock of the index folder, which is held as long as the store is open.
     folder_lock: FolderLock,
 }
 
 impl Store {
-    /// Opens the store in `data`, creating the directory (mode 0700) and the tables if needed. A
-    /// damaged database is set aside.
+    /// Opens the store in `data`. The directory (mode 0700) and the tables are created if needed, and a damaged
+    /// database is set aside.
     ///
     /// # Errors
-    /// Another process uses it, another version wrote it, or the directory cannot be written.
+    /// Another process uses the store, another version of this program wrote it, or the directory cannot be written.
     pub fn open(data: &Path) -> Result<Self, StoreError> {
         Self::open_on(data, network_file_system_of)
     }
 
-    /// Opens the store of a directory whose network file system `network_of` returns.
+    /// Opens the store of a directory. `network_of` returns the network file system of the directory, if it is on one.
     pub fn open_on(
         data: &Path,
         network_of: impl FnOnce(&Path) -> Option<&'static str>,
@@ -76,13 +76,13 @@ impl Store {
         let network = network_of(data);
         let lock = FolderLock::take(data)?;
         let OpenedDatabase { file, writer, recovery_notice } = DatabaseFile::open(data, network)?;
-        // Their holders had the lock of this folder.
+        // All leases have ended, because their holders must have had the lock of this folder.
         lease::expire_all(&writer)?;
         Self::new(data, lock, Engine::Sqlite(file), writer, recovery_notice)
     }
 
-    /// Opens a store on a server, which `store init` has created. Uploads and archives are in `data`, which
-    /// processes with a store on a server may share.
+    /// Opens a store on a server, which `store init` has created. `data` contains uploads and archives. Processes with
+    /// a store on a server may share this folder.
     pub fn open_on_server(data: &Path, address: &StoreAddress) -> Result<Self, StoreError> {
         prepare_directory(data)?;
         let lock = FolderLock::take_shared(data)?;
@@ -154,7 +154,7 @@ impl Store {
         self.note(write())
     }
 
-    /// Runs `change` as one durable transaction, which on a server waits only for the rows that it changes.
+    /// Runs `change` as one durable transaction. On a server, this transaction waits only for the rows that it changes.
     pub fn write_rows<T>(
         &self,
         change: impl FnOnce(&Transaction) -> Result<T>,
@@ -170,7 +170,7 @@ impl Store {
         })
     }
 
-    /// Runs statements that take long, each as a change of its own, until `stop` is set.
+    /// Runs statements that take long, each as a separate change, until `stop` is set.
     pub fn execute_until(
         &self,
         statements: &[String],
@@ -186,13 +186,14 @@ impl Store {
         matches!(self.engine, Engine::Postgres(_))
     }
 
-    /// Notes a worker of this process, whose leases end when no process uses the folder any more.
+    /// Records a worker of this process. Its leases end when no process uses the folder any more.
     pub fn note_worker(&self, worker: Uuid) -> Result<(), StoreError> {
         former_workers::add(&self.data, worker)
             .map_err(|cause| StoreError::Io(self.data.clone(), cause))
     }
 
-    /// Calls `wake` when a task may be waiting. `None` in a file, which only this process changes.
+    /// Calls `wake` when a task may be waiting. Returns `None` for a database file, because only this process changes
+    /// it.
     pub fn listen(
         &self,
         wake: impl Fn() + Send + 'static,
@@ -203,12 +204,12 @@ impl Store {
         }
     }
 
-    /// Whether no other process uses the folder of uploads, archives and index files.
+    /// Whether no other process uses the folder with uploads, archives and index files.
     pub fn has_folder_alone(&self) -> bool {
         self.folder_lock.is_exclusive()
     }
 
-    /// Lets other processes with a store on a server use the folder.
+    /// Allows other processes with a store on a server to use the folder.
     pub fn share_folder(&self) -> Result<(), StoreError> {
         match self.engine {
             Engine::Sqlite(_) => Ok(()),
@@ -216,7 +217,7 @@ impl Store {
         }
     }
 
-    /// Fails if nothing can be written. A change that is being written shows that it can.
+    /// Fails if nothing can be written. If a change is being written at the moment, writing is assumed to work.
     pub fn check_writable(&self) -> Result<(), StoreError> {
         match self.writer.try_lock() {
             Ok(mut writer) => {
@@ -235,7 +236,7 @@ impl Store {
         Ok(())
     }
 
-    /// A store in which damage was found is checked at its next opening.
+    /// Records whether an error shows damage. A store in which damage was found is checked at the next start.
     fn note<T>(&self, outcome: Result<T>) -> Result<T, StoreError> {
         outcome.map_err(|cause| {
             let error = StoreError::from(cause);
@@ -246,7 +247,7 @@ impl Store {
         })
     }
 
-    /// Marks the database as closed.
+    /// Marks the database file as closed.
     fn close(&self) -> Result<(), StoreError> {
         self.pool.clear();
         let writer = lock(&self.writer);
@@ -259,7 +260,7 @@ impl Store {
         }
     }
 
-    /// The path of the archive of a completed export.
+    /// Returns the path of the archive of a completed export.
     pub fn export_archive_path(&self, export: Uuid) -> PathBuf {
         self.exports_dir().join(format!("{export}.zip"))
     }
@@ -268,32 +269,33 @@ impl Store {
         self.data.join("exports")
     }
 
-    /// The folder with one subfolder for each batch of added media.
+    /// Returns the folder that has one subfolder for each batch of added media.
     pub fn uploads_dir(&self) -> PathBuf {
         self.data.join("uploads")
     }
 
-    /// The folder with files that are derived from the database and make searches fast.
+    /// Returns the folder with files that are derived from the database and make searches fast.
     pub fn indexes_dir(&self) -> PathBuf {
         self.data.join("indexes")
     }
 
-    /// The file that the process has locked which computes neighbors and near-duplicates.
+    /// Returns the lock file for computing neighbors and near-duplicates. Only the process that has locked it may
+    /// compute them.
     pub fn computation_lock_file(&self) -> PathBuf {
         self.data.join("computation-lock")
     }
 
-    /// The file that keeps the login of the service over restarts.
+    /// Returns the file that keeps the login of the service across restarts.
     pub fn login_file(&self) -> PathBuf {
         self.data.join("login.json")
     }
 
-    /// What happened to a missing or damaged database when the store was opened.
+    /// Returns what happened to a missing or damaged database when the store was opened.
     pub fn recovery_notice(&self) -> Option<&str> {
         self.recovery_notice.as_deref()
     }
 
-    /// The network file system that the store is on. There, no write can be committed while
+    /// Returns the network file system on which the store is. On a network file system, no write can be committed while
     /// another connection reads.
     pub fn network_file_system(&self) -> Option<&'static str> {
         match &self.engine {
@@ -302,12 +304,13 @@ impl Store {
         }
     }
 
-    /// The secret that signs links; it does not change during the lifetime of the store.
+    /// Returns the secret that signs links. The secret never changes during the lifetime of the store.
     pub fn link_key(&self) -> &[u8; 32] {
         &self.link_key
     }
 
-    /// Distinguishes what this store has in a bucket from what others have there. It says nothing about the secret.
+    /// Returns an identifier that distinguishes the objects of this store in a bucket from those of other stores. It
+    /// reveals nothing about the secret.
     pub fn id(&self) -> Uuid {
         let hash = blake3::derive_key("tessera: identifier of a store", &self.link_key);
         let (chunks, _) = hash.as_chunks();
@@ -315,19 +318,19 @@ impl Store {
     }
 }
 
-/// Locks a mutex, ignoring poisoning: its value is never left half-changed by a panic.
+/// Locks a mutex. Poisoning is ignored, because no panic leaves the value in an inconsistent state.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // Without the mark, the next opening checks the database.
+        // If the mark cannot be written, the next start checks the database.
         let _ = self.close();
     }
 }
 
-/// Creates the index folder (mode 0700), if needed, with its folders.
+/// Creates the index folder (mode 0700) and its subfolders if needed.
 fn prepare_directory(data: &Path) -> Result<(), StoreError> {
     ["", "exports", "uploads"].into_iter().try_for_each(|folder| {
         ensure_private_dir(&data.join(folder))
@@ -336,7 +339,7 @@ fn prepare_directory(data: &Path) -> Result<(), StoreError> {
 }
 
 fn load_or_create_link_key(connection: &Connection) -> Result<[u8; 32]> {
-    // Two random UUIDs contain 244 unpredictable bits.
+    // Two random UUIDs contain 244 unpredictable bits, which are enough for a key.
     let seed = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat();
     let key = blake3::derive_key("tessera local deployment: signed links", &seed);
     let stored = setting::find_or_insert(connection, setting::LINK_KEY, &key)?;

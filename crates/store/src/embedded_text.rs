@@ -1,5 +1,5 @@
-//! The texts in picture files, by media item. They are stored beside the texts in use, because sidecars, which take
-//! precedence, may change.
+//! The texts in picture files, by media item. These texts are stored separately from the texts in use, because sidecars
+//! take precedence and may change.
 
 use super::{
     columns::to_json,
@@ -7,7 +7,7 @@ use super::{
 };
 use tessera_media::ingest::embedded_text::EmbeddedText;
 
-/// Replaces the texts of media, by row.
+/// Replaces the texts of media items, which are given by their rows.
 pub fn replace_all<'a>(
     connection: &Connection,
     texts: impl Iterator<Item = (i64, &'a EmbeddedText)> + Clone,

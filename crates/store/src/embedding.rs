@@ -18,7 +18,7 @@ pub fn text_space(connection: &Connection, dataset: DatasetId) -> Result<Option<
     query::find(connection, sql, params![dataset.0], |row| row.get(0))
 }
 
-/// Replaces the text space of a dataset and deletes the embeddings of the old one.
+/// Replaces the text space of a dataset, and deletes the embeddings of the old one.
 pub fn replace_text_space(
     connection: &Connection,
     dataset: DatasetId,
@@ -33,19 +33,19 @@ pub fn replace_text_space(
     Ok(())
 }
 
-/// Stores embeddings by the row of their media item.
+/// Stores embeddings by the rows of their media items.
 pub fn upsert_all(connection: &Connection, vectors: &[(i64, Vec<f16>)]) -> Result<()> {
     TABLE.upsert_all(connection, vectors)
 }
 
-/// The number of halves of the embeddings of a dataset; 0 if there are none.
+/// Returns the dimension of the embeddings of a dataset, or 0 if there are none.
 pub fn dimension(connection: &Connection, dataset: DatasetId) -> Result<usize> {
     TABLE.dimension(connection, dataset)
 }
 
-/// Captions of a dataset and the labels that say what a picture shows, or of one of its sources, in order of row. Labels
-/// of the model stand in for a missing caption: beside one, they would rank pictures of the same kind above the one that
-/// a text describes.
+/// Returns the captions of a dataset or of one of its sources, in the order of the rows, with the labels that say what
+/// a picture shows. Labels of the model are used only if there is no caption. Next to a caption, they would rank
+/// pictures of the same kind above the picture that a text describes.
 pub fn texts(
     connection: &Connection,
     dataset: DatasetId,

@@ -1,4 +1,4 @@
-//! Errors of the store, as messages for the terminal.
+//! The errors of the store, with messages for the terminal.
 
 use std::{fmt, io, path::PathBuf};
 
@@ -7,9 +7,9 @@ use tessera_media::ingest::file_names::printable_path;
 
 #[derive(Debug)]
 pub enum StoreError {
-    /// Another process (its id, if known) uses this index folder.
+    /// Another process uses this index folder. The id of the process is given if it is known.
     InUse(PathBuf, Option<u32>),
-    /// The tables in this index folder are of another version.
+    /// Another version of this program wrote the tables in this index folder.
     FileVersion {
         data: PathBuf,
         found_version: usize,
@@ -20,7 +20,7 @@ pub enum StoreError {
     OldSqlite(&'static str),
     /// A server cannot be reached, or refuses the connection.
     Unreachable(StoreAddress, QueryError),
-    /// The tables on a server are of another version, or there are none (0).
+    /// Another version of this program created the tables on a server, or there are no tables (version 0).
     ServerVersion {
         address: StoreAddress,
         found_version: usize,
@@ -34,12 +34,12 @@ impl StoreError {
         matches!(self, Self::Query(QueryError::LeaseLost))
     }
 
-    /// Whether the transaction would succeed if it was begun again.
+    /// Whether the transaction can succeed if it is repeated.
     pub fn is_deadlock(&self) -> bool {
         matches!(self, Self::Query(cause) if cause.is_deadlock())
     }
 
-    /// Whether the task that failed has to stop.
+    /// Whether the failed task must stop.
     pub fn is_stopped(&self) -> bool {
         matches!(self, Self::Query(QueryError::Stopped))
     }
@@ -49,7 +49,7 @@ impl StoreError {
         matches!(self, Self::Query(cause) if cause.is_missing_table())
     }
 
-    /// What clients are shown.
+    /// Returns the message that clients are shown.
     pub fn public_message(&self) -> &'static str {
         if self.is_damage() {
             "the store is damaged; restart the service to rebuild it"

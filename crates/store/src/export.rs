@@ -1,4 +1,5 @@
-//! Export rows: `INIT`, `IN_PROGRESS`, then `COMPLETED` or `FAILED`; they survive restarts.
+//! Export rows, which survive restarts. Their status is `INIT`, then `IN_PROGRESS`, and finally `COMPLETED` or
+//! `FAILED`.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,7 +16,7 @@ pub enum ExportTaskState {
     Init,
     InProgress,
     Completed,
-    /// Finished without an archive.
+    /// The export has ended without an archive.
     Failed,
 }
 
@@ -47,22 +48,22 @@ pub struct ExportRecord {
     pub id: ExportTaskId,
     pub dataset: DatasetId,
     pub spec: ExportSpec,
-    /// Scheme, host and port of the request.
+    /// Scheme, host and port of the request that started the export.
     pub origin: String,
     pub state: ExportTaskState,
-    /// 0.0-1.0.
+    /// The progress, 0.0-1.0.
     pub progress: f64,
-    /// Number of images and frames in the archive.
+    /// The number of images and frames in the archive.
     pub media_count: u64,
-    /// Why it failed, or what is missing; safe to send to clients.
+    /// Why the export failed, or what is missing in it. The text is safe to send to clients.
     pub message: Option<String>,
     pub created_at: i64,
-    /// Whether it contains only the media chosen with [`select_media`].
+    /// Whether the export contains only the media chosen with [`select_media`].
     pub selective: bool,
 }
 
 impl ExportRecord {
-    /// Whether it ended without being run, because it would contain nothing.
+    /// Whether the export ended without being run, because it would be empty.
     pub fn is_rejected(&self) -> bool {
         self.state == ExportTaskState::Failed && self.media_count == 0
     }
@@ -71,12 +72,12 @@ impl ExportRecord {
 /// The media of a selective export, by row.
 pub type ExportChoices = BTreeMap<i64, ExportChoice>;
 
-/// Why a media item is in a selective export.
+/// The reason why a media item is in a selective export.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExportChoice {
-    /// The cluster by which it was selected; `None` if by itself.
+    /// The cluster with which the item was selected, or `None` if the item was selected individually.
     pub cluster: Option<ClusterId>,
-    /// Its similarity to what was searched for, 0.0-1.0; `None` if nothing was.
+    /// The similarity of the item to the query, 0.0-1.0, or `None` if there was no query.
     pub confidence: Option<f32>,
 }
 
@@ -84,15 +85,15 @@ pub struct ExportChoice {
 #[derive(Clone, Debug)]
 pub struct ExportEntry {
     pub media: MediaRecord,
-    /// Of its picture, in bytes.
+    /// The size of the picture file in bytes.
     pub size: u64,
-    /// `None` if it was added after the last clustering.
+    /// The clusters and scores, or `None` if the item was added after the latest clustering.
     pub assignment: Option<ClusterAssignment>,
-    /// The cluster by which it was selected, or its cluster at the default granularity.
+    /// The cluster with which the item was selected, or its cluster at the default granularity.
     pub cluster: Option<ClusterId>,
-    /// Its similarity to what was searched for, 0.0-1.0.
+    /// The similarity of the item to the query, 0.0-1.0.
     pub confidence: Option<f64>,
-    /// Its cluster at the finest granularity, which groups near-duplicates.
+    /// The cluster of the item at the finest granularity, which groups near-duplicates.
     pub near_duplicate_cluster: Option<ClusterId>,
 }
 
@@ -144,7 +145,7 @@ pub fn find(connection: &Connection, id: ExportTaskId) -> Result<Option<ExportRe
     query::find(connection, &format!("{SELECT_EXPORT} id = ?1"), params![id.0], read_export)
 }
 
-/// An export that has not ended; it is not removed before the transaction ends.
+/// Finds an export that has not ended. The export is not removed before the transaction ends.
 pub fn find_unfinished(
     transaction: &Transaction,
     id: ExportTaskId,
@@ -154,7 +155,7 @@ pub fn find_unfinished(
     query::find(transaction, &sql, params![id.0], read_export)
 }
 
-/// The oldest unfinished export that no worker has a lease on.
+/// Returns the oldest unfinished export on which no worker has a lease.
 pub fn next_unleased(transaction: &Transaction) -> Result<Option<ExportRecord>> {
     let sql = format!(
         "{SELECT_EXPORT} status IN ('INIT', 'IN_PROGRESS')
@@ -181,7 +182,7 @@ pub fn count_unfinished(connection: &Connection) -> Result<u64> {
     query::one(connection, sql, params![], |row| row.get(0))
 }
 
-/// Deletes exports that have ended and are older than `retention`; returns their identifiers.
+/// Deletes exports that have ended and are older than `retention`. Returns their identifiers.
 pub fn delete_expired(connection: &Connection, retention: Duration) -> Result<Vec<ExportTaskId>> {
     let sql = "DELETE FROM export WHERE status IN ('COMPLETED', 'FAILED') AND created_at < ?1
                RETURNING id";
@@ -190,7 +191,7 @@ pub fn delete_expired(connection: &Connection, retention: Duration) -> Result<Ve
     query::all(connection, sql, params![newest], |row| row.get(0).map(ExportTaskId))
 }
 
-/// Selects media for a selective export (for an object, its image). Returns the resulting count.
+/// Selects media for a selective export. For an object, its image is selected. Returns the number of selected media.
 pub fn select_media(
     connection: &Connection,
     export: ExportTaskId,
@@ -223,7 +224,8 @@ pub fn count_media(connection: &Connection, export: &ExportRecord) -> Result<u64
     query::one(connection, &sql, used, |row| row.get(0))
 }
 
-/// SQL condition for the media of an export; parameters are its dataset, and its identifier if it is selective.
+/// Returns the SQL condition for the media of an export. Its parameters are the dataset and, if the export is
+/// selective, the identifier of the export.
 fn media_condition(export: &ExportRecord) -> &'static str {
     if export.selective {
         "media.dataset = ?1 AND media.parent IS NULL
@@ -233,7 +235,7 @@ fn media_condition(export: &ExportRecord) -> &'static str {
     }
 }
 
-/// Calls `each` with every image and frame of an export, ordered by path.
+/// Calls `each` with every image and frame of an export, in the order of their paths.
 pub fn for_each_entry<E: From<QueryError>>(
     connection: &Connection,
     export: &ExportRecord,
@@ -244,7 +246,7 @@ pub fn for_each_entry<E: From<QueryError>>(
     query::for_each(connection, &sql, params, |row| each(read_entry(row)?))
 }
 
-/// The objects in a picture of an export.
+/// Returns the objects in a picture of an export.
 pub fn object_entries(
     connection: &Connection,
     export: ExportTaskId,
@@ -254,7 +256,7 @@ pub fn object_entries(
     query::all(connection, &sql, params![picture, export.0], read_entry)
 }
 
-/// The second parameter of the condition is the identifier of the export.
+/// Returns the query for entries. The second parameter of `condition` is the identifier of the export.
 fn entries_query(condition: &str) -> String {
     let level = Granularity::DEFAULT.level();
     let cluster = |name: &str, level: u8| {

@@ -1,5 +1,5 @@
-//! Full text of captions, by the row of their media: on a server, an index of those of all datasets is for large ones,
-//! which index files do not contain. In a file, there is none.
+//! Full text of captions, by the row of their media items. A server has an index of the captions of all datasets, for
+//! searches of large datasets, which have no index files. A database file has no such index.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -14,13 +14,13 @@ use super::{
 use tessera_model::{DatasetId, EntityType};
 use tessera_search::text::{full_text_query::FullTextQuery, language::Language};
 
-/// Searches captions on a server, where index files would be too large: the rows of the media items, with the bm25
-/// score (lower is better) unless the query is negated.
+/// Searches captions on a server, for datasets whose index files would be too large. Returns the rows of the matching
+/// media items, with the BM25 score (lower is better) unless the query is negated.
 pub fn search(connection: &Connection, query: &FullTextQuery) -> Result<Vec<(i64, f32)>> {
     postgres::search(connection, query)
 }
 
-/// Replaces what the index of a server contains of media items of a dataset, by row.
+/// Replaces the captions of some media items, given by their rows, in the index of a server.
 pub(super) fn index_captions<'a>(
     connection: &Connection,
     dataset: DatasetId,
@@ -35,7 +35,7 @@ pub(super) fn index_captions<'a>(
     }
 }
 
-/// Sets the language of the captions of a dataset, and replaces what the index of a server contains of them.
+/// Sets the language of the captions of a dataset, and replaces its captions in the index of a server.
 pub fn change_language(
     connection: &Connection,
     dataset: DatasetId,
@@ -50,7 +50,7 @@ pub fn change_language(
     index_captions(connection, dataset, captions)
 }
 
-/// Merges what changes of captions left to be counted on a server.
+/// Merges the pending changes of word counts on a server.
 pub fn merge_word_counts(connection: &Connection) -> Result<()> {
     match connection {
         Connection::Sqlite(_) => Ok(()),
@@ -58,13 +58,13 @@ pub fn merge_word_counts(connection: &Connection) -> Result<()> {
     }
 }
 
-/// Which text metadata the images and frames of a dataset have.
+/// The kinds of text metadata that the images and frames of a dataset have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextCoverage {
     pub has_captions: bool,
-    /// From the dataset.
+    /// Whether there are labels from the dataset.
     pub has_labels: bool,
-    /// By the user's own model.
+    /// Whether there are labels from the user's own model.
     pub has_model_labels: bool,
 }
 
@@ -89,7 +89,7 @@ pub fn text_coverage(connection: &Connection, dataset: DatasetId) -> Result<Text
     )
 }
 
-/// Most frequent first.
+/// Returns the labels with their counts, the most frequent first.
 pub fn label_counts(
     connection: &Connection,
     dataset: DatasetId,

@@ -1,4 +1,5 @@
-//! What indexing reads and writes: files that are known, became media, or were skipped.
+//! The files that indexing knows: files that became media, and files that were skipped. Only indexing reads and writes
+//! them.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -18,7 +19,7 @@ use tessera_media::ingest::{FileStat, KnownFile, video::VideoFrame};
 use tessera_model::{DatasetId, MediaId};
 use tessera_search::index::Features;
 
-/// Bounds the memory.
+/// The number of files that are read at a time, which bounds the memory.
 const KNOWN_FILES_AT_A_TIME: i64 = 1_000;
 
 /// Returns every file of a source that was opened before, by path.
@@ -44,8 +45,8 @@ const KNOWN_FILES_AFTER: &str = "SELECT path, size, modified, content FROM media
      WHERE require(intact) AND source = ?1 AND path > ?2
      ORDER BY 1 LIMIT ?3";
 
-/// Returns some files of a source that were opened before: those that follow a path in the order of its bytes.
-/// Empty after the last.
+/// Returns some files of a source that were opened before: those that follow `after` in the byte order of their paths.
+/// The result is empty after the last file.
 pub fn known_files_after(
     connection: &Connection,
     source: i64,
@@ -54,7 +55,7 @@ pub fn known_files_after(
     let params = params![source, path_to_bytes(after), KNOWN_FILES_AT_A_TIME];
     let mut files: Vec<(PathBuf, KnownFile)> =
         query::all(connection, KNOWN_FILES_AFTER, params, read_known_file)?;
-    // A video has a row for each frame.
+    // A video has one row for each frame.
     files.dedup_by(|(path, _), (previous, _)| path == previous);
     Ok(files)
 }
@@ -64,10 +65,11 @@ fn read_known_file(row: &Row) -> Result<(PathBuf, KnownFile)> {
     Ok((path_from_bytes(row.get(0)?), KnownFile { stat, content_hash: row.get(3)? }))
 }
 
-// Statements about one file. With `parent IS NULL`, the index of files serves them; objects are found by their image.
+// The statements below are about one file. With `parent IS NULL`, they use the index of files. Objects are found by
+// their image.
 
 const DELETE_SKIPPED: &str = "DELETE FROM skipped WHERE source = ?1 AND path = ?2";
-/// The objects in an image are deleted with it.
+/// The objects in an image are deleted together with it.
 const DELETE_MEDIA: &str = "DELETE FROM media WHERE source = ?1 AND path = ?2 AND parent IS NULL";
 const DELETE_FRAMES: &str = "DELETE FROM media
      WHERE source = ?1 AND path = ?2 AND parent IS NULL AND frame IS NOT NULL";
@@ -91,28 +93,28 @@ const UPSERT_MEDIA: &str =
      RETURNING id, row";
 
 pub struct IndexedFile<'a> {
-    /// Relative to its source.
+    /// The path of the file, relative to its source.
     pub path: &'a Path,
     pub stat: FileStat,
-    /// BLAKE3 of the file.
+    /// The BLAKE3 hash of the file.
     pub content_hash: &'a [u8; 32],
 }
 
-/// What a file, or a frame of it, shows.
+/// The content of a file, or of one of its frames.
 struct ExtractedMedia<'a> {
     file: &'a IndexedFile<'a>,
     frame: Option<FramePosition>,
     features: &'a Features,
 }
 
-/// Inserts or updates images and deletes what is known of their former content. Returns their rows.
+/// Inserts or updates images, and deletes what was known about their previous content. Returns their rows.
 pub fn upsert_images(
     connection: &Connection,
     source: &SourceFolder,
     images: &[(IndexedFile, &Features)],
     packed: &PackedPictures,
 ) -> Result<Vec<i64>> {
-    // They may have been videos.
+    // The files may have been videos before.
     for sql in [DELETE_SKIPPED, DELETE_FRAMES] {
         delete_files(connection, sql, source.row, images.iter().map(|(file, _)| file.path))?;
     }
@@ -127,7 +129,7 @@ pub fn upsert_images(
     Ok(rows)
 }
 
-/// Replaces what is known of a video by its frames, in the order of time.
+/// Replaces what was known about a video by its frames, which are in the order of time.
 pub fn replace_frames(
     connection: &Connection,
     source: &SourceFolder,
@@ -140,7 +142,7 @@ pub fn replace_frames(
     let mut media = Vec::new();
     let mut pictures = Vec::new();
     for (number, (VideoFrame { seconds, jpeg }, features)) in (1..).zip(frames) {
-        // Frames at the same time are the same media item.
+        // Frames at the same time are the same media item, so only the first one is kept.
         if ids.insert(source.frame_id(video.path, *seconds)) {
             let frame = Some(FramePosition { number, seconds: *seconds });
             media.push(ExtractedMedia { file: video, frame, features });
@@ -152,7 +154,7 @@ pub fn replace_frames(
     FRAME_PICTURES.upsert_all(connection, &pictures, packed)
 }
 
-/// Returns the rows, in the order of `media`, which are different media items.
+/// Returns the rows in the order of `media`, which must be different media items.
 fn upsert_media(
     connection: &Connection,
     source: &SourceFolder,
@@ -194,7 +196,7 @@ fn upsert_media(
     Ok(rows)
 }
 
-/// Stores the features of media, by row.
+/// Stores the features of media items, which are given by their rows.
 pub(super) fn put_features<'a>(
     connection: &Connection,
     features: impl IntoIterator<Item = (i64, &'a Features)>,
@@ -215,7 +217,7 @@ pub(super) fn put_features<'a>(
     THUMBNAILS.upsert_all(connection, &thumbnails, packed)
 }
 
-/// Updates the size and time of files whose content is the same.
+/// Updates the size and time of files whose content has not changed.
 pub fn update_stats(
     connection: &Connection,
     source: i64,
@@ -258,14 +260,14 @@ fn delete_files<'a>(
 /// A file that is not a media item.
 #[derive(Clone, Copy)]
 pub struct FileWithoutMedia<'a> {
-    /// Relative to its source.
+    /// The path of the file, relative to its source.
     pub path: &'a Path,
-    /// `None` if it was skipped without being opened.
+    /// The size and time, or `None` if the file was skipped without being opened.
     pub stat: Option<FileStat>,
     pub reason: &'a str,
 }
 
-/// Records why files are not media items.
+/// Records the reasons why files are not media items.
 pub fn mark_skipped<'a>(
     connection: &Connection,
     source: i64,
@@ -281,19 +283,19 @@ pub fn mark_skipped<'a>(
     inserts.finish().map(drop)
 }
 
-/// Forgets files skipped for a reason, so that they are opened again.
+/// Forgets the files that were skipped for a reason, so that they are opened again.
 pub fn clear_skipped_for_reason(connection: &Connection, source: i64, reason: &str) -> Result<()> {
     let sql = "DELETE FROM skipped WHERE source = ?1 AND reason = ?2";
     query::execute(connection, sql, params![source, reason])
 }
 
-/// Forgets files that were skipped without being opened; the next scan reports them again.
+/// Forgets the files that were skipped without being opened, because the next scan reports them again.
 pub fn clear_skipped_unopened(connection: &Connection, source: i64) -> Result<()> {
     let sql = "DELETE FROM skipped WHERE source = ?1 AND size IS NULL";
     query::execute(connection, sql, params![source])
 }
 
-/// Returns the skipped files of a dataset with the reason, ordered by source and path.
+/// Returns the skipped files of a dataset with their reasons, in the order of source and path.
 pub fn skipped_files(
     connection: &Connection,
     dataset: DatasetId,

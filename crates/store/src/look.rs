@@ -1,4 +1,4 @@
-//! The visual features of media items, without what they are of.
+//! The visual features of media items, without the rest of their data.
 
 use std::ops::RangeInclusive;
 
@@ -16,19 +16,20 @@ pub struct StoredLook<'a> {
     /// Row number of the media item.
     pub media: i64,
     descriptor: &'a [u8],
-    /// Encoded.
+    /// The keypoints in encoded form.
     pub keypoints: &'a [u8],
 }
 
 impl StoredLook<'_> {
-    /// The visual descriptor: a unit vector.
+    /// Returns the visual descriptor, which is a unit vector.
     pub fn descriptor(&self) -> Vec<f16> {
         decode_f16(self.descriptor)
     }
 }
 
-/// Calls `each` with the features of every image and frame, or every object, of a dataset or of one of its sources, whose
-/// row numbers are in a range, in any order: to sort them would write all of them to a file.
+/// Calls `each` with the features of every image and frame, or of every object, whose row number is in a range. The
+/// media belong to a dataset or to one of its sources. The order is arbitrary, because sorting would write all features
+/// to a file.
 pub fn for_each<E: From<QueryError>>(
     connection: &Connection,
     dataset: DatasetId,

@@ -1,4 +1,4 @@
-//! Media rows, as read by everything except indexing: single rows, pages, and rows with features.
+//! Media rows, as everything except indexing reads them: single rows, pages, and rows with features.
 
 use std::{
     ffi::OsStr,
@@ -21,14 +21,14 @@ use tessera_model::{DatasetId, EntityType, MediaId, Region};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaKind {
     Image,
-    /// A picture of a video.
+    /// A frame of a video.
     Frame,
     /// A labeled region of an image.
     Object,
 }
 
 impl MediaKind {
-    /// The name in the store.
+    /// Returns the name in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Image => "IMAGE",
@@ -46,59 +46,60 @@ impl MediaKind {
     }
 }
 
-/// Where a frame is in its video.
+/// The position of a frame in its video.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FramePosition {
-    /// From 1.
+    /// The number of the frame, counted from 1.
     pub number: u32,
     pub seconds: f64,
 }
 
 #[derive(Clone, Debug)]
 pub struct MediaRecord {
-    /// Row number: the order of arrival.
+    /// The row number, which is the order of arrival.
     pub row: i64,
     pub id: MediaId,
     pub source: i64,
     pub kind: MediaKind,
-    /// The row of the image that an object is in.
+    /// The row of the image that contains the object.
     pub parent: Option<i64>,
     /// The region of an object in its image.
     pub region: Option<Region>,
-    /// Relative to the folder of its source; an object has the path of its image, a frame that of its
-    /// video.
+    /// The path relative to the folder of the source. An object has the path of its image, and a frame has the path of
+    /// its video.
     pub path: PathBuf,
     pub frame: Option<FramePosition>,
     pub size: u64,
-    /// BLAKE3 of the file.
+    /// The BLAKE3 hash of the file.
     pub content_hash: [u8; 32],
     pub width: u32,
     pub height: u32,
-    /// 1 / the variance of the width of edges in pixels, 0.0-15.0.
+    /// The inverse of the variance of the width of edges in pixels, 0.0-15.0.
     pub sharpness: f32,
-    /// Mean luma, 0.0-1.0.
+    /// The mean luma, 0.0-1.0.
     pub brightness: f32,
-    /// Not sanitized, like the labels and tags.
+    /// The caption, which is not sanitized. Labels and tags are not sanitized either.
     pub caption: Option<String>,
-    /// From the dataset; an object has exactly one.
+    /// The labels from the dataset. An object has exactly one label.
     pub labels: Vec<String>,
-    /// By the user's own model: the class that it is confident of, then what that is a kind of.
+    /// The labels from the user's own model: the class of which the model is confident, followed by the hypernyms of
+    /// the class.
     pub model_labels: Vec<String>,
     pub tags: Vec<String>,
 }
 
 impl MediaRecord {
-    /// The labels of the dataset, then those of the model that are not among them.
+    /// Returns the labels of the dataset, followed by those labels of the model that are not among them.
     pub fn all_labels(&self) -> impl Iterator<Item = &String> {
         with_model_labels(&self.labels, &self.model_labels)
     }
 
-    /// The row of the image: its own, or that of the image an object is in.
+    /// Returns the row of the picture: the row of the item itself, or for an object the row of its image.
     pub fn picture_row(&self) -> i64 {
         self.parent.unwrap_or(self.row)
     }
 
-    /// Width and height in pixels; for an object, those of its region.
+    /// Returns the width and height in pixels. For an object, this is the size of its region.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "parts of a u32")]
     pub fn cropped_size(&self) -> (u32, u32) {
         let part = |side: u32, share: f64| (f64::from(side) * share).round() as u32;
@@ -108,17 +109,17 @@ impl MediaRecord {
         }
     }
 
-    /// The source and path of the video that a frame is from.
+    /// Returns the source and the path of the video from which a frame was taken.
     pub fn video_file(&self) -> Option<(i64, &Path)> {
         self.frame.map(|_| (self.source, self.path.as_path()))
     }
 
-    /// The name of the file, or a name made up for a frame.
+    /// Returns the name of the file. For a frame, the name is generated.
     pub fn file_name(&self) -> String {
         file_name(&self.path, self.frame)
     }
 
-    /// The path; the frames of a video are as if in a folder of its name.
+    /// Returns the path. Frames of a video look as if they were in a folder named like the video.
     pub fn file_path(&self) -> String {
         let path = self.path.to_string_lossy();
         match self.frame {
@@ -170,7 +171,7 @@ pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
     })
 }
 
-/// Reads the region of an object; images and frames have none.
+/// Reads the region of an object. Images and frames have none.
 pub(super) fn read_region(row: &Row, column: usize) -> Result<Option<Region>> {
     let region: Option<[f64; 4]> = from_json(row, column)?;
     Ok(region.and_then(|[x, y, width, height]| Region::new(x, y, width, height)))
@@ -203,7 +204,7 @@ pub fn row_of(connection: &Connection, dataset: DatasetId, id: MediaId) -> Resul
     query::find(connection, sql, params![id.0, dataset.0], |row| row.get(0))
 }
 
-/// Returns a page of the images and frames, or of the objects, in order of arrival.
+/// Returns a page of the images and frames, or of the objects, in the order of arrival.
 pub fn page(
     connection: &Connection,
     dataset: DatasetId,
@@ -227,7 +228,7 @@ pub fn thumbnail(connection: &Connection, id: MediaId) -> Result<Option<StoredPi
     Ok(found.flatten())
 }
 
-/// The picture of a frame.
+/// Returns the picture of a frame.
 pub fn frame_picture(connection: &Connection, row: i64) -> Result<Option<StoredPicture>> {
     let (columns, joins) = (FRAME_PICTURES.columns(), FRAME_PICTURES.joins());
     let sql = format!("SELECT {columns} FROM media {joins} WHERE media.row = ?1");
@@ -235,8 +236,8 @@ pub fn frame_picture(connection: &Connection, row: i64) -> Result<Option<StoredP
     Ok(found.flatten())
 }
 
-/// Calls `each` with every image and frame, or every object, of a dataset or of one of its sources, ordered by path,
-/// and whether it is clustered.
+/// Calls `each` with every image and frame, or every object, of a dataset or of one of its sources, in the order of the
+/// paths, and with whether the item is clustered.
 pub fn for_each_by_path(
     connection: &Connection,
     dataset: DatasetId,
@@ -265,19 +266,19 @@ pub fn for_each_by_path(
 #[derive(Clone, Debug)]
 pub struct MediaFeatures {
     pub media: MediaRecord,
-    /// The visual descriptor: a unit vector.
+    /// The visual descriptor, which is a unit vector.
     pub descriptor: Vec<f16>,
     pub perceptual_hash: u64,
-    /// `None` while the item is not clustered.
+    /// The clusters and scores, or `None` while the item is not clustered.
     pub assignment: Option<ClusterAssignment>,
-    /// The vector of its caption and labels: a unit vector, if there is one.
+    /// The vector of the caption and labels, if there is one. It is a unit vector.
     pub embedding: Option<Vec<f16>>,
-    /// The vector of its picture by the user's own model: a unit vector, if there is one.
+    /// The vector of the picture from the user's own model, if there is one. It is a unit vector.
     pub model_vector: Option<Vec<f16>>,
 }
 
-/// Calls `each` with the row and path of every image and frame, or every object, of a dataset that is clustered, in
-/// order of row.
+/// Calls `each` with the row and path of every clustered image and frame, or every clustered object, of a dataset, in
+/// the order of the rows.
 pub fn for_each_clustered_path(
     connection: &Connection,
     dataset: DatasetId,
@@ -295,8 +296,8 @@ pub fn for_each_clustered_path(
     })
 }
 
-/// Calls `each` with every image and frame, or every object, of a dataset or of one of its sources, in order of row:
-/// all tables are in this order, while sorting by path would write and read all vectors on disk.
+/// Calls `each` with every image and frame, or every object, of a dataset or of one of its sources, in the order of the
+/// rows. All tables are in this order, because sorting by path would write all vectors to disk and read them again.
 pub fn for_each_with_features<E: From<QueryError>>(
     connection: &Connection,
     dataset: DatasetId,

@@ -1,4 +1,4 @@
-//! The vectors of media items by the user's own model, and the pictures that it gets.
+//! The vectors that the user's own model computed for media items, and the pictures that the model is given.
 
 use std::path::PathBuf;
 
@@ -20,12 +20,12 @@ pub(super) fn delete_all(connection: &Connection, dataset: DatasetId) -> Result<
     TABLE.delete_all(connection, dataset)
 }
 
-/// Stores vectors by the row of their media item.
+/// Stores vectors by the rows of their media items.
 pub fn upsert_all(connection: &Connection, vectors: &[(i64, Vec<f16>)]) -> Result<()> {
     TABLE.upsert_all(connection, vectors)
 }
 
-/// The number of halves of the vectors of a dataset; 0 if there are none.
+/// Returns the dimension of the vectors of a dataset, or 0 if there are none.
 pub fn dimension(connection: &Connection, dataset: DatasetId) -> Result<usize> {
     TABLE.dimension(connection, dataset)
 }
@@ -48,7 +48,7 @@ pub fn missing(
     query::all(connection, &sql, params![dataset.0, source], read)
 }
 
-/// The thumbnails of media, by row.
+/// Returns the thumbnails of media items, by row.
 pub fn thumbnails(connection: &Connection, media: &[i64]) -> Result<Vec<(i64, StoredPicture)>> {
     let (columns, joins) = (THUMBNAILS.columns(), THUMBNAILS.joins());
     let sql = format!("SELECT {columns}, media.row FROM media {joins} WHERE media.row = ?1");
@@ -61,19 +61,19 @@ pub fn thumbnails(connection: &Connection, media: &[i64]) -> Result<Vec<(i64, St
     Ok(found.filter_map(|(row, picture)| Some((row, picture?))).collect())
 }
 
-/// Where the picture of a media item is in full.
+/// The full picture of a media item, or where to find it.
 pub struct FullPicture {
     pub row: i64,
     pub source: i64,
-    /// Relative to its source.
+    /// The path relative to the source.
     pub path: PathBuf,
     /// The region of an object in its image.
     pub region: Option<Region>,
-    /// The picture of a frame.
+    /// The picture of a frame, if the item is one.
     pub frame: Option<StoredPicture>,
 }
 
-/// The full pictures of media, in the order of their rows.
+/// Returns the full pictures of media items, in the order of their rows.
 pub fn full_pictures(connection: &Connection, media: &[i64]) -> Result<Vec<FullPicture>> {
     let (columns, joins) = (FRAME_PICTURES.columns(), FRAME_PICTURES.joins());
     let sql = format!(

@@ -1,4 +1,4 @@
-//! Objects: labeled regions of an image, stored, clustered and searched like images.
+//! Objects, which are labeled regions of an image. Objects are stored, clustered and searched like images.
 
 use std::collections::HashMap;
 
@@ -22,13 +22,13 @@ const INSERT_OBJECT: &str =
      FROM media WHERE row = ?7 RETURNING id, row";
 
 pub struct DetectedObject<'a> {
-    /// Not sanitized.
+    /// The label, not sanitized.
     pub label: &'a str,
     pub region: Region,
     pub features: &'a Features,
 }
 
-/// Replaces the objects in pictures, by the row of the picture.
+/// Replaces the objects in pictures, which are given by their rows.
 pub fn replace_all(
     connection: &Connection,
     pictures: &[(i64, Vec<DetectedObject>)],
@@ -71,10 +71,11 @@ pub fn replace_all(
     put_features(connection, features, packed)
 }
 
-/// What is compared of an object: its label and region.
+/// The parts of an object that are compared: its label and its region.
 type StoredObject = ([String; 1], [f64; 4]);
 
-/// Which of these pictures do not have exactly these objects, by label and region. Pictures are rows.
+/// Returns for each picture whether its objects differ from the given ones, in label or region. Pictures are given by
+/// their rows.
 pub fn changed(
     connection: &Connection,
     pictures: &[(i64, Vec<(String, Region)>)],

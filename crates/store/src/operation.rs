@@ -38,7 +38,7 @@ impl OperationKind {
     }
 }
 
-/// The media that an addition adds. Stored as JSON.
+/// The media that an addition adds. The type is stored as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     pub source: i64,
@@ -47,22 +47,22 @@ pub struct Batch {
     pub origin: BatchOrigin,
 }
 
-/// Where the files of a batch come from. Stored as JSON.
+/// The origin of the files in a batch. The type is stored as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BatchOrigin {
-    /// They are already in the folder.
+    /// The files are already in the folder.
     #[serde(rename = "There")]
     InPlace,
     /// An archive next to the folder, with this extension.
     #[serde(rename = "Packed")]
     Archive(String),
-    /// A folder or manifest in object storage; its files stay there.
+    /// The files come from a folder or manifest in object storage, and stay there.
     #[serde(rename = "Stored")]
     ObjectStorage(String),
 }
 
 impl BatchOrigin {
-    /// Where the files of an upload in the directory `staging` are.
+    /// Returns the folder with the files of an upload whose staging directory is `staging`.
     pub fn media_folder(&self, staging: &Path) -> PathBuf {
         match self {
             Self::Archive(_) => staging.join(UNPACKED_DIR_NAME),
@@ -74,11 +74,11 @@ impl BatchOrigin {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningOperation {
-    /// Row number: the order of arrival.
+    /// The row number, which is the order of arrival.
     pub row: i64,
     pub dataset: DatasetId,
     pub kind: OperationKind,
-    /// `None` unless it is an addition.
+    /// The added media, or `None` if the task is not an addition.
     pub batch: Option<Batch>,
     /// Whether a reindex follows the addition.
     pub reindex: bool,
@@ -164,7 +164,7 @@ fn insert(
     )
 }
 
-/// Sets the status from READ ONLY to INDEXING when a reindex starts clustering. Idempotent.
+/// Sets the status from READ ONLY to INDEXING when a reindex starts clustering. Calling this again has no effect.
 pub fn begin_clustering(transaction: &Transaction, reindex: &RunningOperation) -> Result<()> {
     dataset::set_status(transaction, reindex.dataset, &Status::Indexing, 0, None)
 }
@@ -186,7 +186,8 @@ pub fn finish(transaction: &Transaction, done: &RunningOperation) -> Result<()> 
     Ok(())
 }
 
-/// The dataset gets status ERROR with the reason `why`, which is safe to send to clients.
+/// Ends an indexing task as failed. The dataset gets the status ERROR with the reason `why`, which is safe to send to
+/// clients.
 pub fn fail(transaction: &Transaction, failed: &RunningOperation, why: &str) -> Result<()> {
     set_final_state(transaction, failed, "FAILED")?;
     dataset::set_status(transaction, failed.dataset, &Status::Error, 0, Some(why))

@@ -1,19 +1,19 @@
-//! Pictures that are in packs: objects of a bucket, each with the pictures of one transaction.
+//! Pictures in packs. A pack is an object in a bucket with the pictures of one transaction.
 
 use std::{collections::HashMap, ops::Range};
 
-/// Where a picture is, and how its bytes are recognized.
+/// The location of a picture in a pack, and a checksum of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedPicture {
     /// The address of the pack in object storage.
     pub pack: String,
-    /// In bytes of the pack.
+    /// The position in the pack, in bytes.
     pub range: Range<u64>,
-    /// See [`picture_checksum`].
+    /// The checksum that [`picture_checksum`] computes.
     pub checksum: u64,
 }
 
-/// The pictures that were put into packs, by their bytes; empty if the store keeps them itself.
+/// The pictures that were put into packs, by the hash of their bytes. Empty if the store keeps the pictures itself.
 #[derive(Debug, Default)]
 pub struct PackedPictures(HashMap<blake3::Hash, PackedPicture>);
 
@@ -25,12 +25,12 @@ impl PackedPictures {
     }
 
     pub fn find(&self, picture: &[u8]) -> Option<&PackedPicture> {
-        // Without packs, nothing is hashed.
+        // If there are no packs, nothing needs to be hashed.
         if self.0.is_empty() { None } else { self.0.get(&blake3::hash(picture)) }
     }
 }
 
-/// The first eight bytes of the BLAKE3 of a picture.
+/// Returns the first eight bytes of the BLAKE3 hash of a picture.
 pub fn picture_checksum(picture: &[u8]) -> u64 {
     first_bytes(blake3::hash(picture))
 }

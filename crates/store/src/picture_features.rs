@@ -1,4 +1,4 @@
-//! What visual searches compare of pictures.
+//! The features of pictures that visual searches compare.
 
 use std::collections::HashMap;
 
@@ -13,18 +13,18 @@ use super::{
 use tessera_model::{DatasetId, MediaId};
 use tessera_search::index::Keypoints;
 
-/// What a visual search compares of a picture.
+/// The features of a picture that a visual search compares.
 #[derive(Clone, Debug)]
 pub struct PictureFeatures {
-    /// The visual descriptor: a unit vector.
+    /// The visual descriptor, which is a unit vector.
     pub descriptor: Vec<f16>,
     pub keypoints: Keypoints,
-    /// The vector of the user's own model: a unit vector, if there is one.
+    /// The vector from the user's own model, if there is one. It is a unit vector.
     pub model_vector: Option<Vec<f16>>,
 }
 
 impl PictureFeatures {
-    /// Reads three columns, in the order of the fields; all but the first may be null.
+    /// Reads three columns in the order of the fields. All except the first may be null.
     pub fn read(row: &Row, first_column: usize) -> Result<Self> {
         let bytes =
             |column| -> Result<_> { Ok(row.get_ref(first_column + column)?.as_blob_or_null()?) };
@@ -36,7 +36,7 @@ impl PictureFeatures {
     }
 }
 
-/// The features and the thumbnail of a media item.
+/// Returns the features and the thumbnail of a media item.
 pub fn find(
     connection: &Connection,
     dataset: DatasetId,
@@ -55,7 +55,7 @@ pub fn find(
     })
 }
 
-/// The keypoints of media items by their rows.
+/// Returns the keypoints of media items, by their rows.
 pub fn keypoints_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64, Keypoints>> {
     let sql = "SELECT media, keypoints, require(intact) FROM look WHERE media IN";
     query::all_listed(connection, sql, params![], rows, |row| {

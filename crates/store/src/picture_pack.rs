@@ -1,4 +1,4 @@
-//! The packs of pictures: which of them nothing refers to any more.
+//! Finds the packs of pictures to which nothing refers any more.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -8,7 +8,8 @@ use super::{
     query, store_now,
 };
 
-/// Notes since when nothing refers to packs. They are kept for a while: a backup may still refer to them.
+/// Records the time since which nothing refers to a pack. Such packs are kept for a while, because a backup may still
+/// refer to them.
 pub fn mark_unused(connection: &Connection) -> Result<()> {
     let sql = "UPDATE picture_pack SET unused_since = ?1 WHERE unused_since IS NULL
                  AND NOT EXISTS (SELECT 1 FROM packed_thumbnail WHERE pack = picture_pack.row)
@@ -16,14 +17,14 @@ pub fn mark_unused(connection: &Connection) -> Result<()> {
     query::execute(connection, sql, params![store_now(connection)?])
 }
 
-/// The addresses of packs that nothing has referred to for this long.
+/// Returns the addresses of packs to which nothing has referred for this long.
 pub fn unused_for(connection: &Connection, age: Duration) -> Result<Vec<String>> {
     let sql = "SELECT address, require(intact) FROM picture_pack WHERE unused_since < ?1";
     let newest = store_now(connection)?.saturating_sub(micros(age));
     query::all(connection, sql, params![newest], |row| row.get(0))
 }
 
-/// Forgets packs that were removed.
+/// Forgets packs that were removed from the bucket.
 pub fn delete_all(connection: &Connection, addresses: &[String]) -> Result<()> {
     let mut deletes =
         StatementBatch::new(connection, "DELETE FROM picture_pack WHERE address = ?1");
@@ -31,7 +32,7 @@ pub fn delete_all(connection: &Connection, addresses: &[String]) -> Result<()> {
     deletes.finish().map(drop)
 }
 
-/// Those of some addresses that are packs of this store.
+/// Returns the addresses that belong to packs of this store.
 pub fn known(connection: &Connection, addresses: &[String]) -> Result<HashSet<String>> {
     let sql = "SELECT address, require(intact) FROM picture_pack WHERE address = ?1";
     let mut found = StatementBatch::returning(connection, sql, |row| row.get(0));

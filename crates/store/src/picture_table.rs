@@ -1,4 +1,5 @@
-//! Thumbnails and the pictures of frames: the JPEG of each media item, in the store or in a pack.
+//! The tables of thumbnails and of the pictures of frames. A row contains the JPEG of a media item, or the location of
+//! the JPEG in a pack.
 
 use std::collections::HashMap;
 
@@ -8,19 +9,19 @@ use super::{
     query,
 };
 
-/// A picture, wherever its bytes are.
+/// A picture, or the location of its bytes.
 #[derive(Clone, Debug)]
 pub enum StoredPicture {
-    /// JPEG.
+    /// The bytes of a JPEG.
     InStore(Vec<u8>),
     InPack(PackedPicture),
 }
 
-/// The two tables of pictures of one kind: a media item has a row in one of them.
+/// The two tables for pictures of one kind. A media item has a row in one of the two.
 pub(super) struct PictureTable {
-    /// Of the pictures in the store.
+    /// The table of pictures whose bytes are in the store.
     stored: &'static str,
-    /// Of those in packs.
+    /// The table of pictures whose bytes are in packs.
     packed: &'static str,
 }
 
@@ -30,7 +31,7 @@ pub(super) const FRAME_PICTURES: PictureTable =
     PictureTable { stored: "frame_picture", packed: "packed_frame_picture" };
 
 impl PictureTable {
-    /// The columns that [`PictureTable::read`] reads of a query with [`PictureTable::joins`].
+    /// Returns the columns that [`PictureTable::read`] reads, for a query with [`PictureTable::joins`].
     pub fn columns(&self) -> String {
         let Self { stored, packed } = self;
         format!(
@@ -41,10 +42,10 @@ impl PictureTable {
         )
     }
 
-    /// Number of these columns.
+    /// The number of columns that [`PictureTable::columns`] returns.
     pub const COLUMN_COUNT: usize = 8;
 
-    /// To join with a table called `media`.
+    /// Returns the joins with a table called `media`.
     pub fn joins(&self) -> String {
         let Self { stored, packed } = self;
         format!(
@@ -66,7 +67,7 @@ impl PictureTable {
         Ok(Some(StoredPicture::InPack(PackedPicture { pack, range, checksum })))
     }
 
-    /// Stores the pictures of different media items by their rows, or where they are in packs.
+    /// Stores the pictures of different media items by their rows, or the locations of the pictures in packs.
     pub fn upsert_all(
         &self,
         connection: &Connection,

@@ -1,4 +1,4 @@
-//! Previews: what a page of clusters shows of a member.
+//! Previews, which are what a page of clusters shows of the members.
 
 use std::{collections::HashMap, path::Path};
 
@@ -18,15 +18,15 @@ pub const MAX_PREVIEWS: usize = 9;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredPreview {
     pub media: MediaId,
-    /// The path of its file, not sanitized.
+    /// The path of the file, not sanitized.
     pub path: String,
     pub frame: Option<FramePosition>,
     pub width: u32,
     pub height: u32,
-    /// Changes with the content of the file.
+    /// A text that changes with the content of the file.
     pub version: String,
     pub caption: Option<String>,
-    /// The region of an object in its image: x, y, width, height as fractions.
+    /// The region of an object in its image: x, y, width and height as fractions.
     pub region: Option<[f64; 4]>,
 }
 
@@ -51,12 +51,12 @@ impl StoredPreview {
     }
 }
 
-/// The first bytes of a content hash, in hex.
+/// Returns the first bytes of a content hash in hexadecimal digits.
 fn content_version([a, b, c, d, ..]: [u8; 32]) -> String {
     format!("{:08x}", u32::from_be_bytes([a, b, c, d]))
 }
 
-/// Reads the previews of media rows, up to 900 for a page, so nothing else is read.
+/// Reads the previews of media rows. A page needs up to 900 of them, so no other columns are read.
 pub fn of_rows(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64, StoredPreview>> {
     let sql = "SELECT id, path, width, height, content, caption, region, frame, seconds,
                       require(intact), row FROM media WHERE row IN";

@@ -1,5 +1,5 @@
-//! Which processes use an index folder: an advisory lock on a file that contains a process id. It ends with
-//! the process. A store in a file has one process; processes with a store on a server share their directory.
+//! The lock of an index folder: an advisory lock on a file that contains the id of the process. The lock ends with the
+//! process. A database file is used by one process; processes with a store on a server share their directory.
 
 use std::{
     fs::{File, TryLockError},
@@ -13,12 +13,12 @@ use std::{
 use super::StoreError;
 use tessera_files::{if_exists, private_file, restrict};
 
-/// How often, and with what pauses, a lock is tried that another process has only while it starts.
+/// The number of attempts to take a lock that another process holds only while it starts.
 const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Returns which other process holds the lock of the index folder; `None` if it is free or shared. Creates
-/// no files.
+/// Returns which other process holds the lock of the index folder, or `None` if the lock is free or shared. No file is
+/// created.
 pub fn lock_holder(data: &Path) -> std::io::Result<Option<String>> {
     let Some(mut file) = if_exists(File::open(data.join("lock")))? else { return Ok(None) };
     match file.try_lock_shared() {
@@ -31,7 +31,7 @@ pub fn lock_holder(data: &Path) -> std::io::Result<Option<String>> {
     }
 }
 
-/// The lock of an index folder. It is released when it is dropped.
+/// The lock of an index folder, which is released when this value is dropped.
 pub(super) struct FolderLock {
     path: PathBuf,
     file: File,
@@ -39,7 +39,7 @@ pub(super) struct FolderLock {
 }
 
 impl FolderLock {
-    /// Excludes all other processes.
+    /// Takes the lock exclusively, which excludes all other processes.
     pub fn take(data: &Path) -> Result<Self, StoreError> {
         let mut lock = Self::open(data)?;
         match lock.file.try_lock() {
@@ -49,7 +49,7 @@ impl FolderLock {
         Ok(lock)
     }
 
-    /// Excludes all other processes if there are none, until it is shared; otherwise shares the lock.
+    /// Takes the lock exclusively if no other process has it, until it is shared. Otherwise, shares the lock.
     pub fn take_shared(data: &Path) -> Result<Self, StoreError> {
         let mut lock = Self::open(data)?;
         let mut attempt = 1;
@@ -74,7 +74,7 @@ impl FolderLock {
         self.is_exclusive.load(Ordering::Relaxed)
     }
 
-    /// Lets other processes share it. Without effect if they may already.
+    /// Allows other processes to share the lock. This has no effect if they already may.
     pub fn share(&self) -> Result<(), StoreError> {
         if self.is_exclusive.swap(false, Ordering::Relaxed) {
             self.file.lock_shared().map_err(|cause| StoreError::Io(self.path.clone(), cause))?;
@@ -110,7 +110,7 @@ impl FolderLock {
     }
 }
 
-/// The process that holds the lock. Best effort; that the lock is held is certain.
+/// Returns the process that holds the lock. The id may be missing, but the lock is certainly held.
 fn process_id(file: &mut File) -> Option<u32> {
     let mut holder = String::new();
     let _ = file.read_to_string(&mut holder);

@@ -1,4 +1,4 @@
-//! Query images: what searches compare with, kept for one day.
+//! Query images, with which searches compare media. A query image is kept for one day.
 
 use super::{
     columns::encode_f16,
@@ -9,21 +9,21 @@ use super::{
 };
 use tessera_model::{DatasetId, EntityType, Granularity, MediaId};
 
-/// How long a query image can be used, in microseconds.
+/// The time for which a query image can be used, in microseconds.
 const LIFETIME_MICROS: i64 = 24 * 3600 * 1_000_000;
 
 #[derive(Clone, Debug)]
 pub struct StoredQueryImage {
-    /// The entity type that searches must repeat; `None` if any.
+    /// The entity type that searches must repeat, or `None` if any is allowed.
     pub entity: Option<EntityType>,
-    /// The granularity that searches must repeat; `None` if any.
+    /// The granularity that searches must repeat, or `None` if any is allowed.
     pub level: Option<Granularity>,
     pub features: PictureFeatures,
-    /// JPEG; empty if there is none.
+    /// The thumbnail as a JPEG. Empty if there is none.
     pub thumbnail: Vec<u8>,
 }
 
-/// Registers a query image and deletes expired ones.
+/// Registers a query image, and deletes expired ones.
 pub fn put(
     connection: &Connection,
     dataset: DatasetId,
@@ -62,7 +62,7 @@ pub fn find(
     dataset: DatasetId,
     id: MediaId,
 ) -> Result<Option<StoredQueryImage>> {
-    // Those that an earlier version registered have no picture.
+    // Query images that an earlier version registered have no picture.
     let sql = "SELECT entity, level, descriptor, keypoints, vector, thumbnail,
                       require(anchor.intact),
                       require(coalesce(anchor_picture.intact, keypoints IS NULL)),

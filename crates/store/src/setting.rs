@@ -1,12 +1,12 @@
-//! Values of a store that all its processes share, by name.
+//! Named values of a store, which all its processes share.
 
 use super::{Connection, Result, params, query};
 
-/// The login of the service, in a store on a server.
+/// The setting with the login of the service, for a store on a server.
 pub const LOGIN: &str = "login";
-/// The bucket that all processes use, as errors name it.
+/// The setting with the bucket that all processes must use, in the form in which errors show it.
 pub const BUCKET: &str = "bucket";
-/// The model that all processes use, as errors name it.
+/// The setting with the model that all processes must use, in the form in which errors show it.
 pub const MODEL: &str = "encoders";
 /// The secret that signs links.
 pub(super) const LINK_KEY: &str = "link_key";
@@ -16,19 +16,19 @@ pub fn find(connection: &Connection, name: &str) -> Result<Option<Vec<u8>>> {
     query::find(connection, sql, params![name], |row| row.get(0))
 }
 
-/// Stores a value unless there is one. Returns the one that is stored then.
+/// Stores a value unless there is one. Returns the value that is stored afterwards.
 pub fn find_or_insert(connection: &Connection, name: &str, value: &[u8]) -> Result<Vec<u8>> {
     if let Some(known) = find(connection, name)? {
         return Ok(known);
     }
     let sql = "INSERT INTO setting (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
     query::execute(connection, sql, params![name, value])?;
-    // Another process may have been faster.
+    // Another process may have stored a value first.
     let sql = "SELECT value FROM setting WHERE name = ?1";
     query::one(connection, sql, params![name], |row| row.get(0))
 }
 
-/// Lets the next process choose what all have in common.
+/// Forgets the settings that all processes must share, so that the next process chooses them.
 pub(super) fn forget_common(connection: &Connection) -> Result<()> {
     let sql = "DELETE FROM setting WHERE name IN (?1, ?2)";
     query::execute(connection, sql, params![BUCKET, MODEL])

@@ -1,4 +1,4 @@
-//! Text metadata of media items, and which sidecars have been read.
+//! The text metadata of media items, and a record of which sidecars have been read.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use tessera_model::DatasetId;
 #[derive(Clone, Debug)]
 pub struct DescribedMedia {
     pub row: i64,
-    /// Relative to its source.
+    /// The path relative to the source.
     pub path: PathBuf,
     pub is_frame: bool,
-    /// Whether searches find it.
+    /// Whether the item is clustered, so that searches find it.
     pub is_clustered: bool,
     pub width: u32,
     pub height: u32,
@@ -25,7 +25,7 @@ pub struct DescribedMedia {
     pub embedded: EmbeddedText,
 }
 
-/// Caption, labels and user tags of a media item, not sanitized.
+/// The caption, labels and user tags of a media item, not sanitized.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextMetadata {
     pub caption: Option<String>,
@@ -33,7 +33,7 @@ pub struct TextMetadata {
     pub tags: Vec<String>,
 }
 
-/// All images and frames of a source, ordered by path.
+/// Returns all images and frames of a source, in the order of their paths.
 pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMedia>> {
     let sql =
         "SELECT row, path, width, height, media.caption, media.labels, tags, frame IS NOT NULL,
@@ -58,7 +58,7 @@ pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMe
     })
 }
 
-/// Replaces the texts of media of a dataset, by row.
+/// Replaces the texts of media items of a dataset, which are given by their rows.
 pub fn set_texts(
     connection: &Connection,
     dataset: DatasetId,

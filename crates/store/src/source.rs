@@ -1,4 +1,4 @@
-//! Source folders: the dataset's own folder and one folder for each batch of added media.
+//! Source folders: the folder of the dataset itself, and one folder for each batch of added media.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use tessera_model::{DatasetId, MediaId};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFolder {
-    /// Row number; the dataset's own folder has the lowest.
+    /// The row number. The folder of the dataset itself has the lowest number.
     pub row: i64,
     pub dataset: DatasetId,
     pub folder: PathBuf,
@@ -19,7 +19,7 @@ pub struct SourceFolder {
 }
 
 impl SourceFolder {
-    /// Returns the identifier of the media item at `file`, stable across reindexing.
+    /// Returns the identifier of the media item at `file`, which stays the same across reindexing.
     pub fn media_id(&self, file: &Path) -> MediaId {
         let mut name = Vec::new();
         if !self.is_dataset_folder {
@@ -30,7 +30,7 @@ impl SourceFolder {
         MediaId(uuid::Uuid::new_v5(&self.dataset.0, &name))
     }
 
-    /// Returns the identifier of a frame of the video at `file`, by its time.
+    /// Returns the identifier of a frame of the video at `file`, which depends on its time.
     pub fn frame_id(&self, file: &Path, seconds: f64) -> MediaId {
         let video = self.media_id(file);
         MediaId(uuid::Uuid::new_v5(&video.0, format!("{seconds:.3}").as_bytes()))
@@ -50,17 +50,17 @@ fn read_source(row: &Row) -> Result<SourceFolder> {
     })
 }
 
-/// Adds a folder to a dataset unless it exists. Returns its row.
+/// Adds a folder to a dataset, unless the dataset has the folder already. Returns the row of the folder.
 pub fn upsert(connection: &Connection, dataset: DatasetId, folder: &Path) -> Result<i64> {
     let params = params![dataset.0, path_to_bytes(folder)];
-    // An update of the existing row would read all media, because they refer to it.
+    // The existing row is not updated, because an update would read all media, which refer to it.
     let insert = "INSERT INTO source (dataset, folder) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     query::execute(connection, insert, params)?;
     let select = "SELECT row, require(intact) FROM source WHERE dataset = ?1 AND folder = ?2";
     query::one(connection, select, params, |row| row.get(0))
 }
 
-/// The source that contains a local folder, so that no file is listed twice, or a new one.
+/// Returns the source that contains a local folder, so that no file is listed twice, or else adds a new source.
 pub fn find_or_insert_for_folder(
     connection: &Connection,
     dataset: DatasetId,
@@ -73,7 +73,7 @@ pub fn find_or_insert_for_folder(
     }
 }
 
-/// The folders of a dataset, its own first.
+/// Returns the folders of a dataset. The folder of the dataset itself comes first.
 pub fn all(connection: &Connection, dataset: DatasetId) -> Result<Vec<SourceFolder>> {
     let sql = format!("{SELECT_SOURCE} WHERE source.dataset = ?1 ORDER BY source.row");
     query::all(connection, &sql, params![dataset.0], read_source)
@@ -84,8 +84,8 @@ pub fn find(connection: &Connection, row: i64) -> Result<Option<SourceFolder>> {
     query::find(connection, &sql, params![row], read_source)
 }
 
-/// Adds the folders of uploads that the database does not know: it is new, or an older copy. Then
-/// everything of the dataset has to be derived again. Returns whether there were any.
+/// Adds the folders of uploads that the database does not know, because it is new or an older copy. In that case,
+/// everything of the dataset must be derived again. Returns whether there were such folders.
 pub fn add_unknown_uploads(
     connection: &Connection,
     dataset: DatasetId,

@@ -1,4 +1,4 @@
-//! What the tables of vectors have in common: a row for each media item that has one.
+//! What all tables of vectors have in common. A table has one row for each media item that has a vector.
 
 use half::f16;
 
@@ -9,11 +9,11 @@ use super::{
 };
 use tessera_model::DatasetId;
 
-/// A table with the columns `media` and `vector`, by its name.
+/// A table with the columns `media` and `vector`, given by its name.
 pub(super) struct VectorTable(pub(super) &'static str);
 
 impl VectorTable {
-    /// Stores vectors by the row of their media item.
+    /// Stores vectors by the rows of their media items.
     pub(super) fn upsert_all(
         &self,
         connection: &Connection,
@@ -40,7 +40,7 @@ impl VectorTable {
         query::execute(connection, &sql, params![dataset.0]).map(drop)
     }
 
-    /// The number of halves of the vectors of a dataset; 0 if there are none.
+    /// Returns the dimension of the vectors of a dataset, or 0 if there are none.
     pub(super) fn dimension(&self, connection: &Connection, dataset: DatasetId) -> Result<usize> {
         let sql = format!(
             "SELECT length(vector) FROM {}

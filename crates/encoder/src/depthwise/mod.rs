@@ -1,13 +1,13 @@
-//! Computes depthwise convolutions, in which each channel of a picture is filtered by itself. In small models, they
-//! take half of the time of the runtime, although they have a tenth of the multiplications; `staged_run` runs them here
-//! instead.
+//! Computes depthwise convolutions, in which each channel of a picture is filtered by itself. In small models,
+//! depthwise convolutions take half of the time of the runtime, although they are a tenth of the multiplications;
+//! `staged_run` runs them here instead.
 //!
 //! Each channel is copied into a padded plane, so that the loop over the picture has no special case for borders. If
 //! the stride is above 1, columns are grouped by their position in the stride, so that the loop reads adjacent numbers.
 //!
-//! The inner loop is plain loops over lanes that the compiler vectorizes; `pulp` selects the widest instructions of the
-//! processor at run time. Products are added in the order of the weights, so that results are the same on every
-//! machine.
+//! The inner loop consists of plain loops over lanes that the compiler vectorizes; `pulp` selects the widest
+//! instructions of the processor at run time. Products are added in the order of the weights, so that results are the
+//! same on every machine.
 
 #![expect(
     clippy::inline_always,

@@ -1,5 +1,5 @@
-//! Shares the free disk space among all writers of large files: uploads, unpacked archives, downloads and exports. A reserve
-//! stays free even if all of them write at the same time.
+//! Shares the free disk space among all writers of large files: uploads, unpacked archives, downloads and exports. A
+//! reserve stays free even if all of them write at the same time.
 
 use std::{
     fmt,
@@ -14,7 +14,7 @@ const RESERVED_BYTES: u64 = 1 << 30;
 /// Space that a writer claims at a time, in bytes.
 const CLAIM_BYTES: u64 = 16 << 20;
 
-/// Clones share the claims.
+/// Decides whether there is space to write. Clones share their claims.
 #[derive(Clone)]
 pub struct DiskQuota(Arc<QuotaState>);
 
@@ -78,7 +78,7 @@ impl fmt::Debug for DiskQuota {
     }
 }
 
-/// The claim of one writer. Dropping it gives back the unused space.
+/// The claim of one writer. Dropping the claim releases the unused space.
 #[derive(Debug)]
 pub struct SpaceClaim {
     quota: DiskQuota,
@@ -88,10 +88,10 @@ pub struct SpaceClaim {
 }
 
 impl SpaceClaim {
-    /// Takes space for the next `bytes`, which must be written before the next call.
+    /// Claims space for the next `bytes`, which must be written before the next call.
     ///
     /// # Errors
-    /// `StorageFull` if the reserve would not stay free.
+    /// `StorageFull` if the reserve would be used.
     pub fn take(&mut self, bytes: usize) -> io::Result<()> {
         let bytes = bytes as u64;
         if bytes > self.unused {
@@ -103,7 +103,7 @@ impl SpaceClaim {
 
     fn renew(&mut self, bytes: u64) -> io::Result<()> {
         let mut all = self.quota.0.claimed();
-        // The space that was taken before is written by now, so the disk counts it.
+        // The space that was claimed before has been written by now, so the disk already counts it as used.
         *all -= self.claimed;
         (self.claimed, self.unused) = (0, 0);
         let available = self.quota.0.available(&self.folder, *all)?;
@@ -123,7 +123,7 @@ impl Drop for SpaceClaim {
     }
 }
 
-/// A file that claims the space for what is written to it.
+/// A file that claims disk space for what is written to it.
 #[derive(Debug)]
 pub struct ClaimedFile {
     pub file: File,
@@ -164,7 +164,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A disk with this much free space, and what writers use of it.
+    /// Returns a disk with this much free space, and the number of bytes that writers use on it.
     fn disk(free: u64, reserved: u64) -> (DiskQuota, Arc<AtomicU64>) {
         let used = Arc::new(AtomicU64::new(0));
         let on_disk = used.clone();
@@ -186,7 +186,7 @@ mod tests {
                 scope.spawn(write);
             }
         });
-        // A writer that gave up early may leave room for the last one.
+        // A writer that gave up early may leave room for a last write.
         write();
         assert_eq!(used.load(Ordering::SeqCst), 200 * MIB);
         assert_eq!(quota.available(Path::new("")).unwrap(), 0);

@@ -1,5 +1,5 @@
 //! Turns names from outside into safe relative paths, and paths into text for messages. Unsafe names are rejected in
-//! archives, and sanitized in uploads and objects.
+//! archives, and sanitized in uploads and object storage.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,8 @@ use tessera_model::{
 };
 use uuid::Uuid;
 
-/// Returns `name` as a safe relative path: unchanged if it is safe, else sanitized with a hash
-/// suffix of the whole name. Different names never map to the same path, and the mapping is stable.
+/// Returns `name` as a safe relative path. A safe name is unchanged; any other name is sanitized and gets a hash of the
+/// whole name as a suffix. Different names never map to the same path, and the mapping is stable.
 pub fn sanitized_path(name: &str) -> PathBuf {
     if let Ok(path) = safe_relative_path(name)
         && path.to_str() == Some(name)
@@ -33,7 +33,7 @@ pub fn sanitized_path(name: &str) -> PathBuf {
     path
 }
 
-/// Sanitizes one path component; `None` if nothing is left.
+/// Sanitizes one path component. Returns `None` if nothing is left.
 fn sanitized_component(part: &str) -> Option<String> {
     let clean = part.trim_start_matches('.').chars();
     let clean = clean.map(|c| if c.is_control() || c == ':' { '_' } else { c });
@@ -45,7 +45,7 @@ fn sanitized_component(part: &str) -> Option<String> {
     Some(if is_reserved(&clean) { format!("_{clean}") } else { truncated(&clean) })
 }
 
-/// Truncates a name to the length limit and keeps its extension.
+/// Truncates a name to the length limit, but keeps its extension.
 fn truncated(name: &str) -> String {
     let (stem, extension) = split_extension(name);
     let extension = if extension.len() > 16 { "" } else { extension };

@@ -1,6 +1,6 @@
-//! Samples videos and animations into frames. Videos are detected by their first bytes, and decoded by `ffmpeg` if it is
-//! installed; `ffmpeg` gets the open file and one container format, so that no video can make it open another file.
-//! Animations need no other program.
+//! Samples videos and animations into frames. Videos are detected by their first bytes and decoded by `ffmpeg`, if it
+//! is installed. `ffmpeg` gets the open file and a single container format, so that no video can make it open another
+//! file. Animations need no other program.
 
 use std::{
     convert::Infallible,
@@ -24,27 +24,28 @@ use super::{
 
 const SAMPLING_TIMEOUT: Duration = Duration::from_mins(5);
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(100);
-/// If a video is larger, only its key frames are decoded, because decoding all frames of a film takes many minutes.
+/// Size above which only the key frames of a video are decoded, because decoding all frames of a film takes many
+/// minutes.
 const MAX_FULLY_DECODED: u64 = 64 << 20;
-/// Limit on the frames that are kept of a video or animation.
+/// Maximum number of frames that are kept of a video or animation.
 const MAX_FRAMES: usize = 100;
-/// Size limits of an encoded frame, of a header line, and of the times of all frames, in bytes.
+/// Maximum sizes, in bytes, of an encoded frame, of a header line, and of the times of all frames.
 const MAX_FRAME_BYTES: u64 = 16 << 20;
 const MAX_HEADER_BYTES: u64 = 1 << 10;
 const MAX_TIME_BYTES: u64 = 16 << 20;
 
-/// Selects the first frame, then each scene change that is two seconds after the last selected frame,
-/// and a frame after five seconds without one. Writes their times, and limits their size. Without the
-/// new clock, `ffmpeg` would repeat frames to fill the gaps.
+/// Selects the first frame. A further frame is selected at a scene change at least two seconds after the last selected
+/// frame, or after five seconds without one. The filters also print the times of the frames and limit their size.
+/// Without the new clock, `ffmpeg` would repeat frames to fill the gaps.
 const FILTERS: &str = "select='isnan(prev_selected_t)+gte(t-prev_selected_t,2)\
      *(gt(scene,0.3)+gte(t-prev_selected_t,5))',metadata=print:file=/proc/self/fd/2,\
      scale='min(1280,iw)':'min(1280,ih)':force_original_aspect_ratio=decrease,\
      format=yuvj420p,settb=1/25,setpts=N";
 
-/// Why a video is skipped without `ffmpeg`; it is tried again once `ffmpeg` is installed.
+/// The reason why a video is skipped without `ffmpeg`. Such a video is tried again once `ffmpeg` is installed.
 pub const FFMPEG_MISSING: &str = "a video: install ffmpeg to show its frames";
 
-/// Why a video has no frames.
+/// The reason why a video has no frames.
 #[derive(Debug)]
 pub enum VideoError {
     Undecodable(String),
@@ -67,7 +68,7 @@ pub struct VideoFrame {
     pub jpeg: Vec<u8>,
 }
 
-/// Brands of pictures in the container of MP4: AVIF, HEIC, and the raw format of a camera.
+/// Brands of pictures that use the MP4 container: AVIF, HEIC, and the raw format of a camera.
 const PICTURE_BRANDS: [&[u8]; 10] =
     [b"avif", b"avis", b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"crx "];
 
@@ -78,7 +79,7 @@ pub struct VideoContainer {
 }
 
 impl VideoContainer {
-    /// Detects the container from the first 12 or more bytes of a file.
+    /// Detects the container from the first bytes of a file, of which at least 12 are needed.
     pub fn detect(head: &[u8]) -> Option<Self> {
         let is = |content_type, demuxer| Some(Self { content_type, demuxer });
         match head {
@@ -99,8 +100,8 @@ impl VideoContainer {
         }
     }
 
-    /// Samples the frames of a video, in the order of time. Fails if there are none, if it takes too
-    /// long, or if it is cancelled.
+    /// Samples the frames of a video, in the order of time. Fails if there are no frames, if sampling takes too long,
+    /// or if it is cancelled.
     pub fn sample_frames(
         self,
         ffmpeg: &Path,
@@ -132,7 +133,7 @@ impl VideoContainer {
         let times = child.stderr.take().map(|output| read_in_thread(output, &sender, read_times));
         drop(sender);
         let has_ended = wait_for_end(&finished, is_cancelled);
-        // The process has finished or is not needed any more. It must not outlive this call.
+        // The process has finished or is no longer needed. In both cases, it must not outlive this call.
         let _ = child.kill();
         let _ = child.wait();
         if !has_ended {
@@ -153,7 +154,7 @@ impl VideoContainer {
     }
 }
 
-/// Reads an output in a thread, which drops its sender at the end.
+/// Reads an output in a thread, which drops its sender when it ends.
 fn read_in_thread<R: Read + Send + 'static, T: Send + 'static>(
     output: R,
     running: &Sender<Infallible>,
@@ -178,8 +179,8 @@ fn wait_for_end(finished: &Receiver<Infallible>, is_cancelled: &dyn Fn() -> bool
     false
 }
 
-/// Reads the pictures with their numbers. If there are more than [`MAX_FRAMES`], keeps every second one, or every fourth,
-/// and so on.
+/// Reads the pictures with their numbers. If there are more than [`MAX_FRAMES`], keeps only every second picture, or
+/// every fourth, and so on.
 fn read_pictures(mut output: impl BufRead) -> Vec<(usize, Vec<u8>)> {
     let (mut kept, mut stride) = (Vec::new(), 1);
     let pictures = std::iter::from_fn(|| next_part(&mut output));
@@ -195,8 +196,7 @@ fn read_pictures(mut output: impl BufRead) -> Vec<(usize, Vec<u8>)> {
     kept
 }
 
-/// Reads one part of a multipart stream: header lines, an empty line, and as many bytes as the header
-/// announces.
+/// Reads one part of a multipart stream: header lines, an empty line, and as many bytes as the header announces.
 fn next_part(output: &mut impl BufRead) -> Option<Vec<u8>> {
     let mut length: Option<u64> = None;
     loop {
@@ -226,7 +226,7 @@ fn read_times(output: impl BufRead) -> Vec<f64> {
     output.take(MAX_TIME_BYTES).lines().map_while(Result::ok).filter_map(time).collect()
 }
 
-/// Returns a command that does not inherit our variables, because they may contain secrets.
+/// Returns a command that does not inherit our environment variables, because they may contain secrets.
 fn command_without_secrets(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in env::vars_os() {
@@ -237,7 +237,7 @@ fn command_without_secrets(program: &Path) -> Command {
     command
 }
 
-/// Number of boxes of an MP4 file that are examined. The index is among the first boxes, or behind the pictures.
+/// Number of boxes of an MP4 file that are examined. The index is among the first boxes, or after the pictures.
 const MAX_BOXES: usize = 64;
 
 pub enum VideoInput {
@@ -248,8 +248,8 @@ pub enum VideoInput {
 }
 
 impl VideoInput {
-    /// Streams a video that is not on this machine. If the index is behind the pictures, no decoder can read a stream, so
-    /// the video becomes an unnamed file in `folder`.
+    /// Prepares a video, which is streamed if it is not on this machine. If the index comes after the pictures, no
+    /// decoder can read a stream, so the video is copied to an unnamed file in `folder`.
     pub fn new(
         mut video: Box<dyn SourceFile>,
         folder: &Path,
@@ -278,13 +278,13 @@ impl VideoInput {
     }
 }
 
-/// Sends a video to its decoder in a thread, which ends with the decoder.
+/// Sends a video to its decoder in a thread, which ends when the decoder ends.
 fn send_in_thread(
     mut video: Box<dyn SourceFile>,
     mut input: ChildStdin,
 ) -> JoinHandle<io::Result<()>> {
     thread::spawn(move || match io::copy(&mut video, &mut input) {
-        // The decoder has read as much as it needs.
+        // A broken pipe means that the decoder has read as much as it needs.
         Err(cause) if cause.kind() == ErrorKind::BrokenPipe => Ok(()),
         end => end.map(drop),
     })
@@ -305,7 +305,7 @@ fn has_index_behind_pictures(video: &mut dyn SourceFile) -> io::Result<bool> {
             return Ok(false);
         }
         let size = match u32::from_be_bytes([a, b, c, d]) {
-            // The size is in the eight bytes after the name.
+            // Size 1 means that the size is in the eight bytes after the name.
             1 => head.last_chunk().map_or(0, |size| u64::from_be_bytes(*size)),
             size => u64::from(size),
         };
@@ -319,11 +319,11 @@ fn has_index_behind_pictures(video: &mut dyn SourceFile) -> io::Result<bool> {
     Ok(false)
 }
 
-/// After a selected frame, the next one is selected after the first time if the scene has changed, and in any case after
-/// the second time.
+/// The minimum times from a selected frame to the next one: the first if the scene has changed, the second if it has
+/// not.
 const SECONDS_TO_NEW_SCENE: f64 = 2.0;
 const SECONDS_TO_NEXT: f64 = 5.0;
-/// Mean difference in brightness from which two scenes differ. The maximum is 255.
+/// Mean difference in brightness from which on two scenes differ. The maximum is 255.
 const SCENE_DIFFERENCE: u32 = 25;
 /// The width and height at which scenes are compared.
 const SCENE_SIDE: u32 = 32;
@@ -335,13 +335,13 @@ const JPEG_QUALITY: u8 = 90;
 #[derive(Default)]
 struct Selection {
     frames: Vec<VideoFrame>,
-    /// The scene of the frame that was selected last.
+    /// The scene of the latest selected frame.
     scene: Vec<u8>,
     /// The factor by which the times between frames grow in a long animation.
     stretch: f64,
 }
 
-/// Returns the sampled frames of an animation, in the order of time; `None` for a picture with a single frame.
+/// Returns the sampled frames of an animation, in the order of time. Returns `None` for a picture with a single frame.
 pub fn sample_animation(bytes: &[u8], is_cancelled: &dyn Fn() -> bool) -> Option<Vec<VideoFrame>> {
     let mut selection = Selection { stretch: 1.0, ..Selection::default() };
     let (mut count, mut failed) = (0_u64, false);
@@ -362,7 +362,7 @@ pub fn sample_animation(bytes: &[u8], is_cancelled: &dyn Fn() -> bool) -> Option
 }
 
 impl Selection {
-    /// Keeps a frame that shows a different scene than the last one, or follows it after a long time.
+    /// Keeps a frame if it shows a different scene than the latest selected frame, or follows it after a long time.
     fn consider(&mut self, picture: &RgbImage, seconds: f64, waited: Option<f64>) {
         let scene = scene(picture);
         let is_late = waited.is_none_or(|waited| waited >= SECONDS_TO_NEXT * self.stretch);

@@ -1,5 +1,5 @@
-//! Runs object storage for code that waits for it, such as scans and readers of files. `LazyStorage` starts it when it is
-//! first needed.
+//! Runs object storage for blocking code, such as scans and file readers. `LazyStorage` starts it when it is first
+//! needed.
 
 use std::{
     io,
@@ -18,7 +18,7 @@ use tokio::{
 use super::{ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, StorageError, StorageSettings};
 use crate::ingest::{FileStat, FolderScan, ScannedFile, unavailable};
 
-/// Object storage for code that waits for responses, on any thread.
+/// Object storage for code that blocks until a response arrives, on any thread.
 #[derive(Debug)]
 pub struct BlockingStorage {
     storage: ObjectStorage,
@@ -40,8 +40,8 @@ impl BlockingStorage {
         self.wait(list).unwrap_or_else(|error| Err(error.to_string()))
     }
 
-    /// Lists the media and sidecars of a folder or manifest in parts, as they are in the listing. Errors are safe
-    /// to send to clients.
+    /// Lists the media and sidecars of a folder or manifest in parts, in the order of the listing. Errors are safe to
+    /// send to clients.
     pub fn scan_parts(
         &self,
         folder: &ObjectUri,
@@ -64,7 +64,7 @@ impl BlockingStorage {
         }))
     }
 
-    /// Reads a part of an object. Fails after `limit`, with all attempts.
+    /// Reads a part of an object. All attempts together may take at most `limit`.
     pub fn read_range(
         &self,
         object: ObjectUri,
@@ -82,7 +82,7 @@ impl BlockingStorage {
         self.storage.clone()
     }
 
-    /// Runs requests, and waits for their result.
+    /// Runs requests and blocks until their result arrives.
     pub fn run<T: Send + 'static>(
         &self,
         requests: impl Future<Output = Result<T, StorageError>> + Send + 'static,
@@ -90,14 +90,14 @@ impl BlockingStorage {
         self.wait(requests).and_then(|end| end).map_err(StorageError::into_io)
     }
 
-    /// Waits on this thread, which may belong to another runtime.
+    /// Blocks this thread, which may belong to another runtime, until the task ends.
     pub fn wait<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, StorageError> {
         let (sender, result) = mpsc::sync_channel(1);
         if let Some(runtime) = &self.runtime {
-            // The receiver waits below.
+            // The receiver blocks below.
             runtime.spawn(async move { sender.send(task.await).unwrap_or_default() });
         }
         result.recv().map_err(|_| StorageError::service("the request was interrupted"))
@@ -107,7 +107,7 @@ impl BlockingStorage {
 impl Drop for BlockingStorage {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // Waiting is not allowed here, because another runtime may drop this value.
+            // Blocking is not allowed here, because another runtime may drop this value.
             runtime.shutdown_background();
         }
     }
@@ -130,7 +130,7 @@ fn scanned_part(uri: &str, part: &ObjectListing) -> FolderScan {
     scan
 }
 
-/// Converts an entry. Entries of a manifest have neither size nor time.
+/// Converts an entry. Entries of a manifest have neither a size nor a time.
 fn scanned_file(entry: &ObjectEntry) -> ScannedFile {
     let stat = FileStat { size: entry.size.unwrap_or(0), modified: entry.version };
     ScannedFile { path: entry.path(), stat }

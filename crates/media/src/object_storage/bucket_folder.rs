@@ -1,4 +1,5 @@
-//! Writes to the folder of a bucket that belongs to the deployment: uploads in parts, reads, lists, deletes, and signs links.
+//! Writes to the folder of a bucket that belongs to the deployment. This file uploads in parts, reads, lists and
+//! deletes objects, and signs links.
 
 use std::{
     fs::File,
@@ -21,15 +22,15 @@ use super::{
     object_uri::{CloudService, ObjectUri},
 };
 
-/// Smallest size of a part; services accept at most 10,000 of them.
+/// Minimum size of a part. Services accept at most 10,000 parts.
 const PART_BYTES: u64 = 8 << 20;
 const MAX_PARTS: u64 = 10_000;
-/// Time during which a link can be opened. A download that has begun may take longer.
+/// Time during which a link can be opened. A download that has already begun may take longer.
 const LINK_LIFETIME: Duration = Duration::from_mins(15);
 /// The object that is written to check whether the folder can be written.
 const CHECK_NAME: &str = ".tessera-check";
 
-/// The object of the archive of an export, below the folder of the bucket.
+/// Returns the name of the object with the archive of an export, below the folder of the bucket.
 pub fn archive_name(export: ExportTaskId) -> String {
     format!("exports/{export}.zip")
 }
@@ -41,7 +42,8 @@ pub struct BucketFolder {
 }
 
 impl BucketFolder {
-    /// The HTTP connections belong to the runtime of the first call, so every runtime needs its own.
+    /// Creates a folder. Every runtime needs its own, because the HTTP connections belong to the runtime of the first
+    /// call.
     pub fn new(settings: &StorageSettings, folder: &ObjectUri) -> Result<Self, StorageError> {
         let storage = ObjectStorage::new(settings.clone())?;
         Ok(Self { storage, folder: folder.clone() })
@@ -54,8 +56,9 @@ impl BucketFolder {
         self.delete(CHECK_NAME).await
     }
 
-    /// Uploads an archive in parts; `disposition` is how browsers save it. The object appears at the
-    /// end, whole. Returns false if `proceed` stopped it, which gets the number of bytes so far.
+    /// Uploads an archive in parts. The object appears at the end, as a whole. `disposition` is the header by which
+    /// browsers name the download. `proceed` is called with the number of bytes so far. Returns false if `proceed`
+    /// stopped the upload.
     pub async fn upload(
         &self,
         name: &str,
@@ -109,7 +112,7 @@ impl BucketFolder {
         if !matches!(end, Ok(true))
             && let Ok(store) = self.storage.bucket(&self.folder.bucket).await
         {
-            // If this fails, a rule of the bucket removes the parts.
+            // If this fails, a rule of the bucket removes the parts later.
             let _ = store.abort_multipart(path, &upload).await;
         }
         end
@@ -155,7 +158,7 @@ impl BucketFolder {
             let store = self.storage.bucket(&self.folder.bucket).await?;
             match store.complete_multipart(path, upload, parts.clone()).await {
                 Ok(_) => Ok(()),
-                // The response to an attempt that succeeded may have been lost.
+                // If the object exists with this size, an earlier attempt succeeded and its response was lost.
                 Err(_) if store.head(path).await.is_ok_and(|object| object.size == length) => {
                     Ok(())
                 }
@@ -165,7 +168,7 @@ impl BucketFolder {
         self.storage.retry_policy.run(complete).await
     }
 
-    /// Deletes an object. If the object does not exist, the result is success, as S3 responds and other services do not.
+    /// Deletes an object. Deleting an object that does not exist succeeds, which S3 reports but other services do not.
     pub async fn delete(&self, name: &str) -> Result<(), StorageError> {
         let path = &self.path(name)?;
         let delete = || async {
@@ -196,7 +199,7 @@ impl BucketFolder {
             .map_err(|_| StorageError::object("it is not addressable"))
     }
 
-    /// Returns the attributes of an archive. Azure accepts none at the start of an upload.
+    /// Returns the attributes of an archive. Azure accepts no attributes at the start of an upload.
     fn multipart_options(&self, disposition: &str) -> PutMultipartOptions {
         if self.folder.bucket.service == CloudService::Azure {
             return PutMultipartOptions::default();
@@ -214,7 +217,7 @@ impl BucketFolder {
 #[derive(Debug, Default)]
 pub struct FolderContent {
     pub folders: Vec<String>,
-    /// Names with the time of their last change.
+    /// The names, with the time of the last change.
     pub objects: Vec<(String, SystemTime)>,
 }
 
@@ -242,21 +245,21 @@ impl BucketFolder {
         Ok(bytes)
     }
 
-    /// Whether there is an object of this name. A denied request is an error.
+    /// Whether an object with this name exists. A denied request is an error.
     pub async fn contains(&self, name: &str) -> Result<bool, StorageError> {
         let path = self.path(name)?;
         let bucket = &self.folder.bucket;
-        // In the order of names, the object is the first whose name begins with its own.
+        // In the order of names, the object comes first among all objects whose names begin with its name.
         let page = self.storage.list_page(bucket, path.as_ref(), None, Some("/")).await?;
         Ok(page.result.objects.iter().any(|object| object.location == path))
     }
 
-    /// Lists what is directly below a folder in this one.
+    /// Lists what is directly below a subfolder.
     pub async fn children(&self, name: &str) -> Result<FolderContent, StorageError> {
         self.list(name, Some("/")).await
     }
 
-    /// Deletes all objects below a folder in this one.
+    /// Deletes all objects below a subfolder.
     pub async fn delete_below(&self, name: &str) -> Result<(), StorageError> {
         for (object, _) in self.list(name, None).await?.objects {
             self.delete(&format!("{name}/{object}")).await?;

@@ -1,4 +1,4 @@
-//! Defines the errors of object storage. Messages are safe for clients, because they contain neither signed addresses nor
+//! The errors of object storage. Their messages are safe for clients, because they contain neither signed addresses nor
 //! secrets.
 
 use std::{error::Error, fmt, io};
@@ -14,9 +14,9 @@ const MISSING: &str = "it does not exist";
 
 #[derive(Debug)]
 pub enum StorageError {
-    /// This object is not available, though other objects may be.
+    /// This object is not available, but other objects may be.
     Object(String),
-    /// There is no such object.
+    /// The object does not exist.
     Missing,
     Service(String),
     Io(io::Error),
@@ -49,7 +49,7 @@ impl StorageError {
         Self::Service(message.into())
     }
 
-    /// Converts the error to that of a file.
+    /// Converts the error to an I/O error of a file.
     pub(crate) fn into_io(self) -> io::Error {
         match self {
             Self::Object(reason) => io::Error::new(io::ErrorKind::NotFound, reason),
@@ -59,7 +59,7 @@ impl StorageError {
         }
     }
 
-    /// Describes a response after which another attempt is useless. `unsigned` is the service if the request was not
+    /// Describes a response for which another attempt is useless. `unsigned` is the service if the request was not
     /// signed.
     pub(crate) fn from_response(
         status: u16,
@@ -164,7 +164,7 @@ impl From<HttpError> for StorageAttemptError {
     }
 }
 
-/// Finds the cause inside an error of the library, whose own messages contain addresses. If there is no known cause, the
+/// Finds the cause inside an error of the library, whose messages contain addresses. If no known cause is found, the
 /// response could not be read.
 fn cause_in_library(error: &(dyn Error + 'static)) -> StorageAttemptError {
     let mut cause = Some(error);
@@ -210,7 +210,7 @@ pub(crate) fn sanitized_token(word: &str) -> String {
     word.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect()
 }
 
-/// Returns the message for a listing that failed, as the API phrases it, with the reason.
+/// Returns the message for a failed listing, which is the message of the API with the reason.
 pub fn list_error(uri: &str, reason: &str) -> String {
     let uri = SafeText::file_name(uri);
     let message = format!("Invalid S3 URI or no media files found at {uri}");

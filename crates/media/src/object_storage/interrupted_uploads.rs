@@ -1,5 +1,5 @@
-//! Finds and removes what interrupted uploads leave in a bucket: files that no dataset has, and parts that no listing of
-//! objects contains. Both take up space.
+//! Finds and removes what interrupted uploads leave in a bucket: files that belong to no dataset, and parts, which no
+//! listing of objects contains. Both take up space.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,15 +12,15 @@ use uuid::Uuid;
 
 use super::{BucketFolder, CloudService, StorageError, error::not_object_storage};
 
-/// Age from which an upload counts as interrupted. A younger one may belong to a process that is still running.
+/// Age from which on an upload counts as interrupted. A younger upload may belong to a process that is still running.
 pub const INTERRUPTED_AFTER: Duration = Duration::from_hours(24);
-/// The folder of marker objects, one for each upload of files that has begun.
+/// The folder with a marker object for each upload of files that has begun.
 const BEGUN_UPLOADS: &str = "begun-uploads";
 /// The folders in which objects are written in parts.
 const FOLDERS_OF_PARTS: [&str; 2] = ["exports", "uploads"];
 const REQUEST_LIFETIME: Duration = Duration::from_mins(1);
 
-/// An upload in parts that did not end.
+/// An upload in parts that was not completed.
 #[derive(Clone, Debug)]
 pub struct IncompleteObject {
     /// The name below the folder of the bucket.
@@ -29,11 +29,11 @@ pub struct IncompleteObject {
     begun_at: SystemTime,
 }
 
-/// A page of incomplete objects, and where the next one begins.
+/// A page of incomplete objects, and the parameters of the next page.
 type IncompletePage = (Vec<IncompleteObject>, Option<[(&'static str, String); 2]>);
 
 impl BucketFolder {
-    /// Notes that files of an upload are being written, until [`BucketFolder::end_upload`].
+    /// Notes that the files of an upload are being written. [`BucketFolder::end_upload`] removes the note.
     pub async fn begin_upload(&self, id: &str) -> Result<(), StorageError> {
         self.put(&format!("{BEGUN_UPLOADS}/{id}"), Bytes::from_static(b"tessera")).await
     }
@@ -42,12 +42,12 @@ impl BucketFolder {
         self.delete(&format!("{BEGUN_UPLOADS}/{id}")).await
     }
 
-    /// Returns the identifiers of uploads that did not end, with the time when they began.
+    /// Returns the identifiers of uploads that have not ended, with the time at which they began.
     pub async fn begun_uploads(&self) -> Result<Vec<(String, SystemTime)>, StorageError> {
         Ok(self.children(BEGUN_UPLOADS).await?.objects)
     }
 
-    /// Returns the identifiers of uploads that began before `limit` and did not end.
+    /// Returns the identifiers of uploads that began before `limit` and have not ended.
     pub async fn interrupted_uploads(
         &self,
         limit: SystemTime,
@@ -56,8 +56,8 @@ impl BucketFolder {
         Ok(begun.filter(|(_, begun_at)| *begun_at < limit).map(|(id, _)| id).collect())
     }
 
-    /// Returns the incomplete objects whose parts began to arrive before `limit`. There are none on Azure, which removes
-    /// such parts by itself.
+    /// Returns the incomplete objects whose parts began to arrive before `limit`. There are none on Azure, which
+    /// removes such parts itself.
     pub async fn incomplete_objects(
         &self,
         limit: SystemTime,
@@ -81,7 +81,7 @@ impl BucketFolder {
         Ok(found)
     }
 
-    /// Removes the parts of an object that is not complete.
+    /// Removes the parts of an incomplete object.
     pub async fn abort(&self, incomplete: &IncompleteObject) -> Result<(), StorageError> {
         let path = &self.path(&incomplete.name)?;
         let abort = || async {
@@ -91,7 +91,7 @@ impl BucketFolder {
         self.storage.retry_policy.run(abort).await
     }
 
-    /// Requests a page of incomplete objects. The library signs this request, but has no function for it.
+    /// Requests a page of incomplete objects. The library has no function for this request, but signs it.
     async fn incomplete_page(
         &self,
         folder: &str,
@@ -120,7 +120,7 @@ impl IncompleteObject {
         &self.name
     }
 
-    /// Whether this program gives such names. Other programs may write to the bucket, too.
+    /// Whether this program gives such names. Other programs may also write to the bucket.
     fn is_ours(&self) -> bool {
         let id = self.name.split(['/', '.']).nth(1);
         id.is_some_and(|id| Uuid::try_parse(id).is_ok())

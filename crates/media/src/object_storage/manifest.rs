@@ -1,5 +1,5 @@
-//! Reads manifests: untrusted files in a bucket that list media by address, or by key relative to the manifest. A manifest is
-//! downloaded first.
+//! Reads manifests, which are untrusted files in a bucket. A manifest lists media by address, or by key relative to the
+//! manifest. It is downloaded before it is read.
 
 use std::{
     collections::HashSet,
@@ -20,7 +20,7 @@ use super::{
     object_uri::{BucketUri, ManifestFormat, ObjectUri, is_addressable_key},
 };
 
-/// Size limit of a manifest, in bytes.
+/// Maximum size of a manifest, in bytes.
 const MAX_MANIFEST_BYTES: u64 = 64 << 20;
 
 impl ObjectStorage {
@@ -56,21 +56,21 @@ impl ObjectStorage {
     }
 }
 
-/// Length limit of a line, in bytes.
+/// Maximum length of a line, in bytes.
 const MAX_LINE_BYTES: u64 = 4_096;
 const COLUMN_NAMES: [&str; 6] = ["uri", "url", "path", "file_name", "s3_uri", "image"];
 
 struct ManifestReader {
     bucket: Arc<BucketUri>,
     folder: String,
-    /// Hashes of the objects listed so far.
+    /// The hashes of the objects that have been listed so far.
     listed_ids: HashSet<Uuid>,
     media_limit: usize,
     row: usize,
     listing: ObjectListing,
 }
 
-/// Why reading ends before the last row.
+/// The reason why reading ends before the last row.
 enum ReadEnd {
     Enough,
     /// What is wrong with the manifest.
@@ -174,7 +174,7 @@ impl ManifestReader {
         if self.listing.should_continue(self.media_limit) { Ok(()) } else { Err(ReadEnd::Enough) }
     }
 
-    /// Returns the object that a row refers to; `None` if its key is not addressable.
+    /// Returns the object that a row refers to. Returns `None` if its key cannot be addressed.
     fn parse_entry(&self, raw: &str) -> Result<Option<ObjectEntry>, ReadEnd> {
         let (bucket, key) = if ["s3://", "gs://", "az://"].iter().any(|it| raw.starts_with(it)) {
             match ObjectUri::parse(raw) {

@@ -1,4 +1,4 @@
-//! Reads an object as a file: in parts, while they are needed. A response that breaks off is resumed where it ended.
+//! Reads an object as a file, in parts and as needed. An interrupted response is resumed where it ended.
 
 use std::{
     fmt,
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::ingest::{OriginalFiles, SourceFile, unavailable};
 
-/// A folder of a bucket, or a manifest, whose objects are files.
+/// A folder of a bucket, or a manifest, whose objects are presented as files.
 #[derive(Debug)]
 pub struct BucketOriginals {
     storage: Arc<BlockingStorage>,
@@ -48,7 +48,7 @@ pub struct ObjectReader {
     storage: Arc<BlockingStorage>,
     size: u64,
     position: u64,
-    /// `None` after the storage was closed.
+    /// The body of the object, or `None` after the storage was closed.
     body: Option<ObjectBody>,
     /// The bytes before the position of the body.
     chunk: Bytes,
@@ -124,7 +124,7 @@ pub struct ObjectBody {
     key: String,
     meta: ObjectMeta,
     position: u64,
-    /// The rest of the current response.
+    /// The chunks of the current response that have not been read.
     chunks: Option<BoxStream<'static, object_store::Result<Bytes>>>,
 }
 
@@ -159,7 +159,7 @@ impl ObjectBody {
         }
     }
 
-    /// Returns the next bytes, at least one; `None` at the end.
+    /// Returns the next bytes, of which there is at least one. Returns `None` at the end.
     pub async fn next(&mut self) -> Result<Option<Bytes>, StorageError> {
         let mut attempts = self.storage.retry_policy.attempts();
         while self.position < self.size() {
@@ -191,11 +191,11 @@ impl ObjectBody {
         Ok(bytes?)
     }
 
-    /// Requests the bytes from the position on. Takes `&mut self`, because the rest of a response cannot be shared between
-    /// threads.
+    /// Requests the bytes from the position on. Takes `&mut self`, because the rest of a response cannot be shared
+    /// between threads.
     async fn request_rest(&mut self) -> Result<GetResult, StorageAttemptError> {
         let range = (self.position > 0).then_some(GetRange::Offset(self.position));
-        // A weak tag never matches.
+        // A weak tag never matches, so it is not sent.
         let if_match = self.meta.e_tag.clone().filter(|tag| !tag.starts_with("W/"));
         let options = GetOptions { range, if_match, ..GetOptions::default() };
         let response = self.storage.get_object(&self.bucket, &self.key, options).await?;

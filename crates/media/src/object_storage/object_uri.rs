@@ -1,11 +1,11 @@
-//! Parses `s3://bucket/key` addresses, also with `gs://` and `az://`, and decides which keys can be addressed at all. The role
-//! that a request can ask to assume is parsed here, too.
+//! Parses addresses of the form `s3://bucket/key`, `gs://` and `az://`, and decides which keys can be addressed. The
+//! role that a request can assume is parsed here, too.
 
 use std::fmt;
 
 use object_store::path::Path;
 
-/// Length limit of a key, in bytes.
+/// Maximum length of a key, in bytes.
 const MAX_KEY_BYTES: usize = 1_024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,7 +26,7 @@ impl CloudService {
         }
     }
 
-    /// Returns the names of the variables that usually contain credentials.
+    /// Returns the names of the environment variables that usually contain credentials.
     pub(crate) fn credential_hint(self) -> &'static str {
         match self {
             Self::S3 => "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
@@ -52,7 +52,7 @@ impl fmt::Display for BucketUri {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectUri {
     pub bucket: BucketUri,
-    /// The key of an object or folder; empty for the whole bucket.
+    /// The key of an object or folder. Empty for the whole bucket.
     pub key: String,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for ObjectUri {
 pub enum ManifestFormat {
     Csv,
     Parquet,
-    /// One address per line.
+    /// A text file with one address per line.
     Text,
 }
 
@@ -100,13 +100,13 @@ impl ObjectUri {
         }
     }
 
-    /// Returns the key as a folder prefix: empty or with a trailing slash.
+    /// Returns the key as a folder prefix, which is empty or ends with a slash.
     pub fn folder_prefix(&self) -> String {
         let key = self.key.trim_end_matches('/');
         if key.is_empty() { String::new() } else { format!("{key}/") }
     }
 
-    /// Returns the prefix of the keys of its objects. The prefix of a manifest is the folder that contains it.
+    /// Returns the common prefix of the keys of its objects. The prefix of a manifest is the folder that contains it.
     pub(crate) fn path_prefix(&self) -> String {
         match self.manifest_format() {
             Some(_) => self.parent_prefix().to_owned(),
@@ -121,7 +121,7 @@ impl ObjectUri {
 
 /// Whether a name is safe as part of a host name or path.
 fn is_bucket_name(service: CloudService, name: &str) -> bool {
-    // Buckets of Google Cloud can be named like domains.
+    // Buckets of Google Cloud may be named like domains, which are longer.
     let longest = if service == CloudService::GoogleCloud { 222 } else { 63 };
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
     let ends = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
@@ -131,14 +131,14 @@ fn is_bucket_name(service: CloudService, name: &str) -> bool {
         && ends(name.bytes().last())
 }
 
-/// Whether an address can contain this key: no empty, `.` and `..` segments, no control characters.
+/// Whether an address can contain this key. A key must not have empty, `.` or `..` segments, or control characters.
 pub(crate) fn is_addressable_key(key: &str) -> bool {
     !key.is_empty()
         && key.len() <= MAX_KEY_BYTES
         && Path::parse(key).is_ok_and(|path| path.as_ref() == key)
 }
 
-/// Length limit of the path and name of a role, in bytes.
+/// Maximum length of the path and name of a role, in bytes.
 const MAX_RESOURCE_BYTES: usize = 512;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

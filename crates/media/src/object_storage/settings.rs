@@ -1,4 +1,5 @@
-//! Reads the addresses and credentials of object storage from the variables that the tools of each cloud read.
+//! Reads the addresses and credentials of object storage from the environment variables that the tools of each cloud
+//! use.
 
 use std::{collections::BTreeMap, str::FromStr};
 
@@ -9,14 +10,15 @@ use super::object_uri::CloudService;
 
 const DEFAULT_REGION: &str = "us-east-1";
 
-/// The variables that are set. Without any, the role of the machine is used; public buckets need neither.
+/// The variables that are set. If none is set, the role of the machine is used. Public buckets need neither.
 #[derive(Clone, Debug, Default)]
 pub struct StorageSettings {
     variables: BTreeMap<String, SecretString>,
 }
 
 impl StorageSettings {
-    /// Keeps the variables of AWS, Google Cloud and Azure. Empty variables count as unset. Errors do not contain values.
+    /// Keeps the variables of AWS, Google Cloud and Azure. Empty variables count as unset. Errors do not contain
+    /// values.
     pub fn from_env(variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, String> {
         let of_a_cloud =
             |name: &str| ["AWS_", "GOOGLE_", "AZURE_"].iter().any(|it| name.starts_with(it));
@@ -43,12 +45,12 @@ impl StorageSettings {
         Ok(settings)
     }
 
-    /// Returns the region that requests to S3 are signed for.
+    /// Returns the region for which requests to S3 are signed.
     pub fn region(&self) -> &str {
         self.region_variable().map_or(DEFAULT_REGION, |(_, region)| region)
     }
 
-    /// Returns the address of a service other than AWS that has the API of S3.
+    /// Returns the address of a service that has the S3 API but is not AWS.
     pub fn endpoint(&self) -> Option<Url> {
         self.endpoint_variable().and_then(|(_, url)| parse_endpoint(url))
     }
@@ -102,7 +104,7 @@ impl StorageSettings {
         names.iter().any(|name| self.get(name).is_some())
     }
 
-    /// Whether requests must not be signed, as for public buckets.
+    /// Whether requests must not be signed, which is the case for public buckets.
     pub(crate) fn skips_signature(&self, service: CloudService) -> bool {
         let name = match service {
             CloudService::S3 => "AWS_SKIP_SIGNATURE",

@@ -8,21 +8,21 @@ use tessera_search::text::{
     words::{indexed_words, words},
 };
 
-/// Limit on the words whose stems are kept. A million captions rarely have more.
+/// Maximum number of words whose stems are kept. A million captions rarely have more words.
 const MAX_STEMMED: usize = 1 << 18;
 
-/// Builds the index from captions that arrive in order of row.
+/// Builds the index from captions that arrive in the order of their rows.
 pub struct CaptionIndexBuilder {
     language: Language,
     rows: Vec<i64>,
     lengths: Vec<u32>,
-    /// The numbers of the words of all captions, one after the other. Lists that grow for each word would leave the same amount
-    /// of memory unused between them.
+    /// The numbers of the words of all captions, one after the other. A list per word would leave about as much unused
+    /// memory between the growing lists.
     sequence: Vec<u32>,
     /// The number of each indexed word.
     numbers: HashMap<String, u32>,
-    /// The numbers of the stems of each word. They are kept, because stemming takes longer than everything else and words
-    /// repeat.
+    /// The numbers of the stems of each word, which are kept because words repeat, and stemming takes longer than
+    /// everything else.
     stemmed: HashMap<String, Vec<u32>>,
 }
 
@@ -51,7 +51,7 @@ impl CaptionIndexBuilder {
         self.lengths.push(u32::try_from(self.sequence.len() - first).unwrap_or(u32::MAX));
     }
 
-    /// Finds out what a word is indexed as: one word, or several in rare scripts.
+    /// Determines the words under which a word of a caption is indexed: usually one, but several in rare scripts.
     fn stem(&mut self, word: &str) {
         let split = indexed_words(&self.language.stem(word));
         if self.stemmed.len() == MAX_STEMMED {
@@ -88,7 +88,8 @@ impl CaptionIndexBuilder {
         CaptionIndex { rows: self.rows, lengths: self.lengths, words, postings }
     }
 
-    /// Calls `each` with every entry of the postings of every word, by the number of the word, in order of captions.
+    /// Calls `each` with every entry of the postings of every word, and with the number of the word, in the order of
+    /// captions.
     fn for_each_entry(&self, words: usize, mut each: impl FnMut(usize, &[u8])) {
         let mut last_captions = vec![0; words];
         let (mut rest, mut occurrences, mut entry) = (&self.sequence[..], Vec::new(), Vec::new());

@@ -1,14 +1,16 @@
-//! Encodes the captions that contain a word, with the positions of the word in each, as differences in groups of seven bits.
+//! Encodes the captions that contain a word, and the positions of the word in each caption, as differences in groups of
+//! seven bits.
 //!
-//! An entry begins with the difference from the number of the previous caption, doubled, plus one if the word occurs there
-//! more than once. The number of positions follows if there are several, and then the differences of the positions.
+//! An entry begins with the difference from the number of the previous caption, doubled, plus one if the word occurs in
+//! the caption more than once. If there are several positions, their number follows. The differences of the positions
+//! come last.
 
 const GROUP_BITS: u32 = 7;
-/// The bit that marks that more groups of the same number follow.
+/// The bit that marks that another group of the same number follows.
 const MORE: u8 = 1 << GROUP_BITS;
 
-/// Adds an entry with the positions of the word, in increasing order. `difference` is the difference from the number of the
-/// previous caption.
+/// Adds an entry with the positions of the word, which must be in increasing order. `difference` is the difference from
+/// the number of the previous caption.
 pub fn write_entry(
     to: &mut Vec<u8>,
     difference: u32,
@@ -26,13 +28,13 @@ pub fn write_entry(
     }
 }
 
-/// Iterates over each caption that contains a word and each position of the word there, in increasing order. Damaged bytes
-/// end the iteration.
+/// Iterates over the captions that contain a word and over the positions of the word in each, in increasing order.
+/// Damaged bytes end the iteration.
 pub struct Postings<'a> {
     rest: &'a [u8],
     caption: u32,
     position: u32,
-    /// The number of positions that follow in this caption.
+    /// The number of positions in the current caption that are still to come.
     remaining: u64,
 }
 

@@ -8,8 +8,8 @@ use tessera_search::text::{
 };
 
 impl CaptionIndex {
-    /// Returns the rows of the media items whose captions match the expression of a query, in increasing order, with their
-    /// scores. A lower score is better.
+    /// Returns the rows of the media items whose captions match the expression of a query, in increasing order, with
+    /// their scores. A lower score is better.
     pub fn search(&self, query: &FullTextQuery) -> Vec<(i64, f32)> {
         let search = CaptionSearch { index: self, query, totals: self.totals() };
         let found = search.matches(&query.expression).0.into_iter();
@@ -17,7 +17,7 @@ impl CaptionIndex {
         found.filter_map(|(caption, score)| Some((row(caption)?, single(-score)))).collect()
     }
 
-    /// Returns how often each caption contains these words one after the other, if at all.
+    /// Returns the captions that contain these words one after the other, with how often they do.
     fn count_occurrences(&self, words: &[String]) -> Vec<(u32, u32)> {
         let [first, others @ ..] = words else { return Vec::new() };
         if others.is_empty() {
@@ -91,7 +91,7 @@ fn count_by_caption(occurrences: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, 
     counts
 }
 
-/// Converts a score to the precision of responses.
+/// Converts a score to the precision in which scores are returned.
 #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
 fn single(score: f64) -> f32 {
     score as f32

@@ -1,4 +1,5 @@
-//! Members that arrive in order of row have the files of members that arrive in order of path.
+//! Tests that members that arrive in the order of rows give the same files as members that arrive in the order of
+//! paths.
 
 use std::{ffi::OsString, fs, os::unix::ffi::OsStringExt as _};
 
@@ -70,7 +71,7 @@ fn features() -> impl Strategy<Value = MediaFeatures> {
     )
 }
 
-/// The order of the clustered ones, which have a row each.
+/// Returns the order of the clustered members, each of which has a row.
 fn member_order(all: &[MediaFeatures]) -> PathOrder {
     let mut paths = MemberPaths::default();
     for found in all.iter().filter(|found| found.assignment.is_some()) {
@@ -79,7 +80,7 @@ fn member_order(all: &[MediaFeatures]) -> PathOrder {
     paths.into_order()
 }
 
-/// The names with their numbers, the bytes of the columns, and those of each file of vectors.
+/// The names with their numbers, the bytes of the columns, and the bytes of each vector file.
 type IndexBytes = (Vec<(String, u32)>, Vec<Vec<u8>>);
 
 fn built(mut builder: IndexBuilder, order: PathOrder, all: Vec<MediaFeatures>) -> DatasetIndex {

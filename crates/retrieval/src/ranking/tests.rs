@@ -1,4 +1,4 @@
-//! Rankings of random indexes, compared with a scan of all members for each cluster.
+//! Compares the rankings of random indexes with a scan of all members for each cluster.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ struct Member {
     score: f32,
 }
 
-/// Few different values, so that there are ties.
+/// Returns members with few different scores, so that there are ties.
 fn member() -> impl Strategy<Value = Member> {
     let score = prop_oneof![
         9 => (-2..6_i8).prop_map(|value| f32::from(value) / 4.0),
@@ -32,7 +32,7 @@ fn member() -> impl Strategy<Value = Member> {
     let (picture, video) = (proptest::option::of(0..5_i64), proptest::option::of(0..3_u32));
     (picture, video, 0..240_u32, any::<bool>(), score).prop_map(
         |(picture, video, cluster, matches, score)| Member {
-            // The rows of pictures without their own member are above all others.
+            // The rows of pictures that are not members themselves are above all other rows.
             picture: picture.map(|picture| 10_000 + picture),
             video: video.filter(|_| picture.is_none()),
             cluster,
@@ -65,7 +65,7 @@ fn ranking_of(members: &[Member], is_scored: bool) -> ClusterRanking {
     ClusterRanking::new(index_of(members), Granularity::new(0).unwrap(), mask, scores)
 }
 
-/// The matching members with their rows, of one cluster or of all.
+/// Returns the matching members with their rows, of one cluster or of all.
 fn selected(members: &[Member], is_scored: bool, cluster: Option<u32>) -> Vec<(i64, &Member)> {
     (100..)
         .zip(members)
@@ -74,7 +74,7 @@ fn selected(members: &[Member], is_scored: bool, cluster: Option<u32>) -> Vec<(i
         .collect()
 }
 
-/// All clusters, by a stable sort of the clusters by their best score.
+/// Returns all clusters, by a stable sort by their best score.
 fn expected(members: &[Member], is_scored: bool) -> Vec<ClusterMatch> {
     let clusters: BTreeSet<u32> = members.iter().map(|member| member.cluster).collect();
     let mut found: Vec<(f32, ClusterMatch)> = Vec::new();

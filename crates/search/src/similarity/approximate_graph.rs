@@ -1,4 +1,4 @@
-//! Computes the neighbor graph of many rows in n log n. A few neighbors are missed; they are the same ones each time.
+//! Computes the neighbor graph of many rows in n log n. A few neighbors are missed, but the same ones each time.
 //!
 //! Rows in the same leaf of any of several projection trees are compared first. Then each row is compared with the
 //! neighbors of its neighbors (NN-descent: Dong, Charikar, Li, 2011).
@@ -18,7 +18,7 @@ use super::{
     row_lists::RowLists,
 };
 
-/// Number of trees. With 16 trees, one neighbor in a thousand fewer is found among photographs. A tree costs as much as
+/// Number of trees. With 16 trees, one more neighbor in a thousand is missed among photographs. A tree costs as much as
 /// comparing every row with 2,000 rows.
 const TREES: usize = 24;
 /// Number of trees in a range. The result of a range has neighbors for all rows, so a range takes several trees.

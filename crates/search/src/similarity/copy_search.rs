@@ -47,8 +47,8 @@ impl CopySearch {
         })
     }
 
-    /// Returns the rows with the smallest distances, and the rows whose hash is close to that of a rotated view or its
-    /// mirror image.
+    /// Returns the rows with the smallest distances, and the rows whose hash is close to the hash of a rotated view or
+    /// of its mirror image.
     pub fn candidates(&self, distances: &[f32], hashes: &[u64]) -> Vec<CopyCandidate> {
         let nearest = nearest_rows(distances, MAX_COPY_CANDIDATES).into_iter();
         let mut candidates: Vec<CopyCandidate> =

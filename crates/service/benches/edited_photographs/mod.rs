@@ -1,4 +1,5 @@
-//! Edits of photographs that benches look for: light ones, heavy ones that hardly a descriptor survives, and turns.
+//! Edits photographs, so that benches can look for the edits: light edits, heavy edits that hardly any descriptor
+//! survives, and rotations.
 
 use std::{fs, io::Cursor, path::Path};
 
@@ -8,21 +9,21 @@ use image::{
     imageops::{self, FilterType},
 };
 
-/// Edits of each kind.
+/// The number of edits of each kind.
 pub const EDITS: usize = 5;
-/// Angle of a turned edit, in degrees.
+/// The angle of a rotated edit, in degrees.
 const TURN: f32 = 8.0;
 
 pub type Edits = fn(&RgbImage) -> [Vec<u8>; EDITS];
 
-/// Each kind of edits, and what it does to a photograph.
+/// Each kind of edits, with a description of what it does to a photograph.
 pub const EDIT_KINDS: [(&str, Edits); 3] = [
     ("light edits (half size, JPEG q25, 5 % crop, mirror, brightness 1.35)", light_edits),
     ("heavy edits (turned 8 degrees, 30 % off a corner, gray, banner, blur)", heavy_edits),
     ("turned (90, 180, 270 degrees, mirrored crop, mirrored and turned)", turned_edits),
 ];
 
-/// The photographs of a folder, in the order of their names; other files are left out.
+/// Reads the photographs of a folder, in the order of their names. Other files are skipped.
 pub fn photographs(folder: &Path) -> Vec<RgbImage> {
     let mut paths: Vec<_> =
         fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -31,7 +32,7 @@ pub fn photographs(folder: &Path) -> Vec<RgbImage> {
     paths.iter().filter_map(decoded).collect()
 }
 
-/// Half the size, strong compression, no border, mirrored, and brighter; as files.
+/// Returns files with half the size, strong compression, no border, mirrored, and brighter.
 fn light_edits(photograph: &RgbImage) -> [Vec<u8>; EDITS] {
     let (width, height) = photograph.dimensions();
     let half = imageops::resize(photograph, width / 2, height / 2, FilterType::Triangle);
@@ -50,7 +51,8 @@ fn light_edits(photograph: &RgbImage) -> [Vec<u8>; EDITS] {
     ]
 }
 
-/// Turned by [`TURN`], 30 % cut off from a corner, gray, with a banner, and blurred by 3 pixels in 500; as files.
+/// Returns files rotated by [`TURN`], with 30 % cut off at a corner, gray, with a banner, and blurred by 3 pixels in
+/// 500.
 fn heavy_edits(photograph: &RgbImage) -> [Vec<u8>; EDITS] {
     let (width, height) = photograph.dimensions();
     let corner = imageops::crop_imm(photograph, 0, 0, width * 84 / 100, height * 84 / 100);
@@ -68,7 +70,8 @@ fn heavy_edits(photograph: &RgbImage) -> [Vec<u8>; EDITS] {
     ]
 }
 
-/// Turned by one to three quarters, mirrored with 30 % cut off from a corner, and mirrored and turned by a quarter.
+/// Returns files rotated by one to three quarter turns, mirrored with 30 % cut off at a corner, and mirrored and
+/// rotated by a quarter turn.
 fn turned_edits(photograph: &RgbImage) -> [Vec<u8>; EDITS] {
     let (width, height) = photograph.dimensions();
     let corner = imageops::crop_imm(photograph, 0, 0, width * 84 / 100, height * 84 / 100);
@@ -82,7 +85,7 @@ fn turned_edits(photograph: &RgbImage) -> [Vec<u8>; EDITS] {
     turned.map(|edited| jpeg(&edited, 90))
 }
 
-/// The photograph turned about its center; what was outside is gray.
+/// Rotates the photograph about its center. Pixels from outside the photograph are gray.
 fn turned(photograph: &RgbImage) -> RgbImage {
     let (width, height) = photograph.dimensions();
     let (sine, cosine) = TURN.to_radians().sin_cos();
@@ -95,7 +98,7 @@ fn turned(photograph: &RgbImage) -> RgbImage {
     })
 }
 
-/// A white band with black bars across the lower part, the same on every photograph.
+/// Adds a white band with black bars across the lower part. It is the same on every photograph.
 fn with_banner(photograph: &RgbImage) -> RgbImage {
     let (width, height) = photograph.dimensions();
     RgbImage::from_fn(width, height, |x, y| {

@@ -1,8 +1,8 @@
-//! The processor time that a bench uses.
+//! Measures the processor time that a bench uses.
 
 use std::fs;
 
-/// Processor time of this process, in user mode and in the kernel.
+/// Returns the processor time of this process, in user mode and in the kernel.
 pub fn cpu_seconds() -> f64 {
     let status = fs::read_to_string("/proc/self/stat").unwrap();
     let (_, fields) = status.rsplit_once(')').unwrap();

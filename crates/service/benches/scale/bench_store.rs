@@ -1,4 +1,4 @@
-//! The store of the bench: a file, or a schema of its own on the server that `TESSERA_TEST_STORE` names.
+//! The store of the bench, which is a file or a separate schema on the server that `TESSERA_TEST_STORE` names.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ use tessera_store::{
 };
 use tessera_testing::server_schema::ServerSchema;
 
-/// Stands for a file among the arguments of a role.
+/// The argument of a role that means a file.
 const FILE: &str = "file";
 
 pub struct BenchStore {
     /// The index folder.
     pub data: PathBuf,
     pub address: Option<StoreAddress>,
-    /// The address as the argument of a role.
+    /// The address, as an argument of a role.
     pub argument: String,
 }
 
@@ -27,7 +27,7 @@ impl BenchStore {
         Self { data: data.into(), address, argument }
     }
 
-    /// The same with an index folder of its own.
+    /// Returns the same store with a separate index folder.
     pub fn of_another_machine(&self, name: &str) -> Self {
         let data = self.data.join(name);
         Self { data, address: self.address.clone(), argument: self.argument.clone() }
@@ -40,7 +40,7 @@ impl BenchStore {
         }
     }
 
-    /// Those of a process that serves; on a server, others do the work.
+    /// Returns the settings of a process that serves. On a server, other processes do the work.
     pub fn settings(&self) -> DeploymentSettings {
         DeploymentSettings {
             store: self.address.clone(),
@@ -50,7 +50,7 @@ impl BenchStore {
     }
 }
 
-/// A schema with the tables of a store, and its address for the arguments of a role.
+/// Creates a schema with the tables of a store. Returns it with its address for the arguments of a role.
 pub fn create_schema() -> (Option<ServerSchema>, String) {
     let Some(schema) = ServerSchema::create(run) else { return (None, FILE.to_owned()) };
     let address = schema.address();

@@ -1,20 +1,20 @@
-//! The table of figures: one row per measurement, one column per number of media items.
+//! The table of figures, with one row per measurement and one column per number of media items.
 
 use std::collections::BTreeMap;
 
-/// What a role of the bench prints before each figure, so that other output is ignored.
+/// The mark that a role of the bench prints before each figure, so that other output is ignored.
 const MARK: &str = "figure";
 
-/// Prints a figure of one size, as [`Figures::read`] expects it.
+/// Prints a figure of one size, in the form that [`Figures::read`] expects.
 pub fn report(name: &str, unit: &str, value: f64) {
     println!("{MARK}\t{name}\t{unit}\t{value}");
 }
 
 #[derive(Default)]
 pub struct Figures {
-    /// In the order of the first report.
+    /// The names in the order in which they were first reported.
     names: Vec<String>,
-    /// By name, then by number of media items.
+    /// The values by name and number of media items.
     values: BTreeMap<String, BTreeMap<usize, f64>>,
 }
 
@@ -32,7 +32,7 @@ impl Figures {
         }
     }
 
-    /// Prints a Markdown table. The exponent is that of the growth between the two largest sizes.
+    /// Prints a Markdown table. The exponent is the growth between the two largest sizes.
     pub fn print(&self) {
         let sizes: Vec<usize> =
             self.values.values().flat_map(|by_size| by_size.keys().copied()).collect();
@@ -57,7 +57,7 @@ fn exponent(by_size: &BTreeMap<usize, f64>) -> String {
     format!("{:.2}", (high / low).ln() / (most as f64 / fewer as f64).ln())
 }
 
-/// Three digits, or all digits before the point.
+/// Rounds to three digits, or to all digits before the decimal point.
 fn rounded(value: f64) -> String {
     let decimals =
         if value < 1.0 { 3 } else { usize::from(value < 100.0) + usize::from(value < 10.0) };

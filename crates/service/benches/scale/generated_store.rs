@@ -1,5 +1,5 @@
-//! Generates a dataset of any size in a new store: families of similar media items with captions, labels,
-//! thumbnails and embeddings, clustered by their families.
+//! Generates a dataset of any size in a new store. It has families of similar media items with captions, labels,
+//! thumbnails and embeddings, which are clustered by family.
 
 use std::{
     ops::Range,
@@ -37,22 +37,22 @@ use super::{
 };
 
 pub const DATASET: DatasetId = DatasetId(Uuid::from_u128(1));
-/// Similar items per family: 40,000 families in a million.
+/// The number of similar items per family, which gives 40,000 families in a million items.
 pub const FAMILY: usize = 25;
-/// Labels of this many families each, besides those of [`SHARED_LABELS`].
+/// The number of families that share a label, in addition to the [`SHARED_LABELS`].
 const FAMILY_LABELS: usize = 80;
-/// Labels with the number of families of which one has it.
+/// Labels, each with the number of families of which one has it.
 pub const SHARED_LABELS: [(&str, usize); 3] =
     [("of_a_tenth", 10), ("of_a_hundredth", 100), ("of_a_thousandth", 1000)];
-/// Members of the clusters at each level.
+/// The number of members of the clusters at each level.
 const CLUSTER_SIZES: [usize; Granularity::LEVELS] = [5, FAMILY, FAMILY, 4 * FAMILY, 40 * FAMILY];
-/// Media items written in one transaction.
+/// The number of media items that are written in one transaction.
 const BATCH: usize = 10_000;
-/// Captions that the text space is trained on.
+/// The number of captions on which the text space is trained.
 const TRAINING_CAPTIONS: usize = 20_000;
 const THUMBNAIL_BYTES: usize = 1_000;
 
-/// Writes `size` media items. The rows of the store are numbered as they are.
+/// Writes `size` media items, which are numbered like the rows of the store.
 pub fn fill(store: &BenchStore, folder: &Path, size: usize) {
     let started = Instant::now();
     let store = store.open();
@@ -131,7 +131,7 @@ fn labels(number: usize) -> Vec<String> {
     shared.chain([word(family % FAMILY_LABELS)]).collect()
 }
 
-/// Clusters of equal sizes, in the order of their members.
+/// Writes clusters of equal size, in the order of their members.
 fn write_clusters(store: &Store, size: usize) -> Result<(), StoreError> {
     for first in (0..size).step_by(BATCH) {
         let count = BATCH.min(size - first);
@@ -169,7 +169,7 @@ fn write_clusters(store: &Store, size: usize) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The look that the members of a family share.
+/// The visual features that the members of a family share.
 pub struct Family {
     center: Vec<f32>,
     random: Random,
@@ -191,7 +191,7 @@ impl Family {
             width: 4000,
             height: 3000,
             descriptor: self.descriptor(),
-            // Random corners: no pictures but those of an added batch are near-duplicates.
+            // The corners are random, so that no pictures are near-duplicates except those of an added batch.
             keypoints: Keypoints::from_bytes(
                 &(0..64 * 18).map(|_| self.random.byte()).collect::<Vec<u8>>(),
             ),
@@ -202,7 +202,7 @@ impl Family {
         }
     }
 
-    /// A unit vector near the center.
+    /// Returns a unit vector near the center.
     fn descriptor(&mut self) -> Vec<f16> {
         let near = self.center.iter().map(|value| value + 0.4 * (self.random.number() - 0.5));
         let near: Vec<f32> = near.collect();

@@ -1,4 +1,4 @@
-//! Further processes with a store on a server: services, and workers.
+//! Runs further processes with a store on a server: services and workers.
 
 use std::{
     env,
@@ -13,7 +13,7 @@ use super::bench_store::{BenchStore, text};
 
 const WORKERS: usize = 3;
 
-/// Are killed when this is dropped.
+/// The processes, which are killed when this is dropped.
 pub struct OtherProcesses {
     children: Vec<Child>,
     /// The address of a second service.

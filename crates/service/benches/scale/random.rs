@@ -1,13 +1,13 @@
-//! Repeatable random numbers, words and captions.
+//! Reproducible random numbers, words and captions.
 
-/// Words of the captions; their frequency decreases quadratically.
+/// The number of words in the captions. The frequency of the words decreases quadratically.
 pub const WORDS: usize = 3_000;
 const WORDS_PER_CAPTION: usize = 12;
 
 pub struct Random(pub u64);
 
 impl Random {
-    /// From 0.0 to 1.0, exclusive.
+    /// Returns a number from 0.0 to 1.0, exclusive.
     pub fn number(&mut self) -> f32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         f32::from(u16::try_from(self.0 >> 48).unwrap()) / 65_536.0

@@ -1,4 +1,4 @@
-//! What this process and its files use.
+//! Measures what this process and its files use.
 
 use std::{
     fs,
@@ -6,22 +6,22 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Ticks per second of the times in `/proc`.
+/// The number of ticks per second in the times in `/proc`.
 const TICKS: f64 = 100.0;
 
 static WHOLE_MACHINE: AtomicBool = AtomicBool::new(false);
 
-/// From now on, [`cpu_seconds`] is that of all processes: a server does a part of the work.
+/// Makes [`cpu_seconds`] return the time of all processes from now on, because a server does a part of the work.
 pub fn count_whole_machine() {
     WHOLE_MACHINE.store(true, Ordering::Relaxed);
 }
 
-/// Processor time of this process or of the whole machine, in user mode and in the kernel.
+/// Returns the processor time of this process or of the whole machine, in user mode and in the kernel.
 pub fn cpu_seconds() -> f64 {
     if WHOLE_MACHINE.load(Ordering::Relaxed) {
         let times = fs::read_to_string("/proc/stat").unwrap();
         let fields = times.lines().next().unwrap().split_whitespace().skip(1);
-        // In user mode, also of low priority, and in the kernel.
+        // The first three fields are user mode, user mode with low priority, and the kernel.
         let ticks = fields.take(3).map(|ticks| ticks.parse::<f64>().unwrap());
         return ticks.sum::<f64>() / TICKS;
     }
@@ -32,14 +32,14 @@ pub fn cpu_seconds() -> f64 {
     ticks.sum::<f64>() / TICKS
 }
 
-/// In MiB.
+/// Returns a kind of memory in MiB.
 pub fn memory(which: &str) -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with(which)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
 }
 
-/// Lets the highest memory be measured from now on.
+/// Restarts the measurement of the highest memory.
 pub fn reset_highest_memory() {
     fs::write("/proc/self/clear_refs", "5").unwrap();
 }
@@ -53,7 +53,7 @@ pub fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / 1024.0 / 1024.0
 }
 
-/// The value below which this part of the times is; sorts them.
+/// Returns the value below which this share of the times is. Sorts the times.
 pub fn percentile(times: &mut [f64], part: f64) -> f64 {
     times.sort_unstable_by(f64::total_cmp);
     times[((times.len() - 1) as f64 * part) as usize]

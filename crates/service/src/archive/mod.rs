@@ -1,4 +1,5 @@
-//! The archive of an export: a ZIP file with the pictures first, then the metadata, which names those that could be read.
+//! Writes the archive of an export, a ZIP file. The pictures come first, because the metadata after them names only
+//! pictures that could be read.
 
 mod metadata;
 
@@ -22,13 +23,13 @@ use tessera_store::{
 
 pub(crate) use metadata::{ArchiveContent, SourceFolders};
 
-/// Share of the progress for copying pictures.
+/// The share of the progress that copying pictures takes.
 const PICTURES_SHARE: f64 = 0.9;
 
 type Zip<'a> = ZipWriter<ArchiveFile<'a>>;
 
-/// After an error, the rest is discarded: when a `ZipWriter` is dropped, it tries to finish the
-/// archive, and prints to the terminal if that fails.
+/// The file of an archive. After an error, it discards everything that is written, because a dropped `ZipWriter` tries
+/// to finish the archive, and prints to the terminal if that fails.
 struct ArchiveFile<'a> {
     file: &'a mut ClaimedFile,
     failed: &'a AtomicBool,
@@ -53,7 +54,7 @@ impl io::Seek for ArchiveFile<'_> {
     }
 }
 
-/// Reports the progress, 0.0-1.0, and returns how many pictures could not be read.
+/// Writes an archive. Reports the progress (0.0-1.0), and returns how many pictures could not be read.
 pub(crate) fn write(
     content: &ArchiveContent,
     file: &mut ClaimedFile,
@@ -81,7 +82,7 @@ fn write_members(
         missing = write_pictures(content, zip, |part| report(part * PICTURES_SHARE))?;
     }
     report(PICTURES_SHARE)?;
-    // The size is unknown, so leave room for more than 4 GiB.
+    // The size is unknown, so there must be room for more than 4 GiB.
     let options = SimpleFileOptions::default().large_file(true);
     match content.export.spec.format {
         ExportFormat::Json => {
@@ -89,7 +90,7 @@ fn write_members(
             metadata::write_json(content, zip, &missing)?;
         }
         ExportFormat::Parquet => {
-            // Its columns are already compressed.
+            // The columns of Parquet are already compressed.
             let stored = options.compression_method(CompressionMethod::Stored);
             zip.start_file("metadata.parquet", stored)?;
             metadata::write_parquet(content, zip, &missing)?;
@@ -105,7 +106,7 @@ pub(crate) fn write_metadata_json(
     metadata::write_json(content, out, &HashSet::new())
 }
 
-/// Copies the pictures. Returns the rows of those that could not be read.
+/// Copies the pictures. Returns the rows of pictures that could not be read.
 fn write_pictures(
     content: &ArchiveContent,
     zip: &mut Zip,
@@ -153,7 +154,7 @@ fn write_picture(
         Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
         Err(_) => return Ok(false),
     };
-    // Pictures are already compressed; one may have grown since it was indexed.
+    // A picture is already compressed, and may have grown since it was indexed.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .large_file(file.length().is_ok_and(|length| length > u64::from(u32::MAX / 2)));

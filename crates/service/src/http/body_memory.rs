@@ -1,4 +1,4 @@
-//! Memory for request bodies that are read whole before their request has its turn.
+//! Limits the memory for request bodies that are read as a whole before their request is processed.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,8 +13,8 @@ use super::{
     problem::Problem,
 };
 
-/// Large selections and query images share it: a request waits until its part is free. Memory for
-/// bodies is thus bounded whatever the number of connections.
+/// The memory that large selections and query images share. A request waits until enough of it is free, so the memory
+/// for bodies is bounded, whatever the number of connections is.
 #[derive(Clone)]
 pub struct BodyMemory {
     all_kib: u32,
@@ -32,8 +32,8 @@ impl BodyMemory {
         u64::from(self.all_kib).saturating_sub(self.free_kib.available_permits() as u64) << 10
     }
 
-    /// Reserves memory for the body of a request with an accepted length. 503 if it does not become free
-    /// in time.
+    /// Reserves memory for the body of a request, whose declared length must be acceptable. Fails with 503 if the
+    /// memory does not become free in time.
     pub async fn reserve_for(
         &self,
         request: Request,
@@ -96,7 +96,7 @@ mod tests {
         drop(copy);
         assert_eq!(memory.reserved_bytes(), 0);
         assert!(memory.reserve(3 << 10).await.is_ok());
-        // More than there is at all.
+        // This is more than the whole memory.
         assert!(memory.reserve(4 << 10).await.is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! The limit of open connections, and the monitor of each, which detects clients that are idle or stalled. When the limit is
-//! reached, the client that has kept the service waiting longest makes room for the next one.
+//! Limits the number of open connections, and monitors each connection for clients that are idle or stalled. When the
+//! limit is reached, the client that has kept the service waiting longest is evicted for the next client.
 
 use std::{
     future::pending,
@@ -34,11 +34,11 @@ use tessera_store::lock;
 pub struct ConnectionSlots {
     limits: Arc<ServerLimits>,
     open: Mutex<Vec<ConnectionMonitor>>,
-    /// A connection was closed, or may be closed for another one.
+    /// Notified when a connection was closed, or when one may be evicted.
     changed: Arc<Notify>,
 }
 
-/// The slot of one connection, free again when dropped.
+/// The slot of one connection, which becomes free when it is dropped.
 pub struct ConnectionSlot {
     pub monitor: ConnectionMonitor,
     slots: Arc<ConnectionSlots>,
@@ -53,7 +53,7 @@ impl ConnectionSlots {
         lock(&self.open).len()
     }
 
-    /// Waits for a free slot, and evicts a waiting client if there is none.
+    /// Waits for a free slot. If there is none, evicts a client that keeps the service waiting.
     pub async fn acquire(self: &Arc<Self>) -> ConnectionSlot {
         loop {
             let next_eviction = match self.try_acquire() {
@@ -73,7 +73,8 @@ impl ConnectionSlots {
         }
     }
 
-    /// Takes a free slot. If there is none, starts the eviction of one client, or returns when one can be evicted.
+    /// Takes a free slot. If there is none, starts the eviction of one client, or returns the time at which one can be
+    /// evicted.
     fn try_acquire(self: &Arc<Self>) -> Result<ConnectionSlot, Option<Instant>> {
         let mut open = lock(&self.open);
         if open.len() >= self.limits.max_connections {
@@ -87,7 +88,7 @@ impl ConnectionSlots {
 
 fn evict_longest_waiting(open: &[ConnectionMonitor]) -> Option<Instant> {
     if open.iter().any(ConnectionMonitor::is_evicted) {
-        // Its slot becomes free in a moment.
+        // The slot of the evicted client becomes free in a moment.
         return None;
     }
     let evictable = open.iter().filter_map(|monitor| Some((monitor.evictable_from()?, monitor)));
@@ -108,18 +109,18 @@ impl Drop for ConnectionSlot {
 
 #[derive(Clone)]
 pub struct ClientConnection {
-    /// The address of this machine that the client connected to.
+    /// The address of this machine to which the client connected.
     pub local: SocketAddr,
     pub remote: SocketAddr,
     pub monitor: ConnectionMonitor,
 }
 
-/// The state of one connection; clones share it.
+/// The state of one connection. Clones share it.
 #[derive(Clone)]
 pub struct ConnectionMonitor {
     activity: Arc<watch::Sender<ConnectionActivity>>,
     limits: Arc<ServerLimits>,
-    /// Notified when whether the connection can be evicted may have changed.
+    /// Notified when it may have changed whether the connection can be evicted.
     phase_changed: Arc<Notify>,
 }
 
@@ -127,22 +128,22 @@ pub struct ConnectionMonitor {
 struct ConnectionActivity {
     phase: ConnectionPhase,
     since: Instant,
-    /// Since when the client accepts no bytes.
+    /// The time since which the client accepts no bytes, if it accepts none.
     blocked_since: Option<Instant>,
     write_budget: StallBudget,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ConnectionPhase {
-    /// No byte was received yet.
+    /// No byte has been received yet.
     New,
-    /// A part of a request head was received.
+    /// A part of a request head has been received.
     Head,
-    /// A request is being handled, under limits of its own.
+    /// A request is being handled, with separate limits.
     Response,
-    /// The response is complete, and may still be in transit.
+    /// The response is complete, but may still be in transit.
     Idle,
-    /// The connection is closed to make room for another one.
+    /// The connection is being closed to make room for another one.
     Evicted,
 }
 
@@ -158,8 +159,8 @@ impl ConnectionActivity {
         phase.into_iter().chain(stuck).min()
     }
 
-    /// Returns when the connection may be closed for another client. A client with a request or a
-    /// response in transit keeps it.
+    /// Returns the time from which on the connection may be closed for another client, or `None` while a request is
+    /// being handled or a response is in transit.
     fn evictable_from(&self, limits: &ServerLimits) -> Option<Instant> {
         match self.phase {
             _ if self.blocked_since.is_some() => None,
@@ -185,7 +186,7 @@ impl ConnectionMonitor {
         self.activity.borrow().evictable_from(&self.limits)
     }
 
-    /// Closes the connection, unless a request has arrived meanwhile.
+    /// Evicts the connection, unless a request has arrived meanwhile.
     pub fn evict(&self) {
         self.activity.send_if_modified(|state| {
             let evictable = state.evictable_from(&self.limits).is_some();
@@ -204,7 +205,7 @@ impl ConnectionMonitor {
         Arc::ptr_eq(&self.activity, &other.activity)
     }
 
-    /// Completes when the client was idle or stalled for too long.
+    /// Completes when the client has been idle or stalled for too long.
     pub async fn timed_out(&self) {
         let mut changes = self.activity.subscribe();
         loop {
@@ -216,7 +217,7 @@ impl ConnectionMonitor {
                 }
             };
             tokio::select! {
-                // `self` keeps the channel open.
+                // `self` keeps the channel open, so this cannot fail.
                 _ = changes.changed() => {}
                 () = too_long => return,
             }
@@ -237,7 +238,7 @@ impl ConnectionMonitor {
         }
     }
 
-    /// Records how many bytes the client accepted; `None` if it accepts none for now.
+    /// Records how many bytes the client accepted, or that it currently accepts none (`None`).
     fn on_write(&self, accepted: Option<usize>) {
         self.activity.send_if_modified(|state| {
             let blocked_before = state.blocked_since;
@@ -252,8 +253,8 @@ impl ConnectionMonitor {
     }
 }
 
-/// Middleware that records when a request arrives and when its response is complete, and limits how
-/// slowly its body may arrive.
+/// Middleware that records when a request arrives and when its response is complete, and that limits how slowly its
+/// body may arrive.
 pub async fn monitor_response(
     State(observer): State<RequestObserver>,
     Extension(ClientConnection { monitor, remote, .. }): Extension<ClientConnection>,
@@ -269,7 +270,7 @@ pub async fn monitor_response(
     response.map(|body| Body::new(MonitoredBody { body, monitor, observation }))
 }
 
-/// A response body; dropping it means that the response is complete.
+/// A response body. When it is dropped, the response is complete.
 struct MonitoredBody {
     body: Body,
     monitor: ConnectionMonitor,

@@ -1,5 +1,5 @@
-//! `GET datasets`, `GET dataset/{id}`, and `GET enrichment/{id}/context` in the hosted format, with the models behind the
-//! enrichments of this service.
+//! `GET datasets`, `GET dataset/{id}`, and `GET enrichment/{id}/context`. The latter has the format of hosted services,
+//! and names the models behind the enrichments of this service.
 
 use std::collections::BTreeMap;
 
@@ -96,13 +96,13 @@ pub async fn enrichment_context(
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceModel {
-    /// The user's own model of pictures and texts.
+    /// The user's own model, for pictures and texts.
     OwnPair,
-    /// The user's own model of pictures.
+    /// The user's own model, for pictures only.
     OwnImageEncoder,
     TextSpace,
     Labels,
-    /// Labels of the user's own model, listed in place of those above.
+    /// The labels of the user's own model, which are listed instead of `Labels`.
     OwnLabels,
     Objects,
 }
@@ -117,7 +117,7 @@ impl ServiceModel {
         Self::Objects,
     ];
 
-    /// Whether datasets of a deployment can have it.
+    /// Whether datasets of a deployment can have this model.
     pub fn is_available(self, deployment: &Deployment) -> bool {
         let Some(own) = deployment.settings.model.as_deref() else {
             return matches!(self, Self::TextSpace | Self::Labels | Self::Objects);
@@ -145,7 +145,8 @@ impl ServiceModel {
         }
     }
 
-    /// The enrichment as spelled on the wire. That of an image encoder is our own: the known ones include texts.
+    /// Returns the enrichment in the spelling of the wire. An image encoder has a name of our own, because the known
+    /// enrichments include texts.
     pub fn enrichment(self) -> &'static str {
         match self {
             Self::OwnPair => "MULTIMODEL_IMAGE_ENCODING",
@@ -174,7 +175,7 @@ impl ServiceModel {
         }
     }
 
-    /// What is special about it in a dataset.
+    /// Returns what is special about this model in a dataset.
     pub fn metadata(self, dataset: &Enrichments) -> ModelMetadataBody {
         let CaptionLanguage { indexed, chosen } = dataset.record.language;
         let origin = if chosen.is_some() { "as chosen" } else { "as detected in them" };

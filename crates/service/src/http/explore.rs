@@ -1,5 +1,5 @@
-//! `GET explore/{id}`: the clusters of a dataset, largest first, or those that match a query. The parameters that select and rank
-//! are read here for exports, too.
+//! `GET explore/{id}`: the clusters of a dataset, largest first, or the clusters that match a query. The parameters
+//! that select and rank are read here, for exports as well.
 
 use axum::{Json, extract::State};
 use utoipa_axum::routes;
@@ -32,7 +32,7 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(explore))
 }
 
-/// One page of clusters: all of them, or those that match an anchor, a caption or filters.
+/// Returns one page of clusters: all clusters, or those that match an anchor, a caption or filters.
 #[utoipa::path(
     get,
     path = "/explore/{dataset_id}",
@@ -148,7 +148,7 @@ pub fn parse_optional_search(
     })
 }
 
-/// Both parts of an anchor; a lenient service finds out the type.
+/// Reads both parts of an anchor. A lenient service determines a missing type itself.
 fn anchor(state: &AppState, params: &QueryParams) -> Result<Option<RequestedAnchor>, Problem> {
     if params.text(query::ANCHOR_MEDIA_ID).is_none() && params.text(query::ANCHOR_TYPE).is_none() {
         return Ok(None);
@@ -162,7 +162,7 @@ fn anchor(state: &AppState, params: &QueryParams) -> Result<Option<RequestedAnch
     Ok(Some(RequestedAnchor { media, kind }))
 }
 
-/// `caption` or its deprecated name, but not both.
+/// Reads `caption` or its deprecated name, but not both.
 fn caption(params: &QueryParams) -> Result<Option<String>, Problem> {
     let (new, old) = (params.text(query::CAPTION), params.text(query::IMAGE_CAPTION));
     if new.is_some() && old.is_some() {
@@ -201,7 +201,7 @@ fn filters(state: &AppState, params: &QueryParams) -> Result<Vec<Filter>, Proble
     Ok(filters)
 }
 
-/// A JSON array of strings; a lenient service also accepts `[dog,cat]`.
+/// Reads a JSON array of strings. A lenient service also accepts `[dog,cat]`.
 fn parse_list(
     state: &AppState,
     params: &QueryParams,

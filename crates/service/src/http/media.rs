@@ -1,5 +1,5 @@
-//! The files that links lead to: pictures, videos and thumbnails, opened by the signature of their link or with a token, and how
-//! any file is sent, whole or a range of it.
+//! The files behind links: pictures, videos and thumbnails, which are opened by the signature of their link or with a
+//! token. Any file can be sent as a whole or as a range.
 
 use std::{
     io::{self, Read as _, Seek as _, SeekFrom},
@@ -32,7 +32,7 @@ use tessera_media::ingest::{SourceFile, video::VideoContainer};
 use tessera_model::MediaId;
 use tessera_wire::endpoints::query;
 
-/// The content behind such a link never changes.
+/// The caching of media, whose content never changes for the same link.
 const IMMUTABLE_CACHE: &str = "private, max-age=31536000, immutable";
 
 pub struct AuthorizedMedia {
@@ -62,7 +62,7 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(original)).add(routes!(video)).add(routes!(thumbnail))
 }
 
-/// The original file; for a frame of a video, its picture.
+/// Returns the original file or, for a frame of a video, the picture of the frame.
 #[utoipa::path(
     get,
     path = "/media/{media_id}/{version}/original",
@@ -98,7 +98,7 @@ pub async fn original(
     }
 }
 
-/// The video that a frame is from.
+/// Returns the video from which a frame was taken.
 #[utoipa::path(
     get,
     path = "/media/{media_id}/{version}/video",
@@ -138,7 +138,7 @@ fn respond_with_original(
     Ok(respond_with_file(served, headers))
 }
 
-/// The thumbnail.
+/// Returns the thumbnail.
 #[utoipa::path(
     get,
     path = "/media/{media_id}/{version}/thumbnail",
@@ -167,7 +167,7 @@ pub async fn thumbnail(
     Ok(respond_with_file(served, &headers))
 }
 
-/// The content type of a file by its first bytes; its name proves nothing.
+/// Returns the content type of a file by its first bytes, because its name proves nothing.
 fn sniff_content_type(head: &[u8]) -> &'static str {
     match head {
         [0xFF, 0xD8, ..] => "image/jpeg",
@@ -180,7 +180,7 @@ fn sniff_content_type(head: &[u8]) -> &'static str {
     }
 }
 
-/// Bytes of a file that are in memory at a time.
+/// The number of bytes of a file that are in memory at a time.
 const BLOCK_BYTES: u64 = 128 << 10;
 
 pub enum FileContent {
@@ -200,7 +200,7 @@ impl FileContent {
     }
 }
 
-/// Reads a range of a file, on the threads for that; none of them waits for the client.
+/// Reads a range of a file on the blocking threads. No thread waits for the client.
 fn blocks(
     file: Box<dyn SourceFile>,
     range: Range<u64>,
@@ -217,7 +217,7 @@ fn blocks(
         };
         let (file, block) = spawn_blocking(read).await.map_err(io::Error::other)??;
         let next = start + block.len() as u64;
-        // The file has become shorter; the client sees that the response ends early.
+        // If the file has become shorter, the response ends early, which the client notices.
         Ok((next > start).then(|| (Bytes::from(block), (file, next..end))))
     })
 }
@@ -226,11 +226,11 @@ pub struct FileResponse {
     pub content: FileContent,
     pub length: u64,
     pub content_type: &'static str,
-    /// Strong entity tag without quotes: equal tags mean equal bytes.
+    /// A strong entity tag without quotes. Equal tags mean equal bytes.
     pub etag: String,
     /// `inline` or `attachment`.
     pub disposition: &'static str,
-    /// File name for saving, unescaped.
+    /// The file name for saving, not escaped.
     pub name: String,
     pub cache_control: &'static str,
 }
@@ -270,7 +270,7 @@ pub fn respond_with_file(served: FileResponse, request: &HeaderMap) -> Response 
     (status, common, own, part, body).into_response()
 }
 
-/// Parses a `Range` of one part, which may be empty; anything else requests the whole file.
+/// Parses a `Range` with one part, which may be empty. Any other value requests the whole file.
 fn parse_range(range: &str, length: u64) -> Option<Range<u64>> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let (first, last) = (first.trim(), last.trim());

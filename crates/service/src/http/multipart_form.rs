@@ -1,4 +1,4 @@
-//! Multipart forms, read part by part with bounded memory; refused bodies are drained.
+//! Reads multipart forms, part by part and with bounded memory. Refused bodies are drained.
 
 use std::{
     sync::{
@@ -24,13 +24,13 @@ use tokio::time::timeout;
 use super::{problem::Problem, timed_body::is_body_timeout};
 use tessera_model::SafeText;
 
-/// Longest time and most bytes for draining a refused body.
+/// The maximum time and number of bytes for draining a refused body.
 const DRAIN_LIMIT: (Duration, usize) = (Duration::from_secs(1), 1 << 20);
 const MAX_PARTS: usize = 10_000;
-/// Most bytes before the content of a part (its headers), or before the first part.
+/// The maximum number of bytes before the content of a part (its headers), or before the first part.
 const MAX_PART_HEAD: usize = 64 << 10;
 
-/// A limit in bytes, with the message of the 413.
+/// A limit in bytes, with the message of the 413 response.
 #[derive(Clone, Copy, Debug)]
 pub struct SizeLimit {
     pub bytes: u64,
@@ -48,18 +48,18 @@ pub fn check_content_length(request: &Request, limit: SizeLimit) -> Result<(), P
     limit.check(content_length(request).unwrap_or_default())
 }
 
-/// The most bytes that the body of a request with an accepted length can have.
+/// Returns the maximum number of bytes that the body of a request can have. Its declared length must be acceptable.
 pub fn max_body_bytes(request: &Request, limit: SizeLimit) -> u64 {
     content_length(request).unwrap_or(limit.bytes)
 }
 
-/// The declared length of a body.
+/// Returns the declared length of a body.
 pub fn content_length(request: &Request) -> Option<u64> {
     request.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// A client that is cut off while it sends never sees the response, so a refused body is read for
-/// a moment. A client that sent `Expect` has sent nothing yet.
+/// Reads a refused body for a moment, because a client that is cut off while it is sending never sees the response. A
+/// client that sent `Expect` has not sent its body yet.
 pub async fn drain(request: Request) {
     if !request.headers().contains_key(header::EXPECT) {
         drain_stream(request.into_body().into_data_stream()).await;
@@ -77,11 +77,11 @@ async fn drain_stream(mut body: BodyDataStream) {
             }
         }
     };
-    // The refusal is sent either way.
+    // The refusal is sent in any case, so a timeout is ignored.
     let _ = timeout(time, all).await;
 }
 
-/// Drains the body that a dropped parser was fed from.
+/// Drains the body that was fed to a parser. The parser must have been dropped.
 async fn drain_rest(body: Arc<Mutex<BodyDataStream>>) {
     if let Some(body) = Arc::into_inner(body) {
         drain_stream(body.into_inner().unwrap_or_else(PoisonError::into_inner)).await;
@@ -95,14 +95,14 @@ pub struct MultipartForm {
     part_count: usize,
 }
 
-/// One part of a form; must be read to its end, or skipped, before the next.
+/// One part of a form. The part must be read to its end or skipped before the next part.
 pub struct FormPart<'a> {
     field: Field<'a>,
     flow: &'a FlowControl,
 }
 
 impl MultipartForm {
-    /// 413 if the declared length exceeds `limit`, 400 if it is not a form.
+    /// Opens a form. Fails with 413 if the declared length exceeds `limit`, and with 400 if the body is not a form.
     pub async fn open(mut request: Request, limit: SizeLimit) -> Result<Self, Problem> {
         if let Err(problem) = check_content_length(&request, limit) {
             drain(request).await;
@@ -123,7 +123,8 @@ impl MultipartForm {
         }
     }
 
-    /// The next part. 400 for an invalid form or too many parts, 408 after a timeout, 413.
+    /// Returns the next part. Fails with 400 for an invalid form or too many parts, with 408 after a timeout, and with
+    /// 413 if the body is too large.
     pub async fn next(&mut self) -> Result<Option<FormPart<'_>>, Problem> {
         self.part_count += 1;
         let next = self.flow.check(self.multipart.next_field().await)?;
@@ -151,7 +152,8 @@ impl FormPart<'_> {
         self.field.file_name()
     }
 
-    /// The next bytes. 400 for an invalid form, 408 after a timeout, 413.
+    /// Returns the next bytes. Fails with 400 for an invalid form, with 408 after a timeout, and with 413 if the body
+    /// is too large.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Problem> {
         let next = self.flow.check(self.field.chunk().await);
         self.flow.reset();
@@ -173,14 +175,14 @@ impl FormPart<'_> {
     }
 }
 
-/// Flow control between the parser and the body. The parser takes all available input before it
-/// looks at any of it, so it is fed one chunk at a time, only when its input is not enough.
+/// Flow control between the parser and the body. The parser takes all available input before it looks at any of it, so
+/// it is fed one chunk at a time, and only when its input is not enough.
 struct FlowControl {
     /// The limit of the whole body.
     limit: SizeLimit,
-    /// How often the parser polled in vain since it was fed or found something.
+    /// The number of times that the parser polled in vain since it was fed or found something.
     pending_polls: AtomicUsize,
-    /// Bytes fed since the parser last found something.
+    /// The number of bytes that were fed since the parser last found something.
     bytes_fed: AtomicUsize,
     exceeded: OnceLock<LimitExceeded>,
 }
@@ -204,7 +206,7 @@ impl FlowControl {
         "a limit of the body was exceeded".into()
     }
 
-    /// The response to what the parser could not read.
+    /// Returns the response to an error of the parser.
     fn check<T>(&self, next: Result<T, MultipartError>) -> Result<T, Problem> {
         next.map_err(|cause| match self.exceeded.get() {
             Some(LimitExceeded::Body) => Problem::too_large(self.limit.message),
@@ -212,7 +214,7 @@ impl FlowControl {
             Some(LimitExceeded::Head) => Problem::bad_request(format!(
                 "The head of a part is longer than {MAX_PART_HEAD} bytes"
             )),
-            // The message may contain a name from the form, of any length and content.
+            // The message may contain a name from the form, which has any length and content.
             None => Problem::bad_request(SafeText::detail(&cause.body_text()).to_string()),
         })
     }

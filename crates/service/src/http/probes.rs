@@ -1,5 +1,5 @@
-//! Whether the process runs, and whether it can serve: for load balancers and supervisors. They need no
-//! login and may use any host name, so the responses contain nothing else.
+//! Probes for load balancers and supervisors: whether the process runs, and whether it can serve. Probes need no login
+//! and may use any host name, so their responses contain nothing else.
 
 use axum::extract::State;
 use utoipa_axum::routes;
@@ -14,7 +14,7 @@ use super::{
 use crate::usecase::ServiceError;
 
 impl AppState {
-    /// Why no requests can be served, if so.
+    /// Fails with the reason if no requests can be served.
     pub async fn readiness(&self) -> Result<(), &'static str> {
         if self.phase.get() != ServerPhase::Serving {
             return Err(NOT_READY);

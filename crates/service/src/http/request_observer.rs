@@ -1,4 +1,4 @@
-//! Observes each request from its arrival to the end of its response, for the access log and for the metrics of requests.
+//! Observes each request from its arrival to the end of its response, for the access log and the metrics of requests.
 
 use std::{fmt, net::IpAddr, sync::Arc, time::Instant};
 
@@ -18,14 +18,14 @@ use uuid::Uuid;
 use tessera_store::now_micros;
 use tessera_wire::fields::format_iso8601;
 
-/// Where observations go; clones share it.
+/// The destinations of observations. Clones share them.
 #[derive(Clone)]
 pub struct RequestObserver {
     pub access_log: Option<AccessLog>,
     pub metrics: RequestMetrics,
 }
 
-/// One request. It ends when it is dropped, with or without a response.
+/// The observation of one request. It ends when it is dropped, with or without a response.
 pub struct RequestObservation {
     observer: RequestObserver,
     began: Instant,
@@ -52,7 +52,7 @@ impl RequestObserver {
 }
 
 impl RequestObservation {
-    /// Records the head of the response, and gives it the identifier of the request.
+    /// Records the head of the response, and adds the identifier of the request to it.
     pub fn respond(&mut self, response: &mut Response) {
         self.record.status = Some(response.status().as_u16());
         if let Ok(id) = HeaderValue::from_str(&self.record.request_id) {
@@ -60,7 +60,7 @@ impl RequestObservation {
         }
     }
 
-    /// Records that this many bytes of the body are sent.
+    /// Records that this many bytes of the body were sent.
     pub fn send(&mut self, bytes: usize) {
         self.record.bytes += bytes as u64;
     }
@@ -77,12 +77,13 @@ impl Drop for RequestObservation {
     }
 }
 
-/// The header with the identifier of a request: the one that a proxy gave, and in responses the one in the log.
+/// The header with the identifier of a request. In requests, a proxy sets it; in responses, it is the identifier in the
+/// log.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-/// Longest identifier that is taken over, in bytes.
+/// The maximum length of an identifier from a proxy, in bytes.
 const MAX_REQUEST_ID: usize = 64;
-/// Most addresses that are recorded of a request that passed several proxies.
+/// The maximum number of addresses that are recorded for a request that passed several proxies.
 const MAX_FORWARDED: usize = 8;
 
 /// One request whose response was sent, or whose client has left.
@@ -93,15 +94,15 @@ pub struct AccessRecord {
     pub request_id: String,
     /// The address of the client, or of the proxy in front of the service.
     pub remote: IpAddr,
-    /// The addresses that the request names as its origin, which only a proxy can know. A client can
-    /// write them, too.
+    /// The addresses that the request names as its origin, which only a proxy can know. A client can write them as
+    /// well.
     pub forwarded_for: Vec<IpAddr>,
     pub method: &'static str,
-    /// The path with the names of its parameters; `None` if no route has this path.
+    /// The path with the names of its parameters, or `None` if no route has this path.
     pub route: Option<String>,
-    /// `None` if the client left before the response.
+    /// The status, or `None` if the client left before the response.
     pub status: Option<u16>,
-    /// Bytes of the response's body that were sent.
+    /// The number of bytes of the response body that were sent.
     pub bytes: u64,
     /// The time from the arrival of the request until its response was sent.
     pub duration_us: u64,
@@ -127,7 +128,7 @@ impl fmt::Debug for AccessLog {
     }
 }
 
-/// The identifier of a request: that of a proxy if it is plain, otherwise a new one.
+/// Returns the identifier of a request: the one from a proxy if it is plain, and otherwise a new one.
 pub fn request_id(headers: &HeaderMap) -> String {
     let plain = |id: &&str| {
         let characters = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
@@ -137,7 +138,7 @@ pub fn request_id(headers: &HeaderMap) -> String {
     given.map_or_else(|| Uuid::new_v4().simple().to_string(), str::to_owned)
 }
 
-/// The addresses in `X-Forwarded-For`; none if one of them is not an address.
+/// Returns the addresses in `X-Forwarded-For`, or none if one of them is not an address.
 pub fn forwarded_for(headers: &HeaderMap) -> Vec<IpAddr> {
     let values = headers.get_all(FORWARDED_FOR).iter();
     let names = values.flat_map(|value| value.to_str().unwrap_or_default().split(','));
@@ -145,7 +146,7 @@ pub fn forwarded_for(headers: &HeaderMap) -> Vec<IpAddr> {
     addresses.collect::<Option<_>>().unwrap_or_default()
 }
 
-/// The name of a method; any client can invent further ones.
+/// Returns the name of a method. Unknown methods share one name, because a client can invent any number of them.
 pub fn method_name(method: &Method) -> &'static str {
     [
         (Method::GET, "GET"),
@@ -161,15 +162,15 @@ pub fn method_name(method: &Method) -> &'static str {
     .unwrap_or("OTHER")
 }
 
-/// Upper bounds of the durations that are counted, in seconds.
+/// The upper bounds of the buckets of durations, in seconds.
 const BUCKETS: [f64; 15] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
-/// The route of requests that match none.
+/// The route label of requests that match no route.
 const NO_ROUTE: &str = "none";
-/// The status of a request whose client left before the response.
+/// The status label of a request whose client left before the response.
 const NO_STATUS: &str = "none";
 
-/// All label values are from fixed sets: a client must not be able to create time series.
+/// The labels of requests. All values come from fixed sets, so that a client cannot create time series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     method: &'static str,
@@ -182,7 +183,7 @@ struct RouteLabels {
     route: String,
 }
 
-/// Counts requests; clones share the counts.
+/// Counts requests. Clones share the counts.
 #[derive(Clone)]
 pub struct RequestMetrics {
     requests: Family<RequestLabels, Counter>,

@@ -1,5 +1,5 @@
-//! The server. `axum::serve` has no timeouts, so connections are accepted here: a bounded number at a
-//! time, each watched by the monitor of its slot, without Nagle's delay.
+//! The server. Connections are accepted here, because `axum::serve` has no timeouts. The number of connections is
+//! bounded, each is watched by the monitor of its slot, and Nagle's algorithm is off.
 
 use std::{future::pending, pin::pin, sync::Arc, time::Duration};
 
@@ -26,13 +26,13 @@ use super::{
 };
 use crate::{Deployment, LocalError};
 
-/// Concurrent connections of scrapers.
+/// The maximum number of concurrent connections of scrapers.
 const MAX_SCRAPERS: usize = 16;
 
 impl Deployment {
-    /// Serves the HTTP API until `shutdown` completes. Then it is not ready, refuses further
+    /// Serves the HTTP API until `shutdown` completes. After that, the service is not ready; it refuses further
     /// requests after [`ServerLimits::drain`], and finishes open responses for at most
-    /// [`ServerLimits::shutdown_grace`]. Refuses [`AccessMode::Open`] at an address that is not loopback.
+    /// [`ServerLimits::shutdown_grace`]. [`AccessMode::Open`] is refused at an address that is not loopback.
     pub async fn serve(
         &self,
         listener: TcpListener,
@@ -69,7 +69,7 @@ impl Deployment {
     }
 }
 
-/// Serves metrics forever, if there is a listener for them.
+/// Serves metrics forever if there is a listener for them.
 async fn serve_metrics(listener: Option<TcpListener>, state: AppState) {
     let Some(listener) = listener else { return pending().await };
     let limits = ServerLimits { max_connections: MAX_SCRAPERS, ..ServerLimits::default() };
@@ -82,7 +82,7 @@ struct Server {
     router: Router,
     slots: Arc<ConnectionSlots>,
     connections: JoinSet<()>,
-    /// `None` while the open responses are being finished.
+    /// The open connections, or `None` while their responses are being finished.
     graceful: Option<GracefulShutdown>,
 }
 
@@ -144,7 +144,7 @@ impl Server {
 
 async fn run_connection<E>(connection: impl Future<Output = Result<(), E>>, slot: ConnectionSlot) {
     tokio::select! {
-        // Errors of a connection concern only its client.
+        // An error of a connection concerns only its client.
         _ = connection => {}
         () = slot.monitor.timed_out() => {}
     }
@@ -157,12 +157,12 @@ async fn accept_next(
 ) -> (TcpStream, ConnectionSlot) {
     loop {
         match listener.accept().await {
-            // A page is sent in two writes, and Nagle's algorithm would delay the second.
+            // Without this, Nagle's algorithm would delay the second of the two writes of a page.
             Ok((stream, _)) if stream.set_nodelay(true).is_ok() => {
                 return (stream, slots.acquire().await);
             }
             Ok(_) => {}
-            // Out of file descriptors: an immediate retry would only spin.
+            // The process is out of file descriptors, so an immediate retry would only spin.
             Err(_) => sleep(Duration::from_millis(100)).await,
         }
     }

@@ -1,4 +1,4 @@
-//! The links that responses contain. Links to archives expire; links to pictures do not.
+//! The links in responses. Links to archives expire; links to pictures do not.
 
 use axum::{
     extract::FromRequestParts,
@@ -10,16 +10,16 @@ use crate::signed_link::{media_link, media_signature, signature};
 use tessera_model::{ExportTaskId, MediaId};
 use tessera_store::preview::StoredPreview;
 
-/// In seconds.
+/// The lifetime in seconds.
 const ARCHIVE_LINK_LIFETIME: u64 = 3600;
 
 pub struct SignedLinks {
     key: [u8; 32],
     /// The start of every link.
     pub origin: String,
-    /// Whether links to archives are without it, as on premises.
+    /// Whether links to archives are relative, without the origin, as on premises.
     relative_archives: bool,
-    /// Whether previews repeat identifier and link under the names that public clients read.
+    /// Whether previews repeat the identifier and the link under the names that public clients read.
     pub with_image_names: bool,
 }
 
@@ -40,7 +40,7 @@ impl FromRequestParts<AppState> for SignedLinks {
 }
 
 impl SignedLinks {
-    /// The links to the original, the thumbnail, and the video of a frame.
+    /// Returns the links to the original, to the thumbnail and, for a frame, to the video.
     pub fn media_links(&self, preview: &StoredPreview) -> (String, String, Option<String>) {
         let StoredPreview { media, version, .. } = preview;
         let link = |target| media_link(&self.key, &self.origin, *media, version, target);
@@ -51,7 +51,7 @@ impl SignedLinks {
         equals_secret(signature, &media_signature(&self.key, media))
     }
 
-    /// The link to an archive, valid for an hour after `now` (Unix seconds).
+    /// Returns the link to an archive, which is valid for an hour after `now` (in Unix seconds).
     pub fn archive_link(&self, export: ExportTaskId, now: u64) -> String {
         let expires = now + ARCHIVE_LINK_LIFETIME;
         let origin = if self.relative_archives { "" } else { self.origin.as_str() };
@@ -59,7 +59,7 @@ impl SignedLinks {
         format!("{origin}/exports/{export}?expires={expires}&signature={signature}")
     }
 
-    /// Checks a link to an archive at `now`: 403 if it is not valid, 410 if it has expired.
+    /// Checks a link to an archive at `now`. Fails with 403 if the link is not valid, and with 410 if it has expired.
     pub fn check_archive_link(
         &self,
         export: ExportTaskId,

@@ -1,5 +1,5 @@
-//! A request body that ends with an error when its client stalls or sends too slowly, and the budget of time that a client may
-//! keep the service waiting, in either direction.
+//! A request body that fails if its client stalls or sends too slowly. The budget of time that a client may keep the
+//! service waiting is also used for responses.
 
 use std::{
     error::Error,
@@ -21,7 +21,7 @@ use super::problem::Problem;
 pub struct TimedBody {
     body: Body,
     budget: StallBudget,
-    /// Since when we have been waiting for the client, and until when.
+    /// The time since which we have been waiting for the client, and the end of the wait.
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
@@ -29,7 +29,8 @@ pub struct TimedBody {
 pub struct BodyTimeout;
 
 impl TimedBody {
-    /// `limit` is the longest pause, and the time that a client may be behind the minimum rate.
+    /// Wraps a body. `limit` is the maximum pause, and the maximum time by which a client may be behind the minimum
+    /// rate.
     pub fn wrap(body: Body, limit: Duration) -> Body {
         Body::new(Self { body, budget: StallBudget::new(limit), waiting: None })
     }
@@ -74,7 +75,7 @@ impl fmt::Display for BodyTimeout {
 
 impl Error for BodyTimeout {}
 
-/// The response to a body that could not be read: 408, or 400 if it broke off.
+/// Returns the response to a body that could not be read: 408, or 400 if the body broke off.
 pub fn body_problem(cause: &axum::Error) -> Problem {
     if is_body_timeout(cause) {
         Problem::body_timeout()
@@ -87,11 +88,11 @@ pub fn is_body_timeout(cause: &(dyn Error + 'static)) -> bool {
     cause.is::<BodyTimeout>() || cause.source().is_some_and(is_body_timeout)
 }
 
-/// Bytes per second that a client must send or accept on average.
+/// The number of bytes per second that a client must send or accept on average.
 const MIN_RATE: u64 = 1 << 10;
 
-/// A token bucket of time: waiting spends it, and each byte earns its share back. A client that
-/// pauses longer than the limit, or stays below the minimum rate, exhausts it.
+/// A token bucket of time. Waiting spends time, and each byte earns its share back. A client that pauses longer than
+/// the limit, or stays below the minimum rate, exhausts the bucket.
 #[derive(Clone, Copy, Debug)]
 pub struct StallBudget {
     limit: Duration,
@@ -103,7 +104,7 @@ impl StallBudget {
         Self { limit, left: limit }
     }
 
-    /// How long the client may still keep us waiting.
+    /// Returns the time for which the client may still keep us waiting.
     pub fn left(self) -> Duration {
         self.left
     }

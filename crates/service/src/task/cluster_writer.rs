@@ -1,4 +1,4 @@
-//! Writes the clusters of a level, some at a time: what they show of their members is read then.
+//! Writes the clusters of a level, some at a time. What the clusters show of their members is read at that time.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,17 @@ use tessera_store::{
     preview::{self, StoredPreview},
 };
 
-/// As many as a page shows, for whose previews the statement is made.
+/// The number of clusters on a page, because the statement that reads previews is made for a page.
 const CLUSTERS_AT_A_TIME: usize = 100;
 
 /// The clusters at a level, largest first.
 pub struct ClusterLevel {
     pub granularity: Granularity,
-    /// The rank of the first one.
+    /// The rank of the first cluster.
     pub first_rank: u32,
     /// The positions of the members of each cluster, lowest first.
     pub members: RowLists<u32>,
-    /// Those that are shown, most central first.
+    /// The members that are shown, most central first.
     pub previews: RowLists<u32>,
 }
 

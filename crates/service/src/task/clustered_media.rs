@@ -1,5 +1,5 @@
-//! What clustering knows of the media items of a scope: in columns, because records of all of them take five times as
-//! much memory. What a cluster shows of its members is read when it is written.
+//! The data of media items that clustering needs. The data is in columns, because records of all media items take five
+//! times as much memory. What a cluster shows of its members is read when the cluster is written.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -16,27 +16,27 @@ use tessera_store::{
 
 #[derive(Default)]
 pub struct ClusteredMedia {
-    /// Row numbers of media, ordered by path.
+    /// The row numbers of the media, in the order of their paths.
     pub rows: Vec<i64>,
     pub ids: Vec<MediaId>,
     origins: Vec<MemberOrigin>,
-    /// Width and height in pixels; for an object, those of its region.
+    /// The width and height in pixels. For an object, this is the size of its region.
     pub sizes: Vec<(u32, u32)>,
     pub labels: NameLists,
-    /// Of the user's own model.
+    /// The labels of the user's own model.
     model_labels: NameLists,
     pub tags: NameLists,
-    /// The positions of the members, by row number.
+    /// The positions of the members, in the order of their row numbers.
     by_row: Vec<u32>,
 }
 
-/// What a member is part of, which a cluster counts once.
+/// The image or video to which a member belongs, which a cluster counts only once.
 enum MemberOrigin {
     Image,
     Frame {
         video: u32,
     },
-    /// With the row number of its image.
+    /// An object, with the row number of its image.
     Object {
         image: i64,
     },
@@ -51,22 +51,22 @@ impl ClusteredMedia {
         self.rows.is_empty()
     }
 
-    /// The position of a media item by its row number.
+    /// Returns the position of a media item by its row number.
     pub fn position(&self, row: i64) -> Option<u32> {
         let found = self.by_row.binary_search_by_key(&row, |at| self.rows[*at as usize]);
         found.ok().map(|found| self.by_row[found])
     }
 
-    /// The row numbers from the first to the last of a range of the members, ordered by row number. `None` if it is
-    /// empty.
+    /// Returns the first and the last row number of a range of the members, which are in the order of row numbers here.
+    /// Returns `None` if the range is empty.
     pub fn rows_in_order(&self, positions: Range<usize>) -> Option<RangeInclusive<i64>> {
         let (first, last) = (self.by_row.get(positions.start)?, positions.end.checked_sub(1)?);
         let last = self.by_row.get(last)?;
         Some(self.rows[*first as usize]..=self.rows[*last as usize])
     }
 
-    /// The most frequent labels of the members at these positions: those of the dataset, then those of the model, and
-    /// last those that say nothing about what a picture shows.
+    /// Returns the most frequent labels of the members at these positions. Labels of the dataset come first, then
+    /// labels of the model, and finally labels that say nothing about what a picture shows.
     pub fn frequent_labels(&self, positions: &[u32]) -> Vec<String> {
         let mut labels = self.labels.most_frequent(positions);
         let shown = labels.iter().take_while(|label| !is_metadata_label(label)).count();
@@ -99,7 +99,7 @@ impl ClusteredMedia {
     }
 }
 
-/// Collects members, which arrive ordered by path.
+/// Collects members, which must arrive in the order of their paths.
 #[derive(Default)]
 pub struct MediaCollector {
     members: ClusteredMedia,

@@ -1,4 +1,4 @@
-//! What all tasks work with: the store, the settings, the lease, and whether to stop.
+//! The environment of tasks: the store, the settings, the lease, and whether to stop.
 
 use std::{
     ops::Deref,
@@ -30,22 +30,22 @@ use tessera_store::{
     store_now,
 };
 
-/// The pause before a task is run again, in steps that notice a stop.
+/// The pause before a task is run again. The pause is divided into steps, so that a stop is noticed.
 const PAUSE_STEPS: u32 = 20;
 const PAUSE_STEP: Duration = Duration::from_millis(50);
 
-/// What the threads that run tasks work with.
+/// The environment of the threads that run tasks.
 #[derive(Clone)]
 pub struct WorkerContext {
     pub store: Arc<Store>,
     pub settings: Arc<DeploymentSettings>,
     pub originals: Arc<Originals>,
     pub running: Arc<RunningTasks>,
-    /// Identifies this worker in leases.
+    /// The identifier of this worker in leases.
     pub holder: Uuid,
 }
 
-/// What one task works with, while this worker has its lease.
+/// The environment of one task, while this worker has its lease.
 #[derive(Clone)]
 pub struct TaskContext {
     worker: WorkerContext,
@@ -62,8 +62,8 @@ impl Deref for TaskContext {
 }
 
 impl WorkerContext {
-    /// Runs the task that `next` finds until its end is stored; `find` reads it again before each further run. Returns
-    /// whether there was one.
+    /// Runs the task that `next` finds, until its end is stored. `find` reads the task again before each further run.
+    /// Returns whether there was a task.
     pub fn run_next<T>(
         &self,
         next: impl Fn(&Transaction) -> Result<Option<(LeasedTask, T)>, QueryError>,
@@ -86,15 +86,15 @@ impl WorkerContext {
         true
     }
 
-    /// Takes the lease of the task that `next` finds, until it finds none. Several threads may find the same one;
-    /// one of them takes it.
+    /// Takes the lease of the task that `next` finds, and repeats this until `next` finds none. Several threads may
+    /// find the same task, but only one of them gets the lease.
     fn take_next<T>(
         &self,
         next: impl Fn(&Transaction) -> Result<Option<(LeasedTask, T)>, QueryError>,
         find: impl Fn(&Transaction, &T) -> Result<Option<T>, QueryError>,
     ) -> Result<Option<(Lease, T)>, StoreError> {
         loop {
-            // Each in a transaction of its own, which locks one lease at most.
+            // Each attempt is a separate transaction, so that a transaction locks at most one lease.
             let taken = self.store.write_rows(|tx| {
                 let Some((task, found)) = next(tx)? else { return Ok(None) };
                 self.take(tx, task, |tx| find(tx, &found)).map(Some)
@@ -107,7 +107,7 @@ impl WorkerContext {
         }
     }
 
-    /// Takes the lease of a task again whose last run could not be stored. `None` if it has ended, or
+    /// Takes the lease of a task again after its last run could not be stored. Returns `None` if the task has ended or
     /// another worker runs it.
     fn take_again<T>(
         &self,
@@ -120,7 +120,7 @@ impl WorkerContext {
         })
     }
 
-    /// Takes the lease of a task, and reads the task then: it may have ended meanwhile.
+    /// Takes the lease of a task, and then reads the task, which may have ended meanwhile.
     fn take<T>(
         &self,
         transaction: &Transaction,
@@ -159,9 +159,9 @@ impl WorkerContext {
         self.running.is_stopped()
     }
 
-    /// Runs a task until the store could record its end, as a full disk may prevent: each run resumes
-    /// the one before. `None` if stopped, the store is damaged, or the task is for another worker; the
-    /// task stays unfinished.
+    /// Runs a task until the store could record its end, which a full disk may prevent. Each run resumes the previous
+    /// one. Returns `None` if the worker was stopped, the store is damaged, or the task is for another worker. The task
+    /// then stays unfinished.
     fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
         loop {
             match task() {
@@ -180,29 +180,29 @@ impl WorkerContext {
 }
 
 impl TaskContext {
-    /// Fails if the deployment is being closed, or another worker has taken the task over.
+    /// Fails if the deployment is being closed, or another worker has taken over the task.
     pub fn check_cancelled(&self) -> Result<(), TaskError> {
         if self.stop.load(Ordering::Relaxed) { Err(TaskError::Stopped) } else { Ok(()) }
     }
 
-    /// Becomes true when the task has to stop.
+    /// Returns the flag that is set when the task must stop.
     pub fn stop_flag(&self) -> &AtomicBool {
         &self.stop
     }
 
-    /// Counts how often the task was begun.
+    /// Returns how many times the task was begun.
     pub fn fence(&self) -> i64 {
         self.lease.fence
     }
 
-    /// Runs a task unless stopped before. A panic fails this task, not those queued behind it.
+    /// Runs a task, unless it was stopped before. A panic fails only this task, and not the tasks queued behind it.
     pub fn run<T>(&self, task: impl FnOnce() -> Result<T, TaskError>) -> Result<T, TaskError> {
         self.check_cancelled()?;
         catch_unwind(AssertUnwindSafe(task))
             .unwrap_or_else(|_| Err(TaskError::Failed("an internal error ended it".to_owned())))
     }
 
-    /// Runs `change` as one durable transaction, unless another worker has taken the task over.
+    /// Runs `change` as one durable transaction, unless another worker has taken over the task.
     pub fn write<T>(
         &self,
         change: impl FnOnce(&Transaction) -> Result<T, QueryError>,
@@ -210,7 +210,8 @@ impl TaskContext {
         self.store.write_rows(|tx| {
             lease::require(tx, &self.lease)?;
             let outcome = change(tx)?;
-            // It may have taken long, and others could not extend the lease meanwhile.
+            // The lease is extended, because the transaction may have taken long and other threads could not extend the
+            // lease meanwhile.
             if self.store.is_on_server() {
                 lease::extend(tx, &self.lease, lease::end_of_new(tx)?)?;
             }
@@ -218,14 +219,14 @@ impl TaskContext {
         })
     }
 
-    /// Fails if another worker has taken the task over; unlike [`lease::require`], without keeping one from doing so
-    /// until a long transaction ends.
+    /// Fails if another worker has taken over the task. Unlike [`lease::require`], this does not prevent other workers
+    /// from doing so until a long transaction ends.
     pub fn require_held(&self, transaction: &Transaction) -> Result<(), QueryError> {
         let is_held = lease::is_held(transaction, &self.lease)?;
         is_held.then_some(()).ok_or(QueryError::LeaseLost)
     }
 
-    /// Writes the pictures of the transaction that follows to the bucket, if there is one.
+    /// Writes the pictures of the next transaction to the bucket, if there is one.
     pub fn put_pictures<'a>(
         &self,
         pictures: impl Iterator<Item = &'a [u8]>,
@@ -233,7 +234,7 @@ impl TaskContext {
         self.originals.pictures.put(pictures).map_err(|cause| TaskError::storage(&cause))
     }
 
-    /// Runs `change` as one durable transaction that ends the task.
+    /// Runs `change` as one durable transaction, which ends the task.
     pub fn write_end<T>(
         &self,
         change: impl FnOnce(&Transaction) -> Result<T, QueryError>,
@@ -245,7 +246,7 @@ impl TaskContext {
         })
     }
 
-    /// Lets another worker take the unfinished task at once.
+    /// Allows another worker to take the unfinished task at once.
     pub fn release(&self) -> Result<(), StoreError> {
         self.store.write_rows(|tx| lease::release(tx, &self.lease))
     }
@@ -256,14 +257,14 @@ impl TaskContext {
         Ok(self.write(|tx| dataset::set_progress(tx, dataset, percent))?)
     }
 
-    /// A runtime of this thread for requests to object storage.
+    /// Returns a runtime for this thread, for requests to object storage.
     pub fn storage_runtime() -> Result<Runtime, TaskError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         runtime.map_err(|cause| TaskError::io("the transfer could not be started", &cause))
     }
 
-    /// Takes the simulated delay, reporting the first 5 percent meanwhile, and injects a failure if
-    /// the settings say so.
+    /// Waits for the simulated delay, reporting the first 5 percent meanwhile, and injects a failure if the settings
+    /// request it.
     pub fn simulate(
         &self,
         failure: Option<InjectedFailure>,

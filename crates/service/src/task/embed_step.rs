@@ -1,5 +1,5 @@
-//! Computes embeddings that texts are compared with, in a text space trained on the captions and
-//! labels of the dataset. A batch is embedded in the existing space; a reindex trains it again.
+//! Computes the embeddings with which texts are compared, in a text space that is trained on the captions and labels of
+//! the dataset. A batch is embedded in the existing space, and a reindex trains the space again.
 
 use half::f16;
 
@@ -11,14 +11,14 @@ use tessera_store::{Transaction, embedding};
 
 enum TextSpaceUpdate {
     Kept,
-    /// `None` if no media item has text.
+    /// The space is replaced. The new space is `None` if no media item has text.
     Replaced(Option<TextSpace>),
 }
 
 pub struct EmbeddingUpdate {
     dataset: DatasetId,
     space: TextSpaceUpdate,
-    /// In order of row.
+    /// The vectors in the order of their rows.
     vectors: Vec<(i64, Vec<f16>)>,
 }
 
@@ -47,7 +47,7 @@ impl EmbeddingUpdate {
         Ok(Self { dataset, space, vectors })
     }
 
-    /// The number of halves of the new embeddings; `None` if there are none.
+    /// Returns the dimension of the new embeddings, or `None` if there are none.
     pub fn dimension(&self) -> Option<usize> {
         self.vectors.first().map(|(_, vector)| vector.len())
     }
@@ -57,7 +57,7 @@ impl EmbeddingUpdate {
         matches!(self.space, TextSpaceUpdate::Replaced(_))
     }
 
-    /// The new embedding of a media item.
+    /// Returns the new embedding of a media item.
     pub fn of(&self, row: i64) -> Option<&[f16]> {
         let found = self.vectors.binary_search_by_key(&row, |(row, _)| *row).ok()?;
         Some(&self.vectors[found].1)

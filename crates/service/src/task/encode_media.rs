@@ -1,5 +1,5 @@
 //! Computes vectors and labels with the user's own model. Finished batches stay in the store, so that an interruption
-//! loses little.
+//! loses little work.
 
 use super::{
     TaskContext,
@@ -18,8 +18,8 @@ use tessera_store::{
 
 const BATCH_SIZE: usize = 32;
 
-/// Encodes media without a vector of the model of this deployment, except those that the model rejects. Without a
-/// model, deletes what a former one gave.
+/// Encodes the media that have no vector of this deployment's model, except media that the model rejects. Without a
+/// model, deletes the vectors and labels of a previous model.
 pub fn encode_media(
     context: &TaskContext,
     dataset: DatasetId,
@@ -42,7 +42,7 @@ pub fn encode_media(
         }
         let (mut vectors, mut labels) = (Vec::new(), Vec::new());
         pictures.for_each(batch, |row, pixels| {
-            // Each call uses all cores already.
+            // Calls are not made in parallel, because each call uses all cores already.
             let Ok(encoded) = model.encode_image(pixels) else { return };
             vectors.push((row, encoded.vector));
             labels.extend(encoded.label.map(|label| (row, bounded(&label.labels))));
@@ -69,7 +69,7 @@ fn applied(model: &Encoder) -> AppliedModel {
     AppliedModel { fingerprint: model.fingerprint(), record }
 }
 
-/// The same limits as for the labels of a dataset.
+/// Applies the same limits as for labels of the dataset.
 fn bounded(labels: &[String]) -> Vec<String> {
     let mut bounded = Vec::new();
     for label in labels {

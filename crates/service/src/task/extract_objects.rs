@@ -1,4 +1,4 @@
-//! Extracts the features of new objects on all cores.
+//! Extracts the features of new objects, using all cores.
 
 use std::{
     io::Read as _,
@@ -17,16 +17,16 @@ use tessera_store::{
     sidecar::DescribedMedia,
 };
 
-/// Pictures opened and written at a time: bounds the memory and the number of syncs.
+/// The number of pictures that are opened and written at a time, which bounds the memory and the number of syncs.
 const BATCH_SIZE: usize = 32;
 
 pub struct ChangedObjects {
     pub picture: DescribedMedia,
-    /// Labels and regions in fractions of the picture.
+    /// The labels of the objects, and their regions in fractions of the picture.
     pub objects: Vec<(String, Region)>,
 }
 
-/// Extracts the objects of pictures. A picture that cannot be opened gets none.
+/// Extracts the objects in pictures. A picture that cannot be opened has no objects.
 pub fn extract_objects(
     context: &TaskContext,
     folder: &dyn OriginalFiles,

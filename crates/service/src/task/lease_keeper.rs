@@ -1,4 +1,4 @@
-//! Keeps the leases of this process in a store on a server, and notices those that it has lost.
+//! Keeps the leases of this process in a store on a server, and notices when it has lost a lease.
 
 use std::sync::{
     Arc,
@@ -11,8 +11,8 @@ use tessera_store::{
     lease::{self, EXTENSION_INTERVAL},
 };
 
-/// Extends leases, if this process runs tasks, and listens for tasks and changed clusters until `ended` is closed.
-/// At each interval, the threads look for tasks whose leases have ended, or whose notifications were lost.
+/// Extends leases if this process runs tasks, and listens for tasks and changed clusters, until `ended` is closed. At
+/// each interval, the threads look for tasks whose leases have expired or whose notifications were lost.
 pub fn keep_leases(worker: &WorkerContext, signal: &Arc<WakeSignal>, ended: &Receiver<()>) {
     let runs_tasks = worker.settings.jobs > 0;
     let mut listener = None;
@@ -32,7 +32,7 @@ pub fn keep_leases(worker: &WorkerContext, signal: &Arc<WakeSignal>, ended: &Rec
         }
     }
     if runs_tasks {
-        // Otherwise it is taken for a worker that is alive until its last extension ends.
+        // Without this, the worker would be believed alive until its last extension expires.
         let _ = worker.store.write_rows(|tx| lease::remove_worker(tx, worker.holder));
     }
 }

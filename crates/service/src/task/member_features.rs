@@ -1,4 +1,4 @@
-//! What is clustered, and what it looks like.
+//! Reads the media that are clustered, with their features.
 
 use super::{
     TaskContext,
@@ -14,9 +14,9 @@ use tessera_store::{QueryError, look, media};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The whole dataset; its clusters are replaced.
+    /// The whole dataset, whose clusters are replaced.
     Everything,
-    /// The new media of one source; their clusters are appended to the existing ones.
+    /// The new media of one source, whose clusters are appended to the existing ones.
     Batch(i64),
 }
 
@@ -28,17 +28,18 @@ impl Scope {
         }
     }
 
-    /// Media of its source that are clustered stay so when more are added to the same folder.
+    /// Whether a media item belongs to the scope. Media of a source that are clustered already stay as they are when
+    /// more media are added to the same folder.
     fn includes(self, is_clustered: bool) -> bool {
         self == Self::Everything || !is_clustered
     }
 }
 
-/// What the members of a scope are, and what they look like.
+/// The members of a scope, and their features.
 pub struct MemberFeatures {
     pub members: ClusteredMedia,
     pub vectors: Vectors,
-    /// The number of their keypoints.
+    /// The number of keypoints of all members.
     pub corners: usize,
 }
 

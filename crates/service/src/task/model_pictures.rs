@@ -1,5 +1,5 @@
-//! The pixels of media as the user's own model gets them: of thumbnails, which are as large as the input of most models,
-//! or else of the originals.
+//! The pixels of media for the user's own model. The pixels come from thumbnails, which are as large as the input of
+//! most models, or from the originals if a model needs larger pictures.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -23,7 +23,7 @@ use tessera_store::{
 
 pub struct ModelPictures<'a> {
     context: &'a TaskContext,
-    /// Pixels per side of the input of the model.
+    /// The number of pixels per side of the model's input.
     side: u32,
     /// The folders that were opened, by the row of their source.
     folders: HashMap<i64, Box<dyn OriginalFiles>>,
@@ -59,7 +59,7 @@ impl<'a> ModelPictures<'a> {
             };
             let decoded = original.map(|bytes| decode_all(&bytes, pictures, self.side, &mut each));
             if !matches!(decoded, Some(Ok(()))) {
-                // What is left of a file that is gone or damaged since.
+                // If the file is gone or damaged by now, the thumbnails are all that is left of it.
                 let rows: Vec<i64> = pictures.iter().map(|picture| picture.row).collect();
                 self.for_each_thumbnail(&rows, &mut each)?;
             }
@@ -89,7 +89,7 @@ impl<'a> ModelPictures<'a> {
         read.map_err(|cause| TaskError::storage(&cause))
     }
 
-    /// `None` if the file cannot be read.
+    /// Reads an original. Returns `None` if the file cannot be read.
     fn read_original(&mut self, source: i64, path: &Path) -> Result<Option<Vec<u8>>, TaskError> {
         let folder = match self.folders.entry(source) {
             Entry::Occupied(opened) => opened.into_mut(),
@@ -110,7 +110,7 @@ impl<'a> ModelPictures<'a> {
     }
 }
 
-/// Decodes an image, or the objects in it.
+/// Decodes an image, or the objects in an image.
 fn decode_all(
     bytes: &[u8],
     pictures: &[FullPicture],

@@ -1,11 +1,11 @@
-//! The labels or tags of many media items, each name stored once.
+//! The labels or tags of many media items. Each name is stored only once.
 
 use std::{cmp::Reverse, collections::HashMap};
 
 use tessera_model::is_metadata_label;
 use tessera_search::similarity::RowLists;
 
-/// Most names of a cluster.
+/// The maximum number of names of a cluster.
 pub const MAX_FREQUENT: usize = 8;
 
 #[derive(Default)]
@@ -29,7 +29,7 @@ impl NameLists {
         }));
     }
 
-    /// The numbers of the names of each row that say what a picture shows.
+    /// Returns the numbers of those names of each row that say what a picture shows.
     pub fn without_metadata(&self) -> RowLists<u32> {
         let is_metadata: Vec<bool> =
             self.names.iter().map(|name| is_metadata_label(name)).collect();
@@ -40,8 +40,8 @@ impl NameLists {
         lists
     }
 
-    /// The most frequent names of these rows, ties in alphabetical order; those that say what a picture shows come
-    /// first.
+    /// Returns the most frequent names of these rows. Names that say what a picture shows come first. Equally frequent
+    /// names are in alphabetical order.
     pub fn most_frequent(&self, rows: &[u32]) -> Vec<String> {
         let mut names = self.counted(rows);
         names
@@ -50,15 +50,15 @@ impl NameLists {
         names.into_iter().map(|(name, _)| name.to_owned()).collect()
     }
 
-    /// All names of these rows, the most frequent ones first, ties in the order in which they occur: a class of a model
-    /// before what it is a kind of.
+    /// Returns all names of these rows, the most frequent ones first. Equally frequent names are in the order in which
+    /// they occur, so that a class of a model precedes its hypernyms.
     pub fn most_frequent_first(&self, rows: &[u32]) -> Vec<String> {
         let mut names = self.counted(rows);
         names.sort_by_key(|&(_, count)| Reverse(count));
         names.into_iter().map(|(name, _)| name.to_owned()).collect()
     }
 
-    /// The names of these rows in the order in which they occur, with how often they do.
+    /// Returns the names of these rows in the order in which they occur, with their numbers of occurrences.
     fn counted(&self, rows: &[u32]) -> Vec<(&str, usize)> {
         let mut counted: Vec<(&str, usize)> = Vec::new();
         let mut positions: HashMap<u32, usize> = HashMap::new();

@@ -1,5 +1,5 @@
-//! Removes packs of pictures from the bucket: those that nothing refers to any more, and those of workers that were killed
-//! before their transaction.
+//! Removes packs of pictures from the bucket: packs to which nothing refers any more, and packs of workers that were
+//! killed before their transaction.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use tessera_media::object_storage::INTERRUPTED_AFTER;
 use tessera_store::picture_pack;
 
 const PAUSE: Duration = Duration::from_hours(24);
-/// Packs that are removed without checking whether to stop.
+/// The number of packs that are removed before the next check whether to stop.
 const PACKS_AT_A_TIME: usize = 64;
 
 /// Sweeps at the first call, and then once a day.
@@ -23,13 +23,14 @@ impl PackSweep {
         let is_due = self.begun_at.is_none_or(|begun_at| begun_at.elapsed() >= PAUSE);
         if is_due && worker.settings.bucket.is_some() {
             self.begun_at = Some(Instant::now());
-            // What cannot be removed now is removed by the next sweep.
+            // Whatever cannot be removed now is removed by the next sweep.
             let _ = remove_unused(worker).and_then(|()| remove_unknown(worker));
         }
     }
 }
 
-/// Removes the packs that nothing has referred to for a day: a backup that is being made may still refer to others.
+/// Removes the packs to which nothing has referred for a day. A backup that is being made may still refer to younger
+/// ones.
 fn remove_unused(worker: &WorkerContext) -> Result<(), TaskError> {
     let store = &worker.store;
     store.write_rows(|tx| picture_pack::mark_unused(tx))?;
@@ -41,7 +42,8 @@ fn remove_unused(worker: &WorkerContext) -> Result<(), TaskError> {
     Ok(())
 }
 
-/// Removes the packs in the bucket that the store does not know. A younger one may be of a transaction that follows.
+/// Removes the packs in the bucket that the store does not know. A younger pack may belong to a transaction that has
+/// not been committed yet.
 fn remove_unknown(worker: &WorkerContext) -> Result<(), TaskError> {
     let found = worker.originals.pictures.packs_older_than(INTERRUPTED_AFTER);
     for packs in found.map_err(|cause| TaskError::storage(&cause))?.chunks(PACKS_AT_A_TIME) {

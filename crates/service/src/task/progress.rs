@@ -1,12 +1,12 @@
-//! The progress of a long computation, reported from any of its threads. Each percent is written
-//! once, because each write is a transaction.
+//! Reports the progress of a long computation from any of its threads. Each percent is written only once, because each
+//! write is a transaction.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::TaskContext;
 use tessera_model::DatasetId;
 
-/// The share that is done, 0.0-1.0; 0.0 of nothing.
+/// Returns the share that is done, 0.0-1.0, or 0.0 if there is nothing to do.
 #[expect(clippy::cast_precision_loss, reason = "a share, not a count")]
 pub fn fraction(done: usize, all: usize) -> f64 {
     done as f64 / all.max(1) as f64
@@ -21,7 +21,7 @@ pub struct ProgressRange<'a> {
 }
 
 impl<'a> ProgressRange<'a> {
-    /// The range between two shares of the whole, each 0.0-1.0.
+    /// Creates the range between two shares of the whole, which are 0.0-1.0.
     pub fn new(context: &'a TaskContext, dataset: DatasetId, from: f64, to: f64) -> Self {
         Self { context, dataset, from, to, reported: AtomicU8::new(0) }
     }
@@ -31,13 +31,13 @@ impl<'a> ProgressRange<'a> {
         Self::new(self.context, self.dataset, at(from), at(to))
     }
 
-    /// Reports the share of this range that is done, 0.0-1.0. Returns whether to continue.
+    /// Reports which share of this range is done, 0.0-1.0. Returns whether to continue.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     pub fn report(&self, share: f64) -> bool {
         let whole = self.from + share.clamp(0.0, 1.0) * (self.to - self.from);
         let percent = (whole * 100.0) as u8;
         if self.reported.fetch_max(percent, Ordering::Relaxed) < percent {
-            // If the store cannot be written, writing the result fails too, with a message.
+            // An error is ignored: if the store cannot be written, writing the result fails too, with a message.
             let _ = self.context.report_progress(self.dataset, whole);
         }
         self.context.check_cancelled().is_ok()

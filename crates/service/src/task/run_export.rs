@@ -1,8 +1,9 @@
-//! Writes the archive of an export: INIT, `IN_PROGRESS`, then COMPLETED, or FAILED with the reason.
+//! Writes the archive of an export. The export goes from INIT to `IN_PROGRESS`, and then to COMPLETED, or to FAILED
+//! with the reason.
 //!
-//! The archive is renamed to its final name when it is complete and on disk, so an interruption
-//! leaves nothing that looks finished; the export is then started again. With a bucket it is uploaded
-//! instead, and visible there when all of it has arrived.
+//! The archive gets its final name when it is complete and on disk, so that an interruption leaves nothing that looks
+//! finished. The export is then started again. If there is a bucket, the archive is uploaded instead, and becomes
+//! visible there when all of it has arrived.
 
 use std::{
     ffi::OsStr,
@@ -34,7 +35,7 @@ use tessera_store::{
     source,
 };
 
-/// Runs the oldest export that no worker runs. Returns whether there was one.
+/// Runs the oldest export that no worker is running. Returns whether there was one.
 pub fn run_next_export(worker: &WorkerContext) -> bool {
     worker.run_next(
         |tx| {
@@ -46,16 +47,16 @@ pub fn run_next_export(worker: &WorkerContext) -> bool {
     )
 }
 
-/// Fails only if the store cannot even record the failure.
+/// Runs an export. Fails only if the store cannot even record the failure.
 fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreError> {
     let id = export.id;
-    // A worker that was taken over may still write its own file.
+    // The file has a name of its own, because a worker that lost the task may still be writing its file.
     let partial = format!("{}.part", context.fence());
     let partial = context.store.export_archive_path(id.0).with_extension(partial);
     let Err(cause) = context.run(|| create_archive(context, export, &partial)) else {
         return Ok(());
     };
-    // The file may not exist; the state of the export decides.
+    // An error is ignored, because the file may not exist and the state of the export decides.
     let _ = fs::remove_file(&partial);
     match cause {
         TaskError::Stopped => context.release(),
@@ -65,8 +66,8 @@ fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreE
     }
 }
 
-/// Deletes exports that ended longer ago than they are kept, and archives on disk whose exports are gone.
-/// Returns the exports.
+/// Deletes exports that ended longer ago than they are kept, and archives on disk whose exports no longer exist.
+/// Returns the deleted exports.
 pub fn delete_expired_exports(context: &WorkerContext) -> Result<Vec<ExportTaskId>, StoreError> {
     let (store, retention) = (&context.store, context.settings.export_retention);
     let deleted = store.write(|tx| export::delete_expired(tx, retention))?;
@@ -74,10 +75,10 @@ pub fn delete_expired_exports(context: &WorkerContext) -> Result<Vec<ExportTaskI
     Ok(deleted)
 }
 
-/// Removes archives of exports that this process or another one deleted, and unfinished ones that a killed
+/// Removes the archives of exports that this process or another one deleted, and unfinished archives that a killed
 /// process left.
 fn remove_orphaned_files(store: &Store) -> Result<(), StoreError> {
-    // What cannot be read or removed now is removed at the next check.
+    // Whatever cannot be read or removed now is removed at the next check.
     let Ok(entries) = fs::read_dir(store.exports_dir()) else { return Ok(()) };
     for path in entries.flatten().map(|entry| entry.path()) {
         let name = path.file_name().and_then(OsStr::to_str).and_then(|name| name.split_once('.'));
@@ -95,7 +96,7 @@ fn remove_orphaned_files(store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Deletes the archives of deleted exports from the bucket; what cannot be deleted now stays in the list.
+/// Deletes the archives of deleted exports from the bucket. Archives that cannot be deleted now stay in the list.
 pub fn delete_archives(context: &WorkerContext, exports: &mut Vec<ExportTaskId>) {
     let Some(bucket) = context.settings.bucket.as_ref().filter(|_| !exports.is_empty()) else {
         exports.clear();
@@ -108,7 +109,7 @@ pub fn delete_archives(context: &WorkerContext, exports: &mut Vec<ExportTaskId>)
             if context.is_stopped() {
                 return true;
             }
-            // The archive may never have been written.
+            // Deleting succeeds even if the archive was never written.
             runtime.block_on(folder.delete(&archive_name(*export))).is_err()
         });
     }
@@ -161,8 +162,8 @@ fn create_archive(
     let mut reported = -1.0;
     let report = |progress: f64| {
         context.check_cancelled()?;
-        // Each percent is written once: a write is a sync of the disk. On a network file system it
-        // would wait for the end of the snapshot.
+        // Each percent is written only once, because a write syncs the disk. On a network file system, nothing is
+        // written, because the write would wait for the end of the snapshot.
         if progress - reported >= 0.01 && store.network_file_system().is_none() {
             reported = progress;
             advance(ExportTaskState::InProgress, progress, None)?;
@@ -195,8 +196,8 @@ fn keep_archive(partial: &Path, target: &Path) -> std::io::Result<()> {
     sync_dir(parent_dir(target))
 }
 
-/// Writes the archive from one snapshot of the store, because media may be added meanwhile. Returns
-/// the number of media items, and of pictures that could not be read.
+/// Writes the archive from one snapshot of the store, because media may be added meanwhile. Returns the number of media
+/// items, and the number of pictures that could not be read.
 fn write_snapshot(
     originals: &Originals,
     connection: &Connection,

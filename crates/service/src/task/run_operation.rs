@@ -21,9 +21,9 @@ use tessera_store::{
     source,
 };
 
-/// Progress when all files are extracted.
+/// The progress when all files are extracted.
 const EXTRACTION_SHARE: f64 = 0.9;
-/// Share of the remaining progress for the user's own model; the rest is for clustering.
+/// The share of the remaining progress for the user's own model. The rest is for clustering.
 const ENCODING_SHARE: f64 = 0.2;
 
 /// Runs the oldest operation that no worker runs. Returns whether there was one.
@@ -47,7 +47,7 @@ fn run_operation(context: &TaskContext, running: &RunningOperation) -> Result<()
     };
     let outcome = context.run(|| {
         if context.fence() > 1 {
-            // Workers may still extract files that the former worker found.
+            // Workers may still be extracting files that a previous worker of this task found.
             context.write(|tx| extraction::remove(tx, running.row))?;
         }
         context.simulate(failure, |part| context.report_progress(running.dataset, part))?;
@@ -91,7 +91,7 @@ fn write_result(
 
 type OperationResult = (LanguageUpdate, ClusterUpdate, EmbeddingUpdate, SearchTableUpdate);
 
-/// Clusters and embeds a scope whose files are in the store; `from` is the progress so far.
+/// Clusters and embeds a scope whose files are in the store. `from` is the progress so far.
 fn cluster_and_embed(
     context: &TaskContext,
     running: &RunningOperation,
@@ -102,7 +102,7 @@ fn cluster_and_embed(
     let progress = ProgressRange::new(context, dataset, from, 1.0);
     let (encoding, clustering) =
         (progress.subrange(0.0, ENCODING_SHARE), progress.subrange(ENCODING_SHARE, 1.0));
-    // Clusters and texts have the labels of the model.
+    // The media are encoded first, because clusters and texts include the labels of the model.
     encode_media(context, dataset, scope, &encoding)?;
     let clusters = ClusterUpdate::compute(context, (running.row, dataset), scope, &clustering)?;
     let language = LanguageUpdate::compute(context, dataset, scope)?;

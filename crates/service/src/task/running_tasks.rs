@@ -1,4 +1,4 @@
-//! The tasks that this process runs, and how to stop them.
+//! The tasks that this process is running, and a way to stop them.
 
 use std::sync::{
     Arc, Mutex, Weak,
@@ -7,20 +7,20 @@ use std::sync::{
 
 use tessera_store::{lease::Lease, lock};
 
-/// Shared by the threads that run tasks and the one that extends their leases.
+/// The running tasks, shared by the threads that run tasks and the thread that extends leases.
 #[derive(Debug, Default)]
 pub struct RunningTasks(Mutex<RunningState>);
 
 #[derive(Debug, Default)]
 struct RunningState {
-    /// No task begins any more.
+    /// Whether no further task may begin.
     is_stopped: bool,
-    /// With the flag that stops each; it is gone when the task has ended.
+    /// The leases of the tasks, with the flag that stops each task. The flag no longer exists when the task has ended.
     tasks: Vec<(Lease, Weak<AtomicBool>)>,
 }
 
 impl RunningTasks {
-    /// Returns the flag that will be set when the task has to stop.
+    /// Registers a task. Returns the flag that is set when the task must stop.
     pub fn begin(&self, lease: &Lease) -> Arc<AtomicBool> {
         let mut state = lock(&self.0);
         let stop = Arc::new(AtomicBool::new(state.is_stopped));
@@ -46,7 +46,7 @@ impl RunningTasks {
         lost.for_each(|(_, stop)| set(stop));
     }
 
-    /// The leases of the tasks that have not ended.
+    /// Returns the leases of the tasks that have not ended.
     pub fn leases(&self) -> Vec<Lease> {
         let state = lock(&self.0);
         let running = state.tasks.iter().filter(|(_, stop)| stop.strong_count() > 0);

@@ -1,4 +1,4 @@
-//! The keypoints of the members of a scope in the store, ordered by row number.
+//! Reads the keypoints of a scope's members from the store, in the order of row numbers.
 
 use std::ops::Range;
 

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::watch;
 
-/// Counts the calls; a thread that has looked for tasks after the last one is idle.
+/// Counts the calls of `wake`. A thread is idle if it has looked for tasks since the latest call.
 #[derive(Debug)]
 pub struct WakeSignal {
     state: Mutex<WakeState>,
@@ -19,7 +19,7 @@ pub struct WakeSignal {
 struct WakeState {
     calls: u64,
     is_stopped: bool,
-    /// Of each thread, the number of calls when it last found nothing.
+    /// For each thread, the number of calls at the time when it last found nothing.
     answered: Vec<u64>,
 }
 
@@ -30,7 +30,7 @@ impl WakeSignal {
         Self { state: Mutex::new(state), changed: Condvar::new(), is_idle }
     }
 
-    /// Lets all threads look for tasks.
+    /// Makes all threads look for tasks.
     pub fn wake(&self) {
         let mut state = self.lock();
         state.calls += 1;
@@ -44,7 +44,7 @@ impl WakeSignal {
         self.changed.notify_all();
     }
 
-    /// Notes that a thread begins to look. Returns the number of calls.
+    /// Records that a thread begins to look. Returns the number of calls.
     pub fn begin(&self, thread: usize) -> u64 {
         let mut state = self.lock();
         state.answered[thread] = 0;
@@ -52,8 +52,8 @@ impl WakeSignal {
         state.calls
     }
 
-    /// Notes that a thread has found nothing after `seen` calls, and waits for another call or the end of
-    /// `pause`. Returns false when it has to end.
+    /// Records that a thread found nothing after `seen` calls, and waits for another call or the end of `pause`.
+    /// Returns false if the thread must end.
     pub fn wait(&self, thread: usize, seen: u64, pause: Duration) -> bool {
         let mut state = self.lock();
         state.answered[thread] = seen;
@@ -64,7 +64,7 @@ impl WakeSignal {
         !state.is_stopped
     }
 
-    /// Notes that a thread could not be started, so that nobody waits for it.
+    /// Records that a thread could not be started, so that nobody waits for it.
     pub fn ignore(&self, thread: usize) {
         let mut state = self.lock();
         state.answered[thread] = u64::MAX;
@@ -77,7 +77,7 @@ impl WakeSignal {
     }
 
     pub async fn wait_until_idle(&self) {
-        // It cannot fail: `self` owns the sender.
+        // The wait cannot fail, because `self` owns the sender.
         let _ = self.is_idle.subscribe().wait_for(|is_idle| *is_idle).await;
     }
 

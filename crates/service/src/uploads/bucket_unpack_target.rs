@@ -1,4 +1,4 @@
-//! Unpacks an archive into a bucket: each member is an unnamed file until it is complete.
+//! Unpacks an archive into a bucket. Each member is an unnamed file until it is complete.
 
 use std::{
     collections::HashSet,
@@ -17,7 +17,7 @@ use tessera_media::{
 pub struct BucketUnpackTarget<'a> {
     storage: &'a BlockingStorage,
     folder: &'a Arc<BucketFolder>,
-    /// The names of the objects begin with it.
+    /// The prefix of the names of the objects.
     prefix: String,
     scratch: &'a Path,
     taken: HashSet<PathBuf>,
@@ -39,7 +39,7 @@ impl UnpackTarget for BucketUnpackTarget<'_> {
         self.scratch
     }
 
-    /// An interrupted run wrote the same objects that this one writes again.
+    /// Nothing is removed, because this run overwrites the objects of an interrupted run.
     fn clear(&mut self) -> io::Result<()> {
         create_private_dir(self.scratch)
     }

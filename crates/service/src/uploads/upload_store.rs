@@ -1,5 +1,5 @@
-//! Keeps uploads, with a record of each: they exist nowhere else, so what they belong to must outlive
-//! the database.
+//! Keeps uploads, with a record of each. Uploads exist nowhere else, so the record of which dataset they belong to must
+//! outlive the database.
 
 use std::{
     fs, io,
@@ -20,7 +20,7 @@ use tessera_store::upload::{self, UploadRecord};
 
 #[derive(Debug)]
 pub struct UploadStore {
-    /// Where uploads arrive, and without a bucket stay.
+    /// The folder in which uploads arrive. Without a bucket, they stay there.
     local: PathBuf,
     bucket: Option<BucketUploads>,
 }
@@ -30,8 +30,8 @@ impl UploadStore {
         Self { local, bucket }
     }
 
-    /// Accepts what arrived in a staging directory: from now on it survives a crash. Returns where its
-    /// files are.
+    /// Accepts what arrived in a staging directory, which survives a crash from now on. Returns the location of the
+    /// files.
     pub(crate) fn accept(&self, staging: &Path, record: &UploadRecord) -> io::Result<PathBuf> {
         if let Some(bucket) = &self.bucket {
             return bucket.accept(staging, record);
@@ -41,7 +41,7 @@ impl UploadStore {
         Ok(record.origin.media_folder(staging))
     }
 
-    /// Ends the acceptance: the files belong to a dataset.
+    /// Ends the acceptance, because the files now belong to a dataset.
     pub(crate) fn settle(&self, staging: TempDir) {
         match &self.bucket {
             Some(bucket) => bucket.settle(staging.path()),
@@ -57,13 +57,13 @@ impl UploadStore {
         }
     }
 
-    /// Whether a location is that of an upload.
+    /// Whether a location belongs to an upload.
     pub(crate) fn contains(&self, location: &Path) -> bool {
         location.starts_with(&self.local)
             || self.bucket.as_ref().is_some_and(|bucket| bucket.contains(location))
     }
 
-    /// The record of the archive whose files are at a location.
+    /// Returns the record of the archive whose files are at a location.
     pub(crate) fn record_of_unpacked(&self, location: &Path) -> io::Result<Option<UploadRecord>> {
         let Some(upload) = location.parent() else { return Ok(None) };
         match self.bucket_of(location) {
@@ -72,8 +72,8 @@ impl UploadStore {
         }
     }
 
-    /// Where the uploads of a dataset are, oldest first. Those in the bucket whose locations are known are left
-    /// out: reading a record is a request.
+    /// Returns the locations of the uploads of a dataset, the oldest first. Uploads in the bucket whose locations are
+    /// known are omitted, because reading a record takes a request.
     pub(crate) fn locations_of_dataset(
         &self,
         dataset: DatasetId,
@@ -119,7 +119,7 @@ impl UploadStore {
         for entry in fs::read_dir(staging)? {
             let entry = entry?;
             if entry.file_type()?.is_dir() && entry.path() != own {
-                // If a former worker still writes it, it can stay.
+                // If a previous worker is still writing the folder, it may stay.
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
@@ -128,7 +128,7 @@ impl UploadStore {
         fs::remove_file(location.with_file_name(ARCHIVE_FILE_NAME))
     }
 
-    /// Removes what was refused or interrupted, while no other process uses the folder. What cannot be
+    /// Removes uploads that were refused or interrupted, while no other process uses the folder. Whatever cannot be
     /// removed now is removed at the next start.
     pub(crate) fn remove_abandoned_in_folder(&self, needed: &[PathBuf]) {
         let is_needed = |staging: &Path| {
@@ -137,7 +137,7 @@ impl UploadStore {
         let _ = staging::remove_abandoned(&self.local, is_needed);
     }
 
-    /// Removes what interrupted uploads have left in the bucket, when no process can be receiving it any more.
+    /// Removes what interrupted uploads have left in the bucket, once no process can still be receiving it.
     pub(crate) fn remove_interrupted_in_bucket(&self, needed: &[PathBuf]) {
         if let Some(bucket) = &self.bucket {
             let _ = bucket.remove_interrupted(needed);

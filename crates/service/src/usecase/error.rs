@@ -1,4 +1,5 @@
-//! Why a request cannot be fulfilled. Messages are fit for the client: no local paths, no SQL.
+//! The reasons why a request cannot be fulfilled. Messages are safe to send to the client, because they contain no
+//! local paths and no SQL.
 
 use tessera_media::ingest::is_unavailable;
 use tessera_retrieval::RetrievalError;
@@ -13,26 +14,26 @@ pub(crate) enum ServiceError {
     /// The state of the dataset forbids the request for now.
     Conflict(String),
     Invalid(String),
-    /// A folder to add is not an absolute path.
+    /// The path of a folder to add is not absolute.
     RelativePath,
     /// The body of a selective export is wrong.
     Selection(SelectionError),
     Retrieval(RetrievalError),
-    /// The client asks for too much at a time.
+    /// The client asks for too much at once.
     TooMany(&'static str),
-    /// The service cannot do this for now.
+    /// The service cannot do this at the moment.
     Unavailable(&'static str),
     Failed(&'static str),
 }
 
 impl ServiceError {
-    /// A failure without a cause that a client could act on.
+    /// Creates an error whose cause the client cannot act on.
     pub(crate) fn internal() -> Self {
         Self::Failed("The service could not do this because of a fault of its own")
     }
 
-    /// A file of an export could not be written. Other errors of files are not converted here, because
-    /// each names what failed.
+    /// Converts an error of writing a file of an export. Other file errors are not converted here, because each names
+    /// what failed.
     #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
     pub(crate) fn export_file(cause: std::io::Error) -> Self {
         match cause.kind() {
@@ -41,7 +42,7 @@ impl ServiceError {
         }
     }
 
-    /// A thumbnail or the picture of a frame could not be read from the bucket.
+    /// Converts an error of reading a thumbnail or the picture of a frame from the bucket.
     #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
     pub(crate) fn unreadable_picture(cause: std::io::Error) -> Self {
         if is_unavailable(&cause) {

@@ -1,5 +1,6 @@
-//! Exports: starts one, chooses its media, and finds its archive. Exports without a task, the metadata as JSON and the media
-//! identifiers as CSV, are written to an unnamed file first, so that memory does not grow with the dataset.
+//! Exports: starts an export, chooses its media, and finds its archive. Two exports run without a task: the metadata as
+//! JSON, and the media identifiers as CSV. Both are written to an unnamed file first, so that memory does not grow with
+//! the dataset.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -34,16 +35,16 @@ use tessera_store::{
 use tessera_wire::selection;
 
 pub(crate) enum ExportScope {
-    /// All that match a search.
+    /// All media that match a search.
     Search(SearchParams),
     /// The members of a cluster that match a search.
     Cluster(ClusterId, SearchParams),
-    /// What a body selects. Its items are read one by one: all of them would take several times the
-    /// memory of their text.
+    /// The media that a body selects. Its items are read one by one, because all items together would take several
+    /// times the memory of their text.
     Selection(Bytes),
 }
 
-/// Where the archive of an export is.
+/// The location of the archive of an export.
 pub(crate) enum ExportArchive {
     OnDisk(ExportRecord, File),
     InBucket,
@@ -59,7 +60,7 @@ impl ExportScope {
 }
 
 impl Deployment {
-    /// Starts an export. `origin` is where links in its metadata lead.
+    /// Starts an export. `origin` is the origin of the links in its metadata.
     pub(crate) fn start_export(
         &self,
         id: DatasetId,
@@ -101,7 +102,7 @@ impl Deployment {
         Ok(export)
     }
 
-    /// Fails if nothing more can be written to the exports.
+    /// Fails if nothing more can be written to the folder of exports.
     pub(super) fn require_disk_space(&self) -> Result<(), ServiceError> {
         let available = self.settings.disk.available(&self.store.exports_dir());
         match available.map_err(ServiceError::export_file)? {
@@ -134,7 +135,7 @@ impl Deployment {
         }
     }
 
-    /// A link to an archive in the bucket.
+    /// Returns a link to an archive in the bucket.
     pub(crate) async fn bucket_link(&self, id: ExportTaskId) -> Result<String, ServiceError> {
         let bucket = self.bucket.as_ref().ok_or_else(ServiceError::export_not_found)?;
         let link = bucket.signed_link(&archive_name(id)).await;
@@ -162,7 +163,7 @@ pub(super) fn new_export(
 }
 
 impl Deployment {
-    /// The exported media; `None` for the whole dataset.
+    /// Returns the exported media, or `None` for the whole dataset.
     pub(super) fn selected_media(
         &self,
         record: &DatasetRecord,
@@ -254,7 +255,7 @@ impl Deployment {
     }
 }
 
-/// Adds members of a ranking. The first cluster that selects a media item is kept.
+/// Adds members of a ranking. For each media item, the first cluster that selects it is kept.
 fn choose_members(
     choices: &mut ExportChoices,
     ranking: &SearchRanking,
@@ -273,7 +274,7 @@ fn choose_members(
 const PAGE_SIZE: usize = 10_000;
 
 impl Deployment {
-    /// `metadata.json` of the whole dataset.
+    /// Writes `metadata.json` for the whole dataset.
     pub(crate) fn metadata_file(
         &self,
         id: DatasetId,
@@ -302,7 +303,7 @@ impl Deployment {
         })
     }
 
-    /// File name and identifier of every image and frame, as CSV.
+    /// Writes the file name and identifier of every image and frame as CSV.
     pub(crate) fn media_id_file(&self, id: DatasetId) -> Result<File, ServiceError> {
         self.spool(id, |record, file| {
             let failed = |_| ServiceError::internal();
@@ -324,7 +325,7 @@ impl Deployment {
         })
     }
 
-    /// An unnamed file with what `write` writes of a dataset that can be exported.
+    /// Returns an unnamed file with what `write` writes about a dataset that can be exported.
     fn spool(
         &self,
         id: DatasetId,

@@ -1,4 +1,5 @@
-//! Media items (the original file, the thumbnail, the record), and query images, which are uploads that a search ranks by.
+//! Media items (the original file, the thumbnail, the record), and query images, which are uploads by which a search
+//! ranks.
 
 use std::{
     borrow::Cow,
@@ -28,7 +29,7 @@ use tessera_store::{
 pub(crate) struct OriginalFile {
     pub record: MediaRecord,
     pub file: Box<dyn SourceFile>,
-    /// Its first bytes.
+    /// The first bytes of the file.
     pub head: Vec<u8>,
 }
 
@@ -52,7 +53,7 @@ impl Deployment {
         Ok(Original::Frame(record, self.read_picture(picture)?))
     }
 
-    /// The file of the video that a frame is from.
+    /// Returns the file of the video from which a frame was taken.
     pub(crate) fn video(&self, id: MediaId) -> Result<OriginalFile, ServiceError> {
         let (record, folder) = self.find_media(id)?;
         if record.frame.is_none() {
@@ -65,7 +66,7 @@ impl Deployment {
         self.store.read(|c| media::find(c, id))?.ok_or_else(ServiceError::media_not_found)
     }
 
-    /// The thumbnail as JPEG.
+    /// Returns the thumbnail as a JPEG.
     pub(crate) fn thumbnail(&self, id: MediaId) -> Result<Vec<u8>, ServiceError> {
         self.read_picture(self.store.read(|c| media::thumbnail(c, id))?)
     }
@@ -103,13 +104,13 @@ impl Deployment {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum QueryRegion {
     Fractional(Region),
-    /// Left, top, width, height.
+    /// Left, top, width and height in pixels.
     Pixels([f64; 4]),
 }
 
 impl Deployment {
-    /// Registers a query image, for searches of one entity type and granularity if they are given.
-    /// Returns its identifier as an anchor.
+    /// Registers a query image, for searches of the given entity type and granularity if there are any. Returns its
+    /// identifier, which searches use as an anchor.
     pub(crate) fn register_query_image(
         &self,
         dataset: DatasetId,
@@ -127,7 +128,8 @@ impl Deployment {
         Ok(id)
     }
 
-    /// What searches compare of a picture, and its thumbnail; without a vector of the user's own model if that rejects the picture.
+    /// Returns the features of a picture that searches compare, and its thumbnail. If the user's own model rejects the
+    /// picture, there is no vector of the model.
     fn features_of(
         &self,
         file: &[u8],
@@ -147,7 +149,7 @@ impl Deployment {
     }
 }
 
-/// A part of a picture as a picture of its own.
+/// Cuts out a part of a picture, as a separate picture.
 fn cut_out(bytes: &[u8], region: QueryRegion) -> Result<Vec<u8>, String> {
     let whole = decode(bytes, u32::MAX).map_err(|cause| unreadable(&cause))?.pixels;
     let (x, y, width, height) = match region {

@@ -1,4 +1,4 @@
-//! What a client can do with a deployment, one file per use case. Nothing here knows HTTP or SQL.
+//! What a client can do with a deployment, with one file per use case. Nothing here depends on HTTP or SQL.
 
 mod add_media;
 mod dataset;

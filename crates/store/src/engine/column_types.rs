@@ -1,5 +1,5 @@
-//! Values of PostgreSQL's types as those of `SQLite`: identifiers are blobs, truth values are integers, JSON is
-//! text.
+//! Converts values between PostgreSQL's types and those of `SQLite`: identifiers are blobs, truth values are integers,
+//! and JSON is text.
 
 use std::{borrow::Cow, error::Error};
 
@@ -9,17 +9,17 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 const UNKNOWN_KIND: &str = "this kind of parameter is only known to SQLite";
 
-/// The type of pgvector for vectors of halves.
+/// The pgvector type for vectors of half-precision numbers.
 const VECTOR_TYPE: &str = "halfvec";
 
 type ConversionError = Box<dyn Error + Send + Sync>;
 
-/// A parameter, written in the type that the statement needs.
+/// A parameter, which is written in the type that the statement expects.
 #[derive(Debug)]
 pub(super) struct Parameter<'a>(pub ToSqlOutput<'a>);
 
 impl Parameter<'static> {
-    /// A parameter that outlives the value.
+    /// Creates a parameter that owns its value.
     pub(super) fn owned(value: ToSqlOutput) -> Result<Self, ConversionError> {
         Ok(Self(ToSqlOutput::Owned(match value {
             ToSqlOutput::Borrowed(value) => value.try_into()?,
@@ -30,7 +30,7 @@ impl Parameter<'static> {
 }
 
 impl Parameter<'_> {
-    /// The memory of texts and blobs, in bytes.
+    /// Returns the memory of texts and blobs, in bytes.
     pub(super) fn size(&self) -> usize {
         match self.value() {
             Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => bytes.len(),
@@ -61,7 +61,7 @@ impl ToSql for Parameter<'_> {
                 without_nul(text).as_ref().to_sql(&Type::BYTEA, out)
             }
             (ValueRef::Blob(bytes), &Type::BYTEA | &Type::UUID) => bytes.to_sql(&Type::BYTEA, out),
-            // The first byte is the version of the format.
+            // The first byte is the version of the JSONB format.
             (ValueRef::Text(text), &Type::JSONB) => {
                 out.put_u8(1);
                 without_nul(text).as_ref().to_sql(&Type::BYTEA, out)
@@ -78,8 +78,8 @@ impl ToSql for Parameter<'_> {
     to_sql_checked!();
 }
 
-/// Vectors are blobs of halves, least significant byte first. pgvector reads the number of halves, two bytes that are
-/// zero, and the halves with the most significant byte first.
+/// Writes a vector. The blob has half-precision numbers in little-endian order. pgvector expects the number of them,
+/// two zero bytes, and the numbers in big-endian order.
 fn write_vector(bytes: &[u8], out: &mut BytesMut) -> Result<IsNull, ConversionError> {
     let halves = bytes.as_chunks().0;
     out.put_u16(halves.len().try_into()?);
@@ -90,13 +90,13 @@ fn write_vector(bytes: &[u8], out: &mut BytesMut) -> Result<IsNull, ConversionEr
     Ok(IsNull::No)
 }
 
-/// The numbers of such columns are stored as `f32`, and became `f64` on the way.
+/// Converts a number to `f32`. The columns are `f32`, and their values became `f64` on the way.
 #[expect(clippy::cast_possible_truncation, reason = "it was an f32")]
 fn single(number: f64) -> f32 {
     number as f32
 }
 
-/// PostgreSQL's texts cannot contain NUL.
+/// Replaces NUL, which PostgreSQL's texts cannot contain.
 fn without_nul(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.contains(&0) {
         return Cow::Borrowed(text);
@@ -104,7 +104,7 @@ fn without_nul(text: &[u8]) -> Cow<'_, [u8]> {
     String::from_utf8_lossy(text).replace('\0', "\u{fffd}").into_bytes().into()
 }
 
-/// A column, as `SQLite` would return it.
+/// The value of a column, in the form in which `SQLite` would return it.
 pub(super) struct ColumnValue<'a>(pub ValueRef<'a>);
 
 impl<'a> FromSql<'a> for ColumnValue<'a> {

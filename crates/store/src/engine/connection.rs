@@ -11,12 +11,13 @@ pub enum Connection {
     Postgres(PostgresConnection),
 }
 
-/// `PostgreSQL` would let several change the store at a time, but rules such as the limit of unfinished exports, or
-/// the status that allows an operation, are checked by reading first. Each schema has its own lock.
+/// The statement that begins a transaction which excludes all others. `PostgreSQL` would allow several transactions to
+/// change the store at the same time, but some rules, such as the limit of unfinished exports and the status that
+/// allows an operation, are checked by reading first. Each schema has its own lock.
 const BEGIN_POSTGRES: &str = "BEGIN; SELECT pg_advisory_xact_lock(hashtext(current_schema()), 1)";
 
 impl Connection {
-    /// Starts a transaction that changes the store; no other one of this kind can start until it ends.
+    /// Starts a transaction that changes the store. No other transaction of this kind can start until it ends.
     pub fn begin(&self) -> Result<Transaction<'_>> {
         self.start(match self {
             Self::Sqlite(_) => "BEGIN IMMEDIATE",
@@ -32,7 +33,7 @@ impl Connection {
         })
     }
 
-    /// Runs statements without parameters and results, separated by semicolons.
+    /// Runs statements that have neither parameters nor results, separated by semicolons.
     pub fn execute_batch(&self, sql: &str) -> Result<()> {
         match self {
             Self::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
@@ -40,7 +41,8 @@ impl Connection {
         }
     }
 
-    /// Runs one statement that takes long, such as building an index. A server cancels it when `stop` is set.
+    /// Runs one statement that takes long, such as building an index. A server cancels the statement when `stop` is
+    /// set.
     pub fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
         match self {
             Self::Sqlite(_) => self.execute_batch(sql),
@@ -48,8 +50,8 @@ impl Connection {
         }
     }
 
-    /// Starts a transaction that waits only for the rows that it changes: for tasks, whose leases keep others
-    /// from the same rows. In a file, one transaction changes the store at a time.
+    /// Starts a transaction that waits only for the rows that it changes. It is meant for tasks, whose leases keep
+    /// other tasks from changing the same rows. In a database file, only one transaction at a time changes the store.
     pub(crate) fn begin_rows(&self) -> Result<Transaction<'_>> {
         self.start(match self {
             Self::Sqlite(_) => "BEGIN IMMEDIATE",
@@ -57,8 +59,8 @@ impl Connection {
         })
     }
 
-    /// The end of a query for rows that are to be changed: it passes over those that another transaction
-    /// is changing.
+    /// Returns the end of a query for rows that will be changed. On a server, the query skips rows that another
+    /// transaction is changing.
     pub(crate) fn skip_locked(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "",
@@ -66,8 +68,8 @@ impl Connection {
         }
     }
 
-    /// The end of a query for a row that must not be removed before the transaction ends. It waits for a transaction
-    /// that is removing it.
+    /// Returns the end of a query for a row that must not be removed before the transaction ends. The query waits for a
+    /// transaction that is removing the row.
     pub(crate) fn keep_row(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "",
@@ -75,7 +77,7 @@ impl Connection {
         }
     }
 
-    /// Whether the server or the network has closed it.
+    /// Whether the server or the network has closed the connection.
     pub(crate) fn is_closed(&self) -> bool {
         matches!(self, Self::Postgres(connection) if connection.is_closed())
     }
@@ -103,7 +105,7 @@ impl Transaction<'_> {
         self.end("ROLLBACK")
     }
 
-    /// A commit that fails is rolled back.
+    /// Ends the transaction. If a commit fails, the transaction is rolled back.
     fn end(mut self, sql: &str) -> Result<()> {
         self.connection.execute_batch(sql)?;
         self.is_open = false;
@@ -122,7 +124,7 @@ impl Deref for Transaction<'_> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            // Some errors have already ended it.
+            // Some errors have already ended the transaction, so an error here is ignored.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
     }

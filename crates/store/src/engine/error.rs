@@ -1,24 +1,24 @@
-//! Errors of the database, independent of the engine.
+//! The errors of a database, whichever engine it has.
 
 use std::{error::Error, fmt};
 
 use rusqlite::{ErrorCode, types::FromSqlError};
 use tokio_postgres::error::SqlState;
 
-/// Why a statement failed, or what it returned cannot be read.
+/// The reason why a statement failed, or why its result cannot be read.
 #[derive(Debug)]
 pub enum QueryError {
     Sqlite(rusqlite::Error),
     Postgres(tokio_postgres::Error),
-    /// TLS cannot be used: for example, the certificates of authorities are missing.
+    /// TLS cannot be used, for example because the certificates of authorities are missing.
     Encryption(String),
-    /// A statement that has to return a row returned none.
+    /// A statement that must return a row returned none.
     NoRow,
     /// Another worker has taken over the task whose result was to be stored.
     LeaseLost,
-    /// The task that ran a statement has to stop.
+    /// The task that ran a statement must stop.
     Stopped,
-    /// A value cannot be stored, or is not what the column should contain.
+    /// A value cannot be stored, or a column contains an unexpected value.
     Value(Box<dyn Error + Send + Sync>),
 }
 
@@ -29,7 +29,7 @@ impl QueryError {
         Self::Value(cause.into())
     }
 
-    /// Whether the database is not one of this program, or damaged: `Unknown` is an error in SQL,
+    /// Whether the database is damaged, or is not a database of this program. The code `Unknown` is an error in SQL,
     /// such as a missing table.
     pub fn is_damage(&self) -> bool {
         let Self::Sqlite(cause) = self else { return false };
@@ -39,13 +39,13 @@ impl QueryError {
         )
     }
 
-    /// Whether the server ended the transaction because it and another one waited for each other.
+    /// Whether the server ended the transaction because it and another transaction waited for each other.
     pub fn is_deadlock(&self) -> bool {
         let is_deadlock = |code: &SqlState| *code == SqlState::T_R_DEADLOCK_DETECTED;
         matches!(self, Self::Postgres(cause) if cause.code().is_some_and(is_deadlock))
     }
 
-    /// Whether a table does not exist any more.
+    /// Whether a table no longer exists.
     pub fn is_missing_table(&self) -> bool {
         matches!(self, Self::Postgres(cause) if cause.code() == Some(&SqlState::UNDEFINED_TABLE))
     }
@@ -55,7 +55,7 @@ impl fmt::Display for QueryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(cause) => cause.fmt(f),
-            // Without it, the message would be "db error".
+            // The server's own message is shown, because the library's message would only be "db error".
             Self::Postgres(cause) => match cause.as_db_error() {
                 Some(reason) => reason.fmt(f),
                 None => match cause.source() {

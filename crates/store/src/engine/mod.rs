@@ -1,6 +1,6 @@
-//! The database engine behind the store: connections, rows and errors, independent of the engine.
+//! The database engine behind the store. Connections, rows and errors have one interface for both engines.
 //!
-//! Values of columns and parameters are those of `rusqlite`, whatever the engine.
+//! The values of columns and parameters have the types of `rusqlite`, whichever engine is used.
 
 mod column_types;
 mod connection;
@@ -13,6 +13,6 @@ pub use connection::{Connection, Transaction};
 pub use error::{QueryError, Result};
 pub use postgres::PostgresConnection;
 pub use query::{Row, StatementBatch};
-/// The parameters of a statement: `params![first, second]` are `?1` and `?2`.
+/// The parameters of a statement. `params![first, second]` gives the values of `?1` and `?2`.
 pub use rusqlite::{ToSql, params};
 pub use tls::ServerVerification;

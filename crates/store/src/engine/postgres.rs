@@ -1,4 +1,4 @@
-//! A connection to PostgreSQL. Its functions may wait on any thread, also on one of a runtime.
+//! A connection to PostgreSQL. Its functions may block on any thread, even on a thread of an async runtime.
 
 use std::{
     cell::{Cell, RefCell},
@@ -31,30 +31,32 @@ use super::{
     tls::{Encryption, ServerVerification},
 };
 
-/// Rows that are in memory at a time while a large result is read.
+/// The number of rows that are in memory at a time while a large result is read.
 const FETCHED_ROWS: usize = 500;
 
-/// A cursor is planned for its first tenth otherwise: by an index of the order, whose rows are all compared.
+/// Makes PostgreSQL plan a cursor for all of its rows. By default, it plans for the first tenth, with an index that
+/// gives the order, and then compares all rows.
 const READ_CURSORS_TO_THE_END: &str = "SET cursor_tuple_fraction = 1";
 
-/// How often a long statement notices a stop.
+/// The interval at which a long statement checks whether it must stop.
 const STOP_CHECKS: Duration = Duration::from_millis(50);
 
-/// Statements that stay prepared. Store functions have about a hundred.
+/// The number of statements that stay prepared. The functions of the store have about a hundred.
 const MAX_STATEMENTS: usize = 500;
 
 #[derive(Debug)]
 pub struct PostgresConnection {
     client: Client,
-    /// For the connection that cancels a statement.
+    /// The encryption of the connection that cancels a statement.
     encryption: Encryption,
     statements: RefCell<HashMap<String, Statement>>,
-    /// How many cursors were opened, for their names.
+    /// The number of cursors that were opened, from which their names are made.
     cursors: Cell<u64>,
 }
 
 impl PostgresConnection {
-    /// Calls `on_notification` after each notification that the server sends, on another thread.
+    /// Connects to a server. `on_notification` is called on another thread after each notification that the server
+    /// sends.
     pub(crate) fn connect(
         config: &Config,
         verification: &ServerVerification,
@@ -66,7 +68,7 @@ impl PostgresConnection {
         let (config, tls) = (config.clone(), encryption.clone());
         let connecting = entered.spawn(async move { config.connect(tls).await });
         let (client, mut connection) = block_on(connecting).map_err(QueryError::value)??;
-        // It ends when the client is dropped; its errors are returned by the client's functions.
+        // The connection task ends when the client is dropped. The functions of the client return its errors.
         entered.spawn(async move {
             while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await
             {
@@ -88,7 +90,7 @@ impl PostgresConnection {
         Ok(block_on(self.client.batch_execute(sql))?)
     }
 
-    /// Cancels the statement when `stop` is set, and fails with [`QueryError::Stopped`].
+    /// Cancels the statement when `stop` is set, and then fails with [`QueryError::Stopped`].
     pub(super) fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
         let runtime = network_runtime().map_err(QueryError::value)?;
         let _timers = runtime.enter();
@@ -98,7 +100,7 @@ impl PostgresConnection {
                 return Ok(done?);
             }
             loop {
-                // A request that arrives before the statement has no effect.
+                // A cancel request that arrives before the statement has no effect, so it is repeated.
                 let token = self.client.cancel_token();
                 token.cancel_query(self.encryption.clone()).await?;
                 if let Either::Left(_) = select(&mut run, pin!(sleep(STOP_CHECKS))).await {
@@ -118,7 +120,7 @@ impl PostgresConnection {
         Ok(block_on(self.client.query(&self.prepare(sql)?, &references(&values)))?)
     }
 
-    /// Runs a statement with each of the rows of parameters, without waiting between them.
+    /// Runs a statement once for each row of parameters, without waiting between the rows.
     pub(super) fn query_for_all(
         &self,
         sql: &str,
@@ -140,7 +142,7 @@ impl PostgresConnection {
         Ok(returned)
     }
 
-    /// Reads in parts, so that other statements can run between them. Needs a transaction.
+    /// Reads rows in parts, so that other statements can run between them. This needs a transaction.
     pub(super) fn for_each<E: From<QueryError>>(
         &self,
         sql: &str,
@@ -160,7 +162,7 @@ impl PostgresConnection {
         Ok(self.execute_batch(&format!("CLOSE cursor_{number}"))?)
     }
 
-    /// Returns the statement that fetches the next rows.
+    /// Opens a cursor. Returns the statement that fetches its next rows.
     fn open_cursor(
         &self,
         number: u64,
@@ -194,8 +196,9 @@ async fn until_set(stop: &AtomicBool) {
     }
 }
 
-/// Translates our SQL: `?1` is `$1`, and `require(...)`, which checks the checksum of a row in `SQLite`, is `true`, because
-/// the server has checksums of its pages. No text in our SQL contains a question mark.
+/// Translates our SQL to that of PostgreSQL. `?1` becomes `$1`. `require(...)`, which checks the checksum of a row in
+/// `SQLite`, becomes `true`, because the server has checksums for its pages. No text in our SQL contains a question
+/// mark.
 fn in_postgres(sql: &str) -> String {
     let mut parts = sql.split("require(");
     let mut translated = parts.next().unwrap_or_default().to_owned();
@@ -206,7 +209,7 @@ fn in_postgres(sql: &str) -> String {
     translated.replace('?', "$")
 }
 
-/// What follows the parenthesis that ends the arguments of a function.
+/// Returns the text after the parenthesis that ends the arguments of a function.
 fn after_parentheses(arguments: &str) -> &str {
     let mut depth = 1;
     for (position, character) in arguments.char_indices() {
@@ -230,7 +233,8 @@ fn references<T: ToSql + Sync>(values: &[T]) -> Vec<&(dyn ToSql + Sync)> {
     values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
-/// An `INSERT ... VALUES (?1, ..., ?n)` of one row as a statement that inserts all rows of `n` arrays.
+/// Converts a statement `INSERT ... VALUES (?1, ..., ?n)` for one row to a statement that inserts all rows of `n`
+/// arrays.
 fn insert_of_arrays(sql: &str, types: &[Type]) -> Option<String> {
     let (head, rest) = sql.split_once("VALUES (?1")?;
     let (_, tail) = rest.split_once(')')?;
@@ -242,7 +246,7 @@ fn insert_of_arrays(sql: &str, types: &[Type]) -> Option<String> {
     Some(format!("{head}SELECT * FROM unnest({arrays}){tail}"))
 }
 
-/// The values of each column of some rows.
+/// Returns the values of each column of some rows.
 fn columns_of<T>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
     let mut columns: Vec<Vec<T>> = Vec::new();
     for row in rows {
@@ -254,7 +258,8 @@ fn columns_of<T>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
     columns
 }
 
-/// Moves the bytes of all connections, so that threads that wait for them need no runtime of their own.
+/// Returns the runtime that transfers the bytes of all connections. Threads that wait for the bytes therefore need no
+/// runtime of their own.
 fn network_runtime() -> io::Result<&'static Runtime> {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     if RUNTIME.get().is_none() {
@@ -263,7 +268,7 @@ fn network_runtime() -> io::Result<&'static Runtime> {
             .thread_name("database")
             .enable_all()
             .build()?;
-        // Another thread may have been faster.
+        // Another thread may have created the runtime first.
         if let Err(second) = RUNTIME.set(runtime) {
             second.shutdown_background();
         }

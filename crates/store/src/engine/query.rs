@@ -1,5 +1,6 @@
-//! Runs SQL statements, prepared once for each connection: one at a time, or one with many rows of parameters. Functions of
-//! the store run SQL only by these, and read rows of results independent of the engine.
+//! Runs SQL statements: one at a time, or one statement with many rows of parameters. A connection prepares each
+//! statement once. Functions of the store run SQL only through this file, and read rows of results without knowing the
+//! engine.
 
 use rusqlite::{
     ToSql,
@@ -23,7 +24,7 @@ impl Row<'_> {
         Ok(T::column_result(self.get_ref(column)?)?)
     }
 
-    /// The value of a column without a copy.
+    /// Returns the value of a column without copying it.
     pub fn get_ref(&self, column: usize) -> Result<ValueRef<'_>> {
         match self {
             Self::Sqlite(row) => Ok(row.get_ref(column)?),
@@ -42,7 +43,7 @@ pub fn execute(connection: &Connection, sql: &str, params: Params) -> Result<()>
     change(connection, sql, params).map(drop)
 }
 
-/// Returns the number of rows that were changed.
+/// Runs a statement and returns the number of rows that it changed.
 pub fn change(connection: &Connection, sql: &str, params: Params) -> Result<u64> {
     match connection {
         Connection::Sqlite(connection) => {
@@ -52,7 +53,7 @@ pub fn change(connection: &Connection, sql: &str, params: Params) -> Result<u64>
     }
 }
 
-/// Reads the first row. Fails if there is none.
+/// Reads the first row. Fails if there is no row.
 pub fn one<T>(
     connection: &Connection,
     sql: &str,
@@ -62,7 +63,7 @@ pub fn one<T>(
     find(connection, sql, params, read)?.ok_or(QueryError::NoRow)
 }
 
-/// Reads the first row.
+/// Reads the first row, if there is one.
 pub fn find<T>(
     connection: &Connection,
     sql: &str,
@@ -100,8 +101,9 @@ pub fn all<T, C: FromIterator<T>>(
     }
 }
 
-/// Reads the rows whose number is in a list, in any order. The statement ends before the list; `params` are the
-/// values before it. Lists of similar lengths share a prepared statement: the last number is repeated.
+/// Reads the rows whose number is in a list, in any order. The list is appended to the statement, and `params` are the
+/// values before it. The last number is repeated up to a round length, so that lists of similar lengths share a
+/// prepared statement.
 pub fn all_listed<T, C: FromIterator<T> + Default>(
     connection: &Connection,
     sql: &str,
@@ -119,7 +121,7 @@ pub fn all_listed<T, C: FromIterator<T> + Default>(
     all(connection, &format!("{sql} ({})", places.join(", ")), &params, read)
 }
 
-/// Calls `each` with every row, without keeping them in memory. It may run other statements.
+/// Calls `each` with every row, without keeping the rows in memory. `each` may run other statements.
 pub fn for_each<E: From<QueryError>>(
     connection: &Connection,
     sql: &str,
@@ -140,18 +142,18 @@ pub fn for_each<E: From<QueryError>>(
     Ok(())
 }
 
-/// Rows that are sent to a server together.
+/// The maximum number of rows that are sent to a server together.
 const SENT_ROWS: usize = 500;
-/// Fewer rows, if they are this large.
+/// The number of bytes after which fewer rows are sent together.
 const SENT_BYTES: usize = 4 << 20;
 
-/// Runs a statement once for each row of parameters. On a server, many rows wait only once for the network:
-/// those of an `INSERT ... VALUES (?1, ..., ?n)` are one statement, so they must not change the same row twice.
+/// Runs a statement once for each row of parameters. On a server, many rows wait for the network only once. The rows of
+/// an `INSERT ... VALUES (?1, ..., ?n)` become one statement, so they must not change the same row twice.
 #[must_use = "rows may be waiting to be sent"]
 pub struct StatementBatch<'a, T = ()> {
     connection: &'a Connection,
     sql: &'a str,
-    /// How a returned row is read; without it, none is.
+    /// Reads a returned row. `None` if the statement returns no rows.
     read: Option<fn(&Row) -> Result<T>>,
     returned: Vec<T>,
     waiting: Vec<Vec<Parameter<'static>>>,
@@ -165,7 +167,7 @@ impl<'a> StatementBatch<'a> {
 }
 
 impl<'a, T> StatementBatch<'a, T> {
-    /// For a statement that returns rows. Those of an INSERT can be in any order.
+    /// Creates a batch of a statement that returns rows. The rows of an INSERT may be in any order.
     pub fn returning(
         connection: &'a Connection,
         sql: &'a str,
@@ -183,7 +185,7 @@ impl<'a, T> StatementBatch<'a, T> {
         Self { connection, sql, read, returned, waiting, waiting_bytes: 0 }
     }
 
-    /// Runs the statement with one more row, or keeps the row until it is sent with others.
+    /// Runs the statement with one more row, or keeps the row until it is sent together with others.
     pub fn add(&mut self, params: Params) -> Result<()> {
         let Connection::Sqlite(connection) = self.connection else {
             return self.wait(params);
@@ -225,7 +227,7 @@ impl<'a, T> StatementBatch<'a, T> {
         Ok(())
     }
 
-    /// Runs what waits, and returns what all rows returned.
+    /// Runs the statement with the waiting rows, and returns the results of all rows.
     pub fn finish(mut self) -> Result<Vec<T>> {
         if !self.waiting.is_empty() {
             self.send()?;

@@ -33,24 +33,24 @@ use tokio_rustls::{
     },
 };
 
-/// The name of the protocol, as libpq sends it.
+/// The name of the protocol, in the spelling of libpq.
 const PROTOCOL: &[u8] = b"postgresql";
 
-/// What the certificate of a server has to show.
+/// What the certificate of a server must prove.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerVerification {
-    /// Nothing: what is sent is encrypted, but another server can pose as this one.
+    /// Nothing. The connection is encrypted, but another server can impersonate this one.
     Unverified,
-    /// An authority in this file issued it, or it is in this file itself.
+    /// The certificate is in this file, or was issued by an authority in this file.
     IssuedBy(PathBuf),
-    /// The same, for the name of the host.
+    /// The same as `IssuedBy`, and the certificate is valid for the name of the host.
     IssuedForHostBy(PathBuf),
-    /// An authority of the system issued it for the name of the host.
+    /// An authority of the system issued the certificate for the name of the host.
     IssuedForHostBySystem,
 }
 
 impl ServerVerification {
-    /// Reads the authorities.
+    /// Reads the authorities and creates the TLS configuration.
     fn client_config(&self) -> Result<ClientConfig, String> {
         let provider = tessera_crypto::tls_provider();
         let verifier = self.verifier(&provider)?;
@@ -111,7 +111,7 @@ impl Authorities {
 
 #[derive(Debug)]
 struct CertificateVerifier {
-    /// `None` accepts every certificate.
+    /// The accepted authorities. `None` accepts every certificate.
     authorities: Option<Authorities>,
     for_host: bool,
     algorithms: WebPkiSupportedAlgorithms,
@@ -130,7 +130,7 @@ impl ServerCertVerifier for CertificateVerifier {
             return Ok(ServerCertVerified::assertion());
         };
         let certificate = ParsedCertificate::try_from(end_entity)?;
-        // A self-signed certificate, as the manual of PostgreSQL makes them, is its own authority.
+        // A self-signed certificate, which the manual of PostgreSQL shows how to make, is its own authority.
         if !authorities.certificates.contains(end_entity) {
             verify_server_cert_signed_by_trust_anchor(
                 &certificate,
@@ -169,7 +169,7 @@ impl ServerCertVerifier for CertificateVerifier {
     }
 }
 
-/// Encrypts connections if the server does so.
+/// Encrypts connections if the server supports it.
 #[derive(Clone)]
 pub(super) struct Encryption(TlsConnector);
 
@@ -179,7 +179,7 @@ impl Encryption {
     }
 }
 
-/// Without the authorities.
+/// The authorities are not printed.
 impl fmt::Debug for Encryption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Encryption")
@@ -191,13 +191,13 @@ impl MakeTlsConnect<Socket> for Encryption {
     type TlsConnect = Handshake;
     type Error = Infallible;
 
-    /// It is also called for connections that are not encrypted.
+    /// The library also calls this function for connections that are not encrypted.
     fn make_tls_connect(&mut self, host: &str) -> Result<Handshake, Infallible> {
         Ok(Handshake { connector: self.0.clone(), host: host.to_owned() })
     }
 }
 
-/// A handshake that has not begun.
+/// A TLS handshake that has not begun yet.
 pub(super) struct Handshake {
     connector: TlsConnector,
     host: String,

@@ -1,5 +1,5 @@
-//! Reads the address of a store on a server, as libpq writes it, with `sslmode` and `sslrootcert` in the meaning that libpq
-//! documents. The address may contain a password, which is never shown.
+//! Reads the address of a store on a server. The address has the syntax of libpq, and `sslmode` and `sslrootcert` have
+//! the meaning that libpq documents. The address may contain a password, which is never shown.
 
 use std::{env::home_dir, fmt, path::PathBuf, str::FromStr};
 
@@ -11,10 +11,10 @@ use tokio_postgres::{
 
 use crate::engine::ServerVerification;
 
-/// Where libpq looks for the certificates of authorities, below the home folder.
+/// The file, below the home folder, in which libpq looks for the certificates of authorities.
 const DEFAULT_ROOTS: &str = ".postgresql/root.crt";
 
-/// Where a store is: `postgres://USER@HOST/DATABASE`. Errors contain it, so it is small.
+/// The address of a store: `postgres://USER@HOST/DATABASE`. The type is small because errors contain it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreAddress(Box<(Config, ServerVerification)>);
 
@@ -41,7 +41,7 @@ impl FromStr for StoreAddress {
         }
         let (server, mut query) = split_query(raw);
         let tls = TlsOptions::take(&mut query, home_dir().map(|home| home.join(DEFAULT_ROOTS)))?;
-        // The cause could repeat a part of the password.
+        // The cause is not shown, because it could repeat a part of the password.
         let mut config: Config = format!("{server}?{query}").parse().map_err(|_| {
             "not an address of PostgreSQL; percent-encode special characters".to_owned()
         })?;
@@ -50,7 +50,7 @@ impl FromStr for StoreAddress {
                 config.host(address.to_string());
             }
         }
-        // As libpq does; TLS is only for networks.
+        // TLS is used only over networks, as in libpq.
         let is_local = |host: &Host| matches!(host, Host::Unix(_));
         let is_local = !config.get_hosts().is_empty() && config.get_hosts().iter().all(is_local);
         config.ssl_mode(if is_local { SslMode::Disable } else { tls.mode });
@@ -61,7 +61,7 @@ impl FromStr for StoreAddress {
     }
 }
 
-/// A question mark before the host belongs to the password.
+/// Splits the query off an address. A question mark before the host belongs to the password.
 fn split_query(raw: &str) -> (&str, String) {
     let host = raw.find('@').map_or(0, |end| end + 1);
     match raw[host..].find('?') {
@@ -70,7 +70,7 @@ fn split_query(raw: &str) -> (&str, String) {
     }
 }
 
-/// Without user and password.
+/// The user and the password are not shown.
 impl fmt::Display for StoreAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("postgres://")?;
@@ -93,7 +93,7 @@ impl fmt::Display for StoreAddress {
 /// The value of `sslrootcert` for the authorities of the system.
 const SYSTEM: &str = "system";
 
-/// Whether a connection is encrypted, and what the server has to show.
+/// Whether a connection is encrypted, and what the certificate of the server must prove.
 #[derive(Debug, PartialEq, Eq)]
 struct TlsOptions {
     mode: SslMode,
@@ -101,8 +101,8 @@ struct TlsOptions {
 }
 
 impl TlsOptions {
-    /// Removes both parameters from `query`, the part of an address after the question mark. Without
-    /// `sslrootcert`, authorities are in `default_roots`, if that file exists.
+    /// Removes both parameters from `query`, which is the part of an address after the question mark. If `sslrootcert`
+    /// is missing, the authorities are in `default_roots`, if that file exists.
     fn take(query: &mut String, default_roots: Option<PathBuf>) -> Result<Self, String> {
         let (mut mode, mut roots) = (None, None);
         let mut others = Vec::new();

@@ -1,4 +1,5 @@
-//! Full text on a server, with the results of the full-text index of `SQLite`: its words, its phrases, and its scores.
+//! Full-text search on a server. The words, phrases and scores are the same as those of the full-text index of
+//! `SQLite`.
 
 use super::text_match::{TextQuery, TextStatistics, all_of, occurrences};
 use crate::{
@@ -12,7 +13,7 @@ use tessera_search::text::{
     words::{indexed_words, stemmed_text},
 };
 
-/// The words of the captions, in order and separated by spaces.
+/// The table with the words of each caption, in their order and separated by spaces.
 pub(super) const TABLES: &str = "
 CREATE TABLE words (
   media bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,
@@ -22,14 +23,14 @@ CREATE TABLE words (
 CREATE INDEX words_contained ON words USING gin (array_to_tsvector(string_to_array(words, ' ')));
 ";
 
-/// Longer words are represented by their hash, because the index refuses those of 2 KiB.
+/// The length above which a word is represented by its hash, because the index refuses words of 2 KiB.
 const MAX_WORD_BYTES: usize = 500;
 
-/// A condition on the words of a caption, which the index answers.
+/// A condition on the words of a caption, which is evaluated with the index.
 const CONTAINS: &str =
     "array_to_tsvector(string_to_array(words, ' ')) @@ CAST(CAST(?1 AS text) AS tsquery)";
 
-/// Replaces the words of captions, by the row of the media item.
+/// Replaces the words of captions, which are given by the rows of their media items.
 pub(crate) fn index_captions<'a>(
     connection: &Connection,
     language: Language,
@@ -51,7 +52,7 @@ pub(crate) fn index_captions<'a>(
     deletes.finish().map(drop)
 }
 
-/// Returns the media whose captions match, with their bm25 score unless the query is negated.
+/// Returns the media whose captions match, with their BM25 score unless the query is negated.
 pub fn search(connection: &Connection, query: &FullTextQuery) -> Result<Vec<(i64, f32)>> {
     let text_query = TextQuery::new(query, words_of);
     let Some(condition) = text_query.condition() else { return Ok(Vec::new()) };
@@ -78,7 +79,7 @@ fn statistics(connection: &Connection, phrases: &[Vec<String>]) -> Result<TextSt
     Ok(TextStatistics::new(totals(connection)?, &containing))
 }
 
-/// How many captions contain a phrase.
+/// Returns how many captions contain a phrase.
 fn count_containing(connection: &Connection, phrase: &[String]) -> Result<u64> {
     let Some(condition) = all_of(phrase) else { return Ok(0) };
     if let [word] = phrase {
@@ -94,7 +95,7 @@ fn count_containing(connection: &Connection, phrase: &[String]) -> Result<u64> {
     Ok(count)
 }
 
-/// The words of a stemmed text.
+/// Returns the words of a stemmed text.
 fn words_of(text: &str) -> Vec<String> {
     let mut words = indexed_words(text);
     for word in words.iter_mut().filter(|word| word.len() > MAX_WORD_BYTES) {
@@ -103,17 +104,18 @@ fn words_of(text: &str) -> Vec<String> {
     words
 }
 
-/// The precision in which both engines return scores.
+/// Converts a score to the precision in which both engines return scores.
 #[expect(clippy::cast_possible_truncation, reason = "a score needs no more")]
 fn single(score: f64) -> f32 {
     score as f32
 }
 
-/// How many captions there are, and how many of them contain a word: kept, because counting reads all captions. Each
-/// statement that changes captions adds rows with the differences, whose sum counts.
+/// The number of captions, and the number of captions that contain each word. Both are stored, because counting would
+/// read all captions. A statement that changes captions adds rows with the differences; the sum of these rows is the
+/// current number.
 ///
-/// Removed media take their captions along one by one, so a difference
-/// must not update a row: each of a million updates would read all versions of it.
+/// A difference must not update a row. When media are removed, their captions are removed one by one, and each of a
+/// million updates of a row would read all earlier versions of it.
 pub(super) const WORD_COUNTS: &str = "
 CREATE TABLE caption_total (
   captions bigint NOT NULL,
@@ -147,7 +149,7 @@ CREATE TRIGGER new_words_added AFTER UPDATE ON words REFERENCING NEW TABLE AS ch
   FOR EACH STATEMENT EXECUTE FUNCTION count_words('added');
 ";
 
-/// Counts all captions of the store, and their words.
+/// Returns the number of all captions of the store, and the number of their words.
 fn totals(connection: &Connection) -> Result<CaptionTotals> {
     let sql = "SELECT CAST(coalesce(sum(captions), 0) AS bigint),
                       CAST(coalesce(sum(words), 0) AS bigint) FROM caption_total";
@@ -156,14 +158,14 @@ fn totals(connection: &Connection) -> Result<CaptionTotals> {
     })
 }
 
-/// How many captions contain a word.
+/// Returns how many captions contain a word.
 fn captions_with(connection: &Connection, word: &str) -> Result<u64> {
     let sql = "SELECT CAST(coalesce(sum(captions), 0) AS bigint) FROM word_count WHERE word = ?1";
     query::one(connection, sql, params![word], |row| row.get(0))
 }
 
-/// Adds the differences up, so that reading them stays fast. Does nothing while another transaction does, because
-/// both would delete the same rows, and could wait for each other.
+/// Replaces the differences by their sums, so that reading them stays fast. Does nothing if another transaction is
+/// doing so, because both would delete the same rows and could wait for each other.
 pub(crate) fn merge_word_counts(connection: &Connection) -> Result<()> {
     let lock = "SELECT pg_try_advisory_xact_lock(hashtext(current_schema()), 2)";
     if !query::one(connection, lock, params![], |row| row.get::<bool>(0))? {

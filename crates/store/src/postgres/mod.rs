@@ -1,4 +1,4 @@
-//! The engine of several machines: a schema of a PostgreSQL server that the user operates.
+//! The engine for several machines, which is a schema on a PostgreSQL server that the user operates.
 
 mod address;
 mod full_text;

@@ -1,27 +1,27 @@
-//! Which words match a full-text expression, and how well.
+//! Decides whether a text matches a full-text expression, and how well.
 
 use tessera_search::text::{
     bm25::{CaptionTotals, PhraseScore},
     full_text_query::{FullTextQuery, TextExpression},
 };
 
-/// A query with the words of its phrases.
+/// A query whose phrases are split into words.
 pub struct TextQuery<'a> {
     pub phrases: Vec<Vec<String>>,
     expression: &'a TextExpression,
 }
 
-/// The number of occurrences of each phrase in one text; 0 where it does not contribute to the match.
+/// The number of occurrences of each phrase in one text, or 0 if the phrase does not contribute to the match.
 type PhraseCounts = Vec<u32>;
 
 impl<'a> TextQuery<'a> {
-    /// `split` returns the words of a phrase.
+    /// Creates a query. `split` returns the words of a phrase.
     pub fn new(query: &'a FullTextQuery, split: impl Fn(&str) -> Vec<String>) -> Self {
         let phrases = query.phrases.iter().map(|phrase| split(phrase)).collect();
         Self { phrases, expression: &query.expression }
     }
 
-    /// A condition in the syntax of `tsquery` that all matching texts satisfy; `None` if none can match.
+    /// Returns a condition in the syntax of `tsquery` that all matching texts satisfy, or `None` if no text can match.
     pub fn condition(&self) -> Option<String> {
         self.condition_of(self.expression)
     }
@@ -39,12 +39,13 @@ impl<'a> TextQuery<'a> {
                     parts.iter().filter_map(|part| self.condition_of(part)).collect();
                 (!parts.is_empty()).then(|| format!("({})", parts.join(" | ")))
             }
-            // A phrase is more than its words, so the second cannot be excluded here.
+            // The second expression cannot be excluded here, because a text may contain the words of a phrase without
+            // containing the phrase.
             TextExpression::Without(first, _) => self.condition_of(first),
         }
     }
 
-    /// Matches the words of a text.
+    /// Matches the words of a text. Returns `None` if the text does not match.
     pub fn matches(&self, words: &[&str]) -> Option<PhraseCounts> {
         let found: PhraseCounts =
             self.phrases.iter().map(|phrase| occurrences(phrase, words)).collect();
@@ -53,14 +54,14 @@ impl<'a> TextQuery<'a> {
     }
 }
 
-/// The condition that a text contains all words of a phrase.
+/// Returns the condition that a text contains all words of a phrase.
 pub fn all_of(words: &[String]) -> Option<String> {
     let quoted = |word: &String| format!("'{}'", word.replace('\\', "\\\\").replace('\'', "''"));
     let quoted: Vec<String> = words.iter().map(quoted).collect();
     (!quoted.is_empty()).then(|| format!("({})", quoted.join(" & ")))
 }
 
-/// How often a phrase is in a text.
+/// Returns how often a phrase occurs in a text.
 pub fn occurrences(phrase: &[String], words: &[&str]) -> u32 {
     if phrase.is_empty() {
         return 0;
@@ -69,7 +70,7 @@ pub fn occurrences(phrase: &[String], words: &[&str]) -> u32 {
     u32::try_from(found).unwrap_or(u32::MAX)
 }
 
-/// Whether an expression matches. If so, adds the counts of the phrases that make it match.
+/// Returns whether an expression matches. If so, the counts of the phrases that make it match are added to `counts`.
 fn contribute(
     expression: &TextExpression,
     found: &PhraseCounts,
@@ -82,7 +83,7 @@ fn contribute(
             found[*number] > 0
         }
         TextExpression::And(parts) => parts.iter().all(|part| contribute(part, found, counts)),
-        // Each of them counts.
+        // All parts are evaluated, because every matching part counts.
         TextExpression::Or(parts) => {
             let matching = parts.iter().filter(|part| contribute(part, found, counts));
             matching.count() > 0
@@ -98,16 +99,16 @@ fn contribute(
     matched
 }
 
-/// What the score of a text depends on besides the text.
+/// The statistics of all texts, on which the score of a text depends.
 pub struct TextStatistics(Vec<PhraseScore>);
 
 impl TextStatistics {
-    /// From how many texts contain each phrase.
+    /// Creates the statistics. `containing` says how many texts contain each phrase.
     pub fn new(totals: CaptionTotals, containing: &[u64]) -> Self {
         Self(containing.iter().map(|&containing| PhraseScore::new(totals, containing)).collect())
     }
 
-    /// The bm25 score of a text of this length; lower is better.
+    /// Returns the BM25 score of a text of this length. Lower is better.
     pub fn score(&self, counts: &PhraseCounts, length: u32) -> f64 {
         let parts = self.0.iter().zip(counts);
         -parts.map(|(phrase, &count)| phrase.of(count, length)).sum::<f64>()

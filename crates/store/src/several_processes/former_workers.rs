@@ -1,5 +1,5 @@
-//! Keeps the workers that ran tasks from an index folder. When no process uses the folder any more, these workers have
-//! ended, so their tasks need not wait for the end of their leases.
+//! Records the workers that run tasks from an index folder. When no process uses the folder any more, these workers
+//! have ended, so their tasks need not wait until their leases expire.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use tessera_files::{if_exists, private_file};
 
-/// One worker per line.
+/// The name of the file, which has one worker per line.
 const FILE: &str = "workers";
 
 pub(crate) fn add(data: &Path, worker: Uuid) -> io::Result<()> {
@@ -19,7 +19,7 @@ pub(crate) fn add(data: &Path, worker: Uuid) -> io::Result<()> {
     writeln!(file, "{worker}")
 }
 
-/// Returns all workers, and forgets them.
+/// Returns all recorded workers, and forgets them.
 pub(crate) fn take_all(data: &Path) -> io::Result<Vec<Uuid>> {
     let path = data.join(FILE);
     let Some(lines) = if_exists(fs::read_to_string(&path))? else { return Ok(Vec::new()) };

@@ -1,4 +1,4 @@
-//! Opening, checking and closing the database file.
+//! Opens, checks and closes the database file.
 
 use std::{
     fs, io,
@@ -16,13 +16,13 @@ use crate::{
 };
 use tessera_files::{private_file, restrict, sync_dir};
 
-/// First `SQLite` release with the fix for the WAL-reset corruption bug.
+/// The first `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
 /// The database of an index folder.
 pub(crate) struct DatabaseFile {
     data: PathBuf,
-    /// The network file system that it is on.
+    /// The network file system on which the file is, if it is on one.
     network: Option<&'static str>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct OpenedDatabase {
 }
 
 impl DatabaseFile {
-    /// Opens the database of a locked index folder, creating it if needed. A damaged one is set aside.
+    /// Opens the database of a locked index folder. The database is created if needed, and a damaged one is set aside.
     pub fn open(data: &Path, network: Option<&'static str>) -> Result<OpenedDatabase, StoreError> {
         if rusqlite::version_number() < MIN_SQLITE_VERSION {
             return Err(StoreError::OldSqlite(rusqlite::version()));
@@ -51,7 +51,7 @@ impl DatabaseFile {
             shutdown_marks::take_shutdown_mark(data, &file.path(), &log).map_err(disk)?;
         let was_killed =
             network.is_none() && shutdown_marks::was_opened_in_this_start(data, &file.path());
-        // Until it is known to be intact, also if this process is killed meanwhile.
+        // The mark is removed until the database is known to be intact, in case this process is killed meanwhile.
         shutdown_marks::remove_open_mark(data).map_err(disk)?;
         let (writer, recovery_notice) = match file.open_existing(was_closed || was_killed) {
             Ok(Some(writer)) => (writer, None),
@@ -66,7 +66,7 @@ impl DatabaseFile {
         Ok(Connection::Sqlite(self.open_connection()?))
     }
 
-    /// Marks the database as closed, after its readers have been.
+    /// Marks the database as closed. Its readers must have been closed before.
     pub fn close(&self, writer: &Connection) -> Result<(), StoreError> {
         let Connection::Sqlite(writer) = writer else { return Ok(()) };
         let disk = |cause| StoreError::Io(self.data.clone(), cause);
@@ -79,9 +79,9 @@ impl DatabaseFile {
         shutdown_marks::put_shutdown_mark(&self.data, &self.path()).map_err(disk)
     }
 
-    /// Lets the next opening check the database.
+    /// Makes the next start check the database.
     pub fn distrust(&self) {
-        // If the folder cannot be written, the damage is found again when it is read.
+        // An error is ignored: if the folder cannot be written, the damage is found again when it is read.
         let _ = shutdown_marks::remove_open_mark(&self.data);
     }
 
@@ -89,10 +89,10 @@ impl DatabaseFile {
         self.network
     }
 
-    /// Opens the database, and checks it unless it is known to be intact. `None` if it is missing or
-    /// has never had tables.
+    /// Opens the database, and checks it unless it is known to be intact. Returns `None` if it is missing or never had
+    /// tables.
     fn open_existing(&self, is_intact: bool) -> Result<Option<SqliteConnection>, StoreError> {
-        // SQLite would delete the log of an empty file.
+        // An empty file is not opened, because SQLite would delete its log.
         if fs::metadata(self.path()).map_or(0, |file| file.len()) == 0 {
             return Ok(None);
         }
@@ -110,7 +110,7 @@ impl DatabaseFile {
         Ok(Some(existing))
     }
 
-    /// Sets aside what is left of a database, and creates a new one with its datasets.
+    /// Sets aside what is left of a database, and creates a new one with the same datasets.
     fn create(&self) -> Result<(SqliteConnection, Option<String>), StoreError> {
         let disk = |cause| StoreError::Io(self.data.clone(), cause);
         let remains = recovery::set_aside(&self.data).map_err(disk)?;
@@ -122,8 +122,8 @@ impl DatabaseFile {
         Ok((writer, Some(remains.notice(is_restored))))
     }
 
-    /// Makes the database readable by its owner only; creates an empty file if there is none.
-    /// `SQLite` gives its log files the mode of the database.
+    /// Makes the database readable only by its owner. An empty file is created if there is none. `SQLite` gives its log
+    /// files the mode of the database.
     fn restrict(&self) -> io::Result<()> {
         private_file().create(true).truncate(false).open(self.path())?;
         let files = recovery::DATABASE_FILES.map(|name| self.data.join(name));
@@ -137,7 +137,8 @@ impl DatabaseFile {
     fn open_connection(&self) -> rusqlite::Result<SqliteConnection> {
         let connection = SqliteConnection::open(self.path())?;
         integrity::register_functions(&connection)?;
-        // With a log, no reader waits for a writer; with a journal, each waits for all others.
+        // With a write-ahead log, no reader waits for a writer. With a rollback journal, each connection waits for all
+        // others.
         let (journal, timeout) = match self.network {
             None => ("WAL", Duration::from_secs(10)),
             Some(_) => ("TRUNCATE", Duration::from_mins(10)),
@@ -157,7 +158,7 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-/// A new store in memory, for tests of single functions.
+/// Creates a store in memory, for tests of single functions.
 pub fn open_in_memory() -> Result<Connection, QueryError> {
     let mut connection = SqliteConnection::open_in_memory()?;
     integrity::register_functions(&connection)?;

@@ -1,8 +1,8 @@
-//! Finds damage in the file: by the checksum of each row, whenever a query reads it, and by a check of the whole file that
-//! was not closed or has changed since.
+//! Finds damage in the database file. The checksum of a row is verified whenever a query reads the row. The whole file
+//! is checked if it was not closed, or has changed since it was closed.
 //!
-//! The functions of SQL are `crc32(...)` of any values, and `require(intact)`, which fails for a damaged row, so that no
-//! query returns one.
+//! The SQL functions are `crc32(...)`, which takes any values, and `require(intact)`, which fails for a damaged row, so
+//! that no query returns one.
 
 use crc32fast::Hasher;
 use rusqlite::{
@@ -14,7 +14,7 @@ use rusqlite::{
 
 use super::schema;
 
-/// Adds the functions to a connection. Without them, the tables can only be read.
+/// Adds the functions to a connection. Without them, the tables can be read but not changed.
 pub fn register_functions(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -24,17 +24,17 @@ pub fn register_functions(connection: &Connection) -> Result<()> {
         if intact.get_raw(0) == ValueRef::Integer(1) {
             return Ok(true);
         }
-        // With a text, `SQLite` would forget the code.
+        // No text is given, because `SQLite` would forget the error code.
         Err(Error::SqliteFailure(ffi::Error::new(SQLITE_CORRUPT), None))
     })
 }
 
-/// The error that `SQLite` itself returns for a damaged file.
+/// Returns the error that `SQLite` itself returns for a damaged file.
 fn damage(what: &str) -> Error {
     Error::SqliteFailure(ffi::Error::new(SQLITE_CORRUPT), Some(what.to_owned()))
 }
 
-/// The CRC-32 of values with their types and lengths.
+/// Returns the CRC-32 of values, including their types and lengths.
 fn crc32(values: &Context) -> u32 {
     let mut crc = Hasher::new();
     for index in 0..values.len() {

@@ -1,4 +1,4 @@
-//! The engine of one machine: one `SQLite` file in the index folder.
+//! The engine for one machine, which is an `SQLite` file in the index folder.
 
 mod database_file;
 mod integrity;

@@ -1,11 +1,11 @@
-//! Creates the tables of a file and reads their version. One comes here for what only `SQLite` has: its types, its
-//! triggers, and the checksum that every row carries, which the database computes itself and checks.
+//! Creates the tables of a database file, and reads their version. This file has what only `SQLite` has: its types, its
+//! triggers, and the checksum of every row, which the database computes and verifies itself.
 
 use rusqlite::{Connection, OptionalExtension as _, Result, TransactionBehavior};
 
 use crate::table_definitions::{ALLOWED_TRANSITIONS, TABLES, VERSION};
 
-/// The counts of a dataset follow its media.
+/// Keeps the counts of a dataset up to date with its media.
 const MEDIA_COUNTS: &str = "
 CREATE TRIGGER media_added AFTER INSERT ON media BEGIN
   UPDATE dataset SET n_images = n_images + (new.kind = 'IMAGE'),
@@ -20,12 +20,12 @@ CREATE TRIGGER media_removed AFTER DELETE ON media BEGIN
                      n_objects = n_objects - (old.kind = 'OBJECT') WHERE id = old.dataset;
 END;";
 
-/// The version of a file; 0 for one without tables.
+/// Returns the version of a file, or 0 if it has no tables.
 pub(super) fn version(connection: &Connection) -> Result<usize> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Creates the tables of a new file in one transaction. Changes nothing if there are some.
+/// Creates the tables of a new file in one transaction. If there are tables, nothing is changed.
 pub(super) fn create(connection: &mut Connection) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if version(&transaction)? > 0 {
@@ -38,7 +38,7 @@ pub(super) fn create(connection: &mut Connection) -> Result<()> {
     transaction.commit()
 }
 
-/// Whether tables, indexes and triggers are as they were created.
+/// Whether the tables, indexes and triggers are as they were created.
 pub(super) fn is_intact(connection: &Connection) -> Result<bool> {
     let sql = "SELECT value FROM setting WHERE name = 'definitions'";
     let written = connection.query_row(sql, [], |row| row.get(0)).optional()?;
@@ -68,8 +68,8 @@ fn without_comments(sql: &str) -> String {
     code.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// One statement with `SQLite`'s types. A table is strict, and gets the column `checksum`, of its other columns, and
-/// the column `intact`, which says whether they still have it.
+/// Converts one statement to `SQLite`'s types. A table becomes strict and gets two columns: `checksum`, which is
+/// computed from the other columns, and `intact`, which says whether the columns still match the checksum.
 fn in_sqlite(statement: &str) -> String {
     let (Some((head, rest)), true) =
         (statement.split_once("(\n"), statement.starts_with("CREATE TABLE"))
@@ -79,7 +79,7 @@ fn in_sqlite(statement: &str) -> String {
     let (lines, options) = rest.rsplit_once("\n)").unwrap_or((rest, ""));
     let options = options.trim_end_matches(';').trim();
     let lines: Vec<&str> = lines.lines().map(|line| line.trim().trim_end_matches(',')).collect();
-    // Constraints of the table are in capital letters.
+    // Constraints of a table are in capital letters.
     let is_column = |line: &str| line.starts_with(|first: char| first.is_ascii_lowercase());
     let (columns, constraints): (Vec<&str>, Vec<&str>) =
         lines.into_iter().partition(|line| is_column(line));
@@ -94,8 +94,8 @@ fn in_sqlite(statement: &str) -> String {
     format!("{head}(\n  {}\n) STRICT{comma}{options};\n", parts.join(",\n  "))
 }
 
-/// One column with `SQLite`'s type, which has fewer values than its own types allow: identifiers are 16 bytes, and
-/// truth values are 0 and 1.
+/// Converts one column to `SQLite`'s type. `SQLite`'s types allow more values, so constraints are added: identifiers
+/// have 16 bytes, and truth values are 0 or 1.
 fn column_in_sqlite(column: &str) -> String {
     let words: Vec<&str> = column.split_whitespace().collect();
     let column = words.join(" ");

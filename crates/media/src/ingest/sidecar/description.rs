@@ -1,32 +1,32 @@
-//! Defines what sidecars say about a media item: trimmed and bounded texts, unique names, and boxes. All limits on them are
-//! here.
+//! The description of a media item in sidecars: trimmed texts of bounded length, unique names, and boxes. All limits
+//! for descriptions are defined here.
 
 use tessera_model::{Region, is_metadata_label};
 
-/// Length limit of a caption, in characters.
+/// Maximum length of a caption, in characters.
 const MAX_CAPTION_CHARS: usize = 2_048;
-/// Length limit of a label or tag, in characters.
+/// Maximum length of a label or tag, in characters.
 const MAX_NAME_CHARS: usize = 128;
-/// Limit on labels, on metadata labels, and on tags, per media item.
+/// Maximum number of labels, of metadata labels, and of tags, per media item.
 const MAX_NAMES: usize = 32;
-/// Limit on objects per media item.
+/// Maximum number of objects per media item.
 pub(crate) const MAX_OBJECTS: usize = 256;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MediaDescription {
-    /// 1-2,048 characters.
+    /// The caption, which has 1-2,048 characters.
     pub caption: Option<String>,
-    /// At most 32, and 32 metadata labels, each 1-128 characters, in order of appearance.
+    /// At most 32 labels and 32 metadata labels of 1-128 characters each, in order of appearance.
     pub labels: Vec<String>,
     /// User tags, with the same limits as labels.
     pub tags: Vec<String>,
-    /// At most 256.
+    /// The objects, of which there are at most 256.
     pub objects: Vec<LabeledBox>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabeledBox {
-    /// 1-128 characters.
+    /// The label, which has 1-128 characters.
     pub label: String,
     pub bounding_box: BoundingBox,
 }
@@ -35,12 +35,12 @@ pub struct LabeledBox {
 pub enum BoundingBox {
     /// In fractions of the image.
     Normalized(Region),
-    /// In pixels from the top left corner: finite and not empty; may extend beyond the image.
+    /// In pixels from the top left corner. The box is finite and not empty, but may extend beyond the image.
     Pixels { x: f64, y: f64, width: f64, height: f64 },
 }
 
 impl MediaDescription {
-    /// Adds everything from a description of lower precedence that is missing here; tags are merged.
+    /// Adds everything that is missing here from a description of lower precedence. Tags are merged.
     pub fn merge_missing(&mut self, lower: Self) {
         self.caption = self.caption.take().or(lower.caption);
         if self.labels.is_empty() {
@@ -64,12 +64,12 @@ impl MediaDescription {
 }
 
 impl BoundingBox {
-    /// Returns the box `[x, y, width, height]` in fractions, clipped to the image; `None` if nothing is left.
+    /// Returns the box `[x, y, width, height]` in fractions, clipped to the image. Returns `None` if nothing is left.
     pub fn normalized(sides: [f64; 4]) -> Option<Self> {
         clip_to_image(sides).map(Self::Normalized)
     }
 
-    /// Returns the box `[x, y, width, height]` in pixels; `None` if it is empty or outside the image.
+    /// Returns the box `[x, y, width, height]` in pixels. Returns `None` if it is empty or outside the image.
     pub fn pixels([x, y, width, height]: [f64; 4]) -> Option<Self> {
         let finite = [x, y, width, height].iter().all(|side| side.is_finite());
         let area = width > 0.0 && height > 0.0;
@@ -77,7 +77,7 @@ impl BoundingBox {
         (finite && area && reaches).then_some(Self::Pixels { x, y, width, height })
     }
 
-    /// Returns the box around points in pixels; `None` if it is empty or outside the image.
+    /// Returns the box around points in pixels. Returns `None` if it is empty or outside the image.
     pub fn around(points: &[[f64; 2]]) -> Option<Self> {
         let span = |axis: usize| {
             let along = || points.iter().map(|point| point[axis]);
@@ -88,7 +88,7 @@ impl BoundingBox {
         Self::pixels([x, y, width, height])
     }
 
-    /// Returns the part of the box inside an image of this size; `None` if nothing is left.
+    /// Returns the part of the box that is inside an image of this size. Returns `None` if nothing is left.
     pub fn to_region(&self, width: u32, height: u32) -> Option<Region> {
         let (across, down) = (f64::from(width), f64::from(height));
         match *self {
@@ -111,7 +111,7 @@ fn clip_to_image([x, y, width, height]: [f64; 4]) -> Option<Region> {
 
 /// Adds a text to a caption, with a space between them.
 pub(crate) fn push_caption(caption: &mut Option<String>, text: &str) {
-    // A caption with room for only a separating space is full.
+    // A caption that has room only for a separating space is full.
     let full = |caption: &String| {
         caption.len() + 1 >= MAX_CAPTION_CHARS && caption.chars().count() + 1 >= MAX_CAPTION_CHARS
     };
@@ -125,17 +125,17 @@ pub(crate) fn push_caption(caption: &mut Option<String>, text: &str) {
     };
 }
 
-/// Normalizes a caption; `None` if it is blank.
+/// Normalizes a caption. Returns `None` if it is blank.
 pub(crate) fn normalized_caption(text: &str) -> Option<String> {
     trimmed_to(text, MAX_CAPTION_CHARS)
 }
 
-/// Normalizes a label or tag; `None` if it is blank.
+/// Normalizes a label or tag. Returns `None` if it is blank.
 pub(crate) fn normalized_name(text: &str) -> Option<String> {
     trimmed_to(text, MAX_NAME_CHARS)
 }
 
-/// Adds a label or tag, unless it is blank, a duplicate or over the limit. Metadata labels have a limit of their own, so
+/// Adds a label or tag, unless it is blank, a duplicate or over the limit. Metadata labels have a separate limit, so
 /// that many keywords do not displace them.
 pub fn push_name(names: &mut Vec<String>, text: &str) {
     let Some(name) = normalized_name(text) else { return };

@@ -10,9 +10,9 @@ use serde_json::value::RawValue;
 
 use super::description::push_name;
 
-/// Parses an object. `None` if `text` is anything else.
+/// Parses an object. Returns `None` if `text` is anything else.
 pub(crate) fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
-    // Serde would also deserialize a struct from a list.
+    // Serde would also deserialize a struct from a list, so the first character is checked.
     text.trim_start().starts_with('{').then(|| serde_json::from_str(text).ok()).flatten()
 }
 
@@ -20,17 +20,17 @@ pub(crate) fn parse_string(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// Parses a box `[x, y, width, height]`. `None` if `value` is anything else.
+/// Parses a box `[x, y, width, height]`. Returns `None` if `value` is anything else.
 pub(crate) fn parse_box(value: &RawValue) -> Option<[f64; 4]> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// Calls `take` with each element of a list. `None` if `list` is not a list.
+/// Calls `take` with each element of a list. Returns `None` if `list` is not a list.
 pub(crate) fn for_each_element<'a>(list: &'a str, take: impl FnMut(&'a RawValue)) -> Option<()> {
     serde_json::Deserializer::from_str(list).deserialize_seq(ElementVisitor(take)).ok()
 }
 
-/// Adds the strings of a list to `names`. `None` if other values are in it, or it is not a list.
+/// Adds the strings of a list to `names`. Returns `None` if the list contains other values, or if `list` is not a list.
 pub(crate) fn collect_names(list: &str, names: &mut Vec<String>) -> Option<()> {
     let mut texts_only = true;
     for_each_element(list, |value| match serde_json::from_str::<Cow<'_, str>>(value.get()) {

@@ -1,5 +1,5 @@
-//! Reads the members of tar and ZIP archives, and passes them to the `Unpacker`. The central directory of a ZIP archive is
-//! streamed, so that memory does not grow with it.
+//! Reads the members of tar and ZIP archives, and passes them to the `Unpacker`. The central directory of a ZIP archive
+//! is streamed, so that memory does not grow with its size.
 
 use std::{
     borrow::Cow,
@@ -20,7 +20,7 @@ use zip::{
 use super::{MemberError, Unpacker, damage_reason};
 use crate::ingest::SourceFile;
 
-/// Size limit of the headers of a member: its name can have any length.
+/// Maximum size of the headers of a member. The limit is needed because a name can have any length.
 const MAX_HEADER_BYTES: u64 = 1 << 20;
 
 pub(crate) fn unpack_tar(
@@ -44,7 +44,7 @@ pub(crate) fn unpack_compressed_tar(
 pub(crate) fn is_tar_header(head: &[u8]) -> bool {
     let Some(block) = head.first_chunk::<512>() else { return false };
     let header = Header::from_byte_slice(block);
-    // The checksum field itself counts as spaces.
+    // In the checksum, the checksum field itself counts as spaces.
     let sum = |bytes: &[u8]| bytes.iter().copied().map(u32::from).sum::<u32>();
     let expected = sum(&block[..148]) + 8 * u32::from(b' ') + sum(&block[156..]);
     block.iter().all(|&byte| byte == 0) || header.cksum().is_ok_and(|stored| stored == expected)
@@ -69,7 +69,7 @@ fn unpack_tar_members(
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let end = unpack_tar_member(&mut entry, &name, meter, unpacker);
         unpacker.record_member(&name, end)?;
-        // Skipped content is read here, where the limits apply.
+        // Skipped content is read here, because the limits apply to it too.
         let rest =
             unpacker.copy_limited(&mut entry, &mut io::sink(), u64::MAX, || meter.bytes_read.get());
         rest.map_err(|error| match error {
@@ -116,7 +116,7 @@ pub(crate) fn unpack_zip(
         let entry = entry.map_err(damaged)?;
         packed = packed.saturating_add(entry.compressed_size());
         if packed > size {
-            // Overlapping members add up to more than the file.
+            // Overlapping members add up to more than the size of the file.
             return Err(MemberError::StopArchive("its members overlap (decompression bomb)"));
         }
         let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
@@ -141,7 +141,7 @@ fn unpack_zip_member(
     if entry.is_symlink() {
         return Err(MemberError::SkipMember("a link"));
     }
-    // Devices, FIFOs and sockets are skipped, too.
+    // Devices, FIFOs and sockets are skipped.
     if entry.unix_mode().is_some_and(|mode| !matches!(mode & 0o170_000, 0 | 0o100_000)) {
         return Err(MemberError::SkipMember("not a regular file"));
     }
@@ -160,7 +160,7 @@ fn unpack_zip_member(
     unpacker.write_member(&name, size, &mut content, || packed)
 }
 
-/// Unpacks members sequentially: a truncated archive has no central directory.
+/// Unpacks members sequentially, for a truncated archive, which has no central directory.
 fn unpack_without_directory(
     file: Box<dyn SourceFile>,
     unpacker: &mut Unpacker,
@@ -182,7 +182,7 @@ fn unpack_without_directory(
 #[derive(Debug)]
 struct ReadMeter {
     bytes_read: Cell<u64>,
-    /// Bytes that may still be read.
+    /// The number of bytes that may still be read.
     bytes_allowed: Cell<u64>,
 }
 

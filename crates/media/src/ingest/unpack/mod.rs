@@ -1,5 +1,5 @@
-//! Unpacks an uploaded archive: regular files with safe names, within limits that are enforced on the bytes written, not on
-//! what the archive claims.
+//! Unpacks an uploaded archive. Only regular files with safe names are unpacked, within limits that are enforced on the
+//! bytes written and not on what the archive claims.
 //!
 //! A faulty member is skipped. A faulty archive stops the unpacking, and what was unpacked until then is kept.
 
@@ -34,7 +34,7 @@ pub enum ArchiveKind {
 impl ArchiveKind {
     const ALL: [Self; 5] = [Self::Zip, Self::Tar, Self::TarGz, Self::TarXz, Self::TarZst];
 
-    /// Returns the format by file name; case-insensitive.
+    /// Returns the format by the file name, in any case.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let ends = |end| name.strip_suffix(end).is_some_and(|stem| !stem.is_empty());
@@ -63,12 +63,13 @@ impl ArchiveKind {
     }
 }
 
-/// Opens the archive at its start. It is opened twice, because its directory and its members are read at the same time.
+/// Opens the archive at its start. The function is called twice, because the directory and the members are read at the
+/// same time.
 type OpenArchive<'a> = dyn Fn() -> io::Result<Box<dyn SourceFile>> + 'a;
 
-/// Unpacks `archive` into the directory `into`, which is emptied first. Skips links, devices,
-/// hidden and encrypted members and nested archives; further members of the same name get a number.
-/// A damaged archive is a report with a reason, not an error.
+/// Unpacks `archive` into the directory `into`, which is emptied first. Links, devices, hidden and encrypted members,
+/// and nested archives are skipped. If several members have the same name, the later ones get a number. For a damaged
+/// archive, the result is a report with a reason, not an error.
 pub fn unpack(
     archive: &Path,
     kind: ArchiveKind,
@@ -102,21 +103,21 @@ pub fn unpack_into(
     unpacker.finish(end)
 }
 
-/// Limits of an archive. The defaults are those of the service.
+/// The limits for an archive. The defaults are those of the service.
 #[derive(Clone, Debug)]
 pub struct UnpackLimits {
     pub max_members: usize,
-    /// Size of a file that is not a video, in bytes.
+    /// Maximum size of a file that is not a video, in bytes.
     pub max_file_bytes: u64,
     pub max_video_bytes: u64,
-    /// Size of all files, in bytes.
+    /// Maximum size of all files together, in bytes.
     pub max_total_bytes: u64,
     pub disk: DiskQuota,
-    /// Compression ratio, checked once `ratio_exempt_bytes` have been written.
+    /// Maximum compression ratio, which is checked once `ratio_exempt_bytes` have been written.
     pub max_ratio: u64,
-    /// Bytes that may be written before the ratio is checked.
+    /// Number of bytes that may be written before the ratio is checked.
     pub ratio_exempt_bytes: u64,
-    /// Number of skipped members that are reported by name; the others are only counted.
+    /// Number of skipped members that are reported by name. Any further ones are only counted.
     pub max_reported: usize,
 }
 
@@ -135,18 +136,18 @@ impl Default for UnpackLimits {
     }
 }
 
-/// Takes the members of an archive.
+/// Receives the members of an archive.
 pub trait UnpackTarget {
-    /// The folder whose disk the files of [`UnpackTarget::create`] are on.
+    /// Returns the folder on whose disk [`UnpackTarget::create`] creates files.
     fn disk(&self) -> &Path;
 
     /// Prepares for the first member.
     fn clear(&mut self) -> io::Result<()>;
 
-    /// Creates the file of a member, and returns its path, with a number if the name is taken.
+    /// Creates the file of a member and returns its path. The path has a number if the name is taken.
     fn create(&mut self, path: &Path) -> io::Result<(PathBuf, File)>;
 
-    /// Keeps the complete file of a member.
+    /// Keeps the file of a member, which is complete.
     fn keep(&mut self, path: &Path, file: File) -> io::Result<()>;
 
     /// Removes the file of a member that is not complete.
@@ -196,9 +197,9 @@ pub struct UnpackReport {
     pub files: usize,
     pub bytes: u64,
     pub skipped: Vec<(SafeText, &'static str)>,
-    /// Number of skipped members beyond the reporting limit.
+    /// The number of skipped members that were not reported by name.
     pub unreported: usize,
-    /// Why the archive was not read to its end.
+    /// The reason why the archive was not read to its end.
     pub damage_reason: Option<&'static str>,
 }
 
@@ -211,13 +212,13 @@ pub enum UnpackError {
 
 pub(crate) enum MemberError {
     SkipMember(&'static str),
-    /// The archive is not read further, for this reason.
+    /// Stops reading the archive, for this reason.
     StopArchive(&'static str),
     Abort(UnpackError),
 }
 
 pub(crate) enum CopyOutcome {
-    /// The member was copied as a whole; it has this number of bytes.
+    /// The member was copied completely. The value is its number of bytes.
     Complete(u64),
     LimitExceeded,
 }
@@ -227,9 +228,9 @@ pub(crate) struct Unpacker<'a> {
     limits: UnpackLimits,
     cancelled: &'a AtomicBool,
     members: usize,
-    /// Compressed bytes read before the current member.
+    /// The number of compressed bytes that were read before the current member.
     packed_before: u64,
-    /// Bytes decompressed in total, written or not.
+    /// The number of bytes that were decompressed before the current member, whether they were written or not.
     unpacked_before: u64,
     report: UnpackReport,
 }
@@ -263,7 +264,7 @@ impl<'a> Unpacker<'a> {
         Ok(self.report)
     }
 
-    /// Starts the next member, after `packed_bytes` compressed bytes.
+    /// Starts the next member, which follows `packed_bytes` compressed bytes.
     pub(crate) fn begin_member(&mut self, packed_bytes: u64) -> Result<(), MemberError> {
         self.check_cancelled()?;
         if self.members == self.limits.max_members {
@@ -376,7 +377,7 @@ impl<'a> Unpacker<'a> {
     }
 }
 
-/// Returns why an archive or a member cannot be read further.
+/// Returns the reason why an archive or a member cannot be read further.
 pub fn damage_reason(cause: &io::Error) -> &'static str {
     match cause.kind() {
         ErrorKind::OutOfMemory => {

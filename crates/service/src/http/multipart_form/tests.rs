@@ -1,4 +1,4 @@
-//! Bodies with and without a length, too long, too slow, cut off.
+//! Tests bodies with and without a length, and bodies that are too long, too slow, or cut off.
 
 use std::convert::Infallible;
 
@@ -18,7 +18,7 @@ async fn parts(body: impl Into<Body>, limit: SizeLimit) -> MultipartForm {
     MultipartForm::open(request(body.into()), limit).await.unwrap()
 }
 
-/// A body that is available at once, in chunks; counts the chunks that were read.
+/// Returns a body that is available at once, in chunks, and a counter of the chunks that were read.
 fn chunks(all: Vec<Bytes>) -> (Body, Arc<AtomicUsize>) {
     let read = Arc::new(AtomicUsize::new(0));
     let count = read.clone();

@@ -1,5 +1,6 @@
-//! The choice between exact and approximate search of a large dataset: an approximate search considers only the nearest
-//! members, which an index of vectors finds, so it is used only where too many members are left for an exact one.
+//! Chooses between exact and approximate search of a large dataset. An approximate search considers only the nearest
+//! members, which an index of vectors finds, so it is used only if the filters leave too many members for an exact
+//! search.
 
 use super::{match_conditions::MatchConditions, registry::SearchTable};
 use crate::{
@@ -8,22 +9,22 @@ use crate::{
 };
 use tessera_search::member_search::{MemberOrder, MemberSearch, VectorQuery};
 
-/// At one million, a search reads 512 MB of descriptors and takes 0.1 CPU-seconds, and each process needs 210 MiB;
-/// twice as many still fit a small machine.
+/// The size from which on a dataset gets a search table. At one million media, a search reads 512 MB of descriptors and
+/// takes 0.1 CPU-seconds, and each process needs 210 MiB. Twice as much still fits a small machine.
 const MIN_MEDIA: u64 = 2_000_000;
-/// An exact search computes this many distances in 0.4 CPU-seconds of the server.
+/// The number of distances that an exact search computes in 0.4 CPU-seconds of the server.
 const MAX_EXACT: u64 = 1_000_000;
-/// A hundred pages of clusters of one media item.
+/// The number of members that a bounded search considers: a hundred pages of clusters with one media item each.
 const HORIZON: u64 = 10_000;
 
-/// Bounds of searches by the database.
+/// The limits for searches by the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchTableLimits {
-    /// Datasets with as many images and frames, or objects, get a search table.
+    /// The number of images and frames, or of objects, from which on a dataset gets a search table.
     pub min_media: u64,
-    /// If filters leave more media, a search by similarity is bounded.
+    /// The number of media above which a search by similarity is bounded. Media that the filters exclude do not count.
     pub max_exact: u64,
-    /// How many of the nearest media a bounded search considers.
+    /// The number of nearest media that a bounded search considers.
     pub horizon: u64,
 }
 

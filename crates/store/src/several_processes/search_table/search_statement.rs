@@ -1,7 +1,7 @@
-//! Searches as SQL on a search table.
+//! Writes searches as SQL on a search table, and runs them.
 //!
-//! Which plan the database takes is decided here, not by its estimates: an exact search never orders by distance
-//! with a limit, so the index of vectors cannot answer it; a bounded one turns other plans off.
+//! The plan of the database is chosen here, not by its estimates. An exact search never orders by distance with a
+//! limit, so that the index of vectors cannot be used for it. A bounded search turns all other plans off.
 
 use super::{
     match_conditions::{MatchConditions, has_vector},
@@ -19,28 +19,28 @@ use tessera_search::member_search::{MemberOrder, MemberSearch, VectorQuery};
 /// A cluster with members that match a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClusterMatch {
-    /// Its rank at the level, which identifies it in the store.
+    /// The rank of the cluster at the level, which identifies the cluster in the store.
     pub cluster: u32,
-    /// Only of the matching members.
+    /// The counts of the matching members only.
     pub counts: MemberCounts,
-    /// The best matching members, best first: row in the store, and score if the query ranks.
+    /// The best matching members, best first. Each has its row in the store, and a score if the query ranks.
     pub best_members: Vec<(i64, Option<f32>)>,
 }
 
 /// A member that matches a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SelectedMember {
-    /// Its row in the store.
+    /// The row of the member in the store.
     pub row: i64,
-    /// The rank of its cluster.
+    /// The rank of the member's cluster.
     pub cluster: u32,
-    /// Lower is better; `None` if the query does not rank.
+    /// The score, or `None` if the query does not rank. A lower score is better.
     pub score: Option<f32>,
 }
 
-/// How a bounded search uses the index. Of 400 candidates at a time, the nearest 50 are found with a recall of .992.
-/// A filter that leaves a twentieth of the members still fills the horizon. JIT is off: compiling the plan
-/// takes longer than running it.
+/// The settings with which a bounded search uses the index. With 400 candidates at a time, the nearest 50 members are
+/// found with a recall of .992, and a filter that leaves a twentieth of the members still fills the horizon. JIT is
+/// off, because compiling the plan takes longer than running it.
 const BOUNDED_SETTINGS: &str = "
 SET LOCAL hnsw.ef_search = 400;
 SET LOCAL hnsw.iterative_scan = relaxed_order;
@@ -49,10 +49,10 @@ SET LOCAL enable_seqscan = off;
 SET LOCAL enable_bitmapscan = off;
 SET LOCAL enable_sort = off;
 SET LOCAL jit = off";
-/// Rows that the index returns at most, as a multiple of the horizon.
+/// The maximum number of rows that the index returns, as a multiple of the horizon.
 const SCANNED_HORIZONS: u64 = 20;
 
-/// The rest of a page: its clusters, and what is shown of each.
+/// The end of the statement for a page: the clusters of the page, and what is shown of each cluster.
 const SHOWN: &str = "
 SELECT cluster,
        count(*) FILTER (WHERE kind = 0) + count(DISTINCT picture) FILTER (WHERE kind = 2),
@@ -62,17 +62,17 @@ SELECT cluster,
        string_agg(CAST(score AS text), ',' ORDER BY place) FILTER (WHERE place <= max_shown)
 FROM shown GROUP BY cluster, best ORDER BY best, cluster";
 
-/// A search on a search table, in the transaction that found the table.
+/// A search on a search table. It must run in the transaction that found the table.
 #[derive(Clone, Copy, Debug)]
 pub struct TableSearch<'a> {
     pub table: &'a SearchTable,
     pub search: &'a MemberSearch,
     pub level: Granularity,
-    /// How many of the nearest members are considered; all without it.
+    /// The number of nearest members that are considered. `None` considers all members.
     pub horizon: Option<u64>,
 }
 
-/// The rows of the members that are nearest to any of the vectors, up to `limit` for each.
+/// Returns the rows of the members that are nearest to any of the vectors, up to `limit` for each vector.
 pub fn nearest(
     connection: &Connection,
     table: &SearchTable,
@@ -101,7 +101,7 @@ pub fn nearest(
 }
 
 impl TableSearch<'_> {
-    /// One page of the matching clusters, best first; equal ones in the order of browsing.
+    /// Returns one page of the matching clusters, best first. Equally good clusters are in the order of browsing.
     pub fn page(&self, connection: &Connection, page: u64) -> Result<Vec<ClusterMatch>> {
         let mut conditions = MatchConditions::new(self.table);
         let matches = self.matches(&mut conditions);
@@ -112,7 +112,7 @@ impl TableSearch<'_> {
                 "min(score) AS best FROM matches GROUP BY cluster ORDER BY best, cluster",
             )
         } else {
-            // The index of clusters gives the first ones without reading all matches.
+            // The index of clusters returns the first clusters without reading all matches.
             (
                 "NOT MATERIALIZED",
                 "CAST(0 AS real) AS best FROM matches GROUP BY cluster ORDER BY cluster",
@@ -137,7 +137,7 @@ impl TableSearch<'_> {
         query::all(connection, &sql, &conditions.params(), |row| read_cluster(row, is_ranked))
     }
 
-    /// The matching members of one cluster or of all, in the order of browsing.
+    /// Returns the matching members of one cluster or of all clusters, in the order of browsing.
     pub fn members(
         &self,
         connection: &Connection,
@@ -179,7 +179,7 @@ impl TableSearch<'_> {
         ))
     }
 
-    /// The row, cluster and score of each matching member.
+    /// Returns the row, cluster and score of each matching member.
     fn matches(&self, conditions: &mut MatchConditions) -> String {
         let cluster = format!("t.rank_{} AS cluster", self.level.level());
         let table = format!("{} AS t", self.table.name());

@@ -1,31 +1,31 @@
-//! pgvector: the extension of PostgreSQL for vectors and their nearest neighbors.
+//! Checks for pgvector, the extension of PostgreSQL for vectors and their nearest neighbors.
 
 use crate::{
     engine::{Connection, Result, Row, params},
     query,
 };
 
-/// Filtered searches need index scans that continue until enough rows match.
+/// The oldest usable version. Filtered searches need index scans that continue until enough rows match.
 const OLDEST: (u32, u32) = (0, 8);
 
 /// Whether a server has pgvector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VectorSupport {
-    /// The database has it, in a version that can be used.
+    /// The database has pgvector, in a version that can be used.
     Installed {
         version: String,
-        /// The schema that contains it.
+        /// The schema that contains pgvector.
         schema: String,
     },
-    /// The database has an older version.
+    /// The database has an older version, which cannot be used.
     Outdated(String),
-    /// The server offers this version, and the database does not have it.
+    /// The server offers this version, but the database does not have it.
     Available(String),
     Missing,
 }
 
 impl VectorSupport {
-    /// The version that the database has and this program uses.
+    /// Returns the version that the database has, if this program can use it.
     pub fn version(&self) -> Option<&str> {
         match self {
             Self::Installed { version, .. } => Some(version),
@@ -56,11 +56,12 @@ fn is_usable(version: &str) -> bool {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= OLDEST
 }
 
-/// Creates the extension if the server offers it. A user without the right to do so can do without it: searches
+/// Creates the extension if the server offers it. A user without the right to do so does not need it, because searches
 /// then use index files.
 pub fn create(connection: &Connection) -> Result<()> {
     if let VectorSupport::Available(_) = support(connection)? {
-        // Another process may be faster, and the state of the store says what is missing.
+        // An error is ignored, because another process may be creating the extension, and the status of the store shows
+        // what is missing.
         let _ = connection.execute_batch("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public");
     }
     Ok(())
