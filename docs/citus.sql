@@ -7,7 +7,7 @@
 --   psql "$TESSERA_STORE" --single-transaction --file=citus.sql
 --
 -- Descriptors, vectors and thumbnails are nine tenths of a store; they are distributed by their media item.
--- Everything else stays on the coordinator: operations, leases and exports, because rows of several shards
+-- Everything else stays on the coordinator: indexing tasks, leases and exports, because rows of several shards
 -- cannot be locked for update, and captions, because their words are counted by triggers.
 
 -- Distributed tables cannot refer to tables of the coordinator. A trigger removes their rows instead.

@@ -1,5 +1,5 @@
 //! Compares the generated parts of the documentation with their sources: keys, settings, exit codes, and the coverage
-//! of the interface document. `TESSERA_WRITE=1 cargo test --test tests generated` rewrites these parts.
+//! of the API document. `TESSERA_WRITE=1 cargo test --test tests generated` rewrites these parts.
 
 use std::{fmt::Write as _, fs, path::Path};
 

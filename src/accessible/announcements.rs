@@ -1,5 +1,5 @@
 //! Decides what to announce after an event: notifications, the lines that have changed since they were read, and the
-//! progress of operations. Each line is printed after its kind, and no printed line is changed later.
+//! progress of tasks. Each line is printed after its kind, and no printed line is changed later.
 
 use std::{
     collections::BTreeMap,
@@ -185,9 +185,10 @@ impl ProgressStatus {
     }
 }
 
-/// Describes the operations that are running: busy datasets and active jobs.
+/// Describes the tasks that are running: busy datasets and active jobs.
 pub(super) fn running(app: &App) -> Vec<String> {
-    let datasets = app.store().dataset_list().iter().filter(|dataset| dataset.status.is_busy());
+    let datasets =
+        app.service_data().dataset_list().iter().filter(|dataset| dataset.status.is_busy());
     let datasets = datasets.map(|it| {
         let percent = it.progress.map(u64::from).map_or_else(String::new, percent_text);
         format!("{} is {}{percent}", it.name, it.status.as_str())

@@ -85,7 +85,9 @@ fn differences(app: &App, previews: &[&Preview]) -> Vec<String> {
         |it: &Preview| it.relevance.as_ref().map(|it| score(it, app.results().score_scale()));
     let caption = |it: &Preview| it.caption.as_ref().map(ToString::to_string);
     let size = |it: &Preview| {
-        app.store().viewed_size(it).map(|(width, height)| format!("{width} by {height} pixels"))
+        app.service_data()
+            .viewed_size(it)
+            .map(|(width, height)| format!("{width} by {height} pixels"))
     };
     let name = |it: &Preview| Some(it.title().to_string());
     [
@@ -119,7 +121,7 @@ fn compare(
 /// lowest score.
 fn advice(app: &App, previews: &[&Preview]) -> String {
     let pixels =
-        |it: &Preview| app.store().viewed_size(it).map(|(w, h)| u64::from(w) * u64::from(h));
+        |it: &Preview| app.service_data().viewed_size(it).map(|(w, h)| u64::from(w) * u64::from(h));
     let sizes: Vec<Option<u64>> = previews.iter().map(|it| pixels(it)).collect();
     if let Some(index) = single_best(&sizes, u64::cmp) {
         return format!("suggestion: keep {}, which has the most pixels", index + 1);

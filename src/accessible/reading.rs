@@ -133,7 +133,7 @@ fn datasets(app: &App, status: Vec<DrawnLine>) -> Reading {
     let items: Vec<String> =
         (1..).zip(&list).map(|(number, it)| sentences::dataset(number, count, it)).collect();
     let mut above = Vec::new();
-    if let Some(failure) = app.store().datasets.failure() {
+    if let Some(failure) = app.service_data().datasets.failure() {
         above.push(failure.to_string());
     } else if items.is_empty() {
         above.push("no datasets".to_owned());

@@ -110,7 +110,7 @@ pub(super) fn member(app: &App, position: usize, count: usize, tile: &Tile) -> S
 
 /// Describes a picture: its name and size, and whether it is selected.
 pub(super) fn picture(app: &App, preview: &Preview) -> String {
-    let size = app.store().viewed_size(preview);
+    let size = app.service_data().viewed_size(preview);
     let selected = app.results().loaded_member(preview.media).and_then(|(cluster, member)| {
         selection(app.baskets().selection_state(cluster, Some(member), app.results()))
     });

@@ -54,7 +54,7 @@ pub async fn run(
     session.announcer.status(format!("deployment {deployment}"))?;
     session.announcer.status(
         "type the name or key of an action, or the number of an item; menu lists the actions, help \
-         explains them, read repeats, wait waits for operations, quit ends",
+         explains them, read repeats, wait waits for tasks, quit ends",
     )?;
     let outcome = session.run().await;
     session.session.finish_saves(session.start).await;
@@ -143,7 +143,7 @@ impl AccessibleSession {
         Ok(())
     }
 
-    /// Waits until no operation is running, and announces progress meanwhile.
+    /// Waits until no task is running, and announces progress meanwhile.
     async fn wait(&mut self) -> io::Result<()> {
         let mut progress = ProgressStatus::new(self.start.elapsed());
         loop {
@@ -166,7 +166,7 @@ impl AccessibleSession {
                 return Ok(());
             }
         }
-        self.announcer.status("no operation is running")?;
+        self.announcer.status("no task is running")?;
         self.announce_changes().map(|_| ())
     }
 

@@ -15,7 +15,7 @@ pub enum TypedLine {
     Events(Vec<Event>),
     /// Reads everything again.
     Read,
-    /// Waits until no operation is running.
+    /// Waits until no task is running.
     Wait,
     /// The reason why the line cannot be interpreted.
     Unknown(String),

@@ -91,8 +91,8 @@ impl App {
                 self.results.go_to_page(self.results.requested_page().saturating_sub(1), 0);
             }
             Action::GoToPage => TextPrompt::open(self, PromptPurpose::GoToPage),
-            Action::PreviousFrame => self.results.step_frame(-1, &mut self.store.pictures),
-            Action::NextFrame => self.results.step_frame(1, &mut self.store.pictures),
+            Action::PreviousFrame => self.results.step_frame(-1, &mut self.service_data.pictures),
+            Action::NextFrame => self.results.step_frame(1, &mut self.service_data.pictures),
             Action::Similar => self.search_similar(),
             Action::SimilarToFile => FilePicker::open(self),
             Action::PickRegion => RegionPicker::open(self),
@@ -158,7 +158,9 @@ impl App {
             Action::Download => self.jobs.download_selected(self.panes.focus, &mut self.outbox),
             Action::AddMedia => AddMediaForm::open(self),
             Action::Reindex => ReindexConfirmation::open(self),
-            Action::StopWatching => self.jobs.stop_watching(&mut self.store, &mut self.outbox),
+            Action::StopWatching => {
+                self.jobs.stop_watching(&mut self.service_data, &mut self.outbox);
+            }
             Action::Inspect => ArchiveInspector::open(self),
             Action::ForgetJob => self.jobs.remove_selected(),
 

@@ -66,7 +66,7 @@ impl PaneContents {
         Self {
             has_chips: !chips(app).is_empty(),
             has_filters: !app.query.draft(&app.results).rows.is_empty() || is_searching(),
-            datasets: app.store.dataset_list().len(),
+            datasets: app.service_data.dataset_list().len(),
             jobs: app.jobs.len(),
             has_active_job: app.jobs.iter().any(Job::is_active),
         }

@@ -157,13 +157,13 @@ impl App {
             return;
         };
         if !drag.moved && index != drag.start {
-            self.results.select_tile(drag.start, &mut self.store.pictures);
+            self.results.select_tile(drag.start, &mut self.service_data.pictures);
             self.baskets.pending.range = self.results.cluster().map(|cluster| cluster.id);
             self.baskets.pending.drag = Some(TileDrag { moved: true, ..drag });
             self.input.last_click = None;
         }
         if index != self.results.tile_cursor().0 {
-            self.results.select_tile(index, &mut self.store.pictures);
+            self.results.select_tile(index, &mut self.service_data.pictures);
         }
     }
 
@@ -183,7 +183,7 @@ impl App {
             }
             (Pane::Results, ..) => {
                 if let Some(index) = self.tile_at(mouse) {
-                    self.results.select_tile(index, &mut self.store.pictures);
+                    self.results.select_tile(index, &mut self.service_data.pictures);
                     let drag = TileDrag { start: index, moved: false };
                     self.baskets.pending.drag = (!self.results.shows_members()).then_some(drag);
                 }
@@ -192,7 +192,7 @@ impl App {
                 let layout = areas.detail.map(|area| DetailLayout::new(self, area));
                 let index = layout.and_then(|layout| layout.preview_at(mouse.column, mouse.row));
                 if let Some(index) = index {
-                    self.results.show_preview(index, &mut self.store.pictures);
+                    self.results.show_preview(index, &mut self.service_data.pictures);
                 }
             }
             _ => {}

@@ -25,9 +25,9 @@ mod responses;
 pub mod results_header;
 mod screen;
 mod search;
+mod service_data;
 mod session;
 mod setup;
-mod store;
 pub(crate) mod suggested_actions;
 pub mod tile_grid;
 mod update;
@@ -50,8 +50,8 @@ pub use pane::{Datasets, Pane, Panes, QueryBuilder, Results};
 pub use reads::Outage;
 pub use screen::Screen;
 pub use search::{Combination, RelaxedSearch};
+pub use service_data::{PictureCache, PictureResult, ServiceData};
 pub use setup::{LoginSetup, Presentation, ReopenCommand, Setup};
-pub use store::{PictureCache, PictureResult, Store};
 pub use view::{
     Computed, PageCache, QueryImage, RecentImages, SearchHistory, Tab, Tabs, Tile, View,
     detail_picture_view, full_size_link,
@@ -73,7 +73,7 @@ pub struct App {
     screen: Screen,
     panes: Panes,
     input: InputState,
-    store: Store,
+    service_data: ServiceData,
     log: RequestLog,
     login: LoginState,
     overlays: Overlays,
@@ -141,8 +141,8 @@ impl App {
         self.input.hover.as_ref()
     }
 
-    pub fn store(&self) -> &Store {
-        &self.store
+    pub fn service_data(&self) -> &ServiceData {
+        &self.service_data
     }
 
     pub fn log(&self) -> &RequestLog {

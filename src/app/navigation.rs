@@ -27,10 +27,12 @@ impl App {
                 let cursor = self.results.tile_cursor().0;
                 let step = self.grid().filter(|_| vertical);
                 let step = step.map(|grid| grid.vertical_step(cursor, by > 0));
-                self.results.move_across_pages(step.unwrap_or(by), &mut self.store.pictures);
+                self.results.move_across_pages(step.unwrap_or(by), &mut self.service_data.pictures);
             }
-            Pane::Detail if vertical => self.results.move_cursor(by, &mut self.store.pictures),
-            Pane::Detail => self.results.step_preview(by, &mut self.store.pictures),
+            Pane::Detail if vertical => {
+                self.results.move_cursor(by, &mut self.service_data.pictures);
+            }
+            Pane::Detail => self.results.step_preview(by, &mut self.service_data.pictures),
         }
     }
 
@@ -46,10 +48,10 @@ impl App {
         match self.panes.focus {
             Pane::Datasets => self.move_in_datasets(by),
             Pane::Results if by.abs() == screen => {
-                self.results.move_across_pages(by, &mut self.store.pictures);
+                self.results.move_across_pages(by, &mut self.service_data.pictures);
             }
-            Pane::Results => self.results.move_cursor(by, &mut self.store.pictures),
-            Pane::Detail => self.results.step_preview(by, &mut self.store.pictures),
+            Pane::Results => self.results.move_cursor(by, &mut self.service_data.pictures),
+            Pane::Detail => self.results.step_preview(by, &mut self.service_data.pictures),
             Pane::Jobs => self.jobs.move_cursor(by),
             Pane::Basket => self.baskets.move_cursor(by, &self.results),
             Pane::Query => self.query.edit_draft(|draft| draft.move_cursor(by), &self.results),
@@ -92,7 +94,7 @@ impl App {
         let media = entry.representative();
         self.results.edit_view(|view| view.members_top_row = None);
         match (tile, media) {
-            (Some(tile), _) => self.results.select_tile(tile, &mut self.store.pictures),
+            (Some(tile), _) => self.results.select_tile(tile, &mut self.service_data.pictures),
             (None, Some(media)) => {
                 let anchor = Anchor { media, kind: AnchorKind::Media };
                 self.open_similar_search(search, anchor, name, None);
@@ -140,8 +142,8 @@ impl App {
                 let dataset = self.visible_datasets().get(index).map(|dataset| dataset.id);
                 self.datasets.cursor = dataset.or(self.datasets.cursor);
             }
-            Pane::Results => self.results.select_tile(index, &mut self.store.pictures),
-            Pane::Detail => self.results.show_preview(index, &mut self.store.pictures),
+            Pane::Results => self.results.select_tile(index, &mut self.service_data.pictures),
+            Pane::Detail => self.results.show_preview(index, &mut self.service_data.pictures),
             Pane::Query => self.query.edit_draft(|draft| draft.select_row(index), &self.results),
             Pane::Jobs => self.jobs.select_row(index),
             Pane::Basket => {
@@ -154,8 +156,8 @@ impl App {
     }
 
     pub(in crate::app) fn refresh(&mut self) {
-        self.store.datasets.invalidate();
-        self.store.pictures.forget_failures();
+        self.service_data.datasets.invalidate();
+        self.service_data.pictures.forget_failures();
         for search in
             [self.results.view().map(|view| view.search.clone()), self.results.pending_search()]
         {
@@ -176,7 +178,7 @@ impl App {
     }
 
     pub fn dataset(&self) -> Option<&Dataset> {
-        self.store.dataset(self.results.view()?.search.dataset)
+        self.service_data.dataset(self.results.view()?.search.dataset)
     }
 
     pub fn selected_dataset(&self) -> Option<&Dataset> {
@@ -195,7 +197,7 @@ impl App {
     }
 
     pub fn visible_datasets(&self) -> Vec<&Dataset> {
-        filter_and_sort_datasets(self.store.dataset_list(), &self.datasets.list_options)
+        filter_and_sort_datasets(self.service_data.dataset_list(), &self.datasets.list_options)
     }
 
     pub(in crate::app) fn move_in_datasets(&mut self, by: isize) {

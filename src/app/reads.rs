@@ -103,7 +103,7 @@ impl App {
             }
         }
         for picture in pictures {
-            self.store.request_picture(picture, &mut self.outbox);
+            self.service_data.request_picture(picture, &mut self.outbox);
         }
         let other = [self.next_counter_tick(), self.next_frame_due()];
         let wake = other.into_iter().flatten().chain(wake).min();
@@ -145,13 +145,13 @@ impl App {
 
     /// Returns the read of the list of datasets, which is polled while automatic refresh is on.
     pub(in crate::app) fn datasets_read(&self) -> Option<ScheduledRead> {
-        let busy = self.store.dataset_list().iter().any(|dataset| dataset.status.is_busy());
+        let busy = self.service_data.dataset_list().iter().any(|dataset| dataset.status.is_busy());
         let followed = self
             .jobs
             .any_state(|state| matches!(state, JobState::DatasetRunning | JobState::Queued(_)));
         let target =
             if busy || followed { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
-        let datasets = &self.store.datasets;
+        let datasets = &self.service_data.datasets;
         // During an outage, the datasets are polled even without automatic refresh, so that the end
         // of the outage is noticed.
         let polls = self.datasets.auto_refresh || followed || datasets.failures() > 0;
@@ -167,7 +167,7 @@ impl App {
     /// Returns the read of the enrichments of the selected dataset, while its status is on screen.
     fn enrichment_read(&self) -> Option<ScheduledRead> {
         let id = self.areas().status.and(self.selected_dataset())?.id;
-        let enrichment = self.store.enrichments.get(&id);
+        let enrichment = self.service_data.enrichments.get(&id);
         let due = enrichment.map_or(Some(Uptime::ZERO), |enrichment| enrichment.due(None))?;
         Some(ScheduledRead { lane: Lane::Enrichment(id), request: Request::Enrichment(id), due })
     }
@@ -194,7 +194,7 @@ impl App {
     /// visit.
     fn folder_read(&self) -> Option<ScheduledRead> {
         let folder = FilePicker::folder_to_list(self)?;
-        let listing = self.store.folder_listing(&folder);
+        let listing = self.service_data.folder_listing(&folder);
         let due = listing.map_or(Some(Uptime::ZERO), |listing| listing.due(None))?;
         let (lane, request) = (Lane::Folder(folder.clone()), Request::Folder(folder));
         Some(ScheduledRead { lane, request, due })
@@ -238,7 +238,7 @@ impl App {
 
     /// Returns the outage of the service, if there is one. What was loaded stays on screen.
     pub fn outage(&self) -> Option<Outage> {
-        let datasets = &self.store.datasets;
+        let datasets = &self.service_data.datasets;
         if !datasets.failure().is_some_and(Failure::is_connection_failure) {
             return None;
         }

@@ -5,7 +5,7 @@ use tessera_model::{Dataset, DatasetId, Failure, FailureKind, NO_SECRET, StateKe
 
 use crate::{
     app::{
-        App, Jobs, Level, LoginState, Outbox, Pane, Store,
+        App, Jobs, Level, LoginState, Outbox, Pane, ServiceData,
         basket::count_with_noun,
         overlay::{
             add_media::AddMediaForm, archive_inspector::ArchiveInspector, fact_sheet::FactSheet,
@@ -45,7 +45,7 @@ impl Jobs {
     }
 }
 
-impl Store {
+impl ServiceData {
     pub(in crate::app) fn refresh_pinned(&mut self, outbox: &mut Outbox) {
         for id in self.pinned.clone() {
             outbox.send(Lane::Dataset(id), Request::Dataset(id));
@@ -58,7 +58,7 @@ impl App {
         let is_unreachable = |failure: &Failure| failure.kind == FailureKind::Unreachable;
         if result.as_ref().is_err_and(is_unreachable) && self.outage().is_none() {
             // Loading the datasets shows at once whether the service is down.
-            self.store.datasets.invalidate();
+            self.service_data.datasets.invalidate();
         }
         match lane {
             Lane::Datasets | Lane::Dataset(_) | Lane::Enrichment(_) | Lane::Record(_) => {
@@ -88,20 +88,20 @@ impl App {
         match (lane, result) {
             (Lane::Datasets, Ok(Payload::Datasets(list, unreadable))) => {
                 self.datasets_loaded(list, unreadable);
-                self.store.refresh_pinned(&mut self.outbox);
+                self.service_data.refresh_pinned(&mut self.outbox);
                 self.submit_held_form();
             }
             (Lane::Datasets, Err(failure)) => {
                 self.keep_form_open(&failure);
-                self.store.refresh_pinned(&mut self.outbox);
-                self.store.datasets.finish(self.outbox.now, Err(failure));
+                self.service_data.refresh_pinned(&mut self.outbox);
+                self.service_data.datasets.finish(self.outbox.now, Err(failure));
             }
             (Lane::Dataset(_), Ok(Payload::Dataset(dataset))) => self.dataset_loaded(dataset),
             // A pinned dataset is polled, and the log has the reason of each failure, so no
             // notification is needed.
-            (Lane::Dataset(id), Err(_)) if self.store.pinned.contains(&id) => {}
+            (Lane::Dataset(id), Err(_)) if self.service_data.pinned.contains(&id) => {}
             (Lane::Enrichment(dataset), Ok(Payload::Enrichment(enrichment))) => {
-                self.store
+                self.service_data
                     .enrichments
                     .entry(dataset)
                     .or_default()
@@ -109,7 +109,7 @@ impl App {
             }
             // Not every deployment reports enrichments. The status then shows `?`.
             (Lane::Enrichment(dataset), Err(failure)) => {
-                self.store
+                self.service_data
                     .enrichments
                     .entry(dataset)
                     .or_default()
@@ -140,11 +140,11 @@ impl App {
                 self.outbox.notify_failure(&failure);
             }
             (Lane::Picture(view, canvas), Ok(Payload::Picture(picture))) => {
-                self.store.pictures.insert(view, canvas, Ok(picture));
+                self.service_data.pictures.insert(view, canvas, Ok(picture));
             }
             // The tile of the picture shows why it cannot be drawn.
             (Lane::Picture(view, canvas), Err(failure)) => {
-                self.store.pictures.insert(view, canvas, Err(failure.message));
+                self.service_data.pictures.insert(view, canvas, Err(failure.message));
             }
             (Lane::OpenExternally, Ok(Payload::OpenedExternally)) => {
                 self.outbox.notify(Level::Success, "opened in the desktop's image viewer");
@@ -156,7 +156,12 @@ impl App {
     fn handle_job_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::StartJob(id) | Lane::Upload(id), Ok(Payload::Accepted(accepted))) => {
-                self.jobs.operation_accepted(id, accepted, &mut self.store, &mut self.outbox);
+                self.jobs.operation_accepted(
+                    id,
+                    accepted,
+                    &mut self.service_data,
+                    &mut self.outbox,
+                );
             }
             (Lane::StartJob(id) | Lane::Upload(id), Err(failure)) => {
                 self.job_start_failed(id, &failure);
@@ -169,7 +174,7 @@ impl App {
                 self.jobs.export_reported(
                     id,
                     task,
-                    &mut self.store,
+                    &mut self.service_data,
                     &mut self.baskets,
                     &self.setup,
                     &mut self.outbox,
@@ -178,7 +183,7 @@ impl App {
             (Lane::Export(id), Err(failure)) => self.jobs.export_poll_failed(
                 id,
                 &failure,
-                &mut self.store,
+                &mut self.service_data,
                 &mut self.baskets,
                 &mut self.outbox,
             ),
@@ -196,10 +201,10 @@ impl App {
     fn handle_local_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::Folder(path), Ok(Payload::Folder(folder))) => {
-                self.store.folder_listing_mut(path).finish(self.outbox.now, Ok(folder));
+                self.service_data.folder_listing_mut(path).finish(self.outbox.now, Ok(folder));
             }
             (Lane::Folder(path), Err(failure)) => {
-                self.store.folder_listing_mut(path).finish(self.outbox.now, Err(failure));
+                self.service_data.folder_listing_mut(path).finish(self.outbox.now, Err(failure));
             }
             (Lane::Inspect, Ok(Payload::Inspection(loaded))) => {
                 ArchiveInspector::inspection_loaded(self, Ok(*loaded));
@@ -232,7 +237,9 @@ impl App {
         match key {
             StateKey::Basket(dataset) => self.baskets.loaded(dataset, result, self.outbox.now),
             StateKey::History => self.history_loaded(result),
-            StateKey::Jobs => self.jobs.jobs_loaded(result, &mut self.store, &mut self.outbox),
+            StateKey::Jobs => {
+                self.jobs.jobs_loaded(result, &mut self.service_data, &mut self.outbox);
+            }
             StateKey::Views => saved_views_loaded(self, result),
             // The session was loaded before the start.
             StateKey::Session => {}
@@ -242,42 +249,47 @@ impl App {
     /// Stores the loaded list of datasets. The list lacks pinned datasets that the service does not
     /// list. The first list opens a dataset.
     pub(in crate::app) fn datasets_loaded(&mut self, mut list: Vec<Dataset>, unreadable: usize) {
-        if unreadable > 0 && unreadable != self.store.unreadable_datasets {
+        if unreadable > 0 && unreadable != self.service_data.unreadable_datasets {
             let rows = count_with_noun(unreadable, "row", "rows");
             let text = format!("{rows} of the list of datasets could not be parsed");
             self.outbox.notify(Level::Warning, text);
         }
-        let datasets = &self.store.datasets;
+        let datasets = &self.service_data.datasets;
         let was_down = datasets.failure().is_some_and(Failure::is_connection_failure);
         if was_down && datasets.failures() > 1 {
             self.outbox.notify(Level::Success, "the service responds again");
-            self.store.pictures.forget_failures();
+            self.service_data.pictures.forget_failures();
         }
-        self.store.unreadable_datasets = unreadable;
-        for id in &self.store.pinned {
+        self.service_data.unreadable_datasets = unreadable;
+        for id in &self.service_data.pinned {
             if !list.iter().any(|dataset| dataset.id == *id) {
-                list.extend(self.store.dataset(*id).cloned());
+                list.extend(self.service_data.dataset(*id).cloned());
             }
         }
         for dataset in &list {
             self.invalidate_changed(dataset);
-            self.store.observed.observe(self.outbox.now, dataset);
+            self.service_data.observed.observe(self.outbox.now, dataset);
         }
         let first = self.dataset_to_open(&list);
-        self.store.datasets.finish(self.outbox.now, Ok(list));
+        self.service_data.datasets.finish(self.outbox.now, Ok(list));
         if let (None, Some(first)) = (self.results.view(), first) {
             self.open_dataset(first);
             restore_tabs(self, first);
             self.panes.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
         }
-        self.jobs.advance_dataset_jobs(&self.store, &self.login, &self.setup, &mut self.outbox);
+        self.jobs.advance_dataset_jobs(
+            &self.service_data,
+            &self.login,
+            &self.setup,
+            &mut self.outbox,
+        );
     }
 
     /// Invalidates everything that a newer record of a dataset shows to be out of date.
     fn invalidate_changed(&mut self, dataset: &Dataset) {
-        let Some(before) = self.store.dataset(dataset.id).cloned() else { return };
+        let Some(before) = self.service_data.dataset(dataset.id).cloned() else { return };
         if before.status != dataset.status {
-            self.store.enrichments.remove(&dataset.id);
+            self.service_data.enrichments.remove(&dataset.id);
         }
         if (&before.status, before.n_images) != (&dataset.status, dataset.n_images) {
             self.results.pages.invalidate(dataset.id);
@@ -311,13 +323,13 @@ impl App {
     /// Adds or updates a dataset in the list. A dataset that was just opened by its id is shown.
     pub(in crate::app) fn dataset_loaded(&mut self, dataset: Dataset) {
         let id = dataset.id;
-        let mut list = self.store.dataset_list().to_vec();
+        let mut list = self.service_data.dataset_list().to_vec();
         match list.iter_mut().find(|known| known.id == id) {
             Some(known) => *known = dataset,
             None => list.push(dataset),
         }
-        self.store.datasets.replace(list);
-        if self.store.pinned.insert(id) {
+        self.service_data.datasets.replace(list);
+        if self.service_data.pinned.insert(id) {
             self.open_dataset(id);
             self.panes.focus = Pane::Results;
         }
@@ -331,13 +343,13 @@ impl App {
             return self.jobs.export_failed(
                 id,
                 failure,
-                &mut self.store,
+                &mut self.service_data,
                 &mut self.baskets,
                 &mut self.outbox,
             );
         }
         // The dataset is loaded again, because it shows whether a lost request took effect.
-        self.store.datasets.invalidate();
+        self.service_data.datasets.invalidate();
         self.outbox.notify_failure(failure);
         if matches!(failure.kind, FailureKind::Invalid | FailureKind::Rejected) {
             AddMediaForm::reopen(self, id, failure);

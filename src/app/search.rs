@@ -373,7 +373,8 @@ impl App {
     fn past_searches(&self) -> Vec<PickItem> {
         let items = self.history.past_searches.iter().rev().map(|entry| {
             let search = &entry.search;
-            let name = self.store.dataset(search.dataset).map(|dataset| dataset.name.as_str());
+            let name =
+                self.service_data.dataset(search.dataset).map(|dataset| dataset.name.as_str());
             let dataset = name.unwrap_or(UNLISTED_DATASET);
             let (entity, level) = (search.entity.as_str(), search.granularity.level());
             let found = entry.results.map(|results| format!("{} · ", result_text(results)));
@@ -408,8 +409,8 @@ impl App {
     /// expired.
     pub(in crate::app) fn rerun_search(&mut self, entry: HistoryEntry) {
         let HistoryEntry { search, similar_to, file, region, .. } = entry;
-        let is_known = self.store.dataset(search.dataset).is_some();
-        if self.store.datasets.value().is_some() && !is_known {
+        let is_known = self.service_data.dataset(search.dataset).is_some();
+        if self.service_data.datasets.value().is_some() && !is_known {
             let text = format!("this search is of {UNLISTED_DATASET}");
             return self.outbox.notify(Level::Warning, text);
         }
@@ -456,7 +457,7 @@ impl App {
         let mut known: HashSet<ClusterId> =
             earlier.flat_map(|page| &page.clusters).map(|cluster| cluster.id).collect();
         page.drop_repeated(&mut known);
-        self.results.warn_unclustered(search.dataset, &self.store, &mut self.outbox);
+        self.results.warn_unclustered(search.dataset, &self.service_data, &mut self.outbox);
         self.results.pages.entry(search.clone()).finish(self.outbox.now, Ok(page));
         self.history.record_results(search, &self.results);
         self.results.show_requested_page();
@@ -465,7 +466,7 @@ impl App {
     /// Stores the failure of a page. If the service requires a query, the caption search opens.
     pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
         self.results.pages.entry(search).finish(self.outbox.now, Err(failure));
-        if self.results.needs_query(&self.store) && !self.overlays.is_open() {
+        if self.results.needs_query(&self.service_data) && !self.overlays.is_open() {
             CaptionSearchForm::open(self);
         }
     }

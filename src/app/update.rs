@@ -4,7 +4,7 @@ use crate::{
     app::{
         App, Baskets, Datasets, Effect, Event, InputState, Jobs, Level, LoginState, Outbox,
         Overlays, Pane, Panes, Presentation, QueryBuilder, RequestLog, Results, Screen,
-        SearchHistory, SessionState, Setup, Store, Uptime,
+        SearchHistory, ServiceData, SessionState, Setup, Uptime,
         overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
         session::{current_session, picked_actions},
     },
@@ -18,7 +18,10 @@ impl App {
             screen: Screen::new(&setup),
             panes: Panes::new(&setup),
             input: InputState::default(),
-            store: Store { pinned: setup.pinned.iter().copied().collect(), ..Store::default() },
+            service_data: ServiceData {
+                pinned: setup.pinned.iter().copied().collect(),
+                ..ServiceData::default()
+            },
             log: RequestLog::default(),
             login: LoginState {
                 key: setup.login.as_ref().map(|login| login.key.clone()),

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, path::PathBuf};
 use clap::{Args, ValueEnum};
 
 use crate::cli::{CliError, CliResult, Connection, Context, Exit, context::read_bytes_or_stdin};
-use tessera_client::{ApiOperation, RawBody, RawPart, RawRequest, RawResponse};
+use tessera_client::{Endpoint, RawBody, RawPart, RawRequest, RawResponse};
 use tessera_model::SafeText;
 
 #[derive(Debug, Args)]
@@ -52,7 +52,7 @@ pub async fn run(context: &Context, api: ApiOptions) -> CliResult {
         print_response(context, &response, include)?;
         response.failure.map_or(Ok(Exit::Done), |failure| Err(failure.into()))
     };
-    context.with_connection(&[ApiOperation::Raw], work).await
+    context.with_connection(&[Endpoint::Raw], work).await
 }
 
 fn build_request(context: &Context, api: ApiOptions) -> CliResult<RawRequest> {

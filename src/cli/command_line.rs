@@ -56,7 +56,7 @@ pub enum CliCommand {
     Interface(InterfaceCommand),
     /// Serve folders of images over HTTP, with the same API as the service.
     Serve(ServeOptions),
-    /// Run operations and exports of a store on a server, beside `serve --store`.
+    /// Run indexing tasks and exports of a store on a server, beside `serve --store`.
     Work(WorkOptions),
     #[command(flatten)]
     Headless(HeadlessCommand),

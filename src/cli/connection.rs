@@ -8,9 +8,9 @@ use crate::{
         messages::write_message, values::IdPrefix,
     },
     config,
-    state::StateStore,
+    state::StateFolder,
 };
-use tessera_client::{ApiOperation, Client, DryRun, DryRunRequest, RequestRecorder, trace::Trace};
+use tessera_client::{Client, DryRun, DryRunRequest, Endpoint, RequestRecorder, trace::Trace};
 use tessera_model::{
     Dataset, DatasetId, JobRecord, Operation, Permission, RequestOutcome, ShellCommand, Status,
 };
@@ -23,7 +23,7 @@ pub struct Connection<'a> {
     pub client: Client,
     /// The name under which selections, jobs and views are saved.
     pub deployment_name: String,
-    pub state: StateStore,
+    pub state: StateFolder,
     dry_run: Option<DryRun>,
     /// The local deployment in this process, which lives as long as the command.
     local: Option<LocalService>,
@@ -34,14 +34,14 @@ pub struct Connection<'a> {
 impl Context {
     /// Connects to the selected deployment. `purpose` lists the requests that the command exists for. `--print` and
     /// `--dry-run` print the first of these requests instead of sending it.
-    pub async fn connect(&self, purpose: &'static [ApiOperation]) -> CliResult<Connection<'_>> {
+    pub async fn connect(&self, purpose: &'static [Endpoint]) -> CliResult<Connection<'_>> {
         self.connect_to(&self.target()?, purpose).await
     }
 
     pub async fn connect_to(
         &self,
         target: &ServiceTarget,
-        purpose: &'static [ApiOperation],
+        purpose: &'static [Endpoint],
     ) -> CliResult<Connection<'_>> {
         let (mut client, local) = deployment::client_for(target).await?;
         if let Some(retries) = self.global.retries {
@@ -75,7 +75,7 @@ impl Context {
     /// Runs `work` against the selected deployment, and closes the connection afterwards.
     pub async fn with_connection<'a>(
         &'a self,
-        purpose: &'static [ApiOperation],
+        purpose: &'static [Endpoint],
         work: impl AsyncFnOnce(&Connection<'a>) -> CliResult,
     ) -> CliResult {
         let connection = self.connect(purpose).await?;
@@ -84,7 +84,7 @@ impl Context {
     }
 
     /// Returns the saved state of the selected deployment, which needs no connection.
-    pub fn state(&self) -> CliResult<StateStore> {
+    pub fn state(&self) -> CliResult<StateFolder> {
         self.target().map(|target| target_state(&target))
     }
 }
@@ -120,8 +120,8 @@ impl Connection<'_> {
     }
 }
 
-pub(super) fn target_state(target: &ServiceTarget) -> StateStore {
-    config::state_dir(&target.name()).map(StateStore::in_dir).unwrap_or_default()
+pub(super) fn target_state(target: &ServiceTarget) -> StateFolder {
+    config::state_dir(&target.name()).map(StateFolder::in_dir).unwrap_or_default()
 }
 
 pub fn clock_skew_warning(client: &Client) -> Option<String> {

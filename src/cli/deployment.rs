@@ -9,10 +9,10 @@ use crate::{
         login::{self, ServiceLogin},
     },
     config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, Settings},
-    credentials::{SecretOwner, SecretStores},
+    credentials::{SecretLocations, SecretOwner},
 };
 use tessera_client::{
-    ApiPrefix, AuthMethod, BaseUrl, CertificateAuthorities, Client, Credentials, Endpoint,
+    ApiPrefix, AuthMethod, BaseUrl, CertificateAuthorities, Client, Credentials, ServiceConfig,
     TextSearchPath,
 };
 use tessera_model::Failure;
@@ -129,14 +129,14 @@ pub async fn client_for(target: &ServiceTarget) -> CliResult<(Client, Option<Loc
 pub fn profile_client(
     profile: &Profile,
     typed: Option<SecretString>,
-    secrets: Option<&SecretStores>,
+    secrets: Option<&SecretLocations>,
 ) -> CliResult<Client> {
-    let endpoint = match &profile.deployment {
+    let service = match &profile.deployment {
         DeploymentConfig::Local { .. } => {
             return Err(CliError::usage("a local profile has no address"));
         }
         DeploymentConfig::OnPrem { base_url, pipeline_url } => {
-            on_premises_endpoint(base_url, pipeline_url.as_deref())?
+            on_premises_service(base_url, pipeline_url.as_deref())?
         }
         DeploymentConfig::Hosted { base_url, api_key } => {
             let base_url = BaseUrl::parse(base_url)?;
@@ -146,28 +146,28 @@ pub fn profile_client(
             hosted_endpoint(base_url, login, &profile.options)?
         }
     };
-    configured_client(endpoint, &profile.options)
+    configured_client(service, &profile.options)
 }
 
 /// Creates a client for an endpoint with the options of its profile.
 pub(super) fn configured_client(
-    mut endpoint: Endpoint,
+    mut service: ServiceConfig,
     options: &ProfileOptions,
 ) -> CliResult<Client> {
     let usage = |failure: Failure| CliError::usage(failure.to_string());
     if let Some(prefix) = &options.api_prefix {
-        endpoint = endpoint.with_api_prefix(&ApiPrefix::parse(prefix).map_err(usage)?);
+        service = service.with_api_prefix(&ApiPrefix::parse(prefix).map_err(usage)?);
     }
     if let Some(life) = options.token_ttl {
-        endpoint = endpoint.with_token_lifetime(life);
+        service = service.with_token_lifetime(life);
     }
     if let Some(path) = &options.text_search_path {
-        endpoint = endpoint.with_text_search(TextSearchPath::parse(path).map_err(usage)?);
+        service = service.with_text_search(TextSearchPath::parse(path).map_err(usage)?);
     }
     if let Some(file) = &options.ca_file {
-        endpoint = endpoint.with_authorities(CertificateAuthorities::read(file).map_err(usage)?);
+        service = service.with_authorities(CertificateAuthorities::read(file).map_err(usage)?);
     }
-    Ok(Client::new(endpoint)?)
+    Ok(Client::new(service)?)
 }
 
 /// Creates a client for a hosted profile whose secret is missing. The client sends no request
@@ -178,39 +178,39 @@ pub fn profile_client_without_secret(profile: &Profile) -> CliResult<Client> {
     };
     let pair = Credentials { api_key: api_key.clone(), api_secret: SecretString::from("") };
     let login = AuthMethod::Hosted(pair);
-    let endpoint = endpoint_with_login(BaseUrl::parse(base_url)?, login, &profile.options)?;
-    configured_client(endpoint, &profile.options)
+    let service = service_with_login(BaseUrl::parse(base_url)?, login, &profile.options)?;
+    configured_client(service, &profile.options)
 }
 
 fn hosted_endpoint(
     base_url: BaseUrl,
     login: ServiceLogin,
     options: &ProfileOptions,
-) -> CliResult<Endpoint> {
-    let endpoint = endpoint_with_login(base_url, login.access, options)?;
+) -> CliResult<ServiceConfig> {
+    let service = service_with_login(base_url, login.access, options)?;
     Ok(match login.reload {
-        Some(reload) => endpoint.with_secret_reloader(reload),
-        None => endpoint,
+        Some(reload) => service.with_secret_reloader(reload),
+        None => service,
     })
 }
 
 /// Creates an endpoint with login. Unencrypted connections require `allow_http`.
-pub(super) fn endpoint_with_login(
+pub(super) fn service_with_login(
     base_url: BaseUrl,
     access: AuthMethod,
     options: &ProfileOptions,
-) -> CliResult<Endpoint> {
+) -> CliResult<ServiceConfig> {
     if options.allow_http {
-        return Ok(Endpoint::new_allowing_http(base_url, access));
+        return Ok(ServiceConfig::new_allowing_http(base_url, access));
     }
-    Ok(Endpoint::new(base_url, access)?)
+    Ok(ServiceConfig::new(base_url, access)?)
 }
 
-fn on_premises_endpoint(base_url: &str, pipeline_url: Option<&str>) -> CliResult<Endpoint> {
-    let endpoint = Endpoint::new(BaseUrl::parse(base_url)?, AuthMethod::OnPremises)?;
+fn on_premises_service(base_url: &str, pipeline_url: Option<&str>) -> CliResult<ServiceConfig> {
+    let service = ServiceConfig::new(BaseUrl::parse(base_url)?, AuthMethod::OnPremises)?;
     Ok(match pipeline_url {
-        Some(url) => endpoint.with_pipeline(BaseUrl::parse(url)?),
-        None => endpoint,
+        Some(url) => service.with_pipeline(BaseUrl::parse(url)?),
+        None => service,
     })
 }
 
@@ -218,8 +218,8 @@ fn on_premises_endpoint(base_url: &str, pipeline_url: Option<&str>) -> CliResult
 /// of the machine can read a command line.
 pub fn address_client(address: &ServiceAddress) -> CliResult<Client> {
     let ServiceAddress { base_url, kind, pipeline_url, options } = address;
-    let endpoint = match kind {
-        DeploymentKind::Onprem => on_premises_endpoint(base_url, pipeline_url.as_deref())?,
+    let service = match kind {
+        DeploymentKind::Onprem => on_premises_service(base_url, pipeline_url.as_deref())?,
         DeploymentKind::Hosted => {
             let base_url = BaseUrl::parse(base_url)?;
             let login = ServiceLogin::for_address(&base_url)?;
@@ -231,5 +231,5 @@ pub fn address_client(address: &ServiceAddress) -> CliResult<Client> {
             ));
         }
     };
-    configured_client(endpoint, options)
+    configured_client(service, options)
 }

@@ -17,7 +17,7 @@ use crate::{
         connection::clock_skew_warning, deployment, local, login, service_options::SharedStorage,
     },
     config::{self, DeploymentConfig, Layers, Profile, Settings, is_storage_uri},
-    credentials::{self, SecretStore},
+    credentials::{self, SecretLocation},
 };
 use tessera_model::SafeText;
 
@@ -159,11 +159,11 @@ fn check_secrets() -> Vec<CheckResult> {
         .collect();
     if let Ok(secrets) = login::open_secrets() {
         messages.push(match secrets.check_keyring() {
-            Ok(()) => format!("{} answers", secrets.describe(SecretStore::Keyring)),
+            Ok(()) => format!("{} answers", secrets.describe(SecretLocation::Keyring)),
             // A missing keyring is not a failure, because the file is the fallback.
             Err(reason) => format!("no keyring: {reason}"),
         });
-        messages.push(format!("otherwise {}", secrets.describe(SecretStore::File)));
+        messages.push(format!("otherwise {}", secrets.describe(SecretLocation::File)));
     }
     messages.into_iter().map(|message| CheckResult::passed("secrets", message)).collect()
 }
@@ -235,9 +235,9 @@ async fn check_reachable(subject: String, target: &ServiceTarget) -> CheckResult
         Ok((client, _)) => client.with_retries(0),
         Err(error) => return CheckResult::failed(subject, error.message, error.exit),
     };
-    let address = client.endpoint().base_url().to_string();
+    let address = client.service().base_url().to_string();
     let login =
-        if client.endpoint().is_on_premises() { "no login needed" } else { "the login works" };
+        if client.service().is_on_premises() { "no login needed" } else { "the login works" };
     match tokio::time::timeout(RESPONSE_TIMEOUT, client.list_datasets()).await {
         Ok(Ok((datasets, _))) => {
             let message = format!("{address}: {login}, {} datasets", datasets.len());

@@ -7,7 +7,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::cli::{CliResult, Column, Connection, Context, Document};
-use tessera_client::ApiOperation;
+use tessera_client::Endpoint;
 use tessera_model::{AppliedModel, EnrichmentModel, ModelStatus, SafeText};
 
 #[derive(Debug, Subcommand)]
@@ -34,7 +34,7 @@ const SHOWN_DIGITS: usize = 12;
 pub async fn run(context: &Context, command: EnrichmentCommand) -> CliResult {
     let EnrichmentCommand::Show { dataset, raw } = command;
     let work = async |connection: &_| show(connection, dataset.as_deref(), raw).await;
-    context.with_connection(&[ApiOperation::Enrichment], work).await
+    context.with_connection(&[Endpoint::Enrichment], work).await
 }
 
 async fn show(connection: &Connection<'_>, dataset: Option<&str>, raw: bool) -> CliResult {

@@ -66,7 +66,7 @@ impl Exit {
             Self::Login => ("login", "login or permission missing"),
             Self::NotFound => ("not_found", "not found, or no access"),
             Self::Conflict => ("conflict", "not possible in the current status of the dataset"),
-            Self::Remote => ("remote_failed", "the operation failed at the service"),
+            Self::Remote => ("remote_failed", "the task failed at the service"),
             Self::Invalid => ("invalid", "rejected as invalid"),
             Self::Incomplete => ("partly_done", "partly done"),
             Self::Empty => ("empty", "nothing found, with --fail-empty"),
@@ -122,7 +122,7 @@ impl CliError {
     }
 
     pub fn interrupted() -> Self {
-        Self::new(Exit::Interrupted, "interrupted; operations of the service continue there")
+        Self::new(Exit::Interrupted, "interrupted; tasks of the service continue there")
     }
 
     /// Replaces the message, both on screen and in the error document.

@@ -89,7 +89,7 @@ pub struct GlobalOptions {
     /// Log every request on standard error, without secrets.
     #[arg(long, short, global = true)]
     pub verbose: bool,
-    /// Maximum time to wait for operations of the service: 90s, 10m, 2h. Exit code 124 when it
+    /// Maximum time to wait for tasks of the service: 90s, 10m, 2h. Exit code 124 when it
     /// expires.
     #[arg(long, global = true, value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub timeout: Option<Duration>,

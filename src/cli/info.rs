@@ -72,7 +72,7 @@ const ENVIRONMENT_VARIABLES: [(&str, &str); 18] = [
 
 const VERSION_COLUMNS: &[Column] = &[
     Column::new("tessera", "version"),
-    Column::new("interface", "interface"),
+    Column::new("api", "API"),
     Column::new("platform", "platform"),
 ];
 
@@ -92,7 +92,7 @@ pub fn run_info(out: &Output, command: InfoCommand, root: Command) -> CliResult 
         InfoCommand::Version => {
             let version = json!({
                 "version": env!("CARGO_PKG_VERSION"),
-                "interface": tessera_wire::endpoints::API_PREFIX,
+                "api": tessera_wire::endpoints::API_PREFIX,
                 "platform": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
             });
             out.print(&Document::one("tessera.version/1", version, VERSION_COLUMNS))?;

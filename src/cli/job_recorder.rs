@@ -95,8 +95,8 @@ impl Connection<'_> {
         if jobs.is_empty() {
             return Ok(());
         }
-        if let Some(StateValue::Jobs { own, .. }) = self.state.load(&StateKey::Jobs)? {
-            jobs.extend(own);
+        if let Some(StateValue::Jobs { this_instance, .. }) = self.state.load(&StateKey::Jobs)? {
+            jobs.extend(this_instance);
         }
         jobs.sort_by_key(|job| job.started_at);
         job::drop_oldest_finished(&mut jobs);
@@ -106,12 +106,14 @@ impl Connection<'_> {
     /// Records that the archive was downloaded, so that nothing downloads it again.
     pub fn record_download(&self, task: ExportTaskId, archive: &Archive) {
         let write = || -> Result<(), Failure> {
-            if let Some(StateValue::Jobs { mut own, .. }) = self.state.load(&StateKey::Jobs)?
-                && let Some(job) = own.iter_mut().find(|job| job.state.export() == Some(task))
+            if let Some(StateValue::Jobs { mut this_instance, .. }) =
+                self.state.load(&StateKey::Jobs)?
+                && let Some(job) =
+                    this_instance.iter_mut().find(|job| job.state.export() == Some(task))
             {
                 job.ended_at = Some(timestamp_now());
                 job.state = SavedJobState::Downloaded(archive.clone(), Some(task));
-                self.state.replace_jobs(own)?;
+                self.state.replace_jobs(this_instance)?;
             }
             Ok(())
         };

@@ -15,9 +15,9 @@ use crate::{
     },
     config::{self, Profile},
     job::{Job, JobId},
-    state::{StateStore, StoredJob, job_to_json},
+    state::{StateFolder, StoredJob, job_to_json},
 };
-use tessera_client::ApiOperation;
+use tessera_client::Endpoint;
 use tessera_model::{JobRecord, SafeText, SavedJobState, Timestamp};
 
 #[derive(Debug, Subcommand)]
@@ -88,7 +88,7 @@ const RECENT_AGE: Timestamp = Timestamp::from_hours(7 * 24);
 struct DeploymentJobs {
     deployment_name: String,
     profile: Option<Profile>,
-    state: StateStore,
+    state: StateFolder,
     jobs: Vec<StoredJob>,
 }
 
@@ -123,7 +123,7 @@ fn load_deployment_jobs(context: &Context) -> CliResult<Vec<DeploymentJobs>> {
         let profile_name = profile.as_ref().map(|profile| profile.name.clone());
         let folder_name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let target_name = target.as_ref().map(ServiceTarget::name);
-        let state = StateStore::in_dir(folder);
+        let state = StateFolder::in_dir(folder);
         Ok(DeploymentJobs {
             deployment_name: target_name.or(profile_name).unwrap_or(folder_name),
             profile,
@@ -218,7 +218,7 @@ async fn watch(context: &Context, deployments: &[DeploymentJobs], name: Option<&
                 CliError::not_found("no job is running").with_remedy("tessera jobs list")
             })?,
     };
-    let requests = &[ApiOperation::Dataset, ApiOperation::ExportStatus];
+    let requests = &[Endpoint::Dataset, Endpoint::ExportStatus];
     let connection = context.connect_to(&deployment.target(context)?, requests).await?;
     let outcome = follow(&connection, &stored.job).await.and_then(|status| {
         let mut facts = job_json(deployment, stored);

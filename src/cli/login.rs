@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{
     cli::{CliError, CliResult, Exit},
-    credentials::{self, EnvironmentLogin, SecretOwner, SecretStores},
+    credentials::{self, EnvironmentLogin, SecretLocations, SecretOwner},
     usecase::{self, SecretSource, find_secret},
 };
 use tessera_client::{AuthMethod, BaseUrl, Credentials, SecretReloader};
@@ -24,7 +24,7 @@ pub struct ServiceLogin {
     pub reload: Option<SecretReloader>,
 }
 
-pub fn open_secrets() -> CliResult<SecretStores> {
+pub fn open_secrets() -> CliResult<SecretLocations> {
     usecase::open_secrets().map_err(CliError::usage)
 }
 
@@ -33,7 +33,7 @@ impl ServiceLogin {
     pub fn for_profile(
         holder: SecretOwner,
         typed: Option<SecretString>,
-        secrets: Option<&SecretStores>,
+        secrets: Option<&SecretLocations>,
     ) -> CliResult<Self> {
         if typed.is_none()
             && let Ok(environment) = EnvironmentLogin::for_profile(holder)

@@ -162,7 +162,7 @@ fn remaining(wait: Duration, steady: Duration, clock: Duration) -> Option<Durati
 
 fn timeout_error(limit: Duration) -> CliError {
     let limit = humantime::format_duration(limit);
-    let message = format!("timed out after {limit}; the operation continues at the service");
+    let message = format!("timed out after {limit}; the task continues at the service");
     CliError::new(Exit::TimedOut, message)
 }
 

@@ -322,7 +322,7 @@ fn secret_to_store(context: &Context, profile: &Profile) -> CliResult<Option<Sec
         .map_err(CliError::usage)?
         .ok_or_else(|| CliError::usage("--store needs TESSERA_API_SECRET to be set"))?;
     let secrets = login::open_secrets()?;
-    let place = secrets.describe(secrets.preferred_store());
+    let place = secrets.describe(secrets.preferred_location());
     context.messages.info(format!("the secret will be stored in {place}"));
     Ok(Some(secret))
 }

@@ -10,7 +10,7 @@ use crate::cli::{
     CliError, CliResult, Column, Connection, Context, Document, JobRecorder, values::timestamp_now,
 };
 use crate::command_lines::{ProfilerCommand, profiler_command_line};
-use tessera_client::ApiOperation;
+use tessera_client::Endpoint;
 use tessera_model::{Dataset, Failure, FailureKind, JobKind, Operation, SafeText, ShellCommand};
 use tessera_wire::add_media::{Accepted, accepted_since};
 
@@ -39,14 +39,14 @@ pub struct ReindexOptions {
 
 pub async fn run(context: &Context, options: ReindexOptions) -> CliResult {
     let work = async |connection: &_| run_reindex(connection, &options).await;
-    context.with_connection(&[ApiOperation::Reindex], work).await
+    context.with_connection(&[Endpoint::Reindex], work).await
 }
 
 async fn run_reindex(connection: &Connection<'_>, options: &ReindexOptions) -> CliResult {
     let context = connection.context;
     let dataset = connection.dataset(options.dataset.as_deref()).await?;
     if options.print_script {
-        if !connection.client.endpoint().is_on_premises() {
+        if !connection.client.service().is_on_premises() {
             return Err(CliError::usage("run_profiler.sh is for on-premises deployments"));
         }
         return context.print_line(profiler_command_line(dataset.id, ProfilerCommand::Reindex));

@@ -140,7 +140,7 @@ pub struct ServeOptions {
     pub data: Option<PathBuf>,
     #[command(flatten)]
     pub shared: SharedStorage,
-    /// Leave operations and exports to `tessera work`; needs a store on a server.
+    /// Leave indexing tasks and exports to `tessera work`; needs a store on a server.
     #[arg(long, requires = "store")]
     pub no_work: bool,
     /// Serve without login, like an on-premises deployment; this machine only.
@@ -158,7 +158,7 @@ pub struct ServeOptions {
     /// A folder that `process/add_media` may read, in addition to the served ones; repeatable.
     #[arg(long, value_name = "DIR")]
     pub allow_path: Vec<PathBuf>,
-    /// Minimum duration of operations and exports, to test intermediate states.
+    /// Minimum duration of indexing tasks and exports, to test intermediate states.
     #[arg(long, value_name = "SECONDS", default_value_t = 0,
           value_parser = clap::value_parser!(u64).range(0..=3600))]
     pub slow_progress: u64,
@@ -176,7 +176,7 @@ pub struct ServeOptions {
 pub struct WorkOptions {
     #[command(flatten)]
     pub shared: SharedStorage,
-    /// Operations that run at a time, beside one export.
+    /// Indexing tasks that run at a time, beside one export.
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: u16,

@@ -60,7 +60,7 @@ pub struct ProfileOptions {
     pub pinned: Vec<String>,
     /// The prefix of every path, if it is not `/api/v1`.
     pub api_prefix: Option<String>,
-    /// The path of the text search endpoint, with `{dataset_id}`. The interface document does not
+    /// The path of the text search endpoint, with `{dataset_id}`. The API document does not
     /// specify this path.
     pub text_search_path: Option<String>,
     /// The lifetime of a token.

@@ -11,7 +11,7 @@ use std::{
 use rustix::{fs::OFlags, io::Errno, process::geteuid};
 use secrecy::zeroize::Zeroizing;
 
-use crate::credentials::secret_stores::StoredSecret;
+use crate::credentials::secret_locations::StoredSecret;
 
 /// Permissions that the file must not have.
 const OTHERS_PERMISSIONS: u32 = 0o077;

@@ -12,9 +12,9 @@ use secrecy::zeroize::Zeroizing;
 
 #[cfg(target_os = "macos")]
 use crate::credentials::keychain::Keychain as SystemKeyring;
+use crate::credentials::secret_locations::StoredSecret;
 #[cfg(not(target_os = "macos"))]
 use crate::credentials::secret_service::SecretServiceKeyring as SystemKeyring;
-use crate::credentials::secret_stores::StoredSecret;
 
 const KEYRING_TIMEOUT: Duration = Duration::from_secs(3);
 

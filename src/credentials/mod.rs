@@ -8,9 +8,9 @@ mod file;
 #[cfg(target_os = "macos")]
 mod keychain;
 mod keyring;
+mod secret_locations;
 #[cfg(not(target_os = "macos"))]
 mod secret_service;
-mod secret_stores;
 
 use std::io;
 
@@ -20,8 +20,8 @@ pub use environment::{
 };
 use rustix::process::{Resource, Rlimit, setrlimit};
 #[cfg(test)]
-pub(crate) use secret_stores::stores_with_keyring;
-pub use secret_stores::{SecretOwner, SecretStore, SecretStores};
+pub(crate) use secret_locations::locations_with_keyring;
+pub use secret_locations::{SecretLocation, SecretLocations, SecretOwner};
 
 /// Disables core dumps. On Linux, this also stops other processes of the same user from reading the
 /// memory.

@@ -13,8 +13,8 @@ pub use history::{JobHistory, Transition};
 use tessera_model::{
     Archive, DatasetId, ExportJob, ExportTask, ExportTaskId, FailedExport, Failure, JobKind,
     MediaAddition, SafeText, Timestamp,
-    operation_tracker::OperationTracker,
     polling::{PollTarget, PollingIntervals},
+    task_tracker::TaskTracker,
 };
 
 use crate::remote::{Remote, Uptime};
@@ -35,7 +35,7 @@ pub struct Job {
     ended_at: Option<Timestamp>,
     state: JobState,
     /// Follows the dataset's status during an addition or a reindex.
-    tracker: Option<OperationTracker>,
+    tracker: Option<TaskTracker>,
     history: JobHistory,
 }
 
@@ -49,7 +49,7 @@ pub enum JobState {
     Uploading(u64, Option<u64>),
     /// The service works on the dataset. The tracker has the progress.
     DatasetRunning,
-    /// The operation ended with the dataset in this status.
+    /// The task ended with the dataset in this status.
     DatasetDone(SafeText),
     /// The service exports. Its last response is kept if the service stops responding.
     ExportRunning(ExportTaskId, Remote<ExportTask>),
@@ -127,7 +127,7 @@ impl Job {
         &self.history
     }
 
-    pub fn tracker(&self) -> Option<&OperationTracker> {
+    pub fn tracker(&self) -> Option<&TaskTracker> {
         self.tracker.as_ref()
     }
 
@@ -142,7 +142,7 @@ impl Job {
             JobState::Starting => "starting",
             JobState::Uploading(..) => "uploading",
             JobState::DatasetRunning => {
-                self.tracker.as_ref().map_or("accepted", OperationTracker::status_label)
+                self.tracker.as_ref().map_or("accepted", TaskTracker::status_label)
             }
             JobState::DatasetDone(status) => status.as_str(),
             JobState::ExportRunning(_, task) => {

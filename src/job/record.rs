@@ -1,7 +1,7 @@
 //! The saved form of a job: what is written to the state folder, and in which state a job resumes after a restart.
 
 use tessera_model::{
-    Failure, FailureKind, JobRecord, SafeText, SavedJobState, operation_tracker::OperationTracker,
+    Failure, FailureKind, JobRecord, SafeText, SavedJobState, task_tracker::TaskTracker,
 };
 
 use super::{Job, JobId, JobState};
@@ -48,7 +48,7 @@ impl Job {
         let accepted = matches!(record.state, SavedJobState::Accepted);
         Self {
             ended_at: record.ended_at,
-            tracker: accepted.then(OperationTracker::resume),
+            tracker: accepted.then(TaskTracker::resume),
             state: resumed_state(record.state, job.export().is_some()),
             ..job
         }

@@ -13,7 +13,7 @@ use std::{path::PathBuf, time::Duration};
 use tessera_model::{
     Archive, Dataset, DatasetId, ExportTask, ExportTaskId, FailedExport, Failure, FailureKind,
     JobKind, MediaAddition, SafeText, Timestamp,
-    operation_tracker::{OperationStatus, OperationTracker},
+    task_tracker::{TaskStatus, TaskTracker},
     text::count_with_noun,
 };
 use tessera_wire::add_media::Accepted;
@@ -52,10 +52,10 @@ impl Job {
         Ok(())
     }
 
-    /// Starts to follow the dataset of an operation, from the status that the dataset has before
+    /// Starts to follow the dataset of a task, from the status that the dataset has before
     /// the request.
     pub fn track(&mut self, dataset: Option<&Dataset>) {
-        self.tracker = Some(OperationTracker::starting_from(dataset));
+        self.tracker = Some(TaskTracker::starting_from(dataset));
     }
 
     /// Starts the upload of an addition's media. `dataset` is the dataset as it was before.
@@ -157,7 +157,7 @@ impl Job {
     }
 
     /// Handles a freshly loaded dataset of an addition or a reindex. If the dataset shows that the
-    /// operation has ended, returns a message about its success or failure.
+    /// task has ended, returns a message about its success or failure.
     pub fn dataset_observed(
         &mut self,
         clock: Timestamp,
@@ -180,13 +180,13 @@ impl Job {
             return None;
         }
         match status {
-            OperationStatus::Running => None,
-            OperationStatus::Finished(status) => {
+            TaskStatus::Running => None,
+            TaskStatus::Finished(status) => {
                 let message = self.completion_message(&status);
                 self.state = JobState::DatasetDone(status);
                 Some(Ok(message))
             }
-            OperationStatus::Failed(failure) => {
+            TaskStatus::Failed(failure) => {
                 let message = format!("{}: {failure}", self.dataset_name);
                 self.state = JobState::Failed(failure, None);
                 Some(Err(message))
@@ -262,8 +262,7 @@ impl Job {
     }
 
     fn completion_message(&self, status: &SafeText) -> String {
-        let added =
-            self.tracker.as_ref().and_then(OperationTracker::added_media_count).unwrap_or(0);
+        let added = self.tracker.as_ref().and_then(TaskTracker::added_media_count).unwrap_or(0);
         let added = usize::try_from(added).unwrap_or(usize::MAX);
         let name = &self.dataset_name;
         let next = if status.as_str() == "PARTIAL INDEX" { ": R reindexes it" } else { "" };

@@ -20,7 +20,7 @@ use tessera::{
     cli::{self, CliError, Context, Exit, InterfaceCommand, LocalService, StartPane, TuiOptions},
     config::{self, DeploymentKind, Destination, Profile, Settings},
     runtime::{self, RunOutcome, SignalReceiver},
-    state::StateStore,
+    state::StateFolder,
     usecase::{KeyPairOwner, open_secrets},
     worker::{self, DiskCacheOptions, WorkerOptions},
 };
@@ -239,7 +239,7 @@ impl Launcher {
         login: Option<LoginSetup>,
         key_pair_owner: Option<Arc<KeyPairOwner>>,
     ) -> LaunchedDeployment {
-        let is_on_premises = client.endpoint().is_on_premises();
+        let is_on_premises = client.service().is_on_premises();
         let deployment =
             if is_on_premises { DeploymentKind::Onprem } else { DeploymentKind::Hosted };
         let disk_cache = self.disk_cache();
@@ -253,7 +253,7 @@ impl Launcher {
         name: &str,
         profile: Option<String>,
     ) -> Result<RunOutcome, CliError> {
-        let state = config::state_dir(name).map(StateStore::in_dir).unwrap_or_default();
+        let state = config::state_dir(name).map(StateFolder::in_dir).unwrap_or_default();
         let setup = self.setup(&launched, name, profile, &state)?;
         let worker = worker::spawn(launched.client, state, launched.worker_options);
         if let Some(reason) = self.settings.accessible {
@@ -274,7 +274,7 @@ impl Launcher {
         launched: &LaunchedDeployment,
         name: &str,
         profile: Option<String>,
-        state: &StateStore,
+        state: &StateFolder,
     ) -> Result<app::Setup, CliError> {
         let (session, session_warning) = self.last_session(state);
         let known = profile
@@ -318,7 +318,7 @@ impl Launcher {
     }
 
     /// Returns the session that was saved when the interface last ended, and why it cannot be read.
-    fn last_session(&self, state: &StateStore) -> (Option<SavedSession>, Vec<String>) {
+    fn last_session(&self, state: &StateFolder) -> (Option<SavedSession>, Vec<String>) {
         if self.fresh {
             return (None, Vec::new());
         }

@@ -19,18 +19,18 @@ pub(super) fn key_pair_owner(
     settings_file: Option<PathBuf>,
 ) -> Option<Arc<KeyPairOwner>> {
     let DeploymentConfig::Hosted { .. } = profile.deployment else { return None };
-    let origin = client.endpoint().base_url().to_string();
+    let origin = client.service().base_url().to_string();
     let owner = KeyPairOwner::new(profile.clone(), origin, settings_file, open_secrets());
     Some(Arc::new(owner))
 }
 
 /// Returns what the interface shows about the login of `client`, or `None` if there is no login.
 pub(super) fn login_setup(client: &Client, profile: Option<&Profile>) -> Option<LoginSetup> {
-    let endpoint = client.endpoint();
-    let service = endpoint.base_url().to_string();
-    let (key, fixed) = match endpoint.auth() {
+    let service = client.service();
+    let origin = service.base_url().to_string();
+    let (key, fixed) = match service.auth() {
         AuthMethod::Hosted(Credentials { api_key, .. }) => {
-            let environment = |profile| environment_variable(profile, &service, api_key);
+            let environment = |profile| environment_variable(profile, &origin, api_key);
             let fixed = match profile.map(environment) {
                 Some(Some(name)) => Some(format!("{name}, which overrides a stored secret")),
                 Some(None) => None,
@@ -44,7 +44,7 @@ pub(super) fn login_setup(client: &Client, profile: Option<&Profile>) -> Option<
     Some(LoginSetup {
         key: SafeText::name(key),
         fixed: fixed.as_deref().map(SafeText::detail),
-        service: SafeText::detail(&service),
+        service: SafeText::detail(&origin),
     })
 }
 

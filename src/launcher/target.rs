@@ -96,9 +96,9 @@ impl LaunchTarget {
                 (tessera.option("open", full(folder)), data.as_deref())
             }
             Self::Address(client, _) => {
-                let endpoint = client.endpoint();
-                let kind = if endpoint.is_on_premises() { "onprem" } else { "hosted" };
-                let url = endpoint.base_url();
+                let service = client.service();
+                let kind = if service.is_on_premises() { "onprem" } else { "hosted" };
+                let url = service.base_url();
                 let tessera = tessera.option("--base-url", url.to_string()).option("--kind", kind);
                 let prefix = url.own_prefix();
                 (prefix.into_iter().fold(tessera, |it, own| it.option("--api-prefix", own)), None)

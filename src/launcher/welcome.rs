@@ -25,7 +25,7 @@ impl Launcher {
         }
         let secret_store = usecase::open_secrets().map_or_else(
             |_| "no folder available: secrets cannot be stored".to_owned(),
-            |secrets| secrets.describe(secrets.preferred_store()),
+            |secrets| secrets.describe(secrets.preferred_location()),
         );
         let theme = self.settings.ui.theme.clone();
         let welcome_options =

@@ -10,8 +10,8 @@ use std::{
 };
 
 use crate::state::{
-    StateStore,
-    store::{self, file_failure, read_jobs},
+    StateFolder,
+    state_folder::{self, file_failure, read_jobs},
 };
 use tessera_model::{Failure, JobRecord, StateValue};
 
@@ -54,8 +54,8 @@ impl InstanceFiles {
     pub(super) fn adopt_orphaned(&mut self, folder: &Path) -> io::Result<OtherInstances> {
         self.adopted.clear();
         let mut others = OtherInstances::default();
-        let own = self.own_file.as_ref().map(|(path, _)| path);
-        for path in list_files(folder).filter(|path| own != Some(path)) {
+        let this_instance = self.own_file.as_ref().map(|(path, _)| path);
+        for path in list_files(folder).filter(|path| this_instance != Some(path)) {
             match try_lock(&path)? {
                 Some(lock) => {
                     others.orphaned.push(path.clone());
@@ -105,7 +105,7 @@ pub struct StoredJob {
     pub is_followed: bool,
 }
 
-impl StateStore {
+impl StateFolder {
     /// Returns all jobs, oldest first.
     pub fn jobs(&self) -> Result<Vec<StoredJob>, Failure> {
         let mut all = BTreeMap::<_, StoredJob>::new();
@@ -127,11 +127,11 @@ impl StateStore {
         for path in self.job_files() {
             let lock = try_lock(&path).map_err(file_failure(&path, "read"))?;
             let Some(_lock) = lock else { continue };
-            let (removed, own): (Vec<_>, Vec<_>) =
+            let (removed, this_instance): (Vec<_>, Vec<_>) =
                 read_jobs(&path)?.into_iter().partition(&forgets);
             if !removed.is_empty() {
-                let remaining = StateValue::Jobs { own, other_instances: Vec::new() };
-                store::write(&path, &remaining)?;
+                let remaining = StateValue::Jobs { this_instance, other_instances: Vec::new() };
+                state_folder::write(&path, &remaining)?;
                 forgotten += removed.len();
             }
         }

@@ -1,4 +1,4 @@
-//! Jobs as JSON: one object each, with the field names of the interface where it has them.
+//! Jobs as JSON: one object each, with the field names of the API where it has them.
 
 use std::path::PathBuf;
 

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::state::{
-    StateStore,
+    StateFolder,
     searches_json::{read_entity, read_granularity},
-    store::file_failure,
+    state_folder::file_failure,
 };
 use tessera_model::{
     ClusterId, DatasetId, EntityType, EntryContent, EntryId, Failure, MediaId, SafeText,
@@ -56,7 +56,7 @@ pub fn read_selection(source: &str, dataset: DatasetId) -> Result<Selection, Str
     parse_selection(dataset, &document)
 }
 
-impl StateStore {
+impl StateFolder {
     /// `None` for an unknown name.
     pub fn load_named_selection(
         &self,

@@ -106,7 +106,7 @@ fn is_label_cut(ctx: &DrawContext, preview: &Preview) -> bool {
 /// Returns the name of a picture, its size, and whether it is selected.
 fn name_parts(ctx: &DrawContext, preview: &Preview, accented: bool) -> [(String, Style); 3] {
     let (app, theme) = (ctx.app, ctx.theme);
-    let size = app.store().viewed_size(preview);
+    let size = app.service_data().viewed_size(preview);
     let size = size.map_or_else(String::new, |(width, height)| format!("  {width}×{height}"));
     let selected = selection_text(app, preview);
     let selected = selected.map_or_else(String::new, |text| format!("  {text}"));

@@ -39,7 +39,7 @@ impl NewProfile<'_> {
     }
 }
 
-/// Adds a profile to the settings file, and stores its secret in the preferred store.
+/// Adds a profile to the settings file, and stores its secret in the preferred location.
 ///
 /// # Errors
 /// The profile is not valid or exists already, or the file or the secret cannot be written.
@@ -56,7 +56,7 @@ pub fn create_profile(file: &Path, new: &NewProfile<'_>) -> Result<(), String> {
     let origin = BaseUrl::parse(base_url).map_err(|failure| failure.to_string())?.to_string();
     let owner = SecretOwner { profile: &new.profile.name, origin: &origin, api_key };
     let secrets = open_secrets()?;
-    secrets.save(owner, secret, secrets.preferred_store())
+    secrets.save(owner, secret, secrets.preferred_location())
 }
 
 /// Checks settings whose values only the client can validate, and names of files.

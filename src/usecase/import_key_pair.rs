@@ -1,5 +1,5 @@
 //! Imports the key pair of a hosted profile. It asks the service for a pair with the session of a browser, then stores
-//! the secret in a secret store and the key in the settings. A caller decides where to store the secret before the
+//! the secret in the keyring or a file and the key in the settings. A caller decides where to store the secret before the
 //! request, because the service shows a secret only once.
 
 use std::{
@@ -14,7 +14,7 @@ use tessera_wire::credentials::IssuedCredentials;
 use super::secret_location;
 use crate::{
     config::{DeploymentConfig, Profile, edit},
-    credentials::{SecretOwner, SecretStore, SecretStores},
+    credentials::{SecretLocation, SecretLocations, SecretOwner},
 };
 
 /// A key pair that the service has just created.
@@ -107,7 +107,7 @@ pub struct KeyPairOwner {
     profile: Mutex<Profile>,
     origin: String,
     settings_file: Option<PathBuf>,
-    secrets: Result<SecretStores, String>,
+    secrets: Result<SecretLocations, String>,
 }
 
 impl KeyPairOwner {
@@ -116,7 +116,7 @@ impl KeyPairOwner {
         profile: Profile,
         origin: String,
         settings_file: Option<PathBuf>,
-        secrets: Result<SecretStores, String>,
+        secrets: Result<SecretLocations, String>,
     ) -> Self {
         Self { profile: Mutex::new(profile), origin, settings_file, secrets }
     }
@@ -140,8 +140,8 @@ impl KeyPairOwner {
     pub fn preferred_place(&self) -> (String, bool) {
         match &self.secrets {
             Ok(secrets) => {
-                let store = secrets.preferred_store();
-                (secrets.describe(store), store == SecretStore::File)
+                let location = secrets.preferred_location();
+                (secrets.describe(location), location == SecretLocation::File)
             }
             Err(reason) => (reason.clone(), true),
         }
@@ -154,7 +154,7 @@ impl KeyPairOwner {
     /// The pair could not be stored, or only its secret could.
     pub fn save_in_preferred_store(&self, credentials: &Credentials) -> Result<String, SaveError> {
         let secrets = self.secrets.as_ref().map_err(|reason| SaveError::Secret(reason.clone()))?;
-        self.save(credentials, secrets.preferred_store())
+        self.save(credentials, secrets.preferred_location())
     }
 
     /// Stores a key pair, and returns where its secret is.
@@ -162,13 +162,17 @@ impl KeyPairOwner {
     /// # Errors
     ///
     /// The pair could not be stored, or only its secret could.
-    pub fn save(&self, credentials: &Credentials, store: SecretStore) -> Result<String, SaveError> {
+    pub fn save(
+        &self,
+        credentials: &Credentials,
+        location: SecretLocation,
+    ) -> Result<String, SaveError> {
         let secrets = self.secrets.as_ref().map_err(|reason| SaveError::Secret(reason.clone()))?;
         let Credentials { api_key, api_secret } = credentials;
         let mut profile = self.profile.lock().unwrap_or_else(PoisonError::into_inner);
         let owner = SecretOwner { profile: &profile.name, origin: &self.origin, api_key };
-        secrets.save(owner, api_secret, store).map_err(SaveError::Secret)?;
-        let place = secrets.describe(store);
+        secrets.save(owner, api_secret, location).map_err(SaveError::Secret)?;
+        let place = secrets.describe(location);
         let saved = edit::set_api_key(self.settings_file.as_deref(), &profile.name, api_key);
         saved.map_err(|reason| SaveError::Key { place: place.clone(), reason })?;
         if let DeploymentConfig::Hosted { api_key: known, .. } = &mut profile.deployment {

@@ -6,14 +6,14 @@ use tessera_model::Failure;
 
 use crate::{
     config::{self, DeploymentConfig, Profile},
-    credentials::{EnvironmentLogin, SecretOwner, SecretStore, SecretStores},
+    credentials::{EnvironmentLogin, SecretLocation, SecretLocations, SecretOwner},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretSource {
     Typed,
     Variable(&'static str),
-    Stored(SecretStore),
+    Stored(SecretLocation),
 }
 
 impl SecretSource {
@@ -22,31 +22,31 @@ impl SecretSource {
         match self {
             Self::Typed => "typed",
             Self::Variable(name) => name,
-            Self::Stored(SecretStore::Keyring) => "keyring",
-            Self::Stored(SecretStore::File) => "file",
+            Self::Stored(SecretLocation::Keyring) => "keyring",
+            Self::Stored(SecretLocation::File) => "file",
         }
     }
 
-    pub fn description(self, secrets: &SecretStores) -> String {
+    pub fn description(self, secrets: &SecretLocations) -> String {
         match self {
             Self::Typed => "typed".to_owned(),
             Self::Variable(name) => format!("{name}, in the environment"),
-            Self::Stored(store) => secrets.describe(store),
+            Self::Stored(location) => secrets.describe(location),
         }
     }
 }
 
-pub fn open_secrets() -> Result<SecretStores, String> {
+pub fn open_secrets() -> Result<SecretLocations, String> {
     let folder = config::config_dir();
     folder
-        .map(|folder| SecretStores::in_dir(&folder))
+        .map(|folder| SecretLocations::in_dir(&folder))
         .ok_or_else(|| "the home folder is unknown, so secrets cannot be stored".to_owned())
 }
 
 /// Finds a secret. A secret in the environment takes precedence if it belongs to the profile.
 pub fn find_secret(
     owner: SecretOwner,
-    secrets: Option<&SecretStores>,
+    secrets: Option<&SecretLocations>,
 ) -> Result<Option<(SecretString, SecretSource)>, String> {
     if let Ok(environment) = EnvironmentLogin::for_profile(owner)
         && let Some((secret, name)) = environment.secret()?
@@ -54,7 +54,7 @@ pub fn find_secret(
         return Ok(Some((secret, SecretSource::Variable(name))));
     }
     let stored = secrets.map_or(Ok(None), |secrets| secrets.find(owner))?;
-    Ok(stored.map(|(secret, store)| (secret, SecretSource::Stored(store))))
+    Ok(stored.map(|(secret, location)| (secret, SecretSource::Stored(location))))
 }
 
 /// Returns where the secret of a profile is, or `None` if the profile needs no secret.
@@ -64,7 +64,7 @@ pub fn find_secret(
 /// The address of the profile is not valid.
 pub fn secret_location(
     profile: &Profile,
-    secrets: &SecretStores,
+    secrets: &SecretLocations,
 ) -> Result<Option<String>, Failure> {
     let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
         return Ok(None);

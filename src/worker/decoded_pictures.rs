@@ -85,7 +85,7 @@ impl DecodedPictures {
 #[cfg(test)]
 mod tests {
     use image::RgbImage;
-    use tessera_client::{AuthMethod, BaseUrl, Client, Endpoint};
+    use tessera_client::{AuthMethod, BaseUrl, Client, ServiceConfig};
     use tessera_model::Link;
     use tessera_picture::Protocol;
 
@@ -96,7 +96,7 @@ mod tests {
 
     fn key(name: &str) -> PictureKey {
         let url = BaseUrl::parse("https://media.example").unwrap();
-        let client = Client::new(Endpoint::new(url, AuthMethod::OnPremises).unwrap()).unwrap();
+        let client = Client::new(ServiceConfig::new(url, AuthMethod::OnPremises).unwrap()).unwrap();
         client.picture_key(&Link::new(name)).unwrap()
     }
 

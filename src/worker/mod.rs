@@ -26,7 +26,7 @@ pub use disk_cache::DiskCacheOptions;
 
 use crate::{
     message::{Lane, Request, RequestProgress, Response, Ticket},
-    state::StateStore,
+    state::StateFolder,
     usecase::KeyPairOwner,
     worker::{
         login::LoginRequests,
@@ -70,7 +70,7 @@ pub struct WorkerOptions {
 /// interface must never wait. Their length stays small, because the interface requests only what is on the screen.
 pub fn spawn(
     client: Client,
-    state: StateStore,
+    state: StateFolder,
     options: WorkerOptions,
 ) -> (Worker, mpsc::UnboundedReceiver<WorkerEvent>) {
     let (commands, command_receiver) = mpsc::unbounded_channel();

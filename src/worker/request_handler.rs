@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     message::{Payload, ReadRequest, Request, RequestProgress, Response, Ticket},
-    state::{self, StateStore},
+    state::{self, StateFolder},
     worker::{
         DiskCacheOptions, WorkerEvent,
         external_viewer::{self, ViewerCopies},
@@ -23,7 +23,7 @@ use crate::{
 pub(super) struct RequestHandler {
     client: Client,
     login: LoginRequests,
-    state: Arc<StateStore>,
+    state: Arc<StateFolder>,
     pictures: ThumbnailLoader,
     viewer_copies: ViewerCopies,
     events: mpsc::UnboundedSender<WorkerEvent>,
@@ -32,7 +32,7 @@ pub(super) struct RequestHandler {
 impl RequestHandler {
     pub(super) fn new(
         (client, login): (Client, LoginRequests),
-        state: StateStore,
+        state: StateFolder,
         disk_cache: Option<DiskCacheOptions>,
         events: mpsc::UnboundedSender<WorkerEvent>,
     ) -> Self {
@@ -164,7 +164,7 @@ impl RequestHandler {
 
     async fn with_state<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&StateStore) -> Result<T, Failure> + Send + 'static,
+        work: impl FnOnce(&StateFolder) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let state = Arc::clone(&self.state);
         run_blocking(move || work(&state)).await

@@ -36,7 +36,7 @@ const MAX_PARALLEL_DECODES: usize = 2;
 pub(super) struct ThumbnailLoader {
     client: Client,
     memory: Mutex<PictureByteCache>,
-    disk: ThumbnailStore,
+    disk: ThumbnailCache,
     originals: Arc<DecodedPictures>,
     decode_slots: Arc<Semaphore>,
 }
@@ -62,7 +62,7 @@ impl ThumbnailLoader {
         Self {
             client,
             memory: Mutex::new(PictureByteCache::new(CACHE_BYTES)),
-            disk: ThumbnailStore::open(disk_cache, events),
+            disk: ThumbnailCache::open(disk_cache, events),
             originals: Arc::new(DecodedPictures::new(DECODED_BYTES)),
             decode_slots: Arc::new(Semaphore::new(MAX_PARALLEL_DECODES)),
         }
@@ -232,9 +232,9 @@ impl PictureByteCache {
 }
 
 #[derive(Clone)]
-pub(super) struct ThumbnailStore(Arc<OpenStore>);
+pub(super) struct ThumbnailCache(Arc<OpenCache>);
 
-struct OpenStore {
+struct OpenCache {
     /// `None` if nothing is stored on disk.
     cache: Option<DiskCache>,
     folder: PathBuf,
@@ -242,7 +242,7 @@ struct OpenStore {
     events: mpsc::UnboundedSender<WorkerEvent>,
 }
 
-impl ThumbnailStore {
+impl ThumbnailCache {
     pub(super) fn open(
         options: Option<DiskCacheOptions>,
         events: mpsc::UnboundedSender<WorkerEvent>,
@@ -252,18 +252,18 @@ impl ThumbnailStore {
             Ok(cache) => (cache, None),
             Err(error) => (None, Some(error)),
         };
-        let store =
-            Self(Arc::new(OpenStore { cache, folder, failed: AtomicBool::default(), events }));
+        let cache =
+            Self(Arc::new(OpenCache { cache, folder, failed: AtomicBool::default(), events }));
         if let Some(error) = error {
-            store.report(&error);
+            cache.report(&error);
         }
-        store
+        cache
     }
 
     pub(super) async fn get(&self, key: PictureKey) -> Option<Bytes> {
         self.0.cache.as_ref()?;
-        let store = Arc::clone(&self.0);
-        let read = move || store.cache.as_ref().and_then(|cache| cache.get(&key));
+        let cache = Arc::clone(&self.0);
+        let read = move || cache.cache.as_ref().and_then(|cache| cache.get(&key));
         tokio::task::spawn_blocking(read).await.ok().flatten()
     }
 
@@ -276,8 +276,8 @@ impl ThumbnailStore {
         match cache.insert(key, picture) {
             Ok(false) => {}
             Ok(true) => drop(tokio::task::spawn_blocking({
-                let store = self.clone();
-                move || store.evict()
+                let cache = self.clone();
+                move || cache.evict()
             })),
             Err(error) => self.report(&error),
         }
@@ -304,13 +304,13 @@ impl ThumbnailStore {
 
 #[cfg(test)]
 mod tests {
-    use tessera_client::{AuthMethod, BaseUrl, Endpoint};
+    use tessera_client::{AuthMethod, BaseUrl, ServiceConfig};
 
     use super::*;
 
     fn key(name: &str) -> PictureKey {
         let url = BaseUrl::parse("https://media.example").unwrap();
-        let client = Client::new(Endpoint::new(url, AuthMethod::OnPremises).unwrap()).unwrap();
+        let client = Client::new(ServiceConfig::new(url, AuthMethod::OnPremises).unwrap()).unwrap();
         client.picture_key(&Link::new(name)).unwrap()
     }
 

@@ -17,7 +17,7 @@ use tokio::{
 
 use crate::{
     message::{Lane, Request, Response, Ticket},
-    state::StateStore,
+    state::StateFolder,
     worker::{
         DiskCacheOptions, WorkerEvent, login::LoginRequests, request_handler::RequestHandler,
     },
@@ -43,7 +43,7 @@ pub(super) struct WorkerLoop {
 impl WorkerLoop {
     pub(super) fn new(
         client: (Client, LoginRequests),
-        state: StateStore,
+        state: StateFolder,
         disk_cache: Option<DiskCacheOptions>,
         events: mpsc::UnboundedSender<WorkerEvent>,
     ) -> Self {

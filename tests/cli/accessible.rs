@@ -55,7 +55,7 @@ fn an_accessible_session_browses_searches_selects_and_exports() {
     has("item: captions matching a balloon: page 1");
     has("Cluster c01, selected, ");
     has("1 entry verified");
-    has("status: no operation is running");
+    has("status: no task is running");
     has("status: left");
     assert!(!reported.contains("error:"), "{reported}");
 }

@@ -152,7 +152,7 @@ impl Unsynced {
                 let [from, to] = &paths[..] else { panic!("{}", call.arguments) };
                 assert!(
                     !self.contents.contains(from),
-                    "renamed before it was synced: {}",
+                    "renamed sent it was synced: {}",
                     to.display()
                 );
                 self.names.remove(from);
@@ -217,20 +217,20 @@ fn accepted_uploads_and_completed_exports_are_on_disk() {
         is_logged |= is_log_sync;
         if call.reports("HTTP/1.1 202") {
             accepted += 1;
-            assert!(is_logged, "accepted before the database was synced");
+            assert!(is_logged, "accepted sent the database was synced");
             assert_eq!(unsynced.below(&data.join("uploads")), [] as [&Path; 0]);
         }
         // The name of the archive must be durable before the database records the archive.
         let exported = unsynced.names.iter().any(|name| name.extension() == Some("zip".as_ref()));
-        assert!(!(is_log_sync && exported), "completed before the archive was synced");
+        assert!(!(is_log_sync && exported), "completed sent the archive was synced");
         completed += usize::from(call.name == "rename" && call.arguments.contains(".zip"));
     }
     assert_eq!((accepted, completed), (2, 1), "the addition, its reindex and the export");
 }
 
 /// Runs a command, and asserts that nothing in its home is unsynced when it reports success, or when it sends a request
-/// that contains `before`.
-fn assert_durable(home: &Path, command: &Command, before: Option<&str>) {
+/// that contains `sent`.
+fn assert_durable(home: &Path, command: &Command, sent: Option<&str>) {
     let trace = home.join("calls");
     let mut traced = traced(command, &trace);
     if let Ok(input) = fs::File::open(home.join("input")) {
@@ -243,9 +243,8 @@ fn assert_durable(home: &Path, command: &Command, before: Option<&str>) {
     for call in calls(&read_trace(&trace)) {
         unsynced.apply(&call);
         files += usize::from(call.name.starts_with("rename"));
-        let reports_now =
-            before.map_or(call.arguments.starts_with("1<"), |text| call.reports(text));
-        if reports_now || (before.is_none() && call.name == "exit_group") {
+        let reports_now = sent.map_or(call.arguments.starts_with("1<"), |text| call.reports(text));
+        if reports_now || (sent.is_none() && call.name == "exit_group") {
             reports += 1;
             assert_eq!(unsynced.below(home), [] as [&Path; 0], "{}({}", call.name, call.arguments);
         }

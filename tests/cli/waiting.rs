@@ -274,13 +274,13 @@ async fn a_reindex_is_checked_confirmed_and_sent_once() {
 #[tokio::test]
 async fn a_conflict_is_explained_by_the_current_status() {
     let home = tempfile::tempdir().unwrap();
-    let taken = || Reply::new(409, &[], r#"{"detail":"an operation is running"}"#);
+    let taken = || Reply::new(409, &[], r#"{"detail":"a task is running"}"#);
     let service = reindexed(taken, "INDEXING").await;
     let (code, _, err) = ask(&service, home.path(), &["reindex", "--yes", "--json"]).await;
     assert_eq!((code, posts(&service)), (6, 1), "{err}");
     let error: Value = serde_json::from_str(err.lines().last().unwrap()).unwrap();
     assert_eq!(error["http_status"], 409);
-    assert_eq!(error["detail"], "an operation is running");
+    assert_eq!(error["detail"], "a task is running");
     assert!(error["message"].as_str().unwrap().contains("INDEXING now"), "{error}");
     assert_eq!(error["remedy"], format!("tessera dataset wait {ID}"));
 }

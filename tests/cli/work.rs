@@ -246,7 +246,7 @@ async fn killed_workers_and_services_lose_nothing_and_do_nothing_twice() {
         team.until_status("READY").await;
         assert_eq!(team.world.names().await, expected, "run {run}");
     }
-    assert_eq!(team.store.count("operation WHERE stage = 'RUNNING'"), 0);
+    assert_eq!(team.store.count("indexing_task WHERE stage = 'RUNNING'"), 0);
     assert_eq!(team.store.count("lease WHERE task NOT LIKE 'worker/%'"), 0, "none sticks");
 }
 

@@ -228,7 +228,7 @@ pub(super) const MEDIA: &[Row] = &[
         "A lost response is resolved from the state of the dataset",
     ),
     Row(
-        "One operation for each dataset at a time",
+        "One task for each dataset at a time",
         &[Action::AddMedia],
         "Another addition is queued here until the dataset is free",
         &["media add --queue"],

@@ -1,4 +1,4 @@
-//! The table of `docs/coverage.md`: every capability of the interface document, and where the program offers it. The
+//! The table of `docs/coverage.md`: every capability of the API document, and where the program offers it. The
 //! test checks that actions and commands exist. A cell that names neither an action nor a command gives a reason.
 
 mod datasets;

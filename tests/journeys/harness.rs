@@ -20,11 +20,11 @@ use tessera::{
     },
     input::Keymap,
     runtime::RunningApp,
-    state::StateStore,
+    state::StateFolder,
     ui,
     worker::{self, WorkerOptions},
 };
-use tessera_client::{BaseUrl, Client, Endpoint};
+use tessera_client::{BaseUrl, Client, ServiceConfig};
 use tessera_model::{DatasetId, SafeText};
 use tessera_picture::Protocol;
 use tessera_service::{AccessMode, Deployment, DeploymentSettings, LocalError, ServiceCredentials};
@@ -120,7 +120,7 @@ impl Service {
             api_secret: self.credentials.api_secret.clone(),
         });
         let url = BaseUrl::parse(&format!("http://{}", self.address)).unwrap();
-        Client::new(Endpoint::new(url, access).unwrap()).unwrap()
+        Client::new(ServiceConfig::new(url, access).unwrap()).unwrap()
     }
 }
 
@@ -135,11 +135,11 @@ pub struct Person {
 impl Person {
     /// Opens a deployment and waits for the first screen.
     pub async fn at(service: &Service) -> Self {
-        Self::keeping(service, StateStore::default()).await
+        Self::keeping(service, StateFolder::default()).await
     }
 
     /// Does the same as `at`, with a state folder.
-    pub async fn keeping(service: &Service, journal: StateStore) -> Self {
+    pub async fn keeping(service: &Service, journal: StateFolder) -> Self {
         let setup = Setup {
             initial_dataset: Some(service.dataset.to_string()),
             download_dir: SafeText::file_name(&service.folder.path().to_string_lossy()),

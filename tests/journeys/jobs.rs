@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tessera::{
     app::{Job, JobState},
-    state::StateStore,
+    state::StateFolder,
 };
 use tessera_model::{StateKey, StateValue};
 
@@ -28,11 +28,12 @@ async fn follow(person: &mut Person, service: &Service) {
 }
 
 /// Opens the saved state for a new run, once the worker of the previous run has released it.
-async fn left_behind(state: PathBuf) -> StateStore {
+async fn left_behind(state: PathBuf) -> StateFolder {
     loop {
-        let journal = StateStore::in_dir(state.clone());
+        let journal = StateFolder::in_dir(state.clone());
         let jobs = journal.load(&StateKey::Jobs).unwrap();
-        if matches!(jobs, Some(StateValue::Jobs { own, .. }) if !own.is_empty()) {
+        if matches!(jobs, Some(StateValue::Jobs { this_instance, .. }) if !this_instance.is_empty())
+        {
             return journal;
         }
         tokio::task::yield_now().await;
@@ -66,7 +67,7 @@ async fn files_come_in_and_are_clustered_with_the_rest() {
 async fn a_restart_in_the_middle_finds_the_export_and_looks_inside_it() {
     let service = Service::over_paintings(12).await;
     let state = service.folder.path().join("state");
-    let mut person = Person::keeping(&service, StateStore::in_dir(state.clone())).await;
+    let mut person = Person::keeping(&service, StateFolder::in_dir(state.clone())).await;
     person.press("e enter").await;
     assert!(newest(&person).is_active(), "the program ends in the middle");
     drop(person);

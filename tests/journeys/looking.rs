@@ -125,7 +125,7 @@ async fn enter_ends_in_the_full_size_view_of_the_original() {
     let app = &person.session.app;
     let panel = app.viewer_panels()[0];
     let (view, canvas) = app.displayed_in_viewer(&panel).unwrap();
-    let picture = app.store().pictures.get(&view, canvas).unwrap().as_ref().unwrap();
+    let picture = app.service_data().pictures.get(&view, canvas).unwrap().as_ref().unwrap();
     assert_eq!(Some(picture.original), panel.picture.preview().dimensions);
     // A picture is as large as the screen allows, even if it has fewer pixels.
     let is_fitted = picture.cells.0 == panel.area.width || picture.cells.1 == panel.area.height;

@@ -1,6 +1,6 @@
 //! Tests tabs, filters, members, and combined results, over a real deployment.
 
-use tessera::state::StateStore;
+use tessera::state::StateFolder;
 use tessera_model::{StateKey, StateValue};
 
 use crate::journeys::harness::{Person, Service};
@@ -10,7 +10,7 @@ use crate::journeys::harness::{Person, Service};
 async fn a_tab_that_was_opened_just_before_the_end_is_saved() {
     let service = Service::over_paintings(4).await;
     let folder = tempfile::tempdir().unwrap();
-    let state = || StateStore::in_dir(folder.path().to_owned());
+    let state = || StateFolder::in_dir(folder.path().to_owned());
     Person::keeping(&service, state()).await.press_and_quit("ctrl-t").await;
     let saved = state().load(&StateKey::Session).unwrap();
     let Some(StateValue::Session(session)) = saved else { panic!("no session: {saved:?}") };

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, time::Duration};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use tessera::state::{StateStore, read_selection, write_selection};
+use tessera::state::{StateFolder, read_selection, write_selection};
 use tessera_model::{
     AdditionJob, Anchor, AnchorKind, Archive, ArchiveName, ClusterId, DatasetId, EntityType,
     EntryContent, ExportFormat, ExportJob, ExportSpec, ExportTaskId, FailedExport, Filter,
@@ -22,7 +22,7 @@ fn reload(
     change: impl Fn(&mut Value),
 ) -> Result<StateValue, String> {
     let folder = tempfile::tempdir().unwrap();
-    let open = || StateStore::in_dir(folder.path().to_owned());
+    let open = || StateFolder::in_dir(folder.path().to_owned());
     open().save(1, value).unwrap();
     let path = folder.path().join(name);
     let mut document = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
@@ -75,8 +75,8 @@ fn jobs() -> StateValue {
         kind: kind.clone(),
         state: state.clone(),
     };
-    let own = (0..).zip(kinds.iter().cycle().zip(&states)).map(record).collect();
-    StateValue::Jobs { own, other_instances: Vec::new() }
+    let this_instance = (0..).zip(kinds.iter().cycle().zip(&states)).map(record).collect();
+    StateValue::Jobs { this_instance, other_instances: Vec::new() }
 }
 
 #[test]

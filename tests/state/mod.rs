@@ -2,5 +2,5 @@
 
 mod formats;
 mod named_selections;
-mod store;
+mod state_folder;
 mod stored_jobs;

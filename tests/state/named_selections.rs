@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use tessera::state::StateStore;
+use tessera::state::StateFolder;
 use tessera_model::{
     DatasetId, EntityType, EntryContent, Granularity, MediaId, SafeText, Selection, SelectionEntry,
 };
@@ -10,7 +10,7 @@ use tessera_model::{
 #[test]
 fn a_named_selection_is_saved_replaced_and_deleted() {
     let folder = tempfile::tempdir().unwrap();
-    let store = StateStore::in_dir(folder.path().to_owned());
+    let store = StateFolder::in_dir(folder.path().to_owned());
     let dataset = DatasetId(Uuid::nil());
     let entry = |id| SelectionEntry {
         name: SafeText::file_name("a.jpg"),

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use tessera::state::StateStore;
+use tessera::state::StateFolder;
 use tessera_model::{
     DatasetId, JobKind, JobRecord, SafeText, SavedJobState, StateKey, StateValue, Timestamp,
 };
@@ -16,13 +16,16 @@ fn jobs(seconds: &[u64]) -> StateValue {
         kind: JobKind::Reindex,
         state: SavedJobState::Accepted,
     };
-    StateValue::Jobs { own: seconds.iter().map(job).collect(), other_instances: Vec::new() }
+    StateValue::Jobs {
+        this_instance: seconds.iter().map(job).collect(),
+        other_instances: Vec::new(),
+    }
 }
 
 #[test]
 fn jobs_of_a_running_instance_cannot_be_removed() {
     let folder = tempfile::tempdir().unwrap();
-    let open = || StateStore::in_dir(folder.path().to_owned());
+    let open = || StateFolder::in_dir(folder.path().to_owned());
     let gone = open();
     gone.save(1, &jobs(&[1, 2])).unwrap();
     drop(gone);
@@ -39,8 +42,8 @@ fn jobs_of_a_running_instance_cannot_be_removed() {
     assert_eq!(reader.forget_jobs(|job| job.started_at.as_secs() != 2), Ok(1));
     let after: Vec<(u64, bool)> = listed();
     assert_eq!(after, [(2, false), (3, true)]);
-    let Ok(Some(StateValue::Jobs { own, .. })) = open().load(&StateKey::Jobs) else {
+    let Ok(Some(StateValue::Jobs { this_instance, .. })) = open().load(&StateKey::Jobs) else {
         panic!("what was only read can be taken over");
     };
-    assert_eq!(own.len(), 1);
+    assert_eq!(this_instance.len(), 1);
 }

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 
 use tessera::{
     app::{
-        JobHistory, Level, Notifications, PageCache, Remote, Store, Tab, Tabs, Tickets, Uptime,
-        View,
+        JobHistory, Level, Notifications, PageCache, Remote, ServiceData, Tab, Tabs, Tickets,
+        Uptime, View,
         overlay::fields,
         pane::{moved_cursor, scroll_top},
         query::{FilterKind, FilterRow, TextArea},
@@ -231,7 +231,7 @@ fn a_paste_is_one_clean_line() {
 #[test]
 fn pictures_stay_within_their_budget_and_the_seen_ones_stay() {
     const CANVAS: Canvas = Canvas { columns: 9, rows: 9, cell: (8, 16), protocol: Protocol::Kitty };
-    let mut pictures = Store::default().pictures;
+    let mut pictures = ServiceData::default().pictures;
     let payload: Arc<str> = "x".repeat(1 << 20).into();
     let view = |number| PictureView::from(MediaId(Uuid::from_u128(number)));
     for number in 0..100 {
@@ -249,7 +249,7 @@ fn pictures_stay_within_their_budget_and_the_seen_ones_stay() {
 #[test]
 fn a_failure_does_not_replace_a_picture() {
     const CANVAS: Canvas = Canvas { columns: 9, rows: 9, cell: (8, 16), protocol: Protocol::Kitty };
-    let mut pictures = Store::default().pictures;
+    let mut pictures = ServiceData::default().pictures;
     let view = PictureView::from(MediaId(Uuid::from_u128(1)));
     let failure = || Err(SafeText::name("truncated JPEG"));
     pictures.insert(view.clone(), CANVAS, failure());

@@ -33,7 +33,7 @@ fn after_ten_hours_of_sleep_each_read_that_is_due_is_sent_once() {
     desk.wait(60);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer(Lane::Export(JobId(0)), Payload::Export(task("IN_PROGRESS")));
-    assert!(desk.app.store().datasets.failure().is_none());
+    assert!(desk.app.service_data().datasets.failure().is_none());
 }
 
 #[test]

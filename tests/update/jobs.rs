@@ -111,7 +111,7 @@ fn the_id_of_an_export_is_saved_before_any_other_effect() {
     let answer =
         Event::Response(Response { ticket, result: Ok(Payload::Export(task("COMPLETED"))) });
     let effects = desk.app.update(desk.now, answer);
-    let Some(Effect::Send(_, Request::SaveState(StateValue::Jobs { own: ours, .. }))) =
+    let Some(Effect::Send(_, Request::SaveState(StateValue::Jobs { this_instance: ours, .. }))) =
         effects.first()
     else {
         unreachable!("the first effect is the journal: {effects:?}");
@@ -123,10 +123,12 @@ fn the_id_of_an_export_is_saved_before_any_other_effect() {
 #[test]
 fn a_job_of_another_instance_is_shown_and_not_polled() {
     let desk = exporting();
-    let Some(StateValue::Jobs { own: ours, .. }) = desk.kept.get(&StateKey::Jobs).cloned() else {
+    let Some(StateValue::Jobs { this_instance: ours, .. }) =
+        desk.kept.get(&StateKey::Jobs).cloned()
+    else {
         unreachable!("jobs are kept");
     };
-    let other = StateValue::Jobs { own: vec![], other_instances: ours };
+    let other = StateValue::Jobs { this_instance: vec![], other_instances: ours };
     let mut desk = Desk::keeping([(StateKey::Jobs, other)].into());
     assert_eq!(desk.app.jobs().iter().next().unwrap().label(), "elsewhere");
     desk.wait(60);
@@ -136,7 +138,7 @@ fn a_job_of_another_instance_is_shown_and_not_polled() {
 #[test]
 fn a_finished_job_of_another_instance_shows_how_it_ended() {
     let done = reindex(SavedJobState::Done(SafeText::name("READY")));
-    let other = StateValue::Jobs { own: vec![], other_instances: vec![done] };
+    let other = StateValue::Jobs { this_instance: vec![], other_instances: vec![done] };
     let desk = Desk::keeping([(StateKey::Jobs, other)].into());
     let job = desk.app.jobs().iter().next().unwrap();
     assert_eq!((job.label(), job.fraction_done()), ("READY", Some(1.0)));
@@ -232,8 +234,10 @@ fn reindex(state: SavedJobState) -> JobRecord {
 #[test]
 fn a_job_of_a_command_appears_and_is_followed_when_the_command_ends() {
     let mut desk = exporting();
-    let running =
-        StateValue::Jobs { own: vec![], other_instances: vec![reindex(SavedJobState::Sent)] };
+    let running = StateValue::Jobs {
+        this_instance: vec![],
+        other_instances: vec![reindex(SavedJobState::Sent)],
+    };
     desk.kept.insert(StateKey::Jobs, running);
     desk.press("4");
     desk.wait(16);
@@ -243,8 +247,10 @@ fn a_job_of_a_command_appears_and_is_followed_when_the_command_ends() {
     assert_eq!(labels(&desk), ["INIT", "elsewhere"]);
     assert_eq!(desk.app.jobs().selected().map(|job| job.id), Some(JOB), "the cursor stays");
     let id = desk.app.jobs().iter().next_back().unwrap().id;
-    let ended =
-        StateValue::Jobs { own: vec![reindex(SavedJobState::Accepted)], other_instances: vec![] };
+    let ended = StateValue::Jobs {
+        this_instance: vec![reindex(SavedJobState::Accepted)],
+        other_instances: vec![],
+    };
     desk.kept.insert(StateKey::Jobs, ended);
     desk.wait(16);
     assert_eq!(desk.app.jobs().get(id).unwrap().state(), &JobState::DatasetRunning);

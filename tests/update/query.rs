@@ -405,7 +405,12 @@ fn views_are_renamed_and_deleted() {
     let mut desk = Desk::with_clusters(9);
     desk.press("3 w a enter w b enter W f2 ctrl-u c enter");
     let names = |desk: &Desk| {
-        desk.app.store().saved_views().iter().map(|view| view.name.to_string()).collect::<Vec<_>>()
+        desk.app
+            .service_data()
+            .saved_views()
+            .iter()
+            .map(|view| view.name.to_string())
+            .collect::<Vec<_>>()
     };
     assert_eq!(names(&desk), ["b", "c"]);
     desk.press("W delete");

@@ -51,7 +51,7 @@ fn a_response_is_handled_once() {
     let (ticket, _) = desk.take(|lane| *lane == Lane::Datasets);
     desk.respond(ticket.clone(), Ok(Payload::Datasets(vec![dataset(1, Status::Ready)], 0)));
     desk.respond(ticket, Ok(Payload::Datasets(vec![], 0)));
-    assert_eq!(desk.app.store().dataset_list().len(), 1);
+    assert_eq!(desk.app.service_data().dataset_list().len(), 1);
 }
 
 #[test]
@@ -81,13 +81,13 @@ fn an_outage_keeps_loaded_data_and_recovers_automatically() {
     for _ in 0..6 {
         desk.wait(31);
         desk.fail(Lane::Datasets, FailureKind::Unreachable);
-        assert_eq!(desk.app.store().dataset_list().len(), 1, "the list stays");
+        assert_eq!(desk.app.service_data().dataset_list().len(), 1, "the list stays");
         assert_eq!(desk.app.results().page().unwrap().clusters.len(), 3, "the page stays");
     }
-    assert!(desk.app.store().datasets.failure().is_some());
+    assert!(desk.app.service_data().datasets.failure().is_some());
     desk.wait(31);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    assert!(desk.app.store().datasets.failure().is_none());
+    assert!(desk.app.service_data().datasets.failure().is_none());
     assert_eq!(desk.notice(), "the service responds again");
 }
 

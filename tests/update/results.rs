@@ -319,7 +319,7 @@ fn the_caption_search_opens_if_the_service_requires_a_query() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.fail(Lane::Page(Search::browse(dataset(1, Status::Ready).id)), FailureKind::Invalid);
-    assert!(desk.app.results().needs_query(desk.app.store()));
+    assert!(desk.app.results().needs_query(desk.app.service_data()));
     assert!(desk.app.dialog::<CaptionSearchForm>().is_some());
     desk.type_text("a red van");
     desk.press("enter");

@@ -182,7 +182,7 @@ fn the_last_counts_stay_with_their_age() {
     let mut later = dataset(1, Status::Ready);
     later.n_images = None;
     desk.answer(Lane::Datasets, Payload::Datasets(vec![later], 0));
-    let past = desk.app.store().observed.get(dataset(1, Status::Ready).id).unwrap();
+    let past = desk.app.service_data().observed.get(dataset(1, Status::Ready).id).unwrap();
     assert_eq!(
         past.images,
         Some((240, Duration::ZERO)),
@@ -198,7 +198,7 @@ fn an_error_keeps_the_last_good_status() {
     let mut desk = with_status(Status::Indexing);
     desk.wait(5);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Error)], 0));
-    let past = desk.app.store().observed.get(dataset(1, Status::Ready).id).unwrap();
+    let past = desk.app.service_data().observed.get(dataset(1, Status::Ready).id).unwrap();
     assert_eq!(past.last_good_status, Some((Status::Indexing, Duration::ZERO)));
 }
 
@@ -207,7 +207,7 @@ fn enrichments_are_requested_once_and_may_be_missing() {
     let mut desk = with_status(Status::Ready);
     let id = dataset(1, Status::Ready).id;
     desk.fail(Lane::Enrichment(id), FailureKind::NotFound);
-    assert_eq!((desk.notice(), desk.app.store().enrichment(id)), ("", None));
+    assert_eq!((desk.notice(), desk.app.service_data().enrichment(id)), ("", None));
     desk.wait(10);
     let again = desk.open.iter().any(|(_, request)| *request == Request::Enrichment(id));
     assert!(!again, "not again and again");
@@ -344,9 +344,9 @@ fn a_dataset_opened_by_id_is_kept_in_the_list() {
     assert_eq!(desk.app.results().view().unwrap().search.dataset, hidden.id);
     desk.wait(60);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
-    assert_eq!(desk.app.store().dataset_list().len(), 2, "the list lacks it; it stays");
+    assert_eq!(desk.app.service_data().dataset_list().len(), 2, "the list lacks it; it stays");
     desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(dataset(7, Status::Indexing)));
-    assert_eq!(desk.app.store().dataset(hidden.id).unwrap().status, Status::Indexing);
+    assert_eq!(desk.app.service_data().dataset(hidden.id).unwrap().status, Status::Indexing);
 }
 
 #[test]

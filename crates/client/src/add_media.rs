@@ -32,7 +32,7 @@ use tessera_model::{
 };
 use tessera_wire::{
     add_media::{Accepted, accepted_since, field, read_processing},
-    endpoints::{self, ApiOperation, Parameters, query},
+    endpoints::{self, Endpoint, Parameters, query},
 };
 
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
@@ -54,7 +54,7 @@ impl Client {
         report: ProgressCallback<'_>,
     ) -> Result<(Accepted, Preflight), Failure> {
         addition.validate().map_err(|invalid| Failure::local(invalid.to_string()))?;
-        if addition.spot.is_some() && matches!(self.endpoint().auth(), AuthMethod::OnPremises) {
+        if addition.spot.is_some() && matches!(self.service().auth(), AuthMethod::OnPremises) {
             return Err(Failure::local("use_spot: only for hosted deployments"));
         }
         if let MediaSource::ServerPath(path) = &addition.source {
@@ -65,9 +65,9 @@ impl Client {
         // A long upload often loses an early rejection, so the status is checked first.
         let previous = self.require_addable(dataset, addition.force).await?;
         let url =
-            self.endpoint().base_url().url_for(&endpoints::add_media(dataset), &Parameters::new());
+            self.service().base_url().url_for(&endpoints::add_media(dataset), &Parameters::new());
         let request =
-            ApiRequest::new(ApiOperation::AddMedia, url, RequestBody::Media(Arc::clone(&form)));
+            ApiRequest::new(Endpoint::AddMedia, url, RequestBody::Media(Arc::clone(&form)));
         let response = self.upload(&request, &form, report).await;
         let accepted = match response.and_then(|response| response.read_accepted()) {
             Ok(accepted) => accepted,
@@ -83,7 +83,7 @@ impl Client {
         path: &str,
         force: bool,
     ) -> Result<Accepted, Failure> {
-        let pipeline = self.endpoint().pipeline_url().ok_or_else(|| {
+        let pipeline = self.service().pipeline_url().ok_or_else(|| {
             Failure::local("path: no pipeline URL is configured for this deployment")
                 .with_remedy("Set pipeline_url in the profile of the deployment")
         })?;
@@ -91,7 +91,7 @@ impl Client {
             vec![(query::DATASET_ID, dataset.to_string()), (query::PATH, path.to_owned())];
         let url = pipeline.url_for(endpoints::PROCESS_ADD_MEDIA, &parameters);
         let previous = self.require_addable(dataset, force).await?;
-        let request = ApiRequest::get(ApiOperation::ProcessMedia, url);
+        let request = ApiRequest::get(Endpoint::ProcessMedia, url);
         let response = self.transport.fetch(&request).await;
         match response.and_then(|response| self.read(&response, |it| read_processing(it))) {
             Ok(accepted) => Ok(accepted),
@@ -170,7 +170,7 @@ impl Client {
                 FailureKind::Conflict,
                 format!("the upload was rejected during the transfer: the dataset is {word} now"),
             )
-            .with_remedy("Another operation is running; send it again when that is done")),
+            .with_remedy("Another task is running; send it again when that is done")),
             (false, None) => Err(Failure::new(
                 FailureKind::NoResponse,
                 format!(

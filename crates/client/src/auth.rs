@@ -11,7 +11,7 @@ use reqwest::header::{AGE, AUTHORIZATION, COOKIE, DATE, HeaderMap, HeaderName, H
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 
-use crate::endpoint::{AuthMethod, Credentials, Endpoint, SecretReloader};
+use crate::service_config::{AuthMethod, Credentials, SecretReloader, ServiceConfig};
 use tessera_model::{Failure, FailureKind, NO_SECRET, Timestamp};
 use tessera_wire::credentials::SESSION_COOKIE;
 
@@ -34,11 +34,11 @@ pub(super) struct AuthHeader {
 }
 
 impl AuthProvider {
-    pub(super) fn new(endpoint: &Endpoint) -> Result<Self, Failure> {
-        Ok(match endpoint.auth() {
+    pub(super) fn new(service: &ServiceConfig) -> Result<Self, Failure> {
+        Ok(match service.auth() {
             AuthMethod::Hosted(credentials) => {
-                let reloader = endpoint.secret_reloader.clone();
-                let source = TokenSource::new(credentials, endpoint.token_lifetime, reloader);
+                let reloader = service.secret_reloader.clone();
+                let source = TokenSource::new(credentials, service.token_lifetime, reloader);
                 Self::Tokens(Arc::new(source))
             }
             AuthMethod::Token(token) => {
@@ -142,7 +142,7 @@ fn sensitive_header(text: &SecretString) -> Result<HeaderValue, Failure> {
     Ok(value)
 }
 
-/// The issuer that the interface requires.
+/// The issuer that the API requires.
 const ISSUER: &str = "sdk";
 
 pub(super) struct TokenSource {
@@ -347,11 +347,11 @@ mod tests {
     use reqwest::header::HeaderValue;
 
     use super::*;
-    use crate::{BaseUrl, endpoint::TOKEN_LIFETIME};
+    use crate::{BaseUrl, service_config::TOKEN_LIFETIME};
 
     fn login(access: AuthMethod) -> Result<AuthProvider, Failure> {
         let base_url = BaseUrl::parse("https://vl.example").unwrap();
-        AuthProvider::new(&Endpoint::new(base_url, access).unwrap())
+        AuthProvider::new(&ServiceConfig::new(base_url, access).unwrap())
     }
 
     #[test]

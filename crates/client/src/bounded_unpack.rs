@@ -27,7 +27,7 @@ const RATIO_CHECK_THRESHOLD: u64 = 64 << 20;
 /// Unpacked bytes per packed byte. Pictures and Parquet do not come near it.
 const MAX_COMPRESSION_RATIO: u64 = 200;
 const COPY_BUFFER_BYTES: usize = 64 << 10;
-/// Where an export stores its pictures (interface document, "Export archive content").
+/// Where an export stores its pictures (API document, "Export archive content").
 pub(super) const IMAGES_PREFIX: &str = "images/";
 
 /// What is wrong with an archive, or the [`Failure`] that ended the reading. Not safe to print.

@@ -10,13 +10,13 @@ use serde_json::Value;
 use crate::{
     auth::{AuthHeader, AuthProvider},
     curl::DryRun,
-    endpoint::{AuthMethod, Credentials, Endpoint, TextSearchPath},
     picture_key::PictureKey,
     query_image::QueryImageUpload,
     recorder::RequestRecorder,
     request::{ApiRequest, RequestBody},
     response::{ApiResponse, FieldWarnings},
     retry::{ClientPolicy, RetryEngine},
+    service_config::{AuthMethod, Credentials, ServiceConfig, TextSearchPath},
     transport::Transport,
 };
 use tessera_model::{
@@ -28,7 +28,7 @@ use tessera_wire::{
     add_media::Accepted,
     credentials::{IssuedCredentials, read_issued_credentials},
     dataset::{read_dataset, read_datasets, read_fields},
-    endpoints::{self, ApiOperation, Parameters, query},
+    endpoints::{self, Endpoint, Parameters, query},
     enrichment::read_enrichment,
     explore::{read_anchor, read_page},
     export::{read_started, read_status},
@@ -46,12 +46,12 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(endpoint: Endpoint) -> Result<Self, Failure> {
-        Self::with_policy(endpoint, ClientPolicy::default())
+    pub fn new(service: ServiceConfig) -> Result<Self, Failure> {
+        Self::with_policy(service, ClientPolicy::default())
     }
 
-    pub fn with_policy(endpoint: Endpoint, policy: ClientPolicy) -> Result<Self, Failure> {
-        Ok(Self { transport: Arc::new(Transport::new(endpoint, policy)?) })
+    pub fn with_policy(service: ServiceConfig, policy: ClientPolicy) -> Result<Self, Failure> {
+        Ok(Self { transport: Arc::new(Transport::new(service, policy)?) })
     }
 
     pub fn with_recorder(self, recorder: RequestRecorder) -> Self {
@@ -74,7 +74,7 @@ impl Client {
 
     pub fn with_text_search(self, path: TextSearchPath) -> Self {
         self.changed(|transport| {
-            transport.endpoint = transport.endpoint.clone().with_text_search(path);
+            transport.service = transport.service.clone().with_text_search(path);
         })
     }
 
@@ -95,8 +95,8 @@ impl Client {
         Self { transport: Arc::new(transport) }
     }
 
-    pub fn endpoint(&self) -> &Endpoint {
-        &self.transport.endpoint
+    pub fn service(&self) -> &ServiceConfig {
+        &self.transport.service
     }
 
     pub fn has_replaced_secret(&self) -> bool {
@@ -114,9 +114,9 @@ impl Client {
     /// # Errors
     /// The deployment has no login.
     pub fn with_login(&self, auth: AuthMethod) -> Result<Self, Failure> {
-        let endpoint = self.endpoint().clone().with_auth(auth)?;
+        let service = self.service().clone().with_auth(auth)?;
         let policy = self.transport.retry_engine.policy().clone();
-        Ok(Self::with_policy(endpoint, policy)?.with_recorder(self.transport.recorder.clone()))
+        Ok(Self::with_policy(service, policy)?.with_recorder(self.transport.recorder.clone()))
     }
 
     /// Logs this client, and all its clones, in with another key pair.
@@ -143,31 +143,31 @@ impl Client {
     /// [`FailureKind::Unexpected`] a key pair may exist.
     pub async fn create_credentials(&self) -> Result<IssuedCredentials, Failure> {
         let path = endpoints::api_credentials();
-        self.get(ApiOperation::Credentials, &path, &NO_PARAMETERS, |it| read_issued_credentials(it))
+        self.get(Endpoint::Credentials, &path, &NO_PARAMETERS, |it| read_issued_credentials(it))
             .await
     }
 
     /// `GET datasets`: the visible datasets, and the number of unreadable records.
     pub async fn list_datasets(&self) -> Result<(Vec<Dataset>, usize), Failure> {
         let path = endpoints::datasets();
-        self.get(ApiOperation::Datasets, &path, &NO_PARAMETERS, |list| read_datasets(list)).await
+        self.get(Endpoint::Datasets, &path, &NO_PARAMETERS, |list| read_datasets(list)).await
     }
 
     pub async fn dataset(&self, id: DatasetId) -> Result<Dataset, Failure> {
         let path = endpoints::dataset(id);
-        self.get(ApiOperation::Dataset, &path, &NO_PARAMETERS, |record| read_dataset(record)).await
+        self.get(Endpoint::Dataset, &path, &NO_PARAMETERS, |record| read_dataset(record)).await
     }
 
     /// `GET dataset`: documented fields first, then unknown ones by name.
     pub async fn dataset_fields(&self, id: DatasetId) -> Result<Vec<RecordField>, Failure> {
         let path = endpoints::dataset(id);
-        self.get(ApiOperation::Dataset, &path, &NO_PARAMETERS, |record| read_fields(record)).await
+        self.get(Endpoint::Dataset, &path, &NO_PARAMETERS, |record| read_fields(record)).await
     }
 
     pub async fn enrichment(&self, id: DatasetId) -> Result<Enrichment, Failure> {
         let path = endpoints::enrichment_context(id);
         let read = |context: Fields<'_>| Some(read_enrichment(context.value()));
-        self.get(ApiOperation::Enrichment, &path, &NO_PARAMETERS, read).await
+        self.get(Endpoint::Enrichment, &path, &NO_PARAMETERS, read).await
     }
 
     /// `GET explore`: one page of clusters.
@@ -187,9 +187,9 @@ impl Client {
         read: impl FnOnce(Fields<'_>) -> Option<T>,
     ) -> Result<T, Failure> {
         let (path, parameters) = (self.explore_path(search), endpoints::explore_parameters(search));
-        let page = self.get(ApiOperation::Explore, &path, &parameters, read).await;
+        let page = self.get(Endpoint::Explore, &path, &parameters, read).await;
         page.map_err(|failure| {
-            // The interface document does not say which path serves text searches.
+            // The API document does not say which path serves text searches.
             if is_text_search(search) && failure.kind == FailureKind::NotFound {
                 return failure.with_remedy(
                     "If the dataset is there, the path of text searches is another one: set \
@@ -202,7 +202,7 @@ impl Client {
 
     fn explore_path(&self, search: &Search) -> String {
         if is_text_search(search) {
-            self.endpoint().text_search_path(search.dataset)
+            self.service().text_search_path(search.dataset)
         } else {
             endpoints::explore(search.dataset)
         }
@@ -232,7 +232,7 @@ impl Client {
         parameters.extend(region.map(|region| (query::BOUNDING_BOX, write_region(region))));
         let path = endpoints::search_image_similarity(dataset);
         let body = RequestBody::Image(image);
-        let request = self.request(ApiOperation::RegisterAnchor, &path, &parameters, body);
+        let request = self.request(Endpoint::RegisterAnchor, &path, &parameters, body);
         let reply = self.transport.fetch(&request).await?;
         if reply.is_pending_anchor() {
             let sentence = "the query image was accepted, but no anchor was returned";
@@ -255,8 +255,7 @@ impl Client {
     ) -> Result<ExportTask, Failure> {
         let path = endpoints::export_context_async(dataset);
         let parameters = endpoints::export_parameters(spec);
-        let mut request =
-            self.request(ApiOperation::StartExport, &path, &parameters, RequestBody::Get);
+        let mut request = self.request(Endpoint::StartExport, &path, &parameters, RequestBody::Get);
         // A cached response would name somebody else's export.
         request.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         self.fetch_as(&request, |task| read_started(task)).await
@@ -273,7 +272,7 @@ impl Client {
         let path = endpoints::export_entities_async(dataset);
         let parameters = endpoints::selection_parameters(format, include_images);
         let body = RequestBody::Json(selection::write(items).to_string().into());
-        let request = self.request(ApiOperation::StartSelection, &path, &parameters, body);
+        let request = self.request(Endpoint::StartSelection, &path, &parameters, body);
         self.fetch_as(&request, |task| read_started(task)).await
     }
 
@@ -285,7 +284,7 @@ impl Client {
     /// have started.
     pub async fn reindex(&self, dataset: DatasetId) -> Result<Accepted, Failure> {
         let path = endpoints::reindex(dataset);
-        let request = self.request(ApiOperation::Reindex, &path, &NO_PARAMETERS, RequestBody::Post);
+        let request = self.request(Endpoint::Reindex, &path, &NO_PARAMETERS, RequestBody::Post);
         self.transport.fetch(&request).await?.read_accepted()
     }
 
@@ -296,13 +295,13 @@ impl Client {
     ) -> Result<ExportTask, Failure> {
         let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
         let read = |status: Fields<'_>| read_status(status, task);
-        self.get(ApiOperation::ExportStatus, &endpoints::export_status(dataset), &parameters, read)
+        self.get(Endpoint::ExportStatus, &endpoints::export_status(dataset), &parameters, read)
             .await
     }
 
     /// Fetches a picture of at most `limit` bytes, without login.
     pub async fn fetch_picture(&self, link: &Link, limit: usize) -> Result<Bytes, Failure> {
-        let mut request = ApiRequest::get(ApiOperation::Picture, self.transport.resolve(link)?);
+        let mut request = ApiRequest::get(Endpoint::Picture, self.transport.resolve(link)?);
         request.max_bytes = limit;
         Ok(self.transport.fetch(&request).await?.into_picture())
     }
@@ -313,8 +312,8 @@ impl Client {
     /// The link is not one that may be fetched.
     pub fn picture_key(&self, link: &Link) -> Result<PictureKey, Failure> {
         let url = self.transport.resolve(link)?;
-        let (endpoint, api_key) = (self.endpoint(), self.transport.auth.api_key());
-        Ok(PictureKey::new(endpoint.base_url(), endpoint.auth(), api_key.as_deref(), &url))
+        let (service, api_key) = (self.service(), self.transport.auth.api_key());
+        Ok(PictureKey::new(service.base_url(), service.auth(), api_key.as_deref(), &url))
     }
 
     pub fn curl_dataset(&self, id: DatasetId) -> ShellCommand {
@@ -331,19 +330,19 @@ impl Client {
     }
 
     fn curl(&self, path: &str, parameters: &Parameters) -> ShellCommand {
-        let url = self.endpoint().base_url().url_for(path, parameters);
-        let login = (!self.endpoint().is_on_premises()).then_some(&AUTHORIZATION);
-        ApiRequest::get(ApiOperation::Dataset, url).curl(login)
+        let url = self.service().base_url().url_for(path, parameters);
+        let login = (!self.service().is_on_premises()).then_some(&AUTHORIZATION);
+        ApiRequest::get(Endpoint::Dataset, url).curl(login)
     }
 
     async fn get<T>(
         &self,
-        operation: ApiOperation,
+        endpoint: Endpoint,
         path: &str,
         parameters: &Parameters,
         read: impl FnOnce(Fields<'_>) -> Option<T>,
     ) -> Result<T, Failure> {
-        self.fetch_as(&self.request(operation, path, parameters, RequestBody::Get), read).await
+        self.fetch_as(&self.request(endpoint, path, parameters, RequestBody::Get), read).await
     }
 
     async fn fetch_as<T>(
@@ -364,12 +363,12 @@ impl Client {
 
     fn request(
         &self,
-        operation: ApiOperation,
+        endpoint: Endpoint,
         path: &str,
         parameters: &Parameters,
         body: RequestBody,
     ) -> ApiRequest {
-        ApiRequest::new(operation, self.endpoint().base_url().url_for(path, parameters), body)
+        ApiRequest::new(endpoint, self.service().base_url().url_for(path, parameters), body)
     }
 }
 
@@ -379,6 +378,6 @@ fn is_text_search(search: &Search) -> bool {
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Client").field(self.endpoint()).finish()
+        f.debug_tuple("Client").field(self.service()).finish()
     }
 }

@@ -12,7 +12,7 @@ use reqwest::header::{COOKIE, HeaderName};
 
 use crate::request::{ApiRequest, RawPart, RequestBody};
 use tessera_model::{Failure, ShellCommand};
-use tessera_wire::endpoints::ApiOperation;
+use tessera_wire::endpoints::Endpoint;
 
 impl ApiRequest {
     /// `login` is the header that carries it, if the request has one.
@@ -77,10 +77,10 @@ impl FormField {
     }
 }
 
-/// The operations that are not sent, and the first such request.
+/// The endpoints that are not sent, and the first such request.
 #[derive(Clone, Debug)]
 pub struct DryRun {
-    operations: &'static [ApiOperation],
+    endpoints: &'static [Endpoint],
     request: Arc<Mutex<Option<DryRunRequest>>>,
 }
 
@@ -94,8 +94,8 @@ pub struct DryRunRequest {
 }
 
 impl DryRun {
-    pub fn new(operations: &'static [ApiOperation]) -> Self {
-        Self { operations, request: Arc::default() }
+    pub fn new(endpoints: &'static [Endpoint]) -> Self {
+        Self { endpoints, request: Arc::default() }
     }
 
     pub fn request(&self) -> Option<DryRunRequest> {
@@ -112,7 +112,7 @@ impl DryRun {
         login: Option<&HeaderName>,
         request: &ApiRequest,
     ) -> Option<Failure> {
-        if !self.operations.contains(&request.operation) {
+        if !self.endpoints.contains(&request.endpoint) {
             return None;
         }
         let request = DryRunRequest {

@@ -30,7 +30,7 @@ use crate::{
 use tessera_model::{
     Archive, DatasetId, ExportState, ExportTask, ExportTaskId, Failure, FailureKind, Link,
 };
-use tessera_wire::endpoints::ApiOperation;
+use tessera_wire::endpoints::Endpoint;
 
 /// New links in a row without a byte of progress.
 const MAX_LINK_REFRESHES: u32 = 3;
@@ -148,10 +148,10 @@ impl DownloadTransfer<'_> {
     async fn run(&mut self, report: ProgressCallback<'_>) -> Result<(), Failure> {
         let transport = &self.client.transport;
         let mut request = ApiRequest::get(
-            ApiOperation::Download,
+            Endpoint::Download,
             self.client.wait_for_link(self.dataset, self.task).await?,
         );
-        let mut attempts = RetryState::new(request.operation, request.origin());
+        let mut attempts = RetryState::new(request.endpoint, request.origin());
         let (mut furthest, mut links) = (self.part.bytes_written, 0);
         loop {
             request.headers = self.range_headers();

@@ -13,7 +13,7 @@ use reqwest::{
 
 use crate::{reach::ForbiddenAddress, request::ApiRequest};
 use tessera_model::{Failure, FailureKind, Link, SafeText};
-use tessera_wire::endpoints::ApiOperation;
+use tessera_wire::endpoints::Endpoint;
 
 pub(super) const PROXY_LOGIN: &str = "the proxy requires a login";
 pub(super) const PROXY_LOGIN_REMEDY: &str =
@@ -116,11 +116,11 @@ impl FailureContext<'_> {
         let failure = self.describe(error);
         let request = Some(self.request.method_and_path());
         let failure = Failure { status: status.or(failure.status), request, ..failure };
-        add_known_remedy(self.request.operation, failure)
+        add_known_remedy(self.request.endpoint, failure)
     }
 
     fn describe(&self, error: AttemptError) -> Failure {
-        let rule = self.request.operation.retry_rule();
+        let rule = self.request.endpoint.retry_rule();
         let (purpose, origin) = (rule.purpose, self.request.origin());
         match error {
             AttemptError::Fatal(failure) => failure,
@@ -151,7 +151,7 @@ impl FailureContext<'_> {
         }
         let (kind, reason, remedy) = self.describe_status(status);
         let sentence =
-            format!("cannot {}: {reason} ({status})", self.request.operation.retry_rule().purpose);
+            format!("cannot {}: {reason} ({status})", self.request.endpoint.retry_rule().purpose);
         let failure = Failure::new(kind, sentence).with_detail(rejection.detail);
         match remedy {
             Some(remedy) => failure.with_remedy(remedy),
@@ -159,12 +159,12 @@ impl FailureContext<'_> {
         }
     }
 
-    /// What a status means and what to do about it (interface document, "Errors").
+    /// What a status means and what to do about it (API document, "Errors").
     fn describe_status(&self, status: u16) -> (FailureKind, &'static str, Option<&'static str>) {
-        let operation = self.request.operation;
-        let rule = operation.retry_rule();
+        let endpoint = self.request.endpoint;
+        let rule = endpoint.retry_rule();
         match status {
-            401 | 403 if operation.follows_link() => {
+            401 | 403 if endpoint.follows_link() => {
                 (FailureKind::Forbidden, "the link was rejected", Some("It may have expired"))
             }
             401 if self.by_session => (
@@ -212,7 +212,7 @@ impl FailureContext<'_> {
         let target = Link::new(target.unwrap_or("nowhere"));
         let sentence = format!(
             "cannot {}: {} redirects to {target} ({})",
-            self.request.operation.retry_rule().purpose,
+            self.request.endpoint.retry_rule().purpose,
             self.request.origin(),
             rejection.status.as_u16()
         );
@@ -268,7 +268,7 @@ const KNOWN_ERRORS: [KnownError; 11] = [
 ];
 
 /// Adds the code and remedy of a documented message.
-pub(super) fn add_known_remedy(operation: ApiOperation, failure: Failure) -> Failure {
+pub(super) fn add_known_remedy(endpoint: Endpoint, failure: Failure) -> Failure {
     let message = failure.detail.as_ref().map(|detail| detail.as_str().to_lowercase());
     let message = message.unwrap_or_default();
     let known = KNOWN_ERRORS
@@ -277,7 +277,7 @@ pub(super) fn add_known_remedy(operation: ApiOperation, failure: Failure) -> Fai
     match known {
         Some((_, _, code, remedy)) => Failure { code: Some(code), ..failure.with_remedy(remedy) },
         // A 403 has two meanings, and the message may not distinguish them.
-        None if failure.status == Some(403) && operation.adds_media() => failure.with_remedy(
+        None if failure.status == Some(403) && endpoint.adds_media() => failure.with_remedy(
             "Either adding media is disabled, or you have no write access to the dataset",
         ),
         None => failure,

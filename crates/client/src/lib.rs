@@ -11,7 +11,6 @@ mod bounded_unpack;
 mod client;
 mod curl;
 mod download;
-mod endpoint;
 mod errors;
 mod extract;
 mod inspect;
@@ -26,16 +25,13 @@ mod recorder;
 mod request;
 mod response;
 mod retry;
+mod service_config;
 pub mod trace;
 mod transport;
 
 pub use client::Client;
 pub use curl::{DryRun, DryRunRequest};
 pub use download::ProgressCallback;
-pub use endpoint::{
-    ApiPrefix, AuthMethod, BaseUrl, CertificateAuthorities, Credentials, Endpoint, SecretReloader,
-    TOKEN_LIFETIME, TextSearchPath,
-};
 pub use extract::extract;
 pub use inspect::{inspect_archive, read_entry};
 pub use part_file::{ExistingFile, check_folder, check_target};
@@ -45,4 +41,8 @@ pub use query_image::QueryImageUpload;
 pub use recorder::RequestRecorder;
 pub use request::{RawBody, RawPart, RawRequest, RawResponse};
 pub use retry::ClientPolicy;
-pub use tessera_wire::endpoints::ApiOperation;
+pub use service_config::{
+    ApiPrefix, AuthMethod, BaseUrl, CertificateAuthorities, Credentials, SecretReloader,
+    ServiceConfig, TOKEN_LIFETIME, TextSearchPath,
+};
+pub use tessera_wire::endpoints::Endpoint;

@@ -21,9 +21,9 @@ use tessera_wire::{bounded_json::BoundedValue, export::column};
 
 const MAX_METADATA_BYTES: u64 = 2 << 30;
 const MAX_ROWS: usize = 10_000_000;
-/// The column of scores that the interface guarantees.
+/// The column of scores that the API guarantees.
 pub(super) const SCORE_COLUMN: &str = column::UNIQUENESS_SCORE;
-/// The columns that name the picture of a row below `images/`: that of the interface, and those of
+/// The columns that name the picture of a row below `images/`: that of the API, and those of
 /// recorded archives, which lack it. A path names the folder or the video of the picture, too.
 const FILE_COLUMNS: [&str; 3] = [column::IMAGE_FILENAME, column::FILE_PATH, column::FILE_NAME];
 /// The columns that an inspection reads.
@@ -59,7 +59,7 @@ pub(super) struct MetadataFile {
 }
 
 impl MetadataFile {
-    /// Whether an entry of this name contains metadata. The interface document does not name the
+    /// Whether an entry of this name contains metadata. The API document does not name the
     /// JSON file.
     pub(super) fn has_extension(name: &str) -> bool {
         is_json(name) || name.to_ascii_lowercase().ends_with(".parquet")

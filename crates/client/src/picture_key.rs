@@ -6,7 +6,7 @@ use std::fmt;
 use reqwest::Url;
 use secrecy::ExposeSecret as _;
 
-use crate::endpoint::{AuthMethod, BaseUrl};
+use crate::service_config::{AuthMethod, BaseUrl};
 
 /// Separates these hashes from all other uses of the hash function.
 const HASH_CONTEXT: &str = "tessera 2026-11-22 key of a cached picture";

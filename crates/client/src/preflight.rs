@@ -268,7 +268,7 @@ pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
     }
     let mut warnings = Vec::new();
     if UNDOCUMENTED_ARCHIVE_SUFFIXES.contains(&suffix) {
-        warnings.push(format!("the interface does not document {suffix}; prefer .tar.gz"));
+        warnings.push(format!("the API does not document {suffix}; prefer .tar.gz"));
     }
     if count.preflight.is_empty() {
         warnings.push("the archive contains no images or videos".to_owned());

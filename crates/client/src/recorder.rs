@@ -91,7 +91,7 @@ impl<'a> Attempt<'a> {
     fn record(&self, outcome: RequestOutcome, retry_in: Option<Duration>) -> RequestRecord {
         RequestRecord {
             method: self.request.method(),
-            target: printable_target(&self.request.url, self.request.operation.follows_link()),
+            target: printable_target(&self.request.url, self.request.endpoint.follows_link()),
             attempt: self.number,
             duration: self.started.elapsed(),
             bytes_sent: self.request.body_bytes(),

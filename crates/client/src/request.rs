@@ -16,7 +16,7 @@ use crate::{
     response::ResponseParts,
 };
 use tessera_model::{Failure, FailureKind, SafeText};
-use tessera_wire::{endpoints::ApiOperation, explore::FILE_FIELD};
+use tessera_wire::{endpoints::Endpoint, explore::FILE_FIELD};
 
 const MAX_JSON_BYTES: usize = 32 << 20;
 pub(super) const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
@@ -24,7 +24,7 @@ pub(super) const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
 const MIN_UPLOAD_RATE: u64 = 64 << 10;
 
 pub(super) struct ApiRequest {
-    pub operation: ApiOperation,
+    pub endpoint: Endpoint,
     pub url: Url,
     pub headers: HeaderMap,
     pub body: RequestBody,
@@ -62,12 +62,12 @@ impl RawPart {
 }
 
 impl ApiRequest {
-    pub(super) fn get(operation: ApiOperation, url: Url) -> Self {
-        Self::new(operation, url, RequestBody::Get)
+    pub(super) fn get(endpoint: Endpoint, url: Url) -> Self {
+        Self::new(endpoint, url, RequestBody::Get)
     }
 
-    pub(super) fn new(operation: ApiOperation, url: Url, body: RequestBody) -> Self {
-        Self { operation, url, headers: HeaderMap::new(), body, max_bytes: MAX_JSON_BYTES }
+    pub(super) fn new(endpoint: Endpoint, url: Url, body: RequestBody) -> Self {
+        Self { endpoint, url, headers: HeaderMap::new(), body, max_bytes: MAX_JSON_BYTES }
     }
 
     pub(super) fn upload_timeout(&self) -> Duration {
@@ -94,9 +94,9 @@ impl ApiRequest {
     /// Whether it is a GET that changes something, which a service without login accepts only with a
     /// header that no web page can send.
     pub(super) fn is_unsafe_get(&self) -> bool {
-        use ApiOperation::{ProcessMedia, Raw, StartExport};
+        use Endpoint::{ProcessMedia, Raw, StartExport};
         matches!(self.body, RequestBody::Get)
-            && matches!(self.operation, StartExport | ProcessMedia | Raw)
+            && matches!(self.endpoint, StartExport | ProcessMedia | Raw)
     }
 
     /// The method and the path. Without the query: a link may contain a signature.
@@ -111,7 +111,7 @@ impl ApiRequest {
     pub(super) fn response_too_large(&self) -> AttemptError {
         let sentence = format!(
             "cannot {}: the response is larger than {} MiB",
-            self.operation.retry_rule().purpose,
+            self.endpoint.retry_rule().purpose,
             self.max_bytes >> 20
         );
         AttemptError::Fatal(Failure::new(FailureKind::Unexpected, sentence))
@@ -173,7 +173,7 @@ pub struct RawResponse {
 
 impl Client {
     pub async fn send_raw(&self, request: RawRequest) -> Result<RawResponse, Failure> {
-        let mut url: Url = self.endpoint().base_url().resolve_path(&request.path)?;
+        let mut url: Url = self.service().base_url().resolve_path(&request.path)?;
         if !request.parameters.is_empty() {
             url.query_pairs_mut().extend_pairs(&request.parameters);
         }
@@ -183,7 +183,7 @@ impl Client {
             RawBody::Json(body) => RequestBody::Json(body),
             RawBody::Form(parts) => RequestBody::Form(parts),
         };
-        let request = ApiRequest::new(ApiOperation::Raw, url, payload);
+        let request = ApiRequest::new(Endpoint::Raw, url, payload);
         let attempt = Attempt::new(&request, 1);
         let error = match self.transport.fetch_once(&request).await {
             Ok(reply) => {

@@ -1,4 +1,4 @@
-//! Complete responses. This file decides for every operation whether the response shows that the request has succeeded, and
+//! Complete responses. This file decides for every endpoint whether the response shows that the request has succeeded, and
 //! warns once about each field that is needed and cannot be read.
 
 use std::{
@@ -16,7 +16,7 @@ use tessera_model::{Failure, FailureKind, SafeText};
 use tessera_wire::{
     add_media::{ACCEPTED_STATUS, Accepted, read_accepted},
     bounded_json,
-    endpoints::ApiOperation,
+    endpoints::Endpoint,
     error_body::{read_error_message, read_reported_error},
     fields::{Fields, UnreadableField, UnreadableFields},
 };
@@ -29,7 +29,7 @@ const MAX_EXCERPT_CHARS: usize = 200;
 
 /// A response with a status of success. Its body is available only to the readers below.
 pub(super) struct ApiResponse {
-    operation: ApiOperation,
+    endpoint: Endpoint,
     /// The method and the path.
     request: SafeText,
     status: StatusCode,
@@ -55,7 +55,7 @@ impl ApiResponse {
         body: Bytes,
     ) -> Self {
         Self {
-            operation: request.operation,
+            endpoint: request.endpoint,
             request: request.method_and_path(),
             status,
             headers,
@@ -84,17 +84,17 @@ impl ApiResponse {
         let read = read(Fields::noting(&value, &unreadable));
         let unreadable = unreadable.into_fields();
         let Some(read) = read else {
-            let problem = "does not match the interface";
+            let problem = "does not match the API";
             return Err(match describe(&unreadable).as_str() {
                 "" => self.unexpected(problem),
                 fields => self.unexpected(&format!("{problem}: {fields}")),
             });
         };
-        warnings.report(self.operation, &self.request, unreadable);
+        warnings.report(self.endpoint, &self.request, unreadable);
         Ok(read)
     }
 
-    /// Reads the acceptance of a change, whose body the interface does not show.
+    /// Reads the acceptance of a change, whose body the API document does not show.
     pub(super) fn read_accepted(&self) -> Result<Accepted, Failure> {
         let error = self.parse().ok().and_then(|value| self.reported_error(&value));
         error.map_or(Ok(()), Err)?;
@@ -127,8 +127,8 @@ impl ApiResponse {
     }
 
     fn reported_error(&self, value: &Value) -> Option<Failure> {
-        let message = read_reported_error(value, self.operation.status_field())?;
-        let purpose = self.operation.retry_rule().purpose;
+        let message = read_reported_error(value, self.endpoint.status_field())?;
+        let purpose = self.endpoint.retry_rule().purpose;
         let sentence = format!("cannot {purpose}: the service reported an error");
         let failure = Failure::new(FailureKind::Rejected, sentence).with_detail(Some(message));
         Some(self.identified(failure))
@@ -136,7 +136,7 @@ impl ApiResponse {
 
     /// The response does not show that the request has succeeded.
     fn unexpected(&self, problem: &str) -> Failure {
-        let rule = self.operation.retry_rule();
+        let rule = self.endpoint.retry_rule();
         let (request, status, media_type) = (&self.request, self.status.as_u16(), &self.media_type);
         let response = format!("the response of {request} ({status}, {media_type}) {problem}");
         let failure = if rule.has_side_effect() {
@@ -166,7 +166,7 @@ impl ApiResponse {
 pub(super) struct FieldWarnings {
     listener: Option<Arc<dyn Fn(SafeText) + Send + Sync>>,
     /// Bounded by the fields that the readers know.
-    reported: Arc<Mutex<HashSet<(ApiOperation, String)>>>,
+    reported: Arc<Mutex<HashSet<(Endpoint, String)>>>,
 }
 
 impl FieldWarnings {
@@ -177,14 +177,14 @@ impl FieldWarnings {
     /// `request` is the method and the path.
     pub(super) fn report(
         &self,
-        operation: ApiOperation,
+        endpoint: Endpoint,
         request: &SafeText,
         fields: Vec<UnreadableField>,
     ) {
         let Some(listener) = &self.listener else { return };
         let is_new = |field: &UnreadableField| {
             let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-            reported.insert((operation, field.name.clone()))
+            reported.insert((endpoint, field.name.clone()))
         };
         let new: Vec<_> = fields.into_iter().filter(is_new).collect();
         if !new.is_empty() {

@@ -15,7 +15,7 @@ use reqwest::header::RETRY_AFTER;
 
 use crate::errors::AttemptError;
 use tessera_model::pseudorandom::{SPLITMIX64_INCREMENT, splitmix64};
-use tessera_wire::endpoints::{ApiOperation, MAX_UNSENT_ATTEMPTS, RetryRule};
+use tessera_wire::endpoints::{Endpoint, MAX_UNSENT_ATTEMPTS, RetryRule};
 
 /// The default suits an interactive program.
 #[derive(Clone, Debug)]
@@ -80,8 +80,8 @@ pub(super) struct RetryState {
 }
 
 impl RetryState {
-    pub(super) fn new(operation: ApiOperation, origin: String) -> Self {
-        Self { rule: operation.retry_rule(), origin, failed: 0, last_cost: 0 }
+    pub(super) fn new(endpoint: Endpoint, origin: String) -> Self {
+        Self { rule: endpoint.retry_rule(), origin, failed: 0, last_cost: 0 }
     }
 
     /// The number of the next attempt, from 1.
@@ -221,7 +221,7 @@ mod tests {
         let mut longest = [Duration::ZERO; 4];
         for seed in 0..10_000 {
             let engine = engine(seed);
-            let mut attempts = RetryState::new(ApiOperation::Download, "o".to_owned());
+            let mut attempts = RetryState::new(Endpoint::Download, "o".to_owned());
             for longest in &mut longest {
                 let pause = engine.next_pause(&mut attempts, &unavailable()).unwrap();
                 *longest = pause.max(*longest);
@@ -253,13 +253,13 @@ mod tests {
     fn an_outage_uses_up_only_the_budget_of_its_origin() {
         let engine = engine(3);
         let fails = |origin: &str| {
-            let mut attempts = RetryState::new(ApiOperation::Explore, origin.to_owned());
+            let mut attempts = RetryState::new(Endpoint::Explore, origin.to_owned());
             engine.next_pause(&mut attempts, &unavailable()).is_some()
         };
         let granted = (0..1_000).filter(|_| fails("https://a")).count();
         assert_eq!(granted, 500 / 14);
         assert!(fails("https://b"));
-        let mut attempts = RetryState::new(ApiOperation::Explore, "https://a".to_owned());
+        let mut attempts = RetryState::new(Endpoint::Explore, "https://a".to_owned());
         for _ in 0..14 {
             engine.succeeded(&mut attempts);
         }
@@ -286,8 +286,8 @@ mod tests {
     fn attempts_depend_on_the_fault_and_on_what_a_second_one_could_change() {
         let rejected = |status: u16| rejected(StatusCode::from_u16(status).unwrap(), None);
         let limits = |error: &AttemptError, retries| {
-            [ApiOperation::Reindex, ApiOperation::RegisterAnchor, ApiOperation::Download]
-                .map(|operation| attempt_limit_and_cost(operation.retry_rule(), error, retries).0)
+            [Endpoint::Reindex, Endpoint::RegisterAnchor, Endpoint::Download]
+                .map(|endpoint| attempt_limit_and_cost(endpoint.retry_rule(), error, retries).0)
         };
         let text = String::new;
         for (error, by_table, with_six_retries) in [
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn attempts_are_numbered_from_1_and_again_after_a_success() {
         let engine = engine(5);
-        let mut attempts = RetryState::new(ApiOperation::Download, "o".to_owned());
+        let mut attempts = RetryState::new(Endpoint::Download, "o".to_owned());
         for number in 1..=4 {
             assert_eq!(attempts.number(), number);
             engine.next_pause(&mut attempts, &unavailable()).unwrap();
@@ -324,7 +324,7 @@ mod tests {
         let granted = |status: StatusCode| {
             let engine = engine(7);
             let fails = || {
-                let mut attempts = RetryState::new(ApiOperation::Explore, "o".to_owned());
+                let mut attempts = RetryState::new(Endpoint::Explore, "o".to_owned());
                 engine.next_pause(&mut attempts, &rejected(status, None)).is_some()
             };
             std::iter::repeat_with(fails).take(1_000).filter(|granted| *granted).count()
@@ -352,7 +352,7 @@ mod tests {
         fn no_header_makes_it_panic_or_wait_longer_than_a_minute(value in "\\PC*|[0-9]{1,30}") {
             let wait = parse_retry_after(&value, SystemTime::now());
             let engine = engine(1);
-            let mut attempts = RetryState::new(ApiOperation::Explore, "o".to_owned());
+            let mut attempts = RetryState::new(Endpoint::Explore, "o".to_owned());
             if let Ok(header) = value.parse::<HeaderValue>() {
                 let error = rejected(StatusCode::TOO_MANY_REQUESTS, Some(header));
                 let pause = engine.next_pause(&mut attempts, &error).unwrap();

@@ -20,7 +20,6 @@ use reqwest::{
 use crate::{
     auth::{AuthHeader, AuthProvider},
     curl::DryRun,
-    endpoint::{BaseUrl, Endpoint},
     errors::{AttemptError, ErrorResponse, FailureContext},
     multipart::MultipartBody,
     reach::{LinkResolver, target_error},
@@ -28,17 +27,18 @@ use crate::{
     request::{self, ApiRequest, MAX_ERROR_BODY_BYTES, RequestBody},
     response::{ApiResponse, FieldWarnings},
     retry::{ClientPolicy, RetryEngine, RetryState},
+    service_config::{BaseUrl, ServiceConfig},
 };
 use tessera_model::{Failure, FailureKind, Link, SafeText};
 use tessera_wire::{
-    endpoints::{ApiOperation, REQUESTED_WITH},
+    endpoints::{Endpoint, REQUESTED_WITH},
     error_body::read_error_message,
 };
 
 /// Shared by all requests of one client.
 #[derive(Clone)]
 pub(super) struct Transport {
-    pub endpoint: Endpoint,
+    pub service: ServiceConfig,
     pub retry_engine: Arc<RetryEngine>,
     pub recorder: RequestRecorder,
     pub field_warnings: FieldWarnings,
@@ -52,24 +52,24 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    pub(super) fn new(endpoint: Endpoint, policy: ClientPolicy) -> Result<Self, Failure> {
+    pub(super) fn new(service: ServiceConfig, policy: ClientPolicy) -> Result<Self, Failure> {
         Ok(Self {
-            auth: AuthProvider::new(&endpoint)?,
-            api_client: api_client(&endpoint, &policy)?,
-            blob_client: blob_client(&endpoint, &policy)?,
-            pipeline_client: pipeline_client(&endpoint, &policy)?,
+            auth: AuthProvider::new(&service)?,
+            api_client: api_client(&service, &policy)?,
+            blob_client: blob_client(&service, &policy)?,
+            pipeline_client: pipeline_client(&service, &policy)?,
             retry_engine: Arc::new(RetryEngine::new(policy)),
             recorder: RequestRecorder::default(),
             field_warnings: FieldWarnings::default(),
             dry_run: None,
             upload_session: None,
-            endpoint,
+            service,
         })
     }
 
     /// Resolves a link of the service to a URL that is safe to fetch.
     pub(super) fn resolve(&self, link: &Link) -> Result<Url, Failure> {
-        let base = self.endpoint.base_url();
+        let base = self.service.base_url();
         let refused = |reason: &str| {
             let sentence =
                 format!("the service sent a link that is not allowed ({reason}): {link}");
@@ -84,7 +84,7 @@ impl Transport {
 
     /// Sends `request` until it succeeds or the retry table forbids another attempt.
     pub(super) async fn fetch(&self, request: &ApiRequest) -> Result<ApiResponse, Failure> {
-        let mut attempts = RetryState::new(request.operation, request.origin());
+        let mut attempts = RetryState::new(request.endpoint, request.origin());
         loop {
             let attempt = Attempt::new(request, attempts.number());
             let error = match self.fetch_once(request).await {
@@ -109,19 +109,19 @@ impl Transport {
         FailureContext {
             request,
             hosted: !self.auth.is_anonymous(),
-            by_session: request.operation == ApiOperation::Credentials
+            by_session: request.endpoint == Endpoint::Credentials
                 || self.session_for(request).is_some(),
         }
         .explain(error)
     }
 
     fn session_for(&self, request: &ApiRequest) -> Option<&AuthHeader> {
-        self.upload_session.as_ref().filter(|_| request.operation == ApiOperation::AddMedia)
+        self.upload_session.as_ref().filter(|_| request.endpoint == Endpoint::AddMedia)
     }
 
     /// The login of a request: a session or a token, never both.
     fn auth_header(&self, request: &ApiRequest) -> Result<Option<AuthHeader>, Failure> {
-        if request.operation.follows_link() || request.operation.uses_pipeline() {
+        if request.endpoint.follows_link() || request.endpoint.uses_pipeline() {
             return Ok(None);
         }
         match self.session_for(request) {
@@ -137,7 +137,7 @@ impl Transport {
     ) -> Result<ApiResponse, AttemptError> {
         let policy = self.retry_engine.policy();
         // Pictures may be large: rate and size limits replace the deadline.
-        let deadline = if request.operation.follows_link() {
+        let deadline = if request.endpoint.follows_link() {
             Duration::MAX
         } else {
             policy.total_timeout.saturating_add(request.upload_timeout())
@@ -146,7 +146,7 @@ impl Transport {
             let response = self.open_response(request).await?;
             let (status, headers) = (response.status(), response.headers().clone());
             let media_type = media_type(&response);
-            let body = if request.operation.follows_link() {
+            let body = if request.endpoint.follows_link() {
                 BodyReader::transfer(response, policy.idle_timeout)
             } else {
                 BodyReader::new(response, policy.idle_timeout)
@@ -222,9 +222,9 @@ impl Transport {
         request: &ApiRequest,
         auth_header: Option<&AuthHeader>,
     ) -> reqwest::RequestBuilder {
-        let client = match request.operation {
-            operation if operation.follows_link() => &self.blob_client,
-            operation if operation.uses_pipeline() => &self.pipeline_client,
+        let client = match request.endpoint {
+            endpoint if endpoint.follows_link() => &self.blob_client,
+            endpoint if endpoint.uses_pipeline() => &self.pipeline_client,
             _ => &self.api_client,
         };
         let url = request.url.clone();
@@ -267,28 +267,28 @@ const MIN_BYTES_PER_SECOND: f64 = 1_024.0;
 const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(8);
 
 pub(super) fn api_client(
-    endpoint: &Endpoint,
+    service: &ServiceConfig,
     policy: &ClientPolicy,
 ) -> Result<reqwest::Client, Failure> {
-    build_client(endpoint, || client_builder(endpoint, policy).redirect(redirect::Policy::none()))
+    build_client(service, || client_builder(service, policy).redirect(redirect::Policy::none()))
 }
 
 /// The client for the local pipeline. It uses no proxy, because a proxy could send a request twice.
 pub(super) fn pipeline_client(
-    endpoint: &Endpoint,
+    service: &ServiceConfig,
     policy: &ClientPolicy,
 ) -> Result<reqwest::Client, Failure> {
-    build_client(endpoint, || {
-        client_builder(endpoint, policy).redirect(redirect::Policy::none()).no_proxy()
+    build_client(service, || {
+        client_builder(service, policy).redirect(redirect::Policy::none()).no_proxy()
     })
 }
 
 pub(super) fn blob_client(
-    endpoint: &Endpoint,
+    service: &ServiceConfig,
     policy: &ClientPolicy,
 ) -> Result<reqwest::Client, Failure> {
-    build_client(endpoint, || {
-        let base = endpoint.base_url().clone();
+    build_client(service, || {
+        let base = service.base_url().clone();
         let follow = redirect::Policy::custom(move |attempt| {
             match redirect_error(&base, attempt.previous(), attempt.url()) {
                 Some(reason) => attempt.error(reason),
@@ -296,13 +296,13 @@ pub(super) fn blob_client(
             }
         });
         // Byte ranges count the bytes of the file: a compressed response could not be resumed.
-        let resolver = LinkResolver::new(endpoint.base_url().as_url().clone());
-        let builder = client_builder(endpoint, policy).redirect(follow).no_gzip();
+        let resolver = LinkResolver::new(service.base_url().as_url().clone());
+        let builder = client_builder(service, policy).redirect(follow).no_gzip();
         builder.dns_resolver(Arc::new(resolver))
     })
 }
 
-fn client_builder(endpoint: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {
+fn client_builder(service: &ServiceConfig, policy: &ClientPolicy) -> ClientBuilder {
     tessera_crypto::install();
     let builder = reqwest::Client::builder()
         .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
@@ -314,19 +314,19 @@ fn client_builder(endpoint: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {
         .tcp_nodelay(true)
         .referer(false)
         .retry(reqwest::retry::never())
-        .tls_certs_merge(endpoint.authorities.certificates());
-    if endpoint.base_url().is_loopback() { builder.no_proxy() } else { builder }
+        .tls_certs_merge(service.authorities.certificates());
+    if service.base_url().is_loopback() { builder.no_proxy() } else { builder }
 }
 
 /// Builds a client. On a system without certificate authorities, such as a minimal container, an unencrypted
-/// service is reached nevertheless: the client then trusts only the authorities of the endpoint, usually none.
+/// service is reached nevertheless: the client then trusts only the authorities that the user has named, usually none.
 fn build_client(
-    endpoint: &Endpoint,
+    service: &ServiceConfig,
     builder: impl Fn() -> ClientBuilder,
 ) -> Result<reqwest::Client, Failure> {
     let client = builder().build();
     let client = match client {
-        Err(_) if endpoint.base_url().as_url().scheme() == "http" => {
+        Err(_) if service.base_url().as_url().scheme() == "http" => {
             builder().tls_certs_only([]).build()
         }
         client => client,

@@ -15,7 +15,6 @@ pub mod ingest;
 pub mod job;
 mod keyword;
 pub mod local_files;
-pub mod operation_tracker;
 pub mod picture_source;
 pub mod polling;
 pub mod pseudorandom;
@@ -25,6 +24,7 @@ pub mod search;
 pub mod selection;
 pub mod set_algebra;
 mod shell_command;
+pub mod task_tracker;
 pub mod text;
 pub mod vql;
 

@@ -18,7 +18,7 @@ pub enum PollTarget {
 pub struct PollingIntervals {
     /// The interval for work that progresses.
     pub min: Duration,
-    /// The interval for idle datasets, and the longest one for long operations.
+    /// The interval for idle datasets, and the longest one for long tasks.
     pub max: Duration,
     /// The interval while the window is not focused.
     pub unfocused: Duration,

@@ -21,7 +21,7 @@ pub enum StateValue {
     Basket(DatasetId, Selection),
     Jobs {
         /// Jobs of this instance and of instances that have exited. The oldest comes first.
-        own: Vec<JobRecord>,
+        this_instance: Vec<JobRecord>,
         /// Jobs that another running instance follows, which are read-only here.
         other_instances: Vec<JobRecord>,
     },

@@ -70,8 +70,8 @@ impl DatasetIndex {
     pub(super) fn distances(&self, query: &DistanceQuery) -> io::Result<Vec<f32>> {
         match query {
             DistanceQuery::Single(query) => self.single_distances(query),
-            DistanceQuery::Merged { own, model, rule } => {
-                let mut scores = self.single_distances(own)?;
+            DistanceQuery::Merged { builtin, model, rule } => {
+                let mut scores = self.single_distances(builtin)?;
                 for (score, model) in scores.iter_mut().zip(self.single_distances(model)?) {
                     *score = rule.score(*score, model);
                 }

@@ -1,4 +1,4 @@
-//! Writes and reads the files of the index of one generation of a dataset. They are written when an operation has ended, or
+//! Writes and reads the files of the index of one generation of a dataset. They are written when an indexing task has ended, or
 //! when the dataset is searched first, and read by later starts. The files contain nothing that is not in the store.
 
 use std::{

@@ -25,14 +25,14 @@ use crate::{
     IndexCache,
     query_run::rank_in_memory,
     ranking::{COSINE_DISTANCE, ClusterRanking},
-    stored_pictures::PictureStore,
+    stored_pictures::StoredPictures,
     table_ranking::TableRanking,
 };
 
 /// The parts of a deployment that a search works with.
 pub struct SearchContext<'a> {
     pub store: &'a Store,
-    pub pictures: &'a PictureStore,
+    pub pictures: &'a StoredPictures,
     pub indexes: &'a IndexCache,
     /// The encoders of the user's own model, if there is one.
     pub model: Option<&'a Encoder>,
@@ -60,13 +60,13 @@ impl SearchContext<'_> {
         };
         let (features, thumbnail) = found.ok_or(RetrievalError::AnchorNotFound)?;
         let vector = features.descriptor.clone();
-        let own = VectorQuery { of: MemberVector::Descriptor, vector };
+        let builtin = VectorQuery { of: MemberVector::Descriptor, vector };
         let distance = match &features.model_vector {
             Some(vector) if self.applied_model()?.is_some() => {
                 let model = VectorQuery { of: MemberVector::Model, vector: vector.clone() };
-                DistanceQuery::Merged { own, model, rule: MergeRule::Weighted }
+                DistanceQuery::Merged { builtin, model, rule: MergeRule::Weighted }
             }
-            _ => DistanceQuery::Single(own),
+            _ => DistanceQuery::Single(builtin),
         };
         Ok(QueryPicture { distance, features, thumbnail })
     }
@@ -82,16 +82,16 @@ impl SearchContext<'_> {
         if space.is_none() && model.is_none() {
             return Err(RetrievalError::NoTextEmbeddings);
         }
-        let own = space.and_then(|space| space.embed(text));
-        let own = own.map(|vector| VectorQuery { of: MemberVector::Embedding, vector });
+        let builtin = space.and_then(|space| space.embed(text));
+        let builtin = builtin.map(|vector| VectorQuery { of: MemberVector::Embedding, vector });
         let by_model = model.map(|model| model.embed_text(text)).transpose();
         let by_model = by_model.map_err(RetrievalError::UnencodableText)?;
         let by_model = by_model.map(|vector| VectorQuery { of: MemberVector::Model, vector });
-        Ok(match (own, by_model) {
-            (Some(own), Some(model)) => {
-                Some(DistanceQuery::Merged { own, model, rule: MergeRule::OwnFirst })
+        Ok(match (builtin, by_model) {
+            (Some(builtin), Some(model)) => {
+                Some(DistanceQuery::Merged { builtin, model, rule: MergeRule::BuiltinFirst })
             }
-            (own, model) => own.or(model).map(DistanceQuery::Single),
+            (builtin, model) => builtin.or(model).map(DistanceQuery::Single),
         })
     }
 
@@ -127,7 +127,7 @@ pub struct SearchQuery {
 
 type SelectedMembers<'a> = Box<dyn Iterator<Item = SelectedMember> + 'a>;
 
-/// The result of a search, wherever it was computed. Its functions fail with [`RetrievalError::Outdated`] if an operation on
+/// The result of a search, wherever it was computed. Its functions fail with [`RetrievalError::Outdated`] if an indexing task on
 /// the dataset has ended since.
 pub enum SearchRanking {
     InMemory(Arc<ClusterRanking>),
@@ -206,7 +206,7 @@ pub enum RetrievalError {
     /// The encoder rejects the text; the message says why.
     UnencodableText(String),
     FullText(SyntaxError),
-    /// An operation ended while the search ran. The next search finds its result.
+    /// An indexing task ended while the search ran. The next search finds its result.
     Outdated,
     Store(StoreError),
     /// The thumbnail of the picture to compare with cannot be read from the bucket.

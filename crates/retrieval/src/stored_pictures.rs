@@ -26,13 +26,13 @@ pub const TASK_LIMIT: Duration = Duration::from_mins(2);
 
 /// Writes pictures where new ones are kept, and reads them from where they are.
 #[derive(Debug)]
-pub struct PictureStore {
+pub struct StoredPictures {
     storage: Arc<LazyStorage>,
     /// `None` if new pictures are kept in the store.
     packs: Option<BucketPacks>,
 }
 
-impl PictureStore {
+impl StoredPictures {
     pub fn new(storage: Arc<LazyStorage>, packs: Option<BucketPacks>) -> Self {
         Self { storage, packs }
     }

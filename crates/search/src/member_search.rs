@@ -78,14 +78,14 @@ pub enum DistanceQuery {
     /// The cosine distance from one vector.
     Single(VectorQuery),
     /// The distances from two vectors, merged.
-    Merged { own: VectorQuery, model: VectorQuery, rule: MergeRule },
+    Merged { builtin: VectorQuery, model: VectorQuery, rule: MergeRule },
 }
 
 impl DistanceQuery {
     pub fn vectors(&self) -> Vec<&VectorQuery> {
         match self {
             Self::Single(query) => vec![query],
-            Self::Merged { own, model, .. } => vec![own, model],
+            Self::Merged { builtin, model, .. } => vec![builtin, model],
         }
     }
 
@@ -94,7 +94,7 @@ impl DistanceQuery {
         match self {
             Self::Single(query) => vec![query],
             Self::Merged { model, rule: MergeRule::Weighted, .. } => vec![model],
-            Self::Merged { own, model, rule: MergeRule::OwnFirst } => vec![own, model],
+            Self::Merged { builtin, model, rule: MergeRule::BuiltinFirst } => vec![builtin, model],
         }
     }
 }
@@ -139,19 +139,19 @@ pub enum MergeRule {
     Weighted,
     /// For texts: captions that match come first, in their order, so that a model cannot make caption search worse. The
     /// model ranks everything else.
-    OwnFirst,
+    BuiltinFirst,
 }
 
 impl MergeRule {
     /// Returns the score of a member. The distance of a missing vector is infinite.
-    pub fn score(self, own: f32, model: f32) -> f32 {
+    pub fn score(self, builtin: f32, model: f32) -> f32 {
         match self {
-            Self::Weighted if model.is_finite() && own.is_finite() => {
-                MODEL_SHARE * model + (1.0 - MODEL_SHARE) * own
+            Self::Weighted if model.is_finite() && builtin.is_finite() => {
+                MODEL_SHARE * model + (1.0 - MODEL_SHARE) * builtin
             }
-            Self::OwnFirst if own < CAPTION_LIMIT => own,
-            Self::OwnFirst if model.is_finite() => CAPTION_LIMIT + MODEL_SCALE * model,
-            Self::Weighted | Self::OwnFirst => own,
+            Self::BuiltinFirst if builtin < CAPTION_LIMIT => builtin,
+            Self::BuiltinFirst if model.is_finite() => CAPTION_LIMIT + MODEL_SCALE * model,
+            Self::Weighted | Self::BuiltinFirst => builtin,
         }
     }
 }
@@ -165,28 +165,28 @@ mod tests {
     #[test]
     fn a_model_changes_neither_the_order_nor_the_place_of_matching_captions() {
         let matching = [0.0, 0.2, 0.59];
-        for own in matching {
+        for builtin in matching {
             for model in [0.0, 0.7, 2.0, NONE] {
                 assert_eq!(
-                    MergeRule::OwnFirst.score(own, model).total_cmp(&own),
+                    MergeRule::BuiltinFirst.score(builtin, model).total_cmp(&builtin),
                     std::cmp::Ordering::Equal
                 );
             }
         }
-        for own in [0.6, 0.7, 1.7, NONE] {
+        for builtin in [0.6, 0.7, 1.7, NONE] {
             let mut last = CAPTION_LIMIT;
             for model in [0.0, 0.1, 0.7, 1.0, 2.0] {
-                let score = MergeRule::OwnFirst.score(own, model);
-                assert!(score >= last && score <= 1.0, "{own} {model} {score}");
+                let score = MergeRule::BuiltinFirst.score(builtin, model);
+                assert!(score >= last && score <= 1.0, "{builtin} {model} {score}");
                 last = score;
             }
         }
-        assert!(!MergeRule::OwnFirst.score(NONE, NONE).is_finite());
+        assert!(!MergeRule::BuiltinFirst.score(NONE, NONE).is_finite());
     }
 
     #[test]
     fn pictures_without_a_vector_of_the_model_keep_our_score() {
-        let score = |own, model| MergeRule::Weighted.score(own, model);
+        let score = |builtin, model| MergeRule::Weighted.score(builtin, model);
         assert!((score(0.4, NONE) - 0.4).abs() < 1e-6);
         assert!((score(0.4, 0.2) - 0.23).abs() < 1e-6);
         assert!((score(0.0, 0.0)).abs() < 1e-6);

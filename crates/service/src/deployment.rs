@@ -33,7 +33,7 @@ use tessera_store::{
     Connection, Store, StoreError, Transaction, applied_model, caption_language,
     dataset::{self, DatasetRecord},
     indexed_files,
-    operation::{self, OperationKind},
+    indexing_task::{self, IndexingTaskKind},
     source,
 };
 
@@ -144,12 +144,12 @@ impl Deployment {
             dataset::upsert(tx, &record)?;
             let has_lost_uploads = source::add_unknown_uploads(tx, id, &uploaded)?;
             let outdated = self.choose_language(tx, &record)? || has_lost_uploads;
-            if operation::find_running(tx, id)?.is_some()
+            if indexing_task::find_running(tx, id)?.is_some()
                 || !(outdated || self.needs_indexing(tx, &record, scan.as_ref())?)
             {
                 return Ok(None);
             }
-            operation::begin(tx, id, OperationKind::Creation, None, false).map(Some)
+            indexing_task::begin(tx, id, IndexingTaskKind::Creation, None, false).map(Some)
         })?;
         if begun.is_some() {
             self.tasks.wake();

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     settings::DeploymentSettings,
-    uploads::{BucketUploads, UploadStore},
+    uploads::{AcceptedUploads, BucketUploads},
 };
 use tessera_media::{
     ingest::{
@@ -18,14 +18,14 @@ use tessera_media::{
     },
     object_storage::{BucketFolder, BucketOriginals, LazyStorage, ObjectUri, StorageError},
 };
-use tessera_retrieval::stored_pictures::{BucketPacks, PictureStore};
+use tessera_retrieval::stored_pictures::{BucketPacks, StoredPictures};
 use tessera_store::Store;
 
 pub struct Originals {
     storage: Arc<LazyStorage>,
-    pub uploads: UploadStore,
+    pub uploads: AcceptedUploads,
     /// The thumbnails, and the pictures of frames.
-    pub pictures: PictureStore,
+    pub pictures: StoredPictures,
 }
 
 impl Originals {
@@ -37,8 +37,8 @@ impl Originals {
             packs = Some(BucketPacks::new(storage.get()?, folder.clone(), store.id()));
             uploads = Some(BucketUploads::new(storage.get()?, folder));
         }
-        let uploads = UploadStore::new(store.uploads_dir(), uploads);
-        let pictures = PictureStore::new(storage.clone(), packs);
+        let uploads = AcceptedUploads::new(store.uploads_dir(), uploads);
+        let pictures = StoredPictures::new(storage.clone(), packs);
         Ok(Self { storage, uploads, pictures })
     }
 

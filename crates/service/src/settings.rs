@@ -11,7 +11,7 @@ use tessera_store::{
 
 #[derive(Clone, Debug)]
 pub struct DeploymentSettings {
-    /// Whether media may be added (`ADD_MEDIA_ENABLED` in the interface document).
+    /// Whether media may be added (`ADD_MEDIA_ENABLED` in the API document).
     pub add_media: bool,
     pub write_access: bool,
     /// Absolute, canonical folders that `process/add_media` may read, besides those of the datasets.
@@ -31,21 +31,21 @@ pub struct DeploymentSettings {
     pub disk: DiskQuota,
     /// Which datasets of a store on a server are searched by the database.
     pub search_tables: SearchTableLimits,
-    /// Operations that this process runs at a time, beside one export; with 0 it runs neither, and workers do.
+    /// Indexing tasks that this process runs at a time, beside one export; with 0 it runs neither, and workers do.
     pub jobs: usize,
-    /// Files of an operation that one worker extracts while others extract further ones.
+    /// Files of an indexing task that one worker extracts while others extract further ones.
     pub range_files: usize,
     /// Most images and frames, or objects, whose neighbor graph and near-duplicates are computed by one worker; those
     /// of more are computed in ranges by all workers that have nothing else to do.
     pub unshared_members: usize,
-    /// Whether the index files of a dataset are written when an operation on it has ended, for searches of this
+    /// Whether the index files of a dataset are written when an indexing task on it has ended, for searches of this
     /// process; otherwise the first search writes them.
     pub prepare_indexes: bool,
     /// Exports that may be waiting or running at a time.
     pub max_unfinished_exports: u64,
     /// How long an export that has ended is kept.
     pub export_retention: Duration,
-    /// Minimum duration of every export and of each status during an operation, so that short ones can be observed.
+    /// Minimum duration of every export and of each status during an indexing task, so that short ones can be observed.
     pub simulated_delay: Duration,
     /// Failures to inject, so that rare states can be observed.
     pub injected_failures: BTreeSet<InjectedFailure>,

@@ -36,7 +36,7 @@ pub fn find(connection: &Connection, dataset: DatasetId) -> Result<CaptionLangua
     CaptionLanguage::from_codes(indexed.as_deref(), chosen.as_deref())
 }
 
-/// Stores which language is chosen; with `None`, it is detected. The index is rebuilt by the next operation.
+/// Stores which language is chosen; with `None`, it is detected. The index is rebuilt by the next indexing task.
 pub fn choose(connection: &Connection, dataset: DatasetId, chosen: Option<Language>) -> Result<()> {
     let indexed = find(connection, dataset)?.indexed;
     upsert(connection, dataset, CaptionLanguage { indexed, chosen })

@@ -18,7 +18,7 @@ pub struct DatasetRecord {
     /// The folder, absolute and canonical.
     pub folder: PathBuf,
     pub status: Status,
-    /// Percent of the running operation.
+    /// Percent of the running indexing task.
     pub progress: u8,
     pub created_at: i64,
     /// The reason for ERROR; safe to send to clients.
@@ -121,7 +121,7 @@ pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> Result<()> {
     source::upsert(connection, dataset.id, &dataset.folder).map(drop)
 }
 
-/// `fatal_error` is the reason for ERROR. The database rejects transitions that the interface does
+/// `fatal_error` is the reason for ERROR. The database rejects transitions that the API does
 /// not define.
 pub fn set_status(
     connection: &Connection,

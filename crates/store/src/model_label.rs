@@ -19,10 +19,10 @@ pub(super) use model_labels;
 
 /// The labels of the dataset, then those of the model that are not among them.
 pub fn with_model_labels<'a>(
-    own: &'a [String],
+    of_dataset: &'a [String],
     by_model: &'a [String],
 ) -> impl Iterator<Item = &'a String> {
-    own.iter().chain(by_model.iter().filter(|label| !own.contains(label)))
+    of_dataset.iter().chain(by_model.iter().filter(|label| !of_dataset.contains(label)))
 }
 
 /// Stores labels by the row of their media item.

@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::operation::BatchOrigin;
+use super::indexing_task::BatchOrigin;
 use tessera_files::staging;
 use tessera_model::DatasetId;
 

@@ -1,13 +1,13 @@
-//! How many operations and exports are unfinished, and since when.
+//! How many indexing tasks and exports are unfinished, and since when.
 
-use super::{Connection, Result, Row, operation::OperationKind, params, query, store_now};
+use super::{Connection, Result, Row, indexing_task::IndexingTaskKind, params, query, store_now};
 
-/// The name of exports among the kinds of operations.
+/// The name of exports among the kinds of indexing tasks.
 const EXPORT: &str = "EXPORT";
 
-const OPERATIONS: &str = "SELECT count(*), count(lease.task), min(created_at),
-                                 min(CASE WHEN lease.task IS NULL THEN created_at END) FROM operation
-                          LEFT JOIN lease ON task = 'operation/' || row AND expires_at > ?1
+const INDEXING_TASKS: &str = "SELECT count(*), count(lease.task), min(created_at),
+                                 min(CASE WHEN lease.task IS NULL THEN created_at END) FROM indexing_task
+                          LEFT JOIN lease ON task = 'indexing/' || row AND expires_at > ?1
                           WHERE stage = 'RUNNING' AND kind = ?2";
 const EXPORTS: &str = "SELECT count(*), count(lease.task), min(created_at),
                               min(CASE WHEN lease.task IS NULL THEN created_at END)
@@ -33,10 +33,10 @@ pub struct UnfinishedTasks {
 pub fn unfinished_tasks(connection: &Connection) -> Result<Vec<UnfinishedTasks>> {
     let now = store_now(connection)?;
     let mut tasks = Vec::new();
-    for kind in OperationKind::ALL {
+    for kind in IndexingTaskKind::ALL {
         let values = params![now, kind.as_str()];
         let read = |row: &Row| read_tasks(kind.as_str(), row);
-        tasks.push(query::one(connection, OPERATIONS, values, read)?);
+        tasks.push(query::one(connection, INDEXING_TASKS, values, read)?);
     }
     tasks.push(query::one(connection, EXPORTS, params![now], |row| read_tasks(EXPORT, row))?);
     Ok(tasks)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tessera_client::{
-    AuthMethod, BaseUrl, Client, ClientPolicy, Credentials, Endpoint, RequestRecorder,
+    AuthMethod, BaseUrl, Client, ClientPolicy, Credentials, RequestRecorder, ServiceConfig,
 };
 use tessera_model::{DatasetId, ExportTaskId};
 
@@ -56,6 +56,6 @@ pub fn on_premises(url: &str, policy: ClientPolicy) -> Client {
 }
 
 fn client(url: &str, access: AuthMethod, policy: ClientPolicy) -> Client {
-    let endpoint = Endpoint::new(BaseUrl::parse(url).unwrap(), access).unwrap();
-    Client::with_policy(endpoint, policy).unwrap()
+    let service = ServiceConfig::new(BaseUrl::parse(url).unwrap(), access).unwrap();
+    Client::with_policy(service, policy).unwrap()
 }

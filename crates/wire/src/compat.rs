@@ -1,4 +1,4 @@
-//! The responses to calls that public clients make although the interface document does not list them.
+//! The responses to calls that public clients make although the API document does not list them.
 
 use serde::Serialize;
 use utoipa::ToSchema;

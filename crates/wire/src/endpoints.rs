@@ -1,7 +1,7 @@
-//! The endpoints as data: the path and the parameters of each operation, its purpose, and whether its request may be
+//! The endpoints as data: the path and the parameters of each, its purpose, and whether its request may be
 //! sent again.
 //!
-//! Three rules apply to all operations, whatever the retry table says. A request may be retried if no part of it was
+//! Three rules apply to all endpoints, whatever the retry table says. A request may be retried if no part of it was
 //! sent. After a 401, one new token and one replay are allowed, because the service checks the token before it does
 //! anything. Rejections (400, 403, 404, 409, 422) are never retried.
 //!
@@ -59,9 +59,9 @@ pub const DATASET_ID: &str = "dataset_id";
 /// The path parameter that names a media item.
 pub const MEDIA_ID: &str = "media_id";
 
-/// An operation that a client can request. A client test runs every operation against every fault.
+/// An endpoint that a client can request. A client test runs every endpoint against every fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ApiOperation {
+pub enum Endpoint {
     Datasets,
     Dataset,
     Explore,
@@ -85,7 +85,7 @@ pub enum ApiOperation {
 
 #[derive(Clone, Copy, Debug)]
 pub struct RetryRule {
-    /// What the operation does, phrased to follow "cannot".
+    /// What a request of the endpoint does, phrased to follow "cannot".
     pub purpose: &'static str,
     /// The error text for a 404.
     pub not_found_text: &'static str,
@@ -94,7 +94,7 @@ pub struct RetryRule {
     pub max_attempts: u32,
 }
 
-/// The number of attempts if no connection can be made. Any operation may retry then, because nothing was sent.
+/// The number of attempts if no connection can be made. Any request may be sent again then, because nothing was sent.
 pub const MAX_UNSENT_ATTEMPTS: u32 = 3;
 
 impl RetryRule {
@@ -104,7 +104,7 @@ impl RetryRule {
     }
 }
 
-impl ApiOperation {
+impl Endpoint {
     pub fn retry_rule(self) -> RetryRule {
         const DATASET: &str = "dataset not found, or no access to it";
         let (purpose, not_found_text, max_attempts) = match self {
@@ -127,12 +127,12 @@ impl ApiOperation {
         RetryRule { purpose, not_found_text, max_attempts }
     }
 
-    /// Whether the operation follows a link to any host, without login.
+    /// Whether the endpoint is a link to any host, without login.
     pub fn follows_link(self) -> bool {
         matches!(self, Self::Picture | Self::Download)
     }
 
-    /// Returns what `status` means in the response of the operation.
+    /// Returns what `status` means in the response of the endpoint.
     pub fn status_field(self) -> StatusField {
         match self {
             Self::Datasets

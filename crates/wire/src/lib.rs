@@ -1,7 +1,7 @@
 //! The bodies of the API, each described once. A body has one file with the struct that the service sends, the lenient
 //! reader of what other services send, and the JSON schema of input.
 //!
-//! The service sends the `*Body` types, which follow the interface document exactly, and commands print the same types.
+//! The service sends the `*Body` types, which follow the API document exactly, and commands print the same types.
 //! Some fields of these types are optional although the service always sends them, because a command prints null for
 //! what it did not receive. The client reads with the `read_*` functions in the same files, which are lenient where the
 //! document is vague. The contract tests compare writers and readers with hand-written bytes, so that a mistake in both

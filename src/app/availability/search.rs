@@ -106,7 +106,7 @@ pub(in crate::app) fn query_reason(app: &App, action: Action) -> Option<String> 
             unless(!diagnostics(app).is_empty(), "the query has nothing to check; a adds a filter")
         }),
         Action::SaveView => dataset_open(app)
-            .or_else(|| app.store.saved_views_unavailable())
+            .or_else(|| app.service_data.saved_views_unavailable())
             .or_else(|| app.query.draft(&app.results).filters().err()),
         Action::ToggleFilter | Action::DeleteFilter => unless(
             app.query.draft(&app.results).selected_row().is_some(),

@@ -19,7 +19,7 @@ use tessera_model::{
 
 use crate::{
     app::{
-        Level, LoadedState, LoginState, Outbox, Pane, Remote, Store, Uptime,
+        Level, LoadedState, LoginState, Outbox, Pane, Remote, ServiceData, Uptime,
         overlay::add_media::AddMediaForm, pane::moved_cursor,
     },
     command_lines::addition_job,
@@ -134,24 +134,30 @@ impl Jobs {
         dataset: (DatasetId, SafeText),
         addition: MediaAddition,
         folders: &[PathBuf],
-        store: &Store,
+        service_data: &ServiceData,
         login: &LoginState,
         outbox: &mut Outbox,
     ) -> JobId {
-        let free = self.can_start_operation(dataset.0, Operation::AddMedia, store, login);
+        let free = self.can_start_operation(dataset.0, Operation::AddMedia, service_data, login);
         let kind = JobKind::AddMedia(addition_job(&addition, folders));
         let id = self.create(dataset, kind, outbox);
         if free {
-            self.upload(id, addition, store, outbox);
+            self.upload(id, addition, service_data, outbox);
         } else {
             self.transition(id, |job| job.queue(addition), outbox);
         }
         id
     }
 
-    fn upload(&mut self, id: JobId, addition: MediaAddition, store: &Store, outbox: &mut Outbox) {
+    fn upload(
+        &mut self,
+        id: JobId,
+        addition: MediaAddition,
+        service_data: &ServiceData,
+        outbox: &mut Outbox,
+    ) {
         let Some(dataset) = self.get(id).map(|job| job.dataset) else { return };
-        let before = store.dataset(dataset).cloned();
+        let before = service_data.dataset(dataset).cloned();
         if self.transition(id, |job| job.start_upload(before.as_ref()), outbox).is_some() {
             outbox.send(Lane::Upload(id), Request::AddMedia(dataset, addition));
         }
@@ -160,13 +166,13 @@ impl Jobs {
     pub(in crate::app) fn start_reindex(
         &mut self,
         dataset: (DatasetId, SafeText),
-        store: &Store,
+        service_data: &ServiceData,
         outbox: &mut Outbox,
     ) {
         let (key, request) = (dataset.0, Request::Reindex(dataset.0));
         let id = self.start(dataset, JobKind::Reindex, request, outbox);
         if let Some(job) = self.by_id.get_mut(&id) {
-            job.track(store.dataset(key));
+            job.track(service_data.dataset(key));
         }
     }
 
@@ -174,10 +180,10 @@ impl Jobs {
         &self,
         dataset: DatasetId,
         operation: Operation,
-        store: &Store,
+        service_data: &ServiceData,
         login: &LoginState,
     ) -> bool {
-        let status = store.dataset(dataset).map(|dataset| &dataset.status);
+        let status = service_data.dataset(dataset).map(|dataset| &dataset.status);
         let denied = status.and_then(|status| status.allows(operation).denial_reason()).is_some();
         let busy = self.iter().any(|job| {
             job.dataset == dataset
@@ -189,7 +195,7 @@ impl Jobs {
     /// Sends the queued additions whose dataset has become free, oldest first.
     pub(in crate::app) fn send_queued(
         &mut self,
-        store: &Store,
+        service_data: &ServiceData,
         login: &LoginState,
         outbox: &mut Outbox,
     ) {
@@ -198,8 +204,8 @@ impl Jobs {
             _ => None,
         });
         for (id, dataset, addition) in queued.collect::<Vec<_>>() {
-            if self.can_start_operation(dataset, Operation::AddMedia, store, login) {
-                self.upload(id, addition, store, outbox);
+            if self.can_start_operation(dataset, Operation::AddMedia, service_data, login) {
+                self.upload(id, addition, service_data, outbox);
             }
         }
     }
@@ -228,7 +234,11 @@ impl Jobs {
     }
 
     /// Stops what this program does for the selected job.
-    pub(in crate::app) fn stop_watching(&mut self, store: &mut Store, outbox: &mut Outbox) {
+    pub(in crate::app) fn stop_watching(
+        &mut self,
+        service_data: &mut ServiceData,
+        outbox: &mut Outbox,
+    ) {
         let Some(id) = self.selected().map(|job| job.id) else { return };
         let lane = match self.get(id).map(Job::state) {
             Some(JobState::Downloading(..)) => Lane::Download(id),
@@ -238,7 +248,7 @@ impl Jobs {
         let Some(message) = self.transition(id, Job::stop_watching, outbox) else { return };
         // The service may have changed the dataset, so the datasets are loaded again.
         if matches!(self.get(id).map(Job::state), Some(JobState::Uncertain(_))) {
-            store.datasets.invalidate();
+            service_data.datasets.invalidate();
         }
         outbox.cancel(lane);
         outbox.notify(Level::Success, message);
@@ -325,7 +335,7 @@ impl Jobs {
     pub(in crate::app) fn jobs_loaded(
         &mut self,
         result: LoadedState,
-        store: &mut Store,
+        service_data: &mut ServiceData,
         outbox: &mut Outbox,
     ) {
         let value = match result {
@@ -334,17 +344,19 @@ impl Jobs {
         };
         let is_first = self.loaded.value().is_none();
         self.loaded.finish(outbox.now, Ok(()));
-        let (own, other_instances) = match value {
-            Some(StateValue::Jobs { own, other_instances }) => (own, other_instances),
+        let (this_instance, other_instances) = match value {
+            Some(StateValue::Jobs { this_instance, other_instances }) => {
+                (this_instance, other_instances)
+            }
             _ => (Vec::new(), Vec::new()),
         };
         let selected = self.selected().map(|job| job.id);
-        let resumed = self.adopt(own, other_instances);
+        let resumed = self.adopt(this_instance, other_instances);
         self.select(selected);
         if resumed.is_empty() {
             return;
         }
-        store.datasets.invalidate();
+        service_data.datasets.invalidate();
         let origin = if is_first { "from the last run" } else { "of a command" };
         if let Some(summary) = self.resumed_jobs_summary(&resumed, origin) {
             outbox.notify(Level::Success, summary);
@@ -369,8 +381,8 @@ impl Jobs {
     /// Saves the jobs that have changed. Saving is the first effect of an event, so that after a
     /// crash no later effect is missing from the saved jobs.
     pub(in crate::app) fn save(&mut self, outbox: &mut Outbox) {
-        let Some(own) = self.changed_records() else { return };
-        let value = StateValue::Jobs { own, other_instances: Vec::new() };
+        let Some(this_instance) = self.changed_records() else { return };
+        let value = StateValue::Jobs { this_instance, other_instances: Vec::new() };
         outbox.send_first(Lane::SaveState(StateKey::Jobs), Request::SaveState(value));
     }
 }

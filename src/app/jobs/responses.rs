@@ -5,7 +5,9 @@ use tessera_model::{Archive, ExportTask, Failure, FailureKind, SafeText, text::c
 use tessera_wire::add_media::Accepted;
 
 use crate::{
-    app::{Baskets, Effect, Job, Jobs, Level, LoginState, Outbox, Pane, Screen, Setup, Store},
+    app::{
+        Baskets, Effect, Job, Jobs, Level, LoginState, Outbox, Pane, Screen, ServiceData, Setup,
+    },
     config::NotificationMethod,
     job::{JobId, JobState},
 };
@@ -15,10 +17,10 @@ impl Jobs {
         &mut self,
         id: JobId,
         accepted: Accepted,
-        store: &mut Store,
+        service_data: &mut ServiceData,
         outbox: &mut Outbox,
     ) {
-        store.datasets.invalidate();
+        service_data.datasets.invalidate();
         let clock = outbox.clock();
         self.transition(id, |job| job.operation_accepted(clock, accepted), outbox);
     }
@@ -27,7 +29,7 @@ impl Jobs {
         &mut self,
         id: JobId,
         task: ExportTask,
-        store: &mut Store,
+        service_data: &mut ServiceData,
         baskets: &mut Baskets,
         setup: &Setup,
         outbox: &mut Outbox,
@@ -37,7 +39,7 @@ impl Jobs {
         match self.get(id).map(Job::state) {
             Some(JobState::Failed(failure, _)) => {
                 let failure = failure.clone();
-                self.export_failed(id, &failure, store, baskets, outbox);
+                self.export_failed(id, &failure, service_data, baskets, outbox);
             }
             Some(JobState::ExportReady(_)) => self.export_ready(id, setup, outbox),
             _ => {}
@@ -48,14 +50,14 @@ impl Jobs {
         &mut self,
         id: JobId,
         failure: &Failure,
-        store: &mut Store,
+        service_data: &mut ServiceData,
         baskets: &mut Baskets,
         outbox: &mut Outbox,
     ) {
         let now = outbox.now;
         self.transition(id, |job| job.poll_failed(now, failure.clone()), outbox);
         if self.get(id).is_some_and(|job| matches!(job.state(), JobState::Failed(..))) {
-            self.export_failed(id, failure, store, baskets, outbox);
+            self.export_failed(id, failure, service_data, baskets, outbox);
         }
     }
 
@@ -63,7 +65,7 @@ impl Jobs {
         &mut self,
         id: JobId,
         failure: &Failure,
-        store: &mut Store,
+        service_data: &mut ServiceData,
         baskets: &mut Baskets,
         outbox: &mut Outbox,
     ) {
@@ -72,7 +74,7 @@ impl Jobs {
         let dataset = job.dataset;
         // What is stored about the dataset was out of date.
         if matches!(failure.kind, FailureKind::Conflict | FailureKind::NotFound) {
-            store.datasets.invalidate();
+            service_data.datasets.invalidate();
         }
         if of_selection && failure.kind == FailureKind::NotFound {
             baskets.flag_stale(dataset, outbox);
@@ -112,7 +114,7 @@ impl Jobs {
 
     pub(in crate::app) fn advance_dataset_jobs(
         &mut self,
-        store: &Store,
+        service_data: &ServiceData,
         login: &LoginState,
         setup: &Setup,
         outbox: &mut Outbox,
@@ -120,7 +122,7 @@ impl Jobs {
         let clock = outbox.clock();
         let mut ends = Vec::new();
         for job in self.by_id.values_mut() {
-            if let Some(dataset) = store.dataset(job.dataset) {
+            if let Some(dataset) = service_data.dataset(job.dataset) {
                 ends.extend(job.dataset_observed(clock, dataset));
             }
         }
@@ -130,7 +132,7 @@ impl Jobs {
                 Err(text) => outbox.notify(Level::Error, text),
             }
         }
-        self.send_queued(store, login, outbox);
+        self.send_queued(service_data, login, outbox);
     }
 
     /// Runs after every event. Adds the new states to the histories, announces the jobs that ended,

@@ -4,7 +4,7 @@
 use ratatui::layout::Rect;
 use tessera_model::{
     JobKind, SafeText,
-    operation_tracker::OperationTracker,
+    task_tracker::TaskTracker,
     text::{count_with_noun, format_bytes, format_duration},
 };
 use unicode_width::UnicodeWidthStr;
@@ -165,8 +165,7 @@ pub fn job_summary(job: &Job) -> String {
 }
 
 fn added_text(job: &Job) -> String {
-    let added =
-        job.tracker().and_then(OperationTracker::added_media_count).filter(|added| *added > 0);
+    let added = job.tracker().and_then(TaskTracker::added_media_count).filter(|added| *added > 0);
     let items = |added| count_with_noun(added, "media item", "media items");
     added.map_or_else(String::new, |added| format!("+{} · ", items(added)))
 }

@@ -18,7 +18,7 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Store,
+        App, ServiceData,
         overlay::{
             Dialog, DrawContext, KeyResult,
             fields::{self, edit, expand_path, split_words},
@@ -298,7 +298,7 @@ impl Dialog for AddMediaForm {
             dataset,
             addition,
             &folders,
-            &app.store,
+            &app.service_data,
             &app.login,
             &mut app.outbox,
         );
@@ -355,7 +355,7 @@ impl AddMediaForm {
     }
 }
 
-impl Store {
+impl ServiceData {
     pub fn add_media_blocked(&self, dataset: DatasetId) -> Option<&str> {
         let status = &self.dataset(dataset)?.status;
         status.allows(Operation::AddMedia).denial_reason().map(|_| status.as_str())
@@ -529,7 +529,7 @@ fn draw_optional_field(
 fn check_lines(ctx: &DrawContext, form: &AddMediaForm) -> Vec<Line<'static>> {
     let theme = ctx.theme;
     let mut lines: Vec<(String, Style)> = Vec::new();
-    if let Some(status) = ctx.app.store().add_media_blocked(form.dataset) {
+    if let Some(status) = ctx.app.service_data().add_media_blocked(form.dataset) {
         let text = format!("the dataset is {status}; Enter adds the media as soon as possible");
         lines.push((text, theme.moving));
     }

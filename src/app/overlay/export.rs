@@ -259,7 +259,7 @@ const FIELD_COLUMN: u16 = 14;
 const MAX_ENTRIES: usize = 150;
 
 fn draw_dataset(rows: &mut FormRows<App>, form: &ExportForm) {
-    let dataset = rows.ctx.app.store.dataset(form.dataset);
+    let dataset = rows.ctx.app.service_data.dataset(form.dataset);
     let count = dataset.and_then(|dataset| dataset.n_images);
     let count = count.map(|count| grouped_with_noun(count, "image", "images"));
     let count = count.unwrap_or_else(|| "the whole dataset".to_owned());

@@ -89,13 +89,16 @@ impl FactSheet {
 
     /// Shows all fields that the service sent, known or not, and the observed status changes.
     pub(in crate::app) fn show_record(app: &mut App, id: DatasetId, fields: Vec<RecordField>) {
-        let name = app.store.dataset(id).map_or_else(|| id.to_string(), |it| it.name.to_string());
+        let name =
+            app.service_data.dataset(id).map_or_else(|| id.to_string(), |it| it.name.to_string());
         let mut sheet = FactSheet::new(format!("Record of {name}"));
         for RecordField { name, value } in fields {
             let zone = if name.as_str() == "created_at" { "  (zone not given)" } else { "" };
             sheet = sheet.fact(name.as_str(), format!("{value}{zone}"));
         }
-        if let Some(past) = app.store.observed.get(id).filter(|past| !past.changes.is_empty()) {
+        if let Some(past) =
+            app.service_data.observed.get(id).filter(|past| !past.changes.is_empty())
+        {
             sheet = sheet.fact("", "").fact("seen by this program", "");
             for change in past.changes.iter().rev() {
                 let age = format_age(app.outbox.now.saturating_sub(change.seen_at));

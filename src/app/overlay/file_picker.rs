@@ -77,7 +77,7 @@ pub struct FilePickerAreas {
 
 impl FilePicker {
     pub fn listing<'a>(&self, app: &'a App) -> Option<&'a Remote<FolderListing>> {
-        app.store.folder_listing(&self.path.folder(app.setup.home_dir.as_deref()))
+        app.service_data.folder_listing(&self.path.folder(app.setup.home_dir.as_deref()))
     }
 
     /// Returns the completions of the typed path. While nothing is typed, the query images of this run come first.
@@ -244,7 +244,7 @@ impl Dialog for FilePicker {
 impl FilePicker {
     pub(in crate::app) fn open(app: &mut App) {
         // An earlier listing may be out of date.
-        app.store.folder = None;
+        app.service_data.folder = None;
         app.overlays.open(FilePicker::default());
     }
 

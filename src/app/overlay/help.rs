@@ -85,7 +85,7 @@ const GLOSSARY: [(&str, &str); 17] = [
     ("PARTIAL INDEX", "added media are not clustered yet; run a reindex"),
     ("READ ONLY", "media are being added; no changes until that is done"),
     ("INDEXING", "the clusters are being computed"),
-    ("ERROR", "the last operation failed; the record (i) may contain the reason"),
+    ("ERROR", "the last task failed; the record (i) may contain the reason"),
     ("cluster", "similar media; up to nine of them are shown as previews"),
     ("granularity", "how fine the clusters are: 0 the finest, 4 the coarsest"),
     ("score", "the distance from the query: lower is closer"),
@@ -96,7 +96,7 @@ const GLOSSARY: [(&str, &str); 17] = [
     ("filter", "a condition on media items; all enabled filters must match"),
     ("enrichment", "models run over a dataset: captions, labels, objects"),
     ("basket", "the selection of a dataset, saved until you clear it"),
-    ("job", "a long operation of the service; it continues when you quit"),
+    ("job", "a long task of the service; it continues when you quit"),
     ("seen 09:12", "last value; the service no longer reports one"),
 ];
 

@@ -52,8 +52,8 @@ fn log_entries(
     let requests = wanted.take(limit).map(|(at, each)| (*at, request_entry(each)));
     let notifications = app.outbox.notifications.history();
     let notifications = notifications.take(limit).map(|(at, each)| (*at, notification_entry(each)));
-    let changes = app.store.dataset_list().iter().flat_map(|dataset| {
-        let past = app.store.observed.get(dataset.id);
+    let changes = app.service_data.dataset_list().iter().flat_map(|dataset| {
+        let past = app.service_data.observed.get(dataset.id);
         past.into_iter()
             .flat_map(|past| past.changes.iter().rev().take(limit))
             .map(|change| (change.seen_at, status_change_entry(&dataset.name, change)))

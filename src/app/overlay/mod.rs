@@ -231,9 +231,9 @@ impl App {
 
     /// Accepts a dialog at once, or after the status of its dataset is loaded.
     fn submit_dialog(&mut self, dialog: Box<dyn Dialog>) {
-        let age = self.outbox.now.saturating_sub(self.store.datasets.updated_at());
+        let age = self.outbox.now.saturating_sub(self.service_data.datasets.updated_at());
         if dialog.operation().is_some() && age > MAX_STATUS_AGE {
-            self.store.datasets.invalidate();
+            self.service_data.datasets.invalidate();
             self.overlays.submit_pending = true;
             self.overlays.open = Some(dialog);
         } else {
@@ -248,7 +248,7 @@ impl App {
         }
         let Some(dialog) = self.overlays.open.take() else { return };
         let refusal = dialog.operation().and_then(|(dataset, operation)| {
-            availability::status_denial(self.store.dataset(dataset)?, operation)
+            availability::status_denial(self.service_data.dataset(dataset)?, operation)
         });
         match refusal {
             None => dialog.accept(self),
@@ -279,7 +279,7 @@ impl DrawContext<'_> {
         canvas: Canvas,
     ) -> Option<Rect> {
         let mut error = "";
-        match self.app.store.pictures.get(&view, canvas) {
+        match self.app.service_data.pictures.get(&view, canvas) {
             Some(Ok(thumbnail)) => {
                 let covered = self.layer.place(self.buf, area, (view, canvas), thumbnail);
                 // A picture that covers no cells cannot be drawn beside a dialog.

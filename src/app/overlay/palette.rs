@@ -103,7 +103,7 @@ impl Palette {
         let mut items: Vec<_> = actions.map(|&action| Palette::action(app, action)).collect();
         // The sort is stable, so actions that were never picked stay in the order of the help.
         items.sort_by_key(|item| Reverse(item.picked));
-        items.extend(app.store.dataset_list().iter().map(|dataset| {
+        items.extend(app.service_data.dataset_list().iter().map(|dataset| {
             PickItem::new(Command::OpenDataset(dataset.id), format!("ds {}", dataset.name))
                 .note(dataset.status.as_str())
         }));
@@ -111,9 +111,9 @@ impl Palette {
         items.extend((0..tabs).map(|tab| {
             PickItem::new(Command::OpenTab(tab), format!("tab {}", tab + 1)).note("of the results")
         }));
-        items.extend(app.store.saved_views().iter().map(|view| {
+        items.extend(app.service_data.saved_views().iter().map(|view| {
             PickItem::new(Command::OpenView(view.name.clone()), format!("view {}", view.name))
-                .note(app.store.describe_view(view))
+                .note(app.service_data.describe_view(view))
         }));
         items.extend(app.setup.profiles.iter().map(|profile| {
             let open = Command::OpenDeployment(Destination::Profile(profile.name.clone()));

@@ -381,7 +381,7 @@ impl RegionPicker {
     /// Returns the newest picture that is loaded, because the region may move faster than pictures are made.
     pub fn displayed_picture(&self, app: &App) -> PictureView {
         let (requested, canvas) = (self.requested_picture(), Self::canvas(app));
-        let pictures = &app.store.pictures;
+        let pictures = &app.service_data.pictures;
         match pictures.get(&requested, canvas) {
             Some(_) => requested,
             None => pictures.most_recent_variant(&requested, canvas).cloned().unwrap_or(requested),
@@ -404,7 +404,8 @@ impl RegionPicker {
 
     /// Returns the size of the picture in pixels, once the picture is loaded.
     pub fn picture_size(&self, app: &App) -> Option<(u32, u32)> {
-        let picture = app.store.pictures.get(&self.displayed_picture(app), Self::canvas(app));
+        let picture =
+            app.service_data.pictures.get(&self.displayed_picture(app), Self::canvas(app));
         picture.and_then(|picture| picture.as_ref().ok()).map(|thumbnail| thumbnail.original)
     }
 

@@ -37,13 +37,17 @@ impl Dialog for ReindexConfirmation {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        app.jobs.start_reindex((self.dataset, self.dataset_name), &app.store, &mut app.outbox);
+        app.jobs.start_reindex(
+            (self.dataset, self.dataset_name),
+            &app.service_data,
+            &mut app.outbox,
+        );
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, &format!("Reindex {}", self.dataset_name));
         let (app, theme) = (ctx.app, ctx.theme);
-        let count = app.store.dataset(self.dataset).and_then(|dataset| dataset.n_images);
+        let count = app.service_data.dataset(self.dataset).and_then(|dataset| dataset.n_images);
         let count = count.map(|count| grouped_with_noun(count, "image", "images"));
         let count = count.unwrap_or_else(|| "all media".to_owned());
         let has_selection =

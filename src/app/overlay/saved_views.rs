@@ -9,7 +9,7 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Level, LoadedState, Outbox, Pane, QueryImage, Store,
+        App, Level, LoadedState, Outbox, Pane, QueryImage, ServiceData,
         basket::count_with_noun,
         overlay::{
             Dialog, DrawContext, KeyResult,
@@ -68,15 +68,17 @@ impl Dialog for ViewNameInput {
             return;
         }
         let view = match &self.renamed_from {
-            Some(old) => app.store.saved_views().iter().find(|view| view.name == *old).cloned(),
+            Some(old) => {
+                app.service_data.saved_views().iter().find(|view| view.name == *old).cloned()
+            }
             None => view_to_save(app, self.any_dataset),
         };
         let Some(view) = view else { return };
-        let mut views = app.store.saved_views().to_vec();
+        let mut views = app.service_data.saved_views().to_vec();
         views.retain(|saved| Some(&saved.name) != self.renamed_from.as_ref());
         app.outbox.notify(Level::Success, format!("saved the view “{name}”; W opens it"));
         SavedView { name, ..view }.insert_into(&mut views);
-        app.store.store_views(views, &mut app.outbox);
+        app.service_data.store_views(views, &mut app.outbox);
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -84,7 +86,7 @@ impl Dialog for ViewNameInput {
         let inside = ctx.dialog(area, if is_new { "Save as a view" } else { "Rename the view" });
         let theme = ctx.theme;
         let name = self.trimmed_name();
-        let is_taken = ctx.app.store().saved_views().iter().any(|view| view.name == name);
+        let is_taken = ctx.app.service_data().saved_views().iter().any(|view| view.name == name);
         let replaces = is_taken && self.renamed_from.as_ref() != Some(&name);
         let (footer, scroll) = (&[][..], ScrollState::default());
         ctx.form(inside, &FormOptions { column: FIELD_COLUMN, footer, scroll }, |rows| {
@@ -102,7 +104,7 @@ impl Dialog for ViewNameInput {
     }
 }
 
-impl Store {
+impl ServiceData {
     pub fn saved_views(&self) -> &[SavedView] {
         self.views.value().map_or(&[], Vec::as_slice)
     }
@@ -146,7 +148,8 @@ impl Store {
 pub fn needs_saved_views(app: &App) -> bool {
     let listed = lists_saved_views(app) || app.overlays.dialog::<Palette>().is_some();
     let awaited = app.setup.initial_view.is_some() && app.results.view().is_some();
-    (listed || awaited || app.panes.focus == Pane::Query) && app.store.views.due(None).is_some()
+    (listed || awaited || app.panes.focus == Pane::Query)
+        && app.service_data.views.due(None).is_some()
 }
 
 pub(in crate::app) fn saved_views_loaded(app: &mut App, result: LoadedState) {
@@ -155,9 +158,9 @@ pub(in crate::app) fn saved_views_loaded(app: &mut App, result: LoadedState) {
         // Only views are stored under this key.
         _ => Vec::new(),
     });
-    app.store.views.finish(app.outbox.now, views);
+    app.service_data.views.finish(app.outbox.now, views);
     if let Some(name) = app.setup.initial_view.take() {
-        if app.store.saved_views().iter().any(|view| view.name == name) {
+        if app.service_data.saved_views().iter().any(|view| view.name == name) {
             open_saved_view(app, &name);
         } else {
             app.outbox.notify(Level::Warning, format!("unknown view: {name}"));
@@ -176,22 +179,22 @@ fn lists_saved_views(app: &App) -> bool {
 }
 
 pub(in crate::app) fn open_saved_views(app: &mut App) {
-    let title = match app.store.saved_views_unavailable() {
+    let title = match app.service_data.saved_views_unavailable() {
         Some(reason) => format!("Saved views: {reason}"),
         None => "Saved views; w in the query builder saves one".to_owned(),
     };
     let item = |view: &SavedView| {
         PickItem::new(Command::OpenView(view.name.clone()), view.name.as_str())
-            .note(app.store.describe_view(view))
+            .note(app.service_data.describe_view(view))
     };
-    let items = app.store.saved_views().iter().map(item).collect();
+    let items = app.service_data.saved_views().iter().map(item).collect();
     CommandList::open(app, ListKind::Views, &title, items);
 }
 
 pub(in crate::app) fn delete_view(app: &mut App, name: &SafeText) {
-    let mut views = app.store.saved_views().to_vec();
+    let mut views = app.service_data.saved_views().to_vec();
     views.retain(|view| view.name != *name);
-    app.store.store_views(views, &mut app.outbox);
+    app.service_data.store_views(views, &mut app.outbox);
     open_saved_views(app);
 }
 
@@ -218,7 +221,7 @@ fn view_to_save(app: &App, any_dataset: bool) -> Option<SavedView> {
 /// Runs a saved view. Its query image is uploaded again, because the service may have dropped it.
 pub(in crate::app) fn open_saved_view(app: &mut App, name: &SafeText) {
     let (Some(view), Some(open)) = (
-        app.store.saved_views().iter().find(|view| view.name == *name).cloned(),
+        app.service_data.saved_views().iter().find(|view| view.name == *name).cloned(),
         app.results.view().map(|view| view.search.dataset),
     ) else {
         return;

@@ -64,7 +64,7 @@ impl Dialog for FilterInput {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let (app, theme) = (ctx.app, ctx.theme);
         let (left, all) = match self.pane {
-            Pane::Datasets => (app.visible_datasets().len(), app.store.dataset_list().len()),
+            Pane::Datasets => (app.visible_datasets().len(), app.service_data.dataset_list().len()),
             _ => (
                 app.results.visible_clusters().len(),
                 app.results.page().map_or(0, |page| page.clusters.len()),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use tessera_model::{DatasetId, FailureKind, Query, Search, Status};
 
-use crate::app::{Level, Outbox, PageCache, QueryImage, RecentImages, Store, Tabs, View};
+use crate::app::{Level, Outbox, PageCache, QueryImage, RecentImages, ServiceData, Tabs, View};
 
 #[derive(Debug, Default)]
 pub struct Results {
@@ -91,10 +91,10 @@ impl Results {
 }
 
 impl Results {
-    pub fn needs_query(&self, store: &Store) -> bool {
+    pub fn needs_query(&self, service_data: &ServiceData) -> bool {
         let search = self.view().map(|view| &view.search);
         let browses = search.is_some_and(|search| {
-            let is_listed = store.dataset(search.dataset).is_some();
+            let is_listed = service_data.dataset(search.dataset).is_some();
             let is_first = search.filters.is_empty() && search.page == 0;
             search.query == Query::Browse && is_first && is_listed
         });
@@ -108,10 +108,10 @@ impl Results {
     pub(in crate::app) fn warn_unclustered(
         &mut self,
         id: DatasetId,
-        store: &Store,
+        service_data: &ServiceData,
         outbox: &mut Outbox,
     ) {
-        let partial = store.dataset(id).filter(|set| set.status == Status::PartialIndex);
+        let partial = service_data.dataset(id).filter(|set| set.status == Status::PartialIndex);
         let Some(name) = partial.map(|dataset| dataset.name.clone()) else { return };
         if self.partial_index_warned.insert(id) {
             let text = format!(

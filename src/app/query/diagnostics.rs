@@ -144,7 +144,7 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
 pub fn missing_enrichment(app: &App, models: &[EnrichmentModel]) -> Option<String> {
     enrichment::missing_model_warning(
         models,
-        app.store.enrichment(app.results.view()?.search.dataset),
+        app.service_data.enrichment(app.results.view()?.search.dataset),
     )
 }
 

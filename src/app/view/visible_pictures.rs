@@ -5,7 +5,7 @@ use tessera_model::{Link, PictureSource, Preview};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol};
 
 use crate::{
-    app::{App, Outbox, Store, areas::DetailLayout},
+    app::{App, Outbox, ServiceData, areas::DetailLayout},
     message::{Lane, Request},
 };
 
@@ -68,7 +68,7 @@ pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
     pictures
 }
 
-impl Store {
+impl ServiceData {
     pub(in crate::app) fn request_picture(&mut self, picture: VisiblePicture, outbox: &mut Outbox) {
         let lane = picture.lane();
         let VisiblePicture { view, source, compared_with, canvas } = picture;

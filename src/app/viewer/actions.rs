@@ -193,8 +193,8 @@ impl App {
             Action::Last => self.step_in_list(isize::MAX / 2),
             Action::NextPicture => self.step_viewer(1),
             Action::PreviousPicture => self.step_viewer(-1),
-            Action::PreviousFrame => self.results.step_frame(-1, &mut self.store.pictures),
-            Action::NextFrame => self.results.step_frame(1, &mut self.store.pictures),
+            Action::PreviousFrame => self.results.step_frame(-1, &mut self.service_data.pictures),
+            Action::NextFrame => self.results.step_frame(1, &mut self.service_data.pictures),
             Action::Play => self.toggle_playback(),
             Action::ZoomIn => self.zoom_viewer(ZOOM_STEP, None),
             Action::ZoomOut => self.zoom_viewer(1.0 / ZOOM_STEP, None),
@@ -260,10 +260,10 @@ impl App {
         };
         match list {
             PictureList::Results if by.abs() == 1 => {
-                self.results.move_across_pages(by, &mut self.store.pictures);
+                self.results.move_across_pages(by, &mut self.service_data.pictures);
             }
-            PictureList::Results => self.results.move_cursor(by, &mut self.store.pictures),
-            PictureList::Members => self.results.step_preview(by, &mut self.store.pictures),
+            PictureList::Results => self.results.move_cursor(by, &mut self.service_data.pictures),
+            PictureList::Members => self.results.step_preview(by, &mut self.service_data.pictures),
             PictureList::Basket => self.baskets.step_in_basket(by, &self.results),
         }
         self.edit_viewer(|viewer| viewer.position = ZoomPosition::default());
@@ -406,7 +406,7 @@ impl App {
         }
         if self.results.frame_beside(1).is_none() {
             let (position, _) = self.results.frame_position().unwrap_or_default();
-            self.results.step_frame(-position.cast_signed(), &mut self.store.pictures);
+            self.results.step_frame(-position.cast_signed(), &mut self.service_data.pictures);
         }
         let due = self.outbox.now + FRAME_DURATION;
         self.edit_viewer(|viewer| viewer.next_frame_due = Some(due));
@@ -420,7 +420,7 @@ impl App {
         if due > self.outbox.now || !self.has_loaded_next_frame() {
             return;
         }
-        self.results.step_frame(1, &mut self.store.pictures);
+        self.results.step_frame(1, &mut self.service_data.pictures);
         let next = self.results.frame_beside(1).map(|_| self.outbox.now + FRAME_DURATION);
         self.edit_viewer(|viewer| viewer.next_frame_due = next);
     }

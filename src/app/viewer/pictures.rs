@@ -14,7 +14,7 @@ use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Thumbnail, fit:
 
 use crate::{
     app::{
-        App, PictureCache, Results, Store, Uptime,
+        App, PictureCache, Results, ServiceData, Uptime,
         view::{
             full_size_link,
             tiles::FrameLocation,
@@ -70,7 +70,7 @@ impl Results {
     }
 }
 
-impl Store {
+impl ServiceData {
     /// Returns the size of a picture in pixels. The size of the loaded picture takes precedence
     /// over the size that the service states.
     pub fn viewed_size(&self, preview: &Preview) -> Option<(u32, u32)> {
@@ -204,7 +204,7 @@ impl App {
         let panels = self.viewer_panels();
         let panel = panels.iter().find(|panel| panel.active)?;
         Some((
-            self.store.viewed_size(panel.picture.preview())?,
+            self.service_data.viewed_size(panel.picture.preview())?,
             self.screen.canvas(panel.area.width, panel.area.height),
         ))
     }
@@ -225,7 +225,7 @@ impl App {
         /// the fitting size.
         const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
         let preview = picture.preview();
-        let size = self.store.viewed_size(preview).unwrap_or(ASSUMED_PIXELS);
+        let size = self.service_data.viewed_size(preview).unwrap_or(ASSUMED_PIXELS);
         let (part, canvas) = position.part(size, self.screen.canvas(area.width, area.height));
         let has_boxes = self.viewer.as_ref().is_some_and(|viewer| viewer.boxes);
         let boxes = if has_boxes { self.results.boxes_in(preview) } else { Vec::new() };
@@ -238,7 +238,7 @@ impl App {
     pub fn displayed_in_viewer(&self, panel: &ViewerPanel) -> Option<(PictureView, Canvas)> {
         let position = self.viewer.as_ref()?.position;
         let (view, canvas) = self.zoomed_picture(panel.picture, panel.area, position);
-        if self.store.pictures.get(&view, canvas).is_some() {
+        if self.service_data.pictures.get(&view, canvas).is_some() {
             return Some((view, canvas));
         }
         let subject = subject_of(panel.picture);
@@ -247,7 +247,7 @@ impl App {
                 && canvas.columns <= panel.area.width
                 && canvas.rows <= panel.area.height
         };
-        let pictures = &self.store.pictures;
+        let pictures = &self.service_data.pictures;
         let former = pictures.newest(|view, canvas| is_zoomed(view, &subject) && fits(canvas));
         let of_tile = |view: &PictureView| view.subject == subject;
         let former = former.or_else(|| pictures.newest(|view, at| of_tile(view) && fits(at)));
@@ -258,7 +258,7 @@ impl App {
     /// show.
     pub(in crate::app) fn viewed_cells(&self, panel: &ViewerPanel) -> Option<(Rect, Region)> {
         let (view, canvas) = self.displayed_in_viewer(panel)?;
-        let picture = self.store.pictures.get(&view, canvas)?.as_ref().ok()?;
+        let picture = self.service_data.pictures.get(&view, canvas)?.as_ref().ok()?;
         let Crop::Zoomed(part, _) = view.crop else { return None };
         Some((centered_cells(panel.area, picture), part))
     }
@@ -441,7 +441,7 @@ impl App {
         let area = self.viewer_areas().pictures;
         let (view, canvas) =
             self.zoomed_picture(PanelPicture::Preview(next), area, viewer.position);
-        self.store.pictures.get(&view, canvas).is_some()
+        self.service_data.pictures.get(&view, canvas).is_some()
     }
 
     /// Returns whether the next or previous picture of the results is on another page.

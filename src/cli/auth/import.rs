@@ -16,16 +16,16 @@ use crate::{
         CliError, Column, Context, Document, Exit,
         auth::{HostedProfile, secret_screen},
         context::read_stdin,
-        deployment::{configured_client, endpoint_with_login},
+        deployment::{configured_client, service_with_login},
         login::{open_secrets, validate_secret},
         output::write_stdout,
     },
     config::user_config_file,
-    credentials::{SecretOwner, SecretStore, SecretStores},
+    credentials::{SecretLocation, SecretLocations, SecretOwner},
     printable_text::PrintableText,
     usecase::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, SecretSource, issue_key_pair},
 };
-use tessera_client::{ApiOperation, AuthMethod, Client, Credentials, DryRun};
+use tessera_client::{AuthMethod, Client, Credentials, DryRun, Endpoint};
 use tessera_model::{Failure, SafeText, ShellCommand};
 use tessera_wire::credentials::session_value;
 
@@ -55,8 +55,8 @@ const IMPORT_COLUMNS: &[Column] = &[
 struct CredentialImport<'a> {
     context: &'a Context,
     hosted: HostedProfile,
-    secrets: SecretStores,
-    store: SecretStore,
+    secrets: SecretLocations,
+    store: SecretLocation,
     /// Whether the user allows the file as a store if there is no keyring.
     insecure_storage: bool,
 }
@@ -73,7 +73,7 @@ pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exi
         require_options(context, &options, keyring.is_ok(), has_secret)?;
     }
     let insecure_storage = options.insecure_storage;
-    let store = choose_store(context, &secrets, keyring, insecure_storage)?;
+    let store = choose_location(context, &secrets, keyring, insecure_storage)?;
     let import = CredentialImport { context, hosted, secrets, store, insecure_storage };
     import.confirm_replacement()?;
     context.messages.info(format!(
@@ -118,20 +118,20 @@ fn require_options(
 }
 
 /// Chooses the store. A plain file requires the user's consent.
-fn choose_store(
+fn choose_location(
     context: &Context,
-    secrets: &SecretStores,
+    secrets: &SecretLocations,
     keyring: Result<(), String>,
     insecure_storage: bool,
-) -> Result<SecretStore, CliError> {
+) -> Result<SecretLocation, CliError> {
     let Err(reason) = keyring else {
-        return Ok(SecretStore::Keyring);
+        return Ok(SecretLocation::Keyring);
     };
     context.messages.info(&reason);
-    let location = secrets.describe(SecretStore::File);
+    let location = secrets.describe(SecretLocation::File);
     let question = format!("Keep the secret unencrypted in {location}?");
     if insecure_storage || context.confirm(&question, "--insecure-storage")? {
-        return Ok(SecretStore::File);
+        return Ok(SecretLocation::File);
     }
     let message =
         "nothing was requested or stored; alternatively, set the secret in the environment";
@@ -141,11 +141,11 @@ fn choose_store(
 fn session_client(hosted: &HostedProfile, session: SecretString) -> Result<Client, CliError> {
     let access = AuthMethod::Session(session);
     let options = &hosted.profile.options;
-    configured_client(endpoint_with_login(hosted.base_url.clone(), access, options)?, options)
+    configured_client(service_with_login(hosted.base_url.clone(), access, options)?, options)
 }
 
 async fn dry_run(context: &Context, hosted: &HostedProfile) -> Result<Exit, CliError> {
-    let rehearsal = DryRun::new(&[ApiOperation::Credentials]);
+    let rehearsal = DryRun::new(&[Endpoint::Credentials]);
     let client =
         session_client(hosted, SecretString::from("unknown"))?.with_dry_run(rehearsal.clone());
     // The request is expected to fail, because a dry run never gets a response.
@@ -234,10 +234,10 @@ impl CredentialImport<'_> {
     ) -> Result<CliError, CliError> {
         let mut message = format!("{} failed: {reason}", self.secrets.describe(self.store));
         let terminal = secret_screen::open_terminal();
-        if self.store == SecretStore::Keyring && (self.insecure_storage || terminal.is_err()) {
-            match self.secrets.save(owner, secret, SecretStore::File) {
+        if self.store == SecretLocation::Keyring && (self.insecure_storage || terminal.is_err()) {
+            match self.secrets.save(owner, secret, SecretLocation::File) {
                 Ok(()) => {
-                    let file = self.secrets.describe(SecretStore::File);
+                    let file = self.secrets.describe(SecretLocation::File);
                     let message = format!("{message}; the secret is in {file} instead");
                     return Ok(import_error(owner, message));
                 }

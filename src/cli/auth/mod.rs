@@ -19,7 +19,7 @@ use crate::{
     credentials::{self, SecretOwner},
     usecase::SecretSource,
 };
-use tessera_client::{ApiOperation, AuthMethod, BaseUrl, TOKEN_LIFETIME};
+use tessera_client::{AuthMethod, BaseUrl, Endpoint, TOKEN_LIFETIME};
 use tessera_model::{ShellCommand, login_check_text};
 
 #[derive(Debug, Subcommand)]
@@ -119,9 +119,9 @@ const STATUS_COLUMNS: &[Column] = &[
 async fn show_status(context: &Context) -> Result<Exit, CliError> {
     let mut answer = secret_status(context)?;
     let by_dataset = context.global.dataset.is_some();
-    let about: &[ApiOperation] =
-        if by_dataset { &[ApiOperation::Dataset] } else { &[ApiOperation::Datasets] };
-    let connection = context.connect(about).await?;
+    let endpoints: &[Endpoint] =
+        if by_dataset { &[Endpoint::Dataset] } else { &[Endpoint::Datasets] };
+    let connection = context.connect(endpoints).await?;
     let checked = if by_dataset {
         connection.dataset(None).await.map(drop)
     } else {

@@ -14,7 +14,7 @@ use crate::{
     },
     config::{Profile, edit},
 };
-use tessera_client::ApiOperation;
+use tessera_client::Endpoint;
 use tessera_model::{Dataset, Operation, Permission, Search, Status, text::count_with_noun};
 use tessera_wire::dataset::DatasetBody;
 
@@ -52,7 +52,7 @@ pub enum DatasetCommand {
         /// ID or name of the dataset.
         dataset: Option<String>,
     },
-    /// Wait for a dataset to reach a status. Without --until, wait until no operation is running.
+    /// Wait for a dataset to reach a status. Without --until, wait until no task is running.
     ///
     /// Exits with 0 when the status is reached, with 7 when the dataset is in ERROR, and with 124
     /// when --timeout (default: 24h) expires. Keeps waiting through connection losses.
@@ -76,15 +76,15 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
     match command {
         DatasetCommand::List { status } => {
             let work = async |connection: &_| list(connection, status.as_deref()).await;
-            context.with_connection(&[ApiOperation::Datasets], work).await
+            context.with_connection(&[Endpoint::Datasets], work).await
         }
         DatasetCommand::Show { dataset, plot: true, .. } => {
             let work = async |connection: &_| plot(connection, dataset.as_deref()).await;
-            context.with_connection(&[ApiOperation::Dataset, ApiOperation::Explore], work).await
+            context.with_connection(&[Endpoint::Dataset, Endpoint::Explore], work).await
         }
         DatasetCommand::Show { dataset, raw, .. } => {
             let work = async |connection: &_| show(connection, dataset.as_deref(), raw).await;
-            context.with_connection(&[ApiOperation::Dataset], work).await
+            context.with_connection(&[Endpoint::Dataset], work).await
         }
         DatasetCommand::Pin { dataset } => pin(context, dataset.as_deref()).await,
         DatasetCommand::Unpin { dataset } => unpin(context, dataset.as_deref()).await,
@@ -94,11 +94,11 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
         }
         DatasetCommand::Wait { options } => {
             let work = async |connection: &_| watch::wait(connection, &options).await;
-            context.with_connection(&[ApiOperation::Dataset], work).await
+            context.with_connection(&[Endpoint::Dataset], work).await
         }
         DatasetCommand::Watch { options, reaction } => {
             let work = async |connection: &_| watch::watch(connection, &options, &reaction).await;
-            context.with_connection(&[ApiOperation::Dataset], work).await
+            context.with_connection(&[Endpoint::Dataset], work).await
         }
     }
 }

@@ -144,13 +144,13 @@ fn remaining_settling(connection: &Connection<'_>, dataset: DatasetId) -> Durati
 pub(super) enum WaitGoal {
     /// Poll until interrupted.
     Never,
-    /// Any status in which no operation is running.
+    /// Any status in which no task is running.
     Rest,
     AnyOf(Vec<Status>),
 }
 
 impl WaitGoal {
-    /// Parses the goal of `--until`. Without any status, the goal is that no operation is running.
+    /// Parses the goal of `--until`. Without any status, the goal is that no task is running.
     pub(super) fn parse(context: &Context, statuses: &[String]) -> Self {
         let statuses: Vec<Status> = statuses.iter().map(|status| Status::parse(status)).collect();
         for status in &statuses {

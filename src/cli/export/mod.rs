@@ -19,7 +19,7 @@ use crate::{
     job::{Job, JobId},
     state::StoredJob,
 };
-use tessera_client::ApiOperation;
+use tessera_client::Endpoint;
 use tessera_model::{
     ArchiveName, DatasetId, ExportFormat, ExportJob, ExportSpec, ExportTask, ExportTaskId,
     FailedExport, Failure, JobKind, JobRecord, SafeText, SavedJobState,
@@ -61,12 +61,8 @@ pub enum ExportCommand {
     },
 }
 
-const REQUESTS: &[ApiOperation] = &[
-    ApiOperation::StartExport,
-    ApiOperation::StartSelection,
-    ApiOperation::ExportStatus,
-    ApiOperation::Download,
-];
+const REQUESTS: &[Endpoint] =
+    &[Endpoint::StartExport, Endpoint::StartSelection, Endpoint::ExportStatus, Endpoint::Download];
 
 pub async fn run(context: &Context, command: ExportCommand) -> CliResult {
     match command {

@@ -13,7 +13,7 @@ use clap::Subcommand;
 pub use draw::{DrawOptions, NamedPicture, draw_pictures, terminal_info};
 
 use crate::cli::{CliError, Connection, Context, Exit, values::parse_region};
-use tessera_client::{ApiOperation, AuthMethod, BaseUrl, Client, Endpoint};
+use tessera_client::{AuthMethod, BaseUrl, Client, Endpoint, ServiceConfig};
 use tessera_model::{Anchor, AnchorKind, Link, MediaId, Query, Region, SafeText, Search};
 use tessera_picture::Crop;
 
@@ -131,7 +131,7 @@ impl<'a> PictureLoader<'a> {
     ) -> Result<NamedPicture, CliError> {
         let connection = match &mut self.connection {
             Some(connection) => connection,
-            none => none.insert(context.connect(&[ApiOperation::Picture]).await?),
+            none => none.insert(context.connect(&[Endpoint::Picture]).await?),
         };
         let dataset = connection.dataset(None).await?.id;
         let query = Query::Similar(Anchor { media, kind: AnchorKind::Media });
@@ -162,7 +162,7 @@ fn anonymous_client(address: &str) -> Result<Client, CliError> {
     let origin = reqwest::Url::parse(address)
         .map(|url| url.origin().ascii_serialization())
         .map_err(|error| CliError::usage(format!("{}: {error}", Link::new(address))))?;
-    Ok(Client::new(Endpoint::new(BaseUrl::parse(&origin)?, AuthMethod::OnPremises)?)?)
+    Ok(Client::new(ServiceConfig::new(BaseUrl::parse(&origin)?, AuthMethod::OnPremises)?)?)
 }
 
 fn read_bounded(from: impl io::Read, name: &str) -> Result<Vec<u8>, CliError> {

@@ -22,7 +22,7 @@ use crate::{
     config,
     printable_text::PrintableText,
 };
-use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint};
+use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
 use tessera_media::object_storage::{ObjectStorage, StorageSettings};
 use tessera_model::{
     DatasetId, Failure, SafeText,
@@ -166,8 +166,8 @@ impl LocalService {
                 api_secret: credentials.api_secret.clone(),
             })
         });
-        let endpoint = Endpoint::new(BaseUrl::parse(&self.base_url())?, access)?;
-        Ok(Client::new(endpoint)?)
+        let service = ServiceConfig::new(BaseUrl::parse(&self.base_url())?, access)?;
+        Ok(Client::new(service)?)
     }
 
     /// Waits until the server stops by itself, which is always a failure.

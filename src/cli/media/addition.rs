@@ -100,7 +100,7 @@ impl<'a> AdditionRun<'a> {
         if self.options.then_reindex { self.reindex().await } else { Ok(()) }
     }
 
-    /// Waits until no operation is running, if `--queue` is given.
+    /// Waits until no task is running, if `--queue` is given.
     async fn wait_until_idle(&mut self) -> CliResult<()> {
         let busy = |status: &Status| matches!(status, Status::ReadOnly | Status::Indexing);
         if !self.options.queue

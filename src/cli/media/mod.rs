@@ -14,7 +14,7 @@ use crate::{
     cli::{CliError, CliResult, Connection, Context, auth::import::read_session_cookie},
     command_lines::{ProfilerCommand, profiler_command_line},
 };
-use tessera_client::{ApiOperation, Client};
+use tessera_client::{Client, Endpoint};
 use tessera_model::{MediaAddition, MediaSource};
 
 #[derive(Debug, Subcommand)]
@@ -50,7 +50,7 @@ pub async fn run(context: &Context, command: MediaCommand) -> CliResult {
         // The future is large. It is boxed so that it does not enlarge the futures of all callers.
         Box::pin(run.run()).await
     };
-    context.with_connection(&[ApiOperation::AddMedia, ApiOperation::ProcessMedia], work).await
+    context.with_connection(&[Endpoint::AddMedia, Endpoint::ProcessMedia], work).await
 }
 
 #[derive(Debug, clap::Args)]
@@ -171,8 +171,8 @@ impl MediaAddOptions {
         connection: &Connection<'_>,
         media: &MediaSource,
     ) -> CliResult<()> {
-        let endpoint = connection.client.endpoint();
-        let hosted = !endpoint.is_on_premises();
+        let service = connection.client.service();
+        let hosted = !service.is_on_premises();
         let by_path = matches!(media, MediaSource::ServerPath(_));
         let message = match (hosted, by_path) {
             (true, true) => {
@@ -181,7 +181,7 @@ impl MediaAddOptions {
             }
             (false, _) if self.spot.is_some() => "--spot is for hosted deployments only",
             (false, _) if self.by_cookie() => "--auth cookie: this deployment needs no login",
-            (false, true) if endpoint.pipeline_url().is_none() && !self.print_script => {
+            (false, true) if service.pipeline_url().is_none() && !self.print_script => {
                 "--server-path needs the address of the pipeline: pipeline_url in the profile, or \
                  --pipeline-url"
             }

@@ -12,7 +12,7 @@ use crate::cli::{
     CliError, CliResult, Column, Context, Document, Exit,
     input_options::{QuerySource, located_problem},
 };
-use tessera_client::ApiOperation;
+use tessera_client::Endpoint;
 use tessera_model::{
     Anchor, AnchorKind, Enrichment, Filter, MediaId, SafeText, TagId,
     enrichment::missing_model_warning,
@@ -245,7 +245,7 @@ fn note(filter: Option<usize>, field: Option<&str>, reason: String) -> QueryDiag
 
 async fn fetch_enrichment(context: &Context) -> Option<Enrichment> {
     let fetch = async {
-        let connection = context.connect(&[ApiOperation::Enrichment]).await?;
+        let connection = context.connect(&[Endpoint::Enrichment]).await?;
         let enrichment = async {
             let dataset = connection.dataset(None).await?;
             Ok(connection.client.enrichment(dataset.id).await?)

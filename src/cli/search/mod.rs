@@ -15,7 +15,7 @@ use crate::cli::{
     image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
     values::timestamp_now,
 };
-use tessera_client::{ApiOperation, TextSearchPath};
+use tessera_client::{Endpoint, TextSearchPath};
 use tessera_model::{
     Anchor, AnchorKind, Cluster, Dataset, HistoryEntry, Link, MediaId, Query, SafeText, SavedView,
     Search, Selection, SelectionEntry, ShellCommand, StateValue, text::count_with_noun,
@@ -34,11 +34,11 @@ pub async fn run_view(context: &Context, view: SavedView, options: SearchOptions
 }
 
 async fn connect_and_execute(context: &Context, request: SearchRequest) -> CliResult {
-    let about: &[ApiOperation] = match request.ranking {
-        RankingSource::Picture(..) => &[ApiOperation::RegisterAnchor],
-        RankingSource::Query(_) | RankingSource::Anchor(_) => &[ApiOperation::Explore],
+    let endpoints: &[Endpoint] = match request.ranking {
+        RankingSource::Picture(..) => &[Endpoint::RegisterAnchor],
+        RankingSource::Query(_) | RankingSource::Anchor(_) => &[Endpoint::Explore],
     };
-    let mut connection = context.connect(about).await?;
+    let mut connection = context.connect(endpoints).await?;
     if let Some(path) = &request.path {
         connection.client = connection.client.with_text_search(path.clone());
     }

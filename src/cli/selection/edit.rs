@@ -9,7 +9,7 @@ use crate::cli::{
     CliError, CliResult, Context, Exit,
     input_options::ItemOptions,
     read_file_or_stdin,
-    selection::{SelectionOptions, SelectionStore, count_entries},
+    selection::{SavedSelection, SelectionOptions, count_entries},
     set_algebra::SavedSearch,
 };
 use tessera_model::{
@@ -38,18 +38,18 @@ impl SelectionAddOptions {
             let message = "nothing to select; give --media, --cluster or --from-results";
             return Err(CliError::usage(message));
         }
-        let store = SelectionStore::open(context, selection).await?;
+        let saved = SavedSelection::open(context, selection).await?;
         let mut entries: Vec<SelectionEntry> = items.entries().collect();
         if let Some(path) = from_results {
-            let results = read_entries(&read_file_or_stdin(&path)?, store.dataset);
+            let results = read_entries(&read_file_or_stdin(&path)?, saved.dataset);
             entries.extend(
                 results
                     .map_err(|reason| CliError::usage(format!("{}: {reason}", path.display())))?,
             );
         }
-        let mut basket = Basket::new(store.load_or_default()?);
+        let mut basket = Basket::new(saved.load_or_default()?);
         let (change, covered) = add_entries(&mut basket, entries);
-        store.save(basket.selection())?;
+        saved.save(basket.selection())?;
         report_change(context, basket.selection(), change, covered);
         Ok(Exit::Done)
     }
@@ -121,15 +121,15 @@ pub(super) async fn remove(
     if items.is_empty() {
         return Err(CliError::usage("nothing to remove; give --media or --cluster"));
     }
-    let store = SelectionStore::open(context, selection).await?;
-    let mut basket = Basket::new(store.load()?);
+    let saved = SavedSelection::open(context, selection).await?;
+    let mut basket = Basket::new(saved.load()?);
     let ids: Vec<EntryId> = items.entries().map(|entry| entry.id()).collect();
     let missing = ids.iter().filter(|id| basket.selection().get(**id).is_none()).count();
     let removed = basket.remove(ids);
     if removed == 0 {
         return Err(not_found("none of them is selected"));
     }
-    store.save(basket.selection())?;
+    saved.save(basket.selection())?;
     if missing > 0 {
         context.messages.warn(format!("{missing} of them were not selected"));
     }
@@ -140,8 +140,8 @@ pub(super) async fn remove(
 
 /// Excludes media items from selected clusters: the items after `^` of a cluster, and items that
 /// are known to be in a selected cluster.
-pub(super) fn exclude(context: &Context, store: &SelectionStore, items: &ItemOptions) -> CliResult {
-    let mut basket = Basket::new(store.load()?);
+pub(super) fn exclude(context: &Context, saved: &SavedSelection, items: &ItemOptions) -> CliResult {
+    let mut basket = Basket::new(saved.load()?);
     let named = items
         .cluster
         .iter()
@@ -163,7 +163,7 @@ pub(super) fn exclude(context: &Context, store: &SelectionStore, items: &ItemOpt
         basket.toggle_media_item(SelectionEntry { content: member, ..entry });
         excluded += 1;
     }
-    store.save(basket.selection())?;
+    saved.save(basket.selection())?;
     let media = count_media(basket.selection());
     context.messages.info(format!("excluded {excluded} more; now {media}"));
     Ok(Exit::Done)

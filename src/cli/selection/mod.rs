@@ -13,7 +13,7 @@ use crate::{
         CliError, CliResult, Column, Context, Document, Exit, input_options::ItemOptions,
         read_file_or_stdin,
     },
-    state::{self, StateStore},
+    state::{self, StateFolder},
 };
 use tessera_model::{DatasetId, SafeText, Selection, StateValue, text::count_with_noun};
 
@@ -66,7 +66,7 @@ pub enum SelectionCommand {
 }
 
 pub async fn run(context: &Context, command: SelectionCommand) -> CliResult {
-    let open = async |selection| SelectionStore::open(context, selection).await;
+    let open = async |selection| SavedSelection::open(context, selection).await;
     match command {
         SelectionCommand::Add(options) => options.run(context).await,
         SelectionCommand::Remove { selection, items } => {
@@ -85,25 +85,25 @@ pub async fn run(context: &Context, command: SelectionCommand) -> CliResult {
     }
 }
 
-fn import(context: &Context, store: &SelectionStore, from: &Path) -> CliResult {
-    let selection = state::read_selection(&read_file_or_stdin(from)?, store.dataset)
+fn import(context: &Context, saved: &SavedSelection, from: &Path) -> CliResult {
+    let selection = state::read_selection(&read_file_or_stdin(from)?, saved.dataset)
         .map_err(|reason| CliError::new(Exit::Invalid, format!("{}: {reason}", from.display())))?;
-    let replaced = match store.load_or_default()?.len() {
+    let replaced = match saved.load_or_default()?.len() {
         0 => String::new(),
         before => format!(", replacing {}", count_entries(before)),
     };
-    store.save(&selection)?;
+    saved.save(&selection)?;
     context.messages.info(format!("{}{replaced}", count_entries(selection.len())));
     Ok(Exit::Done)
 }
 
-fn export(context: &Context, store: &SelectionStore, to: PathBuf) -> CliResult {
-    let selection = store.load()?;
+fn export(context: &Context, saved: &SavedSelection, to: PathBuf) -> CliResult {
+    let selection = saved.load()?;
     if to.as_os_str() == "-" {
-        let document = state::write_selection(store.dataset, &selection);
+        let document = state::write_selection(saved.dataset, &selection);
         return context.out.print_json(&document).map(|()| Exit::Done);
     }
-    let file = state::save_selection(to, store.dataset, &selection)?;
+    let file = state::save_selection(to, saved.dataset, &selection)?;
     let file = SafeText::file_name(&file.to_string_lossy());
     context.messages.info(format!("{} in {file}", count_entries(selection.len())));
     Ok(Exit::Done)
@@ -128,9 +128,9 @@ const ITEM_COLUMNS: &[Column] = &[
     Column::new("STALE", "stale"),
 ];
 
-fn show(context: &Context, store: &SelectionStore) -> CliResult {
-    let selection = store.load()?;
-    let document = state::write_selection(store.dataset, &selection);
+fn show(context: &Context, saved: &SavedSelection) -> CliResult {
+    let selection = saved.load()?;
+    let document = state::write_selection(saved.dataset, &selection);
     context.print(&Document::list("tessera.selection/1", document, "_marks", ITEM_COLUMNS))?;
     if selection.is_empty() {
         context.messages.info("the selection is empty");
@@ -176,14 +176,14 @@ pub struct SelectionOptions {
     name: Option<String>,
 }
 
-struct SelectionStore {
-    state: StateStore,
+struct SavedSelection {
+    state: StateFolder,
     pub(super) dataset: DatasetId,
     /// The name of the selection, or `None` for the basket.
     name: Option<String>,
 }
 
-impl SelectionStore {
+impl SavedSelection {
     /// Opens the selection. A request is sent only if the dataset is given by name.
     pub(super) async fn open(context: &Context, options: SelectionOptions) -> CliResult<Self> {
         let dataset = context.dataset_id(options.dataset.as_deref()).await?;

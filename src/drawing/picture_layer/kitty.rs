@@ -25,7 +25,7 @@ const CHUNK_SIZE: usize = 4096;
 const PLACEHOLDER: char = '\u{10EEEE}';
 
 #[derive(Debug)]
-pub struct KittyStore {
+pub struct KittyImages {
     pictures: HashMap<PictureKey, StoredPicture>,
     free_slots: Vec<u16>,
     bytes: usize,
@@ -39,7 +39,7 @@ struct StoredPicture {
     last_frame: u64,
 }
 
-impl KittyStore {
+impl KittyImages {
     pub fn new(in_tmux: bool) -> Self {
         Self {
             pictures: HashMap::new(),

@@ -22,7 +22,7 @@ pub use kitty::delete_all_pictures;
 use ratatui::{buffer::Buffer, layout::Rect, style::Color};
 use tessera_picture::{Canvas, Encoded, PictureView, Thumbnail};
 
-use kitty::{KittyStore, fill_placeholders, shorten_placeholders};
+use kitty::{KittyImages, fill_placeholders, shorten_placeholders};
 use overdraw::Overdraw;
 
 /// The key of a picture. Pictures with equal keys have equal pixels.
@@ -45,7 +45,7 @@ pub struct TerminalWrites {
 #[derive(Debug)]
 pub struct PictureLayer {
     settings: GraphicsSettings,
-    kitty: KittyStore,
+    kitty: KittyImages,
     overdraw: Overdraw,
     /// The areas with placeholders in this frame, each with the color of its picture.
     placeholders: Vec<(Rect, Color)>,
@@ -58,7 +58,7 @@ impl PictureLayer {
     pub fn new(settings: GraphicsSettings) -> Self {
         Self {
             settings,
-            kitty: KittyStore::new(settings.in_tmux),
+            kitty: KittyImages::new(settings.in_tmux),
             overdraw: Overdraw::new(settings.in_tmux),
             placeholders: Vec::new(),
             frame: 0,

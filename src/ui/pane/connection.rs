@@ -43,7 +43,7 @@ fn facts(ctx: &DrawContext) -> Vec<(&'static str, String, Style)> {
     let (app, theme) = (ctx.app, ctx.theme);
     let service = match app.outage() {
         Some(outage) => ("service", bars::outage_text(outage, 0), theme.moving),
-        None if app.store().datasets.value().is_none() => {
+        None if app.service_data().datasets.value().is_none() => {
             ("service", "connecting".to_owned(), theme.moving)
         }
         None => ("service", "responding".to_owned(), theme.text),

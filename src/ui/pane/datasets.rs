@@ -14,7 +14,7 @@ use crate::{
 };
 
 pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
-    let count = ctx.app.store().dataset_list().len();
+    let count = ctx.app.service_data().dataset_list().len();
     if area.height < MIN_FRAMED_ROWS {
         let text = ctx.app.selected_dataset().map_or_else(String::new, |dataset| {
             format!("{} {}", status_glyph(ctx, &dataset.status).0, dataset.name)
@@ -73,7 +73,7 @@ fn media_count_text(dataset: &Dataset) -> String {
 
 fn draw_empty(ctx: &mut DrawContext, inside: Rect) {
     let theme = ctx.theme;
-    let datasets = &ctx.app.store().datasets;
+    let datasets = &ctx.app.service_data().datasets;
     match (datasets.failure(), datasets.value()) {
         (Some(failure), _) => {
             let way_out = match ctx.app.login().rejection {

@@ -27,8 +27,8 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
         .map_or_else(String::new, |view| results_header::heading(ctx, view, cells));
     let inside = ctx.pane_frame(area, Pane::Results, &heading);
     let Some(view) = app.results().view() else {
-        let loading =
-            app.store().datasets.value().is_none() && app.store().datasets.failure().is_none();
+        let loading = app.service_data().datasets.value().is_none()
+            && app.service_data().datasets.failure().is_none();
         let text = if loading { "loading" } else { "Open a dataset with Enter." };
         return ctx.centered_message(inside, ctx.theme.dim, &[text]);
     };
@@ -43,7 +43,7 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
             ctx.centered_message(body, ctx.theme.text, &lines);
         }
         (Some(_), _) => draw_tiles(ctx, area),
-        (None, Some(failure)) if app.results().needs_query(app.store()) => {
+        (None, Some(failure)) if app.results().needs_query(app.service_data()) => {
             let detail = failure.to_string();
             let lines = ["This deployment requires a query.", CANNOT_BROWSE_HINT, &detail];
             ctx.centered_message(body, ctx.theme.text, &lines);

@@ -45,7 +45,7 @@ pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
 
 /// Lists the models without abbreviations.
 fn models_in_full(ctx: &DrawContext, dataset: &Dataset) -> String {
-    let known = ctx.app.store().enrichment(dataset.id);
+    let known = ctx.app.service_data().enrichment(dataset.id);
     let models = EnrichmentModel::ALL.map(|model| {
         let status = match known.map_or(ModelStatus::Unknown, |known| known.status_of(model)) {
             ModelStatus::Applied => "applied",
@@ -103,7 +103,7 @@ fn status_lines(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<Line<
         Span::styled(note, theme.dim),
     ];
     let status = Line::from(parts.to_vec());
-    let history = ctx.app.store().observed.get(dataset.id);
+    let history = ctx.app.service_data().observed.get(dataset.id);
     let last_good = history.and_then(|history| history.last_good_status.as_ref());
     let now = ctx.app.now();
     let detail = if let (true, Some(percent)) = (dataset.status.is_busy(), dataset.progress) {
@@ -123,7 +123,7 @@ fn status_lines(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<Line<
 
 fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, String); 6] {
     let app = ctx.app;
-    let history = app.store().observed.get(dataset.id);
+    let history = app.service_data().observed.get(dataset.id);
     let text =
         |text: &Option<SafeText>| text.as_ref().map_or_else(|| "—".to_owned(), ToString::to_string);
     // The service sends no time zone.
@@ -143,7 +143,8 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, 
     );
     let target =
         if dataset.status.is_busy() { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
-    let seconds = app.setup().polling.interval(target, app.store().datasets.failures()).as_secs();
+    let seconds =
+        app.setup().polling.interval(target, app.service_data().datasets.failures()).as_secs();
     let watch = if app.datasets().auto_refresh() {
         format!("every {seconds} s")
     } else {
@@ -173,7 +174,7 @@ fn count_text(now: Uptime, reported: Option<u64>, last: Option<(u64, Uptime)>) -
 
 fn models_line(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Line<'static> {
     let theme = ctx.theme;
-    let known = ctx.app.store().enrichment(dataset.id);
+    let known = ctx.app.service_data().enrichment(dataset.id);
     let is_wide = inside.width >= WIDE_LAYOUT;
     let label = if is_wide { format!(" {:<NAME_WIDTH$}", "models") } else { " ".to_owned() };
     let mut parts = vec![Span::styled(label, theme.dim)];

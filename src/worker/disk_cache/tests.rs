@@ -7,7 +7,7 @@ use std::{
     os::unix::fs::{MetadataExt as _, PermissionsExt as _},
 };
 
-use tessera_client::{AuthMethod, BaseUrl, Client, Endpoint};
+use tessera_client::{AuthMethod, BaseUrl, Client, ServiceConfig};
 use tessera_model::Link;
 
 use super::*;
@@ -21,7 +21,7 @@ fn open(folder: &Path, max_bytes: u64) -> DiskCache {
 
 fn keys(count: usize) -> Vec<PictureKey> {
     let url = BaseUrl::parse("https://media.example").unwrap();
-    let client = Client::new(Endpoint::new(url, AuthMethod::OnPremises).unwrap()).unwrap();
+    let client = Client::new(ServiceConfig::new(url, AuthMethod::OnPremises).unwrap()).unwrap();
     (0..count).map(|number| client.picture_key(&Link::new(format!("/{number}"))).unwrap()).collect()
 }
 

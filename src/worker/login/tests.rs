@@ -10,7 +10,7 @@ use tessera_testing::{
 use super::*;
 use crate::{
     config::{DeploymentConfig, Profile, edit},
-    credentials::stores_with_keyring,
+    credentials::locations_with_keyring,
     message::TypedSecret,
 };
 
@@ -20,7 +20,7 @@ const KEYRING: &str = "the keyring of this system";
 /// the storage refuses them.
 fn login_of(server: &ScriptedServer, folder: &std::path::Path, refuses: bool) -> LoginRequests {
     let client = hosted(&server.url(), without_pauses());
-    let origin = client.endpoint().base_url().to_string();
+    let origin = client.service().base_url().to_string();
     let deployment =
         DeploymentConfig::Hosted { base_url: origin.clone(), api_key: "ak_1".to_owned() };
     let (profile, file) = (Profile::new("prod", deployment), folder.join("config.toml"));
@@ -28,7 +28,7 @@ fn login_of(server: &ScriptedServer, folder: &std::path::Path, refuses: bool) ->
     let secrets = if refuses {
         Err("the keyring is locked".to_owned())
     } else {
-        Ok(stores_with_keyring(folder))
+        Ok(locations_with_keyring(folder))
     };
     let owner = KeyPairOwner::new(profile, origin, Some(file), secrets);
     LoginRequests { client, owner: Some(Arc::new(owner)) }

@@ -1,8 +1,8 @@
 //! Addresses: which are accepted, where requests go, and where credentials may be sent.
 
 use tessera_client::{
-    ApiOperation, ApiPrefix, AuthMethod, BaseUrl, Client, Credentials, DryRun, Endpoint, RawBody,
-    RawRequest, TextSearchPath,
+    ApiPrefix, AuthMethod, BaseUrl, Client, Credentials, DryRun, Endpoint, RawBody, RawRequest,
+    ServiceConfig, TextSearchPath,
 };
 use tessera_model::{FailureKind, Link, Query, QueryText, Search};
 use tessera_testing::clients::{dataset, on_premises, without_pauses};
@@ -52,12 +52,12 @@ async fn every_path_begins_with_the_prefix_of_the_service() {
         let prefix = ApiPrefix::parse(typed_prefix).unwrap();
         let base_url = BaseUrl::parse(base).unwrap();
         assert_eq!(base_url.own_prefix(), None);
-        let endpoint = Endpoint::new(base_url, AuthMethod::OnPremises).unwrap();
-        let endpoint = endpoint.with_api_prefix(&prefix);
+        let service = ServiceConfig::new(base_url, AuthMethod::OnPremises).unwrap();
+        let service = service.with_api_prefix(&prefix);
         let own = if typed_prefix == "/" { "/" } else { "/media/v2" };
-        assert_eq!(endpoint.base_url().own_prefix(), Some(own));
-        let run = DryRun::new(&[ApiOperation::Raw]);
-        let client = Client::new(endpoint).unwrap().with_dry_run(run.clone());
+        assert_eq!(service.base_url().own_prefix(), Some(own));
+        let run = DryRun::new(&[Endpoint::Raw]);
+        let client = Client::new(service).unwrap().with_dry_run(run.clone());
         let command = client.curl_explore(&Search::browse(dataset())).to_string();
         assert!(command.contains(&format!("{expected}/explore/{}?", dataset())), "{command}");
         for typed in [
@@ -80,7 +80,7 @@ async fn every_path_begins_with_the_prefix_of_the_service() {
 #[tokio::test]
 async fn typed_paths_stay_below_the_api_prefix() {
     let url = async |path: &str| {
-        let run = DryRun::new(&[ApiOperation::Raw]);
+        let run = DryRun::new(&[Endpoint::Raw]);
         let client = client("https://vl.example/lab").with_dry_run(run.clone());
         let request =
             RawRequest { path: path.to_owned(), parameters: Vec::new(), body: RawBody::Get };
@@ -130,7 +130,7 @@ async fn links_lead_neither_to_closer_networks_nor_out_of_the_encryption() {
         (same_link, "http://[fe80::2]/", true),
         (same_link, "http://127.0.0.1/", false),
     ] {
-        let run = DryRun::new(&[ApiOperation::Picture]);
+        let run = DryRun::new(&[Endpoint::Picture]);
         let client = client(service).with_dry_run(run.clone());
         let failure = client.fetch_picture(&Link::new(link), 100).await.unwrap_err();
         assert_eq!(run.request().is_some(), allowed, "{link}");
@@ -155,8 +155,9 @@ fn text_search_uses_the_configured_path() {
 
 #[test]
 fn credentials_only_over_https_or_on_this_machine() {
-    let opens =
-        |raw: &str, auth: AuthMethod| Endpoint::new(BaseUrl::parse(raw).unwrap(), auth).is_ok();
+    let opens = |raw: &str, auth: AuthMethod| {
+        ServiceConfig::new(BaseUrl::parse(raw).unwrap(), auth).is_ok()
+    };
     let hosted =
         || AuthMethod::Hosted(Credentials { api_key: "key".into(), api_secret: "secret".into() });
     for (raw, with_credentials) in [

@@ -1,12 +1,12 @@
 //! Requests as `curl` commands.
 
-use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint};
+use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
 use tessera_model::Search;
 use tessera_testing::clients::dataset;
 
 fn client(access: AuthMethod) -> Client {
     let base = BaseUrl::parse("https://media.example").unwrap();
-    Client::new(Endpoint::new(base, access).unwrap()).unwrap()
+    Client::new(ServiceConfig::new(base, access).unwrap()).unwrap()
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn pointers(value: &Value, prefix: &str, all: &mut Vec<String>) {
     }
 }
 
-/// Whether a body contains what the interface names as the evidence of success, judged without the
+/// Whether a body contains what the API document names as the evidence of success, judged without the
 /// readers of the client.
 fn has_evidence(endpoint: &str, http_status: u16, body: &Value) -> bool {
     let is_id = |key: &str| body[key].as_str().is_some_and(|id| uuid::Uuid::try_parse(id).is_ok());
@@ -93,28 +93,31 @@ struct DamagedField<'a> {
 
 impl DamagedField<'_> {
     fn check(&self, case: &RecordedCase, (reading, failure): &(ExpectedReading, Option<Failure>)) {
-        let about = format!("{}: {} {}: {}", self.endpoint, case.name, self.pointer, case.body);
+        let case_name = format!("{}: {} {}: {}", self.endpoint, case.name, self.pointer, case.body);
         let names = field_names(self.endpoint, self.pointer);
         let is_named = |text: &str| names.iter().any(|name| text.contains(name.as_str()));
         match failure {
             None => {
-                assert!(has_evidence(self.endpoint, case.status, &case.body), "{about}");
+                assert!(has_evidence(self.endpoint, case.status, &case.body), "{case_name}");
                 let top = names.first().map(String::as_str).unwrap_or_default();
                 let was_error = self.undamaged.1.as_ref().map(|it| it.kind);
                 let says_error = ["error", "detail", "status", "success"].contains(&top);
-                assert!(was_error != Some(FailureKind::Rejected) || says_error, "{about}");
+                assert!(was_error != Some(FailureKind::Rejected) || says_error, "{case_name}");
                 let changed = reading.reads != self.undamaged.0.reads && was_error.is_none();
                 let is_unreadable = case.body.pointer(self.pointer) == Some(&unreadable());
                 if changed && is_unreadable && self.endpoint != "enrichment_context" {
                     let warns = &reading.warns;
-                    assert!(warns.iter().any(|it| is_named(it)), "{about}: {warns:?} {names:?}");
+                    assert!(
+                        warns.iter().any(|it| is_named(it)),
+                        "{case_name}: {warns:?} {names:?}"
+                    );
                 }
-                self.check_end(&case.body, reading, &about);
+                self.check_end(&case.body, reading, &case_name);
             }
             Some(failure) => {
-                assert!(failure.request.is_some(), "{about}: {failure}");
+                assert!(failure.request.is_some(), "{case_name}: {failure}");
                 if self.undamaged.1.is_none() && failure.kind != FailureKind::Rejected {
-                    assert!(is_named(failure.message.as_str()), "{about}: {failure}");
+                    assert!(is_named(failure.message.as_str()), "{case_name}: {failure}");
                     let request = failure.request.as_ref().unwrap();
                     assert!(failure.message.as_str().contains(request.as_str()), "{failure}");
                 }
@@ -123,11 +126,11 @@ impl DamagedField<'_> {
     }
 
     /// An export is reported as ready only if it is complete and has a link.
-    fn check_end(&self, body: &Value, reading: &ExpectedReading, about: &str) {
+    fn check_end(&self, body: &Value, reading: &ExpectedReading, case_name: &str) {
         let lines = reading.reads.iter().flatten();
         if self.endpoint.starts_with("export_") && lines.clone().any(|it| it.contains("(ready)")) {
-            assert_eq!(body["status"], "COMPLETED", "{about}");
-            assert!(!matches!(body["download_uri"], Value::Null | Value::Array(_)), "{about}");
+            assert_eq!(body["status"], "COMPLETED", "{case_name}");
+            assert!(!matches!(body["download_uri"], Value::Null | Value::Array(_)), "{case_name}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a failure says: which request failed, why, and what to do.
 
-use tessera_client::{AuthMethod, BaseUrl, Client, Endpoint};
+use tessera_client::{AuthMethod, BaseUrl, Client, ServiceConfig};
 use tessera_model::{Failure, FailureKind, Link};
 use tessera_testing::clients::{dataset, hosted, on_premises, task, without_pauses};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
@@ -64,7 +64,7 @@ async fn each_status_has_a_kind_a_reason_and_a_way_out() {
 #[tokio::test]
 async fn a_rejected_login_is_explained_by_the_kind_of_login() {
     let server = service(401).await;
-    let session = Endpoint::new(
+    let session = ServiceConfig::new(
         BaseUrl::parse(&server.url()).unwrap(),
         AuthMethod::Session("a session".into()),
     );

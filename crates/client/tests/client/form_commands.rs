@@ -3,7 +3,7 @@
 use std::fs;
 
 use tessera_client::{
-    ApiOperation, AuthMethod, BaseUrl, Client, DryRun, Endpoint, RawBody, RawPart, RawRequest,
+    AuthMethod, BaseUrl, Client, DryRun, Endpoint, RawBody, RawPart, RawRequest, ServiceConfig,
 };
 use tessera_model::{MediaAddition, MediaSource};
 use tessera_testing::clients::{dataset, on_premises, without_pauses};
@@ -11,7 +11,7 @@ use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 /// The command of a custom request, without the address.
 async fn raw_command(body: RawBody) -> String {
-    let run = DryRun::new(&[ApiOperation::Raw]);
+    let run = DryRun::new(&[Endpoint::Raw]);
     let client = on_premises("https://a.example", without_pauses()).with_dry_run(run.clone());
     let request = RawRequest { path: "x".into(), parameters: vec![], body };
     client.send_raw(request).await.unwrap_err();
@@ -55,7 +55,7 @@ async fn each_kind_of_body_has_its_option() {
 async fn an_addition_is_a_form_of_its_options_and_files() {
     let record = format!(r#"{{"id":"{}","status_new":"READY"}}"#, dataset());
     let server = ScriptedServer::start(move |_: &ReceivedRequest| Reply::json(&record)).await;
-    let run = DryRun::new(&[ApiOperation::AddMedia]);
+    let run = DryRun::new(&[Endpoint::AddMedia]);
     let client = on_premises(&server.url(), without_pauses()).with_dry_run(run.clone());
     let command = async |addition: MediaAddition| {
         client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap_err();
@@ -88,7 +88,7 @@ async fn an_addition_is_a_form_of_its_options_and_files() {
 async fn the_login_of_a_command_is_inserted_by_the_shell() {
     let client = |auth: AuthMethod| {
         let base = BaseUrl::parse("https://a.example").unwrap();
-        Client::new(Endpoint::new(base, auth).unwrap()).unwrap()
+        Client::new(ServiceConfig::new(base, auth).unwrap()).unwrap()
     };
     let command = |auth| client(auth).curl_dataset(dataset()).to_string();
     let url = format!("https://a.example/api/v1/dataset/{}", dataset());
@@ -97,7 +97,7 @@ async fn the_login_of_a_command_is_inserted_by_the_shell() {
         format!("curl -sS -H \"Authorization: Bearer $TESSERA_TOKEN\" {url}")
     );
     assert_eq!(command(AuthMethod::OnPremises), format!("curl -sS {url}"));
-    let run = DryRun::new(&[ApiOperation::Credentials]);
+    let run = DryRun::new(&[Endpoint::Credentials]);
     let session = client(AuthMethod::Session("canary".into())).with_dry_run(run.clone());
     session.create_credentials().await.unwrap_err();
     assert_eq!(

@@ -110,7 +110,7 @@ async fn a_connection_that_answers_no_pings_is_replaced() {
         total_timeout: never,
         ..without_pauses()
     };
-    let client = Client::with_policy(client.endpoint().clone(), policy).unwrap();
+    let client = Client::with_policy(client.service().clone(), policy).unwrap();
     assert_eq!(client.list_datasets().await, Ok((Vec::new(), 0)));
     assert_eq!((service.accepted(), requests.load(Ordering::SeqCst)), (2, 2));
 }
@@ -119,7 +119,7 @@ async fn a_connection_that_answers_no_pings_is_replaced() {
 async fn frames_without_content_end_with_the_deadline() {
     let (_service, client, requests) = tricky(Trick::EmptyFrames).await;
     let policy = ClientPolicy { total_timeout: Duration::from_millis(300), ..without_pauses() };
-    let client = Client::with_policy(client.endpoint().clone(), policy).unwrap();
+    let client = Client::with_policy(client.service().clone(), policy).unwrap();
     // The deadline ends the first attempt, unless the connection has ended it; the second succeeds.
     assert_eq!(client.list_datasets().await, Ok((Vec::new(), 0)));
     assert_eq!(requests.load(Ordering::SeqCst), 2);

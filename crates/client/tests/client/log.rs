@@ -6,8 +6,8 @@ use std::{
 };
 
 use tessera_client::{
-    ApiOperation, AuthMethod, BaseUrl, Client, ClientPolicy, Credentials, DryRun, Endpoint,
-    RequestRecorder,
+    AuthMethod, BaseUrl, Client, ClientPolicy, Credentials, DryRun, Endpoint, RequestRecorder,
+    ServiceConfig,
 };
 use tessera_model::{Link, Query, QueryText, RequestOutcome, RequestRecord, Search};
 
@@ -58,8 +58,8 @@ async fn no_secret_reaches_the_log() {
     .await;
     let credentials = Credentials { api_key: "key".into(), api_secret: CANARY.into() };
     let url = BaseUrl::parse(&server.url()).unwrap();
-    let endpoint = Endpoint::new(url, AuthMethod::Hosted(credentials)).unwrap();
-    let (client, log) = recorded(Client::with_policy(endpoint, without_pauses()).unwrap());
+    let service = ServiceConfig::new(url, AuthMethod::Hosted(credentials)).unwrap();
+    let (client, log) = recorded(Client::with_policy(service, without_pauses()).unwrap());
     client.dataset(dataset()).await.unwrap_err();
     let link = Link::new(format!("/a.jpg?X-Amz-Signature={CANARY}&Policy={CANARY}"));
     client.fetch_picture(&link, 1_000).await.unwrap_err();
@@ -77,7 +77,7 @@ async fn no_secret_reaches_the_log() {
 
 #[tokio::test]
 async fn values_of_signed_links_are_masked() {
-    let run = DryRun::new(&[ApiOperation::Picture, ApiOperation::Explore]);
+    let run = DryRun::new(&[Endpoint::Picture, Endpoint::Explore]);
     let (client, log) = recorded(hosted("https://h.example", without_pauses()).with_dry_run(run));
     let link = "https://me:canary@cdn.example/a.zip?X-Amz-Signature=canary&Expires=canary";
     client.fetch_picture(&Link::new(link), 1_000).await.unwrap_err();

@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails here fails rightly")]
 
 mod addresses;
+mod api_bytes;
+mod api_requests;
 mod archives;
 mod certificates;
 mod connections;
@@ -19,8 +21,6 @@ mod faults;
 mod form_commands;
 mod http2;
 mod inspect;
-mod interface;
-mod interface_requests;
 mod known_errors;
 mod links;
 mod local_targets;

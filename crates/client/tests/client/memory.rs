@@ -47,7 +47,7 @@ const LONG_ROW: &str = concat!(
     r#""two people walk along a river, with a dog, in the evening, seen from a bridge"},"#
 );
 
-/// An operation; its text: start, repeated part, end; and the result.
+/// An endpoint; its text: start, repeated part, end; and the result.
 type Case = (&'static str, [&'static str; 3], Result<(), &'static str>);
 
 const CASES: [Case; 19] = [
@@ -81,7 +81,7 @@ fn write_text([start, part, end]: [&str; 3], bytes: usize, out: &mut impl Write)
     out.write_all(end.as_bytes()).unwrap();
 }
 
-async fn read_response(operation: &str, text: [&str; 3]) -> (u64, Result<(), Failure>) {
+async fn read_response(endpoint: &str, text: [&str; 3]) -> (u64, Result<(), Failure>) {
     let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
     write_text(text, BODY_BYTES, &mut gzip);
     let body = gzip.finish().unwrap();
@@ -90,7 +90,7 @@ async fn read_response(operation: &str, text: [&str; 3]) -> (u64, Result<(), Fai
         ScriptedServer::start(move |_: &ReceivedRequest| Reply::new(200, &headers, &body)).await;
     let client = hosted(&server.url(), without_pauses());
     let before = reset_peak();
-    let result = match operation {
+    let result = match endpoint {
         "datasets" => client.list_datasets().await.map(drop),
         "dataset" => client.dataset(dataset()).await.map(drop),
         "enrichment" => client.enrichment(dataset()).await.map(drop),
@@ -143,10 +143,10 @@ fn archive_of_names([start, part, end]: [&str; 3]) -> tempfile::NamedTempFile {
 }
 
 /// Reads the names of an archive, by listing them or opening one.
-fn read_names(operation: &str, text: [&str; 3]) -> (u64, Result<(), Failure>) {
+fn read_names(endpoint: &str, text: [&str; 3]) -> (u64, Result<(), Failure>) {
     let archive = archive_of_names(text);
     let before = reset_peak();
-    let result = match operation {
+    let result = match endpoint {
         "preflight" => preflight(&MediaSource::Archive(archive.path().to_owned())).map(drop),
         "one name" => read_entry(archive.path(), "rows.json").map(drop),
         _ => inspect_archive(archive.path()).map(drop),
@@ -155,19 +155,19 @@ fn read_names(operation: &str, text: [&str; 3]) -> (u64, Result<(), Failure>) {
 }
 
 /// An archive whose Parquet file claims a page of 128 MiB, or a million rows.
-fn read_parquet(operation: &str, column: &str) -> (u64, Result<(), Failure>) {
-    let rows = if operation == "rows" { 77_777 } else { 1 };
-    let text = if operation == "rows" { "a".to_owned() } else { "a".repeat(3 << 19) };
+fn read_parquet(endpoint: &str, column: &str) -> (u64, Result<(), Failure>) {
+    let rows = if endpoint == "rows" { 77_777 } else { 1 };
+    let text = if endpoint == "rows" { "a".to_owned() } else { "a".repeat(3 << 19) };
     let mut bytes = parquet_file(column, &text, rows);
     let header = bytes[7..11].to_vec();
-    let (written, claimed): (&[u8], &[u8]) = match operation {
+    let (written, claimed): (&[u8], &[u8]) = match endpoint {
         // In zigzag form: 77,777 and a million.
         "rows" => (&[0xa2, 0xbf, 0x09], &[0x80, 0x89, 0x7a]),
         _ => (&header, &[0xfe, 0xff, 0xff, 0x7f]),
     };
     // The first is the header of the page, the last ones are the description of the file.
     let places: Vec<usize> = (0..bytes.len() - written.len())
-        .filter(|&at| bytes[at..].starts_with(written) && (operation == "page") == (at == 7))
+        .filter(|&at| bytes[at..].starts_with(written) && (endpoint == "page") == (at == 7))
         .collect();
     for at in places {
         bytes[at..at + claimed.len()].copy_from_slice(claimed);
@@ -279,22 +279,22 @@ fn peak_kib() -> u64 {
 #[ignore = "no_response_takes_more_than_64_mib runs it"]
 async fn inner() {
     let case: usize = std::env::var("MEMORY_CASE").unwrap().parse().unwrap();
-    let (operation, text, expected) = CASES[case];
-    let (growth, result) = match operation {
+    let (endpoint, text, expected) = CASES[case];
+    let (growth, result) = match endpoint {
         "archive" => read_archive(text),
-        "names" | "one name" | "preflight" => read_names(operation, text),
+        "names" | "one name" | "preflight" => read_names(endpoint, text),
         "headers" => read_endless_headers(text).await,
         "download" => download(text[0]).await,
-        "page" | "rows" => read_parquet(operation, text[0]),
-        _ => read_response(operation, text).await,
+        "page" | "rows" => read_parquet(endpoint, text[0]),
+        _ => read_response(endpoint, text).await,
     };
     let result = result.map_err(|failure| failure.to_string());
     match (&result, expected) {
         (Ok(()), Ok(())) => {}
         (Err(error), Err(reason)) if error.contains(reason) => {}
-        _ => panic!("case {case}, {operation}: {result:?}, not {expected:?}"),
+        _ => panic!("case {case}, {endpoint}: {result:?}, not {expected:?}"),
     }
-    assert!(growth <= MAX_GROWTH_KIB, "case {case}, {operation}: {} MiB", growth >> 10);
+    assert!(growth <= MAX_GROWTH_KIB, "case {case}, {endpoint}: {} MiB", growth >> 10);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint, PictureKey};
+use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, PictureKey, ServiceConfig};
 use tessera_model::Link;
 
 fn hosted(api_key: &str) -> AuthMethod {
@@ -11,8 +11,8 @@ fn hosted(api_key: &str) -> AuthMethod {
 }
 
 fn key(base: &str, auth: AuthMethod, url: &str) -> PictureKey {
-    let endpoint = Endpoint::new(BaseUrl::parse(base).unwrap(), auth).unwrap();
-    Client::new(endpoint).unwrap().picture_key(&Link::new(url)).unwrap()
+    let service = ServiceConfig::new(BaseUrl::parse(base).unwrap(), auth).unwrap();
+    Client::new(service).unwrap().picture_key(&Link::new(url)).unwrap()
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn archives_are_checked_before_sending() {
     ] {
         let packed = check(name, bytes).unwrap_or_else(|reason| panic!("{name}: {reason}"));
         assert!(packed.images > 0);
-        let expected = format!("the interface does not document {suffix}; prefer .tar.gz");
+        let expected = format!("the API does not document {suffix}; prefer .tar.gz");
         assert_eq!(packed.warnings[0].as_str(), expected);
     }
     let none = check("x.zip", &zipped_with("a.txt")).ok().unwrap();

@@ -1,7 +1,7 @@
 //! Every request of the client, by name: how often it is sent when the service misbehaves, and how it is made. A new endpoint has
 //! a row and an arm here, and a file of bodies in `tests/recorded`.
 
-use tessera_client::{AuthMethod, BaseUrl, Client, Endpoint, ExistingFile, QueryImageUpload};
+use tessera_client::{AuthMethod, BaseUrl, Client, ExistingFile, QueryImageUpload, ServiceConfig};
 use tessera_model::{
     ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, Granularity, Link, MediaAddition,
     MediaId, MediaSource, Query, QueryText, Search, SelectionItem,
@@ -37,11 +37,13 @@ pub(crate) const TABLE: [(&str, [usize; 8]); 16] = [
 /// A client of the service at an address, with the login that a request needs.
 pub(crate) fn client_for(request: &str, url: &str) -> Client {
     let base = BaseUrl::parse(url).unwrap();
-    let endpoint = match request {
-        "api_credentials" => Endpoint::new(base, AuthMethod::Session("a session".into())).unwrap(),
-        _ => hosted(url, without_pauses()).endpoint().clone().with_pipeline(base),
+    let service = match request {
+        "api_credentials" => {
+            ServiceConfig::new(base, AuthMethod::Session("a session".into())).unwrap()
+        }
+        _ => hosted(url, without_pauses()).service().clone().with_pipeline(base),
     };
-    Client::with_policy(endpoint, without_pauses()).unwrap()
+    Client::with_policy(service, without_pauses()).unwrap()
 }
 
 /// Makes a request and returns what the client has read, as lines. `link` leads to a picture or an archive.

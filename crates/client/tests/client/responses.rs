@@ -22,15 +22,15 @@ async fn a_response_that_is_not_of_the_interface_is_described() {
     for (body, problem, excerpt) in [
         ("", "is not JSON", ""),
         ("[", "is not JSON", " (service: [)"),
-        ("3", "does not match the interface: id is missing", " (service: 3)"),
+        ("3", "does not match the API: id is missing", " (service: 3)"),
         (
             r#"{"name": "x"}"#,
-            "does not match the interface: id is missing",
+            "does not match the API: id is missing",
             r#" (service: {"name": "x"})"#,
         ),
         (
             r#"{"id": 7}"#,
-            "does not match the interface: id is an unexpected number",
+            "does not match the API: id is an unexpected number",
             r#" (service: {"id": 7})"#,
         ),
     ] {

@@ -1,4 +1,4 @@
-//! The retry table of `requests.rs`, written by hand: every operation meets every fault, and the scripted server
+//! The retry table of `requests.rs`, written by hand: every endpoint meets every fault, and the scripted server
 //! counts the requests. `export_context_async` is a GET that starts a job, so its 1 matters most.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails here fails rightly")]
@@ -28,11 +28,11 @@ const FAULTS: [&str; 8] = [
 ];
 
 /// The start of the counted requests. Requests around them read the dataset.
-fn beginning(operation: &str) -> &'static str {
+fn beginning(endpoint: &str) -> &'static str {
     let posts = ["search_", "export_entities", "add_media", "reindex"];
-    match operation {
+    match endpoint {
         "process_add_media" => "GET /api/v1/process/",
-        _ if posts.iter().any(|post| operation.starts_with(post)) => "POST ",
+        _ if posts.iter().any(|post| endpoint.starts_with(post)) => "POST ",
         _ => "GET ",
     }
 }
@@ -82,16 +82,16 @@ async fn faulty(beginning: &'static str, fault: &'static str) -> Option<Scripted
 }
 
 /// Runs one case. Returns the number of requests to the faulty server, and the failure.
-async fn case(operation: &str, fault: &'static str) -> (usize, Failure) {
-    let beginning = beginning(operation);
+async fn case(endpoint: &str, fault: &'static str) -> (usize, Failure) {
+    let beginning = beginning(endpoint);
     let server = faulty(beginning, fault).await;
     let url = server.as_ref().map_or_else(closed, ScriptedServer::url);
     let link = format!("{url}/file.zip");
-    let result = if operation == "archive" {
+    let result = if endpoint == "archive" {
         let service = service_with_archive_at(link.clone()).await;
-        perform(operation, &client_for(operation, &service.url()), &link).await
+        perform(endpoint, &client_for(endpoint, &service.url()), &link).await
     } else {
-        perform(operation, &client_for(operation, &url), &link).await
+        perform(endpoint, &client_for(endpoint, &url), &link).await
     };
     let read = |server: &ScriptedServer| {
         server.requests().iter().filter(|seen| begins(seen, beginning)).count()
@@ -101,13 +101,13 @@ async fn case(operation: &str, fault: &'static str) -> (usize, Failure) {
 }
 
 #[tokio::test]
-async fn every_operation_meets_every_fault() {
+async fn every_endpoint_meets_every_fault() {
     let mut wrong = Vec::new();
-    for (operation, row) in TABLE {
+    for (endpoint, row) in TABLE {
         for (fault, expected) in FAULTS.into_iter().zip(row) {
-            let (seen, failure) = case(operation, fault).await;
+            let (seen, failure) = case(endpoint, fault).await;
             if seen != expected {
-                wrong.push(format!("{operation}, {fault}: {seen} not {expected} ({failure})"));
+                wrong.push(format!("{endpoint}, {fault}: {seen} not {expected} ({failure})"));
             }
         }
     }
@@ -137,7 +137,7 @@ async fn every_fault_maps_to_its_failure_kind() {
 #[tokio::test]
 async fn unsent_requests_are_retried() {
     for (retries, expected) in [(None, 3), (Some(0), 1), (Some(4), 5)] {
-        for operation in ["datasets", "dataset", "export_context_async", "reindex", "picture"] {
+        for endpoint in ["datasets", "dataset", "export_context_async", "reindex", "picture"] {
             let tried = Arc::<AtomicUsize>::default();
             let counter = Arc::clone(&tried);
             let witness = RequestRecorder::new(move |_| {
@@ -146,20 +146,20 @@ async fn unsent_requests_are_retried() {
             let url = closed();
             let client =
                 hosted(&url, ClientPolicy { retries, ..without_pauses() }).with_recorder(witness);
-            perform(operation, &client, &format!("{url}/a.png")).await.unwrap_err();
-            assert_eq!(tried.load(Ordering::SeqCst), expected, "{operation}, {retries:?}");
+            perform(endpoint, &client, &format!("{url}/a.png")).await.unwrap_err();
+            assert_eq!(tried.load(Ordering::SeqCst), expected, "{endpoint}, {retries:?}");
         }
     }
 }
 
 #[tokio::test]
 async fn custom_retries_apply_only_to_safe_requests() {
-    for (operation, retries, expected) in
+    for (endpoint, retries, expected) in
         [("dataset", 0, 1), ("dataset", 4, 5), ("export_context_async", 4, 1), ("reindex", 4, 1)]
     {
         let server = ScriptedServer::start(|_: &ReceivedRequest| reply("503")).await;
         let policy = ClientPolicy { retries: Some(retries), ..without_pauses() };
-        perform(operation, &hosted(&server.url(), policy), "").await.unwrap_err();
-        assert_eq!(server.count(), expected, "{operation}, {retries}");
+        perform(endpoint, &hosted(&server.url(), policy), "").await.unwrap_err();
+        assert_eq!(server.count(), expected, "{endpoint}, {retries}");
     }
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use tessera_client::{
-    ApiPrefix, AuthMethod, BaseUrl, Client, Credentials, Endpoint, RequestRecorder, TextSearchPath,
+    ApiPrefix, AuthMethod, BaseUrl, Client, Credentials, RequestRecorder, ServiceConfig,
+    TextSearchPath,
 };
 use tessera_model::{Failure, RequestOutcome, RequestRecord, SafeText};
 
@@ -86,34 +87,38 @@ fn a_prefix_and_a_search_path_are_plain_paths() {
 
 #[test]
 fn a_prefix_applies_to_the_service_and_its_pipeline() {
-    let endpoint = Endpoint::new(base_url("https://a.example"), AuthMethod::OnPremises).unwrap();
-    assert_eq!(endpoint.pipeline_url(), None);
-    let endpoint = endpoint
+    let service =
+        ServiceConfig::new(base_url("https://a.example"), AuthMethod::OnPremises).unwrap();
+    assert_eq!(service.pipeline_url(), None);
+    let service = service
         .with_pipeline(base_url("https://p.example"))
         .with_api_prefix(&ApiPrefix::parse("/media/v2").unwrap())
         .with_token_lifetime(Duration::from_secs(30));
-    assert_eq!(endpoint.base_url().own_prefix(), Some("/media/v2"));
-    assert_eq!(endpoint.pipeline_url().unwrap().own_prefix(), Some("/media/v2"));
-    assert_eq!(endpoint.pipeline_url().unwrap().to_string(), "https://p.example");
+    assert_eq!(service.base_url().own_prefix(), Some("/media/v2"));
+    assert_eq!(service.pipeline_url().unwrap().own_prefix(), Some("/media/v2"));
+    assert_eq!(service.pipeline_url().unwrap().to_string(), "https://p.example");
 }
 
 #[test]
 fn credentials_are_refused_on_unencrypted_connections_with_the_ways_out() {
-    let refused = Endpoint::new(base_url("http://vl.example"), AuthMethod::Token("t".into()));
+    let refused = ServiceConfig::new(base_url("http://vl.example"), AuthMethod::Token("t".into()));
     assert_eq!(
         refused.unwrap_err().to_string(),
         "credentials are not sent to http://vl.example: the connection is not encrypted. Use an \
          https URL, use the kind onprem for a service without login, or allow it with --allow-http"
     );
-    let allowed =
-        Endpoint::new_allowing_http(base_url("http://vl.example"), AuthMethod::Token("t".into()));
+    let allowed = ServiceConfig::new_allowing_http(
+        base_url("http://vl.example"),
+        AuthMethod::Token("t".into()),
+    );
     assert!(!allowed.is_on_premises());
 }
 
 #[test]
 fn only_a_service_with_a_login_takes_another_one() {
-    let client =
-        |auth| Client::new(Endpoint::new(base_url("https://a.example"), auth).unwrap()).unwrap();
+    let client = |auth| {
+        Client::new(ServiceConfig::new(base_url("https://a.example"), auth).unwrap()).unwrap()
+    };
     let message = |result: Result<(), Failure>| result.unwrap_err().to_string();
     let open = client(AuthMethod::OnPremises);
     let hosted = || AuthMethod::Hosted(credentials("k"));
@@ -125,8 +130,8 @@ fn only_a_service_with_a_login_takes_another_one() {
     let by_key = client(hosted());
     assert_eq!(by_key.replace_key_pair(credentials("l")), Ok(()));
     let other = by_key.with_login(AuthMethod::Token("t".into())).unwrap();
-    assert!(matches!(other.endpoint().auth(), AuthMethod::Token(_)));
-    assert_eq!(other.endpoint().base_url(), by_key.endpoint().base_url());
+    assert!(matches!(other.service().auth(), AuthMethod::Token(_)));
+    assert_eq!(other.service().base_url(), by_key.service().base_url());
 }
 
 #[test]

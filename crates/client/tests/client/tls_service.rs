@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use tessera_client::{AuthMethod, BaseUrl, CertificateAuthorities, Client, Endpoint};
+use tessera_client::{AuthMethod, BaseUrl, CertificateAuthorities, Client, ServiceConfig};
 use tessera_testing::{certificates::Authority, clients::without_pauses};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::{TlsAcceptor, rustls::ServerConfig, server::TlsStream};
@@ -17,8 +17,8 @@ pub(crate) fn client_trusting(authority: &Authority, port: u16) -> Client {
 
 pub(crate) fn client(port: u16, authorities: CertificateAuthorities) -> Client {
     let url = BaseUrl::parse(&format!("https://localhost:{port}")).unwrap();
-    let endpoint = Endpoint::new(url, AuthMethod::OnPremises).unwrap();
-    Client::with_policy(endpoint.with_authorities(authorities), without_pauses()).unwrap()
+    let service = ServiceConfig::new(url, AuthMethod::OnPremises).unwrap();
+    Client::with_policy(service.with_authorities(authorities), without_pauses()).unwrap()
 }
 
 /// A service on a port of this machine, and how many connections it accepted.

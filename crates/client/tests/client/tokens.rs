@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use tessera_client::{
-    AuthMethod, BaseUrl, Client, Credentials, Endpoint, SecretReloader, TOKEN_LIFETIME,
+    AuthMethod, BaseUrl, Client, Credentials, SecretReloader, ServiceConfig, TOKEN_LIFETIME,
 };
 use tessera_testing::clients::without_pauses;
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
@@ -38,7 +38,7 @@ fn credentials(secret: &str) -> Credentials {
 }
 
 #[test]
-fn tokens_match_the_interface_document() {
+fn tokens_match_the_api_document() {
     let now = || UNIX_EPOCH.elapsed().unwrap().as_secs();
     let earliest = now();
     let token = credentials("secret").sign_token(TOKEN_LIFETIME).unwrap();
@@ -66,9 +66,9 @@ async fn a_rejected_token_reloads_the_secret_once() {
         Some(SecretString::from("rotated"))
     });
     let url = BaseUrl::parse(&server.url()).unwrap();
-    let endpoint = Endpoint::new(url, AuthMethod::Hosted(credentials("secret"))).unwrap();
-    let endpoint = endpoint.with_secret_reloader(reloader);
-    let client = Client::with_policy(endpoint, without_pauses()).unwrap();
+    let service = ServiceConfig::new(url, AuthMethod::Hosted(credentials("secret"))).unwrap();
+    let service = service.with_secret_reloader(reloader);
+    let client = Client::with_policy(service, without_pauses()).unwrap();
     let all = join_all((0..64).map(|_| client.list_datasets())).await;
     assert!(all.iter().all(Result::is_ok));
     assert_eq!(reads.load(Ordering::Relaxed), 1);
@@ -79,7 +79,7 @@ async fn a_rejected_token_reloads_the_secret_once() {
 async fn the_expiry_of_a_login_is_known_if_its_token_contains_it() {
     let client = |auth| {
         let url = BaseUrl::parse("https://a.example").unwrap();
-        Client::new(Endpoint::new(url, auth).unwrap()).unwrap()
+        Client::new(ServiceConfig::new(url, auth).unwrap()).unwrap()
     };
     let token = credentials("secret").sign_token(TOKEN_LIFETIME).unwrap();
     let expires = payload(token.expose_secret(), "secret").unwrap()["exp"].as_u64();

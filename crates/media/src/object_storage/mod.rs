@@ -4,8 +4,8 @@
 //! address or a secret.
 
 mod blocking_storage;
+mod bucket_client;
 mod bucket_folder;
-mod bucket_store;
 mod error;
 mod interrupted_uploads;
 mod listing;

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 
 use super::{
     StorageError, StorageSettings,
-    bucket_store::{self, BucketStore, ListingRequest, Transport, is_loopback},
+    bucket_client::{self, BucketClient, ListingRequest, Transport, is_loopback},
     error::StorageAttemptError,
     object_uri::{BucketUri, ObjectUri},
 };
@@ -31,7 +31,7 @@ pub struct ObjectStorage {
     settings: StorageSettings,
     pub(crate) retry_policy: RetryPolicy,
     /// The buckets in use; a client of a bucket keeps its credentials until they expire.
-    buckets: Arc<Mutex<HashMap<BucketUri, Arc<dyn BucketStore>>>>,
+    buckets: Arc<Mutex<HashMap<BucketUri, Arc<dyn BucketClient>>>>,
 }
 
 impl ObjectStorage {
@@ -109,12 +109,12 @@ impl ObjectStorage {
     pub async fn bucket(
         &self,
         bucket: &BucketUri,
-    ) -> Result<Arc<dyn BucketStore>, StorageAttemptError> {
+    ) -> Result<Arc<dyn BucketClient>, StorageAttemptError> {
         let buckets = || self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = buckets().get(bucket) {
             return Ok(Arc::clone(store));
         }
-        let store = bucket_store::open(&self.settings, &self.client, bucket).await?;
+        let store = bucket_client::open(&self.settings, &self.client, bucket).await?;
         buckets().insert(bucket.clone(), Arc::clone(&store));
         Ok(store)
     }

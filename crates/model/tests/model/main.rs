@@ -1,4 +1,4 @@
-//! Tests of the public interface.
+//! Tests of the public items of the crate.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -18,7 +18,6 @@ mod job;
 mod keyword;
 mod link;
 mod login;
-mod operation_tracker;
 mod picture_source;
 mod polling;
 mod region;
@@ -28,6 +27,7 @@ mod search;
 mod selection;
 mod set_algebra;
 mod shell_command;
+mod task_tracker;
 mod text;
 mod video;
 mod vql;

@@ -84,7 +84,7 @@ fn a_view_searches_its_dataset_or_the_open_one_without_disabled_filters() {
 fn each_saved_value_has_a_key_of_its_own_kind_and_dataset() {
     for (value, key) in [
         (StateValue::Basket(OTHER, Selection::default()), StateKey::Basket(OTHER)),
-        (StateValue::Jobs { own: vec![], other_instances: vec![] }, StateKey::Jobs),
+        (StateValue::Jobs { this_instance: vec![], other_instances: vec![] }, StateKey::Jobs),
         (StateValue::Views(vec![]), StateKey::Views),
         (StateValue::History(vec![]), StateKey::History),
         (StateValue::Session(SavedSession::default()), StateKey::Session),

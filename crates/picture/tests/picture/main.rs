@@ -1,4 +1,4 @@
-//! The public interface of the crate: decoding, fitting and encoding of pictures.
+//! The public items of the crate: decoding, fitting and encoding of pictures.
 
 #![expect(clippy::expect_used, reason = "a failed setup fails the test")]
 

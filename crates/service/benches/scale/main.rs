@@ -1,8 +1,8 @@
 //! The service over HTTP with 1,000 to 1,000,000 media items: 99th percentiles of pages and searches, durations
-//! of operations, memory and disk, and how each of them grows.
+//! of indexing tasks, memory and disk, and how each of them grows.
 //!
 //! The rows are generated and written directly into a store; everything after that is real. Criterion is not used
-//! because the 99th percentile matters, and operations that take minutes. Numbers of media items are arguments:
+//! because the 99th percentile matters, and indexing tasks that take minutes. Numbers of media items are arguments:
 //! `cargo bench --bench scale -- 1000 1000000`.
 //!
 //! If `TESSERA_TEST_STORE` names a server (`tools/postgres.sh`), the store is there, two processes serve it, three

@@ -59,13 +59,13 @@ pub fn measure_all(store: &BenchStore, size: usize) {
     let count = (size / 10).min(MAX_ADDED);
     let part = multipart::Part::bytes(archive(count)).file_name("batch.zip");
     let form = multipart::Form::new().part("archive", part);
-    service.run_operation(
+    service.run_indexing(
         "add_media of a tenth, at most 10,000, in a ZIP",
         "/add_media",
         Some(form),
     );
     assert_eq!(service.record()["n_images"], (size + count) as u64);
-    service.run_operation("reindex", "/reindex", None);
+    service.run_indexing("reindex", "/reindex", None);
     drop(others);
     service.stop();
 }

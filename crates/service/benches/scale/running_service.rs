@@ -74,8 +74,8 @@ impl RunningService {
         assert_eq!(response.status(), 202, "{path}");
     }
 
-    /// Runs an operation, its upload included, and reports its duration, its memory and the latency of reads during it.
-    pub fn run_operation(&self, what: &str, path: &str, form: Option<multipart::Form>) {
+    /// Runs an indexing task, its upload included, and reports its duration, its memory and the latency of reads during it.
+    pub fn run_indexing(&self, what: &str, path: &str, form: Option<multipart::Form>) {
         reset_highest_memory();
         let (started, used) = (Instant::now(), cpu_seconds());
         self.post(path, form);

@@ -16,8 +16,8 @@ use tessera_store::{
     dataset::{self, DatasetRecord},
     extraction::{self, ExtractionRange, ExtractionState, RANGE_FILES},
     indexed_files::{self, IndexedFile},
+    indexing_task::{self, IndexingTaskKind},
     lease::{self, LeasedTask},
-    operation::{self, OperationKind},
     packed_picture::PackedPictures,
     source::{self, SourceFolder},
     store_now,
@@ -49,18 +49,18 @@ fn simulate(store: &BenchStore, workers: usize) {
     let main = store.of_another_machine("main").open();
     let folder = PathBuf::from(format!("/simulated/{workers}"));
     let dataset = DatasetId(Uuid::from_u128(1000 + workers as u128));
-    let operation = begin(&main, dataset, &folder, workers * RANGES_PER_WORKER);
+    let indexing_task = begin(&main, dataset, &folder, workers * RANGES_PER_WORKER);
     let open = |number: usize| store.of_another_machine(&number.to_string()).open();
     let stores: Vec<Store> = (0..workers).map(open).collect();
     let (started, used) = (Instant::now(), cpu_seconds());
     let mut waits: Vec<f64> = thread::scope(|scope| {
         let threads: Vec<_> =
-            stores.iter().map(|store| scope.spawn(|| work(store, operation))).collect();
+            stores.iter().map(|store| scope.spawn(|| work(store, indexing_task))).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     let elapsed = started.elapsed().as_secs_f64();
     let used = cpu_seconds() - used;
-    let state = main.read(|c| extraction::state(c, operation)).unwrap();
+    let state = main.read(|c| extraction::state(c, indexing_task)).unwrap();
     assert_eq!(state, ExtractionState::Ended);
     let files = workers * RANGES_PER_WORKER * RANGE_FILES;
     let found = main.read(|c| dataset::find(c, dataset)).unwrap().unwrap();
@@ -87,7 +87,7 @@ fn begin(store: &Store, dataset: DatasetId, folder: &std::path::Path, ranges: us
     let begin = |tx: &tessera_store::Transaction| {
         dataset::upsert(tx, &DatasetRecord::new(dataset, "bench", folder, EXTRACTOR_VERSION))?;
         let source = source::upsert(tx, dataset, folder)?;
-        let row = operation::begin(tx, dataset, OperationKind::Creation, None, false)?;
+        let row = indexing_task::begin(tx, dataset, IndexingTaskKind::Creation, None, false)?;
         extraction::begin(tx, row, ranges * RANGE_FILES, 0)?;
         for range in 0..ranges {
             let file = |number: usize| {
@@ -103,14 +103,14 @@ fn begin(store: &Store, dataset: DatasetId, folder: &std::path::Path, ranges: us
 }
 
 /// Extracts ranges until none is left; returns the times of its transactions in milliseconds.
-fn work(store: &Store, operation: i64) -> Vec<f64> {
+fn work(store: &Store, indexing_task: i64) -> Vec<f64> {
     let holder = Uuid::new_v4();
     let mut family = Family::new(holder.as_u128() as u64);
     let features: Vec<Features> = (0..BATCH).map(|_| family.features()).collect();
     let mut waits = Vec::new();
     loop {
         let taken = store.write_rows(|tx| {
-            let Some(range) = extraction::next_unleased(tx, Some(operation))? else {
+            let Some(range) = extraction::next_unleased(tx, Some(indexing_task))? else {
                 return Ok(None);
             };
             let (now, end) = (store_now(tx)?, lease::end_of_new(tx)?);

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use crate::{originals::Originals, signed_link::media_link, task_error::TaskError};
 use tessera_media::ingest::{OriginalFiles, SourceFile};
-use tessera_retrieval::{issues, stored_pictures::PictureStore};
+use tessera_retrieval::{issues, stored_pictures::StoredPictures};
 use tessera_store::{
     Connection,
     dataset::DatasetRecord,
@@ -42,7 +42,7 @@ pub(crate) struct ArchiveContent<'a> {
     pub export: &'a ExportRecord,
     pub folders: &'a SourceFolders,
     /// Reads the pictures of frames.
-    pub pictures: &'a PictureStore,
+    pub pictures: &'a StoredPictures,
     /// Signs the links of the metadata.
     pub link_key: &'a [u8; 32],
 }

@@ -64,7 +64,7 @@ pub async fn reindex(
 }
 
 /// Adds media: uploaded files, an uploaded archive, or a folder of object storage. Whether that is
-/// allowed is checked before the body is read, and again when the operation starts.
+/// allowed is checked before the body is read, and again when the task starts.
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/add_media",
@@ -137,7 +137,7 @@ pub async fn process_add_media_by_post(
     process_add_media(state, params).await
 }
 
-/// The field name that the error text of the interface suggests, but that is not accepted.
+/// The field name that the error text of the API suggests, but that is not accepted.
 const LIST_FIELD: &str = "files[]";
 const TEXT_FIELDS: [&str; 7] = [
     field::S3_URI,

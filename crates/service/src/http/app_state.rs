@@ -32,7 +32,7 @@ use crate::{Deployment, usecase::ServiceError};
 pub struct AppState {
     pub deployment: Deployment,
     pub authenticator: Arc<Authenticator>,
-    /// Whether to accept what public clients send beyond the interface document.
+    /// Whether to accept what public clients send beyond the API document.
     pub compat: bool,
     pub allowed_hosts: Arc<[AllowedHost]>,
     pub limits: Arc<ServerLimits>,

@@ -1,4 +1,4 @@
-//! The login: a JWT as in the interface document, checked strictly; every refusal is the same 401.
+//! The login: a JWT as in the API document, checked strictly; every refusal is the same 401.
 
 use std::{
     sync::{Arc, Mutex, OnceLock},
@@ -220,7 +220,7 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && token.len() <= MAX_TOKEN_BYTES).then_some(token)
 }
 
-/// A signed-in browser may add media without a token: the interface document says so.
+/// A signed-in browser may add media without a token: the API document says so.
 pub async fn require_login(
     State(authenticator): State<Arc<Authenticator>>,
     request: Request,

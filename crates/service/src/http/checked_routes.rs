@@ -1,5 +1,5 @@
 //! Collects routes. Each refuses query parameters that its description does not list, because ignoring them would silently
-//! change the result. A lenient service has more parameters than the interface document, and requires fewer.
+//! change the result. A lenient service has more parameters than the API document, and requires fewer.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -103,7 +103,7 @@ impl KnownParameters {
 
     fn describe(&self) -> String {
         if self.names.is_empty() {
-            return "Unknown parameter: this operation has no query parameters".to_owned();
+            return "Unknown parameter: this endpoint has no query parameters".to_owned();
         }
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         format!("Unknown parameter; known ones: {}", names.join(", "))
@@ -128,7 +128,7 @@ async fn check_parameters(
     }
 }
 
-/// Query parameters that a lenient service accepts on every operation. They have no effect; `docs/compatibility.md` gives
+/// Query parameters that a lenient service accepts on every endpoint. They have no effect; `docs/compatibility.md` gives
 /// the reason why none of them can change the result.
 const HARMLESS_PARAMETERS: [&str; 4] =
     ["verbose", "allow_deleted", "include_hidden", query::DATASET_ID];

@@ -1,4 +1,4 @@
-//! Routes that public clients use beyond the interface document; only a lenient service has them. They inform about the service
+//! Routes that public clients use beyond the API document; only a lenient service has them. They inform about the service
 //! and a dataset, export in the response itself, and show the members of a cluster or a single media item.
 
 use std::fs::File;

@@ -25,7 +25,7 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
 }
 
 /// Returns the credentials of the session. A GET, although the first one creates the pair: the
-/// interface document says so.
+/// API document says so.
 #[utoipa::path(
     get,
     path = "/api_credentials",

@@ -45,7 +45,7 @@ pub fn add_link_routes(routes: CheckedRoutes) -> CheckedRoutes {
 }
 
 /// Starts an export of the dataset, or of what the parameters of `explore` select from it. A GET,
-/// although it starts work: the interface document says so.
+/// although it starts work: the API document says so.
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export_context_async",
@@ -203,7 +203,7 @@ pub async fn export_entities_async(
     params: QueryParams,
     request: Request,
 ) -> Result<Json<ExportTaskBody>, Problem> {
-    // The interface document has no parameter for the name.
+    // The API document has no parameter for the name.
     let spec = export_spec(&params, params.text(query::FILE_NAME).unwrap_or("selection"))?;
     let body = read_json(&state, request).await?;
     start_export(&state, id, ExportScope::Selection(body), spec, &links).await

@@ -128,7 +128,7 @@ impl ServiceGauges {
             registry.register_with_unit(name, help, Unit::Bytes, gauge.clone());
         }
         self.cache.register(registry);
-        let help = "Unfinished operations and exports";
+        let help = "Unfinished indexing tasks and exports";
         registry.register("tasks", help, self.tasks.clone());
         let help = "Age of the oldest unfinished task of a kind; 0 without one";
         registry.register_with_unit("task_age", help, Unit::Seconds, self.task_age.clone());

@@ -1,4 +1,4 @@
-//! The HTTP interface: handlers parse a request, call one use case and write the response.
+//! The API: handlers parse a request, call one use case and write the response.
 
 mod add_media;
 mod app_state;

@@ -1,5 +1,5 @@
 //! The `OpenAPI` description, collected by the router, which cannot route what is not described: the document and its route, the
-//! schemas of input, and the error responses that operations share.
+//! schemas of input, and the error responses that endpoints share.
 
 use std::collections::BTreeMap;
 
@@ -99,9 +99,9 @@ pub fn input_schemas() -> Map<String, Value> {
 type ResponseMap = BTreeMap<String, RefOr<Response>>;
 
 pub struct CommonErrors;
-/// The errors of an operation on a dataset, with the common ones.
+/// The errors of an endpoint of a dataset, with the common ones.
 pub struct DatasetErrors;
-/// The errors of an operation that needs permission or a status, with those of a dataset.
+/// The errors of an endpoint that needs permission or a status, with those of a dataset.
 pub struct StatusErrors;
 pub struct UploadErrors;
 pub struct BusyError;

@@ -22,7 +22,7 @@ pub enum AccessMode {
 #[derive(Debug)]
 pub struct ServerOptions {
     pub access: AccessMode,
-    /// Whether to accept and serve what public clients send beyond the interface document.
+    /// Whether to accept and serve what public clients send beyond the API document.
     pub compat: bool,
     /// Further names that clients may use for this service.
     pub allowed_hosts: Vec<AllowedHost>,

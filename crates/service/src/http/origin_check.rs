@@ -1,7 +1,7 @@
 //! Refuses requests from web pages. A page of another site can make a browser send requests to
 //! loopback, by a host name that resolves here (so the Host must be ours) or directly, for example
 //! by an image tag (so the browser's fetch metadata must not name another site). Three GETs of the
-//! interface have side effects, so this check precedes all routes, in both access modes. Old browsers
+//! API have side effects, so this check precedes all routes, in both access modes. Old browsers
 //! send no fetch metadata, so without login these GETs need a header that a page cannot send.
 
 use std::net::{IpAddr, SocketAddr};

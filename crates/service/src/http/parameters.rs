@@ -172,7 +172,7 @@ impl QueryParams {
     }
 }
 
-/// Defines types that describe the parameters of an operation.
+/// Defines types that describe the parameters of an endpoint.
 macro_rules! parameters {
     ($($name:ident => $list:expr;)*) => {$(
         pub struct $name;

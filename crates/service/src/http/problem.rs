@@ -1,4 +1,4 @@
-//! Error responses: `{"detail": ...}` with the status codes of the interface document. None of them
+//! Error responses: `{"detail": ...}` with the status codes of the API document. None of them
 //! contains a local path or SQL.
 
 use axum::{
@@ -29,7 +29,7 @@ impl Problem {
         Self::Plain(status, message.into())
     }
 
-    /// 400: a wrong parameter or body where the interface document says 400.
+    /// 400: a wrong parameter or body where the API document says 400.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::plain(StatusCode::BAD_REQUEST, message)
     }
@@ -171,7 +171,7 @@ impl From<RetrievalError> for Problem {
             }
             RetrievalError::Outdated => Self::plain(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "Operations on this dataset end faster than it is searched; try again later",
+                "Tasks on this dataset end faster than it is searched; try again later",
             ),
             RetrievalError::Store(_) | RetrievalError::UnreadableThumbnail(_) => Self::internal(),
         }

@@ -93,7 +93,7 @@ async fn check(
     Ok(parsed)
 }
 
-/// Parses the parameters. The interface document says 400 for wrong ones here, not 422.
+/// Parses the parameters. The API document says 400 for wrong ones here, not 422.
 fn parse_params(params: &QueryParams, compat: bool) -> Result<RegisteredParams, Problem> {
     let plain = |problem| match problem {
         Problem::Invalid(parameter) => {

@@ -1,4 +1,4 @@
-//! All routes: the interface below `/api/v1`, media and archives by link, and probes. Each file of handlers adds its own routes.
+//! All routes: the API below `/api/v1`, media and archives by link, and probes. Each file of handlers adds its own routes.
 
 use axum::{
     Extension, Router,
@@ -28,13 +28,13 @@ pub fn build_router(state: AppState) -> Router {
         link_api.merge_from(probe_api).merge_from(nested),
         state.authenticator.requires_login(),
     );
-    let interface = authenticated
+    let api = authenticated
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(state.authenticator.clone(), auth::require_login))
         .merge(public);
     link_routes
-        .nest(API_PREFIX, interface)
+        .nest(API_PREFIX, api)
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(state.clone(), origin_check::check_origin))

@@ -62,7 +62,7 @@ pub fn apply_sidecars(
     extract_objects(context, folder, &changed_objects(context, pictures, reading)?)
 }
 
-/// Lets searches find changed captions before the operation ends, and if it fails. A large dataset is searched by the
+/// Lets searches find changed captions before the indexing task ends, and if it fails. A large dataset is searched by the
 /// database, which finds them anyway, in tables that another generation would not have.
 fn search_new_captions(transaction: &Transaction, dataset: DatasetId) -> tessera_store::Result<()> {
     for entity in [EntityType::Images, EntityType::Objects] {

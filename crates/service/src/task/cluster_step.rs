@@ -1,5 +1,5 @@
 //! Clusters a dataset, or a batch of media, at every granularity. Everything is computed first and
-//! written in the transaction that ends the operation.
+//! written in the transaction that ends the indexing task.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -48,7 +48,7 @@ struct EntityClusters {
 impl ClusterUpdate {
     pub fn compute(
         context: &TaskContext,
-        (operation, dataset): (i64, DatasetId),
+        (indexing_task, dataset): (i64, DatasetId),
         scope: Scope,
         progress: &ProgressRange,
     ) -> Result<Self, TaskError> {
@@ -58,8 +58,8 @@ impl ClusterUpdate {
             (EntityType::Objects, progress.subrange(IMAGES_SHARE, 1.0)),
         ] {
             context.check_cancelled()?;
-            let operation = (operation, dataset);
-            parts.extend(EntityClusters::of(context, operation, scope, entity, &progress)?);
+            let indexing_task = (indexing_task, dataset);
+            parts.extend(EntityClusters::of(context, indexing_task, scope, entity, &progress)?);
         }
         if parts.is_empty() && scope == Scope::Everything {
             return Err(TaskError::Failed(no_media_reason(context, dataset)?));
@@ -91,7 +91,7 @@ impl EntityClusters {
     /// Returns `None` if the scope has no media of this type.
     fn of(
         context: &TaskContext,
-        (operation, dataset): (i64, DatasetId),
+        (indexing_task, dataset): (i64, DatasetId),
         scope: Scope,
         entity: EntityType,
         progress: &ProgressRange,
@@ -108,7 +108,7 @@ impl EntityClusters {
         let source = scope.source_row();
         let keypoints =
             StoredKeypoints { context, dataset, entity, source, members: &members, corners };
-        let (graph, duplicates) = similar_members(operation, &vectors, &keypoints, progress)?;
+        let (graph, duplicates) = similar_members(indexing_task, &vectors, &keypoints, progress)?;
         let clustering = cluster(&vectors, &graph, &duplicates);
         let levels = levels(&vectors, &clustering, first);
         drop(vectors);

@@ -12,9 +12,9 @@ use crate::task_error::TaskError;
 use tessera_media::ingest::{KnownFile, ListingComparison, diff};
 use tessera_model::{DatasetId, Status};
 use tessera_store::{
-    Store, dataset, indexed_files, lock,
-    operation::{self, OperationKind},
-    source,
+    Store, dataset, indexed_files,
+    indexing_task::{self, IndexingTaskKind},
+    lock, source,
 };
 
 /// The datasets whose folders are to be compared.
@@ -54,8 +54,8 @@ fn compare(worker: &WorkerContext, id: DatasetId) -> Result<(), TaskError> {
     store.write(|tx| {
         let status = dataset::find(tx, id)?.map(|record| record.status);
         let rests = matches!(status, Some(Status::Ready | Status::PartialIndex));
-        if rests && operation::find_running(tx, id)?.is_none() {
-            operation::begin(tx, id, OperationKind::Creation, None, false)?;
+        if rests && indexing_task::find_running(tx, id)?.is_none() {
+            indexing_task::begin(tx, id, IndexingTaskKind::Creation, None, false)?;
         }
         Ok(())
     })?;

@@ -285,7 +285,7 @@ fn pictures<'a>(batch: &'a [(&ScannedFile, FileOutcome)]) -> impl Iterator<Item 
     thumbnails.chain(frames().map(|(frame, _)| &*frame.jpeg))
 }
 
-/// Of the operation, so far.
+/// Of the indexing task, so far.
 fn percent(ExtractionProgress { files, done }: ExtractionProgress) -> u8 {
     u8::try_from(EXTRACTION_PERCENT * done / files.max(1)).unwrap_or(100)
 }

@@ -1,4 +1,4 @@
-//! Extracts files in ranges. The worker of an operation makes them, and extracts them beside all workers that
+//! Extracts files in ranges. The worker of an indexing task makes them, and extracts them beside all workers that
 //! have nothing else to do; it continues when none is left.
 
 use std::{thread, time::Duration};
@@ -15,7 +15,7 @@ use tessera_store::{
 
 /// Ranges that are added in one transaction: bounds the time that others wait in a store in a file.
 const ADDED_RANGES: usize = 16;
-/// How often the worker of an operation checks whether others have extracted their last ranges. A check reads two
+/// How often the worker of an indexing task checks whether others have extracted their last ranges. A check reads two
 /// rows.
 const CHECK_PAUSE: Duration = Duration::from_millis(100);
 
@@ -23,7 +23,7 @@ const CHECK_PAUSE: Duration = Duration::from_millis(100);
 /// progress.
 pub fn extract_in_ranges(
     context: &TaskContext,
-    operation: i64,
+    indexing_task: i64,
     source: &SourceFolder,
     files: &[FileToExtract],
     all: usize,
@@ -32,19 +32,19 @@ pub fn extract_in_ranges(
         return Ok(());
     }
     let length = context.settings.range_files.max(1);
-    context.write(|tx| extraction::begin(tx, operation, all, all - files.len()))?;
+    context.write(|tx| extraction::begin(tx, indexing_task, all, all - files.len()))?;
     for files in files.chunks(ADDED_RANGES * length) {
         context.write(|tx| {
             let mut ranges = files.chunks(length);
-            ranges.try_for_each(|files| extraction::add_range(tx, operation, source.row, files))
+            ranges.try_for_each(|files| extraction::add_range(tx, indexing_task, source.row, files))
         })?;
     }
     loop {
         context.check_cancelled()?;
-        if run_next_range(context, Some(operation)) {
+        if run_next_range(context, Some(indexing_task)) {
             continue;
         }
-        match context.store.read(|c| extraction::state(c, operation))? {
+        match context.store.read(|c| extraction::state(c, indexing_task))? {
             ExtractionState::Running => thread::sleep(CHECK_PAUSE),
             ExtractionState::Ended => return Ok(()),
             ExtractionState::Failed(reason) => return Err(TaskError::Failed(reason)),
@@ -52,11 +52,11 @@ pub fn extract_in_ranges(
     }
 }
 
-/// Extracts the oldest range that no worker extracts, of an operation or of any. Returns whether there was one.
-pub fn run_next_range(worker: &WorkerContext, operation: Option<i64>) -> bool {
+/// Extracts the oldest range that no worker extracts, of an indexing task or of any. Returns whether there was one.
+pub fn run_next_range(worker: &WorkerContext, indexing_task: Option<i64>) -> bool {
     worker.run_next(
         |tx| {
-            let found = extraction::next_unleased(tx, operation)?;
+            let found = extraction::next_unleased(tx, indexing_task)?;
             Ok(found.map(|range| (LeasedTask::Range(range.row), range)))
         },
         |tx, range| extraction::find(tx, range.row),

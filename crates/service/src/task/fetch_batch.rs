@@ -7,7 +7,7 @@ use super::TaskContext;
 use crate::task_error::TaskError;
 use tessera_files::staging::ARCHIVE_FILE_NAME;
 use tessera_media::ingest::unpack::{ArchiveKind, UnpackError, UnpackLimits};
-use tessera_store::{operation::BatchOrigin, source::SourceFolder};
+use tessera_store::{indexing_task::BatchOrigin, source::SourceFolder};
 
 pub type MissingFiles = Vec<(PathBuf, String)>;
 

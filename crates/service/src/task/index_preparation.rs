@@ -22,7 +22,7 @@ impl IndexPreparation {
         Self { indexes: indexes.clone(), prepared: HashMap::new() }
     }
 
-    /// Writes what is missing for datasets that no operation changes.
+    /// Writes what is missing for datasets that no indexing task changes.
     pub fn run(&mut self, worker: &WorkerContext) {
         // A store that cannot be read now is read after the next call.
         let datasets = worker.store.read(dataset::all).unwrap_or_default();

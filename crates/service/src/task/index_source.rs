@@ -19,7 +19,7 @@ use tessera_store::{
 /// Updates the store to match a folder. Files in `missing` are listed among the skipped ones.
 pub fn index_source(
     context: &TaskContext,
-    operation: i64,
+    indexing_task: i64,
     source: &SourceFolder,
     missing: &MissingFiles,
 ) -> Result<(), TaskError> {
@@ -50,6 +50,6 @@ pub fn index_source(
     let described: BTreeSet<_> = reading.sidecars.iter().chain(reading.problems.keys()).collect();
     changes.added_or_modified.retain(|(found, _)| !described.contains(&found.path));
     let files = &changes.added_or_modified;
-    extract_in_ranges(context, operation, source, files, scan.files.len())?;
+    extract_in_ranges(context, indexing_task, source, files, scan.files.len())?;
     apply_sidecars(context, source, folder, &scan, &reading)
 }

@@ -1,4 +1,4 @@
-//! Background work: operations (creation, addition, reindex) and exports.
+//! Background work: indexing tasks (creation, addition, reindex) and exports.
 //!
 //! The state of every task is in the store. A task that is stopped or killed stays there unfinished until a
 //! worker takes it again.
@@ -25,7 +25,7 @@ mod name_lists;
 mod pack_sweep;
 mod progress;
 mod run_export;
-mod run_operation;
+mod run_indexing;
 mod runner;
 mod running_tasks;
 mod search_table_step;

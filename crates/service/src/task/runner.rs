@@ -1,4 +1,4 @@
-//! The threads that run tasks: they take operations and exports from the store, also those that other
+//! The threads that run tasks: they take indexing tasks and exports from the store, also those that other
 //! processes accepted.
 
 use std::{
@@ -16,7 +16,7 @@ use super::{
     lease_keeper::keep_leases,
     pack_sweep::PackSweep,
     run_export::{delete_archives, delete_expired_exports, run_next_export},
-    run_operation::run_next_operation,
+    run_indexing::run_next_indexing,
     running_tasks::RunningTasks,
     similarity_range_worker::SimilarityRangeWorker,
     wake_signal::WakeSignal,
@@ -88,14 +88,14 @@ impl TaskRunner {
         let similarity = Arc::<SimilarityRangeWorker>::default();
         for number in 1..=jobs {
             let (signal, similarity) = (self.signal.clone(), similarity.clone());
-            // A waiting operation comes first, so that a small one need not wait for a large one.
-            self.start_thread("operation", number, move |worker| {
-                let is_run = run_next_operation(worker);
-                if is_run {
+            // A waiting indexing task comes first, so that a small one need not wait for a large one.
+            self.start_thread("indexing", number, move |worker| {
+                let has_run = run_next_indexing(worker);
+                if has_run {
                     // Its index can be prepared.
                     signal.wake();
                 }
-                is_run || run_next_range(worker, None) || similarity.run_next(worker)
+                has_run || run_next_range(worker, None) || similarity.run_next(worker)
             });
         }
         self.start_thread("export", jobs + 1, move |worker| {
@@ -138,7 +138,7 @@ impl TaskRunner {
         self.start_thread("comparison", 0, move |worker| {
             let was_one = folders.compare_next(worker);
             if was_one {
-                // There may be an operation.
+                // There may be an indexing task.
                 signal.wake();
             }
             was_one

@@ -1,4 +1,4 @@
-//! Writes the search tables of a large dataset before the operation ends, so that its last transaction only makes
+//! Writes the search tables of a large dataset before the indexing task ends, so that its last transaction only makes
 //! them visible: building the index of vectors takes longer than other writers could wait.
 
 use half::f16;
@@ -88,7 +88,7 @@ fn drop_tables(context: &TaskContext, numbers: &[i64]) -> Result<(), StoreError>
     numbers.iter().try_for_each(drop)
 }
 
-/// The members of one type as they are when the operation ends.
+/// The members of one type as they are when the indexing task ends.
 #[derive(Clone, Copy)]
 struct MemberRows<'a> {
     context: &'a TaskContext,

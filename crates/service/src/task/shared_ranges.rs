@@ -1,4 +1,4 @@
-//! Computes ranges of an operation beside all workers that have nothing else to do.
+//! Computes ranges of an indexing task beside all workers that have nothing else to do.
 
 use std::{cell::Cell, collections::BTreeSet, fs::File, thread, time::Duration};
 
@@ -13,7 +13,7 @@ use tessera_store::{
     similarity_range::{self, MembersOfRun, RangeState},
 };
 
-/// How often the worker of an operation checks whether others have computed their last ranges.
+/// How often the worker of an indexing task checks whether others have computed their last ranges.
 const CHECK_PAUSE: Duration = Duration::from_millis(100);
 
 /// The ranges of the members of one type. What this worker computes stays in its memory; what others compute is stored
@@ -29,7 +29,7 @@ pub struct SharedRanges<'a> {
 }
 
 impl<'a> SharedRanges<'a> {
-    /// Removes what a former worker of the operation has left.
+    /// Removes what a former worker of the indexing task has left.
     pub fn begin(context: &'a TaskContext, members: MembersOfRun) -> Result<Self, TaskError> {
         let store = &context.store;
         let lock = store.is_on_server().then(|| store.computation_lock_file());
@@ -40,13 +40,13 @@ impl<'a> SharedRanges<'a> {
     }
 
     pub fn end(&self) -> Result<(), TaskError> {
-        Ok(self.context.write(|tx| similarity_range::remove_all(tx, self.members.operation))?)
+        Ok(self.context.write(|tx| similarity_range::remove_all(tx, self.members.indexing_task))?)
     }
 
     /// The ranges of the step, of which `missing` have no result yet. Notes whether other workers take part.
     fn states(&self, missing: usize) -> Result<Vec<RangeState>, TaskError> {
-        let operation = self.members.operation;
-        let states = self.context.store.read(|c| similarity_range::states(c, operation))?;
+        let indexing_task = self.members.indexing_task;
+        let states = self.context.store.read(|c| similarity_range::states(c, indexing_task))?;
         let are_taken = states.iter().any(|state| state.is_done || state.is_leased);
         if are_taken || states.len() < missing {
             self.are_shared.set(true);
@@ -78,19 +78,20 @@ impl RangeExecutor<TaskError> for SharedRanges<'_> {
         if !self.are_shared.get() {
             return Ok(());
         }
-        let (context, operation) = (self.context, self.members.operation);
+        let (context, indexing_task) = (self.context, self.members.indexing_task);
         match input {
             StepInput::Graph { round, graph } => {
                 // Links that are new are those that the former graph has not.
                 let former = round.checked_sub(2).map(graph_name);
                 let names = (&*graph_name(round), former.as_deref());
-                context
-                    .write(|tx| similarity_range::publish(tx, operation, names, graph.parts()))?;
+                context.write(|tx| {
+                    similarity_range::publish(tx, indexing_task, names, graph.parts())
+                })?;
             }
             StepInput::Candidates { range, candidates } => {
                 let names = (&*candidates_name(range), None);
                 let parts = || candidates.parts();
-                context.write(|tx| similarity_range::publish(tx, operation, names, parts()))?;
+                context.write(|tx| similarity_range::publish(tx, indexing_task, names, parts()))?;
             }
         }
         Ok(())

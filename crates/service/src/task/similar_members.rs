@@ -19,7 +19,7 @@ type SimilarMembers = (NeighborGraph, Vec<DuplicatePair>);
 
 /// Computes both. The result does not depend on how many workers compute it.
 pub fn similar_members(
-    operation: i64,
+    indexing_task: i64,
     vectors: &Vectors,
     keypoints: &StoredKeypoints,
     progress: &ProgressRange,
@@ -32,7 +32,8 @@ pub fn similar_members(
         return duplicates_of(graph, keypoints, &InProcess, progress);
     }
     let (fence, entity, source) = (context.fence(), keypoints.entity, keypoints.source);
-    let shared = SharedRanges::begin(context, MembersOfRun { operation, fence, entity, source })?;
+    let shared =
+        SharedRanges::begin(context, MembersOfRun { indexing_task, fence, entity, source })?;
     let graph = approximate_neighbor_graph(vectors, GRAPH_NEIGHBORS, &shared, report)?;
     let graph = graph.ok_or(TaskError::Stopped)?;
     let found = duplicates_of(graph, keypoints, &shared, progress)?;

@@ -1,4 +1,4 @@
-//! Computes ranges of operations of other workers.
+//! Computes ranges of indexing tasks of other workers.
 
 use std::{
     cell::RefCell,
@@ -20,13 +20,12 @@ use tessera_search::similarity::{
     DuplicatePair, LINK_ROUNDS, NeighborGraph, RangeResult, RangeStep, RowCandidates, StepWorker,
 };
 use tessera_store::{
-    StoreError,
+    StoreError, indexing_task,
     lease::LeasedTask,
-    operation,
     similarity_range::{self, MembersOfRun, SimilarityRange},
 };
 
-/// Keeps the members of an operation while it may have ranges. One thread of a process, and one process of a machine,
+/// Keeps the members of an indexing task while it may have ranges. One thread of a process, and one process of a machine,
 /// computes ranges at a time, because each range uses all cores, and the members take much memory.
 #[derive(Default)]
 pub struct SimilarityRangeWorker(Mutex<CurrentMembers>);
@@ -37,7 +36,7 @@ struct CurrentMembers {
     lock: Option<File>,
 }
 
-/// The members of one type of an operation of another worker.
+/// The members of one type of an indexing task of another worker.
 struct Members {
     run: MembersOfRun,
     dataset: DatasetId,
@@ -84,7 +83,7 @@ impl SimilarityRangeWorker {
     }
 }
 
-/// Whether the operation of the members may have another step soon.
+/// Whether the indexing task of the members may have another step soon.
 fn has_next_step(worker: &WorkerContext, members: Option<&Members>) -> bool {
     let Some(Members { run, .. }) = members else { return false };
     // If the store cannot be read, nothing can be computed either.
@@ -108,7 +107,7 @@ fn run_range(
             }
         }),
         Err(TaskError::Stopped) => context.release(),
-        // The worker of the operation computes it, or fails with a reason.
+        // The worker of the indexing task computes it, or fails with a reason.
         Ok(None) | Err(TaskError::Failed(_)) => {
             context.write_end(|tx| similarity_range::remove(tx, range.row))
         }
@@ -137,10 +136,10 @@ fn compute(
 }
 
 impl Members {
-    /// `None` if the operation has ended.
+    /// `None` if the indexing task has ended.
     fn read(context: &TaskContext, run: MembersOfRun) -> Result<Option<Self>, TaskError> {
-        let MembersOfRun { operation, entity, source, .. } = run;
-        let dataset = context.store.read(|c| operation::dataset_of(c, operation))?;
+        let MembersOfRun { indexing_task, entity, source, .. } = run;
+        let dataset = context.store.read(|c| indexing_task::dataset_of(c, indexing_task))?;
         let Some(dataset) = dataset else { return Ok(None) };
         let scope = source.map_or(Scope::Everything, Scope::Batch);
         let mut features = MemberFeatures::read(context, dataset, scope, entity)?;
@@ -162,9 +161,11 @@ impl Members {
         }
         let first = if known == Some(first) { last } else { first };
         for round in first..=last {
-            let (operation, name) = (self.run.operation, graph_name(round));
+            let (indexing_task, name) = (self.run.indexing_task, graph_name(round));
             let graph = context.store.read(|c| {
-                read_parts(|each| similarity_range::for_each_input_part(c, operation, &name, each))
+                read_parts(|each| {
+                    similarity_range::for_each_input_part(c, indexing_task, &name, each)
+                })
             })?;
             if !graph.is_some_and(|graph| self.steps.add_graph(round, graph)) {
                 return Ok(false);
@@ -180,7 +181,7 @@ impl Members {
         range: usize,
     ) -> Result<Option<ComputedRange>, TaskError> {
         let dataset = self.dataset;
-        let MembersOfRun { operation, entity, source, .. } = self.run;
+        let MembersOfRun { indexing_task, entity, source, .. } = self.run;
         let MemberFeatures { members, corners, .. } = &self.features;
         let keypoints =
             StoredKeypoints { context, dataset, entity, source, members, corners: *corners };
@@ -196,10 +197,10 @@ impl Members {
                 found.map(ComputedRange::Candidates)
             }
             RangeStep::Verification => {
-                let (operation, name) = (operation, candidates_name(range));
+                let (indexing_task, name) = (indexing_task, candidates_name(range));
                 let candidates = context.store.read(|c| {
                     read_parts(|each| {
-                        similarity_range::for_each_input_part(c, operation, &name, each)
+                        similarity_range::for_each_input_part(c, indexing_task, &name, each)
                     })
                 })?;
                 let Some(candidates) = candidates else { return Ok(None) };

@@ -150,7 +150,7 @@ impl BucketUploads {
         };
         let is_there = || self.contains_object(name.clone());
         if !is_there().map_err(UnpackError::Io)? {
-            // The process was killed after unpacking, before the end of the operation.
+            // The process was killed after unpacking, before the end of the indexing task.
             return Ok(None);
         }
         let prefix = format!("{FOLDER}/{id}/{}", name_of(location));

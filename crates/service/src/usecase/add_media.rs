@@ -1,4 +1,4 @@
-//! Adding media and reindexing. The transaction that starts an operation also checks that it is
+//! Adding media and reindexing. The transaction that starts an indexing task also checks that it is
 //! allowed, so exactly one of many concurrent requests succeeds.
 
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use tessera_media::{
 use tessera_model::{DatasetId, Operation};
 use tessera_store::{
     dataset,
-    operation::{self, Batch, BatchOrigin, OperationKind},
+    indexing_task::{self, Batch, BatchOrigin, IndexingTaskKind},
     source,
     upload::UploadRecord,
 };
@@ -45,7 +45,7 @@ enum BatchFolder {
 impl Deployment {
     pub(crate) fn reindex(&self, id: DatasetId) -> Result<(), ServiceError> {
         self.require_write_access(&self.require_dataset(id)?)?;
-        self.start_operation(id, OperationKind::Reindex, false, BatchFolder::None)
+        self.start_operation(id, IndexingTaskKind::Reindex, false, BatchFolder::None)
     }
 
     pub(crate) fn require_can_add(&self, id: DatasetId) -> Result<(), ServiceError> {
@@ -59,7 +59,7 @@ impl Deployment {
                 "Dataset {id} has no embedding_config: it was never indexed with an embedding model"
             )));
         }
-        let running = self.store.read(|c| operation::find_running(c, id))?;
+        let running = self.store.read(|c| indexing_task::find_running(c, id))?;
         check_status(&record, Operation::AddMedia, running.as_ref())
     }
 
@@ -103,7 +103,7 @@ impl Deployment {
             }
             origin => BatchFolder::Uploaded(folder, origin),
         };
-        self.start_operation(id, OperationKind::Addition, request.auto_reindex, batch)
+        self.start_operation(id, IndexingTaskKind::Addition, request.auto_reindex, batch)
             .inspect_err(|_| uploads.withdraw(staging.path()))?;
         uploads.settle(staging);
         Ok(())
@@ -117,7 +117,7 @@ impl Deployment {
     ) -> Result<(), ServiceError> {
         self.require_can_add(id)?;
         let batch = BatchFolder::InPlace(self.readable_folder(folder)?, BatchOrigin::InPlace);
-        self.start_operation(id, OperationKind::Addition, auto_reindex, batch)
+        self.start_operation(id, IndexingTaskKind::Addition, auto_reindex, batch)
     }
 
     /// The canonical path of a folder, if this deployment may read it.
@@ -137,19 +137,19 @@ impl Deployment {
     fn start_operation(
         &self,
         id: DatasetId,
-        kind: OperationKind,
+        kind: IndexingTaskKind,
         reindex: bool,
         batch: BatchFolder,
     ) -> Result<(), ServiceError> {
         let needed = match kind {
-            OperationKind::Reindex => Operation::Reindex,
-            OperationKind::Creation | OperationKind::Addition => Operation::AddMedia,
+            IndexingTaskKind::Reindex => Operation::Reindex,
+            IndexingTaskKind::Creation | IndexingTaskKind::Addition => Operation::AddMedia,
         };
         let started = self.store.write(|tx| {
             let Some(record) = dataset::find(tx, id)? else {
                 return Ok(Err(ServiceError::dataset_not_found()));
             };
-            let running = operation::find_running(tx, id)?;
+            let running = indexing_task::find_running(tx, id)?;
             let allowed = check_status(&record, needed, running.as_ref()).and_then(|()| {
                 self.inject(InjectedFailure::Trigger, "The pipeline could not be triggered")
             });
@@ -166,7 +166,7 @@ impl Deployment {
                     Some(Batch { source, origin })
                 }
             };
-            operation::begin(tx, id, kind, batch.as_ref(), reindex).map(Ok)
+            indexing_task::begin(tx, id, kind, batch.as_ref(), reindex).map(Ok)
         })?;
         started?;
         self.tasks.wake();

@@ -10,8 +10,8 @@ use tessera_store::{
     cluster,
     dataset::{self, DatasetRecord},
     full_text::{self, TextCoverage},
+    indexing_task::{self, IndexingTask},
     lease::{self, LeaseCounts},
-    operation::{self, RunningOperation},
     workload::{self, UnfinishedTasks},
 };
 
@@ -38,7 +38,7 @@ impl Deployment {
         needed: Operation,
     ) -> Result<DatasetRecord, ServiceError> {
         let record = self.require_dataset(id)?;
-        let running = self.store.read(|c| operation::find_running(c, id))?;
+        let running = self.store.read(|c| indexing_task::find_running(c, id))?;
         check_status(&record, needed, running.as_ref())?;
         Ok(record)
     }
@@ -99,7 +99,7 @@ impl Deployment {
 pub(super) fn check_status(
     record: &DatasetRecord,
     needed: Operation,
-    running: Option<&RunningOperation>,
+    running: Option<&IndexingTask>,
 ) -> Result<(), ServiceError> {
     let Some(reason) = record.status.allows(needed).denial_reason() else {
         return Ok(());

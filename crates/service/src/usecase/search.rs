@@ -110,7 +110,7 @@ fn agreed<T: PartialEq + Default>(
     }
 }
 
-/// How often a search begins: operations that end are rarer than searches.
+/// How often a search begins: indexing tasks that end are rarer than searches.
 const MAX_ATTEMPTS: u32 = 3;
 
 pub(crate) struct ScoredCluster {
@@ -283,7 +283,7 @@ impl Deployment {
     }
 }
 
-/// Searches again when an operation has ended meanwhile.
+/// Searches again when an indexing task has ended meanwhile.
 pub(super) fn until_current<T>(
     mut search: impl FnMut() -> Result<T, ServiceError>,
 ) -> Result<T, ServiceError> {

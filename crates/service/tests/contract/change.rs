@@ -56,7 +56,7 @@ impl Service {
         plain(self.post(&self.of_dataset("/add_media")).multipart(form)).await
     }
 
-    /// Adds media and waits until the operation has finished.
+    /// Adds media and waits until the indexing task has finished.
     pub async fn added(&self, form: Form) {
         assert_eq!(self.add(form).await, (202, String::new()));
         self.deployment.wait_until_idle().await;

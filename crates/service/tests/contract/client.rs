@@ -1,6 +1,6 @@
-//! Our own client against the local deployment: operations from start to end.
+//! Our own client against the local deployment: tasks from start to end.
 
-use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint, ExistingFile};
+use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ExistingFile, ServiceConfig};
 use tessera_model::{
     ArchiveName, EnrichmentModel, ExportFormat, ExportSpec, ExportState, MediaAddition,
     MediaSource, ModelStatus, Search, SelectionItem, Status,
@@ -17,7 +17,7 @@ fn client(service: &Service) -> Client {
         api_secret: service.credentials.api_secret.clone(),
     };
     let url = BaseUrl::parse(&service.url("")).unwrap();
-    Client::new(Endpoint::new(url, AuthMethod::Hosted(credentials)).unwrap()).unwrap()
+    Client::new(ServiceConfig::new(url, AuthMethod::Hosted(credentials)).unwrap()).unwrap()
 }
 
 #[tokio::test]
@@ -77,8 +77,7 @@ async fn a_selection_is_exported_downloaded_and_inspected() {
 async fn an_archive_is_downloaded_by_its_relative_link() {
     let service = Service::compatible(Place::new(&pictures(4)), true, false).await;
     let url = BaseUrl::parse(&service.url("")).unwrap();
-    let endpoint = Endpoint::new(url, AuthMethod::OnPremises).unwrap();
-    let client = Client::new(endpoint).unwrap();
+    let client = Client::new(ServiceConfig::new(url, AuthMethod::OnPremises).unwrap()).unwrap();
     let spec = ExportSpec {
         file_name: ArchiveName::new("all"),
         format: ExportFormat::Json,

@@ -75,7 +75,7 @@ async fn every_endpoint_is_401_without_a_token_and_changes_nothing() {
             assert_eq!(detail(&body), "Invalid or expired token", "{endpoint}");
         }
     }
-    assert_eq!(service.place.count("operation WHERE kind <> 'DATASET_CREATION'"), 0);
+    assert_eq!(service.place.count("indexing_task WHERE kind <> 'DATASET_CREATION'"), 0);
     assert_eq!(service.place.count("export") + service.place.count("anchor"), 0);
 }
 
@@ -118,7 +118,7 @@ async fn every_endpoint_is_405_for_other_methods() {
     }
 }
 
-/// Rules 1 to 3 of the interface: the response of each endpoint in each state. The trigger of this
+/// Rules 1 to 3 of the API: the response of each endpoint in each state. The trigger of this
 /// service fails, so 500 means that all checks passed.
 #[tokio::test]
 async fn every_status_allows_the_documented_operations() {
@@ -162,5 +162,5 @@ async fn every_status_allows_the_documented_operations() {
         let record = service.record().await;
         assert_eq!(record["status_new"], status, "a failed trigger changes nothing");
     }
-    assert_eq!(service.place.count("operation WHERE kind <> 'DATASET_CREATION'"), 0);
+    assert_eq!(service.place.count("indexing_task WHERE kind <> 'DATASET_CREATION'"), 0);
 }

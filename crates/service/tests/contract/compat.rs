@@ -1,4 +1,4 @@
-//! What public clients send and call beyond the interface document: accepted by a lenient service,
+//! What public clients send and call beyond the API document: accepted by a lenient service,
 //! rejected by a strict one.
 
 use reqwest::multipart::{Form, Part};

@@ -1,4 +1,4 @@
-//! `GET api_credentials` (interface: Authentication 1 and 2).
+//! `GET api_credentials` (API: Authentication 1 and 2).
 
 use std::fs;
 

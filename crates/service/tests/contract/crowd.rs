@@ -17,7 +17,7 @@ use crate::{
 const MANY: usize = 100;
 
 /// Several datasets of one image each, with one worker that waits for object storage: accepted
-/// operations keep running until the storage responds.
+/// indexing tasks keep running until the storage responds.
 struct Crowd {
     service: Service,
     datasets: Vec<DatasetId>,
@@ -65,10 +65,10 @@ impl Crowd {
     }
 
     fn running(&self) -> i64 {
-        self.service.place.count("operation WHERE stage = 'RUNNING'")
+        self.service.place.count("indexing_task WHERE stage = 'RUNNING'")
     }
 
-    /// Lets the operations finish; returns every dataset record.
+    /// Lets the indexing tasks finish; returns every dataset record.
     async fn settled(self) -> Vec<Value> {
         drop(self.held);
         self.service.deployment.wait_until_idle().await;

@@ -1,4 +1,4 @@
-//! The `OpenAPI` description, compared with the service and the interface document.
+//! The `OpenAPI` description, compared with the service and the API document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::{
     support::{Place, Service, answer, assert_no_path, pictures},
 };
 
-/// Every call of the interface document: method, path, and parameters outside the body, `*` after
+/// Every call of the API document: method, path, and parameters outside the body, `*` after
 /// required ones.
 const DOCUMENT: &[(&str, &str, &str)] = &[
     ("get", "/api/v1/api_credentials", ""),
@@ -63,7 +63,7 @@ const EXTRA: [(&str, &str); 11] = [
     ("post", "/api/v1/process/add_media"),
 ];
 
-/// What the service does where the interface document is silent.
+/// What the service does where the API document is silent.
 const CHOICES: &str = include_str!("../../../../docs/choices.md");
 /// How a lenient service differs.
 const COMPATIBILITY: &str = include_str!("../../../../docs/compatibility.md");
@@ -177,7 +177,7 @@ async fn further_calls_are_described_only_where_they_are_served() {
     let more: BTreeSet<_> = lenient.keys().filter(|call| !strict.contains_key(*call)).collect();
     let extra = EXTRA.map(|(method, path)| (method.to_owned(), path.to_owned()));
     assert_eq!(more, extra.iter().collect());
-    let documented = section(COMPATIBILITY, "Further operations with --compat");
+    let documented = section(COMPATIBILITY, "Further endpoints with --compat");
     for (method, path) in EXTRA {
         let row = format!("| `{} {path}` |", method.to_uppercase());
         assert!(documented.contains(&row), "{row} is not documented");
@@ -224,7 +224,7 @@ fn named_statuses(page: &str) -> BTreeSet<&str> {
 
 #[tokio::test]
 async fn every_status_that_the_pages_name_is_described() {
-    // Routing and shutting down are not part of an operation.
+    // Routing and shutting down are not part of an endpoint.
     let mut described = BTreeSet::from(["404".to_owned(), "405".to_owned(), "503".to_owned()]);
     for compat in [false, true] {
         let (_, description) = served(compat).await;

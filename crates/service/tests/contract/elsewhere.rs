@@ -53,7 +53,7 @@ async fn every_dataset_shows_its_own() {
     assert_eq!(service.add(uploads(12..13)).await.0, 202);
     let add =
         service.post(&format!("/api/v1/dataset/{other}/add_media")).multipart(uploads(12..13));
-    assert_eq!(plain(add).await.0, 202, "one operation runs on each dataset, not on all");
+    assert_eq!(plain(add).await.0, 202, "one task runs on each dataset, not on all");
     service.deployment.wait_until_idle().await;
     for dataset in [service.dataset, other] {
         let record = service.good(&format!("/api/v1/dataset/{dataset}")).await;

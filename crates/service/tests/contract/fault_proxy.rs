@@ -141,20 +141,20 @@ impl Fault {
     }
 }
 
-async fn forward(client: TcpStream, upstream: SocketAddr, own: SocketAddr, fault: Fault) {
+async fn forward(client: TcpStream, upstream: SocketAddr, proxy: SocketAddr, fault: Fault) {
     if fault == Fault::Refuse {
         return;
     }
     let Ok(service) = TcpStream::connect(upstream).await else { return };
     // The service accepts its own address only, and its links name it. Both have five digits.
-    let [own, upstream] = [own, upstream].map(|address| address.to_string().into_bytes());
+    let [proxy, upstream] = [proxy, upstream].map(|address| address.to_string().into_bytes());
     if let Fault::Reset(_) = fault {
         client.set_zero_linger().unwrap();
     }
     let (from_client, to_client) = client.into_split();
     let (from_service, to_service) = service.into_split();
-    let requests = pass_requests(from_client, to_service, fault, (&own, &upstream));
-    let responses = pass_responses(from_service, to_client, fault, (&upstream, &own));
+    let requests = pass_requests(from_client, to_service, fault, (&proxy, &upstream));
+    let responses = pass_responses(from_service, to_client, fault, (&upstream, &proxy));
     // The connection ends with its first half.
     tokio::select! {
         () = requests => {}

@@ -6,7 +6,7 @@
 use std::{env, ops::Range, path::Path, time::Duration};
 
 use tessera_client::{
-    AuthMethod, BaseUrl, Client, ClientPolicy, Credentials, Endpoint, ExistingFile,
+    AuthMethod, BaseUrl, Client, ClientPolicy, Credentials, ExistingFile, ServiceConfig,
 };
 use tessera_model::{
     Anchor, AnchorKind, ClusterId, ExportFormat, ExportState, ExportTaskId, FailureKind,
@@ -30,8 +30,8 @@ fn client(service: &Service, url: &str) -> Client {
         api_key: service.credentials.api_key.clone(),
         api_secret: service.credentials.api_secret.clone(),
     };
-    let endpoint =
-        Endpoint::new(BaseUrl::parse(url).unwrap(), AuthMethod::Hosted(credentials)).unwrap();
+    let service =
+        ServiceConfig::new(BaseUrl::parse(url).unwrap(), AuthMethod::Hosted(credentials)).unwrap();
     let pause = Duration::from_millis(1);
     let silence = Duration::from_millis(400);
     let policy = ClientPolicy {
@@ -42,7 +42,7 @@ fn client(service: &Service, url: &str) -> Client {
         jitter_seed: Some(1),
         ..ClientPolicy::default()
     };
-    Client::with_policy(endpoint, policy).unwrap()
+    Client::with_policy(service, policy).unwrap()
 }
 
 struct Journey<'a> {

@@ -305,7 +305,7 @@ async fn disconnected_clients_leave_nothing_behind() {
     while left() > 0 {
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
     }
-    assert_eq!(service.place.count("operation WHERE kind = 'MEDIA_ADDITION'"), 0);
+    assert_eq!(service.place.count("indexing_task WHERE kind = 'MEDIA_ADDITION'"), 0);
     assert_eq!(service.record().await["status_new"], "READY");
 }
 

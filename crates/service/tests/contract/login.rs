@@ -1,4 +1,4 @@
-//! Authentication (interface: Authentication 1-5).
+//! Authentication (API: Authentication 1-5).
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::hmac;

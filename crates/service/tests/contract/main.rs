@@ -1,5 +1,5 @@
 //! The local deployment over plain HTTP requests, one test per documented rule and status code; and
-//! its components through their public interfaces.
+//! its components through their public items.
 
 #![expect(
     clippy::unwrap_used,

@@ -167,9 +167,9 @@ async fn the_state_of_the_service_is_measured_without_names() {
 async fn unfinished_tasks_are_running_or_queued() {
     let measured = MeasuredService::without_jobs().await;
     let database = measured.service.place.database();
-    let operation = "INSERT INTO operation (dataset, kind, stage, reindex, created_at)
+    let indexing_task = "INSERT INTO indexing_task (dataset, kind, stage, reindex, created_at)
                      SELECT id, 'REINDEX', 'RUNNING', false, 0 FROM dataset RETURNING row";
-    let row: i64 = query::one(&database, operation, params![], |row| row.get(0)).unwrap();
+    let row: i64 = query::one(&database, indexing_task, params![], |row| row.get(0)).unwrap();
     let tasks = async |state: &str| {
         let name = format!("tessera_tasks{{kind=\"REINDEX\",state=\"{state}\"}}");
         measured.samples().await[&name].to_string()
@@ -179,7 +179,7 @@ async fn unfinished_tasks_are_running_or_queued() {
     assert!(measured.samples().await[wait] > 1_000_000_000, "since 1970");
     let lease = "INSERT INTO lease (task, holder, fence, expires_at)
                  VALUES (?1, ?2, 1, ?3)";
-    let params = params![format!("operation/{row}"), Uuid::nil(), i64::MAX];
+    let params = params![format!("indexing/{row}"), Uuid::nil(), i64::MAX];
     query::execute(&database, lease, params).unwrap();
     assert_eq!([tasks("queued").await, tasks("running").await], ["0", "1"]);
     let samples = measured.samples().await;
@@ -199,9 +199,9 @@ async fn leases_are_held_or_expired() {
     let database = measured.service.place.database();
     let lease = "INSERT INTO lease (task, holder, fence, expires_at) VALUES (?1, ?2, 1, ?3)";
     for (task, expires_at) in [
-        ("operation/1", i64::MAX),
-        ("operation/2", 1),
-        ("operation/3", 0), // given back
+        ("indexing/1", i64::MAX),
+        ("indexing/2", 1),
+        ("indexing/3", 0), // given back
         ("worker/1", i64::MAX),
         ("worker/2", 1),
     ] {

@@ -104,7 +104,7 @@ async fn folders_outside_are_neither_read_nor_revealed() {
     }
     let (status, body) = process(&service, Path::new(""), "").await;
     assert_eq!((status.as_u16(), &body["detail"][0]["type"]), (422, &json!("missing")));
-    assert_eq!(service.place.count("operation WHERE kind = 'MEDIA_ADDITION'"), 0);
+    assert_eq!(service.place.count("indexing_task WHERE kind = 'MEDIA_ADDITION'"), 0);
 }
 
 #[tokio::test]

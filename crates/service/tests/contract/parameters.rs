@@ -1,4 +1,4 @@
-//! Query parameters: no operation ignores one that it does not know.
+//! Query parameters: no endpoint ignores one that it does not know.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -9,22 +9,22 @@ use crate::{
     support::{Place, Service, answer, pictures},
 };
 
-/// Every operation of the description, with an identifier in its path.
-async fn operations(service: &Service) -> Vec<(Method, String)> {
+/// Every endpoint of the description, with an identifier in its path.
+async fn endpoints(service: &Service) -> Vec<(Method, String)> {
     let request = service.client.get(service.url(tessera_service::OPENAPI_PATH));
     let description = answer(request).await.1;
     let id = service.dataset.to_string();
-    let mut operations = Vec::new();
+    let mut endpoints = Vec::new();
     for (path, item) in description["paths"].as_object().unwrap() {
         let parts =
             path.split('/').map(|part| if part.starts_with('{') { id.as_str() } else { part });
         let path = parts.collect::<Vec<_>>().join("/");
         for method in item.as_object().unwrap().keys() {
-            operations.push((method.to_uppercase().parse().unwrap(), path.clone()));
+            endpoints.push((method.to_uppercase().parse().unwrap(), path.clone()));
         }
     }
-    assert!(operations.len() > 12, "{operations:?}");
-    operations
+    assert!(endpoints.len() > 12, "{endpoints:?}");
+    endpoints
 }
 
 async fn ask(service: &Service, method: &Method, path: &str) -> (u16, Value) {
@@ -37,7 +37,7 @@ async fn ask(service: &Service, method: &Method, path: &str) -> (u16, Value) {
 async fn every_operation_refuses_unknown_parameters_by_name() {
     for compat in [false, true] {
         let service = served(Place::new(&pictures(4)), compat).await;
-        for (method, path) in operations(&service).await {
+        for (method, path) in endpoints(&service).await {
             let (status, body) = ask(&service, &method, &format!("{path}?limit=5")).await;
             assert_eq!(status, 422, "{method} {path}: {body}");
             let detail = &body["detail"][0];

@@ -103,13 +103,13 @@ async fn rows_are_read_again_only_if_their_file_changes() {
     let files = [("images.parquet", IMAGES.to_vec())];
     let service = Service::at_with(Place::new(&files), DeploymentSettings::default()).await;
     assert_eq!(service.record().await["n_images"], 4);
-    let operations = service.place.count("operation");
+    let indexing_tasks = service.place.count("indexing_task");
     let service = service.again(DeploymentSettings::default()).await;
     let place = service.stop().await;
     let deployment = place.open();
     place.add(&deployment);
     deployment.wait_until_idle().await;
-    assert_eq!(place.count("operation"), operations);
+    assert_eq!(place.count("indexing_task"), indexing_tasks);
     drop(deployment);
     place.put("images.parquet", BYTES);
     let service = Service::at_with(place, DeploymentSettings::default()).await;
@@ -169,12 +169,12 @@ async fn rows_in_object_storage_are_media_items_too() {
     assert_eq!(fs::read_dir(uploads).unwrap().count(), 0, "nothing stays on disk");
 
     let place = service.stop().await;
-    let operations = place.count("operation");
+    let indexing_tasks = place.count("indexing_task");
     drop(indexed(&place, &storage).await);
-    assert_eq!(place.count("operation"), operations, "it has not changed");
+    assert_eq!(place.count("indexing_task"), indexing_tasks, "it has not changed");
     storage.put("team/set/train/images.parquet", BYTES);
     drop(indexed(&place, &storage).await);
-    assert_eq!(place.count("operation"), operations + 1);
+    assert_eq!(place.count("indexing_task"), indexing_tasks + 1);
     assert_eq!(place.count("media WHERE kind = 'IMAGE'"), 1 + 2 + 2);
     storage.remove("team/set/wall/bytes.parquet");
     drop(indexed(&place, &storage).await);

@@ -98,7 +98,7 @@ async fn a_task_is_taken_over_when_its_lease_ends() {
     // The lease of a worker that was killed.
     let lease = format!(
         "INSERT INTO lease (task, holder, fence, expires_at)
-         SELECT 'operation/' || row, '{}', 7, {} FROM operation",
+         SELECT 'indexing/' || row, '{}', 7, {} FROM indexing_task",
         Uuid::from_u128(1),
         i64::MAX
     );
@@ -118,9 +118,9 @@ async fn a_worker_that_was_taken_over_stops_and_changes_nothing() {
     let slow = DeploymentSettings { simulated_delay, ..DeploymentSettings::default() };
     let stale = place.open_with(slow);
     place.add(&stale);
-    until(&place, "lease WHERE task LIKE 'operation/%'", 1).await;
+    until(&place, "lease WHERE task LIKE 'indexing/%'", 1).await;
     place.change(&format!(
-        "UPDATE lease SET holder = '{}', fence = fence + 1 WHERE task LIKE 'operation/%'",
+        "UPDATE lease SET holder = '{}', fence = fence + 1 WHERE task LIKE 'indexing/%'",
         Uuid::from_u128(1)
     ));
     stale.wait_until_idle().await;
@@ -130,7 +130,7 @@ async fn a_worker_that_was_taken_over_stops_and_changes_nothing() {
     drop(stale);
     let _worker = place.open();
     // As when the lease of the other one ends.
-    place.change(&format!("UPDATE lease SET expires_at = 0 WHERE task LIKE 'operation/%'; {WAKE}"));
+    place.change(&format!("UPDATE lease SET expires_at = 0 WHERE task LIKE 'indexing/%'; {WAKE}"));
     until(&place, "dataset WHERE status = 'READY'", 1).await;
     assert_eq!(place.count("media"), 12);
 }
@@ -143,10 +143,10 @@ async fn a_worker_that_stops_gives_its_task_back() {
     let stopping = place.open_with(slow);
     let serving = place.open_with(without_jobs());
     place.add(&serving);
-    until(&place, "lease WHERE task LIKE 'operation/%'", 1).await;
+    until(&place, "lease WHERE task LIKE 'indexing/%'", 1).await;
     // It takes a step of its delay to notice.
     tokio::task::spawn_blocking(move || drop(stopping)).await.unwrap();
-    assert_eq!(place.count("lease WHERE task LIKE 'operation/%' AND expires_at = 0"), 1);
+    assert_eq!(place.count("lease WHERE task LIKE 'indexing/%' AND expires_at = 0"), 1);
     let _worker = place.open();
     until(&place, "dataset WHERE status = 'READY'", 1).await;
 }
@@ -161,7 +161,7 @@ async fn the_tasks_of_a_process_that_was_killed_alone_continue_at_the_next_start
     // What it leaves: a lease that has not ended, and its name in the data folder.
     place.change(&format!(
         "INSERT INTO lease (task, holder, fence, expires_at)
-         SELECT 'operation/' || row, '{worker}', 1, {} FROM operation",
+         SELECT 'indexing/' || row, '{worker}', 1, {} FROM indexing_task",
         i64::MAX
     ));
     fs::write(place.data.path().join("workers"), format!("{worker}\n")).unwrap();
@@ -232,7 +232,7 @@ async fn operations_on_different_datasets_do_not_wait_for_each_other() {
     let blocking = service.place.database();
     let lock = format!("BEGIN; SELECT 1 FROM dataset WHERE id = '{first}' FOR UPDATE");
     blocking.execute_batch(&lock).unwrap();
-    // One runs its operation, and one may help with its range.
+    // One runs its indexing task, and one may help with its range.
     let workers: Vec<_> = (0..3).map(|_| service.place.open()).collect();
     service.dataset = second;
     assert_eq!(service.add(uploads(15..18)).await.0, 202);

@@ -1,4 +1,4 @@
-//! Operations over many files: several workers extract them in ranges. What needs several processes runs where
+//! Indexing tasks over many files: several workers extract them in ranges. What needs several processes runs where
 //! `TESSERA_TEST_STORE` names a server.
 
 use std::fs;
@@ -39,28 +39,29 @@ async fn workers_extract_what_another_one_runs() {
     place.add(&serving);
     place.change(&format!(
         "INSERT INTO lease (task, holder, fence, expires_at)
-         SELECT 'operation/' || row, '{}', 1, {} FROM operation",
+         SELECT 'indexing/' || row, '{}', 1, {} FROM indexing_task",
         Uuid::from_u128(9),
         i64::MAX
     ));
     let _helping = place.open();
-    // What the worker of the operation does before it helps itself.
+    // What the worker of the indexing task does before it helps itself.
     let data = tempfile::tempdir().unwrap();
     let store = Store::open_on_server(data.path(), &place.store.address().unwrap()).unwrap();
     let scan: FolderScan = scan_folder(place.pictures.path());
     let files = diff(&scan, [].into()).added_or_modified;
-    let (operation, source) = (place.number("row", "operation"), place.number("row", "source"));
+    let (indexing_task, source) =
+        (place.number("row", "indexing_task"), place.number("row", "source"));
     store
         .write(|tx| {
-            extraction::begin(tx, operation, 12, 0)?;
+            extraction::begin(tx, indexing_task, 12, 0)?;
             let mut ranges = files.chunks(5);
-            ranges.try_for_each(|files| extraction::add_range(tx, operation, source, files))
+            ranges.try_for_each(|files| extraction::add_range(tx, indexing_task, source, files))
         })
         .unwrap();
     until(&place, "extraction_range", 0).await;
     assert_eq!(place.count("media"), 12);
     assert_eq!(place.count("dataset WHERE status = 'INDEXING' AND progress = 90"), 1);
-    place.change(&format!("UPDATE lease SET expires_at = 1 WHERE task LIKE 'operation/%'; {WAKE}"));
+    place.change(&format!("UPDATE lease SET expires_at = 1 WHERE task LIKE 'indexing/%'; {WAKE}"));
     until(&place, "dataset WHERE status = 'READY'", 1).await;
     assert_eq!(place.count("extraction") + place.count("extraction_file"), 0);
     until(&place, "lease WHERE task NOT LIKE 'worker/%'", 0).await;
@@ -108,19 +109,22 @@ async fn ranges_are_removed_while_a_worker_takes_one() {
     let data = tempfile::tempdir().unwrap();
     let store = Store::open_on_server(data.path(), &place.store.address().unwrap()).unwrap();
     let files = diff(&scan_folder(place.pictures.path()), [].into()).added_or_modified;
-    let (operation, source) = (place.number("row", "operation"), place.number("row", "source"));
+    let (indexing_task, source) =
+        (place.number("row", "indexing_task"), place.number("row", "source"));
     store
         .write(|tx| {
-            extraction::begin(tx, operation, 12, 0)?;
-            extraction::add_range(tx, operation, source, &files)
+            extraction::begin(tx, indexing_task, 12, 0)?;
+            extraction::add_range(tx, indexing_task, source, &files)
         })
         .unwrap();
     place.change(HALT_AFTER_LEASES);
-    place.change(&format!("UPDATE operation SET stage = 'COMPLETED' WHERE row = {operation}"));
+    place.change(&format!(
+        "UPDATE indexing_task SET stage = 'COMPLETED' WHERE row = {indexing_task}"
+    ));
     let lock = place.database();
     lock.execute_batch("SELECT pg_advisory_lock('lease'::regclass::oid::bigint)").unwrap();
     let removal = tokio::task::spawn_blocking(move || {
-        store.write_rows(|tx| extraction::remove(tx, operation))
+        store.write_rows(|tx| extraction::remove(tx, indexing_task))
     });
     let halted = "pg_locks WHERE locktype = 'advisory' AND NOT granted
                   AND objid = 'lease'::regclass::oid";

@@ -11,11 +11,11 @@ use crate::{
 
 const ONE_SOURCE: &str = "Exactly one media source must be provided: files[], s3_uri, or archive";
 
-/// A rejected request leaves nothing: no operation, no staged file, no change of status.
+/// A rejected request leaves nothing: no indexing task, no staged file, no change of status.
 async fn assert_untouched(service: &Service) {
     let record = service.record().await;
     assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(12)));
-    assert_eq!(service.place.count("operation WHERE kind <> 'DATASET_CREATION'"), 0);
+    assert_eq!(service.place.count("indexing_task WHERE kind <> 'DATASET_CREATION'"), 0);
     let uploads = service.place.data.path().join("uploads");
     let left = std::fs::read_dir(uploads).map_or(0, Iterator::count);
     assert_eq!(left, 0, "staging folders");

@@ -21,7 +21,7 @@ use crate::{
 /// A dataset as after a crash during its first indexing.
 const TORN: &str = "
     UPDATE dataset SET status = 'INDEXING', progress = 30;
-    UPDATE operation SET stage = 'RUNNING';
+    UPDATE indexing_task SET stage = 'RUNNING';
     DELETE FROM cluster;
     DELETE FROM place;
     DELETE FROM media WHERE row % 2 = 0;
@@ -51,9 +51,9 @@ async fn an_interrupted_extraction_of_everything_continues_with_the_uploads() {
     place.change("UPDATE dataset SET extractor = 0");
     let folder = place.data.path().join("away");
     fs::rename(place.pictures.path(), &folder).unwrap();
-    // The operation clears everything, and ends at the folder that is missing.
+    // The indexing task clears everything, and ends at the folder that is missing.
     place.change(
-        "UPDATE dataset SET status = 'INDEXING'; UPDATE operation SET stage = 'RUNNING' WHERE row = 1",
+        "UPDATE dataset SET status = 'INDEXING'; UPDATE indexing_task SET stage = 'RUNNING' WHERE row = 1",
     );
     place.open().wait_until_idle().await;
     assert_eq!(place.count("media"), 0);
@@ -75,7 +75,9 @@ async fn accepted_uploads_whose_addition_failed_are_added_at_the_next_start() {
 #[tokio::test]
 async fn a_folder_missing_at_restart_ends_in_error_with_a_reason() {
     let place = Service::of_pictures().await.stop().await;
-    place.change("UPDATE dataset SET status = 'INDEXING'; UPDATE operation SET stage = 'RUNNING'");
+    place.change(
+        "UPDATE dataset SET status = 'INDEXING'; UPDATE indexing_task SET stage = 'RUNNING'",
+    );
     let away = place.data.path().join("away");
     std::fs::rename(place.pictures.path(), &away).unwrap();
     let deployment = place.open();

@@ -191,7 +191,7 @@ fn descriptor(center: &[f32], numbers: &mut Sequence) -> Vec<u8> {
     sum.iter().flat_map(|value| f16::from_f32(value / length).to_le_bytes()).collect()
 }
 
-/// Adds media in groups of similar ones, each in a cluster of its own, as an operation would have left them.
+/// Adds media in groups of similar ones, each in a cluster of its own, as an indexing task would have left them.
 fn fill(place: &Place) {
     place.change(&format!(
         "INSERT INTO media (id, dataset, source, kind, path, size, modified, content, width, height,
@@ -331,7 +331,7 @@ async fn operations_replace_what_searches_see() {
     );
     assert_eq!(service.place.count(&gone), 0, "tables end with their generation");
 
-    // An operation that did not end leaves rows behind that no search sees.
+    // An indexing task that did not end leaves rows behind that no search sees.
     let table = format!("search_{}", number(&service.place));
     service
         .place

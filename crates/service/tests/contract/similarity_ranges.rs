@@ -70,7 +70,7 @@ async fn clusters_do_not_depend_on_the_number_of_workers() {
     drop(workers);
 }
 
-/// A place with an operation of a worker that does nothing, and the members of that operation.
+/// A place with an indexing task of a worker that does nothing, and the members of that indexing task.
 async fn begun() -> Option<(Place, MembersOfRun, Store)> {
     let place = place()?;
     let worker = place.open();
@@ -79,13 +79,13 @@ async fn begun() -> Option<(Place, MembersOfRun, Store)> {
     drop(worker);
     place.change(&format!(
         "INSERT INTO lease (task, holder, fence, expires_at)
-         SELECT 'operation/' || row, '{}', 1, {} FROM operation;
-         UPDATE operation SET stage = 'RUNNING'",
+         SELECT 'indexing/' || row, '{}', 1, {} FROM indexing_task;
+         UPDATE indexing_task SET stage = 'RUNNING'",
         Uuid::from_u128(9),
         i64::MAX
     ));
-    let operation = place.number("row", "operation");
-    let run = MembersOfRun { operation, fence: 1, entity: EntityType::Images, source: None };
+    let indexing_task = place.number("row", "indexing_task");
+    let run = MembersOfRun { indexing_task, fence: 1, entity: EntityType::Images, source: None };
     let data = tempfile::tempdir().unwrap();
     let store = Store::open_on_server(data.path(), &place.store.address().unwrap()).unwrap();
     Some((place, run, store))
@@ -98,7 +98,7 @@ async fn a_worker_computes_ranges_of_another_one() {
     store.write(|tx| similarity_range::begin_step(tx, run, "trees", 8)).unwrap();
     until(&place, "similarity_range WHERE is_done", 8).await;
     let mut graph = NeighborGraph::default();
-    for state in similarity_range::states(&place.database(), run.operation).unwrap() {
+    for state in similarity_range::states(&place.database(), run.indexing_task).unwrap() {
         assert!(!state.is_leased);
         graph = NeighborGraph::default();
         let add = |part: &[u8]| graph.add_part(part).unwrap();
@@ -107,7 +107,9 @@ async fn a_worker_computes_ranges_of_another_one() {
     }
     let publish = |name: &str, graph: &NeighborGraph| {
         store
-            .write(|tx| similarity_range::publish(tx, run.operation, (name, None), graph.parts()))
+            .write(|tx| {
+                similarity_range::publish(tx, run.indexing_task, (name, None), graph.parts())
+            })
             .unwrap();
     };
     publish("graph/0", &graph);
@@ -145,7 +147,9 @@ async fn ranges_that_cannot_be_computed_are_left_to_the_worker_of_the_operation(
     }
     let graph = NeighborGraph::new(7, 24);
     let names = ("graph/3", None);
-    store.write(|tx| similarity_range::publish(tx, run.operation, names, graph.parts())).unwrap();
+    store
+        .write(|tx| similarity_range::publish(tx, run.indexing_task, names, graph.parts()))
+        .unwrap();
     store.write(|tx| similarity_range::begin_step(tx, run, "candidates", 1)).unwrap();
     until(&place, "similarity_range", 0).await;
     until(&place, "lease WHERE task LIKE 'similarity/%'", 0).await;
@@ -187,13 +191,13 @@ async fn ranges_end_with_their_operation() {
     store
         .write(|tx| {
             let parts = [vec![1]].into_iter();
-            similarity_range::publish(tx, run.operation, ("graph/0", None), parts)
+            similarity_range::publish(tx, run.indexing_task, ("graph/0", None), parts)
         })
         .unwrap();
-    // The next worker of the operation, which has few members, does not share it.
+    // The next worker of the indexing task, which has few members, does not share it.
     let _worker = place.open();
-    place.change(&format!("UPDATE lease SET expires_at = 1 WHERE task LIKE 'operation/%'; {WAKE}"));
-    until(&place, "operation WHERE stage = 'RUNNING'", 0).await;
+    place.change(&format!("UPDATE lease SET expires_at = 1 WHERE task LIKE 'indexing/%'; {WAKE}"));
+    until(&place, "indexing_task WHERE stage = 'RUNNING'", 0).await;
     assert_eq!(place.count("similarity_range") + place.count("similarity_input"), 0);
     until(&place, "lease WHERE task LIKE 'similarity/%'", 0).await;
 }

@@ -1,4 +1,4 @@
-//! The statuses of a dataset over HTTP (interface: States and transitions).
+//! The statuses of a dataset over HTTP (API: States and transitions).
 
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -106,7 +106,10 @@ async fn auto_reindex_ends_in_ready_without_a_pause() {
     assert_eq!(service.path_to("READY").await, ["READ ONLY", "INDEXING", "READY"]);
     service.deployment.wait_until_idle().await;
     assert_eq!(service.record().await["n_images"], 15);
-    assert_eq!(service.place.count("operation WHERE kind = 'REINDEX' AND stage = 'COMPLETED'"), 1);
+    assert_eq!(
+        service.place.count("indexing_task WHERE kind = 'REINDEX' AND stage = 'COMPLETED'"),
+        1
+    );
     let fresh = Service::at(Place::new(&all_fifteen()), true).await;
     assert_eq!(sizes(&service).await, sizes(&fresh).await, "as if they had always been there");
 }

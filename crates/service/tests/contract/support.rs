@@ -266,7 +266,7 @@ impl Service {
         encode(&header, &all, &EncodingKey::from_secret(secret)).unwrap()
     }
 
-    /// Sets the status without running the operation that leads to it.
+    /// Sets the status without running the indexing task that leads to it.
     pub fn set_status(&self, status: &str) {
         let database = self.place.database();
         self.place.store.allow_any_transition(&database);

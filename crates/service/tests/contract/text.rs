@@ -1,4 +1,4 @@
-//! Caption search (interface: Caption search parameters).
+//! Caption search (API: Caption search parameters).
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The query language (interface: Query-language filters): every key, combinations, and errors.
+//! The query language (API: Query-language filters): every key, combinations, and errors.
 
 use std::collections::BTreeSet;
 

@@ -18,7 +18,7 @@ const CREATE_VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (
 const STORAGE: &str = "
 ALTER TABLE thumbnail ALTER jpeg SET STORAGE EXTERNAL;
 ALTER TABLE frame_picture ALTER jpeg SET STORAGE EXTERNAL;
-CREATE INDEX unfinished_operation ON operation (row) WHERE stage = 'RUNNING';
+CREATE INDEX unfinished_indexing_task ON indexing_task (row) WHERE stage = 'RUNNING';
 CREATE INDEX unfinished_export ON export (created_at) WHERE status IN ('INIT', 'IN_PROGRESS');
 
 CREATE FUNCTION hex(id uuid) RETURNS text

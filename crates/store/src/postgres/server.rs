@@ -136,7 +136,7 @@ pub struct StoreHealth {
     pub vectors: VectorSupport,
     /// Workers that are alive.
     pub workers: u64,
-    /// Operations and exports that wait for a worker.
+    /// Indexing tasks and exports that wait for a worker.
     pub waiting: u64,
     /// How long the oldest of them has waited, in seconds.
     pub longest_wait: u64,

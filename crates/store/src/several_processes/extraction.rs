@@ -1,5 +1,5 @@
-//! The files that an operation has to open, in ranges. Several workers extract them, each range with a lease of
-//! its own; one worker has the lease of the operation and continues when no range is left.
+//! The files that an indexing task has to open, in ranges. Several workers extract them, each range with a lease of
+//! its own; one worker has the lease of the indexing task and continues when no range is left.
 //!
 //! A transaction locks leases first, then ranges, the row of the extraction and media: two that change the same rows
 //! in different orders would wait for each other.
@@ -14,7 +14,7 @@ use crate::{
 };
 use tessera_media::ingest::{FileStat, FileToExtract, ScannedFile};
 
-/// Files of a range. One core extracts as many pictures in about 15 seconds: a worker that helps with an operation
+/// Files of a range. One core extracts as many pictures in about 15 seconds: a worker that helps with an indexing task
 /// soon begins another one that waits, and the last ranges end at about the same time. Taking and ending a range
 /// takes milliseconds.
 pub const RANGE_FILES: usize = 512;
@@ -23,14 +23,15 @@ pub const RANGE_FILES: usize = 512;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtractionRange {
     pub row: i64,
-    pub operation: i64,
+    pub indexing_task: i64,
     pub source: i64,
 }
 
-const SELECT_RANGE: &str = "SELECT row, operation, source, require(intact) FROM extraction_range";
+const SELECT_RANGE: &str =
+    "SELECT row, indexing_task, source, require(intact) FROM extraction_range";
 
 fn read_range(row: &Row) -> Result<ExtractionRange> {
-    Ok(ExtractionRange { row: row.get(0)?, operation: row.get(1)?, source: row.get(2)? })
+    Ok(ExtractionRange { row: row.get(0)?, indexing_task: row.get(1)?, source: row.get(2)? })
 }
 
 /// How far the extraction of a source is.
@@ -41,21 +42,27 @@ pub struct ExtractionProgress {
 }
 
 /// Begins to extract a source: the number of its `files`, and of those that are `done` already.
-pub fn begin(transaction: &Transaction, operation: i64, files: usize, done: usize) -> Result<()> {
-    remove(transaction, operation)?;
-    let sql = "INSERT INTO extraction (operation, files, done) VALUES (?1, ?2, ?3)";
-    query::execute(transaction, sql, params![operation, files, done])
+pub fn begin(
+    transaction: &Transaction,
+    indexing_task: i64,
+    files: usize,
+    done: usize,
+) -> Result<()> {
+    remove(transaction, indexing_task)?;
+    let sql = "INSERT INTO extraction (indexing_task, files, done) VALUES (?1, ?2, ?3)";
+    query::execute(transaction, sql, params![indexing_task, files, done])
 }
 
 /// Lets a worker extract files of a source.
 pub fn add_range(
     transaction: &Transaction,
-    operation: i64,
+    indexing_task: i64,
     source: i64,
     files: &[FileToExtract],
 ) -> Result<()> {
-    let sql = "INSERT INTO extraction_range (operation, source) VALUES (?1, ?2) RETURNING row";
-    let range: i64 = query::one(transaction, sql, params![operation, source], |row| row.get(0))?;
+    let sql = "INSERT INTO extraction_range (indexing_task, source) VALUES (?1, ?2) RETURNING row";
+    let range: i64 =
+        query::one(transaction, sql, params![indexing_task, source], |row| row.get(0))?;
     let sql = "INSERT INTO extraction_file VALUES (?1, ?2, ?3, ?4, ?5)";
     let mut inserts = StatementBatch::new(transaction, sql);
     for (ScannedFile { path, stat, .. }, content) in files {
@@ -64,20 +71,20 @@ pub fn add_range(
     inserts.finish().map(drop)
 }
 
-/// The oldest range that no worker has a lease on: of an operation, or of any.
+/// The oldest range that no worker has a lease on: of an indexing task, or of any.
 pub fn next_unleased(
     transaction: &Transaction,
-    operation: Option<i64>,
+    indexing_task: Option<i64>,
 ) -> Result<Option<ExtractionRange>> {
     let sql = format!(
-        "{SELECT_RANGE} WHERE (operation = ?1 OR ?1 IS NULL)
+        "{SELECT_RANGE} WHERE (indexing_task = ?1 OR ?1 IS NULL)
            AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > ?2
                            AND task = 'range/' || extraction_range.row)
            AND NOT EXISTS (SELECT 1 FROM extraction WHERE failure IS NOT NULL
-                           AND extraction.operation = extraction_range.operation)
+                           AND extraction.indexing_task = extraction_range.indexing_task)
          ORDER BY row LIMIT 1"
     );
-    query::find(transaction, &sql, params![operation, store_now(transaction)?], read_range)
+    query::find(transaction, &sql, params![indexing_task, store_now(transaction)?], read_range)
 }
 
 /// A range that has not ended; it is not removed before the transaction ends.
@@ -103,10 +110,10 @@ pub fn finish_files<'a>(
     range: &ExtractionRange,
     files: impl ExactSizeIterator<Item = &'a Path>,
 ) -> Result<ExtractionProgress> {
-    let sql = "UPDATE extraction SET done = done + ?3 WHERE operation = ?1
+    let sql = "UPDATE extraction SET done = done + ?3 WHERE indexing_task = ?1
                  AND EXISTS (SELECT 1 FROM extraction_range WHERE row = ?2)
                RETURNING files, done";
-    let values = params![range.operation, range.row, files.len()];
+    let values = params![range.indexing_task, range.row, files.len()];
     let read = |row: &Row| Ok(ExtractionProgress { files: row.get(0)?, done: row.get(1)? });
     let progress = query::find(transaction, sql, values, read)?.ok_or(QueryError::LeaseLost)?;
     let delete = "DELETE FROM extraction_file WHERE range = ?1 AND path = ?2";
@@ -123,14 +130,14 @@ pub fn end_range(transaction: &Transaction, range: &ExtractionRange) -> Result<(
     query::execute(transaction, "DELETE FROM extraction_range WHERE row = ?1", params![range.row])
 }
 
-/// Removes a range that cannot be extracted, which ends the operation with the reason `why`.
+/// Removes a range that cannot be extracted, which ends the indexing task with the reason `why`.
 pub fn fail_range(transaction: &Transaction, range: &ExtractionRange, why: &str) -> Result<()> {
-    let sql = "UPDATE extraction SET failure = ?2 WHERE operation = ?1";
-    query::execute(transaction, sql, params![range.operation, why])?;
+    let sql = "UPDATE extraction SET failure = ?2 WHERE indexing_task = ?1";
+    query::execute(transaction, sql, params![range.indexing_task, why])?;
     end_range(transaction, range)
 }
 
-/// What the worker of an operation waits for.
+/// What the worker of an indexing task waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExtractionState {
     Running,
@@ -139,28 +146,29 @@ pub enum ExtractionState {
     Failed(String),
 }
 
-pub fn state(connection: &Connection, operation: i64) -> Result<ExtractionState> {
-    let sql = "SELECT failure, EXISTS (SELECT 1 FROM extraction_range WHERE operation = ?1),
+pub fn state(connection: &Connection, indexing_task: i64) -> Result<ExtractionState> {
+    let sql = "SELECT failure, EXISTS (SELECT 1 FROM extraction_range WHERE indexing_task = ?1),
                       require(intact)
-               FROM extraction WHERE operation = ?1";
+               FROM extraction WHERE indexing_task = ?1";
     let read = |row: &Row| {
         let (failure, is_running) = (row.get::<Option<_>>(0)?, row.get(1)?);
         let other = if is_running { ExtractionState::Running } else { ExtractionState::Ended };
         Ok(failure.map_or(other, ExtractionState::Failed))
     };
-    let found = query::find(connection, sql, params![operation], read)?;
+    let found = query::find(connection, sql, params![indexing_task], read)?;
     Ok(found.unwrap_or(ExtractionState::Ended))
 }
 
-/// Removes what is left of the extraction of an operation. Workers that extract its ranges lose their leases.
-pub fn remove(transaction: &Transaction, operation: i64) -> Result<()> {
-    let select = "SELECT row FROM extraction_range WHERE operation = ?1 ORDER BY row";
-    let delete = "DELETE FROM extraction_range WHERE operation = ?1 RETURNING row";
+/// Removes what is left of the extraction of an indexing task. Workers that extract its ranges lose their leases.
+pub fn remove(transaction: &Transaction, indexing_task: i64) -> Result<()> {
+    let select = "SELECT row FROM extraction_range WHERE indexing_task = ?1 ORDER BY row";
+    let delete = "DELETE FROM extraction_range WHERE indexing_task = ?1 RETURNING row";
     // Leases first; again after the ranges, because one may have been taken meanwhile.
     for sql in [select, delete] {
-        let ranges: Vec<i64> = query::all(transaction, sql, params![operation], |row| row.get(0))?;
+        let ranges: Vec<i64> =
+            query::all(transaction, sql, params![indexing_task], |row| row.get(0))?;
         lease::end_all(transaction, ranges.into_iter().map(LeasedTask::Range))?;
     }
-    let sql = "DELETE FROM extraction WHERE operation = ?1";
-    query::execute(transaction, sql, params![operation])
+    let sql = "DELETE FROM extraction WHERE indexing_task = ?1";
+    query::execute(transaction, sql, params![indexing_task])
 }

@@ -28,9 +28,9 @@ const WORKER_KEPT: i64 = 24 * 3600 * 1_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeasedTask {
     /// By its row.
-    Operation(i64),
+    Indexing(i64),
     Export(ExportTaskId),
-    /// Some of the files of an operation, by its row.
+    /// Some of the files of an indexing task, by its row.
     Range(i64),
     /// A range of its neighbor graph or near-duplicates, by its row.
     SimilarityRange(i64),
@@ -39,7 +39,7 @@ pub enum LeasedTask {
 impl LeasedTask {
     fn key(self) -> String {
         match self {
-            Self::Operation(row) => format!("operation/{row}"),
+            Self::Indexing(row) => format!("indexing/{row}"),
             Self::Export(id) => format!("export/{}", id.0.simple()),
             Self::Range(row) => format!("range/{row}"),
             Self::SimilarityRange(row) => format!("similarity/{row}"),

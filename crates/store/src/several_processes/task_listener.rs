@@ -10,7 +10,7 @@ BEGIN
   PERFORM pg_notify('tessera_' || md5(TG_TABLE_SCHEMA), '');
   RETURN NULL;
 END $$;
-CREATE TRIGGER announced AFTER INSERT ON operation
+CREATE TRIGGER announced AFTER INSERT ON indexing_task
   FOR EACH STATEMENT EXECUTE FUNCTION announce_task();
 CREATE TRIGGER announced AFTER INSERT ON export
   FOR EACH STATEMENT EXECUTE FUNCTION announce_task();

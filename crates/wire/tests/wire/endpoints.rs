@@ -1,4 +1,4 @@
-//! Requests as the interface document spells them.
+//! Requests as the API document spells them.
 
 use tessera_model::*;
 use tessera_wire::endpoints::*;

@@ -1,4 +1,4 @@
-//! Tests of the public interface.
+//! Tests of the public items of the crate.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 

@@ -22,7 +22,7 @@ use svd::{TextMatrix, add, truncated_svd};
 ///
 /// A caption contains a dozen words and a query one or two, so even a good match shares only a part. The common
 /// component scales distances by 0.7. Captions with the same words then have distances of 0.2-0.4, captions with
-/// related words 0.4-0.6, and all others 0.7, which matches the score bands of the interface.
+/// related words 0.4-0.6, and all others 0.7, which matches the score bands of the API.
 const SHARED_COMPONENT: f32 = 0.3;
 
 /// Header of a stored text space. The number in it is the version of the training.
@@ -42,7 +42,7 @@ pub struct TextSpace {
 
 impl TextSpace {
     /// Returns the unit vector of a text, or `None` if the text contains no known word. Cosine distances follow the
-    /// score bands of the interface: 0.0-0.4 is strong, 0.4-0.6 is partial, and anything above is loose.
+    /// score bands of the API: 0.0-0.4 is strong, 0.4-0.6 is partial, and anything above is loose.
     pub fn embed(&self, text: &str) -> Option<Vec<f16>> {
         let known = |stem: String| self.vocabulary.binary_search(&stem).ok();
         let mut words: Vec<usize> =

@@ -11,8 +11,8 @@ use tessera_store::{
         self, ExtractionProgress, ExtractionRange, ExtractionState, add_range, begin, end_range,
         fail_range, finish_files, next_unleased, remove,
     },
+    indexing_task::{self, IndexingTaskKind},
     lease::{self, Lease, LeasedTask},
-    operation::{self, OperationKind},
     source,
 };
 use uuid::Uuid;
@@ -20,10 +20,10 @@ use uuid::Uuid;
 const DATASET: DatasetId = DatasetId(Uuid::from_u128(7));
 const WORKER: Uuid = Uuid::from_u128(1);
 
-/// A store with an operation and its source.
+/// A store with an indexing task and its source.
 struct Extraction {
     store: Store,
-    operation: i64,
+    indexing_task: i64,
     source: i64,
 }
 
@@ -31,23 +31,24 @@ impl Extraction {
     fn new(data: &Path) -> Self {
         let record = DatasetRecord::new(DATASET, "demo", "/folder".as_ref(), 0);
         let store = Store::open(data).unwrap();
-        let (operation, source) = store
+        let (indexing_task, source) = store
             .write(|tx| {
                 dataset::upsert(tx, &record)?;
-                let begun = operation::begin(tx, DATASET, OperationKind::Creation, None, false)?;
+                let begun =
+                    indexing_task::begin(tx, DATASET, IndexingTaskKind::Creation, None, false)?;
                 Ok((begun, source::upsert(tx, DATASET, "/folder".as_ref())?))
             })
             .unwrap();
-        Self { store, operation, source }
+        Self { store, indexing_task, source }
     }
 
     /// Ten files, of which three are known, and two ranges.
     fn begun(data: &Path) -> Self {
         let extraction = Self::new(data);
         extraction.write(|tx| {
-            begin(tx, extraction.operation, 10, 3)?;
-            add_range(tx, extraction.operation, extraction.source, &files(0..4))?;
-            add_range(tx, extraction.operation, extraction.source, &files(4..7))
+            begin(tx, extraction.indexing_task, 10, 3)?;
+            add_range(tx, extraction.indexing_task, extraction.source, &files(0..4))?;
+            add_range(tx, extraction.indexing_task, extraction.source, &files(4..7))
         });
         extraction
     }
@@ -69,7 +70,7 @@ impl Extraction {
     }
 
     fn state(&self) -> ExtractionState {
-        self.store.read(|c| extraction::state(c, self.operation)).unwrap()
+        self.store.read(|c| extraction::state(c, self.indexing_task)).unwrap()
     }
 
     fn paths(&self, range: &ExtractionRange) -> Vec<PathBuf> {
@@ -95,7 +96,7 @@ fn each_range_has_one_worker_and_ends_once() {
     let found = extraction.store.read(|c| extraction::files(c, first.row)).unwrap();
     assert_eq!(found, files(0..4), "with what is known of them");
     let (second, _) = extraction.take().unwrap();
-    assert_eq!((second.operation, second.source), (first.operation, first.source));
+    assert_eq!((second.indexing_task, second.source), (first.indexing_task, first.source));
     assert_eq!(extraction.take(), None);
     extraction.write(|tx| {
         lease::end(tx, &lease)?;
@@ -126,14 +127,14 @@ fn a_worker_of_a_former_extraction_changes_nothing() {
     let data = tempfile::tempdir().unwrap();
     let extraction = Extraction::begun(data.path());
     let (range, lease) = extraction.take().unwrap();
-    extraction.write(|tx| begin(tx, extraction.operation, 10, 3));
+    extraction.write(|tx| begin(tx, extraction.indexing_task, 10, 3));
     let outcome = extraction.store.write(|tx| lease::require(tx, &lease));
     assert!(matches!(outcome, Err(StoreError::Query(QueryError::LeaseLost))));
     let stale = || [Path::new("p0.png")].into_iter();
     let outcome = extraction.store.write(|tx| finish_files(tx, &range, stale()));
     assert!(matches!(outcome, Err(StoreError::Query(QueryError::LeaseLost))));
     assert_eq!(extraction.take(), None);
-    extraction.write(|tx| remove(tx, extraction.operation));
+    extraction.write(|tx| remove(tx, extraction.indexing_task));
     let outcome = extraction.store.write(|tx| finish_files(tx, &range, stale()));
     assert!(matches!(outcome, Err(StoreError::Query(QueryError::LeaseLost))));
 }
@@ -154,8 +155,8 @@ fn an_operation_that_ends_leaves_no_ranges() {
     let extraction = Extraction::begun(data.path());
     let (_, lease) = extraction.take().unwrap();
     extraction.write(|tx| {
-        let running = operation::find(tx, extraction.operation)?.unwrap();
-        operation::fail(tx, &running, "it was stopped")
+        let running = indexing_task::find(tx, extraction.indexing_task)?.unwrap();
+        indexing_task::fail(tx, &running, "it was stopped")
     });
     assert!(!extraction.store.read(|c| lease::is_held(c, &lease)).unwrap());
     assert_eq!(extraction.take(), None);

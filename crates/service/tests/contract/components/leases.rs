@@ -6,8 +6,8 @@ use tessera_model::{DatasetId, ExportTaskId, Status};
 use tessera_store::{
     QueryError, Store, StoreError,
     dataset::{self, DatasetRecord},
+    indexing_task::{self, IndexingTaskKind},
     lease::{self, Lease, LeasedTask},
-    operation::{self, OperationKind},
 };
 use uuid::Uuid;
 
@@ -21,19 +21,19 @@ fn open(data: &Path) -> Store {
     Store::open(data).unwrap()
 }
 
-/// A store with an operation that is running.
+/// A store with an indexing task that is running.
 fn with_operation(data: &Path) -> (Store, i64) {
     let record = DatasetRecord::new(DATASET, "demo", "/folder".as_ref(), 0);
     let store = open(data);
     let row = store.write(|tx| {
         dataset::upsert(tx, &record)?;
-        operation::begin(tx, DATASET, OperationKind::Creation, None, false)
+        indexing_task::begin(tx, DATASET, IndexingTaskKind::Creation, None, false)
     });
     (store, row.unwrap())
 }
 
 fn take(store: &Store, row: i64, holder: Uuid, now: i64, expires_at: i64) -> Option<Lease> {
-    let task = LeasedTask::Operation(row);
+    let task = LeasedTask::Indexing(row);
     store.write(|tx| lease::take(tx, task, holder, now, expires_at)).unwrap()
 }
 
@@ -74,8 +74,8 @@ fn tasks_have_leases_of_their_own() {
     let data = tempfile::tempdir().unwrap();
     let store = open(data.path());
     let tasks = [
-        LeasedTask::Operation(1),
-        LeasedTask::Operation(2),
+        LeasedTask::Indexing(1),
+        LeasedTask::Indexing(2),
         LeasedTask::Export(ExportTaskId(Uuid::from_u128(1))),
         LeasedTask::Export(ExportTaskId(Uuid::from_u128(2))),
     ];
@@ -90,12 +90,12 @@ fn tasks_have_leases_of_their_own() {
 fn a_stale_holder_changes_nothing() {
     let data = tempfile::tempdir().unwrap();
     let (store, row) = with_operation(data.path());
-    let running = store.write(|tx| operation::find(tx, row)).unwrap().unwrap();
+    let running = store.write(|tx| indexing_task::find(tx, row)).unwrap().unwrap();
     let first = take(&store, row, FIRST, 0, 100).unwrap();
     let second = take(&store, row, SECOND, 100, 200).unwrap();
     let finish = |lease: &Lease| {
         store.write(|tx| {
-            operation::finish(tx, &running)?;
+            indexing_task::finish(tx, &running)?;
             lease::require(tx, lease)?;
             lease::end(tx, lease)
         })

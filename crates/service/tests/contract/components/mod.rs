@@ -1,4 +1,4 @@
-//! Parts of the service, tested through their public interfaces.
+//! Parts of the service, tested through their public items.
 
 mod archives;
 mod clustering;
@@ -7,6 +7,7 @@ mod features;
 mod file_names;
 mod folder;
 mod full_text_query;
+mod indexing_tasks;
 mod issue_scores;
 mod languages;
 mod leases;
@@ -16,7 +17,6 @@ mod models;
 pub mod near_duplicates;
 mod neighbors;
 pub mod object_storage;
-mod operations;
 mod role;
 mod shared_steps;
 mod sidecars;

@@ -119,13 +119,15 @@ impl<'a> MatchConditions<'a> {
         };
         match query {
             DistanceQuery::Single(query) => single(query),
-            DistanceQuery::Merged { own, model, rule } => match (single(own), single(model)) {
-                (Some(_), Some(_)) => Some(query.clone()),
-                (Some(own), None) => Some(own),
-                // Distances keep their place among scores of both.
-                (None, Some(_)) if *rule == MergeRule::OwnFirst => Some(query.clone()),
-                (None, _) => None,
-            },
+            DistanceQuery::Merged { builtin, model, rule } => {
+                match (single(builtin), single(model)) {
+                    (Some(_), Some(_)) => Some(query.clone()),
+                    (Some(builtin), None) => Some(builtin),
+                    // Distances keep their place among scores of both.
+                    (None, Some(_)) if *rule == MergeRule::BuiltinFirst => Some(query.clone()),
+                    (None, _) => None,
+                }
+            }
         }
     }
 
@@ -143,8 +145,10 @@ impl<'a> MatchConditions<'a> {
     pub fn exists(&self, query: &DistanceQuery) -> String {
         let vectors = match query {
             DistanceQuery::Single(query) => vec![query],
-            DistanceQuery::Merged { own, rule: MergeRule::Weighted, .. } => vec![own],
-            DistanceQuery::Merged { own, model, rule: MergeRule::OwnFirst } => vec![own, model],
+            DistanceQuery::Merged { builtin, rule: MergeRule::Weighted, .. } => vec![builtin],
+            DistanceQuery::Merged { builtin, model, rule: MergeRule::BuiltinFirst } => {
+                vec![builtin, model]
+            }
         };
         let vectors = vectors.into_iter().filter(|query| self.has_distance(query));
         let each: Vec<String> = vectors.map(has_vector).collect();
@@ -155,9 +159,10 @@ impl<'a> MatchConditions<'a> {
     pub fn score(&mut self, distance: &MemberDistance) -> String {
         let score = match &distance.query {
             DistanceQuery::Single(query) => Self::distance(&self.product(query)),
-            DistanceQuery::Merged { own, model, rule } => {
-                let (own, model) = (self.distance_or_null(own), self.distance_or_null(model));
-                merged_score(*rule, &own, &model)
+            DistanceQuery::Merged { builtin, model, rule } => {
+                let (builtin, model) =
+                    (self.distance_or_null(builtin), self.distance_or_null(model));
+                merged_score(*rule, &builtin, &model)
             }
         };
         if distance.copies.is_empty() {
@@ -253,15 +258,15 @@ pub(super) fn has_vector(query: &VectorQuery) -> String {
 }
 
 /// [`MergeRule::score`] of two SQL expressions, which are null where vectors are missing.
-fn merged_score(rule: MergeRule, own: &str, model: &str) -> String {
+fn merged_score(rule: MergeRule, builtin: &str, model: &str) -> String {
     let score = match rule {
         MergeRule::Weighted => {
             let rest = 1.0 - MODEL_SHARE;
-            format!("coalesce({MODEL_SHARE} * ({model}) + {rest} * ({own}), {own})")
+            format!("coalesce({MODEL_SHARE} * ({model}) + {rest} * ({builtin}), {builtin})")
         }
-        MergeRule::OwnFirst => format!(
-            "CASE WHEN {own} < {CAPTION_LIMIT} THEN {own}
-                  ELSE coalesce({CAPTION_LIMIT} + {MODEL_SCALE} * ({model}), {own}) END"
+        MergeRule::BuiltinFirst => format!(
+            "CASE WHEN {builtin} < {CAPTION_LIMIT} THEN {builtin}
+                  ELSE coalesce({CAPTION_LIMIT} + {MODEL_SCALE} * ({model}), {builtin}) END"
         ),
     };
     format!("CAST({score} AS real)")

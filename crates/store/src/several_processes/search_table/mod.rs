@@ -1,7 +1,7 @@
 //! Search tables: what searches read of the members of a large dataset, with their vectors, in a store on a server
 //! that has pgvector. They are derived from the other tables, like the index files of smaller datasets.
 //!
-//! Each dataset and entity type has one table. An operation writes the rows of the next generation before it ends; the
+//! Each dataset and entity type has one table. An indexing task writes the rows of the next generation before it ends; the
 //! transaction that ends it makes them visible, so a search reads those of one generation.
 
 mod exact_or_approximate;

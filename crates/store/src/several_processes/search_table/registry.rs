@@ -8,7 +8,7 @@ use crate::{
 use tessera_model::{DatasetId, EntityType};
 
 /// Each row belongs to a table that is named by its number. Its generation
-/// is null until the operation that wrote it ends, and its rows with a higher version are those of an operation
+/// is null until the indexing task that wrote it ends, and its rows with a higher version are those of an indexing task
 /// that has not ended.
 pub(crate) const TABLES: &str = "
 CREATE TABLE search_table (
@@ -99,7 +99,7 @@ pub fn former(connection: &Connection, dataset: DatasetId) -> Result<Vec<i64>> {
     query::all(connection, sql, params![dataset.0], |row| row.get(0))
 }
 
-/// The same, with those of operations that did not end. The caller runs the operation of the dataset.
+/// The same, with those of indexing tasks that did not end. The caller runs the indexing task of the dataset.
 pub fn unused(connection: &Connection, dataset: DatasetId) -> Result<Vec<i64>> {
     let mut numbers = former(connection, dataset)?;
     let sql = "SELECT number FROM search_table WHERE dataset = ?1 AND generation IS NULL";

@@ -88,7 +88,7 @@ impl WriteTarget {
     }
 
     /// The next version of a table, for the members of one source. Waits for another worker that writes it, whose
-    /// rows are deleted if the operation did not end; `check` then fails if this one has lost the operation.
+    /// rows are deleted if the indexing task did not end; `check` then fails if this one has lost the indexing task.
     pub fn append(
         transaction: &Transaction,
         table: &SearchTable,

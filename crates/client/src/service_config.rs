@@ -10,7 +10,7 @@ use crate::reach::{is_loopback, target_error};
 use tessera_model::{DatasetId, Failure};
 use tessera_wire::endpoints::{self, API_PREFIX, Parameters};
 
-/// How requests authenticate (interface document, "Authentication").
+/// How requests authenticate (API document, "Authentication").
 #[derive(Clone, Debug)]
 pub enum AuthMethod {
     /// A JWT signed with this key pair.
@@ -50,7 +50,7 @@ impl fmt::Debug for SecretReloader {
 }
 
 #[derive(Clone, Debug)]
-pub struct Endpoint {
+pub struct ServiceConfig {
     base_url: BaseUrl,
     auth: AuthMethod,
     pub(super) token_lifetime: Duration,
@@ -60,7 +60,7 @@ pub struct Endpoint {
     pub(super) authorities: CertificateAuthorities,
 }
 
-impl Endpoint {
+impl ServiceConfig {
     /// Fails if the login would be sent over plain HTTP to another machine.
     pub fn new(base_url: BaseUrl, auth: AuthMethod) -> Result<Self, Failure> {
         let unencrypted = base_url.is_unencrypted() && !base_url.is_loopback();
@@ -145,7 +145,7 @@ impl Endpoint {
     }
 }
 
-/// The path of text searches, which the interface document leaves open. The path is relative to `/api/v1`, and
+/// The path of text searches, which the API document leaves open. The path is relative to `/api/v1`, and
 /// `{dataset_id}` stands for the dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextSearchPath(String);
@@ -172,7 +172,7 @@ impl TextSearchPath {
     }
 }
 
-/// The `{base_url}` of the interface: scheme, host, port and an optional path before `/api/v1`.
+/// The `{base_url}` of the API: scheme, host, port and an optional path before `/api/v1`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     url: Url,
@@ -247,7 +247,7 @@ impl BaseUrl {
         format!("{}{prefix}", path.strip_suffix(prefix.as_str()).unwrap_or(path))
     }
 
-    /// Returns the URL of an interface path, with percent-encoded parameters.
+    /// Returns the URL of a path of the API, with percent-encoded parameters.
     pub(super) fn url_for(&self, path: &str, parameters: &Parameters) -> Url {
         let mut url = self.url.clone();
         let path = path.strip_prefix(API_PREFIX).unwrap_or(path);

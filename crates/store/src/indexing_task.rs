@@ -1,8 +1,8 @@
-//! Operations on datasets: creation from a folder, adding media, reindexing. Each changes the
-//! status of its dataset along the transitions of the interface document, in the same transaction
-//! as its own state. The database allows one running operation per dataset.
+//! Tasks that index media of a dataset: creation from a folder, adding media, reindexing. Each changes the
+//! status of its dataset along the transitions of the API document, in the same transaction
+//! as its own state. The database allows one running indexing task per dataset.
 //!
-//! A crash leaves an operation RUNNING, and the worker that takes its lease next runs it again.
+//! A crash leaves an indexing task RUNNING, and the worker that takes its lease next runs it again.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use tessera_files::staging::UNPACKED_DIR_NAME;
 use tessera_model::{DatasetId, Status};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OperationKind {
+pub enum IndexingTaskKind {
     /// Synchronizes the dataset with its folder.
     Creation,
     Addition,
@@ -26,7 +26,7 @@ pub enum OperationKind {
     Reindex,
 }
 
-impl OperationKind {
+impl IndexingTaskKind {
     pub(super) const ALL: [Self; 3] = [Self::Creation, Self::Addition, Self::Reindex];
 
     pub fn as_str(self) -> &'static str {
@@ -85,12 +85,12 @@ pub struct RunningOperation {
 }
 
 const SELECT_RUNNING: &str = "SELECT row, dataset, kind, batch, reindex, require(intact)
-                      FROM operation WHERE stage = 'RUNNING'";
+                      FROM indexing_task WHERE stage = 'RUNNING'";
 
-fn read_operation(row: &Row) -> Result<RunningOperation> {
+fn read_task(row: &Row) -> Result<IndexingTask> {
     let name: String = row.get(2)?;
-    let kind = OperationKind::ALL.into_iter().find(|kind| kind.as_str() == name);
-    Ok(RunningOperation {
+    let kind = IndexingTaskKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+    Ok(IndexingTask {
         row: row.get(0)?,
         dataset: DatasetId(row.get(1)?),
         kind: kind.ok_or_else(|| QueryError::value(name))?,
@@ -99,50 +99,47 @@ fn read_operation(row: &Row) -> Result<RunningOperation> {
     })
 }
 
-pub fn find_running(
-    connection: &Connection,
-    dataset: DatasetId,
-) -> Result<Option<RunningOperation>> {
+pub fn find_running(connection: &Connection, dataset: DatasetId) -> Result<Option<IndexingTask>> {
     let sql = format!("{SELECT_RUNNING} AND dataset = ?1");
-    query::find(connection, &sql, params![dataset.0], read_operation)
+    query::find(connection, &sql, params![dataset.0], read_task)
 }
 
-/// A running operation by its row; it is not removed before the transaction ends.
-pub fn find(transaction: &Transaction, row: i64) -> Result<Option<RunningOperation>> {
+/// A running indexing task by its row; it is not removed before the transaction ends.
+pub fn find(transaction: &Transaction, row: i64) -> Result<Option<IndexingTask>> {
     let sql = format!("{SELECT_RUNNING} AND row = ?1{}", transaction.keep_row());
-    query::find(transaction, &sql, params![row], read_operation)
+    query::find(transaction, &sql, params![row], read_task)
 }
 
-/// The dataset of a running operation.
+/// The dataset of a running indexing task.
 pub fn dataset_of(connection: &Connection, row: i64) -> Result<Option<DatasetId>> {
     let sql = format!("{SELECT_RUNNING} AND row = ?1");
-    let found = query::find(connection, &sql, params![row], read_operation)?;
+    let found = query::find(connection, &sql, params![row], read_task)?;
     Ok(found.map(|running| running.dataset))
 }
 
-/// The oldest running operation that no worker has a lease on.
-pub fn next_unleased(transaction: &Transaction) -> Result<Option<RunningOperation>> {
+/// The oldest running indexing task that no worker has a lease on.
+pub fn next_unleased(transaction: &Transaction) -> Result<Option<IndexingTask>> {
     let sql = format!(
         "{SELECT_RUNNING} AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > ?1
-                                          AND task = 'operation/' || operation.row)
+                                          AND task = 'indexing/' || indexing_task.row)
          ORDER BY row LIMIT 1"
     );
-    query::find(transaction, &sql, params![store_now(transaction)?], read_operation)
+    query::find(transaction, &sql, params![store_now(transaction)?], read_task)
 }
 
-/// Starts an operation and sets the status: INDEXING for a creation, READ ONLY for the others.
+/// Starts an indexing task and sets the status: INDEXING for a creation, READ ONLY for the others.
 /// Returns its row. Fails if another one is running, or the status does not allow this one.
 pub fn begin(
     transaction: &Transaction,
     dataset: DatasetId,
-    kind: OperationKind,
+    kind: IndexingTaskKind,
     batch: Option<&Batch>,
     reindex: bool,
 ) -> Result<i64> {
     let row = insert(transaction, dataset, kind, batch, reindex)?;
     let status = match kind {
-        OperationKind::Creation => Status::Indexing,
-        OperationKind::Addition | OperationKind::Reindex => Status::ReadOnly,
+        IndexingTaskKind::Creation => Status::Indexing,
+        IndexingTaskKind::Addition | IndexingTaskKind::Reindex => Status::ReadOnly,
     };
     dataset::set_status(transaction, dataset, &status, 0, None)?;
     Ok(row)
@@ -151,13 +148,13 @@ pub fn begin(
 fn insert(
     transaction: &Transaction,
     dataset: DatasetId,
-    kind: OperationKind,
+    kind: IndexingTaskKind,
     batch: Option<&Batch>,
     reindex: bool,
 ) -> Result<i64> {
     query::one(
         transaction,
-        "INSERT INTO operation (dataset, kind, stage, batch, reindex, created_at)
+        "INSERT INTO indexing_task (dataset, kind, stage, batch, reindex, created_at)
          VALUES (?1, ?2, 'RUNNING', ?3, ?4, ?5) RETURNING row",
         params![dataset.0, kind.as_str(), batch.map(to_json).transpose()?, reindex, now_micros()],
         |row| row.get(0),
@@ -169,19 +166,19 @@ pub fn begin_clustering(transaction: &Transaction, reindex: &RunningOperation) -
     dataset::set_status(transaction, reindex.dataset, &Status::Indexing, 0, None)
 }
 
-/// Completes an operation and sets the status: PARTIAL INDEX after an addition, else READY. If a
+/// Completes an indexing task and sets the status: PARTIAL INDEX after an addition, else READY. If a
 /// reindex follows, it starts immediately (INDEXING).
-pub fn finish(transaction: &Transaction, done: &RunningOperation) -> Result<()> {
+pub fn finish(transaction: &Transaction, done: &IndexingTask) -> Result<()> {
     set_final_state(transaction, done, "COMPLETED")?;
-    let reindex_follows = done.kind == OperationKind::Addition && done.reindex;
+    let reindex_follows = done.kind == IndexingTaskKind::Addition && done.reindex;
     let (status, progress) = match done.kind {
-        OperationKind::Creation | OperationKind::Reindex => (Status::Ready, 100),
-        OperationKind::Addition if reindex_follows => (Status::Indexing, 0),
-        OperationKind::Addition => (Status::PartialIndex, 100),
+        IndexingTaskKind::Creation | IndexingTaskKind::Reindex => (Status::Ready, 100),
+        IndexingTaskKind::Addition if reindex_follows => (Status::Indexing, 0),
+        IndexingTaskKind::Addition => (Status::PartialIndex, 100),
     };
     dataset::set_status(transaction, done.dataset, &status, progress, None)?;
     if reindex_follows {
-        insert(transaction, done.dataset, OperationKind::Reindex, None, false)?;
+        insert(transaction, done.dataset, IndexingTaskKind::Reindex, None, false)?;
     }
     Ok(())
 }
@@ -193,13 +190,9 @@ pub fn fail(transaction: &Transaction, failed: &RunningOperation, why: &str) -> 
     dataset::set_status(transaction, failed.dataset, &Status::Error, 0, Some(why))
 }
 
-fn set_final_state(
-    transaction: &Transaction,
-    running: &RunningOperation,
-    stage: &str,
-) -> Result<()> {
+fn set_final_state(transaction: &Transaction, running: &IndexingTask, stage: &str) -> Result<()> {
     extraction::remove(transaction, running.row)?;
     similarity_range::remove_all(transaction, running.row)?;
-    let sql = "UPDATE operation SET stage = ?2 WHERE row = ?1 AND stage = 'RUNNING'";
+    let sql = "UPDATE indexing_task SET stage = ?2 WHERE row = ?1 AND stage = 'RUNNING'";
     query::execute(transaction, sql, params![running.row, stage])
 }

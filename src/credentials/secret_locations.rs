@@ -1,4 +1,4 @@
-//! The stores of secrets: the keyring, or a file if the keyring does not work.
+//! Where secrets are: the keyring, or a file if the keyring does not work.
 
 use std::path::Path;
 
@@ -8,26 +8,28 @@ use serde::{Deserialize, Serialize};
 use crate::credentials::{file::SecretsFile, keyring::Keyring};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SecretStore {
+pub enum SecretLocation {
     Keyring,
     File,
 }
 
 #[derive(Clone, Debug)]
-pub struct SecretStores {
+pub struct SecretLocations {
     keyring: Keyring,
     file: SecretsFile,
 }
 
-impl SecretStores {
+impl SecretLocations {
     pub fn in_dir(folder: &Path) -> Self {
         Self { keyring: Keyring::of_system(), file: SecretsFile::in_dir(folder) }
     }
 
-    pub fn describe(&self, store: SecretStore) -> String {
-        match store {
-            SecretStore::Keyring => "the keyring of this system".to_owned(),
-            SecretStore::File => format!("{} (readable only by you)", self.file.path().display()),
+    pub fn describe(&self, location: SecretLocation) -> String {
+        match location {
+            SecretLocation::Keyring => "the keyring of this system".to_owned(),
+            SecretLocation::File => {
+                format!("{} (readable only by you)", self.file.path().display())
+            }
         }
     }
 
@@ -37,69 +39,76 @@ impl SecretStores {
         self.keyring.check()
     }
 
-    pub fn preferred_store(&self) -> SecretStore {
-        self.check_keyring().map_or(SecretStore::File, |()| SecretStore::Keyring)
+    pub fn preferred_location(&self) -> SecretLocation {
+        self.check_keyring().map_or(SecretLocation::File, |()| SecretLocation::Keyring)
     }
 
     /// Finds a secret. Fails if the secret is damaged or bound to another origin or key, or if it is not in the file
     /// and the keyring cannot be read.
-    pub fn find(&self, owner: SecretOwner) -> Result<Option<(SecretString, SecretStore)>, String> {
-        let in_keyring = self.read(owner, SecretStore::Keyring);
+    pub fn find(
+        &self,
+        owner: SecretOwner,
+    ) -> Result<Option<(SecretString, SecretLocation)>, String> {
+        let in_keyring = self.read(owner, SecretLocation::Keyring);
         if let Ok(Some(secret)) = in_keyring {
-            return Ok(Some((secret, SecretStore::Keyring)));
+            return Ok(Some((secret, SecretLocation::Keyring)));
         }
-        match self.read(owner, SecretStore::File)? {
-            Some(secret) => Ok(Some((secret, SecretStore::File))),
+        match self.read(owner, SecretLocation::File)? {
+            Some(secret) => Ok(Some((secret, SecretLocation::File))),
             None => in_keyring.map(|_| None),
         }
     }
 
-    fn read(&self, owner: SecretOwner, store: SecretStore) -> Result<Option<SecretString>, String> {
-        let stored = match store {
-            SecretStore::Keyring => self.keyring.read(owner.profile)?,
-            SecretStore::File => self.file.read(owner.profile)?,
+    fn read(
+        &self,
+        owner: SecretOwner,
+        location: SecretLocation,
+    ) -> Result<Option<SecretString>, String> {
+        let stored = match location {
+            SecretLocation::Keyring => self.keyring.read(owner.profile)?,
+            SecretLocation::File => self.file.read(owner.profile)?,
         };
         stored.map(|stored| stored.into_secret_for(owner)).transpose()
     }
 
-    /// Stores a secret, verifies it by reading it back, and removes it from the other store.
+    /// Stores a secret, verifies it by reading it back, and removes it from the other location.
     pub fn save(
         &self,
         owner: SecretOwner,
         secret: &SecretString,
-        store: SecretStore,
+        location: SecretLocation,
     ) -> Result<(), String> {
         let stored = StoredSecret {
             origin: owner.origin.to_owned(),
             api_key: owner.api_key.to_owned(),
             api_secret: secret.expose_secret().to_owned(),
         };
-        match store {
-            SecretStore::Keyring => self.keyring.write(owner.profile, &stored)?,
-            SecretStore::File => self.file.write(owner.profile, stored)?,
+        match location {
+            SecretLocation::Keyring => self.keyring.write(owner.profile, &stored)?,
+            SecretLocation::File => self.file.write(owner.profile, stored)?,
         }
-        let back = self.read(owner, store)?;
+        let back = self.read(owner, location)?;
         if back.is_none_or(|back| back.expose_secret() != secret.expose_secret()) {
-            return Err(format!("{} did not store the secret", self.describe(store)));
+            return Err(format!("{} did not store the secret", self.describe(location)));
         }
-        match store {
-            SecretStore::Keyring => self.file.remove(owner.profile).map(drop),
+        match location {
+            SecretLocation::Keyring => self.file.remove(owner.profile).map(drop),
             // The result is ignored, because the keyring does not respond. `find` refuses entries
             // of another origin or key.
-            SecretStore::File => {
+            SecretLocation::File => {
                 let _ = self.keyring.remove(owner.profile);
                 Ok(())
             }
         }
     }
 
-    pub fn remove(&self, profile: &str) -> Result<Vec<SecretStore>, String> {
+    pub fn remove(&self, profile: &str) -> Result<Vec<SecretLocation>, String> {
         let mut stores = Vec::new();
         if self.file.remove(profile)? {
-            stores.push(SecretStore::File);
+            stores.push(SecretLocation::File);
         }
         match self.keyring.remove(profile) {
-            Ok(true) => stores.push(SecretStore::Keyring),
+            Ok(true) => stores.push(SecretLocation::Keyring),
             Ok(false) => {}
             // The secret was in the file because the keyring did not work, so that error does not
             // matter here.
@@ -112,9 +121,9 @@ impl SecretStores {
 
 /// Creates stores whose keyring exists only in memory.
 #[cfg(test)]
-pub(crate) fn stores_with_keyring(folder: &Path) -> SecretStores {
+pub(crate) fn locations_with_keyring(folder: &Path) -> SecretLocations {
     let keyring = super::keyring::fake::keyring(super::keyring::fake::Behavior::Stores);
-    SecretStores { keyring, file: SecretsFile::in_dir(folder) }
+    SecretLocations { keyring, file: SecretsFile::in_dir(folder) }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -159,30 +168,30 @@ mod tests {
     const OWNER: SecretOwner =
         SecretOwner { profile: "prod", origin: "https://vl.example", api_key: "ak_1" };
 
-    fn secrets(folder: &Path, behavior: Behavior) -> SecretStores {
-        SecretStores { keyring: keyring(behavior), file: SecretsFile::in_dir(folder) }
+    fn secrets(folder: &Path, behavior: Behavior) -> SecretLocations {
+        SecretLocations { keyring: keyring(behavior), file: SecretsFile::in_dir(folder) }
     }
 
-    fn found(secrets: &SecretStores) -> Option<(String, SecretStore)> {
+    fn found(secrets: &SecretLocations) -> Option<(String, SecretLocation)> {
         let found = secrets.find(OWNER).unwrap();
-        found.map(|(secret, store)| (secret.expose_secret().to_owned(), store))
+        found.map(|(secret, location)| (secret.expose_secret().to_owned(), location))
     }
 
     #[test]
     fn a_secret_is_returned_only_for_its_origin_and_key() {
-        for store in [SecretStore::Keyring, SecretStore::File] {
+        for location in [SecretLocation::Keyring, SecretLocation::File] {
             let folder = tempfile::tempdir().unwrap();
             let secrets = secrets(folder.path(), Behavior::Stores);
             assert_eq!(found(&secrets), None);
-            secrets.save(OWNER, &"s3cret-canary".into(), store).unwrap();
-            assert_eq!(found(&secrets), Some(("s3cret-canary".to_owned(), store)));
+            secrets.save(OWNER, &"s3cret-canary".into(), location).unwrap();
+            assert_eq!(found(&secrets), Some(("s3cret-canary".to_owned(), location)));
             let elsewhere = SecretOwner { origin: "https://evil.example", ..OWNER };
             let another = SecretOwner { api_key: "ak_2", ..OWNER };
             for other in [elsewhere, another] {
                 let error = secrets.find(other).unwrap_err();
                 assert!(error.contains("enter it again") && !error.contains("canary"), "{error}");
             }
-            assert_eq!(secrets.remove("prod").unwrap(), [store]);
+            assert_eq!(secrets.remove("prod").unwrap(), [location]);
             assert_eq!(found(&secrets), None);
             assert_eq!(secrets.remove("prod").unwrap(), []);
         }
@@ -192,11 +201,11 @@ mod tests {
     fn saving_to_one_store_removes_the_secret_from_the_other() {
         let folder = tempfile::tempdir().unwrap();
         let secrets = secrets(folder.path(), Behavior::Stores);
-        secrets.save(OWNER, &"old".into(), SecretStore::File).unwrap();
-        secrets.save(OWNER, &"new".into(), SecretStore::Keyring).unwrap();
-        assert_eq!(found(&secrets), Some(("new".to_owned(), SecretStore::Keyring)));
-        secrets.save(OWNER, &"newer".into(), SecretStore::File).unwrap();
-        assert_eq!(found(&secrets), Some(("newer".to_owned(), SecretStore::File)));
+        secrets.save(OWNER, &"old".into(), SecretLocation::File).unwrap();
+        secrets.save(OWNER, &"new".into(), SecretLocation::Keyring).unwrap();
+        assert_eq!(found(&secrets), Some(("new".to_owned(), SecretLocation::Keyring)));
+        secrets.save(OWNER, &"newer".into(), SecretLocation::File).unwrap();
+        assert_eq!(found(&secrets), Some(("newer".to_owned(), SecretLocation::File)));
     }
 
     #[test]
@@ -205,14 +214,14 @@ mod tests {
         let secrets = secrets(folder.path(), Behavior::NeverResponds);
         assert!(secrets.check_keyring().unwrap_err().contains("did not respond"));
         assert!(secrets.find(OWNER).unwrap_err().contains("did not respond"));
-        assert!(secrets.save(OWNER, &"s".into(), SecretStore::Keyring).is_err());
+        assert!(secrets.save(OWNER, &"s".into(), SecretLocation::Keyring).is_err());
         assert!(
             !folder.path().join("secrets.toml").exists(),
             "never falls back to plain text silently"
         );
-        secrets.save(OWNER, &"s".into(), SecretStore::File).unwrap();
-        assert_eq!(found(&secrets), Some(("s".to_owned(), SecretStore::File)));
-        assert_eq!(secrets.remove("prod").unwrap(), [SecretStore::File]);
+        secrets.save(OWNER, &"s".into(), SecretLocation::File).unwrap();
+        assert_eq!(found(&secrets), Some(("s".to_owned(), SecretLocation::File)));
+        assert_eq!(secrets.remove("prod").unwrap(), [SecretLocation::File]);
         assert!(secrets.remove("prod").is_err(), "it may be in there");
     }
 
@@ -220,19 +229,19 @@ mod tests {
     fn a_store_that_loses_the_secret_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let secrets = secrets(folder.path(), Behavior::Forgets);
-        let error = secrets.save(OWNER, &"canary".into(), SecretStore::Keyring).unwrap_err();
-        assert!(error.contains("did not store") && !error.contains("canary"), "{error}");
+        let error = secrets.save(OWNER, &"canary".into(), SecretLocation::Keyring).unwrap_err();
+        assert!(error.contains("did not location") && !error.contains("canary"), "{error}");
     }
 
     #[test]
     fn a_keyring_that_cannot_store_is_detected_before_use() {
         let folder = tempfile::tempdir().unwrap();
-        let best = |behavior| secrets(folder.path(), behavior).preferred_store();
-        assert_eq!(best(Behavior::Stores), SecretStore::Keyring);
-        assert_eq!(best(Behavior::RejectsWrites), SecretStore::File);
-        assert_eq!(best(Behavior::Forgets), SecretStore::File);
+        let best = |behavior| secrets(folder.path(), behavior).preferred_location();
+        assert_eq!(best(Behavior::Stores), SecretLocation::Keyring);
+        assert_eq!(best(Behavior::RejectsWrites), SecretLocation::File);
+        assert_eq!(best(Behavior::Forgets), SecretLocation::File);
         let reason = secrets(folder.path(), Behavior::Forgets).check_keyring().unwrap_err();
-        assert!(reason.contains("does not store"), "{reason}");
+        assert!(reason.contains("does not location"), "{reason}");
         let memory = secrets(folder.path(), Behavior::Stores);
         memory.check_keyring().unwrap();
         assert_eq!(found(&memory), None, "the check leaves no secret behind");

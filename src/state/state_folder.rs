@@ -18,13 +18,13 @@ use tessera_model::{
 
 /// Without a folder, nothing is saved.
 #[derive(Debug, Default)]
-pub struct StateStore {
+pub struct StateFolder {
     pub(super) dir: Option<PathBuf>,
     latest_numbers: Mutex<HashMap<StateKey, u64>>,
     instance_files: Mutex<InstanceFiles>,
 }
 
-impl StateStore {
+impl StateFolder {
     pub fn in_dir(folder: PathBuf) -> Self {
         Self { dir: Some(folder), ..Self::default() }
     }
@@ -65,8 +65,8 @@ impl StateStore {
     fn load_jobs(&self, folder: &Path) -> Result<StateValue, Failure> {
         let mut files = self.instance_files.lock().unwrap_or_else(PoisonError::into_inner);
         let others = files.adopt_orphaned(folder).map_err(file_failure(folder, "read"))?;
-        let jobs = read_all_jobs(&others.orphaned).and_then(|own| {
-            Ok(StateValue::Jobs { own, other_instances: read_all_jobs(&others.running)? })
+        let jobs = read_all_jobs(&others.orphaned).and_then(|this_instance| {
+            Ok(StateValue::Jobs { this_instance, other_instances: read_all_jobs(&others.running)? })
         });
         // Unreadable files stay in place.
         jobs.inspect_err(|_| files.release_adopted())
@@ -96,7 +96,7 @@ pub(super) fn file_name(key: &StateKey) -> Option<String> {
 pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
     let document = match entry {
         StateValue::Basket(dataset, selection) => selections::write_selection(*dataset, selection),
-        StateValue::Jobs { own, .. } => jobs_json::write(own),
+        StateValue::Jobs { this_instance, .. } => jobs_json::write(this_instance),
         StateValue::Views(list) => searches_json::write_views(list),
         StateValue::History(searches) => searches_json::write_history(searches),
         StateValue::Session(session) => searches_json::write_session(session),
@@ -119,9 +119,10 @@ fn parse(key: &StateKey, source: &str) -> Result<StateValue, String> {
         StateKey::Basket(dataset) => {
             StateValue::Basket(*dataset, selections::parse_selection(*dataset, &document)?)
         }
-        StateKey::Jobs => {
-            StateValue::Jobs { own: jobs_json::read(&document)?, other_instances: Vec::new() }
-        }
+        StateKey::Jobs => StateValue::Jobs {
+            this_instance: jobs_json::read(&document)?,
+            other_instances: Vec::new(),
+        },
         StateKey::Views => StateValue::Views(searches_json::read_views(&document)?),
         StateKey::History => StateValue::History(searches_json::read_history(&document)?),
         StateKey::Session => StateValue::Session(searches_json::read_session(&document)?),
@@ -130,7 +131,7 @@ fn parse(key: &StateKey, source: &str) -> Result<StateValue, String> {
 
 pub(super) fn read_jobs(path: &Path) -> Result<Vec<JobRecord>, Failure> {
     Ok(match read(path, &StateKey::Jobs)? {
-        Some(StateValue::Jobs { own, .. }) => own,
+        Some(StateValue::Jobs { this_instance, .. }) => this_instance,
         _ => Vec::new(),
     })
 }
@@ -146,13 +147,13 @@ pub(super) fn file_failure<E: fmt::Display>(
     }
 }
 
-impl StateStore {
+impl StateFolder {
     pub fn replace(&self, entry: &StateValue) -> Result<(), Failure> {
         self.save(1, entry)
     }
 
     pub fn replace_jobs(&self, jobs: Vec<JobRecord>) -> Result<(), Failure> {
-        self.replace(&StateValue::Jobs { own: jobs, other_instances: Vec::new() })
+        self.replace(&StateValue::Jobs { this_instance: jobs, other_instances: Vec::new() })
     }
 
     pub fn views(&self) -> Result<Vec<SavedView>, Failure> {

@@ -12,7 +12,7 @@ use tessera_picture::{Canvas, Encoded, PictureSubject, PictureView, Thumbnail};
 use crate::app::{Remote, pane::ObservedDatasets};
 
 #[derive(Debug, Default)]
-pub struct Store {
+pub struct ServiceData {
     /// The datasets in the order of the service.
     pub datasets: Remote<Vec<Dataset>>,
     /// The datasets that were opened by their ids.
@@ -26,7 +26,7 @@ pub struct Store {
     pub folder: Option<(PathBuf, Remote<FolderListing>)>,
 }
 
-impl Store {
+impl ServiceData {
     pub fn dataset_list(&self) -> &[Dataset] {
         self.datasets.value().map_or(&[], Vec::as_slice)
     }

@@ -1,31 +1,31 @@
-//! Tests the state machine of operations against a model, with crashes.
+//! Tests the state machine of indexing tasks against a model, with crashes.
 
 use proptest::prelude::*;
 use tessera_model::{DatasetId, Status};
 use tessera_store::{
     Connection,
     dataset::{self, DatasetRecord},
-    operation::{
-        Batch, BatchOrigin, OperationKind, begin, begin_clustering, fail, find_running, finish,
+    indexing_task::{
+        Batch, BatchOrigin, IndexingTaskKind, begin, begin_clustering, fail, find_running, finish,
     },
     source, sqlite,
 };
 
 #[derive(Clone, Copy, Debug)]
-enum OperationEvent {
+enum TaskEvent {
     Add,
     AddAndReindex,
     Reindex,
     /// The folder changed and is opened again.
     Reopen,
-    /// The running operation advances: a reindex starts clustering, anything else completes.
+    /// The running indexing task advances: a reindex starts clustering, anything else completes.
     Progress,
     Fail,
     /// A crash during the next change, followed by a restart.
     Crash,
 }
 
-/// An independent model of the transitions of the interface document.
+/// An independent model of the transitions of the API document.
 #[derive(Clone, Debug, PartialEq)]
 struct ModelState {
     status: &'static str,
@@ -35,33 +35,33 @@ struct ModelState {
 }
 
 impl ModelState {
-    fn apply(&mut self, event: OperationEvent) {
+    fn apply(&mut self, event: TaskEvent) {
         match (event, self.running) {
-            (OperationEvent::Add | OperationEvent::AddAndReindex, None)
+            (TaskEvent::Add | TaskEvent::AddAndReindex, None)
                 if ["READY", "PARTIAL INDEX"].contains(&self.status) =>
             {
                 (self.status, self.running) = ("READ ONLY", Some("MEDIA_ADDITION"));
-                self.reindex = matches!(event, OperationEvent::AddAndReindex);
+                self.reindex = matches!(event, TaskEvent::AddAndReindex);
             }
-            (OperationEvent::Reindex, None) if self.status == "PARTIAL INDEX" => {
+            (TaskEvent::Reindex, None) if self.status == "PARTIAL INDEX" => {
                 (self.status, self.running) = ("READ ONLY", Some("REINDEX"));
             }
-            (OperationEvent::Reopen, None) => {
+            (TaskEvent::Reopen, None) => {
                 (self.status, self.running) = ("INDEXING", Some("DATASET_CREATION"));
             }
-            (OperationEvent::Progress, Some("REINDEX")) if !self.clustering => {
+            (TaskEvent::Progress, Some("REINDEX")) if !self.clustering => {
                 (self.status, self.clustering) = ("INDEXING", true);
             }
-            (OperationEvent::Progress, Some("MEDIA_ADDITION")) if self.reindex => {
+            (TaskEvent::Progress, Some("MEDIA_ADDITION")) if self.reindex => {
                 (self.status, self.running) = ("INDEXING", Some("REINDEX"));
                 (self.reindex, self.clustering) = (false, true);
             }
-            (OperationEvent::Progress, Some(kind)) => {
+            (TaskEvent::Progress, Some(kind)) => {
                 let added = kind == "MEDIA_ADDITION";
                 self.status = if added { "PARTIAL INDEX" } else { "READY" };
                 (self.running, self.clustering) = (None, false);
             }
-            (OperationEvent::Fail, Some(_)) => {
+            (TaskEvent::Fail, Some(_)) => {
                 *self = Self { status: "ERROR", running: None, reindex: false, clustering: false };
             }
             _ => {}
@@ -88,7 +88,7 @@ impl TestDataset {
     }
 
     /// Applies an event as the service does; with `killed`, rolls back instead of committing.
-    fn apply(&self, event: OperationEvent, killed: bool) {
+    fn apply(&self, event: TaskEvent, killed: bool) {
         let (id, source) = (self.id, self.source);
         let tx = self.connection.begin().unwrap();
         let status = dataset::find(&tx, id).unwrap().unwrap().status;
@@ -96,37 +96,37 @@ impl TestDataset {
         let batch = Batch { source, origin: BatchOrigin::InPlace };
         let free = running.is_none();
         match (event, running) {
-            (OperationEvent::Add | OperationEvent::AddAndReindex, _)
+            (TaskEvent::Add | TaskEvent::AddAndReindex, _)
                 if free
                     && status
                         .allows(tessera_model::Operation::AddMedia)
                         .denial_reason()
                         .is_none() =>
             {
-                let reindex = matches!(event, OperationEvent::AddAndReindex);
-                begin(&tx, id, OperationKind::Addition, Some(&batch), reindex).unwrap();
+                let reindex = matches!(event, TaskEvent::AddAndReindex);
+                begin(&tx, id, IndexingTaskKind::Addition, Some(&batch), reindex).unwrap();
             }
-            (OperationEvent::Reindex, _)
+            (TaskEvent::Reindex, _)
                 if free
                     && status
                         .allows(tessera_model::Operation::Reindex)
                         .denial_reason()
                         .is_none() =>
             {
-                begin(&tx, id, OperationKind::Reindex, None, false).unwrap();
+                begin(&tx, id, IndexingTaskKind::Reindex, None, false).unwrap();
             }
-            (OperationEvent::Reopen, None) => {
-                begin(&tx, id, OperationKind::Creation, None, false).unwrap();
+            (TaskEvent::Reopen, None) => {
+                begin(&tx, id, IndexingTaskKind::Creation, None, false).unwrap();
             }
-            (OperationEvent::Progress, Some(running))
-                if running.kind == OperationKind::Reindex && status == Status::ReadOnly =>
+            (TaskEvent::Progress, Some(running))
+                if running.kind == IndexingTaskKind::Reindex && status == Status::ReadOnly =>
             {
                 begin_clustering(&tx, &running).unwrap();
             }
-            (OperationEvent::Progress, Some(running)) => {
+            (TaskEvent::Progress, Some(running)) => {
                 finish(&tx, &running).unwrap();
             }
-            (OperationEvent::Fail, Some(running)) => fail(&tx, &running, "a reason").unwrap(),
+            (TaskEvent::Fail, Some(running)) => fail(&tx, &running, "a reason").unwrap(),
             _ => {}
         }
         if killed { tx.rollback().unwrap() } else { tx.commit().unwrap() }
@@ -141,21 +141,21 @@ impl TestDataset {
             status: words.into_iter().find(|word| *word == record.status.as_str()).unwrap(),
             running: running.as_ref().map(|running| running.kind.as_str()),
             reindex: running.as_ref().is_some_and(|running| running.reindex),
-            clustering: running.is_some_and(|running| running.kind == OperationKind::Reindex)
+            clustering: running.is_some_and(|running| running.kind == IndexingTaskKind::Reindex)
                 && record.status == Status::Indexing,
         }
     }
 }
 
-fn event() -> impl Strategy<Value = OperationEvent> {
+fn event() -> impl Strategy<Value = TaskEvent> {
     prop_oneof![
-        1 => Just(OperationEvent::Add),
-        1 => Just(OperationEvent::AddAndReindex),
-        1 => Just(OperationEvent::Reindex),
-        1 => Just(OperationEvent::Reopen),
-        4 => Just(OperationEvent::Progress),
-        1 => Just(OperationEvent::Fail),
-        2 => Just(OperationEvent::Crash),
+        1 => Just(TaskEvent::Add),
+        1 => Just(TaskEvent::AddAndReindex),
+        1 => Just(TaskEvent::Reindex),
+        1 => Just(TaskEvent::Reopen),
+        4 => Just(TaskEvent::Progress),
+        1 => Just(TaskEvent::Fail),
+        2 => Just(TaskEvent::Crash),
     ]
 }
 
@@ -172,7 +172,7 @@ proptest! {
         for history in histories {
             let mut killed = false;
             for event in history {
-                if let OperationEvent::Crash = event {
+                if let TaskEvent::Crash = event {
                     killed = true;
                     continue;
                 }
@@ -183,10 +183,10 @@ proptest! {
                 killed = false;
                 prop_assert_eq!(world.model_state(), model.clone());
             }
-            // Every running operation can finish.
+            // Every running indexing task can finish.
             while model.running.is_some() {
-                world.apply(OperationEvent::Progress, false);
-                model.apply(OperationEvent::Progress);
+                world.apply(TaskEvent::Progress, false);
+                model.apply(TaskEvent::Progress);
             }
             prop_assert_eq!(world.model_state(), model.clone());
         }
@@ -196,13 +196,13 @@ proptest! {
 #[test]
 fn the_database_rejects_invalid_transitions_and_a_second_operation() {
     let world = TestDataset::new();
-    world.apply(OperationEvent::Reopen, false);
+    world.apply(TaskEvent::Reopen, false);
     let second = world.connection.execute_batch(
-        "INSERT INTO operation (dataset, kind, stage, reindex, created_at)
+        "INSERT INTO indexing_task (dataset, kind, stage, reindex, created_at)
          SELECT id, 'REINDEX', 'RUNNING', 0, 0 FROM dataset",
     );
     assert!(second.is_err());
-    world.apply(OperationEvent::Progress, false);
+    world.apply(TaskEvent::Progress, false);
     for status in [Status::PartialIndex, Status::Error] {
         let leap = dataset::set_status(&world.connection, world.id, &status, 0, None);
         assert!(leap.is_err(), "READY > {}", status.as_str());

@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use uuid::Uuid;
 
-use tessera::state::{StateStore, open_selection, save_selection};
+use tessera::state::{StateFolder, open_selection, save_selection};
 use tessera_model::{
     DatasetId, EntityType, EntryContent, Granularity, JobKind, JobRecord, MediaId, SafeText,
     SavedJobState, Selection, SelectionEntry, StateKey, StateValue, Timestamp,
@@ -23,13 +23,13 @@ fn basket(media: u128) -> StateValue {
 #[test]
 fn the_newest_basket_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
-    let store = StateStore::in_dir(folder.path().join("state"));
+    let store = StateFolder::in_dir(folder.path().join("state"));
     let key = basket(1).key();
     assert_eq!(store.load(&key), Ok(None));
     store.save(2, &basket(2)).unwrap();
     store.save(1, &basket(1)).unwrap();
     assert_eq!(store.load(&key), Ok(Some(basket(2))));
-    let reopened = StateStore::in_dir(folder.path().join("state"));
+    let reopened = StateFolder::in_dir(folder.path().join("state"));
     assert_eq!(reopened.load(&key), Ok(Some(basket(2))));
 }
 
@@ -41,7 +41,7 @@ fn mode(path: &Path) -> u32 {
 fn saved_state_is_private() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state/prod");
-    let store = StateStore::in_dir(state.clone());
+    let store = StateFolder::in_dir(state.clone());
     store.save(1, &basket(1)).unwrap();
     store.save(2, &jobs(&[1], &[])).unwrap();
     assert_eq!((mode(&state), mode(state.parent().unwrap())), (0o700, 0o700));
@@ -56,7 +56,7 @@ fn saved_state_is_private() {
 fn an_open_state_folder_of_an_earlier_version_is_closed() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    StateStore::in_dir(folder.path().to_owned()).save(1, &basket(1)).unwrap();
+    StateFolder::in_dir(folder.path().to_owned()).save(1, &basket(1)).unwrap();
     assert_eq!(mode(folder.path()), 0o700);
 }
 
@@ -71,15 +71,15 @@ fn job(second: u64) -> JobRecord {
     }
 }
 
-fn jobs(own: &[u64], others: &[u64]) -> StateValue {
+fn jobs(this_instance: &[u64], others: &[u64]) -> StateValue {
     let all = |seconds: &[u64]| seconds.iter().copied().map(job).collect();
-    StateValue::Jobs { own: all(own), other_instances: all(others) }
+    StateValue::Jobs { this_instance: all(this_instance), other_instances: all(others) }
 }
 
 #[test]
 fn one_instance_follows_a_job_and_the_next_adopts_orphaned_ones() {
     let folder = tempfile::tempdir().unwrap();
-    let open = || StateStore::in_dir(folder.path().to_owned());
+    let open = || StateFolder::in_dir(folder.path().to_owned());
     let first = open();
     first.save(1, &jobs(&[1], &[])).unwrap();
     let second = open();
@@ -103,7 +103,7 @@ fn unreadable_job_files_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let damaged = folder.path().join("jobs-0.json");
     fs::write(&damaged, "{").unwrap();
-    let store = StateStore::in_dir(folder.path().to_owned());
+    let store = StateFolder::in_dir(folder.path().to_owned());
     assert!(store.load(&StateKey::Jobs).is_err());
     store.save(1, &jobs(&[1], &[])).unwrap();
     assert_eq!(fs::read_to_string(damaged).unwrap(), "{");
@@ -125,7 +125,7 @@ fn a_selection_file_is_never_overwritten_and_opens_for_its_dataset_only() {
 #[test]
 fn a_damaged_file_is_reported_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let store = StateStore::in_dir(folder.path().to_owned());
+    let store = StateFolder::in_dir(folder.path().to_owned());
     let path = folder.path().join(format!("basket-{}.json", Uuid::nil()));
     fs::write(&path, "{\"schema\":").unwrap();
     let failure = store.load(&basket(1).key()).unwrap_err().to_string();

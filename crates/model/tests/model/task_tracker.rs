@@ -1,7 +1,7 @@
 use uuid::Uuid;
 
 use tessera_model::{AdditionJob, DatasetId};
-use tessera_model::{operation_tracker::*, *};
+use tessera_model::{task_tracker::*, *};
 
 fn dataset(status: &str, images: u64) -> Dataset {
     Dataset {
@@ -27,11 +27,11 @@ fn addition(auto_reindex: bool) -> JobKind {
 
 /// Walks a path, a second a status, and gives the index where it was over.
 fn over(kind: &JobKind, path: &[&str]) -> Option<usize> {
-    let mut tracker = OperationTracker::starting_from(Some(&dataset(path[0], 10)));
+    let mut tracker = TaskTracker::starting_from(Some(&dataset(path[0], 10)));
     (0..).zip(path).find_map(|(second, status)| {
         let status = tracker.observe(kind, Timestamp::from_secs(second), &dataset(status, 10));
         let index = usize::try_from(second).unwrap();
-        (status != OperationStatus::Running).then_some(index)
+        (status != TaskStatus::Running).then_some(index)
     })
 }
 
@@ -48,14 +48,14 @@ fn an_addition_finishes_in_partial_index_unless_a_reindex_follows() {
 
 #[test]
 fn an_unobserved_addition_finishes_after_a_minute_with_more_media() {
-    let mut tracker = OperationTracker::starting_from(Some(&dataset("READY", 10)));
+    let mut tracker = TaskTracker::starting_from(Some(&dataset("READY", 10)));
     let mut see = |second, images| {
         tracker.observe(&addition(true), Timestamp::from_secs(second), &dataset("READY", images))
     };
-    assert_eq!(see(1, 10), OperationStatus::Running);
-    assert_eq!(see(100, 10), OperationStatus::Running, "nothing came");
-    assert_eq!(see(59, 12), OperationStatus::Running, "too early");
-    assert_eq!(see(60, 12), OperationStatus::Finished(SafeText::name("READY")));
+    assert_eq!(see(1, 10), TaskStatus::Running);
+    assert_eq!(see(100, 10), TaskStatus::Running, "nothing came");
+    assert_eq!(see(59, 12), TaskStatus::Running, "too early");
+    assert_eq!(see(60, 12), TaskStatus::Finished(SafeText::name("READY")));
 }
 
 #[test]
@@ -67,10 +67,9 @@ fn a_reindex_passes_read_only_and_indexing() {
 
 #[test]
 fn an_error_status_fails_with_the_message_of_the_service() {
-    let mut tracker = OperationTracker::starting_from(Some(&dataset("READY", 1)));
+    let mut tracker = TaskTracker::starting_from(Some(&dataset("READY", 1)));
     let broken = Dataset { error: Some(SafeText::detail("disk full")), ..dataset("ERROR", 1) };
-    let OperationStatus::Failed(failure) =
-        tracker.observe(&addition(false), Timestamp::ZERO, &broken)
+    let TaskStatus::Failed(failure) = tracker.observe(&addition(false), Timestamp::ZERO, &broken)
     else {
         panic!("it goes on");
     };
@@ -79,8 +78,8 @@ fn an_error_status_fails_with_the_message_of_the_service() {
 
 #[test]
 fn progress_is_shown_only_while_the_dataset_is_busy() {
-    let mut tracker = OperationTracker::starting_from(Some(&dataset("READY", 10)));
-    let shown = |tracker: &OperationTracker| {
+    let mut tracker = TaskTracker::starting_from(Some(&dataset("READY", 10)));
+    let shown = |tracker: &TaskTracker| {
         (tracker.status_label().to_owned(), tracker.is_busy(), tracker.percent())
     };
     assert_eq!(shown(&tracker), ("accepted".to_owned(), false, None));
@@ -98,7 +97,7 @@ fn progress_is_shown_only_while_the_dataset_is_busy() {
 
 #[test]
 fn without_a_status_from_before_every_status_is_about_the_job() {
-    let mut tracker = OperationTracker::starting_from(None);
+    let mut tracker = TaskTracker::starting_from(None);
     assert_eq!(tracker.status_label(), "accepted");
     tracker.observe(&JobKind::Reindex, Timestamp::ZERO, &dataset("READY", 10));
     assert_eq!((tracker.status_label(), tracker.added_media_count()), ("READY", None));
@@ -107,24 +106,24 @@ fn without_a_status_from_before_every_status_is_about_the_job() {
 #[test]
 fn an_operation_of_an_earlier_run_ends_with_the_first_status_that_is_final() {
     let observe = |status| {
-        let mut tracker = OperationTracker::resume();
+        let mut tracker = TaskTracker::resume();
         tracker.observe(&JobKind::Reindex, Timestamp::ZERO, &dataset(status, 10))
     };
-    assert_eq!(observe("INDEXING"), OperationStatus::Running);
-    assert_eq!(observe("PARTIAL INDEX"), OperationStatus::Running);
-    assert_eq!(observe("READY"), OperationStatus::Finished(SafeText::name("READY")));
-    assert_eq!(observe("RESTORING"), OperationStatus::Running);
+    assert_eq!(observe("INDEXING"), TaskStatus::Running);
+    assert_eq!(observe("PARTIAL INDEX"), TaskStatus::Running);
+    assert_eq!(observe("READY"), TaskStatus::Finished(SafeText::name("READY")));
+    assert_eq!(observe("RESTORING"), TaskStatus::Running);
 }
 
 #[test]
 fn the_minute_until_more_media_count_begins_when_the_service_accepts() {
-    let mut tracker = OperationTracker::starting_from(Some(&dataset("READY", 10)));
+    let mut tracker = TaskTracker::starting_from(Some(&dataset("READY", 10)));
     tracker.accept(Timestamp::from_secs(100));
     let mut see = |second| {
         tracker.observe(&addition(false), Timestamp::from_secs(second), &dataset("READY", 11))
     };
-    assert_eq!(see(159), OperationStatus::Running);
-    assert_eq!(see(160), OperationStatus::Finished(SafeText::name("READY")));
+    assert_eq!(see(159), TaskStatus::Running);
+    assert_eq!(see(160), TaskStatus::Finished(SafeText::name("READY")));
 }
 
 #[test]
@@ -138,7 +137,7 @@ fn images_and_videos_that_came_are_counted() {
         (with_videos(10, None), Dataset { n_images: None, ..dataset("READY", 0) }, None),
         (Dataset { n_images: None, ..dataset("READY", 0) }, with_videos(10, None), None),
     ] {
-        let mut tracker = OperationTracker::starting_from(Some(&before));
+        let mut tracker = TaskTracker::starting_from(Some(&before));
         tracker.observe(&addition(false), Timestamp::ZERO, &now);
         assert_eq!(tracker.added_media_count(), added, "{before:?}");
     }

@@ -1,4 +1,4 @@
-//! The exact requests of the client, byte by byte, as the interface document gives them.
+//! The exact requests of the client, byte by byte, as the API document gives them.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use tessera_testing::clients::{
 };
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
-use crate::interface::{ANCHOR, EXPLORE, RECORD, TASK};
+use crate::api_bytes::{ANCHOR, EXPLORE, RECORD, TASK};
 
 const OF_DATASET: &str = "/api/v1/dataset/ad48d250-0000-11f1-bfca-000000000001";
 
@@ -296,9 +296,9 @@ async fn the_pipeline_gets_no_login() {
     let service = ScriptedServer::start(move |_: &ReceivedRequest| Reply::json(&record)).await;
     let done = |_: &ReceivedRequest| Reply::json(r#"{"status":"success","message":""}"#);
     let pipeline = ScriptedServer::start(done).await;
-    let endpoint = hosted(&service.url(), without_pauses()).endpoint().clone();
+    let service_config = hosted(&service.url(), without_pauses()).service().clone();
     let url = BaseUrl::parse(&pipeline.url()).unwrap();
-    let client = Client::with_policy(endpoint.with_pipeline(url), without_pauses()).unwrap();
+    let client = Client::with_policy(service_config.with_pipeline(url), without_pauses()).unwrap();
     let addition = MediaAddition::new(MediaSource::ServerPath("/data/new photos".into()));
     client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap();
     let seen = pipeline.requests().remove(0);

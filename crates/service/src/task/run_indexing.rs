@@ -1,4 +1,4 @@
-//! Runs an operation. Its results are written in the transaction that ends it, so an interruption
+//! Runs an indexing task. Its results are written in the transaction that ends it, so an interruption
 //! leaves either the old state of the dataset or the new one.
 
 use super::{
@@ -16,8 +16,8 @@ use super::{
 use crate::{originals::storage_location, settings::InjectedFailure, task_error::TaskError};
 use tessera_store::{
     StoreError, dataset, extraction, full_text,
+    indexing_task::{self, IndexingTask, IndexingTaskKind},
     lease::LeasedTask,
-    operation::{self, OperationKind, RunningOperation},
     source,
 };
 
@@ -26,24 +26,24 @@ const EXTRACTION_SHARE: f64 = 0.9;
 /// The share of the remaining progress for the user's own model. The rest is for clustering.
 const ENCODING_SHARE: f64 = 0.2;
 
-/// Runs the oldest operation that no worker runs. Returns whether there was one.
-pub fn run_next_operation(worker: &WorkerContext) -> bool {
+/// Runs the oldest indexing task that no worker runs. Returns whether there was one.
+pub fn run_next_indexing(worker: &WorkerContext) -> bool {
     worker.run_next(
         |tx| {
-            let found = operation::next_unleased(tx)?;
-            Ok(found.map(|running| (LeasedTask::Operation(running.row), running)))
+            let found = indexing_task::next_unleased(tx)?;
+            Ok(found.map(|running| (LeasedTask::Indexing(running.row), running)))
         },
-        |tx, running| operation::find(tx, running.row),
-        run_operation,
+        |tx, running| indexing_task::find(tx, running.row),
+        run_indexing,
     )
 }
 
 /// Fails only if the store cannot even record the failure.
-fn run_operation(context: &TaskContext, running: &RunningOperation) -> Result<(), StoreError> {
+fn run_indexing(context: &TaskContext, running: &IndexingTask) -> Result<(), StoreError> {
     let failure = match running.kind {
-        OperationKind::Creation => None,
-        OperationKind::Addition => Some(InjectedFailure::AddMedia),
-        OperationKind::Reindex => Some(InjectedFailure::Reindex),
+        IndexingTaskKind::Creation => None,
+        IndexingTaskKind::Addition => Some(InjectedFailure::AddMedia),
+        IndexingTaskKind::Reindex => Some(InjectedFailure::Reindex),
     };
     let outcome = context.run(|| {
         if context.fence() > 1 {
@@ -52,24 +52,24 @@ fn run_operation(context: &TaskContext, running: &RunningOperation) -> Result<()
         }
         context.simulate(failure, |part| context.report_progress(running.dataset, part))?;
         match running.kind {
-            OperationKind::Creation => run_creation(context, running),
-            OperationKind::Addition => run_addition(context, running),
-            OperationKind::Reindex => run_reindex(context, running),
+            IndexingTaskKind::Creation => run_creation(context, running),
+            IndexingTaskKind::Addition => run_addition(context, running),
+            IndexingTaskKind::Reindex => run_reindex(context, running),
         }
     });
     match outcome {
         Ok(result) => write_result(context, running, &result),
         Err(TaskError::Stopped) => context.release(),
         Err(TaskError::Failed(reason)) => {
-            context.write_end(|tx| operation::fail(tx, running, &reason))
+            context.write_end(|tx| indexing_task::fail(tx, running, &reason))
         }
     }
 }
 
 fn write_result(
     context: &TaskContext,
-    running: &RunningOperation,
-    result: &OperationResult,
+    running: &IndexingTask,
+    result: &IndexingResult,
 ) -> Result<(), StoreError> {
     let (language, clusters, embeddings, members) = result;
     context.write_end(|tx| {
@@ -79,25 +79,25 @@ fn write_result(
         full_text::merge_word_counts(tx)?;
         dataset::begin_generation(tx, running.dataset)?;
         members.publish(tx)?;
-        if running.kind == OperationKind::Creation {
+        if running.kind == IndexingTaskKind::Creation {
             dataset::set_extractor(tx, running.dataset, EXTRACTOR_VERSION)?;
         }
-        operation::finish(tx, running)
+        indexing_task::finish(tx, running)
     })?;
-    // What cannot be removed now is removed by the next operation.
+    // What cannot be removed now is removed by the next indexing task.
     let _ = drop_former_tables(context, running.dataset);
     Ok(())
 }
 
-type OperationResult = (LanguageUpdate, ClusterUpdate, EmbeddingUpdate, SearchTableUpdate);
+type IndexingResult = (LanguageUpdate, ClusterUpdate, EmbeddingUpdate, SearchTableUpdate);
 
 /// Clusters and embeds a scope whose files are in the store. `from` is the progress so far.
 fn cluster_and_embed(
     context: &TaskContext,
-    running: &RunningOperation,
+    running: &IndexingTask,
     scope: Scope,
     from: f64,
-) -> Result<OperationResult, TaskError> {
+) -> Result<IndexingResult, TaskError> {
     let dataset = running.dataset;
     let progress = ProgressRange::new(context, dataset, from, 1.0);
     let (encoding, clustering) =
@@ -113,8 +113,8 @@ fn cluster_and_embed(
 
 fn run_creation(
     context: &TaskContext,
-    running: &RunningOperation,
-) -> Result<OperationResult, TaskError> {
+    running: &IndexingTask,
+) -> Result<IndexingResult, TaskError> {
     let (store, id) = (&context.store, running.dataset);
     let record = store.read(|c| dataset::find(c, id))?.ok_or(TaskError::Stopped)?;
     let outdated = record.extractor != EXTRACTOR_VERSION;
@@ -135,8 +135,8 @@ fn run_creation(
 
 fn run_addition(
     context: &TaskContext,
-    running: &RunningOperation,
-) -> Result<OperationResult, TaskError> {
+    running: &IndexingTask,
+) -> Result<IndexingResult, TaskError> {
     let batch = running.batch.as_ref().ok_or(TaskError::Stopped)?;
     let found = context.store.read(|c| source::find(c, batch.source))?;
     let source = found.ok_or_else(|| TaskError::Failed("the batch has no folder".to_owned()))?;
@@ -145,11 +145,8 @@ fn run_addition(
     cluster_and_embed(context, running, Scope::Batch(source.row), EXTRACTION_SHARE)
 }
 
-fn run_reindex(
-    context: &TaskContext,
-    running: &RunningOperation,
-) -> Result<OperationResult, TaskError> {
-    context.write(|tx| operation::begin_clustering(tx, running))?;
+fn run_reindex(context: &TaskContext, running: &IndexingTask) -> Result<IndexingResult, TaskError> {
+    context.write(|tx| indexing_task::begin_clustering(tx, running))?;
     context.simulate(None, |_| Ok(()))?;
     cluster_and_embed(context, running, Scope::Everything, 0.0)
 }

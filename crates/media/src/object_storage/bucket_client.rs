@@ -28,16 +28,16 @@ use super::{
     settings::StorageSettings,
 };
 
-pub trait BucketStore: ObjectStore + PaginatedListStore + MultipartStore + Signer {}
+pub trait BucketClient: ObjectStore + PaginatedListStore + MultipartStore + Signer {}
 
-impl<T: ObjectStore + PaginatedListStore + MultipartStore + Signer> BucketStore for T {}
+impl<T: ObjectStore + PaginatedListStore + MultipartStore + Signer> BucketClient for T {}
 
 /// Opens a bucket. Requests are not signed if the settings and the machine have no credentials.
 pub async fn open(
     settings: &StorageSettings,
     client: &Client,
     bucket: &BucketUri,
-) -> Result<Arc<dyn BucketStore>, StorageAttemptError> {
+) -> Result<Arc<dyn BucketClient>, StorageAttemptError> {
     match bucket.service {
         CloudService::S3 => {
             let build = |transport| build_s3(settings, bucket, transport);
@@ -54,13 +54,13 @@ pub async fn open(
     }
 }
 
-async fn open_with<S: BucketStore, C: Debug + Send + Sync + 'static>(
+async fn open_with<S: BucketClient, C: Debug + Send + Sync + 'static>(
     settings: &StorageSettings,
     client: &Client,
     bucket: &BucketUri,
     build: impl Fn(Transport) -> object_store::Result<S>,
     credentials: impl Fn(&S) -> &Arc<dyn CredentialProvider<Credential = C>>,
-) -> Result<Arc<dyn BucketStore>, StorageAttemptError> {
+) -> Result<Arc<dyn BucketClient>, StorageAttemptError> {
     let service = bucket.service;
     let unsuitable = |_| {
         let scheme = service.scheme();

@@ -1,4 +1,4 @@
-//! The bytes of the interface, written by hand from its document and from recorded responses:
+//! The bytes of the API, written by hand from its document and from recorded responses:
 //! bodies in both directions. The client and the local deployment share `wire`; an error they share
 //! is caught here.
 

@@ -11,7 +11,7 @@ use crate::{Dataset, Failure, FailureKind, JobKind, SafeText, Status, Timestamp}
 const COUNT_SETTLE_TIME: Duration = Duration::from_mins(1);
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct OperationTracker {
+pub struct TaskTracker {
     status_before: Option<Status>,
     media_before: Option<u64>,
     accepted_at: Timestamp,
@@ -21,14 +21,14 @@ pub struct OperationTracker {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum OperationStatus {
+pub enum TaskStatus {
     Running,
     /// The final status of the dataset.
     Finished(SafeText),
     Failed(Failure),
 }
 
-impl OperationTracker {
+impl TaskTracker {
     /// Starts tracking an operation whose request has not been sent yet.
     pub fn starting_from(dataset: Option<&Dataset>) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl OperationTracker {
         }
     }
 
-    /// Resumes an operation that was accepted in an earlier run.
+    /// Resumes a task that was accepted in an earlier run.
     pub fn resume() -> Self {
         Self { status_changed: true, ..Self::default() }
     }
@@ -47,7 +47,7 @@ impl OperationTracker {
         self.accepted_at = at;
     }
 
-    pub fn observe(&mut self, work: &JobKind, at: Timestamp, dataset: &Dataset) -> OperationStatus {
+    pub fn observe(&mut self, work: &JobKind, at: Timestamp, dataset: &Dataset) -> TaskStatus {
         self.last_observed = Some((dataset.status.clone(), dataset.progress, media_count(dataset)));
         self.status_changed |=
             self.status_before.as_ref().is_some_and(|from| *from != dataset.status);
@@ -55,7 +55,7 @@ impl OperationTracker {
         let settled = at.saturating_sub(self.accepted_at) >= COUNT_SETTLE_TIME;
         let began = self.status_changed || (settled && more_media);
         if !began {
-            return OperationStatus::Running;
+            return TaskStatus::Running;
         }
         let reindex_follows = match work {
             JobKind::Reindex => true,
@@ -63,15 +63,15 @@ impl OperationTracker {
             JobKind::Export(_) => false,
         };
         match &dataset.status {
-            Status::ReadOnly | Status::Indexing | Status::Other(_) => OperationStatus::Running,
-            Status::PartialIndex if reindex_follows => OperationStatus::Running,
+            Status::ReadOnly | Status::Indexing | Status::Other(_) => TaskStatus::Running,
+            Status::PartialIndex if reindex_follows => TaskStatus::Running,
             status @ (Status::Ready | Status::PartialIndex) => {
-                OperationStatus::Finished(SafeText::name(status.as_str()))
+                TaskStatus::Finished(SafeText::name(status.as_str()))
             }
             Status::Error => {
                 let sentence = format!("the {} ended in ERROR", work.label());
                 let failure = Failure::new(FailureKind::Unexpected, sentence);
-                OperationStatus::Failed(failure.with_detail(dataset.error.clone()))
+                TaskStatus::Failed(failure.with_detail(dataset.error.clone()))
             }
         }
     }

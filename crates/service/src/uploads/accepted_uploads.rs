@@ -19,13 +19,13 @@ use tessera_model::DatasetId;
 use tessera_store::upload::{self, UploadRecord};
 
 #[derive(Debug)]
-pub struct UploadStore {
+pub struct AcceptedUploads {
     /// The folder in which uploads arrive. Without a bucket, they stay there.
     local: PathBuf,
     bucket: Option<BucketUploads>,
 }
 
-impl UploadStore {
+impl AcceptedUploads {
     pub fn new(local: PathBuf, bucket: Option<BucketUploads>) -> Self {
         Self { local, bucket }
     }
@@ -86,12 +86,12 @@ impl UploadStore {
         Ok(locations)
     }
 
-    /// Unpacks an archive: on this machine into the folder `own`, which [`Self::publish`] makes its location.
+    /// Unpacks an archive: on this machine into the folder `unpacked`, which [`Self::publish`] makes its location.
     /// `None` if that was done before.
     pub(crate) fn unpack(
         &self,
         location: &Path,
-        own: &Path,
+        unpacked: &Path,
         kind: ArchiveKind,
         limits: UnpackLimits,
         stop: &AtomicBool,
@@ -101,29 +101,29 @@ impl UploadStore {
         }
         let archive = location.with_file_name(ARCHIVE_FILE_NAME);
         if !archive.exists() && location.exists() {
-            // The process was killed after unpacking, before the end of the operation.
+            // The process was killed after unpacking, before the end of the indexing task.
             return Ok(None);
         }
-        let report = unpack(&archive, kind, own, limits, stop)?;
-        sync_tree(own).map_err(UnpackError::Io)?;
+        let report = unpack(&archive, kind, unpacked, limits, stop)?;
+        sync_tree(unpacked).map_err(UnpackError::Io)?;
         Ok(Some(report))
     }
 
-    /// Makes the folder `own` the location of what was unpacked. Removes the archive, and what former workers
+    /// Makes the folder `unpacked` the location of what was unpacked. Removes the archive, and what former workers
     /// unpacked. In the bucket, both have happened already.
-    pub(crate) fn publish(&self, location: &Path, own: &Path) -> io::Result<()> {
+    pub(crate) fn publish(&self, location: &Path, unpacked: &Path) -> io::Result<()> {
         if self.bucket_of(location).is_some() {
             return Ok(());
         }
         let staging = location.parent().unwrap_or(location);
         for entry in fs::read_dir(staging)? {
             let entry = entry?;
-            if entry.file_type()?.is_dir() && entry.path() != own {
+            if entry.file_type()?.is_dir() && entry.path() != unpacked {
                 // If a previous worker is still writing the folder, it may stay.
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
-        fs::rename(own, location)?;
+        fs::rename(unpacked, location)?;
         sync_dir(staging)?;
         fs::remove_file(location.with_file_name(ARCHIVE_FILE_NAME))
     }
