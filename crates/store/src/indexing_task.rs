@@ -73,11 +73,11 @@ impl BatchOrigin {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunningOperation {
+pub struct IndexingTask {
     /// The row number, which is the order of arrival.
     pub row: i64,
     pub dataset: DatasetId,
-    pub kind: OperationKind,
+    pub kind: IndexingTaskKind,
     /// The added media, or `None` if the task is not an addition.
     pub batch: Option<Batch>,
     /// Whether a reindex follows the addition.
@@ -162,7 +162,7 @@ fn insert(
 }
 
 /// Sets the status from READ ONLY to INDEXING when a reindex starts clustering. Calling this again has no effect.
-pub fn begin_clustering(transaction: &Transaction, reindex: &RunningOperation) -> Result<()> {
+pub fn begin_clustering(transaction: &Transaction, reindex: &IndexingTask) -> Result<()> {
     dataset::set_status(transaction, reindex.dataset, &Status::Indexing, 0, None)
 }
 
@@ -185,7 +185,7 @@ pub fn finish(transaction: &Transaction, done: &IndexingTask) -> Result<()> {
 
 /// Ends an indexing task as failed. The dataset gets the status ERROR with the reason `why`, which is safe to send to
 /// clients.
-pub fn fail(transaction: &Transaction, failed: &RunningOperation, why: &str) -> Result<()> {
+pub fn fail(transaction: &Transaction, failed: &IndexingTask, why: &str) -> Result<()> {
     set_final_state(transaction, failed, "FAILED")?;
     dataset::set_status(transaction, failed.dataset, &Status::Error, 0, Some(why))
 }

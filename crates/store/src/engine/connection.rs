@@ -13,7 +13,7 @@ pub enum Connection {
 
 /// The statement that begins a transaction which excludes all others. `PostgreSQL` would allow several transactions to
 /// change the store at the same time, but some rules, such as the limit of unfinished exports and the status that
-/// allows an operation, are checked by reading first. Each schema has its own lock.
+/// allows an indexing task, are checked by reading first. Each schema has its own lock.
 const BEGIN_POSTGRES: &str = "BEGIN; SELECT pg_advisory_xact_lock(hashtext(current_schema()), 1)";
 
 impl Connection {
