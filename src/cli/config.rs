@@ -57,17 +57,17 @@ const SETTING_COLUMNS: &[Column] = &[
     Column::new("KEY", "key"),
     Column::new("VALUE", "value"),
     Column::new("ORIGIN", "origin"),
-    Column::new("HIDES", "hides"),
+    Column::new("OVERRIDES", "overrides"),
 ];
 
 const PATH_COLUMNS: &[Column] =
-    &[Column::new("PLACE", "name"), Column::new("PATH", "path"), Column::new("THERE", "exists")];
+    &[Column::new("NAME", "name"), Column::new("PATH", "path"), Column::new("EXISTS", "exists")];
 
 const ERROR_COLUMNS: &[Column] = &[
     Column::new("FILE", "file"),
     Column::new("LINE", "line"),
     Column::new("COLUMN", "column"),
-    Column::new("MISTAKE", "reason"),
+    Column::new("ERROR", "message"),
 ];
 
 /// Validates a theme file. The caller provides this function, because themes belong to the
@@ -127,8 +127,8 @@ fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
             json!({ "name": name, "path": path, "exists": exists })
         })
         .collect();
-    let answer = json!({ "places": rows });
-    context.print(&Document::list("tessera.places/1", answer, "places", PATH_COLUMNS))
+    let answer = json!({ "paths": rows });
+    context.print(&Document::list("tessera.paths/1", answer, "paths", PATH_COLUMNS))
 }
 
 /// Reads all layers and their errors, and prints the warnings.
@@ -155,7 +155,7 @@ fn show_settings(context: &Context) -> Result<Exit, CliError> {
     let unset = key::KEYS
         .iter()
         .filter(|key| layers.get(key.name).is_none())
-        .map(|key| json!({ "key": key.name, "value": null, "origin": "not set", "hides": [] }));
+        .map(|key| json!({ "key": key.name, "value": null, "origin": "not set", "overrides": [] }));
     let set = layers.all().filter_map(|(name, settings)| setting_row(name, settings));
     let rows: Vec<Value> = set.chain(unset).collect();
     let answer = json!({ "settings": rows });
@@ -166,9 +166,9 @@ fn setting_row(name: &str, settings: &[Setting]) -> Option<Value> {
     let (first, hidden) = settings.split_first()?;
     let describe =
         |setting: &Setting| format!("{} ({})", value_text(&setting.value), setting.origin);
-    let hides: Vec<String> = hidden.iter().map(describe).collect();
+    let overrides: Vec<String> = hidden.iter().map(describe).collect();
     let origin = first.origin.to_string();
-    Some(json!({ "key": name, "value": first.value, "origin": origin, "hides": hides }))
+    Some(json!({ "key": name, "value": first.value, "origin": origin, "overrides": overrides }))
 }
 
 /// Returns a value in the form in which it is typed.
@@ -277,15 +277,20 @@ fn report_errors(context: &Context, errors: &[ConfigError]) -> Result<Exit, CliE
         .iter()
         .map(|error| {
             let (line, column) = error.position.unzip();
-            json!({ "file": error.location, "line": line, "column": column, "reason": error.reason })
+            json!({ "file": error.location, "line": line, "column": column, "message": error.reason })
         })
         .collect();
-    let answer = json!({ "valid": rows.is_empty(), "mistakes": rows });
+    let answer = json!({ "valid": rows.is_empty(), "diagnostics": rows });
     if errors.is_empty() && !context.out.is_machine() {
         context.messages.info("settings, keys and themes are valid");
         return Ok(Exit::Done);
     }
-    context.print(&Document::list("tessera.mistakes/1", answer, "mistakes", ERROR_COLUMNS))?;
+    context.print(&Document::list(
+        "tessera.settings_check/1",
+        answer,
+        "diagnostics",
+        ERROR_COLUMNS,
+    ))?;
     Ok(if errors.is_empty() { Exit::Done } else { Exit::Usage })
 }
 

@@ -52,7 +52,7 @@ const REPORTED_VARIABLES: [&str; 12] = [
 ];
 
 const CHECK_COLUMNS: &[Column] =
-    &[Column::new("", "state"), Column::new("SUBJECT", "subject"), Column::new("FOUND", "words")];
+    &[Column::new("", "state"), Column::new("SUBJECT", "subject"), Column::new("FOUND", "message")];
 
 /// Runs all checks, prints the results, and returns the exit code of the first failure. Invalid
 /// settings are a result rather than an error.
@@ -310,7 +310,7 @@ impl CheckResult {
         json!({
             "state": state,
             "subject": redact_home(&self.subject),
-            "words": redact_home(&self.message),
+            "message": redact_home(&self.message),
             "exit_code": exit,
         })
     }

@@ -24,9 +24,9 @@ pub enum EnrichmentCommand {
 
 const MODEL_COLUMNS: &[Column] = &[
     Column::new("MODEL", "model"),
-    Column::new("APPLIED", "_word"),
-    Column::new("FOR", "_for"),
-    Column::new("BY", "_by"),
+    Column::new("APPLIED", "_applied"),
+    Column::new("FOR", "_purpose"),
+    Column::new("BY", "_model"),
 ];
 /// The number of a hash's digits that a table shows.
 const SHOWN_DIGITS: usize = 12;
@@ -81,9 +81,9 @@ fn row(kind: &str, status: ModelStatus, purpose: &str, model: Option<&AppliedMod
         "name": text(model.and_then(|model| model.name.as_ref())),
         "applied_at": text(model.and_then(|model| model.applied_at.as_ref())),
         "files": files.collect::<Vec<_>>(),
-        "_word": word,
-        "_for": purpose,
-        "_by": model.map(applied_model_text).unwrap_or_default(),
+        "_applied": word,
+        "_purpose": purpose,
+        "_model": model.map(applied_model_text).unwrap_or_default(),
     })
 }
 

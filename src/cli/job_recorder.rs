@@ -112,7 +112,8 @@ impl Connection<'_> {
                     this_instance.iter_mut().find(|job| job.state.export() == Some(task))
             {
                 job.ended_at = Some(timestamp_now());
-                job.state = SavedJobState::Downloaded(archive.clone(), Some(task));
+                job.state =
+                    SavedJobState::Downloaded { archive: archive.clone(), export_task_id: task };
                 self.state.replace_jobs(this_instance)?;
             }
             Ok(())

@@ -15,7 +15,7 @@ use crate::{
     },
     config::{self, Profile},
     job::{Job, JobId},
-    state::{StateFolder, StoredJob, job_to_json},
+    state::{StateFolder, StoredJob},
 };
 use tessera_client::Endpoint;
 use tessera_model::{JobRecord, SafeText, SavedJobState, Timestamp};
@@ -54,25 +54,26 @@ pub enum JobsCommand {
 
 const LIST_COLUMNS: &[Column] = &[
     Column::new("ID", "id"),
-    Column::new("JOB", "job"),
+    Column::new("JOB", "kind"),
     Column::new("DATASET", "dataset_name"),
-    Column::new("AT", "place"),
-    Column::new("STARTED", "started"),
-    Column::new("STATE", "standing"),
+    Column::new("AT", "deployment"),
+    Column::new("STARTED", "started_at"),
+    Column::new("STATE", "state"),
     Column::new("EXPORT STATUS", "export_status"),
 ];
 
 const JOB_COLUMNS: &[Column] = &[
     Column::new("id", "id"),
-    Column::new("job", "job"),
+    Column::new("job", "kind"),
     Column::new("dataset", "dataset_name"),
     Column::new("dataset id", "dataset_id"),
-    Column::new("at", "place"),
-    Column::new("started", "started"),
-    Column::new("ended", "ended"),
-    Column::new("took (s)", "took_s"),
-    Column::new("state", "standing"),
-    Column::new("reason", "words"),
+    Column::new("at", "deployment"),
+    Column::new("started", "started_at"),
+    Column::new("ended", "ended_at"),
+    Column::new("took (s)", "duration_s"),
+    Column::new("state", "state"),
+    Column::new("reason", "reason"),
+    Column::new("dataset status", "status_new"),
     Column::new("export", "export_task_id"),
     Column::new("export status", "export_status"),
     Column::new("archive", "archive.path"),
@@ -190,8 +191,8 @@ fn job_id(stored: &StoredJob) -> String {
 
 fn job_json(deployment: &DeploymentJobs, stored: &StoredJob) -> Value {
     let job = &stored.job;
-    let mut facts = json!({ "id": job_id(stored), "place": deployment.deployment_name });
-    if let (Some(all), Value::Object(known)) = (facts.as_object_mut(), job_to_json(job)) {
+    let mut facts = json!({ "id": job_id(stored), "deployment": deployment.deployment_name });
+    if let (Some(all), Value::Object(known)) = (facts.as_object_mut(), json!(job)) {
         all.extend(known);
     }
     let command = job_command_line(&job.kind, job.dataset);
@@ -199,9 +200,9 @@ fn job_json(deployment: &DeploymentJobs, stored: &StoredJob) -> Value {
         Some(profile) => command.option("--profile", &profile.name),
         None => command,
     };
-    facts["started"] = format_timestamp(job.started_at).into();
-    facts["ended"] = job.ended_at.and_then(format_timestamp).into();
-    facts["took_s"] =
+    facts["started_at"] = format_timestamp(job.started_at).into();
+    facts["ended_at"] = job.ended_at.and_then(format_timestamp).into();
+    facts["duration_s"] =
         job.ended_at.map(|ended| ended.saturating_sub(job.started_at).as_secs()).into();
     facts["followed"] = stored.is_followed.into();
     facts["command"] = command.as_str().into();
@@ -222,7 +223,7 @@ async fn watch(context: &Context, deployments: &[DeploymentJobs], name: Option<&
     let connection = context.connect_to(&deployment.target(context)?, requests).await?;
     let outcome = follow(&connection, &stored.job).await.and_then(|status| {
         let mut facts = job_json(deployment, stored);
-        facts["standing"] = status.as_str().into();
+        facts["state"] = status.as_str().into();
         context.print(&Document::one("tessera.job/1", facts, LIST_COLUMNS))
     });
     connection.close(outcome).await
@@ -247,17 +248,18 @@ impl DeploymentJobs {
 /// another process.
 async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<SafeText> {
     match &job.state {
-        SavedJobState::Failed(reason, _) => Err(CliError::new(Exit::Remote, reason.as_str())),
-        SavedJobState::Uncertain(reason) => Err(CliError::new(Exit::Network, reason.as_str())),
-        SavedJobState::Done(status) => Ok(status.clone()),
-        SavedJobState::Downloaded(..) => Ok(SafeText::name("downloaded")),
+        SavedJobState::Failed { reason, .. } => Err(CliError::new(Exit::Remote, reason.as_str())),
+        SavedJobState::Uncertain { reason } => Err(CliError::new(Exit::Network, reason.as_str())),
+        SavedJobState::Done { status_new } => Ok(status_new.clone()),
+        SavedJobState::Downloaded { .. } => Ok(SafeText::name("downloaded")),
         SavedJobState::Accepted => {
             let mut job = Job::resume(JobId::default(), job.clone());
             connection.follow_operation(&mut job).await
         }
         state => {
             // The saved state may be old, so the service is asked what became of the export.
-            let state = state.export().map_or(SavedJobState::Sent, SavedJobState::Running);
+            let running = |export_task_id| SavedJobState::Running { export_task_id };
+            let state = state.export().map_or(SavedJobState::Sent, running);
             let mut job = Job::resume(JobId::default(), JobRecord { state, ..job.clone() });
             let export = connection.follow_export(&mut job, None).await?;
             match export.failure() {

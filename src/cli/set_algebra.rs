@@ -40,7 +40,7 @@ pub struct SetOptions {
 const SET_COLUMNS: &[Column] = &[
     Column::new("SCORE", "relevance_score"),
     Column::new("MEMBERS", "_members"),
-    Column::new("LEFT OUT", "_left_out"),
+    Column::new("EXCLUDED", "_excluded"),
     Column::new("CLUSTER", "cluster_id"),
     Column::new("FIRST FILE", "previews.0.file_name"),
 ];
@@ -95,7 +95,7 @@ fn combined_row(cluster: &Cluster, a: &SavedSearch, b: &SavedSearch) -> Option<V
         [a, b].into_iter().find_map(|saved| Some((saved, saved.row(cluster.id)?)))?;
     let mut row = row.clone();
     row["_query"] = saved.query(cluster.id).clone();
-    let mut removed = row["_left_out"].as_u64().unwrap_or(0);
+    let mut removed = row["_excluded"].as_u64().unwrap_or(0);
     if let Some(previews) = row["previews"].as_array_mut() {
         let before = previews.len();
         previews.retain(|preview| {
@@ -104,7 +104,7 @@ fn combined_row(cluster: &Cluster, a: &SavedSearch, b: &SavedSearch) -> Option<V
         });
         removed += (before - previews.len()) as u64;
     }
-    row["_left_out"] = removed.into();
+    row["_excluded"] = removed.into();
     Some(row)
 }
 

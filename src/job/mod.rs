@@ -57,7 +57,7 @@ pub enum JobState {
     /// The archive is being downloaded: bytes so far, and bytes in all.
     Downloading(ExportTaskId, u64, Option<u64>),
     /// The archive is on this machine and verified.
-    Downloaded(Archive, Option<ExportTaskId>),
+    Downloaded(Archive, ExportTaskId),
     /// The reason of the failure, and the export if the service has accepted one.
     Failed(Failure, Option<FailedExport>),
     /// The service may or may not have started the job, and only the user can decide how to
@@ -76,8 +76,9 @@ impl JobState {
         match self {
             Self::ExportRunning(task, _)
             | Self::ExportReady(task)
-            | Self::Downloading(task, ..) => Some(*task),
-            Self::Unwatched(task) | Self::Downloaded(_, task) => *task,
+            | Self::Downloading(task, ..)
+            | Self::Downloaded(_, task) => Some(*task),
+            Self::Unwatched(task) => *task,
             Self::OtherInstance(saved) => saved.export_task(),
             Self::Failed(_, export) => export.as_ref().map(|export| export.id),
             _ => None,

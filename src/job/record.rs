@@ -16,19 +16,19 @@ impl Job {
             JobState::Queued(_) => SavedJobState::Queued,
             JobState::Starting | JobState::Uploading(..) => SavedJobState::Sent,
             JobState::DatasetRunning => SavedJobState::Accepted,
-            JobState::ExportRunning(task, _) => SavedJobState::Running(*task),
+            JobState::ExportRunning(task, _) => SavedJobState::Running { export_task_id: *task },
             JobState::ExportReady(task) | JobState::Downloading(task, ..) => {
-                SavedJobState::Completed(*task)
+                SavedJobState::Completed { export_task_id: *task }
             }
             JobState::Downloaded(archive, task) => {
-                SavedJobState::Downloaded(archive.clone(), *task)
+                SavedJobState::Downloaded { archive: archive.clone(), export_task_id: *task }
             }
-            JobState::DatasetDone(status) => SavedJobState::Done(status.clone()),
+            JobState::DatasetDone(status) => SavedJobState::Done { status_new: status.clone() },
             JobState::Failed(failure, export) => {
-                SavedJobState::Failed(text(failure), export.clone())
+                SavedJobState::Failed { reason: text(failure), export: export.clone() }
             }
-            JobState::Uncertain(failure) => SavedJobState::Uncertain(text(failure)),
-            JobState::Unwatched(task) => SavedJobState::Unwatched(*task),
+            JobState::Uncertain(failure) => SavedJobState::Uncertain { reason: text(failure) },
+            JobState::Unwatched(task) => SavedJobState::Unwatched { export_task_id: *task },
             JobState::OtherInstance(_) => return None,
         };
         Some(JobRecord {
@@ -77,17 +77,21 @@ fn resumed_state(saved: SavedJobState, is_export: bool) -> JobState {
             let text = "the program ended before the service responded";
             JobState::Uncertain(failure(FailureKind::NoResponse, text).with_remedy(remedy))
         }
-        SavedJobState::Running(task) => JobState::ExportRunning(task, Remote::default()),
+        SavedJobState::Running { export_task_id } => {
+            JobState::ExportRunning(export_task_id, Remote::default())
+        }
         SavedJobState::Accepted => JobState::DatasetRunning,
-        SavedJobState::Completed(task) => JobState::ExportReady(task),
-        SavedJobState::Downloaded(archive, task) => JobState::Downloaded(archive, task),
-        SavedJobState::Done(status) => JobState::DatasetDone(status),
-        SavedJobState::Failed(text, export) => {
-            JobState::Failed(failure(FailureKind::Local, text.as_str()), export)
+        SavedJobState::Completed { export_task_id } => JobState::ExportReady(export_task_id),
+        SavedJobState::Downloaded { archive, export_task_id } => {
+            JobState::Downloaded(archive, export_task_id)
         }
-        SavedJobState::Uncertain(text) => {
-            JobState::Uncertain(failure(FailureKind::Local, text.as_str()))
+        SavedJobState::Done { status_new } => JobState::DatasetDone(status_new),
+        SavedJobState::Failed { reason, export } => {
+            JobState::Failed(failure(FailureKind::Local, reason.as_str()), export)
         }
-        SavedJobState::Unwatched(task) => JobState::Unwatched(task),
+        SavedJobState::Uncertain { reason } => {
+            JobState::Uncertain(failure(FailureKind::Local, reason.as_str()))
+        }
+        SavedJobState::Unwatched { export_task_id } => JobState::Unwatched(export_task_id),
     }
 }

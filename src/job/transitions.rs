@@ -149,7 +149,7 @@ impl Job {
             return self.illegal("end of the download");
         };
         let (state, outcome) = match result {
-            Ok(archive) => (JobState::Downloaded(archive, Some(task)), Ok(())),
+            Ok(archive) => (JobState::Downloaded(archive, task), Ok(())),
             Err(failure) => (JobState::ExportReady(task), Err(failure)),
         };
         self.state = state;
@@ -311,10 +311,11 @@ mod tests {
             job.export_reported(Uptime::ZERO, task).unwrap();
             job.record().unwrap().state
         };
-        assert_eq!(state("COMPLETED", true), SavedJobState::Completed(id));
-        assert_eq!(state("COMPLETED", false), SavedJobState::Running(id));
-        assert_eq!(state("INIT", false), SavedJobState::Running(id));
-        let SavedJobState::Failed(reason, Some(export)) = state("REJECTED", false) else {
+        assert_eq!(state("COMPLETED", true), SavedJobState::Completed { export_task_id: id });
+        assert_eq!(state("COMPLETED", false), SavedJobState::Running { export_task_id: id });
+        assert_eq!(state("INIT", false), SavedJobState::Running { export_task_id: id });
+        let SavedJobState::Failed { reason, export: Some(export) } = state("REJECTED", false)
+        else {
             panic!("an export that was rejected has failed");
         };
         assert_eq!(reason.as_str(), "the export ended with REJECTED (service: too many)");

@@ -8,20 +8,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::state::{
-    StateFolder,
-    searches_json::{read_entity, read_granularity},
-    state_folder::file_failure,
-};
+use crate::state::{StateFolder, state_folder::file_failure};
 use tessera_model::{
-    ClusterId, DatasetId, EntityType, EntryContent, EntryId, Failure, MediaId, SafeText,
-    SelectedCluster, Selection, SelectionEntry, SelectionItem,
+    ClusterId, DatasetId, EntityType, EntryContent, EntryId, Failure, Granularity, MediaId,
+    SafeText, SelectedCluster, Selection, SelectionEntry, SelectionItem,
 };
 use tessera_wire::selection;
 
+const SCHEMA: &str = "tessera.selection/1";
 const SELECTIONS_DIR: &str = "selections";
 
 /// Saves a selection to a new file; never overwrites.
@@ -132,11 +130,37 @@ impl StateFolder {
     }
 }
 
+/// Details of an entry that are not sent.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct EntryDetails {
+    name: Option<SafeText>,
+    entity_type: EntityType,
+    granularity: Granularity,
+    /// `None` for a cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    media_id: Option<MediaId>,
+    /// The cluster, or the one that the media item was seen in.
+    cluster_id: Option<ClusterId>,
+    #[serde(flatten)]
+    cluster: Option<ClusterDetails>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct ClusterDetails {
+    members: Option<u64>,
+    excluded: usize,
+    count_is_minimum: bool,
+    previewed: Vec<MediaId>,
+    stale: bool,
+}
+
 /// Without the schema and the fields that start with `_`, the body of a selective export.
 pub fn write_selection(dataset: DatasetId, selection: &Selection) -> Value {
     let totals = selection.totals();
     json!({
-        "schema": "tessera.selection/1",
+        "schema": SCHEMA,
         "_dataset_id": dataset,
         "media_selection": selection::write(&selection.items())["media_selection"],
         "_counts": {
@@ -145,124 +169,111 @@ pub fn write_selection(dataset: DatasetId, selection: &Selection) -> Value {
             "excluded": totals.excluded,
             "estimated_total": totals.export_rows(),
         },
-        "_marks": selection.ordered_entries().into_iter().map(entry_details).collect::<Vec<_>>(),
+        "_entries":
+            selection.ordered_entries().into_iter().map(EntryDetails::new).collect::<Vec<_>>(),
     })
 }
 
-/// Details of an entry that are not sent.
-fn entry_details(entry: &SelectionEntry) -> Value {
-    let mut detail = json!({
-        "name": entry.name.as_str(),
-        "entity_type": entry.entity.as_str(),
-        "granularity": entry.granularity.level(),
-    });
-    match &entry.content {
-        EntryContent::MediaItem(id, cluster) => {
-            detail["media_id"] = json!(id);
-            detail["cluster"] = json!(cluster);
-        }
-        EntryContent::Cluster(cluster) => {
-            detail["cluster_id"] = json!(cluster.id);
-            detail["members"] = json!(cluster.member_count);
-            detail["excluded"] = json!(cluster.excluded.len());
-            detail["at_least"] = json!(cluster.count_is_minimum);
-            detail["seen"] = json!(cluster.previewed);
-            detail["stale"] = json!(cluster.stale);
+impl EntryDetails {
+    fn new(entry: &SelectionEntry) -> Self {
+        let (media_id, cluster_id, cluster) = match &entry.content {
+            EntryContent::MediaItem(id, cluster) => (Some(*id), *cluster, None),
+            EntryContent::Cluster(cluster) => (None, Some(cluster.id), Some(cluster)),
+        };
+        Self {
+            name: Some(entry.name.clone()),
+            entity_type: entry.entity,
+            granularity: entry.granularity,
+            media_id,
+            cluster_id,
+            cluster: cluster.map(|cluster| ClusterDetails {
+                members: cluster.member_count,
+                excluded: cluster.excluded.len(),
+                count_is_minimum: cluster.count_is_minimum,
+                previewed: cluster.previewed.iter().copied().collect(),
+                stale: cluster.stale,
+            }),
         }
     }
-    detail
+
+    fn id(&self) -> Option<EntryId> {
+        let cluster = || self.cluster_id.map(EntryId::Cluster);
+        self.media_id.map(EntryId::MediaItem).or_else(cluster)
+    }
+
+    fn entry(self, short_id: &str, entity: EntityType, content: EntryContent) -> SelectionEntry {
+        SelectionEntry {
+            name: self.name.unwrap_or_else(|| SafeText::file_name(short_id)),
+            entity,
+            granularity: self.granularity,
+            content,
+        }
+    }
 }
 
 pub(super) fn parse_selection(dataset: DatasetId, document: &Value) -> Result<Selection, String> {
     if let Some(other) = dataset_of(document)?.filter(|other| *other != dataset) {
         return Err(format!("it belongs to dataset {other}"));
     }
-    let items = document.get("media_selection").or_else(|| document.get("items"));
-    if items.and_then(Value::as_array).is_some_and(Vec::is_empty) {
+    let items = &document["media_selection"];
+    if items.as_array().is_some_and(Vec::is_empty) {
         return Ok(Selection::default());
     }
-    let details = EntryDetails::parse_selection(document);
     let body = json!({ "media_selection": items }).to_string();
     let items = selection::read(body.as_bytes()).map_err(|problem| problem.to_string())?;
-    let mut entries: Vec<SelectionEntry> =
-        items.into_iter().flat_map(|item| details.entries(item)).collect();
-    entries.sort_by_key(|entry| details.order(entry.id()));
-    Ok(entries.into_iter().collect())
-}
-
-pub(super) fn dataset_of(document: &Value) -> Result<Option<DatasetId>, String> {
-    let value = document.get("_dataset_id").or_else(|| document.get("dataset_id"));
-    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
-    let id = value.as_str().and_then(|value| value.parse().ok());
-    id.map(Some).ok_or_else(|| format!("{value} is not a dataset ID"))
-}
-
-struct EntryDetails<'a>(BTreeMap<EntryId, (usize, &'a Value)>);
-
-impl<'a> EntryDetails<'a> {
-    fn parse_selection(document: &'a Value) -> Self {
-        let details = document["_marks"].as_array().into_iter().flatten().enumerate();
-        let named =
-            details.filter_map(|(order, detail)| Some((entry_id(detail)?, (order, detail))));
-        Self(named.collect())
-    }
-
-    fn of(&self, id: EntryId) -> &Value {
-        self.0.get(&id).map_or(&Value::Null, |(_, detail)| detail)
-    }
-
-    /// Entries without details come last.
-    fn order(&self, id: EntryId) -> usize {
-        self.0.get(&id).map_or(usize::MAX, |(order, _)| *order)
-    }
-
-    fn entries(&self, item: SelectionItem) -> Vec<SelectionEntry> {
+    let mut details = read_details(document)?;
+    let mut entries: Vec<(usize, SelectionEntry)> = Vec::new();
+    for item in items {
         match item {
             SelectionItem::Media(media) => {
-                media.into_iter().map(|id| self.media_item(id)).collect()
+                entries.extend(media.into_iter().map(|id| media_entry(id, &mut details)));
             }
-            SelectionItem::Cluster { cluster, entity, filters, exclude } => {
-                let detail = self.of(EntryId::Cluster(cluster));
-                let previewed = detail["seen"].as_array().into_iter().flatten();
+            SelectionItem::Cluster { cluster: id, entity, filters, exclude } => {
+                let (order, mut known) = take_details(EntryId::Cluster(id), &mut details);
+                let cluster = known.cluster.take().unwrap_or_default();
                 let content = EntryContent::Cluster(SelectedCluster {
-                    id: cluster,
+                    id,
                     filters,
-                    member_count: detail["members"].as_u64(),
-                    count_is_minimum: detail["at_least"] == true,
-                    previewed: previewed.filter_map(|id| id.as_str()?.parse().ok()).collect(),
+                    member_count: cluster.members,
+                    count_is_minimum: cluster.count_is_minimum,
+                    previewed: cluster.previewed.into_iter().collect(),
                     excluded: exclude.into_iter().collect(),
-                    stale: detail["stale"] == true,
+                    stale: cluster.stale,
                 });
-                vec![selection_entry(detail, &cluster.short(), entity, content)]
+                entries.push((order, known.entry(&id.short(), entity, content)));
             }
         }
     }
-
-    fn media_item(&self, id: MediaId) -> SelectionEntry {
-        let detail = self.of(EntryId::MediaItem(id));
-        let entity = read_entity(&detail["entity_type"]).unwrap_or_default();
-        let cluster = detail["cluster"].as_str().and_then(|id| id.parse().ok());
-        selection_entry(detail, &id.short(), entity, EntryContent::MediaItem(id, cluster))
-    }
+    entries.sort_by_key(|(order, _)| *order);
+    Ok(entries.into_iter().map(|(_, entry)| entry).collect())
 }
 
-fn selection_entry(
-    detail: &Value,
-    short: &str,
-    entity: EntityType,
-    content: EntryContent,
-) -> SelectionEntry {
-    SelectionEntry {
-        name: SafeText::file_name(detail["name"].as_str().unwrap_or(short)),
-        entity,
-        granularity: read_granularity(&detail["granularity"]).unwrap_or_default(),
-        content,
-    }
+fn media_entry(id: MediaId, details: &mut DetailsById) -> (usize, SelectionEntry) {
+    let (order, known) = take_details(EntryId::MediaItem(id), details);
+    let content = EntryContent::MediaItem(id, known.cluster_id);
+    let entity = known.entity_type;
+    (order, known.entry(&id.short(), entity, content))
 }
 
-fn entry_id(detail: &Value) -> Option<EntryId> {
-    let id = |field: &str| detail[field].as_str();
-    let cluster = || id("cluster_id")?.parse::<ClusterId>().ok().map(EntryId::Cluster);
-    let media_item = || id("media_id")?.parse::<MediaId>().ok().map(EntryId::MediaItem);
-    cluster().or_else(media_item)
+pub(super) fn dataset_of(document: &Value) -> Result<Option<DatasetId>, String> {
+    let id = &document["_dataset_id"];
+    Option::deserialize(id).map_err(|_| format!("{id} is not a dataset ID"))
+}
+
+/// The details of each entry, with its position in the file.
+type DetailsById = BTreeMap<EntryId, (usize, EntryDetails)>;
+
+fn read_details(document: &Value) -> Result<DetailsById, String> {
+    let rows = document["_entries"].as_array().into_iter().flatten().enumerate();
+    let read = |(order, row)| {
+        let details = EntryDetails::deserialize(row);
+        let details = details.map_err(|error| format!("entry {order}: {error}"))?;
+        Ok(details.id().map(|id| (id, (order, details))))
+    };
+    rows.filter_map(|row| read(row).transpose()).collect()
+}
+
+/// Entries without details come last.
+fn take_details(id: EntryId, details: &mut DetailsById) -> (usize, EntryDetails) {
+    details.remove(&id).unwrap_or_else(|| (usize::MAX, EntryDetails::default()))
 }

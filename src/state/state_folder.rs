@@ -8,9 +8,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use serde_json::Value;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 
-use crate::state::{job_files::InstanceFiles, jobs_json, searches_json, selections};
+use crate::state::{job_files::InstanceFiles, searches, selections};
 use tessera_model::{
     DatasetId, Failure, HistoryEntry, JobRecord, SavedSession, SavedView, Selection, StateKey,
     StateValue,
@@ -93,13 +94,44 @@ pub(super) fn file_name(key: &StateKey) -> Option<String> {
     }
 }
 
+/// A file with a list. An error of one row names that row.
+pub(super) struct ListFile {
+    pub schema: &'static str,
+    pub list: &'static str,
+    pub row: &'static str,
+}
+
+const JOBS: ListFile = ListFile { schema: "tessera.saved_jobs/1", list: "jobs", row: "job" };
+
+impl ListFile {
+    pub(super) fn write(&self, rows: impl Iterator<Item = impl Serialize>) -> Value {
+        json!({ "schema": self.schema, self.list: rows.collect::<Vec<_>>() })
+    }
+
+    pub(super) fn read<R: DeserializeOwned, T>(
+        &self,
+        document: &Value,
+        value: impl Fn(R) -> T,
+    ) -> Result<Vec<T>, String> {
+        let Self { schema, list, row } = self;
+        if document["schema"] != *schema {
+            return Err(format!("`schema` must be {schema}"));
+        }
+        let rows = document[list].as_array().ok_or_else(|| format!("`{list}` must be a list"))?;
+        let read = |(index, fields)| {
+            R::deserialize(fields).map(&value).map_err(|error| format!("{row} {index}: {error}"))
+        };
+        rows.iter().enumerate().map(read).collect()
+    }
+}
+
 pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
     let document = match entry {
         StateValue::Basket(dataset, selection) => selections::write_selection(*dataset, selection),
-        StateValue::Jobs { this_instance, .. } => jobs_json::write(this_instance),
-        StateValue::Views(list) => searches_json::write_views(list),
-        StateValue::History(searches) => searches_json::write_history(searches),
-        StateValue::Session(session) => searches_json::write_session(session),
+        StateValue::Jobs { this_instance, .. } => JOBS.write(this_instance.iter()),
+        StateValue::Views(list) => searches::write_views(list),
+        StateValue::History(searches) => searches::write_history(searches),
+        StateValue::Session(session) => searches::write_session(session),
     };
     tessera_files::write_user_file(path, format!("{document:#}\n"))
         .and_then(|()| path.parent().map_or(Ok(()), tessera_files::close_to_others))
@@ -119,13 +151,12 @@ fn parse(key: &StateKey, source: &str) -> Result<StateValue, String> {
         StateKey::Basket(dataset) => {
             StateValue::Basket(*dataset, selections::parse_selection(*dataset, &document)?)
         }
-        StateKey::Jobs => StateValue::Jobs {
-            this_instance: jobs_json::read(&document)?,
-            other_instances: Vec::new(),
-        },
-        StateKey::Views => StateValue::Views(searches_json::read_views(&document)?),
-        StateKey::History => StateValue::History(searches_json::read_history(&document)?),
-        StateKey::Session => StateValue::Session(searches_json::read_session(&document)?),
+        StateKey::Jobs => {
+            StateValue::Jobs { this_instance: JOBS.read(&document, |job| job)?, other_instances: Vec::new() }
+        }
+        StateKey::Views => StateValue::Views(searches::read_views(&document)?),
+        StateKey::History => StateValue::History(searches::read_history(&document)?),
+        StateKey::Session => StateValue::Session(searches::read_session(&document)?),
     })
 }
 

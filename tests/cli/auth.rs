@@ -63,7 +63,7 @@ fn a_session_is_imported_checked_and_logged_out() {
     assert_eq!(code, 0, "{err}");
     let answer: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(answer["schema"], "tessera.key_pair/1");
-    assert_eq!(answer["secret_in"], "file");
+    assert_eq!(answer["secret_store"], "file");
     assert!(text(&answer, "message").contains("only this once"), "the words of the service");
     assert!(err.contains("secrets.toml"), "the place is reported before: {err}");
     let kept = fs::read_to_string(secrets_of(home)).unwrap();
@@ -76,7 +76,7 @@ fn a_session_is_imported_checked_and_logged_out() {
     assert_eq!(code, 0, "{err}");
     let status: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(status["api_key"], answer["api_key"]);
-    assert_eq!(status["check"], json!({ "http_status": 200, "words": "accepted" }));
+    assert_eq!(status["check"], json!({ "http_status": 200, "message": "accepted" }));
     let nobody = "95233006-eddc-11ef-b303-76dbc3993eb2";
     let (code, out, _) = run(home, &["auth", "status", "-p", "prod", "-d", nobody]);
     assert_eq!(code, 5);

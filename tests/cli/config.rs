@@ -47,10 +47,10 @@ fn every_setting_is_shown_with_its_origin_and_overridden_values() {
     assert_eq!(shown["schema"], "tessera.settings/1");
     let graphics = row(&shown, "ui.graphics");
     assert_eq!((&graphics["value"], &graphics["origin"]), (&"half".into(), &"--graphics".into()));
-    assert_eq!(graphics["hides"][0], "auto (shipped)");
+    assert_eq!(graphics["overrides"][0], "auto (shipped)");
     let theme = row(&shown, "ui.theme");
     assert_eq!((&theme["value"], &theme["origin"]), (&"plain".into(), &"TESSERA_THEME".into()));
-    assert!(theme["hides"][0].as_str().unwrap().ends_with("tessera/config.toml:2)"));
+    assert!(theme["overrides"][0].as_str().unwrap().ends_with("tessera/config.toml:2)"));
     let format = row(&shown, "export.format");
     assert_eq!(format["value"], "parquet");
     assert!(format["origin"].as_str().unwrap().ends_with(".tessera.toml:2"));
@@ -100,8 +100,8 @@ fn a_theme_without_a_file_is_reported() {
     assert!(err.contains("themes/purple.toml; write it, or choose auto"), "{err}");
     let (code, out, _) = run(home.path(), &["config", "validate", "--json"]);
     assert_eq!(code, 2);
-    let mistakes = document(&out)["mistakes"].clone();
-    assert!(mistakes[0]["reason"].as_str().unwrap().contains("themes/purple.toml"), "{mistakes}");
+    let errors = document(&out)["diagnostics"].clone();
+    assert!(errors[0]["message"].as_str().unwrap().contains("themes/purple.toml"), "{errors}");
     fs::create_dir(home.path().join("tessera/themes")).unwrap();
     let theme = include_str!("../../assets/themes/dark.toml");
     fs::write(home.path().join("tessera/themes/purple.toml"), theme).unwrap();
@@ -122,7 +122,7 @@ fn a_broken_file_stops_commands_and_is_mended_with_config() {
     let (code, out, _) = run(home, &["config", "validate", "--json"]);
     assert_eq!(code, 2);
     let reported = document(&out);
-    let files: Vec<&str> = reported["mistakes"]
+    let files: Vec<&str> = reported["diagnostics"]
         .as_array()
         .unwrap()
         .iter()
@@ -130,7 +130,7 @@ fn a_broken_file_stops_commands_and_is_mended_with_config() {
         .collect();
     assert_eq!(files, ["config.toml", "config.toml", "keys.toml", "mine.toml"]);
     assert_eq!(
-        (&reported["mistakes"][1]["line"], &reported["mistakes"][1]["column"]),
+        (&reported["diagnostics"][1]["line"], &reported["diagnostics"][1]["column"]),
         (&3.into(), &1.into())
     );
     assert_eq!(run(home, &["config", "path"]).0, 0);

@@ -84,7 +84,7 @@ fn remaining_documents_match_their_schemas() {
     let add = ["profile", "add", "lab", "--kind", "onprem", "--base-url", base_url, "--use"];
     assert_eq!(run(home, &add).0, 0);
     for (arguments, name) in [
-        (&["config", "path"][..], "places"),
+        (&["config", "path"][..], "paths"),
         (&["config", "get", "ui.theme"], "setting"),
         (&["version"], "version"),
         (

@@ -43,10 +43,14 @@ fn an_export_is_started_followed_fetched_and_inspected() {
     let (code, reported, err) = json(home, &serving, &start);
     assert_eq!(code, 0, "{err}");
     assert_eq!(reported["schema"], "tessera.export/1");
-    for (field, value) in [("rows", 2), ("images", 2), ("_missing_images", 0)] {
-        assert_eq!(reported[field], value, "{field}: {reported}");
+    for (field, value) in [("rows", 2), ("images", 2), ("progress", 1)] {
+        assert_eq!(reported[field].as_f64(), Some(f64::from(value)), "{field}: {reported}");
     }
-    assert_eq!((&reported["kind"], &reported["format"]), (&"dataset".into(), &"json".into()));
+    assert_eq!(reported["rows_without_file"]["count"], 0, "{reported}");
+    assert_eq!(
+        (&reported["kind"], &reported["export_format"]),
+        (&"dataset".into(), &"json".into())
+    );
     assert_eq!((&reported["status"], &reported["terminal"]), (&"COMPLETED".into(), &true.into()));
     assert!(home.join("pictures.zip").is_file() && !err.contains('\u{1b}'), "{err}");
 
@@ -60,7 +64,7 @@ fn an_export_is_started_followed_fetched_and_inspected() {
     let again = [&start[..], &["--name", "b", "--extract", "out", "--join"]].concat();
     let (code, reported, err) = json(home, &serving, &again);
     assert_eq!(
-        (code, &reported["extracted_to"], &reported["_files"]),
+        (code, &reported["extracted_to"], &reported["extracted_files"]),
         (0, &"out".into(), &3.into())
     );
     let files = walkdir::WalkDir::new(home).into_iter().map(|entry| entry.unwrap());
@@ -277,13 +281,10 @@ async fn a_rejected_export_keeps_its_id_status_message_and_times() {
         let (_, listed, _) = ask(&["export", "list"]);
         let export = &listed["exports"][0];
         assert_eq!((&export["id"], &export["status"]), (&id.into(), &"REJECTED".into()));
-        assert_eq!(export["message"], message);
-        assert!(export["started_at"].is_string() && export["finished_at"].is_string(), "{export}");
+        assert_eq!(export["result_message"], message);
+        assert!(export["started_at"].is_string() && export["ended_at"].is_string(), "{export}");
         let (_, job, _) = ask(&["jobs", "show", id]);
-        assert_eq!(
-            (&job["standing"], &job["export_status"]),
-            (&"failed".into(), &"REJECTED".into())
-        );
+        assert_eq!((&job["state"], &job["export_status"]), (&"failed".into(), &"REJECTED".into()));
         let (_, table, _) = outcome(&mut tessera(home.path(), &["jobs", "list"]));
         assert!(table.lines().last().unwrap().ends_with("failed\tREJECTED"), "{table}");
         for command in [["export", "status", id], ["export", "watch", &id[..8]]] {

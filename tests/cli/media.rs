@@ -163,9 +163,9 @@ fn the_documented_split_example_works() {
     assert!(err.contains("skipped ./broken.jpg"), "{err}");
     let reported = document(&out);
     assert_eq!(reported["schema"], "tessera.addition/1");
-    assert_eq!((&reported["_parts_accepted"], &reported["_files"]), (&json!(2), &json!(5)));
+    assert_eq!((&reported["parts_accepted"], &reported["files"]), (&json!(2), &json!(5)));
     assert_eq!(
-        (&reported["status_new"], &reported["_reindex_accepted"]),
+        (&reported["status_new"], &reported["reindex_accepted"]),
         (&json!("READY"), &json!(true))
     );
     let show = ["dataset", "show", "dash-old", "--json=n_images"];
@@ -213,7 +213,7 @@ async fn parts_stop_at_the_first_refusal_with_a_command_for_the_rest() {
     let arguments = ["media", "add", ID, "--dir", new, "--split", "2", "--then-reindex", "--json"];
     let (code, out, err) = outcome(&mut asked(&server, home.path(), &arguments));
     assert_eq!((code, additions(&server)), (6, 2), "{err}");
-    assert_eq!(document(&out)["_parts_accepted"], 1);
+    assert_eq!(document(&out)["parts_accepted"], 1);
     let error = document(err.lines().last().unwrap());
     assert_eq!((&error["code"], &error["http_status"]), (&json!("operation_running"), &json!(409)));
     assert!(error["message"].as_str().unwrap().contains("1 of 3 parts were accepted"), "{error}");
@@ -250,10 +250,10 @@ async fn a_dry_run_reports_the_plan_and_strict_refuses_what_is_left_out() {
     let (code, out, err) = add(&["--dry-run", "--split", "2"]);
     assert_eq!(code, 9, "{err}");
     let plan = document(&out);
-    let files: Vec<_> = plan["_parts"].as_array().unwrap().iter().map(|p| &p["files"]).collect();
+    let files: Vec<_> = plan["parts"].as_array().unwrap().iter().map(|p| &p["files"]).collect();
     assert_eq!(files, [2, 1]);
-    assert_eq!((&plan["_images"], &plan["_n_left_out"]), (&json!(3), &json!(1)));
-    assert!(plan["_request"]["url"].as_str().unwrap().ends_with("add_media"), "{plan}");
+    assert_eq!((&plan["images"], &plan["n_skipped"]), (&json!(3), &json!(1)));
+    assert!(plan["request"]["url"].as_str().unwrap().ends_with("add_media"), "{plan}");
     let (code, out, err) = add(&["--strict"]);
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
     assert!(err.contains("unreadable_files") && err.contains("bad.png"), "{err}");
@@ -337,7 +337,7 @@ async fn a_pipeline_that_reports_an_error_has_accepted_nothing() {
     assert_eq!(error["detail"], "Path /data/bad does not exist");
     assert!(!err.contains("accepted"), "{err}");
     let (_, out, _) = outcome(&mut asked(&server, home.path(), &["jobs", "list", "--json"]));
-    assert_eq!(document(&out)["jobs"][0]["standing"], "failed");
+    assert_eq!(document(&out)["jobs"][0]["state"], "failed");
 }
 
 #[tokio::test(flavor = "multi_thread")]

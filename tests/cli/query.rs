@@ -102,9 +102,9 @@ fn check_reports_every_error_with_line_and_column() {
         (code, &answer["schema"], &answer["valid"]),
         (8, &json!("tessera.query_check/1"), &json!(false))
     );
-    assert_eq!(answer["remarks"][0]["field"], "labels.value");
+    assert_eq!(answer["diagnostics"][0]["field"], "labels.value");
     assert_eq!(
-        (&answer["remarks"][1]["line"], &answer["remarks"][1]["filter"]),
+        (&answer["diagnostics"][1]["line"], &answer["diagnostics"][1]["filter"]),
         (&json!(4), &json!(2))
     );
 

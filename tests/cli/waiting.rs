@@ -336,8 +336,8 @@ fn a_reindex_is_followed_and_recorded() {
     let jobs = run(&["jobs", "list", "--json"]);
     let reported: Vec<&Value> = jobs["jobs"].as_array().unwrap().iter().collect();
     let [reindex, addition] = reported[..] else { panic!("two jobs: {jobs}") };
-    assert_eq!((&reindex["job"], &addition["job"]), (&json!("reindex"), &json!("add media")));
-    assert_eq!((&reindex["standing"], &reindex["words"]), (&json!("done"), &json!("READY")));
+    assert_eq!((&reindex["kind"], &addition["kind"]), (&json!("reindex"), &json!("add_media")));
+    assert_eq!((&reindex["state"], &reindex["status_new"]), (&json!("done"), &json!("READY")));
     assert_eq!(run(&["jobs", "list", "--running"]), "");
     let id = reindex["id"].as_str().unwrap();
     let shown = run(&["jobs", "show", id, "--json"]);

@@ -191,10 +191,10 @@ async fn a_worker_gives_back_its_task_when_it_is_stopped() {
         let all = findings.as_array().unwrap();
         all.iter().find(|finding| finding["subject"] == subject).unwrap().clone()
     };
-    assert!(of("store")["words"].as_str().unwrap().ends_with(", 1 dataset"), "{findings}");
+    assert!(of("store")["message"].as_str().unwrap().ends_with(", 1 dataset"), "{findings}");
     assert_eq!(of("store clock")["state"], "ok", "{findings}");
     assert_eq!(of("workers")["state"], "warning", "{findings}");
-    let words = of("workers")["words"].as_str().unwrap().to_owned();
+    let words = of("workers")["message"].as_str().unwrap().to_owned();
     assert!(words.starts_with("0 workers are alive, 1 task waits"), "{words}");
     let data = home.join("data");
     let once = ["work", "--once", "--data", data.to_str().unwrap()];

@@ -47,7 +47,7 @@ fn damaged_selections_are_read_or_refused() {
     let dataset = "ad48d250-0000-11f1-bfca-000000000001";
     let file = format!(
         r#"{{"schema": "tessera.selection/1", "dataset_id": "{dataset}", "clusters": [{{"cluster_id":
-        "{dataset}", "exclude": ["{dataset}"], "standing": 3}}], "media": ["{dataset}"]}}"#
+        "{dataset}", "exclude": ["{dataset}"], "stale": 3}}], "media": ["{dataset}"]}}"#
     );
     fuzz(2_000, &mutated(corpus(&[&file]), &TOKENS), |input| {
         let text = String::from_utf8_lossy(&input.0);

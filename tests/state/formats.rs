@@ -49,17 +49,16 @@ fn jobs() -> StateValue {
     let states = [
         SavedJobState::Queued,
         SavedJobState::Sent,
-        SavedJobState::Running(task),
+        SavedJobState::Running { export_task_id: task },
         SavedJobState::Accepted,
-        SavedJobState::Completed(task),
-        SavedJobState::Downloaded(archive.clone(), Some(task)),
-        SavedJobState::Downloaded(archive, None),
-        SavedJobState::Done(text.clone()),
-        SavedJobState::Failed(text.clone(), None),
-        SavedJobState::Failed(text.clone(), Some(rejected)),
-        SavedJobState::Uncertain(text.clone()),
-        SavedJobState::Unwatched(Some(task)),
-        SavedJobState::Unwatched(None),
+        SavedJobState::Completed { export_task_id: task },
+        SavedJobState::Downloaded { archive, export_task_id: task },
+        SavedJobState::Done { status_new: text.clone() },
+        SavedJobState::Failed { reason: text.clone(), export: None },
+        SavedJobState::Failed { reason: text.clone(), export: Some(rejected) },
+        SavedJobState::Uncertain { reason: text.clone() },
+        SavedJobState::Unwatched { export_task_id: Some(task) },
+        SavedJobState::Unwatched { export_task_id: None },
     ];
     let kinds = [
         JobKind::Export(ExportJob { selection: None, ..export.clone() }),
@@ -129,7 +128,8 @@ fn view(query: Query) -> SavedView {
         entity: EntityType::Objects,
         granularity: Granularity::DEFAULT,
         similar_to: None,
-        query_image: Some(("/pictures/van.jpg".into(), Region::new(0.25, 0.5, 0.5, 0.25))),
+        file: Some("/pictures/van.jpg".into()),
+        region: Region::new(0.25, 0.5, 0.5, 0.25),
     }
 }
 
@@ -141,7 +141,7 @@ fn views_of_every_kind_round_trip() {
         view(Query::Browse),
         view(Query::Similar(Anchor { media, kind: AnchorKind::Upload })),
         view(Query::Caption { text, max_score: Fraction::new(0.4) }),
-        SavedView { dataset: None, query_image: None, ..view(Query::Browse) },
+        SavedView { dataset: None, file: None, region: None, ..view(Query::Browse) },
     ]);
     assert_eq!(reload(&views, "views.json", |_| {}), Ok(views));
 }
@@ -150,10 +150,10 @@ fn views_of_every_kind_round_trip() {
 fn an_unreadable_view_is_reported() {
     let views = StateValue::Views(vec![view(Query::Browse), view(Query::Browse)]);
     let reason = reload(&views, "views.json", |document| {
-        document["views"][1]["off"] = json!([{ "uniqueness": 3 }]);
+        document["views"][1]["disabled_vql"] = json!([{ "uniqueness": 3 }]);
     });
     let reason = reason.unwrap_err();
-    assert!(reason.contains("parsed: view 1: `off`: filter 0, uniqueness"), "{reason}");
+    assert!(reason.contains("parsed: view 1: `disabled_vql`: filter 0, uniqueness"), "{reason}");
     assert!(reload(&views, "views.json", |document| *document = json!({})).is_err());
 }
 
@@ -204,9 +204,9 @@ fn a_selection_written_by_hand_is_accepted() {
     let read = read_selection(&document.to_string(), dataset).unwrap();
     assert_eq!(read.items(), selection_of_two().items());
     assert_eq!(read.totals().uncounted, 1, "the size of the cluster is unknown");
-    let items = json!({ "dataset_id": dataset, "items": document["media_selection"] }).to_string();
-    assert_eq!(read_selection(&items, dataset), Ok(read));
-    assert!(read_selection(&items, DatasetId(Uuid::nil())).is_err());
+    document["_dataset_id"] = json!(dataset);
+    assert_eq!(read_selection(&document.to_string(), dataset), Ok(read));
+    assert!(read_selection(&document.to_string(), DatasetId(Uuid::nil())).is_err());
 }
 
 #[test]

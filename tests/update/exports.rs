@@ -83,7 +83,7 @@ fn an_export_is_polled_and_downloaded() {
     assert_eq!(desk.app.jobs().get(JOB).unwrap().fraction_done(), Some(0.5));
     let archive = Archive { path: target, bytes: 10, entries: 4, images: 3 };
     desk.respond(ticket, Ok(Payload::Downloaded(archive.clone())));
-    assert_eq!(state(&desk), &JobState::Downloaded(archive, Some(task("").id)));
+    assert_eq!(state(&desk), &JobState::Downloaded(archive, task("").id));
     assert_eq!(desk.notice(), "/downloads/set-1.zip: 4 entries verified, including 3 images");
 }
 

@@ -116,7 +116,7 @@ fn the_id_of_an_export_is_saved_before_any_other_effect() {
     else {
         unreachable!("the first effect is the journal: {effects:?}");
     };
-    assert_eq!(ours[0].state, SavedJobState::Completed(task("").id));
+    assert_eq!(ours[0].state, SavedJobState::Completed { export_task_id: task("").id });
     assert!(matches!(&effects[1], Effect::Send(_, Request::Download { .. })));
 }
 
@@ -137,7 +137,7 @@ fn a_job_of_another_instance_is_shown_and_not_polled() {
 
 #[test]
 fn a_finished_job_of_another_instance_shows_how_it_ended() {
-    let done = reindex(SavedJobState::Done(SafeText::name("READY")));
+    let done = reindex(SavedJobState::Done { status_new: SafeText::name("READY") });
     let other = StateValue::Jobs { this_instance: vec![], other_instances: vec![done] };
     let desk = Desk::keeping([(StateKey::Jobs, other)].into());
     let job = desk.app.jobs().iter().next().unwrap();

@@ -1,8 +1,12 @@
 //! Exports: their options, their state, and the resulting archives.
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
     ExportTaskId, Failure, FailureKind, Link, PictureSource, SafeText, keyword::keyword_enum,
@@ -10,7 +14,7 @@ use crate::{
 };
 
 keyword_enum!(
-    #[derive(Default, Deserialize)]
+    #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     ExportFormat {
         Json = "json",
@@ -28,15 +32,17 @@ impl FromStr for ExportFormat {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportSpec {
     pub file_name: ArchiveName,
+    #[serde(rename = "export_format")]
     pub format: ExportFormat,
     pub include_images: bool,
 }
 
 /// The name of an archive: one file name that is safe to create, ending in `.zip`.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String")]
 pub struct ArchiveName(String);
 
 impl ArchiveName {
@@ -62,6 +68,12 @@ impl ArchiveName {
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl From<String> for ArchiveName {
+    fn from(raw: String) -> Self {
+        Self::new(&raw)
     }
 }
 
@@ -133,14 +145,20 @@ impl ExportTask {
 }
 
 /// A verified archive on this machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Archive {
+    #[serde(serialize_with = "write_path")]
     pub path: PathBuf,
     pub bytes: u64,
     /// Entries whose checksums were verified.
     pub entries: usize,
     /// Entries below `images/`.
     pub images: usize,
+}
+
+/// Writes a path that need not be Unicode.
+pub(crate) fn write_path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,12 +2,17 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::{Archive, DatasetId, ExportSpec, ExportTask, ExportTaskId, SafeText};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Archive, DatasetId, ExportSpec, ExportTask, ExportTaskId, SafeText, export::write_path,
+};
 
 /// Time since the Unix epoch by the local clock.
 pub type Timestamp = Duration;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum JobKind {
     Export(ExportJob),
     AddMedia(AdditionJob),
@@ -24,12 +29,14 @@ impl JobKind {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExportJob {
+    #[serde(flatten)]
     pub spec: ExportSpec,
     /// A summary of the exported selection, such as `3 clusters, 9 media items`, or `None` if the whole dataset is
     /// exported.
     pub selection: Option<SafeText>,
+    #[serde(serialize_with = "write_path")]
     pub folder: PathBuf,
     pub auto_download: bool,
 }
@@ -40,7 +47,7 @@ impl ExportJob {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdditionJob {
     /// The source for display: `/data/new`, `s3://bucket/new/`.
     pub source: SafeText,
@@ -49,47 +56,69 @@ pub struct AdditionJob {
     pub auto_reindex: bool,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {
     /// The start time, which also identifies the job, because no two jobs of a user start at the same time.
     pub started_at: Timestamp,
     pub ended_at: Option<Timestamp>,
+    #[serde(rename = "dataset_id")]
     pub dataset: DatasetId,
     /// The dataset's name when the job started.
     pub dataset_name: SafeText,
+    #[serde(flatten)]
     pub kind: JobKind,
+    #[serde(flatten)]
     pub state: SavedJobState,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
 pub enum SavedJobState {
     /// The job waits on this machine until the dataset is free.
     Queued,
     /// The request was sent, but the service has not acknowledged it yet.
     Sent,
     /// The service is working on the export.
-    Running(ExportTaskId),
+    Running {
+        export_task_id: ExportTaskId,
+    },
     /// The service is working on the dataset.
     Accepted,
     /// The archive can be downloaded.
-    Completed(ExportTaskId),
-    /// The archive, and the export that it came from. Jobs saved by older versions do not record the export.
-    Downloaded(Archive, Option<ExportTaskId>),
+    Completed {
+        export_task_id: ExportTaskId,
+    },
+    Downloaded {
+        archive: Archive,
+        export_task_id: ExportTaskId,
+    },
     /// Finished, with the final status of the dataset.
-    Done(SafeText),
-    /// The reason for the failure, and the export if the service accepted one.
-    Failed(SafeText, Option<FailedExport>),
-    /// The job may have started. The text explains why this is unknown.
-    Uncertain(SafeText),
+    Done {
+        status_new: SafeText,
+    },
+    Failed {
+        reason: SafeText,
+        /// The export, if the service accepted one.
+        #[serde(flatten)]
+        export: Option<FailedExport>,
+    },
+    /// The job may have started. The reason explains why this is unknown.
+    Uncertain {
+        reason: SafeText,
+    },
     /// The job is no longer watched. If there is an export, watching can be resumed.
-    Unwatched(Option<ExportTaskId>),
+    Unwatched {
+        export_task_id: Option<ExportTaskId>,
+    },
 }
 
 /// An export that the service accepted but that produced no archive.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedExport {
+    #[serde(rename = "export_task_id")]
     pub id: ExportTaskId,
     /// FAILED, REJECTED or another word for it, as received.
+    #[serde(rename = "export_status")]
     pub status: SafeText,
 }
 
@@ -113,20 +142,32 @@ impl SavedJobState {
     /// Returns the export of the job, if the service has accepted one.
     pub fn export(&self) -> Option<ExportTaskId> {
         match self {
-            Self::Running(task) | Self::Completed(task) => Some(*task),
-            Self::Unwatched(task) | Self::Downloaded(_, task) => *task,
-            Self::Failed(_, export) => export.as_ref().map(|export| export.id),
-            Self::Queued | Self::Sent | Self::Accepted | Self::Done(_) | Self::Uncertain(_) => None,
+            Self::Running { export_task_id }
+            | Self::Completed { export_task_id }
+            | Self::Downloaded { export_task_id, .. } => Some(*export_task_id),
+            Self::Unwatched { export_task_id } => *export_task_id,
+            Self::Failed { export, .. } => export.as_ref().map(|export| export.id),
+            Self::Queued
+            | Self::Sent
+            | Self::Accepted
+            | Self::Done { .. }
+            | Self::Uncertain { .. } => None,
         }
     }
 
     pub fn is_over(&self) -> bool {
-        matches!(self, Self::Done(_) | Self::Failed(..) | Self::Downloaded(..) | Self::Uncertain(_))
+        matches!(
+            self,
+            Self::Done { .. }
+                | Self::Failed { .. }
+                | Self::Downloaded { .. }
+                | Self::Uncertain { .. }
+        )
     }
 
     /// Whether the job proceeds without any action of the user, on this machine or at the service.
     pub fn is_running(&self) -> bool {
-        matches!(self, Self::Queued | Self::Sent | Self::Running(_) | Self::Accepted)
+        matches!(self, Self::Queued | Self::Sent | Self::Running { .. } | Self::Accepted)
     }
 }
 
@@ -135,7 +176,7 @@ const MAX_RECORDS: usize = 200;
 /// Removes the oldest successful jobs beyond the limit. `records` must be sorted by age, the oldest first.
 pub fn drop_oldest_finished(records: &mut Vec<JobRecord>) {
     let succeeded = |record: &JobRecord| {
-        matches!(record.state, SavedJobState::Downloaded(..) | SavedJobState::Done(_))
+        matches!(record.state, SavedJobState::Downloaded { .. } | SavedJobState::Done { .. })
     };
     while records.len() > MAX_RECORDS
         && let Some(old) = records.iter().position(succeeded)

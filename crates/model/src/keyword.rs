@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::MediaId;
 
@@ -31,7 +31,7 @@ macro_rules! keyword_enum {
 pub(crate) use keyword_enum;
 
 keyword_enum!(
-    #[derive(Default, Deserialize)]
+    #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "UPPERCASE")]
     EntityType {
         #[default]
@@ -61,6 +61,8 @@ impl FromStr for EntityType {
 }
 
 keyword_enum!(
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "UPPERCASE")]
     AnchorKind {
         /// An uploaded query image.
         Upload = "UPLOAD",
@@ -77,8 +79,10 @@ impl FromStr for AnchorKind {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Anchor {
+    #[serde(rename = "anchor_media_id")]
     pub media: MediaId,
+    #[serde(rename = "anchor_type")]
     pub kind: AnchorKind,
 }

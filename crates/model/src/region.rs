@@ -5,16 +5,37 @@ use std::{
     hash::{Hash, Hasher},
 };
 
+use serde::{Deserialize, Serialize};
+
 /// A point, a distance or a size, as fractions of the image's width and height.
 pub type Vec2 = (f64, f64);
 
 /// A non-empty rectangle within the image, in fractions of its size.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "BoundingBox")]
 pub struct Region {
     pub x: f64,
     pub y: f64,
     pub width: f64,
     pub height: f64,
+}
+
+/// A rectangle that may be empty or outside the image.
+#[derive(Deserialize)]
+struct BoundingBox {
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+}
+
+impl TryFrom<BoundingBox> for Region {
+    type Error = &'static str;
+
+    fn try_from(found: BoundingBox) -> Result<Self, Self::Error> {
+        let region = Self::new(found.x, found.y, found.width, found.height);
+        region.ok_or("`bounding_box` must be inside the image and not empty")
+    }
 }
 
 impl Region {

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     DatasetId, EntityType, Filter, Granularity, JobRecord, Query, Region, SafeText, Search,
     Selection, Timestamp,
@@ -46,7 +48,7 @@ pub struct HistoryEntry {
 }
 
 /// How many clusters of a search were loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultCount {
     pub clusters: usize,
     /// Whether the search has no clusters beyond these.
@@ -118,7 +120,10 @@ pub struct SavedView {
     pub granularity: Granularity,
     /// A label for the query image.
     pub similar_to: Option<SafeText>,
-    pub query_image: Option<(PathBuf, Option<Region>)>,
+    /// The query image as a file, to register it again.
+    pub file: Option<PathBuf>,
+    /// The region of that file; `None` for all of it.
+    pub region: Option<Region>,
 }
 
 impl SavedView {

@@ -2,6 +2,8 @@
 
 use std::{collections::HashSet, str::FromStr};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     Anchor, Cluster, ClusterId, DatasetId, EntityType, Filter, Fraction, Operation, QueryText,
     ScoreScale,
@@ -9,7 +11,8 @@ use crate::{
 
 /// How coarse the clusters are, from 0 (finest) to 4. The wire calls this number `threshold`; the screen avoids that
 /// word, because it has three meanings there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
 pub struct Granularity(u8);
 
 impl Granularity {
@@ -40,6 +43,20 @@ impl Default for Granularity {
     }
 }
 
+impl TryFrom<u8> for Granularity {
+    type Error = &'static str;
+
+    fn try_from(level: u8) -> Result<Self, Self::Error> {
+        Self::new(level).ok_or("`granularity` must be 0 to 4")
+    }
+}
+
+impl From<Granularity> for u8 {
+    fn from(granularity: Granularity) -> Self {
+        granularity.0
+    }
+}
+
 impl FromStr for Granularity {
     type Err = &'static str;
 
@@ -49,15 +66,18 @@ impl FromStr for Granularity {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Query {
     /// No query: the largest clusters come first.
     Browse,
     Similar(Anchor),
     /// Ranks by the meaning of captions.
     Caption {
+        #[serde(rename = "caption")]
         text: QueryText,
         /// Keeps only scores below this bound, which the wire calls `textual_similarity_threshold`.
+        #[serde(rename = "textual_similarity_threshold")]
         max_score: Option<Fraction>,
     },
 }

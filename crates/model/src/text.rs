@@ -6,7 +6,7 @@
 
 use std::{fmt, time::Duration};
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -69,6 +69,13 @@ impl SafeText {
     /// Returns the width in terminal cells.
     pub fn width(&self) -> usize {
         self.0.width()
+    }
+}
+
+impl<'de> Deserialize<'de> for SafeText {
+    /// Cleans a text of any kind but a caption.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|raw| Self::detail(&raw))
     }
 }
 

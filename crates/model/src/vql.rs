@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Anchor, AnchorKind, EnrichmentModel, SafeText, TagId, keyword::keyword_enum};
 
 pub const MAX_FILTERS: usize = 16;
@@ -159,7 +161,8 @@ keyword_enum!(
 );
 
 /// A number from 0.0 to 1.0. It is stored as its bits, which sort like the numbers because no number is negative.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
 pub struct Fraction(u64);
 
 impl Fraction {
@@ -178,6 +181,20 @@ impl Fraction {
     }
 }
 
+impl TryFrom<f64> for Fraction {
+    type Error = &'static str;
+
+    fn try_from(value: f64) -> Result<Self, Self::Error> {
+        Self::new(value).ok_or("must be a number from 0.0 to 1.0")
+    }
+}
+
+impl From<Fraction> for f64 {
+    fn from(fraction: Fraction) -> Self {
+        fraction.value()
+    }
+}
+
 impl fmt::Debug for Fraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.value().fmt(f)
@@ -185,7 +202,8 @@ impl fmt::Debug for Fraction {
 }
 
 /// A search text. It is trimmed, not blank, and has at most [`QueryText::MAX_CHARS`] characters.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct QueryText(String);
 
 impl QueryText {
@@ -197,6 +215,14 @@ impl QueryText {
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl TryFrom<String> for QueryText {
+    type Error = InvalidField;
+
+    fn try_from(raw: String) -> Result<Self, Self::Error> {
+        Self::new(&raw)
     }
 }
 

@@ -201,6 +201,13 @@ pub(in crate::app) fn delete_view(app: &mut App, name: &SafeText) {
 /// Returns the search on screen with the builder's filters as a view without a name.
 fn view_to_save(app: &App, any_dataset: bool) -> Option<SavedView> {
     let view = app.results.view()?;
+    // Links of the service expire; the anchor's ID is saved instead.
+    let (file, region) = match &view.query_image {
+        Some(QueryImage { source: PictureSource::File(path), region, .. }) => {
+            (Some(path.clone()), *region)
+        }
+        _ => (None, None),
+    };
     Some(SavedView {
         name: SafeText::default(),
         dataset: (!any_dataset).then_some(view.search.dataset),
@@ -210,11 +217,8 @@ fn view_to_save(app: &App, any_dataset: bool) -> Option<SavedView> {
         entity: view.search.entity,
         granularity: view.search.granularity,
         similar_to: view.similar_to.clone(),
-        query_image: view.query_image.as_ref().and_then(|image| match &image.source {
-            PictureSource::File(path) => Some((path.clone(), image.region)),
-            // Links of the service expire; the anchor's id is saved instead.
-            PictureSource::Link(_) | PictureSource::Entry(..) => None,
-        }),
+        file,
+        region,
     })
 }
 
@@ -229,8 +233,8 @@ pub(in crate::app) fn open_saved_view(app: &mut App, name: &SafeText) {
     let search = view.search(open);
     let upload = matches!(view.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
     app.open_dataset(search.dataset);
-    if let (true, Some((path, region))) = (upload, view.query_image) {
-        let image = QueryImage { region, ..QueryImage::file(path) };
+    if let (true, Some(file)) = (upload, view.file) {
+        let image = QueryImage { region: view.region, ..QueryImage::file(file) };
         app.panes.focus = Pane::Results;
         app.results.register_query_image(
             image,

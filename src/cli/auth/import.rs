@@ -48,7 +48,7 @@ pub struct ImportOptions {
 const IMPORT_COLUMNS: &[Column] = &[
     Column::new("profile", "profile"),
     Column::new("key", "api_key"),
-    Column::new("secret in", "secret_place"),
+    Column::new("secret in", "secret_location"),
     Column::new("message", "message"),
 ];
 
@@ -214,8 +214,8 @@ impl CredentialImport<'_> {
             "profile": name,
             "base_url": self.hosted.origin,
             "api_key": api_key,
-            "secret_in": SecretSource::Stored(self.store).label(),
-            "secret_place": location,
+            "secret_store": SecretSource::Stored(self.store).label(),
+            "secret_location": location,
             "message": message.as_ref().map(SafeText::as_str),
         });
         self.context.print(&Document::one("tessera.key_pair/1", answer, IMPORT_COLUMNS))?;

@@ -110,8 +110,8 @@ const STATUS_COLUMNS: &[Column] = &[
     Column::new("kind", "kind"),
     Column::new("service", "base_url"),
     Column::new("key", "api_key"),
-    Column::new("secret in", "secret_place"),
-    Column::new("check", "check.words"),
+    Column::new("secret in", "secret_location"),
+    Column::new("check", "check.message"),
 ];
 
 /// Shows the login and checks it. The exit code is that of the check: 0, or 4 without login or
@@ -131,8 +131,8 @@ async fn show_status(context: &Context) -> Result<Exit, CliError> {
         return connection.close(checked.map(|()| Exit::Done)).await;
     }
     let (exit, http_status, message) = check_outcome(&checked, by_dataset);
-    answer["check"] = json!({ "http_status": http_status, "words": message });
-    answer["_clock_skew_s"] = json!(connection.client.clock_skew());
+    answer["check"] = json!({ "http_status": http_status, "message": message });
+    answer["clock_skew_s"] = json!(connection.client.clock_skew());
     let printed = context.print(&Document::one("tessera.login/1", answer, STATUS_COLUMNS));
     connection.close(printed.map(|_| exit)).await
 }
@@ -166,8 +166,8 @@ fn secret_status(context: &Context) -> Result<Value, CliError> {
         "kind": kind,
         "base_url": base_url,
         "api_key": api_key,
-        "secret_in": source.map(SecretSource::label),
-        "secret_place": location,
+        "secret_store": source.map(SecretSource::label),
+        "secret_location": location,
     }))
 }
 

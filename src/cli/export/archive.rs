@@ -236,8 +236,6 @@ pub(super) async fn inspect_archive(file: PathBuf) -> Result<Inspection, Failure
 }
 
 fn inspection_json(inspection: &Inspection) -> Value {
-    let named =
-        |named: &NameSample| json!({ "count": named.count, "first": names_json(&named.first) });
     json!({
         "file": inspection.path.to_string_lossy(),
         "bytes": inspection.bytes,
@@ -249,9 +247,9 @@ fn inspection_json(inspection: &Inspection) -> Value {
         "images": inspection.images,
         "frames": inspection.frames,
         "videos": inspection.videos,
-        "rows_without_file": named(&inspection.rows_without_file),
-        "files_without_row": named(&inspection.files_without_row),
-        "refused": named(&inspection.unsafe_entries),
+        "rows_without_file": sample_json(&inspection.rows_without_file),
+        "files_without_row": sample_json(&inspection.files_without_row),
+        "refused": sample_json(&inspection.unsafe_entries),
     })
 }
 
@@ -280,6 +278,10 @@ pub(super) fn describe_named(problem: &str, named: &NameSample) -> String {
     }
 }
 
-pub(super) fn names_json(names: &[SafeText]) -> Value {
+pub(super) fn sample_json(names: &NameSample) -> Value {
+    json!({ "count": names.count, "first": names_json(&names.first) })
+}
+
+fn names_json(names: &[SafeText]) -> Value {
     names.iter().map(SafeText::as_str).collect()
 }

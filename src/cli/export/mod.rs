@@ -6,7 +6,7 @@ mod start;
 
 use std::{path::PathBuf, time::Duration};
 
-use archive::{DownloadedArchive, names_json};
+use archive::{DownloadedArchive, sample_json};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -124,14 +124,18 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
         SavedJobState::Queued | SavedJobState::Sent | SavedJobState::Accepted => {
             ("starting", None, None)
         }
-        SavedJobState::Running(_) => ("PENDING", None, None),
-        SavedJobState::Completed(_) => ("COMPLETED", None, None),
-        SavedJobState::Downloaded(archive, _) => ("downloaded", None, Some(archive)),
-        SavedJobState::Done(status) => ("COMPLETED", Some(status), None),
-        SavedJobState::Failed(reason, Some(export)) => (export.status.as_str(), Some(reason), None),
-        SavedJobState::Failed(reason, None) => (FailedExport::STATUS, Some(reason), None),
-        SavedJobState::Uncertain(reason) => ("may have started", Some(reason), None),
-        SavedJobState::Unwatched(_) => ("not watched", None, None),
+        SavedJobState::Running { .. } => ("PENDING", None, None),
+        SavedJobState::Completed { .. } => ("COMPLETED", None, None),
+        SavedJobState::Downloaded { archive, .. } => ("downloaded", None, Some(archive)),
+        SavedJobState::Done { status_new } => ("COMPLETED", Some(status_new), None),
+        SavedJobState::Failed { reason, export: Some(export) } => {
+            (export.status.as_str(), Some(reason), None)
+        }
+        SavedJobState::Failed { reason, export: None } => {
+            (FailedExport::STATUS, Some(reason), None)
+        }
+        SavedJobState::Uncertain { reason } => ("may have started", Some(reason), None),
+        SavedJobState::Unwatched { .. } => ("not watched", None, None),
     };
     json!({
         "id": job.state.export(),
@@ -139,12 +143,12 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
         "dataset_name": job.dataset_name.as_str(),
         "kind": export.map(kind),
         "selection": export.and_then(|export| export.selection.as_ref()).map(SafeText::as_str),
-        "format": export.map(|export| export.spec.format.as_str()),
+        "export_format": export.map(|export| export.spec.format.as_str()),
         "include_images": export.map(|export| export.spec.include_images),
         "status": status,
-        "message": message.map(SafeText::as_str),
+        "result_message": message.map(SafeText::as_str),
         "started_at": format_timestamp(job.started_at),
-        "finished_at": job.ended_at.map(format_timestamp),
+        "ended_at": job.ended_at.map(format_timestamp),
         "file": archive.map(|archive| archive.path.to_string_lossy()),
         "bytes": archive.map(|archive| archive.bytes),
     })
@@ -240,7 +244,7 @@ impl FoundExport {
             dataset: self.dataset,
             dataset_name: SafeText::default(),
             kind: JobKind::Export(request),
-            state: SavedJobState::Running(self.task),
+            state: SavedJobState::Running { export_task_id: self.task },
         };
         Job::resume(JobId::default(), record)
     }
@@ -268,8 +272,8 @@ const EXPORT_COLUMNS: &[Column] = &[
     Column::new("export", "id"),
     Column::new("dataset", "dataset_id"),
     Column::new("status", "status"),
-    Column::new("message", "message"),
-    Column::new("format", "format"),
+    Column::new("message", "result_message"),
+    Column::new("format", "export_format"),
     Column::new("file", "file"),
     Column::new("bytes", "bytes"),
     Column::new("extracted to", "extracted_to"),
@@ -285,32 +289,31 @@ fn export_document(
     let (job, request) = (export.job.as_ref(), export.request());
     let archive = downloaded.map(|downloaded| &downloaded.archive);
     let inspection = downloaded.and_then(|downloaded| downloaded.inspection.as_ref().ok());
-    let without_file = inspection.map(|inspection| &inspection.rows_without_file);
     let extraction = downloaded.and_then(|downloaded| downloaded.extraction.as_ref());
     let index_file = extraction.and_then(|extraction| extraction.index_file.as_ref());
     let fields = json!({
         "id": export.task,
         "dataset_id": export.dataset,
         "kind": request.map(kind),
-        "format": request.map(|request| request.spec.format.as_str()),
+        "export_format": request.map(|request| request.spec.format.as_str()),
         "include_images": request.map(|request| request.spec.include_images),
         "status": task.state.as_str(),
-        "progress": task.progress,
-        "message": task.message.as_ref().map(SafeText::as_str),
+        "progress": task.progress.map(|percent| f64::from(percent) / 100.0),
+        "result_message": task.message.as_ref().map(SafeText::as_str),
         "terminal": task.has_ended(),
         "started_at": job.map(|job| format_timestamp(job.started_at)),
-        "finished_at": job.and_then(|job| job.ended_at).map(format_timestamp),
+        "ended_at": job.and_then(|job| job.ended_at).map(format_timestamp),
         "download_ready": task.download.is_some(),
         "file": archive.map(|archive| archive.path.to_string_lossy()),
         "bytes": archive.map(|archive| archive.bytes),
         "rows": inspection.map(|inspection| inspection.rows),
         "images": inspection.map(|inspection| inspection.images),
         "extracted_to": extraction.map(|extraction| extraction.folder.to_string_lossy()),
-        "_files": extraction.map(|extraction| extraction.files),
-        "_refused": extraction.map(|extraction| names_json(&extraction.rejected_entries.first)),
-        "_rows_file": index_file.map(|path| path.to_string_lossy()),
-        "missing_images": without_file.map(|names| names_json(&names.first)),
-        "_missing_images": without_file.map(|names| names.count),
+        "extracted_files": extraction.map(|extraction| extraction.files),
+        "refused": extraction.map(|extraction| sample_json(&extraction.rejected_entries)),
+        "rows_file": index_file.map(|path| path.to_string_lossy()),
+        "rows_without_file":
+            inspection.map(|inspection| sample_json(&inspection.rows_without_file)),
     });
     Document::one("tessera.export/1", fields, EXPORT_COLUMNS)
 }

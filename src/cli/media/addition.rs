@@ -48,9 +48,9 @@ const SUMMARY_COLUMNS: &[Column] = &[
     Column::new("id", "id"),
     Column::new("name", "display_name"),
     Column::new("status", "status_new"),
-    Column::new("files", "_files"),
-    Column::new("parts", "_parts_accepted"),
-    Column::new("left out", "_n_left_out"),
+    Column::new("files", "files"),
+    Column::new("parts", "parts_accepted"),
+    Column::new("skipped", "n_skipped"),
 ];
 
 impl<'a> AdditionRun<'a> {
@@ -303,18 +303,18 @@ impl<'a> AdditionRun<'a> {
         let unreadable = unreadable.iter().chain(&self.late_skips.unreadable_files);
         let waited = self.options.wait || self.options.then_reindex;
         let summary = json!({
-            "id": self.dataset.id,
+            "dataset_id": self.dataset.id,
             "display_name": self.dataset.name.as_str(),
             // Without a wait, the observed status is the one from before the addition.
             "status_new": waited.then(|| self.dataset.status.as_str()),
-            "_source": self.plan.description,
-            "_files": AdditionPlan::file_count(accepted) - self.late_skips.unreadable,
-            "_bytes": accepted.iter().map(|part| part.bytes).sum::<u64>(),
-            "_parts": self.plan.parts.len(),
-            "_parts_accepted": self.accepted_parts,
-            "_reindex_accepted": self.reindexed,
-            "_left_out": unreadable_json(unreadable),
-            "_n_left_out": self.skipped_count(),
+            "source": self.plan.description,
+            "files": AdditionPlan::file_count(accepted) - self.late_skips.unreadable,
+            "bytes": accepted.iter().map(|part| part.bytes).sum::<u64>(),
+            "parts": self.plan.parts.len(),
+            "parts_accepted": self.accepted_parts,
+            "reindex_accepted": self.reindexed,
+            "skipped": unreadable_json(unreadable),
+            "n_skipped": self.skipped_count(),
         });
         Document::one("tessera.addition/1", summary, SUMMARY_COLUMNS)
     }

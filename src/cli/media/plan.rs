@@ -138,20 +138,20 @@ impl AdditionPlan {
             .map(|(part, it)| json!({ "part": part, "files": it.files, "bytes": it.bytes }))
             .collect();
         let plan = json!({
-            "id": dataset.id,
+            "dataset_id": dataset.id,
             "display_name": dataset.name.as_str(),
             "status_new": dataset.status.as_str(),
-            "_source": self.description,
-            "_images": self.preflight.images,
-            "_videos": self.preflight.videos,
-            "_bytes": self.preflight.bytes,
-            "_parts": parts,
-            "_left_out": unreadable_json(&self.preflight.unreadable_files),
-            "_n_left_out": self.preflight.unreadable,
-            "_refused": refusal,
-            "_request": { "method": request.method, "url": request.url },
+            "source": self.description,
+            "images": self.preflight.images,
+            "videos": self.preflight.videos,
+            "bytes": self.preflight.bytes,
+            "parts": parts,
+            "skipped": unreadable_json(&self.preflight.unreadable_files),
+            "n_skipped": self.preflight.unreadable,
+            "refusal": refusal,
+            "request": { "method": request.method, "url": request.url },
         });
-        Document::list("tessera.addition_plan/1", plan, "_parts", PART_COLUMNS)
+        Document::list("tessera.addition_plan/1", plan, "parts", PART_COLUMNS)
     }
 
     pub fn summary(&self, dataset: &Dataset) -> String {

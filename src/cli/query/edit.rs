@@ -272,8 +272,9 @@ fn print_diagnostics(
     if context.out.is_machine() || context.global.csv {
         let rows: Vec<Value> = diagnostics.iter().map(|it| diagnostic_row(text, it)).collect();
         let valid = !diagnostics.iter().any(|diagnostic| diagnostic.is_error);
-        let fields = json!({ "valid": valid, "remarks": rows });
-        let document = Document::list("tessera.query_check/1", fields, "remarks", CHECK_COLUMNS);
+        let fields = json!({ "valid": valid, "diagnostics": rows });
+        let document =
+            Document::list("tessera.query_check/1", fields, "diagnostics", CHECK_COLUMNS);
         return context.out.print(&document);
     }
     let line = |diagnostic: &QueryDiagnostic| {

@@ -60,7 +60,7 @@ fn explain(context: &Context, filters: &[Filter]) -> CliResult {
         let rows: Vec<Value> = sentences
             .iter()
             .enumerate()
-            .map(|(index, sentence)| json!({ "filter": as_sent[index], "_means": sentence }))
+            .map(|(index, sentence)| json!({ "filter": as_sent[index], "explanation": sentence }))
             .collect();
         let fields = json!({ "filters": rows });
         return context.print(&Document::list(
@@ -132,7 +132,8 @@ async fn run_views(context: &Context, command: ViewCommand) -> CliResult {
                 entity,
                 granularity: granularity.unwrap_or_default(),
                 similar_to: None,
-                query_image: None,
+                file: None,
+                region: None,
             };
             save_view(context, view)
         }

@@ -165,7 +165,7 @@ fn query_json(entry: &HistoryEntry) -> Value {
         }
         Query::Caption { text, max_score } => json!({
             "caption": text.as_str(),
-            "max_score": max_score.map(Fraction::value),
+            "textual_similarity_threshold": max_score.map(Fraction::value),
         }),
     };
     query["entity_type"] = search.entity.as_str().into();

@@ -172,7 +172,8 @@ pub fn save_view(connection: &Connection<'_>, name: &str, entry: &HistoryEntry) 
         entity: entry.search.entity,
         granularity: entry.search.granularity,
         similar_to: entry.similar_to.clone(),
-        query_image: entry.file.clone().map(|file| (file, entry.region)),
+        file: entry.file.clone(),
+        region: entry.region,
     };
     view.insert_into(&mut views);
     connection.state.replace(&StateValue::Views(views))?;

@@ -250,12 +250,12 @@ impl SearchRequest {
     }
 
     pub async fn from_view(view: SavedView, mut options: SearchOptions) -> CliResult<Self> {
-        let SavedView { query, query_image, mut filters, dataset, .. } = view;
+        let SavedView { query, file, region, mut filters, dataset, .. } = view;
         filters.extend(options.filters.read()?);
         options.entity.get_or_insert(view.entity);
         options.granularity.get_or_insert(view.granularity);
-        let (kind, ranking) = match (query, query_image) {
-            (Query::Similar(Anchor { kind: AnchorKind::Upload, .. }), Some((file, region))) => {
+        let (kind, ranking) = match (query, file) {
+            (Query::Similar(Anchor { kind: AnchorKind::Upload, .. }), Some(file)) => {
                 let picture = QueryImageOptions { file, region, pixels: None };
                 let picture = PreparedQueryImage::open(picture).await?;
                 ("image", RankingSource::Picture(picture, false))

@@ -204,8 +204,8 @@ pub(super) fn read_entries(
     let mut entries = Vec::new();
     for cluster in &saved.clusters {
         let search = search_of_query(dataset, saved.query(cluster.id))?;
-        let left_out = saved.row(cluster.id).and_then(|row| row["_left_out"].as_u64());
-        if left_out > Some(0) {
+        let excluded = saved.row(cluster.id).and_then(|row| row["_excluded"].as_u64());
+        if excluded > Some(0) {
             let media = cluster.previews.iter();
             entries.extend(media.map(|preview| media_item_entry(preview, cluster, &search)));
         } else {

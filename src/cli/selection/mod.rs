@@ -114,7 +114,7 @@ const LIST_COLUMNS: &[Column] = &[
     Column::short_id("DATASET", "dataset_id"),
     Column::new("CLUSTERS", "clusters"),
     Column::new("MEDIA", "media"),
-    Column::new("LEFT OUT", "excluded"),
+    Column::new("EXCLUDED", "excluded"),
     Column::new("ESTIMATED", "estimated_total"),
 ];
 
@@ -124,14 +124,14 @@ const ITEM_COLUMNS: &[Column] = &[
     Column::new("MEDIA", "media_id"),
     Column::new("ENTITY", "entity_type"),
     Column::new("MEMBERS", "members"),
-    Column::new("LEFT OUT", "excluded"),
+    Column::new("EXCLUDED", "excluded"),
     Column::new("STALE", "stale"),
 ];
 
 fn show(context: &Context, saved: &SavedSelection) -> CliResult {
     let selection = saved.load()?;
     let document = state::write_selection(saved.dataset, &selection);
-    context.print(&Document::list("tessera.selection/1", document, "_marks", ITEM_COLUMNS))?;
+    context.print(&Document::list("tessera.selection/1", document, "_entries", ITEM_COLUMNS))?;
     if selection.is_empty() {
         context.messages.info("the selection is empty");
     }

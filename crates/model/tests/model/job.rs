@@ -23,8 +23,12 @@ fn archive() -> Archive {
     Archive { path: "/home/me/exports/vans.zip".into(), bytes: 9, entries: 2, images: 1 }
 }
 
+fn downloaded() -> SavedJobState {
+    SavedJobState::Downloaded { archive: archive(), export_task_id: TASK }
+}
+
 fn failed(export: Option<FailedExport>) -> SavedJobState {
-    SavedJobState::Failed(SafeText::detail("disk full"), export)
+    SavedJobState::Failed { reason: SafeText::detail("disk full"), export }
 }
 
 #[test]
@@ -45,17 +49,16 @@ fn states() -> Vec<(SavedJobState, Option<ExportTaskId>, bool, bool)> {
     vec![
         (SavedJobState::Queued, None, false, true),
         (SavedJobState::Sent, None, false, true),
-        (SavedJobState::Running(TASK), known, false, true),
+        (SavedJobState::Running { export_task_id: TASK }, known, false, true),
         (SavedJobState::Accepted, None, false, true),
-        (SavedJobState::Completed(TASK), known, false, false),
-        (SavedJobState::Downloaded(archive(), known), known, true, false),
-        (SavedJobState::Downloaded(archive(), None), None, true, false),
-        (SavedJobState::Done(text()), None, true, false),
+        (SavedJobState::Completed { export_task_id: TASK }, known, false, false),
+        (downloaded(), known, true, false),
+        (SavedJobState::Done { status_new: text() }, None, true, false),
         (failed(None), None, true, false),
         (failed(Some(FailedExport::without_status(TASK))), known, true, false),
-        (SavedJobState::Uncertain(text()), None, true, false),
-        (SavedJobState::Unwatched(known), known, false, false),
-        (SavedJobState::Unwatched(None), None, false, false),
+        (SavedJobState::Uncertain { reason: text() }, None, true, false),
+        (SavedJobState::Unwatched { export_task_id: known }, known, false, false),
+        (SavedJobState::Unwatched { export_task_id: None }, None, false, false),
     ]
 }
 
@@ -84,7 +87,7 @@ fn job(second: u64, state: SavedJobState) -> JobRecord {
 }
 
 fn done() -> SavedJobState {
-    SavedJobState::Done(SafeText::name("READY"))
+    SavedJobState::Done { status_new: SafeText::name("READY") }
 }
 
 #[test]
@@ -97,8 +100,7 @@ fn the_oldest_successful_jobs_are_dropped_beyond_200() {
         let records = (0..count).map(|second| job(second, done())).collect();
         assert_eq!(first(records), kept, "{count} jobs");
     }
-    let downloaded = |second| job(second, SavedJobState::Downloaded(archive(), None));
-    assert_eq!(first((0..201).map(downloaded).collect()), (200, 1));
+    assert_eq!(first((0..201).map(|second| job(second, downloaded())).collect()), (200, 1));
 }
 
 #[test]

@@ -50,7 +50,8 @@ fn view(name: &str, dataset: Option<DatasetId>) -> SavedView {
         entity: EntityType::Objects,
         granularity: Granularity::new(4).unwrap(),
         similar_to: None,
-        query_image: None,
+        file: None,
+        region: None,
     }
 }
 

@@ -1,0 +1,164 @@
+//! Past searches, saved views and the last session as JSON. The fields have the names of the API where it has them, and
+//! the filters are written as they are sent.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde_json::{Value, json};
+
+use crate::state::store::ListFile;
+use tessera_model::{
+    DatasetId, EntityType, Filter, Granularity, HistoryEntry, Query, Region, ResultCount, SafeText,
+    SavedSession, SavedView, Search, Timestamp,
+};
+use tessera_wire::vql;
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Search")]
+struct SearchFields {
+    #[serde(rename = "dataset_id")]
+    dataset: DatasetId,
+    query: Query,
+    #[serde(rename = "vql", serialize_with = "write_filters", deserialize_with = "read_filters")]
+    filters: Vec<Filter>,
+    #[serde(rename = "entity_type")]
+    entity: EntityType,
+    granularity: Granularity,
+    #[serde(rename = "page_number")]
+    page: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "HistoryEntry")]
+struct EntryFields {
+    #[serde(flatten, with = "SearchFields")]
+    search: Search,
+    similar_to: Option<SafeText>,
+    #[serde(serialize_with = "write_path")]
+    file: Option<PathBuf>,
+    #[serde(rename = "bounding_box")]
+    region: Option<Region>,
+    searched_at: Option<Timestamp>,
+    results: Option<ResultCount>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "SavedView")]
+struct ViewFields {
+    #[serde(deserialize_with = "read_name")]
+    name: SafeText,
+    #[serde(rename = "dataset_id")]
+    dataset: Option<DatasetId>,
+    query: Query,
+    #[serde(rename = "vql", serialize_with = "write_filters", deserialize_with = "read_filters")]
+    filters: Vec<Filter>,
+    #[serde(
+        rename = "disabled_vql",
+        serialize_with = "write_filters",
+        deserialize_with = "read_disabled_filters"
+    )]
+    disabled_filters: Vec<Filter>,
+    #[serde(rename = "entity_type")]
+    entity: EntityType,
+    granularity: Granularity,
+    similar_to: Option<SafeText>,
+    #[serde(serialize_with = "write_path")]
+    file: Option<PathBuf>,
+    #[serde(rename = "bounding_box")]
+    region: Option<Region>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "SavedSession")]
+struct SessionFields {
+    #[serde(rename = "dataset_id")]
+    dataset: Option<DatasetId>,
+    /// Written and read one by one, so that an error names the tab.
+    #[serde(skip)]
+    tabs: Vec<HistoryEntry>,
+    cursors: Vec<usize>,
+    active_tab: usize,
+    tile_size: Option<String>,
+    picked_actions: BTreeMap<String, u32>,
+}
+
+fn write_filters<S: Serializer>(filters: &[Filter], serializer: S) -> Result<S::Ok, S::Error> {
+    serde_json::from_str::<Value>(&vql::write(filters)).unwrap_or_default().serialize(serializer)
+}
+
+fn read_filters<'de, D: Deserializer<'de>>(filters: D) -> Result<Vec<Filter>, D::Error> {
+    read_filters_of("vql", filters)
+}
+
+fn read_disabled_filters<'de, D: Deserializer<'de>>(filters: D) -> Result<Vec<Filter>, D::Error> {
+    read_filters_of("disabled_vql", filters)
+}
+
+fn read_filters_of<'de, D: Deserializer<'de>>(
+    field: &str,
+    filters: D,
+) -> Result<Vec<Filter>, D::Error> {
+    let filters = Value::deserialize(filters)?.to_string();
+    vql::read_lenient(&filters).map_err(|error| D::Error::custom(format!("`{field}`: {error}")))
+}
+
+fn read_name<'de, D: Deserializer<'de>>(name: D) -> Result<SafeText, D::Error> {
+    let name = SafeText::deserialize(name)?;
+    if name.is_empty() { Err(D::Error::custom("`name` is empty")) } else { Ok(name) }
+}
+
+/// Writes a path that need not be Unicode.
+fn write_path<'a, S: Serializer>(
+    path: impl Into<Option<&'a PathBuf>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    path.into().map(|path| path.to_string_lossy()).serialize(serializer)
+}
+
+/// A past search with the fields of its file.
+#[derive(Serialize, Deserialize)]
+struct StoredEntry(#[serde(with = "EntryFields")] HistoryEntry);
+
+#[derive(Serialize, Deserialize)]
+struct StoredView(#[serde(with = "ViewFields")] SavedView);
+
+#[derive(Serialize, Deserialize)]
+struct StoredSession(#[serde(with = "SessionFields")] SavedSession);
+
+const HISTORY: ListFile = ListFile { schema: "tessera.history/1", list: "searches", row: "search" };
+const VIEWS: ListFile = ListFile { schema: "tessera.views/1", list: "views", row: "view" };
+const SESSION: ListFile = ListFile { schema: "tessera.session/1", list: "tabs", row: "tab" };
+
+pub(super) fn write_history(searches: &[HistoryEntry]) -> Value {
+    HISTORY.write(searches.iter().cloned().map(StoredEntry))
+}
+
+pub(super) fn read_history(document: &Value) -> Result<Vec<HistoryEntry>, String> {
+    HISTORY.read(document, |StoredEntry(entry)| entry)
+}
+
+pub fn write_views(views: &[SavedView]) -> Value {
+    VIEWS.write(views.iter().cloned().map(StoredView))
+}
+
+/// An unreadable view is an error: it would be lost by the next save.
+pub(super) fn read_views(document: &Value) -> Result<Vec<SavedView>, String> {
+    VIEWS.read(document, |StoredView(view)| view)
+}
+
+pub(super) fn write_session(session: &SavedSession) -> Value {
+    let mut document = SESSION.write(session.tabs.iter().cloned().map(StoredEntry));
+    if let (Some(document), Value::Object(fields)) =
+        (document.as_object_mut(), json!(StoredSession(session.clone())))
+    {
+        document.extend(fields);
+    }
+    document
+}
+
+pub(super) fn read_session(document: &Value) -> Result<SavedSession, String> {
+    let tabs = SESSION.read(document, |StoredEntry(entry)| entry)?;
+    let StoredSession(session) =
+        StoredSession::deserialize(document).map_err(|error| error.to_string())?;
+    Ok(SavedSession { tabs, ..session })
+}
