@@ -215,8 +215,8 @@ pub(super) fn parse_selection(dataset: DatasetId, document: &Value) -> Result<Se
     if let Some(other) = dataset_of(document)?.filter(|other| *other != dataset) {
         return Err(format!("it belongs to dataset {other}"));
     }
-    let items = &document["media_selection"];
-    if items.as_array().is_some_and(Vec::is_empty) {
+    let items = document.get("media_selection").or_else(|| document.get("items"));
+    if items.and_then(Value::as_array).is_some_and(Vec::is_empty) {
         return Ok(Selection::default());
     }
     let body = json!({ "media_selection": items }).to_string();
@@ -256,7 +256,8 @@ fn media_entry(id: MediaId, details: &mut DetailsById) -> (usize, SelectionEntry
 }
 
 pub(super) fn dataset_of(document: &Value) -> Result<Option<DatasetId>, String> {
-    let id = &document["_dataset_id"];
+    let id = document.get("_dataset_id").or_else(|| document.get("dataset_id"));
+    let id = id.unwrap_or(&Value::Null);
     Option::deserialize(id).map_err(|_| format!("{id} is not a dataset ID"))
 }
 

@@ -204,9 +204,9 @@ fn a_selection_written_by_hand_is_accepted() {
     let read = read_selection(&document.to_string(), dataset).unwrap();
     assert_eq!(read.items(), selection_of_two().items());
     assert_eq!(read.totals().uncounted, 1, "the size of the cluster is unknown");
-    document["_dataset_id"] = json!(dataset);
-    assert_eq!(read_selection(&document.to_string(), dataset), Ok(read));
-    assert!(read_selection(&document.to_string(), DatasetId(Uuid::nil())).is_err());
+    let items = json!({ "dataset_id": dataset, "items": document["media_selection"] }).to_string();
+    assert_eq!(read_selection(&items, dataset), Ok(read));
+    assert!(read_selection(&items, DatasetId(Uuid::nil())).is_err());
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub struct AdditionRun<'a> {
 }
 
 const SUMMARY_COLUMNS: &[Column] = &[
-    Column::new("id", "id"),
+    Column::new("id", "dataset_id"),
     Column::new("name", "display_name"),
     Column::new("status", "status_new"),
     Column::new("files", "files"),
