@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Value, json};
 
-use crate::state::store::ListFile;
+use crate::state::state_folder::ListFile;
 use tessera_model::{
     DatasetId, EntityType, Filter, Granularity, HistoryEntry, Query, Region, ResultCount, SafeText,
     SavedSession, SavedView, Search, Timestamp,

@@ -151,9 +151,10 @@ fn parse(key: &StateKey, source: &str) -> Result<StateValue, String> {
         StateKey::Basket(dataset) => {
             StateValue::Basket(*dataset, selections::parse_selection(*dataset, &document)?)
         }
-        StateKey::Jobs => {
-            StateValue::Jobs { this_instance: JOBS.read(&document, |job| job)?, other_instances: Vec::new() }
-        }
+        StateKey::Jobs => StateValue::Jobs {
+            this_instance: JOBS.read(&document, |job| job)?,
+            other_instances: Vec::new(),
+        },
         StateKey::Views => StateValue::Views(searches::read_views(&document)?),
         StateKey::History => StateValue::History(searches::read_history(&document)?),
         StateKey::Session => StateValue::Session(searches::read_session(&document)?),
