@@ -94,8 +94,8 @@ def same_category(service, copies):
 
 
 def reciprocal_rank(service, copies):
-    """Returns the mean of 1 / rank of a stamp in the results for its description, and the number of stamps. A stamp that
-    is not listed counts as 0."""
+    """Returns the mean of 1 / rank of a stamp in the results for its description, and the number of stamps. A stamp
+    that is not listed counts as 0."""
     ranks = []
     for name, file in copies.items():
         if file.with_suffix(".txt").exists():

@@ -16,8 +16,8 @@ class WordPieces:
         self.ranks = {tuple(pair.split(" ")): rank for rank, pair in enumerate(model["merges"])}
 
     def ids_of(self, text):
-        """Returns the ids of a text's pieces. The neighbors that come first in the list of merges are joined, until no pair
-        of neighbors is in the list."""
+        """Returns the ids of a text's pieces. The neighbors that come first in the list of merges are joined, until no
+        pair of neighbors is in the list."""
         pieces = list(SPACE + text.lower().replace(" ", SPACE))
         while len(pieces) > 1:
             pairs = list(zip(pieces, pieces[1:]))
