@@ -1,4 +1,5 @@
-//! The state folder: values that outlive the program, a JSON file per [`tessera_model::StateKey`].
+//! The state folder: values that outlive the program, with a JSON file for each
+//! [`tessera_model::StateKey`].
 
 mod job_files;
 mod searches;

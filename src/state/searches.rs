@@ -1,5 +1,5 @@
-//! Past searches, saved views and the last session as JSON. The fields have the names of the API where it has them, and
-//! the filters are written as they are sent.
+//! Past searches, saved views and the last session as JSON. A field that the API has keeps the name of the API, and
+//! filters are written as they are sent.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -73,7 +73,7 @@ struct ViewFields {
 struct SessionFields {
     #[serde(rename = "dataset_id")]
     dataset: Option<DatasetId>,
-    /// Written and read one by one, so that an error names the tab.
+    /// The tabs are written and read one by one, so that an error names the tab.
     #[serde(skip)]
     tabs: Vec<HistoryEntry>,
     cursors: Vec<usize>,
@@ -107,7 +107,7 @@ fn read_name<'de, D: Deserializer<'de>>(name: D) -> Result<SafeText, D::Error> {
     if name.is_empty() { Err(D::Error::custom("`name` is empty")) } else { Ok(name) }
 }
 
-/// Writes a path that need not be Unicode.
+/// Writes a path, even if it is not valid Unicode.
 fn write_path<'a, S: Serializer>(
     path: impl Into<Option<&'a PathBuf>>,
     serializer: S,
@@ -115,7 +115,7 @@ fn write_path<'a, S: Serializer>(
     path.into().map(|path| path.to_string_lossy()).serialize(serializer)
 }
 
-/// A past search with the fields of its file.
+/// A past search, with the fields of its file.
 #[derive(Serialize, Deserialize)]
 struct StoredEntry(#[serde(with = "EntryFields")] HistoryEntry);
 
@@ -141,7 +141,7 @@ pub fn write_views(views: &[SavedView]) -> Value {
     VIEWS.write(views.iter().cloned().map(StoredView))
 }
 
-/// An unreadable view is an error: it would be lost by the next save.
+/// Reads the views. An unreadable view is an error, because the next save would lose it.
 pub(super) fn read_views(document: &Value) -> Result<Vec<SavedView>, String> {
     VIEWS.read(document, |StoredView(view)| view)
 }

@@ -1,6 +1,6 @@
-//! Selection files, at a path of the user or named in the state folder. The format is `tessera.selection/1`:
-//! the body of a selective export, with its dataset and, in fields that start with `_`, details for display.
-//! Those fields are optional, so that a file can be written by hand.
+//! Selection files, at a path that the user gives or under a name in the state folder. The format is
+//! `tessera.selection/1`: the body of a selective export with its dataset. Fields that start with `_` contain details
+//! for display. They are optional, so that a file can be written by hand.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ use tessera_wire::selection;
 const SCHEMA: &str = "tessera.selection/1";
 const SELECTIONS_DIR: &str = "selections";
 
-/// Saves a selection to a new file; never overwrites.
+/// Saves a selection to a new file. An existing file is never overwritten.
 pub fn save_selection(
     path: PathBuf,
     dataset: DatasetId,
@@ -55,7 +55,7 @@ pub fn read_selection(source: &str, dataset: DatasetId) -> Result<Selection, Str
 }
 
 impl StateFolder {
-    /// `None` for an unknown name.
+    /// Returns the selection, or `None` if the name is unknown.
     pub fn load_named_selection(
         &self,
         name: &str,
@@ -65,7 +65,8 @@ impl StateFolder {
         path.exists().then(|| open_selection(&path, dataset)).transpose()
     }
 
-    /// The selection and its dataset, if the file names one. `None` for an unknown name.
+    /// Returns the selection, and its dataset if the file names one. Returns `None` if the name is
+    /// unknown.
     pub fn load_named_selection_of_any_dataset(
         &self,
         name: &str,
@@ -94,7 +95,7 @@ impl StateFolder {
         Ok(path)
     }
 
-    /// Sorted.
+    /// Lists the names of the saved selections, sorted.
     pub fn selection_names(&self) -> Result<Vec<String>, Failure> {
         let Some(folder) = self.dir.as_ref().map(|folder| folder.join(SELECTIONS_DIR)) else {
             return Ok(Vec::new());
@@ -110,7 +111,7 @@ impl StateFolder {
         Ok(names)
     }
 
-    /// Returns `false` if there was none.
+    /// Deletes a selection. Returns `false` if there was none.
     pub fn delete_named_selection(&self, name: &str) -> Result<bool, Failure> {
         let path = self.named_selection_path(name)?;
         let removed = tessera_files::if_exists(fs::remove_file(&path))
@@ -130,17 +131,17 @@ impl StateFolder {
     }
 }
 
-/// Details of an entry that are not sent.
+/// The details of an entry that are not sent.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct EntryDetails {
     name: Option<SafeText>,
     entity_type: EntityType,
     granularity: Granularity,
-    /// `None` for a cluster.
+    /// The media item. `None` if the entry is a cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     media_id: Option<MediaId>,
-    /// The cluster, or the one that the media item was seen in.
+    /// The cluster, or the cluster in which the media item was seen.
     cluster_id: Option<ClusterId>,
     #[serde(flatten)]
     cluster: Option<ClusterDetails>,
@@ -156,7 +157,8 @@ struct ClusterDetails {
     stale: bool,
 }
 
-/// Without the schema and the fields that start with `_`, the body of a selective export.
+/// Writes a selection. Without the schema and the fields that start with `_`, this is the body of a
+/// selective export.
 pub fn write_selection(dataset: DatasetId, selection: &Selection) -> Value {
     let totals = selection.totals();
     json!({
@@ -274,7 +276,7 @@ fn read_details(document: &Value) -> Result<DetailsById, String> {
     rows.filter_map(|row| read(row).transpose()).collect()
 }
 
-/// Entries without details come last.
+/// Removes and returns the details of an entry with its position. Entries without details come last.
 fn take_details(id: EntryId, details: &mut DetailsById) -> (usize, EntryDetails) {
     details.remove(&id).unwrap_or_else(|| (usize::MAX, EntryDetails::default()))
 }

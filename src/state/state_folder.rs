@@ -1,5 +1,5 @@
-//! The saved state of one deployment: a JSON file per value. Saved values are numbered, so that a late older
-//! value replaces no newer one.
+//! The saved state of one deployment, with a JSON file for each value. Saves are numbered, so that a late save of an
+//! older value does not replace a newer value.
 
 use std::{
     collections::HashMap,
@@ -17,7 +17,7 @@ use tessera_model::{
     StateValue,
 };
 
-/// Without a folder, nothing is saved.
+/// The saved state of a deployment. Without a folder, nothing is saved.
 #[derive(Debug, Default)]
 pub struct StateFolder {
     pub(super) dir: Option<PathBuf>,
@@ -30,7 +30,7 @@ impl StateFolder {
         Self { dir: Some(folder), ..Self::default() }
     }
 
-    /// Saves a value, unless one with a higher number was saved before.
+    /// Saves a value, unless a value with a higher number was saved before.
     pub fn save(&self, number: u64, entry: &StateValue) -> Result<(), Failure> {
         let Some(folder) = &self.dir else { return Ok(()) };
         let mut numbers = self.latest_numbers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,14 +62,14 @@ impl StateFolder {
         }
     }
 
-    /// The jobs of instances that have exited, and those of running instances.
+    /// Returns the jobs of instances that have exited, and the jobs of running instances.
     fn load_jobs(&self, folder: &Path) -> Result<StateValue, Failure> {
         let mut files = self.instance_files.lock().unwrap_or_else(PoisonError::into_inner);
         let others = files.adopt_orphaned(folder).map_err(file_failure(folder, "read"))?;
         let jobs = read_all_jobs(&others.orphaned).and_then(|this_instance| {
             Ok(StateValue::Jobs { this_instance, other_instances: read_all_jobs(&others.running)? })
         });
-        // Unreadable files stay in place.
+        // Unreadable files stay where they are.
         jobs.inspect_err(|_| files.release_adopted())
     }
 }
@@ -77,13 +77,13 @@ impl StateFolder {
 fn read_all_jobs(paths: &[PathBuf]) -> Result<Vec<JobRecord>, Failure> {
     let jobs: Result<Vec<_>, _> = paths.iter().map(|path| read_jobs(path)).collect();
     let mut jobs = jobs?.concat();
-    // A crash between writing and removing leaves a job in two files.
+    // A crash between writing and removing leaves a job in two files, so the job is kept only once.
     jobs.sort_by_key(|job| job.started_at);
     jobs.dedup_by_key(|job| job.started_at);
     Ok(jobs)
 }
 
-/// `None` for jobs, which have a file for each instance.
+/// Returns the file of a value, or `None` for jobs, which have a file for each instance.
 pub(super) fn file_name(key: &StateKey) -> Option<String> {
     match key {
         StateKey::Basket(dataset) => Some(format!("basket-{dataset}.json")),
@@ -94,7 +94,7 @@ pub(super) fn file_name(key: &StateKey) -> Option<String> {
     }
 }
 
-/// A file with a list. An error of one row names that row.
+/// A file with a list. If a row has an error, the error names the row.
 pub(super) struct ListFile {
     pub schema: &'static str,
     pub list: &'static str,
@@ -168,7 +168,7 @@ pub(super) fn read_jobs(path: &Path) -> Result<Vec<JobRecord>, Failure> {
     })
 }
 
-/// Makes failures of a file that cannot be `participle`.
+/// Creates failures that say that a file cannot be `participle`.
 pub(super) fn file_failure<E: fmt::Display>(
     path: &Path,
     participle: &str,

@@ -1,5 +1,4 @@
-//! Saved views: the input for the name of a view, the list of views, and how a view is saved, renamed, deleted and
-//! opened.
+//! Saved views: the input for the name of a view, the list of views, and saving, renaming, deleting and opening a view.
 
 use ratatui::layout::Rect;
 use tessera_model::{
@@ -109,7 +108,7 @@ impl ServiceData {
         self.views.value().map_or(&[], Vec::as_slice)
     }
 
-    /// Returns why no view can be saved. Saving a view before the saved views are loaded would lose them.
+    /// Returns why no view can be saved. Saving a view before the saved views are loaded would overwrite them.
     pub fn saved_views_unavailable(&self) -> Option<String> {
         match (self.views.value(), self.views.failure()) {
             (Some(_), _) => None,
@@ -155,7 +154,7 @@ pub fn needs_saved_views(app: &App) -> bool {
 pub(in crate::app) fn saved_views_loaded(app: &mut App, result: LoadedState) {
     let views = result.map(|value| match value {
         Some(StateValue::Views(views)) => views,
-        // Only views are stored under this key.
+        // No other state is stored under this key.
         _ => Vec::new(),
     });
     app.service_data.views.finish(app.outbox.now, views);

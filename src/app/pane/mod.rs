@@ -1,5 +1,6 @@
 //! The panes: which pane has the focus, how the panes are arranged and drawn, and how a cursor moves in a list. The
-//! files of this folder have the state of the panes. They store ids and positions, never copies of what the service has sent.
+//! files of this folder have the state of the panes. They store ids and positions, never copies of what the service has
+//! sent.
 
 mod datasets;
 mod query;
