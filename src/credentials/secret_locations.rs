@@ -1,4 +1,4 @@
-//! Where secrets are: the keyring, or a file if the keyring does not work.
+//! Finds, stores and removes secrets in the keyring, or in a file if the keyring does not work.
 
 use std::path::Path;
 
