@@ -1,4 +1,4 @@
-//! Builds command lines that are shown for copying. They are never run here.
+//! Builds command lines that are shown for copying and never run here.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The entry point: parses the command line and runs a command or the interface.
+//! Parses the command line, and runs a command or the interface.
 
 use std::process;
 

@@ -1,6 +1,6 @@
-//! Text that is safe to print and to paste. No other text reaches standard output, standard error
-//! or the clipboard, because almost every text contains names, details and file names that come
-//! from outside.
+//! Defines text that is safe to print and to paste. No other text reaches standard output, standard
+//! error or the clipboard, because almost every text contains names, details and file names that
+//! come from outside.
 
 use std::fmt::{self, Display};
 

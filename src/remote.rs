@@ -1,4 +1,4 @@
-//! A value that comes from the service: the last good value, its age, and the last failure.
+//! Defines a value that comes from the service: the last good value, its age, and the last failure.
 
 use std::time::Duration;
 

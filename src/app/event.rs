@@ -1,5 +1,5 @@
-//! Everything that can happen to the program. Two runs differ only by their events, because every
-//! input enters here.
+//! Defines everything that can happen to the program. Two runs differ only by their events, because
+//! every input enters here. Come here to add a kind of input.
 
 use crate::{
     input::{Action, Chord},

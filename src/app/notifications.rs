@@ -1,5 +1,5 @@
-//! Notifications, and the log of requests. Notifications expire, except for errors. Both are bounded, so that a day of
-//! polling does not let them grow.
+//! Keeps the notifications and the log of requests. Notifications expire, except for errors. Both lists are bounded, so
+//! that a day of polling does not let them grow.
 
 use std::{collections::VecDeque, time::Duration};
 

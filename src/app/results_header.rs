@@ -1,5 +1,5 @@
-//! The lines above the tiles. They show what the program waits for or what has failed, or what ranks the results, with
-//! the legend of the scores.
+//! Computes the lines above the tiles, which say what the program waits for, what has failed, or what ranks the
+//! results, with the legend of the scores.
 
 use ratatui::layout::Rect;
 use tessera_model::{Query, text::format_duration};

@@ -1,4 +1,4 @@
-//! What is fixed when the program starts: values from settings, command line and terminal.
+//! Defines what is fixed when the program starts: values from settings, command line and terminal.
 
 use std::path::PathBuf;
 

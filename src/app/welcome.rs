@@ -1,5 +1,5 @@
-//! The first run: the user chooses what to open, enters its address, tests the connection, and
-//! creates a profile. Nothing is saved if the connection test fails or if the user quits.
+//! Guides the user through the first run: choosing what to open, entering its address, testing the connection, and
+//! creating a profile. Nothing is saved if the connection test fails or if the user quits.
 
 use std::{fmt, path::Path};
 

@@ -1,5 +1,5 @@
-//! Defines the commands and options of the program for `clap`, and dispatches the commands that need no interface. A
-//! new command is added here.
+//! Defines the commands and options of the program for `clap`, and dispatches the commands that need no interface. Come
+//! here to add a command.
 
 use std::{ffi::OsString, path::PathBuf, pin::pin, time::Duration};
 

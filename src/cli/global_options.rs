@@ -1,5 +1,5 @@
-//! The options of every command. No option takes a secret, because other users can read a command
-//! line.
+//! Defines the options of every command. No option takes a secret, because other users can read a
+//! command line.
 
 use std::{path::PathBuf, time::Duration};
 

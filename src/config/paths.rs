@@ -1,5 +1,5 @@
-//! The paths of this user's files: settings, secrets, keys, themes, state, caches, and the local
-//! index.
+//! Finds the paths of this user's files: settings, secrets, keys, themes, state, caches, and the
+//! local index.
 
 use std::{
     fmt, fs, io,

@@ -1,4 +1,5 @@
-//! Profiles: named deployments in the user's settings file. A profile contains no secrets.
+//! Defines profiles, which are named deployments in the user's settings file. A profile contains no
+//! secrets.
 
 use std::{
     path::{Path, PathBuf},

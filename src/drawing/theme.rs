@@ -1,5 +1,5 @@
-//! Themes: the styles of all roles. Ordinary text keeps the terminal's colors, and every meaning that a color carries
-//! is also shown without the color.
+//! Reads themes, which have the styles of all roles. Ordinary text keeps the terminal's colors, and every meaning that
+//! a color carries is also shown without the color.
 
 use std::{collections::BTreeMap, path::Path};
 

@@ -1,4 +1,5 @@
-//! Every action of the interface: its name in the key file, its hint, its help text and its group.
+//! Lists every action of the interface: its name in the key file, its hint, its help text and its group. Come here to
+//! add an action.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ActionGroup {

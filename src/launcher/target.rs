@@ -1,4 +1,4 @@
-//! What the launcher opens. The command line, a profile or the welcome screen chooses it.
+//! Defines what the launcher opens. The command line, a profile or the welcome screen chooses it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The options of the event loop, and the graphics protocol that the user has confirmed for each terminal.
+//! Builds the options of the event loop, and loads the graphics protocol that the user has confirmed for each terminal.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 

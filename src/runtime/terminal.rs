@@ -1,4 +1,4 @@
-//! The terminal, which is entered once and restored once.
+//! Enters the terminal once and restores it once.
 //!
 //! One restore function serves the normal exit, the panic hook and the signals. It only writes to
 //! the terminal, so it works on any thread, and even when the terminal is half gone.

@@ -1,4 +1,4 @@
-//! The event loop of the welcome screen, which runs while there is no deployment.
+//! Runs the event loop of the welcome screen, while there is no deployment.
 
 use std::{future::Future, io, path::PathBuf, pin::Pin};
 

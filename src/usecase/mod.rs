@@ -1,5 +1,5 @@
-//! What the commands and the interface both do with profiles and their logins. Nothing here needs a terminal or a
-//! command line: the caller asks the user and presents the outcome.
+//! Does what the commands and the interface share with profiles and their logins. Nothing here needs a terminal or a
+//! command line, because the caller asks the user and presents the outcome.
 
 mod create_profile;
 mod import_key_pair;

@@ -1,4 +1,4 @@
-//! A draft of filters as a form and as JSON, and the keys that edit it.
+//! Keeps a draft of filters as a form and as JSON, and handles the keys that edit it.
 
 use tessera_model::{Filter, vql::MAX_FILTERS};
 use tessera_wire::vql::{self, VqlError};

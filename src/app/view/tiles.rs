@@ -1,5 +1,5 @@
-//! The tiles of the results, their cursor, and the frames of a video. The cursor follows its cluster through every
-//! change. The frames are ordered by time across the clusters of the page.
+//! Computes the tiles of the results, moves their cursor, and finds the frames of a video. The cursor follows its
+//! cluster through every change. Frames are ordered by time across the clusters of the page.
 
 use tessera_model::{Cluster, ClusterId, MediaId, Page, Preview};
 
