@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tessera_client::trace::Trace;
+use tessera_client::Trace;
 use tessera_model::{Failure, FailureKind};
 use tokio::{sync::mpsc, time::timeout};
 

@@ -10,7 +10,7 @@ use crate::{
     config,
     state::StateFolder,
 };
-use tessera_client::{Client, DryRun, DryRunRequest, Endpoint, RequestRecorder, trace::Trace};
+use tessera_client::{Client, DryRun, DryRunRequest, Endpoint, RequestRecorder, Trace};
 use tessera_model::{
     Dataset, DatasetId, JobRecord, Operation, Permission, RequestOutcome, ShellCommand, Status,
 };

@@ -21,7 +21,7 @@ use crate::{
     config::{Settings, Sources, is_storage_uri},
     printable_text::PrintableText,
 };
-use tessera_client::{DryRunRequest, trace::Trace};
+use tessera_client::{DryRunRequest, Trace};
 use tessera_model::SafeText;
 use tessera_picture::Protocol;
 

@@ -24,7 +24,7 @@ use tessera::{
     usecase::{KeyPairOwner, open_secrets},
     worker::{self, DiskCacheOptions, WorkerOptions},
 };
-use tessera_client::{Client, trace::Trace};
+use tessera_client::{Client, Trace};
 use tessera_model::{DatasetId, SafeText, SavedSession};
 
 const DEFAULT_SAMPLE_IMAGES: u32 = 240;

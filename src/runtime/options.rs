@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use clap::ValueEnum as _;
-use tessera_client::trace::Trace;
+use tessera_client::Trace;
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
 

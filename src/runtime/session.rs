@@ -4,10 +4,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tessera_client::{
-    RequestRecorder,
-    trace::{Trace, micros},
-};
+use tessera_client::{RequestRecorder, Trace, micros};
 use tokio::{sync::mpsc, time::timeout};
 
 use crate::{

@@ -10,11 +10,12 @@ use serde_json::Value;
 use crate::{
     auth::{AuthHeader, AuthProvider},
     curl::DryRun,
+    errors::AttemptError,
     picture_key::PictureKey,
     query_image::QueryImageUpload,
-    recorder::RequestRecorder,
-    request::{ApiRequest, RequestBody},
-    response::{ApiResponse, FieldWarnings},
+    recorder::{Attempt, RequestRecorder},
+    request::{ApiRequest, RawBody, RawRequest, RequestBody},
+    response::{ApiResponse, FieldWarnings, RawResponse},
     retry::{ClientPolicy, RetryEngine},
     service_config::{AuthMethod, Credentials, ServiceConfig, TextSearchPath},
     transport::Transport,
@@ -314,6 +315,38 @@ impl Client {
         let url = self.transport.resolve(link)?;
         let (service, api_key) = (self.service(), self.transport.auth.api_key());
         Ok(PictureKey::new(service.base_url(), service.auth(), api_key.as_deref(), &url))
+    }
+
+    /// Sends a request whose path and body the user wrote, once.
+    pub async fn send_raw(&self, request: RawRequest) -> Result<RawResponse, Failure> {
+        let mut url = self.service().base_url().resolve_path(&request.path)?;
+        if !request.parameters.is_empty() {
+            url.query_pairs_mut().extend_pairs(&request.parameters);
+        }
+        let body = match request.body {
+            RawBody::Get => RequestBody::Get,
+            RawBody::Post => RequestBody::Post,
+            RawBody::Json(body) => RequestBody::Json(body),
+            RawBody::Form(parts) => RequestBody::Form(parts),
+        };
+        let request = ApiRequest::new(Endpoint::Raw, url, body);
+        let attempt = Attempt::new(&request, 1);
+        let error = match self.transport.fetch_once(&request).await {
+            Ok(reply) => {
+                let record = || attempt.succeeded(reply.status(), reply.bytes());
+                self.transport.recorder.notify(record);
+                return Ok(reply.into_raw());
+            }
+            Err(error) => error,
+        };
+        self.transport.recorder.notify(|| attempt.failed(&error, None));
+        let AttemptError::Rejected(rejection) = error else {
+            return Err(self.transport.explain(&request, error));
+        };
+        let (status, headers, body) =
+            (rejection.status, rejection.headers.clone(), rejection.body.clone());
+        let failure = self.transport.explain(&request, AttemptError::Rejected(rejection));
+        Ok(RawResponse::new(status, &headers, body, Some(failure)))
     }
 
     pub fn curl_dataset(&self, id: DatasetId) -> ShellCommand {

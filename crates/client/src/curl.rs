@@ -4,13 +4,15 @@
 use std::{
     ffi::OsStr,
     os::unix::ffi::OsStrExt as _,
-    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use reqwest::header::{COOKIE, HeaderName};
 
-use crate::request::{ApiRequest, RawPart, RequestBody};
+use crate::{
+    multipart::FormField,
+    request::{ApiRequest, RawPart, RequestBody},
+};
 use tessera_model::{Failure, ShellCommand};
 use tessera_wire::endpoints::Endpoint;
 
@@ -33,46 +35,38 @@ impl ApiRequest {
             // The bytes sent are an upright copy under a generated name.
             RequestBody::Image(image) => curl.option("-F", format!("file=@{}", image.name())),
             RequestBody::Form(parts) => {
-                parts.iter().map(RawPart::form_field).fold(curl, FormField::add_to)
+                parts.iter().map(RawPart::form_field).fold(curl, add_form_field)
             }
-            RequestBody::Media(media) => media.form_fields().fold(curl, FormField::add_to),
+            RequestBody::Media(media) => media.form_fields().fold(curl, add_form_field),
         };
         curl.word(self.url.as_str())
     }
 }
 
-pub(super) enum FormField {
-    Text(String),
-    /// The name of the field, and the path of the file.
-    File(String, PathBuf),
-}
-
-impl FormField {
-    /// Appends the field as an option.
-    pub(super) fn add_to(curl: ShellCommand, field: Self) -> ShellCommand {
-        match field {
-            // `-F` would read a file, or options after a semicolon.
-            Self::Text(text) if text.contains(['@', '<', ';']) => {
-                curl.option("--form-string", text)
-            }
-            Self::Text(text) => curl.option("-F", text),
-            Self::File(name, path) => {
-                let path = path.as_os_str().as_bytes();
-                let mut field = format!("{name}=@").into_bytes();
-                if path.iter().any(|byte| b",;\"\\".contains(byte)) {
-                    field.push(b'"');
-                    for byte in path {
-                        if b"\"\\".contains(byte) {
-                            field.push(b'\\');
-                        }
-                        field.push(*byte);
+/// Appends a field of a form as an option.
+fn add_form_field(curl: ShellCommand, field: FormField) -> ShellCommand {
+    match field {
+        // `-F` would read a file, or options after a semicolon.
+        FormField::Text(text) if text.contains(['@', '<', ';']) => {
+            curl.option("--form-string", text)
+        }
+        FormField::Text(text) => curl.option("-F", text),
+        FormField::File { field: name, path } => {
+            let path = path.as_os_str().as_bytes();
+            let mut field = format!("{name}=@").into_bytes();
+            if path.iter().any(|byte| b",;\"\\".contains(byte)) {
+                field.push(b'"');
+                for byte in path {
+                    if b"\"\\".contains(byte) {
+                        field.push(b'\\');
                     }
-                    field.push(b'"');
-                } else {
-                    field.extend(path);
+                    field.push(*byte);
                 }
-                curl.option("-F", OsStr::from_bytes(&field))
+                field.push(b'"');
+            } else {
+                field.extend(path);
             }
+            curl.option("-F", OsStr::from_bytes(&field))
         }
     }
 }

@@ -14,6 +14,7 @@ mod download;
 mod errors;
 mod extract;
 mod inspect;
+mod media_form;
 mod metadata_rows;
 mod multipart;
 mod part_file;
@@ -26,7 +27,6 @@ mod request;
 mod response;
 mod retry;
 mod service_config;
-pub mod trace;
 mod transport;
 
 pub use client::Client;
@@ -38,8 +38,9 @@ pub use part_file::{ExistingFile, check_folder, check_target};
 pub use picture_key::PictureKey;
 pub use preflight::{files_to_send, preflight};
 pub use query_image::QueryImageUpload;
-pub use recorder::RequestRecorder;
-pub use request::{RawBody, RawPart, RawRequest, RawResponse};
+pub use recorder::{RequestRecorder, Trace, micros};
+pub use request::{RawBody, RawPart, RawRequest};
+pub use response::RawResponse;
 pub use retry::ClientPolicy;
 pub use service_config::{
     ApiPrefix, AuthMethod, BaseUrl, CertificateAuthorities, Credentials, SecretReloader,

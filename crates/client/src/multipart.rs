@@ -2,7 +2,7 @@
 //!
 //! `reqwest`'s own form nests one stream per part, which overflows the stack with 100,000 files.
 
-use std::io;
+use std::{io, path::PathBuf};
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -23,6 +23,16 @@ pub(super) struct PartHeader<'a> {
     pub field: &'a str,
     /// The escaped file name and its media type; `None` for a short text.
     pub file: Option<(&'a str, &'a str)>,
+}
+
+/// A field with what it contains, before it is encoded.
+pub(super) enum FormField {
+    /// `name=text`
+    Text(String),
+    File {
+        field: String,
+        path: PathBuf,
+    },
 }
 
 pub(super) const OCTET_STREAM: &str = "application/octet-stream";

@@ -5,13 +5,16 @@ use std::path::Path;
 use bytes::Bytes;
 use tessera_model::{Failure, SafeText};
 use tessera_picture::{PictureFormat, to_common_jpeg};
+use tessera_wire::explore::FILE_FIELD;
 use tokio::io::AsyncReadExt as _;
+
+use crate::multipart::{self, MultipartBody, PartHeader};
 
 /// Can be sent any number of times.
 #[derive(Clone, Debug)]
 pub struct QueryImageUpload {
     pub(super) bytes: Bytes,
-    pub(super) format: PictureFormat,
+    format: PictureFormat,
     /// Whether it was decoded locally, so that a bounding box can be trusted.
     pub(super) is_decodable: bool,
 }
@@ -72,6 +75,15 @@ impl QueryImageUpload {
     /// A generated file name.
     pub(super) fn name(&self) -> String {
         format!("query.{}", self.format.extension())
+    }
+
+    /// The form of a query image. Name and type are generated: a file name could break out of the
+    /// part header.
+    pub(super) fn multipart_body(&self) -> MultipartBody {
+        let name = self.name();
+        let file = Some((name.as_str(), self.format.media_type()));
+        let head = PartHeader { field: FILE_FIELD, file };
+        multipart::in_memory([(head, self.bytes.clone())])
     }
 
     /// The upright size in pixels (width, height), if it can be decoded locally.

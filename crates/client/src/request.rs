@@ -6,17 +6,12 @@ use bytes::Bytes;
 use reqwest::{Url, header::HeaderMap};
 
 use crate::{
-    add_media::MediaForm,
-    client::Client,
-    curl::FormField,
-    errors::AttemptError,
-    multipart::{self, MultipartBody, OCTET_STREAM, PartHeader, escape_file_name},
+    media_form::MediaForm,
+    multipart::{self, FormField, MultipartBody, OCTET_STREAM, PartHeader, escape_file_name},
     query_image::QueryImageUpload,
-    recorder::Attempt,
-    response::ResponseParts,
 };
-use tessera_model::{Failure, FailureKind, SafeText};
-use tessera_wire::{endpoints::Endpoint, explore::FILE_FIELD};
+use tessera_model::SafeText;
+use tessera_wire::endpoints::Endpoint;
 
 const MAX_JSON_BYTES: usize = 32 << 20;
 pub(super) const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
@@ -54,7 +49,7 @@ pub struct RawPart {
 impl RawPart {
     pub(super) fn form_field(&self) -> FormField {
         if let Some(file) = &self.file {
-            return FormField::File(self.name.clone(), file.into());
+            return FormField::File { field: self.name.clone(), path: file.into() };
         }
         let value = String::from_utf8_lossy(&self.content);
         FormField::Text(format!("{}={value}", self.name))
@@ -107,26 +102,6 @@ impl ApiRequest {
     pub(super) fn origin(&self) -> String {
         self.url.origin().ascii_serialization()
     }
-
-    pub(super) fn response_too_large(&self) -> AttemptError {
-        let sentence = format!(
-            "cannot {}: the response is larger than {} MiB",
-            self.endpoint.retry_rule().purpose,
-            self.max_bytes >> 20
-        );
-        AttemptError::Fatal(Failure::new(FailureKind::Unexpected, sentence))
-    }
-}
-
-impl QueryImageUpload {
-    /// The form of a query image. Name and type are generated: a file name could break out of the
-    /// part header.
-    pub(super) fn multipart_body(&self) -> MultipartBody {
-        let name = self.name();
-        let file = Some((name.as_str(), self.format.media_type()));
-        let head = PartHeader { field: FILE_FIELD, file };
-        multipart::in_memory([(head, self.bytes.clone())])
-    }
 }
 
 /// Encodes the form. Names are escaped so that they cannot break out of a part header.
@@ -158,59 +133,4 @@ pub enum RawBody {
     Post,
     Json(Bytes),
     Form(Vec<RawPart>),
-}
-
-#[derive(Clone, Debug)]
-pub struct RawResponse {
-    pub status: u16,
-    /// Lower-case names and values as text.
-    pub headers: Vec<(String, String)>,
-    /// Decoded bytes; of an error response, the first 64 KiB.
-    pub body: Bytes,
-    /// The failure, which a body can report under a status of success, too.
-    pub failure: Option<Failure>,
-}
-
-impl Client {
-    pub async fn send_raw(&self, request: RawRequest) -> Result<RawResponse, Failure> {
-        let mut url: Url = self.service().base_url().resolve_path(&request.path)?;
-        if !request.parameters.is_empty() {
-            url.query_pairs_mut().extend_pairs(&request.parameters);
-        }
-        let payload = match request.body {
-            RawBody::Get => RequestBody::Get,
-            RawBody::Post => RequestBody::Post,
-            RawBody::Json(body) => RequestBody::Json(body),
-            RawBody::Form(parts) => RequestBody::Form(parts),
-        };
-        let request = ApiRequest::new(Endpoint::Raw, url, payload);
-        let attempt = Attempt::new(&request, 1);
-        let error = match self.transport.fetch_once(&request).await {
-            Ok(reply) => {
-                let record = || attempt.succeeded(reply.status(), reply.bytes());
-                self.transport.recorder.notify(record);
-                return Ok(reply.into_parts().into());
-            }
-            Err(error) => error,
-        };
-        self.transport.recorder.notify(|| attempt.failed(&error, None));
-        let AttemptError::Rejected(rejection) = error else {
-            return Err(self.transport.explain(&request, error));
-        };
-        let (status, headers, body) =
-            (rejection.status, rejection.headers.clone(), rejection.body.clone());
-        let failure = Some(self.transport.explain(&request, AttemptError::Rejected(rejection)));
-        Ok(ResponseParts { status, headers, body, failure }.into())
-    }
-}
-
-impl From<ResponseParts> for RawResponse {
-    fn from(ResponseParts { status, headers, body, failure }: ResponseParts) -> Self {
-        let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
-        let headers = headers
-            .iter()
-            .map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes())))
-            .collect();
-        Self { status: status.as_u16(), headers, body, failure }
-    }
 }

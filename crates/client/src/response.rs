@@ -8,7 +8,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use reqwest::{StatusCode, header::HeaderMap};
+use reqwest::{
+    StatusCode,
+    header::{HeaderMap, HeaderName, HeaderValue},
+};
 use serde_json::Value;
 
 use crate::request::{ApiRequest, MAX_ERROR_BODY_BYTES};
@@ -38,12 +41,35 @@ pub(super) struct ApiResponse {
     body: Bytes,
 }
 
-/// The parts of a response whose body nothing has to confirm.
-pub(super) struct ResponseParts {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
+/// A response to a request that the user wrote, whose body nothing has to confirm.
+#[derive(Clone, Debug)]
+pub struct RawResponse {
+    pub status: u16,
+    /// Lower-case names and values as text.
+    pub headers: Vec<(String, String)>,
+    /// Decoded bytes; of an error response, the first 64 KiB.
     pub body: Bytes,
+    /// The failure, which a body can report under a status of success, too.
     pub failure: Option<Failure>,
+}
+
+impl RawResponse {
+    pub(super) fn new(
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: Bytes,
+        failure: Option<Failure>,
+    ) -> Self {
+        let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+        let header =
+            |(name, value): (&HeaderName, &HeaderValue)| (name.to_string(), text(value.as_bytes()));
+        Self {
+            status: status.as_u16(),
+            headers: headers.iter().map(header).collect(),
+            body,
+            failure,
+        }
+    }
 }
 
 impl ApiResponse {
@@ -107,11 +133,9 @@ impl ApiResponse {
         self.body
     }
 
-    /// Everything, for a request that the user wrote.
-    pub(super) fn into_parts(self) -> ResponseParts {
+    pub(super) fn into_raw(self) -> RawResponse {
         let failure = self.parse().ok().and_then(|value| self.reported_error(&value));
-        let Self { status, headers, body, .. } = self;
-        ResponseParts { status, headers, body, failure }
+        RawResponse::new(self.status, &self.headers, self.body, failure)
     }
 
     /// Whether the service has accepted a query image that it has not registered yet.

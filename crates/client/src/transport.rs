@@ -154,7 +154,7 @@ impl Transport {
             let body = body
                 .collect(request.max_bytes)
                 .await?
-                .ok_or_else(|| request.response_too_large())?;
+                .ok_or_else(|| response_too_large(request))?;
             Ok(ApiResponse::new(request, status, headers, media_type, body))
         };
         let late = |_| AttemptError::NoResponse("the response took too long".to_owned());
@@ -251,6 +251,15 @@ impl Transport {
 fn post_form(client: &reqwest::Client, url: Url, form: MultipartBody) -> reqwest::RequestBuilder {
     let request = client.post(url).header(CONTENT_TYPE, form.content_type);
     request.header(CONTENT_LENGTH, form.length).body(form.body)
+}
+
+fn response_too_large(request: &ApiRequest) -> AttemptError {
+    let sentence = format!(
+        "cannot {}: the response is larger than {} MiB",
+        request.endpoint.retry_rule().purpose,
+        request.max_bytes >> 20
+    );
+    AttemptError::Fatal(Failure::new(FailureKind::Unexpected, sentence))
 }
 
 fn media_type(response: &Response) -> SafeText {

@@ -10,7 +10,7 @@ use std::{
 use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
-use super::{create_private_dir_durably, if_exists};
+use super::{create_private_dir_durably, if_exists, parent_dir, sync_dir};
 
 /// The prefix of the names of unfinished files, which a crash can leave behind.
 pub const TEMPORARY_PREFIX: &str = ".new-";
@@ -62,16 +62,6 @@ fn persist_durably(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
     temporary.as_file().sync_all()?;
     temporary.persist(path)?;
     sync_dir(parent_dir(path))
-}
-
-/// Returns the folder of a file, which is the current folder for a bare file name.
-pub fn parent_dir(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Makes the names in a folder durable, so that creations, renames and removals in it survive a power cut.
-pub fn sync_dir(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
 }
 
 /// Makes the files below a folder durable, including their names.
@@ -150,11 +140,5 @@ mod tests {
         let refused = write_new_file(&path, "second").unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_to_string(&path).unwrap(), "first");
-    }
-
-    #[test]
-    fn the_folder_of_a_bare_name_is_the_current_one() {
-        assert_eq!(parent_dir(Path::new("file")), Path::new("."));
-        assert_eq!(parent_dir(Path::new("a/file")), Path::new("a"));
     }
 }

@@ -7,8 +7,7 @@ mod rotating_file;
 pub mod staging;
 
 pub use atomic_write::{
-    TEMPORARY_PREFIX, parent_dir, sync_dir, sync_tree, write_atomically, write_durably,
-    write_new_file, write_user_file,
+    TEMPORARY_PREFIX, sync_tree, write_atomically, write_durably, write_new_file, write_user_file,
 };
 pub use private::{
     close_to_others, create_private_dir, create_private_dir_durably, ensure_own_private_dir,
@@ -16,12 +15,33 @@ pub use private::{
 };
 pub use rotating_file::RotatingFile;
 
-use std::io;
+use std::{fs::File, io, path::Path};
 
 /// Turns the error for a missing file into `None`.
 pub fn if_exists<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         other => other.map(Some),
+    }
+}
+
+/// Returns the folder of a file, which is the current folder for a bare file name.
+pub fn parent_dir(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes the names in a folder durable, so that creations, renames and removals in it survive a power cut.
+pub fn sync_dir(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_a_bare_name_is_the_current_one() {
+        assert_eq!(parent_dir(Path::new("file")), Path::new("."));
+        assert_eq!(parent_dir(Path::new("a/file")), Path::new("a"));
     }
 }

@@ -12,7 +12,10 @@ use moxcms::{
     TransferCharacteristics, Transform8BitExecutor, TransformOptions, curve_from_gamma,
 };
 
-use crate::{iso_boxes::number, tone_map::high_dynamic_range_to_srgb};
+use crate::{
+    iso_boxes::number,
+    tone_map::{HighDynamicRange, high_dynamic_range_to_srgb},
+};
 
 /// Colors whose conversion shows whether a profile differs visibly from sRGB.
 const PROBES: [[u8; 3]; 8] = [
@@ -44,7 +47,7 @@ pub enum SourceColors {
 impl SourceColors {
     /// Whether the conversion of a pixel depends on the rest of the picture.
     pub fn needs_whole_picture(&self) -> bool {
-        matches!(self, Self::Coded(coded) if coded.is_high_dynamic_range())
+        matches!(self, Self::Coded(coded) if coded.high_dynamic_range().is_some())
     }
 }
 
@@ -68,9 +71,9 @@ static RECENT: Mutex<Vec<(SourceColors, Option<Conversion>)>> = Mutex::new(Vec::
 /// changes nothing.
 pub fn to_srgb(picture: &mut RgbImage, colors: &SourceColors) {
     if let SourceColors::Coded(coded) = colors
-        && colors.needs_whole_picture()
+        && let Some(transfer) = coded.high_dynamic_range()
     {
-        return high_dynamic_range_to_srgb(picture, *coded);
+        return high_dynamic_range_to_srgb(picture, transfer, coded.profile().as_ref());
     }
     let Some(Conversion { from, transform }) = conversion(colors) else { return };
     let source = match from {
@@ -176,9 +179,6 @@ fn differs_visibly(transform: &Transform8BitExecutor) -> bool {
 
 /// The code of primaries, transfer characteristics or matrices that the file does not specify.
 pub const UNSPECIFIED: u64 = 2;
-/// The codes of perceptual quantization (SMPTE ST 2084) and hybrid log-gamma (ARIB STD-B67).
-pub const PERCEPTUAL_QUANTIZATION: u8 = 16;
-pub const HYBRID_LOG_GAMMA: u8 = 18;
 
 /// Colors that a file describes by numbers of ITU-T H.273, as AVIF, HEIC and PNG do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,8 +193,12 @@ impl CodedColors {
         Some(Self { primaries: number(primaries)?, transfer: number(transfer)? })
     }
 
-    pub fn is_high_dynamic_range(self) -> bool {
-        matches!(self.transfer, PERCEPTUAL_QUANTIZATION | HYBRID_LOG_GAMMA)
+    fn high_dynamic_range(self) -> Option<HighDynamicRange> {
+        match self.transfer {
+            16 => Some(HighDynamicRange::PerceptualQuantization),
+            18 => Some(HighDynamicRange::HybridLogGamma),
+            _ => None,
+        }
     }
 
     /// Returns the profile of these colors. Returns `None` if the primaries are reserved or unspecified, which means
@@ -346,5 +350,34 @@ mod tests {
         assert_eq!(colors(&[&gamma, &chunk(*b"sRGB", &[0]), &pixels], None), None);
         assert_eq!(colors(&[&chunk(*b"cICP", &[12]), &pixels, &gamma], None), None);
         assert_eq!(png_colors(b"a short file", None), None);
+    }
+
+    fn converted_light(transfer: u8, pixels: &[[u8; 3]]) -> Vec<[u8; 3]> {
+        let width = u32::try_from(pixels.len()).unwrap();
+        let mut picture = RgbImage::from_fn(width, 1, |x, _| Rgb(pixels[x as usize]));
+        to_srgb(&mut picture, &SourceColors::Coded(CodedColors { primaries: 9, transfer }));
+        picture.pixels().map(|pixel| pixel.0).collect()
+    }
+
+    fn is_near(found: &[[u8; 3]], expected: &[[u8; 3]]) -> bool {
+        let pairs = found.as_flattened().iter().zip(expected.as_flattened());
+        pairs.into_iter().all(|(one, other)| one.abs_diff(*other) <= 4)
+    }
+
+    #[test]
+    fn light_up_to_white_is_only_encoded() {
+        // By ITU-R BT.2408, white has the sample 0.58 in PQ and 0.75 in HLG, and a gray card of 26 cd/m² has 0.38 in
+        // both.
+        let quantized = converted_light(16, &[[147; 3], [96; 3], [0; 3]]);
+        assert!(is_near(&quantized, &[[251; 3], [100; 3], [0; 3]]), "{quantized:?}");
+        let logarithmic = converted_light(18, &[[190; 3], [97; 3], [0; 3]]);
+        assert!(is_near(&logarithmic, &[[252; 3], [100; 3], [0; 3]]), "{logarithmic:?}");
+    }
+
+    #[test]
+    fn brighter_light_keeps_its_order_and_hue() {
+        let found = converted_light(16, &[[100; 3], [150; 3], [200; 3], [200, 160, 120]]);
+        assert!(found[..3].is_sorted() && found[2] == [255; 3], "{found:?}");
+        assert!(found[3].is_sorted_by(|one, other| one > other), "{found:?}");
     }
 }

@@ -1,15 +1,16 @@
-//! Fits pictures into cells and encodes them for the terminal. The difference of two pictures is drawn as the first
-//! picture, dimmed and gray, with the differences in red.
+//! Fits pictures into cells and encodes them for the terminal, or as JPEG for other programs. The difference of two pictures is
+//! drawn as the first picture, dimmed and gray, with the differences in red.
 
 use std::sync::Arc;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use image::{Rgb, RgbImage};
+use jpeg_encoder::{ColorType, Encoder};
 
 use crate::{
-    decode::{Decoded, decode_for},
-    encode_jpeg::encode_jpeg,
+    decode::{Decoded, decode, decode_for, is_rotated},
     fit::{Canvas, Fit, Protocol},
+    format::PictureFormat,
     limits::DecodeError,
     resample::resize,
     sixel,
@@ -144,4 +145,52 @@ fn difference_color(Rgb(one): Rgb<u8>, Rgb(other): Rgb<u8>) -> Rgb<u8> {
         0..MIN_DIFFERENCE => Rgb([gray; 3]),
         largest => Rgb([MIN_RED.saturating_add(largest), gray / 2, gray / 2]),
     }
+}
+
+/// Returns the number of the nearest color in the 6x6x6 cube or the gray ramp of the 256-color palette.
+pub fn nearest_of_256(pixel: [u8; 3]) -> u8 {
+    const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    let level = |sample: u8| match sample {
+        0..48 => 0,
+        48..115 => 1,
+        _ => (sample - 35) / 40,
+    };
+    let levels = pixel.map(level);
+    let cube = levels.map(|level| CUBE[usize::from(level)]);
+    let mean = pixel.map(u16::from).iter().sum::<u16>() / 3;
+    let step = (mean.saturating_sub(3) / 10).min(23) as u8;
+    let gray = [8 + 10 * step; 3];
+    if squared_distance(pixel, gray) < squared_distance(pixel, cube) {
+        232 + step
+    } else {
+        16 + 36 * levels[0] + 6 * levels[1] + levels[2]
+    }
+}
+
+/// Returns the squared distance between two colors.
+pub fn squared_distance(a: [u8; 3], b: [u8; 3]) -> u32 {
+    a.into_iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
+}
+
+pub fn encode_jpeg(picture: &RgbImage, quality: u8) -> Result<Vec<u8>, DecodeError> {
+    let describe = |error: &dyn std::fmt::Display| DecodeError(format!("cannot encode: {error}"));
+    let side = |pixels: u32| u16::try_from(pixels).map_err(|error| describe(&error));
+    let (width, height) = (side(picture.width())?, side(picture.height())?);
+    let mut jpeg = Vec::new();
+    Encoder::new(&mut jpeg, quality)
+        .encode(picture, width, height, ColorType::Rgb)
+        .map_err(|error| describe(&error))?;
+    Ok(jpeg)
+}
+
+/// The quality is high, because features are computed from the result.
+const COMMON_QUALITY: u8 = 95;
+
+/// Returns the upright picture as a JPEG. In a program that ignores the orientation, bounding boxes would select the
+/// wrong part. Returns `None` if the picture is already upright and in a format that every program reads.
+pub fn to_common_jpeg(bytes: &[u8]) -> Result<Option<Vec<u8>>, DecodeError> {
+    if PictureFormat::detect(bytes).is_some_and(PictureFormat::is_common) && !is_rotated(bytes)? {
+        return Ok(None);
+    }
+    encode_jpeg(&decode(bytes, u32::MAX)?.pixels, COMMON_QUALITY).map(Some)
 }

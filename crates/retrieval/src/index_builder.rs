@@ -16,7 +16,7 @@ use tessera_store::{
 };
 
 use crate::{
-    caption_index::CaptionIndexBuilder,
+    caption_index_builder::CaptionIndexBuilder,
     dataset_index::{DatasetIndex, IndexVectors},
     member_columns::{MemberColumns, NO_VIDEO, NameTable},
     vector_source::{IndexLimits, VectorSink},

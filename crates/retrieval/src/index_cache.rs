@@ -16,8 +16,11 @@ use tessera_search::{similarity::VectorMemory, text::lsa::TextSpace};
 use tessera_store::{Store, StoreError, dataset::DatasetRecord, embedding, lock};
 
 use crate::{
-    RetrievalError, SearchQuery, dataset_index::DatasetIndex, index_folder,
-    ranking::ClusterRanking, vector_source::IndexLimits,
+    dataset_index::DatasetIndex,
+    index_folder,
+    ranking::ClusterRanking,
+    search_query::{RetrievalError, SearchQuery},
+    vector_source::IndexLimits,
 };
 
 /// An index, which is locked while it is loaded, so that it is loaded once.

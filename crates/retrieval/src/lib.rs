@@ -2,8 +2,9 @@
 //! (`dataset_index`), or in a search table of the database (`table_ranking`). Start at [`SearchContext::search`].
 
 mod caption_index;
+mod caption_index_builder;
+mod caption_postings;
 mod checked_file;
-mod copies;
 mod dataset_index;
 mod filter_mask;
 mod index_builder;
@@ -11,15 +12,19 @@ mod index_cache;
 mod index_folder;
 pub mod issues;
 mod member_columns;
-mod query_run;
 mod ranking;
 mod search;
+mod search_context;
+mod search_query;
 pub mod stored_pictures;
 mod table_ranking;
 mod vector_source;
 
-pub use caption_index::{CaptionIndex, CaptionIndexBuilder};
+pub use caption_index::CaptionIndex;
+pub use caption_index_builder::CaptionIndexBuilder;
 pub use dataset_index::tag_id;
 pub use index_cache::{CacheUsage, IndexCache};
 pub use index_folder::remove_outdated;
-pub use search::{RetrievalError, SearchContext, SearchQuery, SearchRanking};
+pub use search::SearchRanking;
+pub use search_context::SearchContext;
+pub use search_query::{RetrievalError, SearchQuery};

@@ -1,129 +1,26 @@
-//! Searches a dataset: `SearchContext` has what a search works with and resolves the parts of a query, and its `search`
-//! returns a `SearchRanking`, computed in memory (`query_run`) or by the database (`table_ranking`). Start here.
+//! Searches a dataset: `SearchContext::search` returns a `SearchRanking`, computed here on an index in memory, or by the
+//! database (`table_ranking`). Start here.
 
 use std::{io, sync::Arc};
 
-use tessera_encoder::Encoder;
 use tessera_model::{
-    Anchor, AnchorKind, EntityType, Filter, Granularity,
+    Anchor, Filter,
     vql::{Fraction, QueryText},
 };
-use tessera_search::{
-    member_search::{DistanceQuery, MemberVector, MergeRule, VectorQuery},
-    text::full_text_query::{FullTextQuery, SyntaxError, parse},
-};
+use tessera_search::member_search::DistanceQuery;
 use tessera_store::{
-    Store, StoreError, applied_model,
-    dataset::DatasetRecord,
-    picture_features::{self, PictureFeatures},
-    picture_table::StoredPicture,
-    query_image,
-    search_table::{ClusterMatch, SearchTableLimits, SelectedMember},
+    Store, StoreError,
+    search_table::{ClusterMatch, SelectedMember},
 };
 
 use crate::{
-    IndexCache,
-    query_run::rank_in_memory,
-    ranking::{COSINE_DISTANCE, ClusterRanking},
-    stored_pictures::StoredPictures,
+    dataset_index::DatasetIndex,
+    filter_mask::FilterMask,
+    ranking::{BM25, COSINE_DISTANCE, ClusterRanking, Scores},
+    search_context::{SearchContext, lower_distances_of_copies},
+    search_query::{RetrievalError, SearchQuery},
     table_ranking::TableRanking,
 };
-
-/// The parts of a deployment that a search works with.
-pub struct SearchContext<'a> {
-    pub store: &'a Store,
-    pub pictures: &'a StoredPictures,
-    pub indexes: &'a IndexCache,
-    /// The encoders of the user's own model, if there is one.
-    pub model: Option<&'a Encoder>,
-    pub dataset: &'a DatasetRecord,
-    pub limits: SearchTableLimits,
-}
-
-/// The anchor of a search.
-pub(super) struct QueryPicture {
-    pub distance: DistanceQuery,
-    pub features: PictureFeatures,
-    pub thumbnail: Option<StoredPicture>,
-}
-
-impl SearchContext<'_> {
-    /// Returns what media items are compared with: the descriptor, and the vector of the user's model if the dataset has
-    /// vectors of this model.
-    pub(super) fn query_picture(&self, anchor: Anchor) -> Result<QueryPicture, RetrievalError> {
-        let (store, dataset) = (self.store, self.dataset.id);
-        let found = if anchor.kind == AnchorKind::Upload {
-            let upload = store.read(|c| query_image::find(c, dataset, anchor.media))?;
-            upload.map(|upload| (upload.features, Some(StoredPicture::InStore(upload.thumbnail))))
-        } else {
-            store.read(|c| picture_features::find(c, dataset, anchor.media))?
-        };
-        let (features, thumbnail) = found.ok_or(RetrievalError::AnchorNotFound)?;
-        let vector = features.descriptor.clone();
-        let builtin = VectorQuery { of: MemberVector::Descriptor, vector };
-        let distance = match &features.model_vector {
-            Some(vector) if self.applied_model()?.is_some() => {
-                let model = VectorQuery { of: MemberVector::Model, vector: vector.clone() };
-                DistanceQuery::Merged { builtin, model, rule: MergeRule::Weighted }
-            }
-            _ => DistanceQuery::Single(builtin),
-        };
-        Ok(QueryPicture { distance, features, thumbnail })
-    }
-
-    /// Returns the distance from a text: by captions and labels, and by the user's model if it takes texts and the dataset has
-    /// vectors of this model. `None` if no word of the text is known.
-    pub(super) fn distance_from_text(
-        &self,
-        text: &str,
-    ) -> Result<Option<DistanceQuery>, RetrievalError> {
-        let space = self.indexes.text_space(self.store, self.dataset)?;
-        let model = self.applied_model()?.filter(|model| model.takes_texts());
-        if space.is_none() && model.is_none() {
-            return Err(RetrievalError::NoTextEmbeddings);
-        }
-        let builtin = space.and_then(|space| space.embed(text));
-        let builtin = builtin.map(|vector| VectorQuery { of: MemberVector::Embedding, vector });
-        let by_model = model.map(|model| model.embed_text(text)).transpose();
-        let by_model = by_model.map_err(RetrievalError::UnencodableText)?;
-        let by_model = by_model.map(|vector| VectorQuery { of: MemberVector::Model, vector });
-        Ok(match (builtin, by_model) {
-            (Some(builtin), Some(model)) => {
-                Some(DistanceQuery::Merged { builtin, model, rule: MergeRule::BuiltinFirst })
-            }
-            (builtin, model) => builtin.or(model).map(DistanceQuery::Single),
-        })
-    }
-
-    /// Returns the user's model if the dataset has vectors of this model.
-    fn applied_model(&self) -> Result<Option<&Encoder>, RetrievalError> {
-        let Some(model) = self.model else { return Ok(None) };
-        let applied = self.store.read(|c| applied_model::fingerprint(c, self.dataset.id))?;
-        Ok((applied == Some(model.fingerprint())).then_some(model))
-    }
-
-    /// Parses a query over captions, in the language in which they are indexed.
-    pub(super) fn full_text_query(
-        &self,
-        text: &QueryText,
-    ) -> Result<FullTextQuery, RetrievalError> {
-        parse(text.as_str(), self.dataset.language.indexed).map_err(RetrievalError::FullText)
-    }
-}
-
-/// The query of a search. Equal queries have equal results within a generation.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct SearchQuery {
-    pub entity: EntityType,
-    /// Ranks by similarity to an image.
-    pub anchor: Option<Anchor>,
-    /// Ranks by the meaning of a text.
-    pub caption: Option<String>,
-    /// The score that results must be below.
-    pub max_score: Option<Fraction>,
-    pub filters: Vec<Filter>,
-    pub granularity: Granularity,
-}
 
 type SelectedMembers<'a> = Box<dyn Iterator<Item = SelectedMember> + 'a>;
 
@@ -195,26 +92,126 @@ impl SearchRanking {
     }
 }
 
-/// The reason why a query has no result.
-#[derive(Debug)]
-pub enum RetrievalError {
-    AnchorNotFound,
-    /// No media item has an embedding that a text could be compared with.
-    NoTextEmbeddings,
-    /// The query has a maximum score, but nothing that ranks by similarity.
-    NoSimilarity,
-    /// The encoder rejects the text; the message says why.
-    UnencodableText(String),
-    FullText(SyntaxError),
-    /// An indexing task ended while the search ran. The next search finds its result.
-    Outdated,
-    Store(StoreError),
-    /// The thumbnail of the picture to compare with cannot be read from the bucket.
-    UnreadableThumbnail(io::Error),
+/// Searches the index of the current generation.
+fn rank_in_memory(
+    context: &SearchContext,
+    query: &SearchQuery,
+) -> Result<Arc<ClusterRanking>, RetrievalError> {
+    context.indexes.ranking(context.store, context.dataset, query, |index| {
+        QueryRun { context, index, query, mask: FilterMask::new(index) }.rank()
+    })
 }
 
-impl From<StoreError> for RetrievalError {
-    fn from(cause: StoreError) -> Self {
-        Self::Store(cause)
+struct QueryRun<'a> {
+    context: &'a SearchContext<'a>,
+    index: &'a Arc<DatasetIndex>,
+    query: &'a SearchQuery,
+    mask: FilterMask<'a>,
+}
+
+impl QueryRun<'_> {
+    fn rank(mut self) -> Result<ClusterRanking, RetrievalError> {
+        let query = self.query;
+        let mut scores = None;
+        if let Some(anchor) = query.anchor {
+            scores = Some(cosine(self.visual_distances(anchor)?));
+        }
+        if let Some(caption) = &query.caption {
+            let semantic = cosine(self.semantic_distances(caption)?);
+            self.mask.by_score(&semantic.values, f64::is_finite);
+            // If there is an anchor, too, the anchor ranks and the caption still limits.
+            if let Some(max_score) = query.max_score {
+                self.mask.by_score(&semantic.values, |score| score < max_score.value());
+            }
+            scores.get_or_insert(semantic);
+        }
+        for filter in &query.filters {
+            let by_filter = self.apply_filter(filter)?;
+            scores = scores.or(by_filter);
+        }
+        if let (Some(max_score), None) = (query.max_score, &query.caption) {
+            let distances = scores.as_ref().filter(|scores| scores.kind == COSINE_DISTANCE);
+            let distances = distances.ok_or(RetrievalError::NoSimilarity)?;
+            self.mask.by_score(&distances.values, |score| score < max_score.value());
+        }
+        Ok(ClusterRanking::new(
+            self.index.clone(),
+            query.granularity,
+            self.mask.into_mask(),
+            scores,
+        ))
     }
+
+    /// Applies a filter. Returns the scores by which the filter can rank.
+    fn apply_filter(&mut self, filter: &Filter) -> Result<Option<Scores>, RetrievalError> {
+        match filter {
+            Filter::FullText(text) => return self.apply_full_text(text),
+            Filter::Semantic { text, min_similarity } => {
+                let values = self.semantic_distances(text.as_str())?;
+                let min = min_similarity.map(Fraction::value);
+                self.mask.by_score(&values, |score| {
+                    score.is_finite() && min.is_none_or(|min| 1.0 - score >= min)
+                });
+                return Ok(Some(cosine(values)));
+            }
+            Filter::Similar { anchor, max_distance } => {
+                let values = self.visual_distances(*anchor)?;
+                let max = max_distance.map(Fraction::value);
+                self.mask.by_score(&values, |score| max.is_none_or(|max| score <= max));
+                return Ok(Some(cosine(values)));
+            }
+            Filter::Labels(rule, labels) => self.mask.labels(*rule, labels.as_slice()),
+            Filter::Tags(tags) => self.mask.tags(self.context.dataset.id, tags.as_slice()),
+            Filter::Issue(issue) => self.mask.issue(issue),
+            Filter::Duplicates(similarity) => self.mask.duplicates(*similarity),
+            Filter::Uniqueness(score) => self.mask.uniqueness(*score),
+        }
+        Ok(None)
+    }
+
+    fn apply_full_text(&mut self, text: &QueryText) -> Result<Option<Scores>, RetrievalError> {
+        let query = self.context.full_text_query(text)?;
+        let found = self.index.captions.search(&query);
+        let matching = !query.is_negated;
+        let members = self.index.members.len();
+        let mut flags = vec![!matching; members];
+        let mut values = vec![f32::INFINITY; if matching { members } else { 0 }];
+        self.index.pictures().for_each(&found, |member, score| {
+            flags[member as usize] = matching;
+            if let Some(value) = values.get_mut(member as usize) {
+                *value = score;
+            }
+        });
+        self.mask.by_flag(&flags);
+        Ok(matching.then_some(Scores { values, kind: BM25 }))
+    }
+
+    /// Returns the distance of every member from a picture. Copies are nearer than their vectors.
+    fn visual_distances(&self, anchor: Anchor) -> Result<Vec<f32>, RetrievalError> {
+        let picture = self.context.query_picture(anchor)?;
+        let mut distances = self.distances(&picture.distance)?;
+        let members = &self.index.members;
+        lower_distances_of_copies(self.context, picture, members, &mut distances)?;
+        Ok(distances)
+    }
+
+    /// Returns the distance of every member from a text; infinite for members without one.
+    fn semantic_distances(&self, text: &str) -> Result<Vec<f32>, RetrievalError> {
+        match self.context.distance_from_text(text)? {
+            Some(query) => self.distances(&query),
+            None => Ok(vec![f32::INFINITY; self.index.members.len()]),
+        }
+    }
+
+    fn distances(&self, query: &DistanceQuery) -> Result<Vec<f32>, RetrievalError> {
+        self.index.distances(query).map_err(|cause| self.unreadable(cause))
+    }
+
+    fn unreadable(&self, cause: io::Error) -> RetrievalError {
+        StoreError::Io(self.context.store.indexes_dir(), cause).into()
+    }
+}
+
+fn cosine(values: Vec<f32>) -> Scores {
+    Scores { values, kind: COSINE_DISTANCE }
 }

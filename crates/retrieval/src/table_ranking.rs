@@ -17,10 +17,10 @@ use tessera_store::{
 };
 
 use crate::{
-    RetrievalError, SearchContext, SearchQuery, copies,
     issues::confidence_range,
     ranking::{BM25, COSINE_DISTANCE},
-    search::QueryPicture,
+    search_context::{QueryPicture, SearchContext, copies_among_rows},
+    search_query::{RetrievalError, SearchQuery},
 };
 
 /// The ranking of one generation; each function computes it again, with the same result.
@@ -104,7 +104,7 @@ fn read_current<T>(
     }
 }
 
-/// Makes conditions and an order of a query, as `query_run` does in memory.
+/// Makes conditions and an order of a query, as `search` does in memory.
 struct QueryTranslation<'a> {
     context: &'a SearchContext<'a>,
     table: &'a SearchTable,
@@ -202,7 +202,7 @@ impl<'a> QueryTranslation<'a> {
         let (store, table) = (self.context.store, self.table);
         let nearest =
             |c: &Connection| search_table::nearest(c, table, &query.vectors(), MAX_COPY_CANDIDATES);
-        let copies = copies::among_rows(store, &features, &read_current(store, table, nearest)?)?;
+        let copies = copies_among_rows(store, &features, &read_current(store, table, nearest)?)?;
         Ok(MemberDistance { query, copies })
     }
 

@@ -12,7 +12,11 @@ use serde_json::{Value, json};
 
 use tessera_files::{if_exists, write_atomically};
 
-use super::{PlantedIssue, SampleImage, SceneKind, plan, render};
+use super::{
+    plan::plan,
+    planted_issue::PlantedIssue,
+    sample_image::{SampleImage, SceneKind, render},
+};
 
 /// Must be increased whenever the same plan renders to different pixels.
 const GENERATOR_VERSION: u32 = 3;

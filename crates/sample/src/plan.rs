@@ -1,16 +1,17 @@
-//! Plans what every image of a dataset shows, without rendering it. To add a new kind of scene, add a file to `scenes`
-//! and one line here.
+//! Plans what every image of a dataset shows, without rendering it, and plants issues as the ground truth for the index:
+//! near-duplicates, and blurred, dark and bright images.
 
 use std::path::PathBuf;
 
 use rayon::prelude::*;
 
+use tessera_model::Region;
+
 use super::{
-    SampleImage, SceneSpec,
-    planted_issues::{issue_counts, plant_issues},
+    planted_issue::{Edit, PlantedIssue, region_in_pixels},
     random::Rng,
-    scene::Scene,
-    scenes,
+    sample_image::{SampleImage, SceneKind, SceneSpec},
+    scene::LabeledBox,
 };
 
 /// Plans a dataset of this many images. The kinds of scenes take turns, each in all its variants, and about one image
@@ -63,42 +64,97 @@ fn name_files(samples: &mut [SampleImage]) {
     }
 }
 
-macro_rules! kinds {
-    ($($name:ident, $folder:literal, $label:literal, $module:ident;)*) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum SceneKind { $($name),* }
-
-        impl SceneKind {
-            pub const ALL: &[Self] = &[$(Self::$name),*];
-
-            /// The label of the kind, which is also the beginning of its file names.
-            pub fn label(self) -> &'static str {
-                match self { $(Self::$name => $label),* }
-            }
-
-            pub fn folder(self) -> &'static str {
-                match self { $(Self::$name => $folder),* }
-            }
-
-            pub(super) fn draw(self, scene: &mut Scene) {
-                match self { $(Self::$name => scenes::$module::draw(scene)),* }
-            }
-        }
+/// Returns the number of near-duplicates (4 %) and the number of images with each defect (2 %). Both are at least one
+/// from 16 images on, and at least two from 60 images on.
+fn issue_counts(images: usize) -> (usize, usize) {
+    let least = usize::from(images >= 16) + usize::from(images >= 60);
+    let share = |percent: usize| match least {
+        0 => 0,
+        _ => ((images * percent + 50) / 100).max(least),
     };
+    (share(4), share(2))
 }
 
-impl SceneKind {
-    pub(super) fn file_stem(self) -> String {
-        self.label().replace(' ', "-")
+fn plant_issues(
+    samples: &mut Vec<SampleImage>,
+    near_duplicates: usize,
+    per_defect: usize,
+    mut rng: Rng,
+) {
+    let mut remaining: Vec<usize> = (0..samples.len()).collect();
+    rng.shuffle(&mut remaining);
+    for defect in [PlantedIssue::Bright, PlantedIssue::Blurred, PlantedIssue::Dark] {
+        let mut left = per_defect;
+        remaining.retain(|&index| {
+            let sample = &mut samples[index];
+            let chosen = left > 0 && (defect != PlantedIssue::Bright || is_daylight(sample));
+            if chosen {
+                (sample.planted, left) = (Some(defect), left - 1);
+            }
+            !chosen
+        });
+    }
+    let mut left = near_duplicates;
+    for original in remaining {
+        // There are at least two groups, so that tests can distinguish groups.
+        let group = rng.int(1, 3).min(left.div_ceil(2));
+        for edit in random_edits(&mut rng).into_iter().take(group) {
+            let copy = edited_copy(&samples[original], original, edit);
+            samples.push(copy);
+        }
+        left -= group;
+        if left == 0 {
+            return;
+        }
     }
 }
 
-kinds! {
-    Balloons, "sky", "balloon", balloons;
-    City, "town", "city", city;
-    Flowers, "land", "flower", flowers;
-    Planets, "sky", "planet", planets;
-    Lighthouse, "water", "lighthouse", lighthouse;
-    Desert, "land", "desert", desert;
-    Sailing, "water", "sailing boat", sailing;
+/// Whether a scene is bright by nature. Night scenes stay dark even when overexposed.
+fn is_daylight(sample: &SampleImage) -> bool {
+    let dark = ["night", "dusk", "lights", "space"];
+    !sample.labels.iter().any(|label| dark.contains(&label.as_str()))
+}
+
+fn random_edits(rng: &mut Rng) -> Vec<Edit> {
+    let margin = |rng: &mut Rng| f64::from(rng.range(0.01, 0.06));
+    let (x, y) = (margin(rng), margin(rng));
+    let crop = Region::new(x, y, 1.0 - x - margin(rng), 1.0 - y - margin(rng)).map(Edit::Crop);
+    let gain = rng.pick(&[0.84, 0.88, 1.12, 1.16]);
+    let mut all = vec![Edit::HalfSize, Edit::Recompressed, Edit::Mirror, Edit::Brightness(gain)];
+    all.extend(crop);
+    rng.shuffle(&mut all);
+    all
+}
+
+fn edited_copy(sample: &SampleImage, original: usize, edit: Edit) -> SampleImage {
+    let mut copy = sample.clone();
+    match edit {
+        Edit::HalfSize => (copy.width, copy.height) = (copy.width / 2, copy.height / 2),
+        Edit::Mirror => {
+            for LabeledBox { region, .. } in &mut copy.objects {
+                region.x = (1.0 - region.x - region.width).max(0.0);
+            }
+        }
+        Edit::Crop(part) => {
+            [_, _, copy.width, copy.height] = region_in_pixels(part, copy.width, copy.height);
+            copy.objects.retain_mut(|object| {
+                region_within_part(object.region, part)
+                    .map(|region| object.region = region)
+                    .is_some()
+            });
+        }
+        Edit::Recompressed | Edit::Brightness(_) => {}
+    }
+    copy.planted = Some(PlantedIssue::NearDuplicate { original, edit });
+    copy
+}
+
+/// Converts a box of the whole image to the coordinates of a part. Returns `None` if nothing of the box is inside the
+/// part.
+fn region_within_part(region: Region, part: Region) -> Option<Region> {
+    let left = ((region.x - part.x) / part.width).clamp(0.0, 1.0);
+    let top = ((region.y - part.y) / part.height).clamp(0.0, 1.0);
+    let right = ((region.x + region.width - part.x) / part.width).clamp(0.0, 1.0);
+    let bottom = ((region.y + region.height - part.y) / part.height).clamp(0.0, 1.0);
+    Region::new(left, top, right - left, bottom - top)
 }

@@ -1,8 +1,16 @@
-//! Requests as `curl` commands.
+//! Requests as `curl` commands: they contain no secret, and a shell and `curl` read back exactly what an upload sends.
 
-use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
-use tessera_model::Search;
-use tessera_testing::clients::dataset;
+use std::fs;
+
+use tessera_client::{
+    AuthMethod, BaseUrl, Client, Credentials, DryRun, Endpoint, RawBody, RawPart, RawRequest,
+    ServiceConfig,
+};
+use tessera_model::{MediaAddition, MediaSource, Search};
+use tessera_testing::{
+    clients::{dataset, on_premises, without_pauses},
+    scripted::{ReceivedRequest, Reply, ScriptedServer},
+};
 
 fn client(access: AuthMethod) -> Client {
     let base = BaseUrl::parse("https://media.example").unwrap();
@@ -23,5 +31,102 @@ fn commands_contain_no_secret() {
     assert_eq!(
         open.as_str(),
         format!("curl -sS https://media.example/api/v1/dataset/{}", search.dataset)
+    );
+}
+
+/// The command of a custom request, without the address.
+async fn raw_command(body: RawBody) -> String {
+    let run = DryRun::new(&[Endpoint::Raw]);
+    let client = on_premises("https://a.example", without_pauses()).with_dry_run(run.clone());
+    let request = RawRequest { path: "x".into(), parameters: vec![], body };
+    client.send_raw(request).await.unwrap_err();
+    let request = run.take_request().unwrap();
+    let command = request.curl.as_str().strip_suffix(" https://a.example/api/v1/x").unwrap();
+    format!("{} {command}", request.method)
+}
+
+fn part(name: &str, file: Option<&str>, content: &'static str) -> RawPart {
+    RawPart { name: name.into(), file: file.map(str::to_owned), content: content.into() }
+}
+
+#[tokio::test]
+async fn each_kind_of_body_has_its_option() {
+    for (body, command) in [
+        (RawBody::Get, "GET curl -sS -H 'X-Requested-With: curl'"),
+        (RawBody::Post, "POST curl -sS -X POST"),
+        (
+            RawBody::Json(r#"{"a": "it's"}"#.into()),
+            r#"POST curl -sS -H 'Content-Type: application/json' -d '{"a": "it'\''s"}'"#,
+        ),
+        (RawBody::Form(vec![part("a", None, "b c")]), "POST curl -sS -F 'a=b c'"),
+        // `curl -F` would read a file, or options after a semicolon.
+        (RawBody::Form(vec![part("a", None, "@b")]), "POST curl -sS --form-string 'a=@b'"),
+        (RawBody::Form(vec![part("a", None, "<b")]), "POST curl -sS --form-string 'a=<b'"),
+        (RawBody::Form(vec![part("a", None, "b;c")]), "POST curl -sS --form-string 'a=b;c'"),
+        (
+            RawBody::Form(vec![part("f", Some("/d/a.jpg"), "x"), part("g", Some("a;b.jpg"), "x")]),
+            r#"POST curl -sS -F 'f=@/d/a.jpg' -F 'g=@"a;b.jpg"'"#,
+        ),
+        (
+            RawBody::Form(vec![part("f", Some(r#"a"b\c,d.jpg"#), "x")]),
+            r#"POST curl -sS -F 'f=@"a\"b\\c,d.jpg"'"#,
+        ),
+    ] {
+        assert_eq!(raw_command(body).await, command);
+    }
+}
+
+#[tokio::test]
+async fn an_addition_is_a_form_of_its_options_and_files() {
+    let record = format!(r#"{{"id":"{}","status_new":"READY"}}"#, dataset());
+    let server = ScriptedServer::start(move |_: &ReceivedRequest| Reply::json(&record)).await;
+    let run = DryRun::new(&[Endpoint::AddMedia]);
+    let client = on_premises(&server.url(), without_pauses()).with_dry_run(run.clone());
+    let command = async |addition: MediaAddition| {
+        client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap_err();
+        let curl = run.take_request().unwrap().curl.to_string();
+        let url = format!(" {}/api/v1/dataset/{}/add_media", server.url(), dataset());
+        curl.strip_prefix("curl -sS ").unwrap().strip_suffix(&url).unwrap().to_owned()
+    };
+    let storage = MediaAddition {
+        auto_reindex: true,
+        assume_role: Some("arn:aws:iam::123456789012:role/x".into()),
+        batch_videos: Some(1),
+        batch_images: Some(2),
+        batch_objects: Some(3),
+        ..MediaAddition::new(MediaSource::Storage("s3://b/a;b/".into()))
+    };
+    assert_eq!(
+        command(storage).await,
+        "-F 'auto_reindex=true' --form-string 's3_uri=s3://b/a;b/' -F 'batch_n_videos=1' -F \
+         'batch_n_images=2' -F 'batch_n_objects=3' -F 'assume_role=arn:aws:iam::123456789012:role/x'"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.mp4");
+    fs::write(&file, "video").unwrap();
+    let files = MediaAddition::new(MediaSource::Files(vec![file.clone()]));
+    let expected = format!("-F 'auto_reindex=false' -F 'files=@{}'", file.display());
+    assert_eq!(command(files).await, expected);
+}
+
+#[tokio::test]
+async fn the_login_of_a_command_is_inserted_by_the_shell() {
+    let client = |auth: AuthMethod| {
+        let base = BaseUrl::parse("https://a.example").unwrap();
+        Client::new(ServiceConfig::new(base, auth).unwrap()).unwrap()
+    };
+    let command = |auth| client(auth).curl_dataset(dataset()).to_string();
+    let url = format!("https://a.example/api/v1/dataset/{}", dataset());
+    assert_eq!(
+        command(AuthMethod::Token("canary".into())),
+        format!("curl -sS -H \"Authorization: Bearer $TESSERA_TOKEN\" {url}")
+    );
+    assert_eq!(command(AuthMethod::OnPremises), format!("curl -sS {url}"));
+    let run = DryRun::new(&[Endpoint::Credentials]);
+    let session = client(AuthMethod::Session("canary".into())).with_dry_run(run.clone());
+    session.create_credentials().await.unwrap_err();
+    assert_eq!(
+        run.take_request().unwrap().curl.as_str(),
+        "curl -sS -b \"SESSION=$SESSION\" https://a.example/api/v1/api_credentials"
     );
 }

@@ -1,9 +1,8 @@
-//! TLS: services that cannot prove their identity, or only speak old versions, are refused after one
-//! attempt.
+//! TLS: files of trusted certificates. Services that cannot prove their identity, or only speak old versions, are refused after
+//! one attempt.
 
-use tessera_client::CertificateAuthorities;
-use tessera_model::FailureKind;
-use tessera_testing::certificates::{Authority, self_signed};
+use std::fs;
+
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -11,6 +10,32 @@ use tokio::{
 use tokio_rustls::{rustls::ServerConfig, server::TlsStream};
 
 use crate::tls_service::{TlsService, client, client_trusting};
+use tessera_client::CertificateAuthorities;
+use tessera_model::FailureKind;
+use tessera_testing::certificates::{Authority, self_signed};
+
+#[test]
+fn invalid_certificate_files_are_reported_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let begin = "-----BEGIN CERTIFICATE-----\n";
+    let end = "-----END CERTIFICATE-----\n";
+    let key = "-----BEGIN PRIVATE KEY-----\nMC4=\n-----END PRIVATE KEY-----\n";
+    for (name, content, word) in [
+        ("missing.pem", None, "No such file"),
+        ("empty.pem", Some(b"\n".to_vec()), "is empty"),
+        ("der.crt", Some(vec![0x30, 0x82, 0x03, 0xff]), "DER"),
+        ("large.pem", Some(vec![b'a'; 10 << 20]), "1 MiB"),
+        ("bad.pem", Some(format!("{begin}!!!\n{end}").into_bytes()), "damaged"),
+        ("key.pem", Some(key.as_bytes().to_vec()), "no certificate"),
+    ] {
+        let path = folder.path().join(name);
+        if let Some(content) = content {
+            fs::write(&path, content).unwrap();
+        }
+        let failure = CertificateAuthorities::read(&path).unwrap_err().to_string();
+        assert!(failure.contains(name) && failure.contains(word), "{failure}");
+    }
+}
 
 async fn answer(mut stream: TlsStream<TcpStream>, _: usize) {
     let reply = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\n[]";

@@ -1,6 +1,7 @@
 //! Reads media from outside within limits: folders, sidecars, uploads, archives, and frames of animations and videos.
 
 pub mod disk_quota;
+mod documents;
 pub mod embedded_text;
 pub mod file_names;
 mod original_files;
@@ -8,14 +9,14 @@ pub mod parquet_images;
 mod scan;
 pub mod sidecar;
 pub mod unpack;
+mod unpacker;
 pub mod video;
-mod xml;
 
 pub use original_files::{
     OriginalFiles, SandboxedDir, SourceFile, is_unavailable, read_first_bytes, unavailable,
 };
 pub use scan::{
     FileStat, FileToExtract, FolderScan, KnownFile, ListingComparison, SYMBOLIC_LINK, ScannedFile,
-    compare_listing, diff, scan_folder,
+    compare_listing, diff, is_parquet, scan_folder,
 };
 pub use video::VideoInput;

@@ -13,7 +13,7 @@ use super::{
     FolderScan, OriginalFiles, ScannedFile, SourceFile,
     file_names::sanitized_path,
     is_unavailable,
-    scan::{FileStat, METADATA_PARQUET},
+    scan::{METADATA_PARQUET, is_parquet, row_of, row_stat},
     unavailable,
 };
 
@@ -41,17 +41,6 @@ pub fn list_images(files: &dyn OriginalFiles, scan: &mut FolderScan) -> io::Resu
     Ok(())
 }
 
-/// Whether an indexed file can be a row of a Parquet file that a scan found, and the Parquet file has not changed since.
-pub(crate) fn is_row_of(parquet: FileStat, indexed: FileStat) -> bool {
-    indexed.is_unchanged_in(row_stat(parquet))
-}
-
-/// Derives the stat of a row from its Parquet file. The size of a row is unknown until it is read, so a change of the
-/// Parquet file counts as a change of all its rows.
-fn row_stat(file: FileStat) -> FileStat {
-    FileStat { size: 0, modified: file.modified.wrapping_add(file.size.cast_signed()) }
-}
-
 fn row_names(table: &ImageTable) -> io::Result<Vec<String>> {
     let rows = usize::try_from(table.count_rows()?).unwrap_or(MAX_ROWS).min(MAX_ROWS);
     if rows == 0 {
@@ -76,11 +65,6 @@ fn is_image_column(name: &str) -> bool {
     IMAGE_COLUMNS.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Whether a file is a Parquet file, by its name.
-pub fn is_parquet(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
-}
-
 /// Returns the name of a row, numbered from 1: `000012-cat.jpg`, or `000012.jpg` if the row has no path.
 fn row_name(row: u64, path: Option<&[u8]>, extension: &str) -> String {
     let path = path.map(String::from_utf8_lossy).unwrap_or_default();
@@ -89,13 +73,6 @@ fn row_name(row: u64, path: Option<&[u8]>, extension: &str) -> String {
         return format!("{row:06}.{extension}");
     }
     format!("{row:06}-{}", sanitized_path(name).display())
-}
-
-/// Returns the row that a name refers to; `None` if it is not the name of a row.
-pub(crate) fn row_of(path: &Path) -> Option<u64> {
-    let name = path.file_name()?.to_str()?;
-    let digits = name.split(['-', '.']).next()?;
-    digits.parse().ok().filter(|&row| row > 0)
 }
 
 /// Number of rows that are read ahead when rows are opened in order, because a whole page is unpacked for each read.

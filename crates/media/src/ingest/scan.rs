@@ -10,8 +10,6 @@ use std::{
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::parquet_images::{is_parquet, is_row_of, row_of};
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStat {
     pub size: u64,
@@ -47,6 +45,29 @@ pub(crate) const METADATA_PARQUET: &str = "metadata.parquet";
 pub struct ScannedFile {
     pub path: PathBuf,
     pub stat: FileStat,
+}
+
+/// Whether a file is a Parquet file, by its name.
+pub fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
+}
+
+/// Returns the row that a name refers to; `None` if it is not the name of a row.
+pub(crate) fn row_of(path: &Path) -> Option<u64> {
+    let name = path.file_name()?.to_str()?;
+    let digits = name.split(['-', '.']).next()?;
+    digits.parse().ok().filter(|&row| row > 0)
+}
+
+/// Whether an indexed file can be a row of a Parquet file that a scan found, and the Parquet file has not changed since.
+fn is_row_of(parquet: FileStat, indexed: FileStat) -> bool {
+    indexed.is_unchanged_in(row_stat(parquet))
+}
+
+/// Derives the stat of a row from its Parquet file. The size of a row is unknown until it is read, so a change of the
+/// Parquet file counts as a change of all its rows.
+pub(crate) fn row_stat(file: FileStat) -> FileStat {
+    FileStat { size: 0, modified: file.modified.wrapping_add(file.size.cast_signed()) }
 }
 
 /// The result of a scan, ordered by path.

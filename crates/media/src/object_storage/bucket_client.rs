@@ -23,7 +23,7 @@ use tokio::time::timeout;
 
 use super::{
     error::{StorageAttemptError, StorageError, not_object_storage, sanitized_token},
-    listing::addressable_page,
+    listing_page::addressable_page,
     object_uri::{BucketUri, CloudService},
     settings::StorageSettings,
 };

@@ -5,7 +5,7 @@ use std::{ops::Range, sync::Arc};
 use image::metadata::Orientation;
 
 use super::{
-    JpegError,
+    error::JpegError,
     huffman::{HuffmanTable, standard_table},
 };
 

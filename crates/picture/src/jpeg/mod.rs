@@ -13,45 +13,21 @@
     reason = "the range of every value cast is given by the format or by the mask just before"
 )]
 
+mod error;
 mod header;
 mod huffman;
 mod scan;
 #[cfg(test)]
 mod tests;
 
+pub use error::{JpegError, MAX_SCANS};
 pub use header::segments_before_scan;
 pub use scan::ycbcr_to_rgb;
 
 use image::{RgbImage, metadata::Orientation};
 
 use self::header::{Header, segment};
-use crate::{
-    limits::DecodeError,
-    source_colors::{SourceColors, to_srgb},
-};
-
-/// The maximum number of scans. Progressive encoders write about ten, thorough ones some dozens.
-pub const MAX_SCANS: usize = 64;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JpegError {
-    Truncated,
-    Damaged(&'static str),
-    /// The file has more scans than any encoder writes, which is an attack on the decoder.
-    TooManyScans(usize),
-}
-
-impl From<JpegError> for DecodeError {
-    fn from(error: JpegError) -> Self {
-        Self(match error {
-            JpegError::Truncated => "truncated JPEG".to_owned(),
-            JpegError::Damaged(what) => format!("damaged JPEG: {what}"),
-            JpegError::TooManyScans(count) => {
-                format!("JPEG with {count} scans; the limit is {MAX_SCANS}")
-            }
-        })
-    }
-}
+use crate::source_colors::{SourceColors, to_srgb};
 
 /// The number of samples per block of 8x8 pixels, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use image::RgbImage;
 
 use super::{
-    JpegError,
+    error::JpegError,
     header::{ColorSpace, Component, Header},
     huffman::{BitReader, CoefficientReader, CoefficientSkipper, END_OF_BLOCK},
 };

@@ -7,14 +7,16 @@ use proptest::{
     strategy::Union,
 };
 
-use super::{byte_lists::ByteLists, *};
+use super::*;
+use crate::caption_index_builder::CaptionIndexBuilder;
 use tessera_search::text::{
     full_text_query::{FullTextQuery, parse},
     language::Language,
     words::{indexed_words, words},
 };
-use tessera_testing::full_text_matches::{full_text_matches, tokenized};
-use tessera_testing::random_queries::{captions, is_nested_exclusion, queries};
+use tessera_testing::full_text::{
+    captions, full_text_matches, is_nested_exclusion, queries, tokenized,
+};
 
 fn index_of(captions: &[impl AsRef<str>], language: Language) -> CaptionIndex {
     let mut builder = CaptionIndexBuilder::new(language);

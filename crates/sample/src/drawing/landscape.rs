@@ -3,12 +3,10 @@
 
 use tiny_skia::Path;
 
-use super::super::{
-    random::{Noise, Rng},
-    scene::Light,
-};
 use super::{
+    super::random::{Noise, Rng},
     Canvas, Fill, Rgb, WHITE,
+    light::Light,
     shape::{Point, circle, closed_spline, ellipse, polygon, polyline},
     smoothstep,
 };

@@ -2,6 +2,7 @@
 
 pub mod canvas;
 pub mod landscape;
+pub mod light;
 pub mod shape;
 
 pub use canvas::{BLACK, Canvas, Fill, Rgb, WHITE, gradient, rgb, smoothstep};

@@ -14,6 +14,7 @@ mod prelude {
         drawing::{
             BLACK, Canvas, Fill, Rgb, WHITE, gradient,
             landscape::{self, Foliage, Terrain, Water, broadleaf_tree, draw_glitter},
+            light::{Light, TimeOfDay},
             rgb,
             shape::{
                 Point, circle, closed_curve, closed_path, closed_spline, curve, ellipse, leaf,
@@ -22,7 +23,7 @@ mod prelude {
             smoothstep,
         },
         random::{Noise, Rng},
-        scene::{Light, Scene, TimeOfDay, article, join_words, number_word, plural},
+        scene::{Scene, article, join_words, number_word, plural},
     };
     pub use tessera_model::text::capitalize;
 }

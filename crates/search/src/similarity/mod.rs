@@ -28,7 +28,9 @@ pub use duplicates::{DuplicatePair, near_duplicates};
 pub use exact_graph::{MAX_EXACT_ROWS, neighbor_graph};
 pub use keypoint_index::KeypointSource;
 pub use neighbor_graph::{Neighbor, NeighborGraph};
-pub use range_step::{InProcess, LINK_ROUNDS, RangeExecutor, RangeStep, StepInput, Stoppable};
+pub use range_step::{
+    InProcess, LINK_ROUNDS, RangeExecutor, RangeResult, RangeStep, StepInput, Stoppable,
+};
 pub use row_lists::{RowCandidates, RowLists};
-pub use shared_steps::{RangeResult, StepWorker};
+pub use shared_steps::StepWorker;
 pub use vectors::{VectorFile, VectorMemory, Vectors};

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use super::{NeighborGraph, RangeResult, RowCandidates};
+use super::{NeighborGraph, RowCandidates};
 
 /// Number of rows in a range. One core computes a step of a range in about a second.
 const RANGE_ROWS: usize = 4096;
@@ -55,6 +55,14 @@ pub enum StepInput<'a> {
 /// Number of rounds in which rows are compared with the neighbors of their neighbors. The third round finds one more
 /// neighbor in a thousand.
 pub const LINK_ROUNDS: usize = 3;
+
+/// A result that can be sent to other workers, in parts of about a megabyte.
+pub trait RangeResult: Default {
+    fn parts(&self) -> impl Iterator<Item = Vec<u8>>;
+
+    /// Adds the next part. Returns `None` if the bytes are not part of such a result.
+    fn add_part(&mut self, part: &[u8]) -> Option<()>;
+}
 
 /// A result that is `None` if the computation was stopped.
 pub type Stoppable<T, E> = Result<Option<T>, E>;

@@ -8,21 +8,13 @@ use super::{
     approximate_graph::{NeighborLinks, compare_linked, compare_trees},
     duplicates::{find_candidates, read_keypoints, verify},
     keypoint_index::KeypointIndex,
-    range_step::rows_of_range,
+    range_step::{RangeResult, rows_of_range},
 };
 
 /// Approximate maximum size of a part.
 const PART_BYTES: usize = 1 << 20;
 /// Marks a place without a neighbor.
 const NO_ROW: u32 = u32::MAX;
-
-/// A result that can be sent to other workers, in parts of about a megabyte.
-pub trait RangeResult: Default {
-    fn parts(&self) -> impl Iterator<Item = Vec<u8>>;
-
-    /// Adds the next part. Returns `None` if the bytes are not part of such a result.
-    fn add_part(&mut self, part: &[u8]) -> Option<()>;
-}
 
 /// A part has the number of neighbors of each row, followed by their rows and distances.
 impl RangeResult for NeighborGraph {

@@ -3,5 +3,9 @@
 pub mod bm25;
 pub mod full_text_query;
 pub mod language;
+mod language_detection;
 pub mod lsa;
+mod stop_words;
 pub mod words;
+
+pub use language_detection::detect_language;

@@ -3,7 +3,7 @@
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-use super::language::{Language, is_stop_word};
+use super::{language::Language, stop_words::is_stop_word};
 
 /// Maximum length of a content word, in characters. Longer words are rarely real words.
 const MAX_WORD_CHARS: usize = 64;

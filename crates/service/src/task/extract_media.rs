@@ -19,9 +19,7 @@ use crate::task_error::TaskError;
 use tessera_media::ingest::{
     FileStat, FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput,
     embedded_text::{self, EmbeddedText},
-    is_unavailable,
-    parquet_images::is_parquet,
-    read_first_bytes,
+    is_parquet, is_unavailable, read_first_bytes,
     video::{FFMPEG_MISSING, VideoContainer, VideoError, VideoFrame, sample_animation},
 };
 use tessera_model::FileKind;

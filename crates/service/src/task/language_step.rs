@@ -4,7 +4,7 @@
 use super::{TaskContext, member_features::Scope};
 use crate::task_error::TaskError;
 use tessera_model::DatasetId;
-use tessera_search::text::language::{Language, detect_language};
+use tessera_search::text::{detect_language, language::Language};
 use tessera_store::{Transaction, caption_language, full_text};
 
 #[derive(Clone, Copy)]

@@ -3,8 +3,10 @@
 
 use roxmltree::{Document, Node};
 
-use super::{BlockText, PERSON, date_labels_of_text, decode_text, joined_caption, metadata_label};
-use crate::ingest::xml::{XmlLimits, parse_xml};
+use super::block_text::{
+    BlockText, PERSON, date_labels_of_text, decode_text, joined_caption, metadata_label,
+};
+use crate::ingest::documents::{XmlLimits, parse_xml};
 
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const DUBLIN_CORE: &str = "http://purl.org/dc/elements/1.1/";

@@ -2,7 +2,9 @@
 
 use tessera_picture::{TiffDirectory, TiffStructure};
 
-use super::{BlockText, date_labels_of_text, decode_text, joined_caption, metadata_label};
+use super::block_text::{
+    BlockText, date_labels_of_text, decode_text, joined_caption, metadata_label,
+};
 
 // Tags of Exif 2.32, in the first directory, the directory of Exif, and the directory of GPS.
 const IMAGE_DESCRIPTION: u16 = 0x010E;

@@ -1,6 +1,9 @@
 //! Blocks of metadata, put together by hand.
 
-use super::{BlockText, *};
+use super::{
+    block_text::{BlockText, date_labels_of_text},
+    *,
+};
 
 /// A field of Exif: tag, type, number of values, and the values, big-endian.
 type Field = (u16, u16, u32, Vec<u8>);

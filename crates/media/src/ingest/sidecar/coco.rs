@@ -11,10 +11,11 @@ use serde_json::value::RawValue;
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name},
-    file_index::{FileIndex, may_be_coco},
-    json,
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader},
+    sidecar_reader::{
+        FileIndex, MAX_SHARED_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader, may_be_coco,
+    },
 };
+use crate::ingest::documents;
 
 #[derive(Deserialize)]
 struct CocoDocument<'a> {
@@ -72,7 +73,7 @@ pub fn read(reader: &mut SidecarReader<'_>) {
 
 fn read_document(reader: &mut SidecarReader<'_>, sidecar: &Path, value: &RawValue) {
     let Some(CocoDocument { images: Some(images), annotations: Some(annotations), categories }) =
-        json::parse_object(value.get())
+        documents::parse_object(value.get())
     else {
         return;
     };
@@ -98,7 +99,7 @@ fn read_list<'a>(
     mut take: impl FnMut(&'a RawValue) -> Result<(), &'static str>,
 ) -> Option<String> {
     let mut diagnostics = SidecarDiagnostics::new(noun, plural);
-    let is_list = json::for_each_element(list.get(), |value| {
+    let is_list = documents::for_each_element(list.get(), |value| {
         diagnostics.next_position();
         diagnostics.check(take(value));
     });
@@ -117,11 +118,12 @@ fn parse_id(value: &RawValue) -> &str {
 fn read_categories(list: &RawValue) -> (HashMap<&str, String>, Option<String>) {
     let mut categories = HashMap::new();
     let problem = read_list(list, "category", "categories", |value| {
-        let Some(CocoCategory { id: Some(id), name: Some(name) }) = json::parse_object(value.get())
+        let Some(CocoCategory { id: Some(id), name: Some(name) }) =
+            documents::parse_object(value.get())
         else {
             return Err("it has no id or no name");
         };
-        let name = json::parse_string(name).and_then(|name| normalized_name(&name));
+        let name = documents::parse_string(name).and_then(|name| normalized_name(&name));
         categories.insert(parse_id(id), name.ok_or("its name is not a string")?);
         Ok(())
     });
@@ -137,11 +139,11 @@ fn read_images<'a, 'f>(
     let mut images = HashMap::new();
     let problem = read_list(list, "image", "images", |value| {
         let Some(CocoImage { id: Some(id), file_name: Some(name) }) =
-            json::parse_object(value.get())
+            documents::parse_object(value.get())
         else {
             return Err("it is not a JSON object with an id and a file_name");
         };
-        let name = json::parse_string(name).ok_or("its file_name is not a string");
+        let name = documents::parse_string(name).ok_or("its file_name is not a string");
         let media = name.and_then(|name| files.resolve(&name, sidecar));
         images.insert(parse_id(id), media.ok());
         media.map(drop)
@@ -157,7 +159,7 @@ fn read_annotations<'f>(
 ) -> (BTreeMap<&'f Path, MediaDescription>, Option<String>) {
     let mut descriptions = BTreeMap::<_, MediaDescription>::new();
     let problem = read_list(list, "annotation", "annotations", |value| {
-        let annotation = json::parse_object::<CocoAnnotation<'_>>(value.get());
+        let annotation = documents::parse_object::<CocoAnnotation<'_>>(value.get());
         let annotation = annotation.ok_or("it is not a JSON object")?;
         let image = annotation.image_id.and_then(|id| images.get(parse_id(id)));
         match image.ok_or("its image_id is not in images")? {
@@ -178,7 +180,7 @@ fn add_annotation(
 ) -> Result<(), &'static str> {
     if let Some(caption) = annotation.caption {
         description
-            .push_caption(&json::parse_string(caption).ok_or("its caption is not a string")?);
+            .push_caption(&documents::parse_string(caption).ok_or("its caption is not a string")?);
     }
     match annotation_extent(annotation)? {
         Some(extent) => {
@@ -197,7 +199,7 @@ fn add_annotation(
 /// Returns the box of an annotation, or the box around its segmentation.
 fn annotation_extent(annotation: &CocoAnnotation<'_>) -> Result<Option<BoundingBox>, &'static str> {
     if let Some(bbox) = annotation.bbox {
-        let sides = json::parse_box(bbox).ok_or("its bbox is not a list of four numbers")?;
+        let sides = documents::parse_box(bbox).ok_or("its bbox is not a list of four numbers")?;
         let extent = BoundingBox::pixels(sides);
         return extent.map(Some).ok_or("its bbox is empty or outside the picture");
     }
@@ -225,7 +227,7 @@ enum RunLengths {
 
 /// Returns the box around a segmentation; `None` if the segmentation is neither polygons nor a mask, or is empty.
 fn segmentation_extent(segmentation: &RawValue) -> Option<BoundingBox> {
-    if let Some(mask) = json::parse_object::<RunLengthMask>(segmentation.get()) {
+    if let Some(mask) = documents::parse_object::<RunLengthMask>(segmentation.get()) {
         let runs = match mask.counts {
             RunLengths::Plain(runs) => runs,
             RunLengths::Compressed(text) => decompress(&text)?,

@@ -10,10 +10,9 @@ use roxmltree::Node;
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
-    file_index::CVAT_XML,
-    sidecar_reader::{SidecarDiagnostics, SidecarReader},
+    sidecar_reader::{CVAT_XML, SidecarDiagnostics, SidecarReader},
 };
-use crate::ingest::xml::{XmlLimits, parse_xml};
+use crate::ingest::documents::{XmlLimits, parse_xml};
 
 /// Size limit of a document, which takes several times as much memory when it is parsed.
 const MAX_BYTES: u64 = 32 << 20;

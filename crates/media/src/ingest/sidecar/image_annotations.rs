@@ -8,11 +8,10 @@ use serde::Deserialize;
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
-    json,
     metadata_row::{SidecarRow, describe_row},
     sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader},
 };
-use crate::ingest::xml::{XmlLimits, parse_xml};
+use crate::ingest::documents::{self, XmlLimits, parse_xml};
 
 /// Size limit of a file, which usually contains the picture in `LabelMe`.
 const MAX_JSON_BYTES: u64 = 32 << 20;
@@ -23,7 +22,8 @@ pub(crate) fn read_json(reader: &mut SidecarReader<'_>) {
         let Some(sidecar) = reader.files.sidecar_beside(media, "json") else { continue };
         let Some(text) = reader.read_text(sidecar, MAX_JSON_BYTES) else { continue };
         let described = parse_labelme(&text).or_else(|| {
-            let row = json::parse_object::<SidecarRow<'_>>(&text).filter(SidecarRow::describes)?;
+            let row =
+                documents::parse_object::<SidecarRow<'_>>(&text).filter(SidecarRow::describes)?;
             let mut diagnostics = SidecarDiagnostics::new("object", "objects");
             diagnostics.next_position();
             let description = describe_row(&row, &mut diagnostics);
@@ -54,7 +54,7 @@ struct LabelMeShape {
 
 /// Returns the description in a document and its problems; `None` for other JSON.
 fn parse_labelme(text: &str) -> Option<(MediaDescription, SidecarDiagnostics)> {
-    json::parse_object::<LabelMeDocument>(text).map(describe_labelme)
+    documents::parse_object::<LabelMeDocument>(text).map(describe_labelme)
 }
 
 fn describe_labelme(document: LabelMeDocument) -> (MediaDescription, SidecarDiagnostics) {

@@ -1,16 +1,16 @@
 //! Converts one row of a metadata table, as in image folder datasets, to a description. A row has the columns `file_name`,
 //! `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`.
 
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
     description::{BoundingBox, MAX_OBJECTS, MediaDescription, normalized_name, push_name},
-    json,
     sidecar_reader::{SidecarDiagnostics, SidecarReader},
 };
+use crate::ingest::documents;
 
 /// The columns that are read.
 pub(crate) const COLUMNS: [&str; 8] =
@@ -52,7 +52,7 @@ pub(crate) fn read_row(
     diagnostics: &mut SidecarDiagnostics,
 ) -> Result<(), &'static str> {
     let name = row.file_name.ok_or("it has no file_name")?;
-    let name = json::parse_string(name).ok_or("its file_name is not a string")?;
+    let name = documents::parse_string(name).ok_or("its file_name is not a string")?;
     let media = reader.files.resolve(&name, sidecar)?;
     reader.add_description(media, describe_row(row, diagnostics));
     Ok(())
@@ -64,18 +64,18 @@ pub(crate) fn describe_row(
     diagnostics: &mut SidecarDiagnostics,
 ) -> MediaDescription {
     let mut description = MediaDescription::default();
-    match row.caption.or(row.text).map(json::parse_string) {
+    match row.caption.or(row.text).map(documents::parse_string) {
         Some(Some(caption)) => description.push_caption(&caption),
         Some(None) => diagnostics.report("its caption is not a string"),
         None => {}
     }
-    match row.label.map(json::parse_string) {
+    match row.label.map(documents::parse_string) {
         Some(Some(label)) => push_name(&mut description.labels, &label),
         Some(None) => diagnostics.report("its label is not a string"),
         None => {}
     }
     let mut add_names = |names: &mut Vec<String>, list: Option<&RawValue>, why| {
-        if list.is_some_and(|list| json::collect_names(list.get(), names).is_none()) {
+        if list.is_some_and(|list| collect_names(list.get(), names).is_none()) {
             diagnostics.report(why);
         }
     };
@@ -113,9 +113,9 @@ pub(crate) fn read_objects(
     description: &mut MediaDescription,
     diagnostics: &mut SidecarDiagnostics,
 ) {
-    let parsed = match json::parse_object::<ObjectColumns<'_>>(value) {
+    let parsed = match documents::parse_object::<ObjectColumns<'_>>(value) {
         Some(columns) => read_columns(&columns, description, diagnostics),
-        None => json::for_each_element(value, |value| {
+        None => documents::for_each_element(value, |value| {
             diagnostics.check(read_object(value, description));
         }),
     };
@@ -125,11 +125,11 @@ pub(crate) fn read_objects(
 }
 
 fn read_object(value: &RawValue, description: &mut MediaDescription) -> Result<(), &'static str> {
-    let object = json::parse_object::<ObjectRow<'_>>(value.get())
+    let object = documents::parse_object::<ObjectRow<'_>>(value.get())
         .ok_or("one of its objects is not a JSON object")?;
     let bbox = object.bbox.ok_or("one of its objects has no bbox")?;
     let label = object.label.and_then(parse_label);
-    add_object(label, json::parse_box(bbox), BoundingBox::normalized, description)
+    add_object(label, documents::parse_box(bbox), BoundingBox::normalized, description)
 }
 
 fn read_columns(
@@ -140,13 +140,13 @@ fn read_columns(
     let names = columns.categories.or(columns.category).or(columns.labels);
     let (mut boxes, mut labels) = (Vec::new(), Vec::new());
     let (mut box_count, mut name_count) = (0_usize, 0_usize);
-    json::for_each_element(columns.bbox?.get(), |value| {
+    documents::for_each_element(columns.bbox?.get(), |value| {
         box_count += 1;
         if boxes.len() < MAX_OBJECTS {
-            boxes.push(json::parse_box(value));
+            boxes.push(documents::parse_box(value));
         }
     })?;
-    json::for_each_element(names?.get(), |value| {
+    documents::for_each_element(names?.get(), |value| {
         name_count += 1;
         if labels.len() < MAX_OBJECTS {
             labels.push(parse_label(value));
@@ -165,7 +165,7 @@ fn read_columns(
 fn parse_label(value: &RawValue) -> Option<String> {
     match serde_json::from_str::<u64>(value.get()) {
         Ok(class) => Some(format!("class {class}")),
-        Err(_) => json::parse_string(value).and_then(|text| normalized_name(&text)),
+        Err(_) => documents::parse_string(value).and_then(|text| normalized_name(&text)),
     }
 }
 
@@ -180,4 +180,16 @@ fn add_object(
     let extent = unit(sides).ok_or("the bbox of an object is empty or outside the picture")?;
     description.push_object(label, extent);
     Ok(())
+}
+
+/// Adds the strings of a list to `names`. Returns `None` if the list contains other values, or if `list` is not a list.
+pub(crate) fn collect_names(list: &str, names: &mut Vec<String>) -> Option<()> {
+    let mut texts_only = true;
+    documents::for_each_element(list, |value| {
+        match serde_json::from_str::<Cow<'_, str>>(value.get()) {
+            Ok(text) => push_name(names, &text),
+            Err(_) => texts_only = false,
+        }
+    })?;
+    texts_only.then_some(())
 }

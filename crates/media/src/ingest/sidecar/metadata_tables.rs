@@ -11,12 +11,16 @@ use tessera_parquet::{Columns, ParquetFile};
 
 use super::{
     description::{MediaDescription, push_name},
-    file_index::{METADATA_CSV, METADATA_JSONL, METADATA_PARQUET},
-    json,
-    metadata_row::{COLUMNS, SidecarRow, describe_row, read_objects, read_row},
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader},
+    metadata_row::{COLUMNS, SidecarRow, collect_names, describe_row, read_objects, read_row},
+    sidecar_reader::{
+        MAX_SHARED_SIDECAR_BYTES, METADATA_CSV, METADATA_JSONL, SidecarDiagnostics, SidecarReader,
+    },
 };
-use crate::ingest::parquet_images::{MAX_ROWS, is_parquet, row_of};
+use crate::ingest::{
+    documents,
+    parquet_images::MAX_ROWS,
+    scan::{METADATA_PARQUET, is_parquet, row_of},
+};
 
 pub(crate) fn read_jsonl(reader: &mut SidecarReader<'_>) {
     for sidecar in reader.files.with_name(METADATA_JSONL) {
@@ -31,7 +35,7 @@ fn read_lines(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) {
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     for line in bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
         diagnostics.next_position();
-        match str::from_utf8(line).map(json::parse_object::<SidecarRow<'_>>) {
+        match str::from_utf8(line).map(documents::parse_object::<SidecarRow<'_>>) {
             Err(_) => diagnostics.report("it is not UTF-8"),
             Ok(Some(row)) => {
                 let end = read_row(reader, sidecar, &row, &mut diagnostics);
@@ -179,7 +183,7 @@ fn read_parquet_rows(
         diagnostics.set_position(rows);
         parse_texts(&mut row);
         let text = row.to_string();
-        let row = json::parse_object(&text).ok_or("it is not a JSON object");
+        let row = documents::parse_object(&text).ok_or("it is not a JSON object");
         let end = row.and_then(|row| read_row(reader, sidecar, &row, diagnostics));
         diagnostics.check(end);
         Ok(())
@@ -191,7 +195,7 @@ fn read_parquet_rows(
 /// starts like a JSON list but is not a valid one.
 fn collect_cell_names(cell: &str, names: &mut Vec<String>) -> Option<()> {
     if cell.trim_start().starts_with('[') {
-        return json::collect_names(cell, names);
+        return collect_names(cell, names);
     }
     cell.split(['|', ';']).for_each(|name| push_name(names, name));
     Some(())
@@ -267,7 +271,7 @@ fn read_image_rows(
         name_class(&mut value, &classes);
         parse_texts(&mut value);
         let text = value.to_string();
-        if let Some(columns) = json::parse_object(&text) {
+        if let Some(columns) = documents::parse_object(&text) {
             let description = describe_row(&columns, diagnostics);
             reader.add_description(media, description);
         }

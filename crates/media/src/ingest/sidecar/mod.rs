@@ -7,10 +7,7 @@
 mod coco;
 mod cvat;
 mod description;
-mod file_index;
-mod folder_name;
 mod image_annotations;
-mod json;
 mod metadata_row;
 mod metadata_tables;
 mod open_images;
@@ -21,11 +18,12 @@ pub(crate) use description::push_caption;
 pub use description::{BoundingBox, LabeledBox, MediaDescription, push_name};
 pub use sidecar_reader::SidecarData;
 
-use super::{FolderScan, OriginalFiles};
-use file_index::FileIndex;
+use std::{ffi::OsStr, path::Path};
+
+use super::{FolderScan, OriginalFiles, is_parquet};
 use image_annotations::{read_json, read_voc};
 use metadata_tables::{read_csv, read_image_tables, read_jsonl, read_parquet};
-use sidecar_reader::SidecarReader;
+use sidecar_reader::{FileIndex, SidecarReader};
 use text_file::{ClassNames, read_class_files};
 
 /// Reads all sidecars of a folder. If several describe the same file, the first in the order below wins, separately for
@@ -44,6 +42,35 @@ pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
     read_voc(&mut reader);
     text_file::read(&mut reader, &mut names);
     read_class_files(&mut reader, &mut names);
-    folder_name::read(&mut reader);
+    label_by_folder(&mut reader);
     reader.data
+}
+
+/// In lower case and without trailing digits (`train2017`).
+const GENERIC_NAMES: &str = "all annotation annotations data dataset datasets dcim default dev \
+    files frames image images img imgs input jpeg jpegimages jpegs jpg label labels media \
+    obj_train_data output photo photos pics picture pictures png pngs raw test testing train \
+    training uploads val valid validation video videos";
+
+fn label_by_folder(reader: &mut SidecarReader<'_>) {
+    for media in reader.files.media() {
+        let labeled = reader.data.descriptions.get(media).is_some_and(|d| !d.labels.is_empty());
+        if let Some(label) = label_from_folder(media).filter(|_| !labeled) {
+            let mut description = MediaDescription::default();
+            push_name(&mut description.labels, label);
+            reader.add_description(media, description);
+        }
+    }
+}
+
+fn label_from_folder(media: &Path) -> Option<&str> {
+    let folder = media.parent()?;
+    // The images in a Parquet file are in its folder.
+    let folder = if is_parquet(folder) { folder.parent()? } else { folder };
+    let name = folder.file_name().and_then(OsStr::to_str)?;
+    let is_separator = |c: char| matches!(c, '-' | '_' | '.' | ' ');
+    let word = name.trim_end_matches(|c: char| c.is_ascii_digit() || is_separator(c));
+    let generic = word.is_empty()
+        || GENERIC_NAMES.split(' ').any(|generic| generic.eq_ignore_ascii_case(word));
+    (!generic).then_some(name)
 }

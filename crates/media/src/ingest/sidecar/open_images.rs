@@ -9,8 +9,10 @@ use std::{
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
-    file_index::{OpenImagesTable, open_images_table},
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader},
+    sidecar_reader::{
+        MAX_SHARED_SIDECAR_BYTES, OpenImagesTable, SidecarDiagnostics, SidecarReader,
+        open_images_table,
+    },
 };
 
 /// Size limit of a table of boxes or labels, which is read in parts. The table of all training images has 2.1 GiB.

@@ -11,8 +11,9 @@ use saphyr_parser::{Event, Parser};
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_caption, normalized_name, push_name},
-    file_index::CLASS_NAME_FILES,
-    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader},
+    sidecar_reader::{
+        CLASS_NAME_FILES, MAX_PER_IMAGE_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader,
+    },
 };
 
 /// The folders of boxes that YOLO and KITTI have beside the image folder.

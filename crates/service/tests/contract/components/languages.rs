@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use tessera_search::text::{
-    language::{Language, detect_language},
+    detect_language,
+    language::Language,
     words::{content_stems, stemmed_text},
 };
 

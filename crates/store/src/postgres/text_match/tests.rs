@@ -9,8 +9,9 @@ use tessera_search::text::{
     language::Language,
     words::{indexed_words, stemmed_text},
 };
-use tessera_testing::full_text_matches::full_text_matches as indexed;
-use tessera_testing::random_queries::{captions, is_nested_exclusion, queries};
+use tessera_testing::full_text::{
+    captions, full_text_matches as indexed, is_nested_exclusion, queries,
+};
 
 type ScoredTexts = Vec<(usize, f64)>;
 

@@ -1,0 +1,338 @@
+//! Unpacks an uploaded archive, tar or ZIP. Only regular files with safe names are unpacked, within limits.
+//!
+//! A faulty member is skipped. A faulty archive stops the unpacking, and what was unpacked until then is kept. The central
+//! directory of a ZIP archive is streamed, so that memory does not grow with its size.
+
+use std::{
+    borrow::Cow,
+    cell::Cell,
+    fs::{self, File},
+    io::{self, BufReader, Read},
+    path::{Path, PathBuf},
+    rc::Rc,
+    sync::atomic::AtomicBool,
+};
+
+use tar::{Archive, Entry, EntryType, Header};
+use tessera_compression::Compression;
+use tessera_files::{create_private_dir, if_exists, staging::UniqueFiles};
+use zip::{
+    ZipReadOptions,
+    read::{Config, ZipFileEntry, read_zipfile_from_stream},
+    result::ZipError,
+    unstable::read::ZipIterable,
+};
+
+use super::{
+    SourceFile,
+    unpacker::{MemberError, Unpacker},
+};
+
+pub use super::unpacker::{UnpackError, UnpackLimits, UnpackReport, UnpackTarget, damage_reason};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArchiveKind {
+    Zip,
+    Tar,
+    TarGz,
+    TarXz,
+    TarZst,
+}
+
+impl ArchiveKind {
+    const ALL: [Self; 5] = [Self::Zip, Self::Tar, Self::TarGz, Self::TarXz, Self::TarZst];
+
+    /// Returns the format by the file name, in any case.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        let ends = |end| name.strip_suffix(end).is_some_and(|stem| !stem.is_empty());
+        Self::ALL.into_iter().find(|kind| ends(kind.extension()))
+    }
+
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Zip => ".zip",
+            Self::Tar => ".tar",
+            Self::TarGz => ".tar.gz",
+            Self::TarXz => ".tar.xz",
+            Self::TarZst => ".tar.zst",
+        }
+    }
+
+    /// Whether a file that starts with `head` (its first 512 bytes) may have this format.
+    pub fn matches_signature(self, head: &[u8]) -> bool {
+        match self {
+            Self::Zip => head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06"),
+            Self::Tar => is_tar_header(head),
+            Self::TarGz => Compression::Gzip.matches_signature(head),
+            Self::TarXz => Compression::Xz.matches_signature(head),
+            Self::TarZst => Compression::Zstandard.matches_signature(head),
+        }
+    }
+}
+
+/// Opens the archive at its start. The function is called twice, because the directory and the members are read at the
+/// same time.
+type OpenArchive<'a> = dyn Fn() -> io::Result<Box<dyn SourceFile>> + 'a;
+
+/// Unpacks `archive` into the directory `into`, which is emptied first. Links, devices, hidden and encrypted members,
+/// and nested archives are skipped. If several members have the same name, the later ones get a number. For a damaged
+/// archive, the result is a report with a reason, not an error.
+pub fn unpack(
+    archive: &Path,
+    kind: ArchiveKind,
+    into: &Path,
+    limits: UnpackLimits,
+    stop: &AtomicBool,
+) -> Result<UnpackReport, UnpackError> {
+    let open = || Ok(Box::new(File::open(archive)?) as Box<dyn SourceFile>);
+    unpack_into(&open, kind, &mut UnpackFolder::new(into), limits, stop)
+}
+
+/// Unpacks an archive like [`unpack`], from any source to any target.
+pub fn unpack_into(
+    open: &OpenArchive<'_>,
+    kind: ArchiveKind,
+    target: &mut dyn UnpackTarget,
+    limits: UnpackLimits,
+    stop: &AtomicBool,
+) -> Result<UnpackReport, UnpackError> {
+    let file = open().map_err(UnpackError::Io)?;
+    let mut unpacker = Unpacker::new(target, limits, stop).map_err(UnpackError::Io)?;
+    let end = match kind {
+        ArchiveKind::Zip => open()
+            .map_err(|cause| MemberError::Abort(UnpackError::Io(cause)))
+            .and_then(|directory| unpack_zip(directory, file, &mut unpacker)),
+        ArchiveKind::Tar => unpack_tar(file, &mut unpacker),
+        ArchiveKind::TarGz => unpack_compressed_tar(Compression::Gzip, file, &mut unpacker),
+        ArchiveKind::TarXz => unpack_compressed_tar(Compression::Xz, file, &mut unpacker),
+        ArchiveKind::TarZst => unpack_compressed_tar(Compression::Zstandard, file, &mut unpacker),
+    };
+    unpacker.finish(end)
+}
+
+/// Unpacks to a folder, which is emptied first.
+struct UnpackFolder {
+    root: PathBuf,
+    files: UniqueFiles,
+}
+
+impl UnpackFolder {
+    pub fn new(root: &Path) -> Self {
+        Self { root: root.to_owned(), files: UniqueFiles::new(root) }
+    }
+}
+
+impl UnpackTarget for UnpackFolder {
+    fn disk(&self) -> &Path {
+        &self.root
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        if_exists(fs::remove_dir_all(&self.root))?;
+        create_private_dir(&self.root)
+    }
+
+    fn create(&mut self, path: &Path) -> io::Result<(PathBuf, File)> {
+        self.files.create(path)
+    }
+
+    fn keep(&mut self, _: &Path, _: File) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn discard(&mut self, path: &Path) -> io::Result<()> {
+        fs::remove_file(self.root.join(path))
+    }
+}
+
+/// Maximum size of the headers of a member. The limit is needed because a name can have any length.
+const MAX_HEADER_BYTES: u64 = 1 << 20;
+
+fn unpack_tar(file: Box<dyn SourceFile>, unpacker: &mut Unpacker) -> Result<(), MemberError> {
+    let (file, meter) = MeteredReader::new(BufReader::new(file));
+    unpack_tar_members(file, &meter, unpacker)
+}
+
+fn unpack_compressed_tar(
+    compression: Compression,
+    file: Box<dyn SourceFile>,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let (file, meter) = MeteredReader::new(file);
+    unpack_tar_members(compression.reader(BufReader::new(file)), &meter, unpacker)
+}
+
+/// Whether a file that starts with `head` has a valid tar header checksum.
+fn is_tar_header(head: &[u8]) -> bool {
+    let Some(block) = head.first_chunk::<512>() else { return false };
+    let header = Header::from_byte_slice(block);
+    // In the checksum, the checksum field itself counts as spaces.
+    let sum = |bytes: &[u8]| bytes.iter().copied().map(u32::from).sum::<u32>();
+    let expected = sum(&block[..148]) + 8 * u32::from(b' ') + sum(&block[156..]);
+    block.iter().all(|&byte| byte == 0) || header.cksum().is_ok_and(|stored| stored == expected)
+}
+
+fn unpack_tar_members(
+    content: impl Read,
+    meter: &ReadMeter,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let damaged = |cause: io::Error| MemberError::StopArchive(damage_reason(&cause));
+    let (content, bound) = MeteredReader::new(content);
+    let mut archive = Archive::new(content);
+    let mut entries = archive.entries().map_err(damaged)?;
+    loop {
+        // The limit applies to names, which are read into memory as a whole.
+        bound.bytes_allowed.set(MAX_HEADER_BYTES);
+        let Some(entry) = entries.next() else { return Ok(()) };
+        let mut entry = entry.map_err(damaged)?;
+        bound.bytes_allowed.set(u64::MAX);
+        unpacker.begin_member(meter.bytes_read.get())?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let end = unpack_tar_member(&mut entry, &name, meter, unpacker);
+        unpacker.record_member(&name, end)?;
+        // Skipped content is read here, because the limits apply to it too.
+        let rest =
+            unpacker.copy_limited(&mut entry, &mut io::sink(), u64::MAX, || meter.bytes_read.get());
+        rest.map_err(|error| match error {
+            MemberError::SkipMember(why) => MemberError::StopArchive(why),
+            error => error,
+        })?;
+    }
+}
+
+fn unpack_tar_member(
+    entry: &mut Entry<impl Read>,
+    name: &str,
+    meter: &ReadMeter,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    match entry.header().entry_type() {
+        EntryType::Directory | EntryType::XGlobalHeader => return Ok(()),
+        EntryType::Symlink | EntryType::Link => return Err(MemberError::SkipMember("a link")),
+        EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {}
+        _ => return Err(MemberError::SkipMember("not a regular file")),
+    }
+    if std::str::from_utf8(&entry.path_bytes()).is_err() {
+        return Err(MemberError::SkipMember("its name is not UTF-8"));
+    }
+    let size = entry.size();
+    unpacker.write_member(name, size, entry, || meter.bytes_read.get())
+}
+
+fn unpack_zip(
+    directory: Box<dyn SourceFile>,
+    file: Box<dyn SourceFile>,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let size = file.length()?;
+    let directory = BufReader::new(directory);
+    let Ok(mut directory) = ZipIterable::try_new(directory, Config::default()) else {
+        return unpack_without_directory(file, unpacker);
+    };
+    let mut contents = BufReader::new(file);
+    let damaged = |_| MemberError::StopArchive("its directory is damaged");
+    let mut packed = 0_u64;
+    for entry in directory.files().map_err(damaged)? {
+        unpacker.begin_member(packed)?;
+        let entry = entry.map_err(damaged)?;
+        packed = packed.saturating_add(entry.compressed_size());
+        if packed > size {
+            // Overlapping members add up to more than the size of the file.
+            return Err(MemberError::StopArchive("its members overlap (decompression bomb)"));
+        }
+        let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
+        let end = unpack_zip_member(entry, packed, &mut contents, unpacker);
+        unpacker.record_member(&name, end)?;
+    }
+    Ok(())
+}
+
+fn unpack_zip_member(
+    entry: ZipFileEntry<'static>,
+    packed: u64,
+    contents: &mut BufReader<Box<dyn SourceFile>>,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let Ok(name) = entry.name().map(Cow::into_owned) else {
+        return Err(MemberError::SkipMember("its name cannot be read"));
+    };
+    if entry.is_dir() {
+        return Ok(());
+    }
+    if entry.is_symlink() {
+        return Err(MemberError::SkipMember("a link"));
+    }
+    // Devices, FIFOs and sockets are skipped.
+    if entry.unix_mode().is_some_and(|mode| !matches!(mode & 0o170_000, 0 | 0o100_000)) {
+        return Err(MemberError::SkipMember("not a regular file"));
+    }
+    if entry.encrypted() {
+        return Err(MemberError::SkipMember("it is encrypted"));
+    }
+    let mut content = entry.with_reader(contents, ZipReadOptions::default()).map_err(|cause| {
+        MemberError::SkipMember(match cause {
+            ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
+                "unsupported compression method (deflate is supported)"
+            }
+            _ => "it is damaged",
+        })
+    })?;
+    let size = content.size();
+    unpacker.write_member(&name, size, &mut content, || packed)
+}
+
+/// Unpacks members sequentially, for a truncated archive, which has no central directory.
+fn unpack_without_directory(
+    file: Box<dyn SourceFile>,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let (mut file, meter) = MeteredReader::new(BufReader::new(file));
+    while let Ok(Some(mut content)) = read_zipfile_from_stream(&mut file) {
+        unpacker.begin_member(meter.bytes_read.get())?;
+        let name = String::from_utf8_lossy(content.name_raw()).into_owned();
+        if content.is_dir() {
+            continue;
+        }
+        let size = content.size();
+        let end = unpacker.write_member(&name, size, &mut content, || meter.bytes_read.get());
+        unpacker.record_member(&name, end)?;
+    }
+    Err(MemberError::StopArchive("it is truncated"))
+}
+
+#[derive(Debug)]
+struct ReadMeter {
+    bytes_read: Cell<u64>,
+    /// The number of bytes that may still be read.
+    bytes_allowed: Cell<u64>,
+}
+
+struct MeteredReader<R> {
+    inner: R,
+    meter: Rc<ReadMeter>,
+}
+
+impl<R> MeteredReader<R> {
+    /// Returns a reader without a limit, and its counter.
+    pub fn new(inner: R) -> (Self, Rc<ReadMeter>) {
+        let meter =
+            Rc::new(ReadMeter { bytes_read: Cell::new(0), bytes_allowed: Cell::new(u64::MAX) });
+        (Self { inner, meter: meter.clone() }, meter)
+    }
+}
+
+impl<R: Read> Read for MeteredReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.meter.bytes_allowed.get()).unwrap_or(usize::MAX);
+        if left == 0 && !buffer.is_empty() {
+            return Err(io::Error::other("read limit exceeded"));
+        }
+        let limit = buffer.len().min(left);
+        let length = self.inner.read(&mut buffer[..limit])?;
+        self.meter.bytes_read.set(self.meter.bytes_read.get() + length as u64);
+        self.meter.bytes_allowed.set(self.meter.bytes_allowed.get() - length as u64);
+        Ok(length)
+    }
+}

@@ -1,0 +1,271 @@
+//! Writes the members of an archive within limits that are enforced on the bytes written and not on what the archive
+//! claims.
+
+use std::{
+    fs::File,
+    io::{self, ErrorKind, Read, Write},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use tessera_model::{FileKind, SafeText, local_files::safe_relative_path};
+
+use super::disk_quota::{ClaimedFile, DiskQuota};
+
+/// The limits for an archive. The defaults are those of the service.
+#[derive(Clone, Debug)]
+pub struct UnpackLimits {
+    pub max_members: usize,
+    /// Maximum size of a file that is not a video, in bytes.
+    pub max_file_bytes: u64,
+    pub max_video_bytes: u64,
+    /// Maximum size of all files together, in bytes.
+    pub max_total_bytes: u64,
+    pub disk: DiskQuota,
+    /// Maximum compression ratio, which is checked once `ratio_exempt_bytes` have been written.
+    pub max_ratio: u64,
+    /// Number of bytes that may be written before the ratio is checked.
+    pub ratio_exempt_bytes: u64,
+    /// Number of skipped members that are reported by name. Any further ones are only counted.
+    pub max_reported: usize,
+}
+
+impl Default for UnpackLimits {
+    fn default() -> Self {
+        Self {
+            max_members: 200_000,
+            max_file_bytes: FileKind::Other.max_size(),
+            max_video_bytes: FileKind::Video.max_size(),
+            max_total_bytes: u64::MAX,
+            disk: DiskQuota::default(),
+            max_ratio: 200,
+            ratio_exempt_bytes: 64 << 20,
+            max_reported: 10_000,
+        }
+    }
+}
+
+/// Receives the members of an archive.
+pub trait UnpackTarget {
+    /// Returns the folder on whose disk [`UnpackTarget::create`] creates files.
+    fn disk(&self) -> &Path;
+
+    /// Prepares for the first member.
+    fn clear(&mut self) -> io::Result<()>;
+
+    /// Creates the file of a member and returns its path. The path has a number if the name is taken.
+    fn create(&mut self, path: &Path) -> io::Result<(PathBuf, File)>;
+
+    /// Keeps the file of a member, which is complete.
+    fn keep(&mut self, path: &Path, file: File) -> io::Result<()>;
+
+    /// Removes the file of a member that is not complete.
+    fn discard(&mut self, path: &Path) -> io::Result<()>;
+}
+
+const COPY_BUFFER_SIZE: usize = 64 << 10;
+const NO_SPACE: &str = "there is not enough space for all of it";
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnpackReport {
+    pub files: usize,
+    pub bytes: u64,
+    pub skipped: Vec<(SafeText, &'static str)>,
+    /// The number of skipped members that were not reported by name.
+    pub unreported: usize,
+    /// The reason why the archive was not read to its end.
+    pub damage_reason: Option<&'static str>,
+}
+
+#[derive(Debug)]
+pub enum UnpackError {
+    Cancelled,
+    /// The archive cannot be opened or the directory cannot be written.
+    Io(io::Error),
+}
+
+pub(crate) enum MemberError {
+    SkipMember(&'static str),
+    /// Stops reading the archive, for this reason.
+    StopArchive(&'static str),
+    Abort(UnpackError),
+}
+
+pub(crate) enum CopyOutcome {
+    /// The member was copied completely. The value is its number of bytes.
+    Complete(u64),
+    LimitExceeded,
+}
+
+pub(crate) struct Unpacker<'a> {
+    target: &'a mut dyn UnpackTarget,
+    limits: UnpackLimits,
+    cancelled: &'a AtomicBool,
+    members: usize,
+    /// The number of compressed bytes that were read before the current member.
+    packed_before: u64,
+    /// The number of bytes that were decompressed before the current member, whether they were written or not.
+    unpacked_before: u64,
+    report: UnpackReport,
+}
+
+impl<'a> Unpacker<'a> {
+    pub fn new(
+        target: &'a mut dyn UnpackTarget,
+        limits: UnpackLimits,
+        cancelled: &'a AtomicBool,
+    ) -> io::Result<Self> {
+        target.clear()?;
+        Ok(Self {
+            target,
+            limits,
+            cancelled,
+            members: 0,
+            packed_before: 0,
+            unpacked_before: 0,
+            report: UnpackReport::default(),
+        })
+    }
+
+    pub fn finish(mut self, end: Result<(), MemberError>) -> Result<UnpackReport, UnpackError> {
+        match end {
+            Ok(()) => {}
+            Err(MemberError::SkipMember(why) | MemberError::StopArchive(why)) => {
+                self.report.damage_reason = Some(why);
+            }
+            Err(MemberError::Abort(error)) => return Err(error),
+        }
+        Ok(self.report)
+    }
+
+    /// Starts the next member, which follows `packed_bytes` compressed bytes.
+    pub(crate) fn begin_member(&mut self, packed_bytes: u64) -> Result<(), MemberError> {
+        self.check_cancelled()?;
+        if self.members == self.limits.max_members {
+            return Err(MemberError::StopArchive("it has too many members"));
+        }
+        self.members += 1;
+        self.packed_before = packed_bytes;
+        Ok(())
+    }
+
+    pub(crate) fn record_member(
+        &mut self,
+        name: &str,
+        end: Result<(), MemberError>,
+    ) -> Result<(), MemberError> {
+        match end {
+            Err(MemberError::SkipMember(why)) => {
+                if self.report.skipped.len() < self.limits.max_reported {
+                    self.report.skipped.push((SafeText::new(name, 256), why));
+                } else {
+                    self.report.unreported += 1;
+                }
+                Ok(())
+            }
+            end => end,
+        }
+    }
+
+    /// Writes a member. `packed_bytes` returns the number of compressed bytes read so far.
+    pub(crate) fn write_member(
+        &mut self,
+        name: &str,
+        size: u64,
+        content: &mut impl Read,
+        packed_bytes: impl Fn() -> u64,
+    ) -> Result<(), MemberError> {
+        let path = safe_relative_path(name).map_err(MemberError::SkipMember)?;
+        if path.as_os_str().is_empty() {
+            return Err(MemberError::SkipMember("it has no name"));
+        }
+        let kind = FileKind::from_name(name);
+        if kind == FileKind::Archive {
+            return Err(MemberError::SkipMember("nested archives are not unpacked"));
+        }
+        let largest = match kind {
+            FileKind::Video => self.limits.max_video_bytes,
+            _ => self.limits.max_file_bytes,
+        };
+        let room = self.limits.max_total_bytes - self.report.bytes;
+        let (path, file) = self.target.create(&path)?;
+        let mut file = ClaimedFile::new(file, self.limits.disk.claim_in(self.target.disk()));
+        let end = match self.copy_limited(content, &mut file, largest.min(room), packed_bytes) {
+            Ok(CopyOutcome::Complete(bytes)) if bytes == size => {
+                self.target.keep(&path, file.file)?;
+                self.report.files += 1;
+                self.report.bytes += bytes;
+                return Ok(());
+            }
+            Ok(CopyOutcome::Complete(_)) => MemberError::SkipMember("it is damaged"),
+            Ok(CopyOutcome::LimitExceeded) if room < largest => MemberError::StopArchive(NO_SPACE),
+            Ok(CopyOutcome::LimitExceeded) => MemberError::SkipMember("it is too large"),
+            Err(error) => error,
+        };
+        self.target.discard(&path)?;
+        Err(end)
+    }
+
+    /// Copies at most `limit` bytes of a member and detects decompression bombs.
+    pub(crate) fn copy_limited(
+        &mut self,
+        content: &mut impl Read,
+        out: &mut impl Write,
+        limit: u64,
+        packed_bytes: impl Fn() -> u64,
+    ) -> Result<CopyOutcome, MemberError> {
+        let mut block = vec![0; COPY_BUFFER_SIZE];
+        let mut bytes = 0;
+        loop {
+            self.check_cancelled()?;
+            let length = match content.read(&mut block) {
+                Ok(0) => return Ok(CopyOutcome::Complete(bytes)),
+                Ok(length) => length,
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
+                Err(cause) => return Err(MemberError::SkipMember(damage_reason(&cause))),
+            };
+            bytes += length as u64;
+            self.unpacked_before += length as u64;
+            let packed = packed_bytes();
+            if self.is_bomb(bytes, packed - self.packed_before)
+                || self.is_bomb(self.unpacked_before, packed)
+            {
+                return Err(MemberError::StopArchive(
+                    "its compression ratio is too high (decompression bomb)",
+                ));
+            }
+            if bytes > limit {
+                return Ok(CopyOutcome::LimitExceeded);
+            }
+            out.write_all(&block[..length])?;
+        }
+    }
+
+    fn check_cancelled(&self) -> Result<(), MemberError> {
+        let cancelled = self.cancelled.load(Ordering::Relaxed);
+        if cancelled { Err(MemberError::Abort(UnpackError::Cancelled)) } else { Ok(()) }
+    }
+
+    fn is_bomb(&self, bytes: u64, packed: u64) -> bool {
+        bytes > self.limits.ratio_exempt_bytes && bytes / self.limits.max_ratio > packed
+    }
+}
+
+/// Returns the reason why an archive or a member cannot be read further.
+pub fn damage_reason(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        ErrorKind::OutOfMemory => {
+            "unpacking it takes a dictionary of more than 128 MiB; compress it again with a smaller one"
+        }
+        _ => "it is damaged",
+    }
+}
+
+impl From<io::Error> for MemberError {
+    fn from(cause: io::Error) -> Self {
+        match cause.kind() {
+            ErrorKind::StorageFull => Self::StopArchive(NO_SPACE),
+            _ => Self::Abort(UnpackError::Io(cause)),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Encodes the captions that contain a word, and the positions of the word in each caption, as differences in groups of
+//! seven bits. Such byte strings of different lengths are kept in one allocation.
+//!
+//! An entry begins with the difference from the number of the previous caption, doubled, plus one if the word occurs in
+//! the caption more than once. If there are several positions, their number follows. The differences of the positions
+//! come last.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use crate::checked_file::{read_column, write_column};
+
+const GROUP_BITS: u32 = 7;
+/// The bit that marks that another group of the same number follows.
+const MORE: u8 = 1 << GROUP_BITS;
+
+/// Adds an entry with the positions of the word, which must be in increasing order. `difference` is the difference from
+/// the number of the previous caption.
+pub fn write_entry(
+    to: &mut Vec<u8>,
+    difference: u32,
+    positions: impl ExactSizeIterator<Item = u32>,
+) {
+    let count = positions.len();
+    write_number(to, u64::from(difference) << 1 | u64::from(count > 1));
+    if count > 1 {
+        write_number(to, count as u64);
+    }
+    let mut last = 0;
+    for position in positions {
+        write_number(to, (position - last).into());
+        last = position;
+    }
+}
+
+/// Iterates over the captions that contain a word and over the positions of the word in each, in increasing order.
+/// Damaged bytes end the iteration.
+pub struct Postings<'a> {
+    rest: &'a [u8],
+    caption: u32,
+    position: u32,
+    /// The number of positions in the current caption that are still to come.
+    remaining: u64,
+}
+
+impl<'a> Postings<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes, caption: 0, position: 0, remaining: 0 }
+    }
+
+    fn next_caption(&mut self) -> Option<()> {
+        let first = read_number(&mut self.rest)?;
+        self.caption = self.caption.checked_add(u32::try_from(first >> 1).ok()?)?;
+        self.position = 0;
+        self.remaining = if first & 1 == 1 { read_number(&mut self.rest)? } else { 1 };
+        Some(())
+    }
+}
+
+impl Iterator for Postings<'_> {
+    /// A caption and a position.
+    type Item = (u32, u32);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.remaining == 0 {
+            self.next_caption()?;
+        }
+        self.remaining -= 1;
+        let difference = u32::try_from(read_number(&mut self.rest)?).ok()?;
+        self.position = self.position.checked_add(difference)?;
+        Some((self.caption, self.position))
+    }
+}
+
+fn write_number(to: &mut Vec<u8>, mut number: u64) {
+    while number >= u64::from(MORE) {
+        to.push(low_byte(number) | MORE);
+        number >>= GROUP_BITS;
+    }
+    to.push(low_byte(number));
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "only the last group is meant")]
+fn low_byte(number: u64) -> u8 {
+    number as u8
+}
+
+fn read_number(from: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..u64::BITS).step_by(GROUP_BITS as usize) {
+        let (&byte, rest) = from.split_first()?;
+        *from = rest;
+        number |= u64::from(byte & !MORE) << shift;
+        if byte & MORE == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[derive(Debug)]
+pub struct ByteLists {
+    /// The start of each byte string, and the end of the last one.
+    starts: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Default for ByteLists {
+    fn default() -> Self {
+        Self { starts: vec![0], bytes: Vec::new() }
+    }
+}
+
+impl ByteLists {
+    /// Creates lists of these sizes, which are filled by [`Self::bytes_mut`].
+    pub fn zeros(sizes: impl IntoIterator<Item = usize>) -> Self {
+        let mut lists = Self::default();
+        let mut end = 0;
+        for size in sizes {
+            end += size;
+            lists.starts.push(end as u64);
+        }
+        lists.bytes = vec![0; end];
+        lists
+    }
+
+    /// Returns all lists, one after the other.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
+    pub fn push(&mut self, list: &[u8]) {
+        self.bytes.extend_from_slice(list);
+        self.starts.push(self.bytes.len() as u64);
+    }
+
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Returns a list; an empty one if there is none at this position.
+    pub fn get(&self, at: usize) -> &[u8] {
+        let Some(&[start, end]) = self.starts.get(at..at + 2) else { return &[] };
+        let position = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        self.bytes.get(position(start)..position(end)).unwrap_or_default()
+    }
+
+    /// Returns the position of `list`, if all lists are in increasing order.
+    pub fn binary_search(&self, list: &[u8]) -> Option<usize> {
+        let (mut from, mut to) = (0, self.len());
+        while from < to {
+            let middle = from + (to - from) / 2;
+            if self.get(middle) < list { from = middle + 1 } else { to = middle }
+        }
+        (from < self.len() && self.get(from) == list).then_some(from)
+    }
+
+    pub fn memory_bytes(&self) -> usize {
+        size_of_val(&self.starts[..]) + self.bytes.len()
+    }
+
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        write_column(to, &self.starts)?;
+        write_column(to, &self.bytes)
+    }
+
+    /// Reads what [`Self::write`] wrote.
+    pub fn read(from: &mut impl Read) -> io::Result<Self> {
+        let (starts, bytes): (Vec<u64>, Vec<u8>) = (read_column(from)?, read_column(from)?);
+        let is_complete =
+            starts.first() == Some(&0) && starts.last() == Some(&(bytes.len() as u64));
+        if is_complete && starts.is_sorted() {
+            return Ok(Self { starts, bytes });
+        }
+        Err(ErrorKind::InvalidData.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::{
+        collection::{btree_map, btree_set, vec},
+        prelude::*,
+    };
+
+    use super::*;
+
+    fn captions() -> impl Strategy<Value = BTreeMap<u32, BTreeSet<u32>>> {
+        let number = || prop_oneof![0..300_u32, any::<u32>()];
+        btree_map(number(), btree_set(number(), 1..5), 0..20)
+    }
+
+    proptest! {
+        #[test]
+        fn postings_are_read_as_they_were_written(captions in captions()) {
+            let (mut bytes, mut last) = (Vec::new(), 0);
+            for (caption, positions) in &captions {
+                write_entry(&mut bytes, caption - last, positions.iter().copied());
+                last = *caption;
+            }
+            let pairs = captions.iter().flat_map(|(caption, positions)| {
+                positions.iter().map(|position| (*caption, *position))
+            });
+            prop_assert_eq!(Postings::new(&bytes).collect::<Vec<_>>(), pairs.collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn any_bytes_are_read_to_an_end(bytes in vec(any::<u8>(), 0..200)) {
+            prop_assert!(Postings::new(&bytes).count() <= bytes.len());
+        }
+    }
+}

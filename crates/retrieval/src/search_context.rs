@@ -1,0 +1,150 @@
+//! Resolves the parts of a query that rank: a picture and its copies, or a text.
+
+use std::collections::HashMap;
+
+use tessera_encoder::Encoder;
+use tessera_model::{Anchor, AnchorKind, vql::QueryText};
+use tessera_search::{
+    index::Keypoints,
+    member_search::{DistanceQuery, MemberVector, MergeRule, VectorQuery},
+    similarity::{CopyCandidate, CopySearch},
+    text::full_text_query::{FullTextQuery, parse},
+};
+use tessera_store::{
+    Store, applied_model,
+    dataset::DatasetRecord,
+    picture_features::{self, PictureFeatures},
+    picture_table::StoredPicture,
+    query_image,
+    search_table::SearchTableLimits,
+};
+
+use crate::{
+    index_cache::IndexCache,
+    member_columns::MemberColumns,
+    search_query::RetrievalError,
+    stored_pictures::{REQUEST_LIMIT, StoredPictures},
+};
+
+/// The parts of a deployment that a search works with.
+pub struct SearchContext<'a> {
+    pub store: &'a Store,
+    pub pictures: &'a StoredPictures,
+    pub indexes: &'a IndexCache,
+    /// The encoders of the user's own model, if there is one.
+    pub model: Option<&'a Encoder>,
+    pub dataset: &'a DatasetRecord,
+    pub limits: SearchTableLimits,
+}
+
+/// The anchor of a search.
+pub(super) struct QueryPicture {
+    pub distance: DistanceQuery,
+    pub features: PictureFeatures,
+    pub thumbnail: Option<StoredPicture>,
+}
+
+impl SearchContext<'_> {
+    /// Returns what media items are compared with: the descriptor, and the vector of the user's model if the dataset has
+    /// vectors of this model.
+    pub(super) fn query_picture(&self, anchor: Anchor) -> Result<QueryPicture, RetrievalError> {
+        let (store, dataset) = (self.store, self.dataset.id);
+        let found = if anchor.kind == AnchorKind::Upload {
+            let upload = store.read(|c| query_image::find(c, dataset, anchor.media))?;
+            upload.map(|upload| (upload.features, Some(StoredPicture::InStore(upload.thumbnail))))
+        } else {
+            store.read(|c| picture_features::find(c, dataset, anchor.media))?
+        };
+        let (features, thumbnail) = found.ok_or(RetrievalError::AnchorNotFound)?;
+        let vector = features.descriptor.clone();
+        let builtin = VectorQuery { of: MemberVector::Descriptor, vector };
+        let distance = match &features.model_vector {
+            Some(vector) if self.applied_model()?.is_some() => {
+                let model = VectorQuery { of: MemberVector::Model, vector: vector.clone() };
+                DistanceQuery::Merged { builtin, model, rule: MergeRule::Weighted }
+            }
+            _ => DistanceQuery::Single(builtin),
+        };
+        Ok(QueryPicture { distance, features, thumbnail })
+    }
+
+    /// Returns the distance from a text: by captions and labels, and by the user's model if it takes texts and the dataset has
+    /// vectors of this model. `None` if no word of the text is known.
+    pub(super) fn distance_from_text(
+        &self,
+        text: &str,
+    ) -> Result<Option<DistanceQuery>, RetrievalError> {
+        let space = self.indexes.text_space(self.store, self.dataset)?;
+        let model = self.applied_model()?.filter(|model| model.takes_texts());
+        if space.is_none() && model.is_none() {
+            return Err(RetrievalError::NoTextEmbeddings);
+        }
+        let builtin = space.and_then(|space| space.embed(text));
+        let builtin = builtin.map(|vector| VectorQuery { of: MemberVector::Embedding, vector });
+        let by_model = model.map(|model| model.embed_text(text)).transpose();
+        let by_model = by_model.map_err(RetrievalError::UnencodableText)?;
+        let by_model = by_model.map(|vector| VectorQuery { of: MemberVector::Model, vector });
+        Ok(match (builtin, by_model) {
+            (Some(builtin), Some(model)) => {
+                Some(DistanceQuery::Merged { builtin, model, rule: MergeRule::BuiltinFirst })
+            }
+            (builtin, model) => builtin.or(model).map(DistanceQuery::Single),
+        })
+    }
+
+    /// Returns the user's model if the dataset has vectors of this model.
+    fn applied_model(&self) -> Result<Option<&Encoder>, RetrievalError> {
+        let Some(model) = self.model else { return Ok(None) };
+        let applied = self.store.read(|c| applied_model::fingerprint(c, self.dataset.id))?;
+        Ok((applied == Some(model.fingerprint())).then_some(model))
+    }
+
+    /// Parses a query over captions, in the language in which they are indexed.
+    pub(super) fn full_text_query(
+        &self,
+        text: &QueryText,
+    ) -> Result<FullTextQuery, RetrievalError> {
+        parse(text.as_str(), self.dataset.language.indexed).map_err(RetrievalError::FullText)
+    }
+}
+
+/// Replaces the distances of members of an index that are copies.
+pub fn lower_distances_of_copies(
+    context: &SearchContext,
+    picture: QueryPicture,
+    members: &MemberColumns,
+    distances: &mut [f32],
+) -> Result<(), RetrievalError> {
+    let read = |thumbnail| context.pictures.read(thumbnail, REQUEST_LIMIT);
+    let thumbnail = picture.thumbnail.map(read);
+    let thumbnail = thumbnail.transpose().map_err(RetrievalError::UnreadableThumbnail)?;
+    let search = CopySearch::new(&picture.features.keypoints, &thumbnail.unwrap_or_default());
+    let Some(search) = search else { return Ok(()) };
+    let candidates = search.candidates(distances, &members.perceptual_hashes);
+    let row = |member: u32| members.rows[member as usize];
+    let rows: Vec<i64> = candidates.iter().map(|candidate| row(candidate.row)).collect();
+    let keypoints = keypoints_of(context.store, &rows)?;
+    for (member, distance) in search.copies(&candidates, |member| keypoints.get(&row(member))) {
+        let known = &mut distances[member as usize];
+        *known = known.min(distance);
+    }
+    Ok(())
+}
+
+/// Returns the rows of media that are copies, with their distances. Turned copies are not found.
+pub fn copies_among_rows(
+    store: &Store,
+    picture: &PictureFeatures,
+    rows: &[i64],
+) -> Result<Vec<(i64, f32)>, RetrievalError> {
+    let Some(search) = CopySearch::new(&picture.keypoints, &[]) else { return Ok(Vec::new()) };
+    let keypoints = keypoints_of(store, rows)?;
+    let candidates: Vec<CopyCandidate> =
+        (0..).zip(rows).map(|(at, _)| CopyCandidate::upright(at)).collect();
+    let copies = search.copies(&candidates, |at| keypoints.get(&rows[at as usize])).into_iter();
+    Ok(copies.map(|(at, distance)| (rows[at as usize], distance)).collect())
+}
+
+fn keypoints_of(store: &Store, rows: &[i64]) -> Result<HashMap<i64, Keypoints>, RetrievalError> {
+    Ok(store.read(|c| picture_features::keypoints_of(c, rows))?)
+}

@@ -1,0 +1,94 @@
+//! Generates random captions and queries over a few words, and searches with the full-text index of `SQLite`, for tests that
+//! compare it with our own index.
+
+use proptest::{collection::vec, prelude::*, sample::select};
+use rusqlite::{Connection, params};
+
+use tessera_search::text::{
+    full_text_query::{self, FullTextQuery, TextExpression},
+    language::Language,
+    words::stemmed_text,
+};
+
+const WORDS: [&str; 8] = ["boats", "sea", "red", "Café", "walls", "walled", "the", "लड़की"];
+
+pub fn captions() -> impl Strategy<Value = Vec<Vec<&'static str>>> {
+    vec(vec(select(&WORDS[..]), 0..7), 1..20)
+}
+
+/// Generates texts of queries that are not negated.
+pub fn queries() -> impl Strategy<Value = String> {
+    let phrase = vec(select(&WORDS[..]), 1..3).prop_map(|words| format!("\"{}\"", words.join(" ")));
+    let part = phrase.prop_recursive(3, 16, 4, |inner| {
+        (vec((inner, any::<bool>()), 1..4), select(&[" ", " AND ", " OR "][..])).prop_map(
+            |(parts, operator)| {
+                let signed = |(part, is_negated): (String, bool)| {
+                    if is_negated { format!("-{part}") } else { part }
+                };
+                let parts: Vec<String> = parts.into_iter().map(signed).collect();
+                format!("({})", parts.join(operator))
+            },
+        )
+    });
+    part.prop_map(|text| {
+        let query = full_text_query::parse(&text, Language::English);
+        if query.is_ok_and(|query| query.is_negated) { format!("-{text}") } else { text }
+    })
+}
+
+/// Whether a query may have an exclusion inside another one. For such queries, `SQLite` adds the scores of doubly
+/// excluded words if they happen to have been read already.
+pub fn is_nested_exclusion(text: &str) -> bool {
+    text.matches('-').count() > 1
+}
+
+/// The tokenizer that splits stemmed captions into words without diacritics. It keeps the combining marks of scripts
+/// such as Devanagari, at which `SQLite` would otherwise split words.
+const TOKENIZER: &str = "unicode61 remove_diacritics 2 categories ''L* N* Co M*''";
+
+/// Returns the words of a text in an index, in order. Text that consists only of diacritics is not a word.
+pub fn tokenized(text: &str) -> Vec<String> {
+    let index = Connection::open_in_memory().unwrap();
+    let sql = format!(
+        "CREATE VIRTUAL TABLE caption USING fts5(words, content = '', tokenize = '{TOKENIZER}');
+         CREATE VIRTUAL TABLE word USING fts5vocab(caption, instance);"
+    );
+    index.execute_batch(&sql).unwrap();
+    index.execute("INSERT INTO caption (rowid, words) VALUES (1, ?1)", params![text]).unwrap();
+    let mut words = index.prepare("SELECT term FROM word ORDER BY offset").unwrap();
+    let words = words.query_map([], |row| row.get::<_, Option<String>>(0)).unwrap();
+    words.filter_map(Result::unwrap).filter(|word| !word.is_empty()).collect()
+}
+
+/// Returns the positions of the captions that match the expression of a query, with their scores.
+pub fn full_text_matches(captions: &[Vec<&str>], query: &FullTextQuery) -> Vec<(usize, f64)> {
+    let index = Connection::open_in_memory().unwrap();
+    let sql = format!("CREATE VIRTUAL TABLE words USING fts5(caption, tokenize = '{TOKENIZER}')");
+    index.execute_batch(&sql).unwrap();
+    for (number, caption) in captions.iter().enumerate() {
+        let sql = "INSERT INTO words (rowid, caption) VALUES (?1, ?2)";
+        let stems = stemmed_text(&caption.join(" "), Language::English);
+        index.execute(sql, params![number, stems]).unwrap();
+    }
+    let sql = "SELECT rowid, bm25(words) FROM words WHERE words MATCH ?1 ORDER BY rowid";
+    let mut statement = index.prepare(sql).unwrap();
+    let expression = fts5_expression(query, &query.expression);
+    let rows = statement.query_map([expression], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+fn fts5_expression(query: &FullTextQuery, expression: &TextExpression) -> String {
+    let joined = |parts: &[TextExpression], operator: &str| {
+        let parts: Vec<_> = parts.iter().map(|part| fts5_expression(query, part)).collect();
+        format!("({})", parts.join(operator))
+    };
+    match expression {
+        TextExpression::Phrase(number) => format!("\"{}\"", query.phrases[*number]),
+        TextExpression::And(parts) => joined(parts, " AND "),
+        TextExpression::Or(parts) => joined(parts, " OR "),
+        TextExpression::Without(first, second) => {
+            let [first, second] = [first, second].map(|part| fts5_expression(query, part));
+            format!("({first} NOT {second})")
+        }
+    }
+}
