@@ -24,17 +24,17 @@ use tessera_wire::{
 };
 
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
-/// Bytes per second at which a service is expected to store an upload before it responds.
+/// The rate, in bytes per second, at which a service is expected to store an upload before it responds.
 const MIN_STORE_RATE: u64 = 1 << 20;
 
 impl Client {
-    /// Adds media to a dataset. Sent once. Returns the acceptance, what was sent, and which files were
-    /// left out.
+    /// Adds media to a dataset. The request is sent once. Returns the acceptance, what was sent, and which files were
+    /// skipped.
     ///
     /// # Errors
-    /// [`FailureKind::Local`] before any request for invalid input, and for files that
-    /// change while they are sent; [`FailureKind::Conflict`] if the dataset is busy;
-    /// [`FailureKind::NoResponse`] and [`FailureKind::Unconfirmed`] if the outcome is unknown.
+    /// [`FailureKind::Local`] before any request if the input is invalid, or later if a file changes while it is sent.
+    /// [`FailureKind::Conflict`] if the dataset is busy. [`FailureKind::NoResponse`] or [`FailureKind::Unconfirmed`] if
+    /// the outcome is unknown.
     pub async fn add_media(
         &self,
         dataset: DatasetId,
@@ -50,7 +50,7 @@ impl Client {
             return Ok((accepted, Preflight::default()));
         }
         let form = Arc::new(MediaForm::open(addition).await?);
-        // A long upload often loses an early rejection, so the status is checked first.
+        // The status is checked first, because the response of an early rejection is often lost during a long upload.
         let previous = self.require_addable(dataset, addition.force).await?;
         let url =
             self.service().base_url().url_for(&endpoints::add_media(dataset), &Parameters::new());
@@ -64,7 +64,7 @@ impl Client {
         Ok((accepted, form.preflight.clone()))
     }
 
-    /// `GET process/add_media` of the pipeline: adds a folder that the pipeline can read.
+    /// Adds a folder that the pipeline can read, by `GET process/add_media` of the pipeline.
     async fn process_folder(
         &self,
         dataset: DatasetId,
@@ -100,7 +100,7 @@ impl Client {
         }
     }
 
-    /// Sends an upload and stops it when it stalls.
+    /// Sends an upload, and stops it if it stalls.
     async fn upload(
         &self,
         request: &ApiRequest,
@@ -133,7 +133,7 @@ impl Client {
         }
     }
 
-    /// Takes the outcome from the state of the dataset; without a form nothing was uploaded.
+    /// Decides the outcome by the state of the dataset. Without a form, nothing was uploaded.
     async fn resolve_lost_upload(
         &self,
         previous: &Dataset,
@@ -172,7 +172,8 @@ impl Client {
     }
 }
 
-/// Reports once more on drop: whether everything was sent decides how the outcome is reported.
+/// Reports the progress once more when it is dropped, because the outcome is reported differently if everything was
+/// sent.
 struct UploadReporter<'a> {
     form: &'a MediaForm,
     report: ProgressCallback<'a>,

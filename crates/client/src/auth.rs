@@ -1,5 +1,6 @@
-//! How requests authenticate: with signed tokens, with one fixed header, or not at all. Tokens are signed locally, renewed
-//! before they expire, and dated by the clock of the service, whose difference to the local clock is measured from responses.
+//! Authenticates requests with signed tokens, with a fixed header, or not at all. Tokens are signed locally and renewed
+//! before they expire. Tokens are dated by the clock of the service, whose difference from the local clock is measured
+//! from responses.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -19,17 +20,17 @@ use tessera_wire::credentials::SESSION_COOKIE;
 pub(super) enum AuthProvider {
     Anonymous,
     Tokens(Arc<TokenSource>),
-    /// One header for all requests, and its expiry if that is known.
+    /// One header for all requests, and the time of its expiry if known.
     Fixed(AuthHeader, Option<Timestamp>),
 }
 
-/// The header of one request. A token and a cookie are never combined.
+/// The authentication header of one request. A token and a cookie are never combined.
 #[derive(Clone)]
 pub(super) struct AuthHeader {
     pub name: HeaderName,
-    /// Marked sensitive.
+    /// The value, which is marked as sensitive.
     pub value: HeaderValue,
-    /// The token it was made from, if it can be renewed.
+    /// The token from which the header was made, if the token can be renewed.
     token: Option<AccessToken>,
 }
 
@@ -90,7 +91,7 @@ impl AuthProvider {
         matches!(self, Self::Tokens(tokens) if tokens.is_secret_replaced())
     }
 
-    /// The key that signs the tokens, if they are signed here.
+    /// Returns the key whose tokens are signed here, if tokens are signed here.
     pub(super) fn api_key(&self) -> Option<String> {
         match self {
             Self::Tokens(tokens) => Some(tokens.api_key()),
@@ -98,7 +99,7 @@ impl AuthProvider {
         }
     }
 
-    /// When the current token expires, by the local clock.
+    /// Returns when the current token expires, by the local clock.
     pub(super) fn expires_at(&self) -> Option<Timestamp> {
         match self {
             Self::Tokens(tokens) => tokens.expires_at(),
@@ -107,7 +108,7 @@ impl AuthProvider {
         }
     }
 
-    /// Seconds by which the service's clock is ahead; 0 if unknown or irrelevant.
+    /// Returns the number of seconds by which the clock of the service is ahead, or 0 if that is unknown or irrelevant.
     pub(super) fn clock_skew(&self) -> i64 {
         match self {
             Self::Tokens(tokens) => tokens.clock_skew(),
@@ -148,7 +149,7 @@ const ISSUER: &str = "sdk";
 pub(super) struct TokenSource {
     lifetime: Duration,
     state: Mutex<TokenState>,
-    /// Held while a rejected token is renewed; other requests wait for it.
+    /// Locked while a rejected token is renewed, so that other requests wait for the new token.
     renewal: tokio::sync::Mutex<()>,
 }
 
@@ -157,9 +158,9 @@ struct TokenState {
     secret_reloader: Option<SecretReloader>,
     current: Option<AccessToken>,
     minted: u64,
-    /// Seconds by which the service's clock is ahead of the local one.
+    /// The number of seconds by which the clock of the service is ahead of the local clock.
     skew: i64,
-    /// Whether the reloaded secret differed from the first one.
+    /// Whether the secret was reloaded and differed from the first one.
     replaced: bool,
 }
 
@@ -199,7 +200,7 @@ impl TokenSource {
     /// Signs all further tokens with another key pair.
     pub(super) fn replace(&self, credentials: Credentials) {
         let mut state = self.lock_state();
-        // The reloader would read the secret of the former key.
+        // The reloader is removed, because it would read the secret of the previous key.
         state.secret_reloader = None;
         state.credentials = credentials;
         state.current = None;
@@ -209,12 +210,12 @@ impl TokenSource {
         self.lock_state().credentials.api_key.clone()
     }
 
-    /// When the current token expires, by the local clock.
+    /// Returns when the current token expires, by the local clock.
     pub(super) fn expires_at(&self) -> Option<Timestamp> {
         self.lock_state().current.as_ref().map(|token| token.expires_at)
     }
 
-    /// Returns the token to send. A new one is signed after four fifths of the lifetime.
+    /// Returns the token to send. A new token is signed after four fifths of the lifetime.
     pub(super) fn current(&self) -> Result<AccessToken, Failure> {
         let mut state = self.lock_state();
         let now = Instant::now();
@@ -240,7 +241,7 @@ impl TokenSource {
         Ok(token)
     }
 
-    /// Concurrent callers with the same rejected token receive the same new one.
+    /// Renews a rejected token. Concurrent callers with the same rejected token receive the same new one.
     pub(super) async fn renew(&self, token: &AccessToken) -> Result<AccessToken, Failure> {
         let _turn = self.renewal.lock().await;
         let is_current =
@@ -259,7 +260,7 @@ impl TokenSource {
         self.current()
     }
 
-    /// Reads the secret again. A keyring may block.
+    /// Reads the secret again, on a blocking thread because a keyring may block.
     async fn reload_secret(&self) -> Option<SecretString> {
         let reload = self.lock_state().secret_reloader.clone()?;
         tokio::task::spawn_blocking(move || (reload.0)()).await.ok().flatten()
@@ -289,9 +290,9 @@ impl TokenSource {
     }
 }
 
-/// The expiry of a token that was signed elsewhere, if it can be read.
+/// Returns the expiry of a token that was signed elsewhere, if it can be read.
 pub(super) fn expiry_of(token: &SecretString) -> Option<Timestamp> {
-    // Only shown: the service verifies the token.
+    // Skipping the verification is safe, because the expiry is only displayed and the service verifies the token.
     let claims: Value =
         jsonwebtoken::dangerous::insecure_decode_claims(token.expose_secret()).ok()?;
     claims["exp"].as_u64().map(Duration::from_secs)
@@ -315,10 +316,11 @@ fn sign_jwt(
 }
 
 const MAX_ROUND_TRIP: Duration = Duration::from_mins(15);
-/// A `Date` before 2020 comes from a clock that was never set.
+/// A `Date` header before 2020 comes from a clock that was never set.
 const EARLIEST_DATE: i64 = 1_577_836_800;
 
-/// Returns the skew at the middle of the exchange. `None` if the response has no date, was cached, or took too long.
+/// Returns the clock skew at the middle of the exchange. Returns `None` if the response has no date, was cached, or
+/// took too long.
 pub(super) fn measure_skew(
     headers: &HeaderMap,
     sent: SystemTime,
@@ -333,7 +335,7 @@ pub(super) fn measure_skew(
     (date >= EARLIEST_DATE).then(|| date - unix_seconds(sent + took / 2))
 }
 
-/// Seconds since 1970, negative before.
+/// Returns the number of seconds since 1970, which is negative for earlier times.
 pub(super) fn unix_seconds(time: SystemTime) -> i64 {
     let seconds = match time.duration_since(UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_secs()),
@@ -412,13 +414,13 @@ mod tests {
         assert!((47..=48).contains(&left.as_secs()), "{left:?}");
     }
 
-    /// The initial skew, at the first response of a case; times of day when the response was sent,
-    /// received and dated, whether it was cached, and the skew that results.
+    /// A response of a test case: the initial skew (only at the first response of a case), the times of day at which
+    /// the response was sent, received and dated, whether it was cached, and the resulting skew.
     type ClockSample = (Option<i64>, &'static str, &'static str, Option<&'static str>, bool, i64);
 
-    /// The ten published test cases for clock skew correction of the AWS SDKs (aws-runtime,
-    /// `test-data/clock-skew-test-cases.json`), in their order. There, status and error code decide
-    /// about retries; here only a 401 does, so the cases keep only the clocks.
+    /// The ten published test cases for clock skew correction in the AWS SDKs (aws-runtime,
+    /// `test-data/clock-skew-test-cases.json`), in their order. In the SDKs, status and error code decide about
+    /// retries. Here only a 401 causes a retry, so the cases contain only the clocks.
     const SAMPLES: [ClockSample; 16] = [
         (Some(0), "00:00:00", "00:00:02", Some("00:00:01"), false, 0),
         (Some(0), "00:00:00", "00:00:02", Some("00:05:01"), false, 300),

@@ -1,5 +1,5 @@
-//! Unpacks archives entry by entry, in constant memory and within decompression limits: the number of entries, the unpacked
-//! bytes and the compression ratio. The limits apply to the bytes that were actually unpacked.
+//! Unpacks archives entry by entry, in constant memory. The number of entries, the unpacked bytes and the compression
+//! ratio are limited. The limits apply to the bytes that are actually unpacked, not to those that the archive declares.
 
 use std::{
     collections::hash_map::RandomState,
@@ -22,39 +22,39 @@ use tessera_model::Failure;
 
 const MAX_ENTRIES: usize = 2_000_000;
 const MAX_UNPACKED_BYTES: u64 = 100 << 30;
-/// Unpacked size above which the compression ratio is checked.
+/// The unpacked size above which the compression ratio is checked.
 const RATIO_CHECK_THRESHOLD: u64 = 64 << 20;
-/// Unpacked bytes per packed byte. Pictures and Parquet do not come near it.
+/// The maximum number of unpacked bytes per packed byte. Pictures and Parquet do not come near this ratio.
 const MAX_COMPRESSION_RATIO: u64 = 200;
 const COPY_BUFFER_BYTES: usize = 64 << 10;
-/// Where an export stores its pictures (API document, "Export archive content").
+/// The folder in which an export stores its pictures (API document, "Export archive content").
 pub(super) const IMAGES_PREFIX: &str = "images/";
 
-/// What is wrong with an archive, or the [`Failure`] that ended the reading. Not safe to print.
+/// What is wrong with an archive, or the [`Failure`] that ended the reading. The text is not safe to print.
 pub(super) type ArchiveError = Box<dyn Error + Send + Sync>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct VerifiedArchive {
-    /// Entries whose checksums were compared.
+    /// The number of entries whose checksums were compared.
     pub entries: usize,
     pub images: usize,
 }
 
 pub(super) struct ArchiveEntry<'a> {
-    /// The name as stored: neither printable nor a safe path.
+    /// The name as stored, which is neither printable nor a safe path.
     pub name: String,
     entry: ZipFileEntry<'static>,
     contents: &'a mut BufReader<File>,
-    /// Packed bytes of all entries so far, and the bytes unpacked from them.
+    /// The packed bytes of all entries so far. `unpacked` counts the bytes that were unpacked from them.
     packed: u64,
     unpacked: &'a mut u64,
 }
 
-/// Why an entry could not be extracted.
+/// The reason why an entry could not be extracted.
 #[derive(Debug)]
 pub(super) enum EntryError {
     Invalid(String),
-    /// The output cannot be written.
+    /// The output could not be written.
     Disk(io::Error),
 }
 
@@ -76,13 +76,13 @@ pub(super) fn into_failure(archive: &Path, error: ArchiveError) -> Failure {
     }
 }
 
-/// Calls `visit` with each entry, in directory order. An error of `visit` ends it.
+/// Calls `visit` with each entry, in the order of the directory. An error of `visit` ends the reading.
 pub(super) fn for_each_entry(
     file: File,
     mut visit: impl FnMut(ArchiveEntry<'_>) -> Result<(), ArchiveError>,
 ) -> Result<(), ArchiveError> {
     let size = file.metadata()?.len();
-    // Both readers share one file offset, so each seeks before it reads.
+    // Both readers share one file offset, so each reader seeks before it reads.
     let directory = BufReader::new(file.try_clone()?);
     let mut contents = BufReader::new(file);
     let mut directory =
@@ -95,7 +95,7 @@ pub(super) fn for_each_entry(
         let entry = entry?;
         packed = packed.saturating_add(entry.compressed_size());
         if packed > size {
-            // Entries that share bytes add up to more than the file size.
+            // Entries that share bytes add up to more than the size of the file.
             return Err("overlapping entries".into());
         }
         let name = entry.name().unwrap_or_else(|_| String::from_utf8_lossy(entry.name_raw()));
@@ -106,7 +106,7 @@ pub(super) fn for_each_entry(
     Ok(())
 }
 
-/// Reads the whole archive. An error names the damaged entry.
+/// Reads the whole archive and verifies its checksums. An error names the damaged entry.
 pub(super) fn verify(file: File) -> Result<VerifiedArchive, ArchiveError> {
     let mut contents = VerifiedArchive { entries: 0, images: 0 };
     for_each_entry(file, |entry| {
@@ -125,7 +125,7 @@ impl ArchiveEntry<'_> {
         self.entry.is_dir()
     }
 
-    /// Whether it is a regular file, not a link or a device.
+    /// Whether the entry is a regular file, and not a link or a device.
     pub(super) fn is_plain(&self) -> bool {
         let kind = self.entry.unix_mode().map_or(0, |mode| mode & 0o170_000);
         !self.entry.is_symlink() && matches!(kind, 0 | 0o100_000)
@@ -135,7 +135,7 @@ impl ArchiveEntry<'_> {
         self.entry.size()
     }
 
-    /// Copies at most `max_bytes`, which compares the checksum. Returns the size.
+    /// Copies at most `max_bytes` and verifies the checksum. Returns the size.
     pub(super) fn copy_to(self, out: &mut impl Write, max_bytes: u64) -> Result<u64, EntryError> {
         let fair =
             |packed: u64| packed.saturating_mul(MAX_COMPRESSION_RATIO).max(RATIO_CHECK_THRESHOLD);
@@ -166,7 +166,7 @@ impl ArchiveEntry<'_> {
     }
 }
 
-/// Keyed at random, so that no archive can be made whose names collide.
+/// Hashes names with a random key, so that nobody can make an archive whose names collide.
 #[derive(Default)]
 pub(super) struct NameHasher(RandomState);
 

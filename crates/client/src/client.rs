@@ -1,4 +1,5 @@
-//! One async function per endpoint: takes model values and returns model values or a [`Failure`].
+//! The client, with one async function per endpoint. A function takes model values and returns model values or a
+//! [`Failure`].
 
 use std::{fmt, sync::Arc};
 
@@ -40,7 +41,7 @@ use tessera_wire::{
 
 const NO_PARAMETERS: Parameters = Parameters::new();
 
-/// A client of one service. Clones are cheap and share connections, token and retry budget.
+/// A client of one service. Clones are cheap, and share connections, the token and the retry budget.
 #[derive(Clone)]
 pub struct Client {
     pub(super) transport: Arc<Transport>,
@@ -59,8 +60,7 @@ impl Client {
         self.changed(|transport| transport.recorder = recorder)
     }
 
-    /// Reports fields of responses that are needed and cannot be read, each once. `listener` must not
-    /// block.
+    /// Reports each field of a response that is needed but cannot be read, once per field. `listener` must not block.
     pub fn with_field_warnings(self, listener: impl Fn(SafeText) + Send + Sync + 'static) -> Self {
         self.changed(|transport| transport.field_warnings = FieldWarnings::new(listener))
     }
@@ -83,8 +83,7 @@ impl Client {
         self.changed(|transport| transport.dry_run = Some(dry_run))
     }
 
-    /// Uploads of media carry the session of a browser in place of the token; all other requests keep
-    /// their login.
+    /// Makes uploads of media carry the session of a browser instead of the token. All other requests keep their login.
     pub fn with_upload_session(self, session: &SecretString) -> Result<Self, Failure> {
         let header = AuthHeader::from_session(session)?;
         Ok(self.changed(|transport| transport.upload_session = Some(header)))
@@ -104,13 +103,13 @@ impl Client {
         self.transport.auth.is_secret_replaced()
     }
 
-    /// When the current token expires, by the local clock; `None` before the first request, and if it
-    /// is unknown.
+    /// Returns when the current token expires, by the local clock. Returns `None` before the first request, and if the
+    /// expiry is unknown.
     pub fn token_expires_at(&self) -> Option<Timestamp> {
         self.transport.auth.expires_at()
     }
 
-    /// A client of the same service with another login.
+    /// Returns a client of the same service with another login.
     ///
     /// # Errors
     /// The deployment has no login.
@@ -120,10 +119,10 @@ impl Client {
         Ok(Self::with_policy(service, policy)?.with_recorder(self.transport.recorder.clone()))
     }
 
-    /// Logs this client, and all its clones, in with another key pair.
+    /// Logs in this client and all its clones with another key pair.
     ///
     /// # Errors
-    /// Its tokens are not signed with a key pair.
+    /// The tokens of this client are not signed with a key pair.
     pub fn replace_key_pair(&self, credentials: Credentials) -> Result<(), Failure> {
         let AuthProvider::Tokens(tokens) = &self.transport.auth else {
             return Err(Failure::local("this deployment does not log in with a key pair"));
@@ -132,23 +131,24 @@ impl Client {
         Ok(())
     }
 
-    /// Seconds by which the service's clock is ahead; 0 if unknown or without tokens.
+    /// Returns the seconds by which the clock of the service is ahead, or 0 if this is unknown or no tokens are signed.
     pub fn clock_skew(&self) -> i64 {
         self.transport.auth.clock_skew()
     }
 
-    /// `GET api_credentials`, for a session login. Sent once, because it may create a key pair.
+    /// Creates or returns a key pair for a session login, by `GET api_credentials`. The request is sent once, because
+    /// it may create a key pair.
     ///
     /// # Errors
-    /// After [`FailureKind::NoResponse`], [`FailureKind::Server`] and
-    /// [`FailureKind::Unexpected`] a key pair may exist.
+    /// After [`FailureKind::NoResponse`], [`FailureKind::Server`] or [`FailureKind::Unexpected`], a new key pair may
+    /// exist.
     pub async fn create_credentials(&self) -> Result<IssuedCredentials, Failure> {
         let path = endpoints::api_credentials();
         self.get(Endpoint::Credentials, &path, &NO_PARAMETERS, |it| read_issued_credentials(it))
             .await
     }
 
-    /// `GET datasets`: the visible datasets, and the number of unreadable records.
+    /// Returns the visible datasets and the number of unreadable records, by `GET datasets`.
     pub async fn list_datasets(&self) -> Result<(Vec<Dataset>, usize), Failure> {
         let path = endpoints::datasets();
         self.get(Endpoint::Datasets, &path, &NO_PARAMETERS, |list| read_datasets(list)).await
@@ -159,7 +159,7 @@ impl Client {
         self.get(Endpoint::Dataset, &path, &NO_PARAMETERS, |record| read_dataset(record)).await
     }
 
-    /// `GET dataset`: documented fields first, then unknown ones by name.
+    /// Returns the fields of a dataset by `GET dataset`: documented fields first, then unknown fields by name.
     pub async fn dataset_fields(&self, id: DatasetId) -> Result<Vec<RecordField>, Failure> {
         let path = endpoints::dataset(id);
         self.get(Endpoint::Dataset, &path, &NO_PARAMETERS, |record| read_fields(record)).await
@@ -171,13 +171,13 @@ impl Client {
         self.get(Endpoint::Enrichment, &path, &NO_PARAMETERS, read).await
     }
 
-    /// `GET explore`: one page of clusters.
+    /// Returns one page of clusters, by `GET explore`.
     pub async fn explore(&self, search: &Search) -> Result<Page, Failure> {
         self.explore_as(search, |page| read_page(page)).await
     }
 
-    /// `GET explore`: one page as the service sent it, including undocumented fields, and what could be
-    /// read of it.
+    /// Returns one page, by `GET explore`, as the service sent it, including undocumented fields, and the part of it
+    /// that could be read.
     pub async fn explore_raw(&self, search: &Search) -> Result<(Value, Option<Page>), Failure> {
         self.explore_as(search, |page| Some((page.value().clone(), read_page(page)))).await
     }
@@ -209,11 +209,11 @@ impl Client {
         }
     }
 
-    /// `POST search-image-similarity`: registers a picture, or a region of it, as a query image.
+    /// Registers a picture, or a region of it, as a query image, by `POST search-image-similarity`.
     ///
     /// # Errors
-    /// [`FailureKind::Local`] before any request for a region of a picture that cannot be
-    /// decoded locally; [`FailureKind::Conflict`] if the dataset is not READY.
+    /// [`FailureKind::Local`] before any request if a region is given but the picture cannot be decoded locally.
+    /// [`FailureKind::Conflict`] if the dataset is not READY.
     pub async fn register_anchor(
         &self,
         dataset: DatasetId,
@@ -244,11 +244,11 @@ impl Client {
         self.read(&reply, |anchor| read_anchor(anchor))
     }
 
-    /// `GET export_context_async`: starts an export of a whole dataset. Sent once.
+    /// Starts an export of a whole dataset, by `GET export_context_async`. The request is sent once.
     ///
     /// # Errors
-    /// After [`FailureKind::NoResponse`] it may have started. [`FailureKind::Conflict`]:
-    /// the dataset is not READY.
+    /// [`FailureKind::Conflict`] if the dataset is not READY. After [`FailureKind::NoResponse`], the export may have
+    /// started.
     pub async fn start_export(
         &self,
         dataset: DatasetId,
@@ -257,12 +257,13 @@ impl Client {
         let path = endpoints::export_context_async(dataset);
         let parameters = endpoints::export_parameters(spec);
         let mut request = self.request(Endpoint::StartExport, &path, &parameters, RequestBody::Get);
-        // A cached response would name somebody else's export.
+        // A cached response would name the export of another user.
         request.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         self.fetch_as(&request, |task| read_started(task)).await
     }
 
-    /// `POST export_entities_async`: starts an export of a selection; as [`Client::start_export`].
+    /// Starts an export of a selection, by `POST export_entities_async`. The errors are those of
+    /// [`Client::start_export`].
     pub async fn start_selective_export(
         &self,
         dataset: DatasetId,
@@ -277,12 +278,11 @@ impl Client {
         self.fetch_as(&request, |task| read_started(task)).await
     }
 
-    /// `POST reindex`: clusters the dataset again. Sent once.
+    /// Reclusters a dataset, by `POST reindex`. The request is sent once.
     ///
     /// # Errors
-    /// [`FailureKind::Conflict`] if the dataset is not in PARTIAL INDEX. After
-    /// [`FailureKind::NoResponse`], [`FailureKind::Server`] and [`FailureKind::Unconfirmed`] it may
-    /// have started.
+    /// [`FailureKind::Conflict`] if the dataset is not in PARTIAL INDEX. After [`FailureKind::NoResponse`],
+    /// [`FailureKind::Server`] or [`FailureKind::Unconfirmed`], the reindex may have started.
     pub async fn reindex(&self, dataset: DatasetId) -> Result<Accepted, Failure> {
         let path = endpoints::reindex(dataset);
         let request = self.request(Endpoint::Reindex, &path, &NO_PARAMETERS, RequestBody::Post);
@@ -307,10 +307,10 @@ impl Client {
         Ok(self.transport.fetch(&request).await?.into_picture())
     }
 
-    /// The key of a picture in caches.
+    /// Returns the key of a picture in caches.
     ///
     /// # Errors
-    /// The link is not one that may be fetched.
+    /// The link must not be fetched.
     pub fn picture_key(&self, link: &Link) -> Result<PictureKey, Failure> {
         let url = self.transport.resolve(link)?;
         let (service, api_key) = (self.service(), self.transport.auth.api_key());

@@ -1,5 +1,5 @@
-//! Requests as `curl` commands, to copy and for dry runs, which record the request of a command without sending it. No command
-//! contains the token, because the shell inserts it.
+//! Writes requests as `curl` commands, for copying and for dry runs. A dry run records the request of a command without
+//! sending it. No command contains the token, because the shell inserts it.
 
 use std::{
     ffi::OsStr,
@@ -17,7 +17,7 @@ use tessera_model::{Failure, ShellCommand};
 use tessera_wire::endpoints::Endpoint;
 
 impl ApiRequest {
-    /// `login` is the header that carries it, if the request has one.
+    /// Writes the request as a command. `login` is the header that carries the login, if the request has one.
     pub(super) fn curl(&self, login: Option<&HeaderName>) -> ShellCommand {
         let curl = ShellCommand::new("curl -sS");
         let curl = match login {
@@ -32,7 +32,7 @@ impl ApiRequest {
             RequestBody::Json(body) => curl
                 .text("-H 'Content-Type: application/json'")
                 .option("-d", OsStr::from_bytes(body)),
-            // The bytes sent are an upright copy under a generated name.
+            // The file has a generated name, because the bytes that are sent are an upright copy.
             RequestBody::Image(image) => curl.option("-F", format!("file=@{}", image.name())),
             RequestBody::Form(parts) => {
                 parts.iter().map(RawPart::form_field).fold(curl, add_form_field)
@@ -46,7 +46,7 @@ impl ApiRequest {
 /// Appends a field of a form as an option.
 fn add_form_field(curl: ShellCommand, field: FormField) -> ShellCommand {
     match field {
-        // `-F` would read a file, or options after a semicolon.
+        // With `-F`, `@` and `<` would read a file, and a semicolon would start an option.
         FormField::Text(text) if text.contains(['@', '<', ';']) => {
             curl.option("--form-string", text)
         }
@@ -71,7 +71,7 @@ fn add_form_field(curl: ShellCommand, field: FormField) -> ShellCommand {
     }
 }
 
-/// The endpoints that are not sent, and the first such request.
+/// The endpoints whose requests are not sent, and the first such request.
 #[derive(Clone, Debug)]
 pub struct DryRun {
     endpoints: &'static [Endpoint],
@@ -83,7 +83,7 @@ pub struct DryRunRequest {
     pub method: &'static str,
     /// The full URL. It contains no login.
     pub url: String,
-    /// The `curl` command. The token is not included: the shell inserts it.
+    /// The `curl` command. The shell inserts the token, so the command does not contain it.
     pub curl: ShellCommand,
 }
 
@@ -100,7 +100,7 @@ impl DryRun {
         self.request.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Returns the failure that ends the command, if the request belongs to the dry run.
+    /// Returns the failure that ends the command if the request belongs to the dry run.
     pub(super) fn intercept(
         &self,
         login: Option<&HeaderName>,

@@ -1,8 +1,9 @@
-//! Downloads an archive into its part file. An interrupted download is resumed, an expired link is requested again, and the
-//! file is renamed only after it was verified.
+//! Downloads an archive into its part file. An interrupted download is resumed, and an expired link is requested again.
+//! The part file is renamed only after the archive was verified.
 //!
-//! A part is resumed even when the service names no version of the archive. The checksums decide at the end, and a damaged
-//! archive that was assembled from parts is fetched once more from the start.
+//! A download is resumed even if the service does not identify the version of the archive, because the checksums are
+//! verified at the end. A damaged archive that was assembled from several responses is downloaded once more from the
+//! start.
 
 use std::{
     path::Path,
@@ -32,10 +33,10 @@ use tessera_model::{
 };
 use tessera_wire::endpoints::Endpoint;
 
-/// New links in a row without a byte of progress.
+/// The maximum number of new links in a row without a byte of progress.
 const MAX_LINK_REFRESHES: u32 = 3;
 
-/// Called after each chunk with the bytes so far and, if known, the total.
+/// Called after each chunk with the number of bytes so far and, if known, the total.
 pub type ProgressCallback<'a> = &'a mut (dyn FnMut(u64, Option<u64>) + Send);
 
 struct DownloadTransfer<'a> {
@@ -44,15 +45,15 @@ struct DownloadTransfer<'a> {
     task: ExportTaskId,
     part: PartFile,
     version: ArchiveVersion,
-    /// Whether the part was assembled from more than one response.
+    /// Whether the part file was assembled from more than one response.
     resumed: bool,
 }
 
 enum DownloadStep {
     Complete,
-    /// The part does not match the archive: start over.
+    /// The part file does not match the archive, so the download starts over.
     Restart,
-    /// The link may have expired.
+    /// The link may have expired, so a new link is requested.
     RefreshLink,
     Retry(Duration),
     GiveUp,
@@ -69,13 +70,12 @@ impl DownloadStep {
 }
 
 impl Client {
-    /// Fetches the archive of a finished export to `target` and verifies it.
+    /// Downloads the archive of a finished export to `target`, and verifies it.
     ///
     /// # Errors
-    /// [`FailureKind::Local`] before any request if the target exists and is kept, and for
-    /// disk errors; [`FailureKind::Conflict`] if the export is not finished;
-    /// [`FailureKind::Unexpected`] if the archive is damaged. The part file stays, and the next
-    /// call resumes it.
+    /// [`FailureKind::Local`] before any request if the target exists and is kept, or later if the disk fails.
+    /// [`FailureKind::Conflict`] if the export is not finished. [`FailureKind::Unexpected`] if the archive is damaged.
+    /// After an error, the part file stays, and the next call resumes the download.
     pub async fn download(
         &self,
         dataset: DatasetId,
@@ -108,7 +108,7 @@ impl Client {
         Ok(Archive { path, bytes, entries, images })
     }
 
-    /// Returns a valid link. A finished export may have none for a while.
+    /// Returns a valid link. A finished export may have no link for a while.
     async fn wait_for_link(&self, dataset: DatasetId, task: ExportTaskId) -> Result<Url, Failure> {
         let policy = self.transport.retry_engine.policy();
         let requested = Instant::now();
@@ -185,7 +185,7 @@ impl DownloadTransfer<'_> {
         }
     }
 
-    /// `links` counts the new links without progress.
+    /// Decides what to do after a failed attempt. `links` counts the new links without progress.
     fn next_step(
         &self,
         attempts: &mut RetryState,
@@ -233,12 +233,13 @@ impl DownloadTransfer<'_> {
         }
     }
 
-    /// Ensures that the coming bytes belong at the end of the part.
+    /// Ensures that the coming bytes belong at the end of the part file.
     async fn match_range(&mut self, response: &Response) -> Result<(), AttemptError> {
         let headers = response.headers();
         let validator = validator(headers);
         if response.status() != StatusCode::PARTIAL_CONTENT {
-            // The whole archive: no range was requested, it has changed, or ranges are ignored.
+            // The response is the whole archive, because no range was requested, the archive has changed, or the
+            // service ignores ranges.
             self.restart().await.map_err(AttemptError::Fatal)?;
             self.version = ArchiveVersion { validator, total: response.content_length() };
             return Ok(());
@@ -277,7 +278,7 @@ impl DownloadTransfer<'_> {
         self.part.restart().await
     }
 
-    /// Reads the archive on a blocking thread. The inner error describes the damage.
+    /// Verifies the archive on a blocking thread. The inner error describes the damage.
     async fn verify(&mut self) -> Result<Result<VerifiedArchive, ArchiveError>, Failure> {
         let file = self.part.sync().await?;
         let verified = tokio::task::spawn_blocking(|| bounded_unpack::verify(file)).await;
@@ -294,7 +295,7 @@ impl DownloadTransfer<'_> {
     }
 }
 
-/// What is known about the remote archive.
+/// What is known about the archive at the service.
 #[derive(Default)]
 pub(super) struct ArchiveVersion {
     /// A strong `ETag`, or `Last-Modified`.
@@ -302,13 +303,13 @@ pub(super) struct ArchiveVersion {
     pub total: Option<u64>,
 }
 
-/// The value for `If-Range`. A weak `ETag` does not guarantee equal bytes.
+/// Returns the value for `If-Range`. A weak `ETag` is not used, because it does not guarantee equal bytes.
 pub(super) fn validator(headers: &HeaderMap) -> Option<HeaderValue> {
     let strong = headers.get(ETAG).filter(|tag| !tag.as_bytes().starts_with(b"W/"));
     strong.or_else(|| headers.get(LAST_MODIFIED)).cloned()
 }
 
-/// `Content-Range: bytes 5-9/10`, or `bytes */10` with a 416.
+/// The header `Content-Range`: `bytes 5-9/10`, or `bytes */10` with a 416.
 pub(super) struct ContentRange {
     pub start: Option<u64>,
     pub total: Option<u64>,

@@ -1,7 +1,7 @@
-//! Turns the error of one attempt into the failure that the user reads: classifies errors of `reqwest`, explains each status, and
-//! adds a remedy to documented messages.
+//! Turns the error of one attempt into the failure that the user reads. This file classifies errors of `reqwest`,
+//! explains each status, and adds a remedy to documented messages.
 //!
-//! Nothing here keeps the query of a URL, because signed links are credentials and error texts would leak them.
+//! No failure contains the query of a URL, because signed links are credentials and error texts would leak them.
 
 use std::{error::Error, io, iter::successors};
 
@@ -21,12 +21,12 @@ pub(super) const PROXY_LOGIN_REMEDY: &str =
 
 #[derive(Debug)]
 pub(super) enum AttemptError {
-    /// No connection was made, so nothing was sent.
+    /// No connection could be made, so nothing was sent.
     NoConnection(String),
-    /// The request was sent, at least partly, and no complete response arrived.
+    /// The request was sent at least partly, but no complete response arrived.
     NoResponse(String),
     Rejected(Box<ErrorResponse>),
-    /// A retry would not help.
+    /// An error for which a retry would not help.
     Fatal(Failure),
 }
 
@@ -79,7 +79,8 @@ fn root_cause(error: &reqwest::Error) -> String {
     causes(error).last().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// All causes, outermost first. The source of an I/O error skips the error that it contains.
+/// Returns all causes, outermost first. The source of an I/O error would skip the error that it contains, so that error
+/// is taken instead.
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     successors(error.source(), |&cause| match cause.downcast_ref::<io::Error>() {
         Some(io) => io.get_ref().map(|inner| inner as &(dyn Error + 'static)),
@@ -87,13 +88,15 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)
     })
 }
 
-/// A handshake that failed because of its content is fatal; an interrupted one is not.
+/// Whether a handshake failed because of its content, such as the certificate, which is fatal. An interrupted handshake
+/// is not fatal.
 fn is_certificate_error(error: &reqwest::Error) -> bool {
     let mut io_causes = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
     error.is_connect() && io_causes.any(|io| io.kind() == io::ErrorKind::InvalidData)
 }
 
-/// Whether a proxy refused to connect to an encrypted service. The type of this error is private.
+/// Whether a proxy refused to connect to an encrypted service. The text is compared, because the type of this error is
+/// private.
 fn needs_proxy_login(error: &reqwest::Error) -> bool {
     error.is_connect()
         && causes(error).any(|cause| cause.to_string().contains("proxy authorization required"))
@@ -103,7 +106,7 @@ fn needs_proxy_login(error: &reqwest::Error) -> bool {
 pub(super) struct FailureContext<'a> {
     pub request: &'a ApiRequest,
     pub hosted: bool,
-    /// Whether it was sent with the session of a browser.
+    /// Whether the request was sent with the session of a browser.
     pub by_session: bool,
 }
 
@@ -221,7 +224,7 @@ impl FailureContext<'_> {
     }
 }
 
-/// Status, a part of the message in lower case, code, and remedy.
+/// A known error: the status, a part of the message in lower case, the code, and the remedy.
 type KnownError = (u16, &'static str, &'static str, &'static str);
 
 const STORAGE_URI_REMEDY: &str = "Check the address, and that the service may read it: storage of another \

@@ -1,9 +1,8 @@
 //! The typed client of a dataset service, hosted or on-premises.
 //!
-//! Callers see [`Client`]: one async function per endpoint. Below it, `retry` decides which requests
-//! are sent again, by the table of `tessera_wire::endpoints`, `auth` renews the login, `transport`
-//! carries one request, `response` decides whether it has succeeded, and `errors` words every other
-//! outcome.
+//! Callers use [`Client`], which has one async function per endpoint. Below it, `retry` decides which requests are sent
+//! again (by the table in `tessera_wire::endpoints`), `auth` renews the login, `transport` sends one request,
+//! `response` decides whether the request has succeeded, and `errors` describes every other outcome.
 
 mod add_media;
 mod auth;

@@ -23,13 +23,13 @@ use tessera_wire::add_media::field;
 
 const CHUNK_BYTES: usize = 128 << 10;
 
-/// A form that can be sent again as long as its files are unchanged.
+/// A form that can be sent again as long as its files do not change.
 pub(crate) struct MediaForm {
     text_fields: Vec<(&'static str, String)>,
     field: &'static str,
     files: Arc<[UploadFile]>,
     pub total_bytes: u64,
-    /// The result of checking the files; empty for a remote source.
+    /// The result of checking the files. It is empty for a remote source.
     pub preflight: Preflight,
     stream_state: Arc<UploadStreamState>,
 }
@@ -41,7 +41,7 @@ struct UploadStreamState {
 }
 
 impl MediaForm {
-    /// Checks the files; unreadable ones are left out.
+    /// Checks the files. Unreadable files are skipped.
     pub(crate) async fn open(addition: &MediaAddition) -> Result<Self, Failure> {
         let source = addition.source.clone();
         let files = tokio::task::spawn_blocking(move || files_of_source(&source)).await;
@@ -71,7 +71,7 @@ impl MediaForm {
         self.stream_state.sent_bytes.load(Ordering::Relaxed)
     }
 
-    /// The first error of a file while it was sent.
+    /// Returns the first error that occurred while a file was sent.
     pub(crate) fn file_error(&self) -> Option<String> {
         self.stream_state.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -106,7 +106,7 @@ impl MediaForm {
     }
 }
 
-/// Returns the form field, the files and the result of their check. A remote source has no files.
+/// Returns the form field, the files, and the result of checking them. A remote source has no files.
 fn files_of_source(
     source: &MediaSource,
 ) -> Result<(&'static str, Vec<UploadFile>, Preflight), Failure> {
@@ -134,7 +134,7 @@ fn text_stream(text: String) -> impl Stream<Item = io::Result<Bytes>> {
     stream::iter([Ok(Bytes::from(text))])
 }
 
-/// The short text fields. Unset values are not sent.
+/// Returns the short text fields. Unset values are not sent.
 fn text_fields(addition: &MediaAddition) -> Vec<(&'static str, String)> {
     let mut texts = vec![(field::AUTO_REINDEX, addition.auto_reindex.to_string())];
     if let MediaSource::Storage(uri) = &addition.source {
@@ -151,8 +151,8 @@ fn text_fields(addition: &MediaAddition) -> Vec<(&'static str, String)> {
     texts
 }
 
-/// Streams a file, which is opened when its first chunk is needed. It must be unchanged: another
-/// length would corrupt the form, other content the picture.
+/// Streams a file, which is opened when its first chunk is needed. The file must be unchanged: a different length would
+/// corrupt the form, and different content would corrupt the picture.
 fn file_stream(
     file: UploadFile,
     state: Arc<UploadStreamState>,

@@ -1,5 +1,5 @@
-//! Reads the metadata of an export row by row, from Parquet or JSON. Rows are streamed, so that memory holds one row of bounded
-//! size; a JSON file is an array of rows, or an object that contains one.
+//! Reads the metadata of an export row by row, from Parquet or JSON. Rows are streamed, so that only one row of bounded
+//! size is in memory. A JSON file is an array of rows, or an object that contains such an array.
 
 use std::{
     cell::Cell,
@@ -23,8 +23,8 @@ const MAX_METADATA_BYTES: u64 = 2 << 30;
 const MAX_ROWS: usize = 10_000_000;
 /// The column of scores that the API guarantees.
 pub(super) const SCORE_COLUMN: &str = column::UNIQUENESS_SCORE;
-/// The columns that name the picture of a row below `images/`: that of the API, and those of
-/// recorded archives, which lack it. A path names the folder or the video of the picture, too.
+/// The columns that name the picture of a row below `images/`: first the column of the API, then the columns of
+/// recorded archives, which lack it. A path also names the folder or the video of the picture.
 const FILE_COLUMNS: [&str; 3] = [column::IMAGE_FILENAME, column::FILE_PATH, column::FILE_NAME];
 /// The columns that an inspection reads.
 pub(super) const INSPECTED_COLUMNS: &[&str] = &[
@@ -32,14 +32,14 @@ pub(super) const INSPECTED_COLUMNS: &[&str] = &[
     FILE_COLUMNS[0],
     FILE_COLUMNS[1],
     FILE_COLUMNS[2],
-    // These show whether a row is a frame, and of which video.
+    // These columns show whether a row is a frame, and of which video.
     column::MEDIA_TYPE,
     column::VIDEO_NAME,
     column::FRAME_TIMESTAMP,
 ];
 
-/// Finds the picture of a row by its name below `images/`. A picture that is missing is an error with
-/// its name; `None` if the row names no picture.
+/// Finds the picture of a row by its name below `images/`. If the picture is missing, the error is its name. Returns
+/// `None` if the row names no picture.
 pub(super) fn find_picture<T>(
     row: &Value,
     find: impl Fn(&str) -> Option<T>,
@@ -79,8 +79,8 @@ impl MetadataFile {
         Ok(Self { name, file })
     }
 
-    /// Calls `visit` with each row, an object, and returns the names of all columns. Of a Parquet
-    /// file, only the columns of `needed` are read, as far as they have one value per row.
+    /// Calls `visit` with each row as an object, and returns the names of all columns. In a Parquet file, only the
+    /// columns in `needed` are read, and only if they have one value per row.
     pub(super) fn for_each_row(
         self,
         needed: Option<&[&str]>,
@@ -111,7 +111,7 @@ fn in_file(name: &str, reason: &str) -> ArchiveError {
     format!("{}: {reason}", SafeText::file_name(name)).into()
 }
 
-/// Passes rows on, up to a limit.
+/// Returns a visitor that passes on rows up to a limit.
 fn capped(
     max_rows: usize,
     visit: &mut impl FnMut(Value) -> Result<(), ArchiveError>,
@@ -123,14 +123,14 @@ fn capped(
     }
 }
 
-/// Text of one row, or of one value beside the rows.
+/// The maximum text size of one row, or of one value outside the rows.
 const MAX_ROW_BYTES: usize = 8 << 20;
 const MAX_ROW_MEMORY: usize = 16 << 20;
 
-/// Receives each row, an object.
+/// Receives each row as an object.
 pub(super) type RowVisitor<'a> = &'a mut dyn FnMut(Value) -> Result<(), ArchiveError>;
 
-/// Calls `visit` with each row, and returns the names in the first one.
+/// Calls `visit` with each row, and returns the names of the columns in the first row.
 pub(super) fn for_each_json_row(
     mut file: File,
     visit: RowVisitor<'_>,
@@ -163,7 +163,7 @@ fn parse<'de, S: DeserializeSeed<'de>>(
     Ok(deserializer.end()?)
 }
 
-/// Reads as many bytes as are allowed until the next row, because the parser stores whole texts.
+/// Reads as many bytes as are allowed until the next row. The limit is needed because the parser stores whole texts.
 struct BoundedReader<'a> {
     file: BufReader<&'a File>,
     allowance: &'a Cell<usize>,
@@ -180,7 +180,7 @@ impl Read for BoundedReader<'_> {
     }
 }
 
-/// What a skipped value was.
+/// The type of a value that was skipped.
 #[derive(PartialEq)]
 enum Skipped {
     Object,
@@ -251,7 +251,7 @@ impl<'de> Visitor<'de> for Skip<'_> {
     }
 }
 
-/// An array of objects in the document. The longest one contains the rows.
+/// An array of objects in the document. The longest array contains the rows.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct RowList {
     length: usize,
@@ -259,10 +259,10 @@ struct RowList {
     position: usize,
 }
 
-/// Reads the rows of a document that is an array. Of an object, it finds the array of rows first.
+/// Reads the rows of a document that is an array. If the document is an object, finds the array of rows first.
 struct RowReader<'a> {
     allowance: &'a Cell<usize>,
-    /// Position of the array of rows, once it is known.
+    /// The position of the array of rows, once it is known.
     list: Option<usize>,
     is_object: bool,
     longest: Option<RowList>,
@@ -270,7 +270,7 @@ struct RowReader<'a> {
     rows: usize,
     /// The names in the first row.
     columns: Vec<String>,
-    /// Why `visit` ended the reading.
+    /// The error with which `visit` ended the reading.
     error: Option<ArchiveError>,
 }
 

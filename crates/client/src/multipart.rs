@@ -1,6 +1,7 @@
 //! Encodes multipart forms.
 //!
-//! `reqwest`'s own form nests one stream per part, which overflows the stack with 100,000 files.
+//! The form of `reqwest` is not used, because it nests one stream per part, which overflows the stack with 100,000
+//! files.
 
 use std::{io, path::PathBuf};
 
@@ -19,9 +20,9 @@ pub(super) struct MultipartBody {
 pub(super) struct Boundary(String);
 
 pub(super) struct PartHeader<'a> {
-    /// Already escaped.
+    /// The name of the field, already escaped.
     pub field: &'a str,
-    /// The escaped file name and its media type; `None` for a short text.
+    /// The escaped file name and its media type, or `None` for a short text.
     pub file: Option<(&'a str, &'a str)>,
 }
 
@@ -62,7 +63,7 @@ impl Boundary {
         format!("multipart/form-data; boundary={}", self.0)
     }
 
-    /// The bytes before the content of a part (RFC 7578; names escaped as browsers do).
+    /// Returns the bytes before the content of a part (RFC 7578). Names must be escaped as browsers do.
     pub(super) fn part_header(&self, part: &PartHeader) -> String {
         let (boundary, field) = (&self.0, part.field);
         let disposition = format!("Content-Disposition: form-data; name=\"{field}\"");
@@ -80,8 +81,8 @@ impl Boundary {
     }
 }
 
-/// Escapes a file name for a part header: quotes and line breaks as browsers do; a backslash and
-/// other control characters become underscores.
+/// Escapes a file name for a part header. Quotes and line breaks are escaped as browsers do; backslashes and other
+/// control characters become underscores.
 pub(super) fn escape_file_name(raw: &str) -> String {
     let mut name = String::with_capacity(raw.len());
     for c in raw.chars() {

@@ -1,5 +1,5 @@
-//! The key of a picture in caches: the same for the same picture of a service and login, although
-//! its link is signed again and again.
+//! The key of a picture in caches. The key of a picture stays the same for a service and a login, although the link of
+//! the picture is signed again and again.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::service_config::{AuthMethod, BaseUrl};
 
 /// Separates these hashes from all other uses of the hash function.
 const HASH_CONTEXT: &str = "tessera 2026-11-22 key of a cached picture";
-/// Parameters that sign a link, in lower case. All others may select the picture.
+/// The parameters that sign a link, in lower case. Any other parameter may select the picture.
 const SIGNING_PARAMETERS: [&str; 8] = [
     "signature",
     "sig",
@@ -22,16 +22,16 @@ const SIGNING_PARAMETERS: [&str; 8] = [
     "security-token",
 ];
 const SIGNING_PREFIXES: [&str; 2] = ["x-amz-", "x-goog-"];
-/// Short names that sign a link only together with `sig`.
+/// Short names of parameters that sign a link only together with `sig`.
 const SHARED_ACCESS_PARAMETERS: [&str; 12] =
     ["se", "st", "sp", "sv", "sr", "spr", "ske", "skoid", "sks", "skt", "sktid", "skv"];
 
-/// A hash, so that it contains neither an address nor a login.
+/// The key is a hash, so that it contains neither an address nor a login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PictureKey([u8; 32]);
 
 impl PictureKey {
-    /// `api_key` replaces the one of `auth`.
+    /// Computes the key. `api_key` replaces the key in `auth`.
     pub(super) fn new(
         base_url: &BaseUrl,
         auth: &AuthMethod,
@@ -46,14 +46,15 @@ impl PictureKey {
         };
         let mut hasher = blake3::Hasher::new_derive_key(HASH_CONTEXT);
         for part in [&base_url.to_string(), kind, account, unsigned(url).as_str()] {
-            // The length precedes each part, so that no two lists of parts are the same bytes.
+            // The length precedes each part, so that different lists of parts never give the same bytes.
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
         Self(hasher.finalize().into())
     }
 
-    /// The checksum of a picture stored under this key. The bytes of another picture do not match.
+    /// Returns the checksum of a picture that is stored under this key. The checksum also depends on the key, so that
+    /// the bytes of another picture do not match.
     pub fn checksum(&self, bytes: &[u8]) -> [u8; 32] {
         blake3::keyed_hash(&self.0, bytes).into()
     }
@@ -65,7 +66,7 @@ impl fmt::Display for PictureKey {
     }
 }
 
-/// The address without signature and fragment.
+/// Returns the address without signature and fragment.
 fn unsigned(url: &Url) -> Url {
     let query = url.query().unwrap_or_default();
     let name =

@@ -1,5 +1,5 @@
-//! Checks local media before they are sent: collects files, reads the headers of pictures, and counts the entries of archives
-//! within an unpacked size. One unreadable file could make the whole upload fail.
+//! Checks local media before they are sent, because one unreadable file could make the whole upload fail. This file
+//! collects files, reads the headers of pictures, and counts the entries of archives up to a limit of unpacked bytes.
 
 use std::{
     collections::HashMap,
@@ -22,7 +22,7 @@ use tessera_model::{
 };
 use tessera_picture::PictureFormat;
 
-/// Checks a source as far as this machine can see it. Reads names and headers; blocks on the disk.
+/// Checks a source as far as this machine can see it. Reads names and headers, and blocks on the disk.
 pub fn preflight(source: &MediaSource) -> Result<Preflight, Failure> {
     match source {
         MediaSource::Files(paths) => {
@@ -57,16 +57,17 @@ fn with_warning(warning: &str) -> Preflight {
     Preflight { warnings: vec![SafeText::detail(warning)], ..Preflight::default() }
 }
 
-/// Returns the files in sending order. Inside folders, only files that match `glob` count. Blocks on the disk.
+/// Returns the files in the order in which they are sent. Inside folders, only files that match `glob` count. Blocks on
+/// the disk.
 pub fn files_to_send(paths: &[PathBuf], glob: Option<&Pattern>) -> (Vec<LocalFile>, Preflight) {
     let (files, preflight) = collect_files(paths, glob);
     let to_local = |file: UploadFile| LocalFile { path: file.path, bytes: file.fingerprint.bytes };
     (files.into_iter().map(to_local).collect(), preflight)
 }
 
-/// Size that contains the header of most pictures.
+/// The number of bytes that contain the header of most pictures.
 const HEADER_BYTES: u64 = 256 << 10;
-/// Largest picture that is read completely to find its header.
+/// The size of the largest picture that is read completely to find its header.
 const MAX_HEADER_BYTES: u64 = 64 << 20;
 
 #[derive(Clone, Debug)]
@@ -90,9 +91,9 @@ impl FileFingerprint {
     }
 }
 
-/// Checks all files in and below `paths`. Hidden files and links inside folders are skipped; a path
-/// given by name may be either. Inside folders, only files that match `glob` count: by name, or by
-/// relative path if the pattern contains a slash.
+/// Checks all files in and below `paths`. Hidden files and links inside folders are skipped, but a path that is given
+/// explicitly may be hidden or a link. Inside folders, only files that match `glob` count. A pattern with a slash is
+/// matched against the relative path, any other pattern against the name.
 pub(super) fn collect_files(
     paths: &[PathBuf],
     glob: Option<&Pattern>,
@@ -113,7 +114,7 @@ pub(super) fn collect_files(
 struct FileCollector<'a> {
     glob: Option<&'a Pattern>,
     files: Vec<UploadFile>,
-    /// Used names, with the last number tried for each.
+    /// The names in use, with the last number tried for each.
     names: HashMap<String, u64>,
     preflight: Preflight,
 }
@@ -146,7 +147,7 @@ impl FileCollector<'_> {
         }
     }
 
-    /// Checks one file. Inside a folder, a file without a media extension is not an error.
+    /// Checks one file. A file without a media extension is an error only if it was given explicitly.
     fn add_file(&mut self, path: &Path, named: bool) {
         let kind = FileKind::from_name(&path.to_string_lossy());
         if !named && !kind.is_media() {
@@ -193,7 +194,7 @@ impl FileCollector<'_> {
     }
 }
 
-/// The type is checked before it is opened: a pipe would never end.
+/// Checks a file. The type is checked before the file is opened, because reading a pipe would never end.
 pub(super) fn check_file(path: &Path) -> Result<FileFingerprint, String> {
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
@@ -213,7 +214,8 @@ fn check_picture(path: &Path) -> Result<FileFingerprint, String> {
     let file = File::open(path).map_err(to_text)?;
     let mut file = file.take(HEADER_BYTES);
     file.read_to_end(&mut bytes).map_err(to_text)?;
-    // Less common formats have their size anywhere in the file, or cannot be decoded here.
+    // Pictures in less common formats are accepted as they are, because their size may be anywhere in the file, or they
+    // cannot be decoded here.
     if PictureFormat::detect(&bytes).is_some_and(|format| !format.is_common()) {
         return Ok(fingerprint);
     }
@@ -226,7 +228,7 @@ fn check_picture(path: &Path) -> Result<FileFingerprint, String> {
     size.map(|_| fingerprint).map_err(|error| error.to_string())
 }
 
-/// Unpacked bytes of a tar archive that are searched for names.
+/// The number of unpacked bytes of a tar archive in which names are searched.
 const MAX_TAR_BYTES: u64 = 2 << 30;
 
 pub(super) struct ArchiveCheck {
@@ -240,7 +242,7 @@ struct EntryCounts {
     /// Whether the archive contains nothing, not even a folder.
     is_empty: bool,
     encrypted: bool,
-    /// Whether the end was not reached.
+    /// Whether the counting stopped before the end of the archive.
     is_truncated: bool,
 }
 
@@ -299,7 +301,7 @@ impl EntryCounts {
 
 fn count_zip_entries(file: File) -> Result<EntryCounts, String> {
     let invalid = |error: ZipError| format!("not a ZIP archive: {error}");
-    // The entries are read one by one, because all their names could take any amount of memory.
+    // The entries are read one by one, because all names together could take any amount of memory.
     let mut archive =
         ZipIterable::try_new(BufReader::new(file), Config::default()).map_err(invalid)?;
     let mut count = EntryCounts { is_empty: archive.is_empty(), ..EntryCounts::default() };
@@ -331,7 +333,7 @@ fn count_tar_entries(content: impl Read) -> Result<EntryCounts, String> {
             count.add(&String::from_utf8_lossy(&entry.path_bytes()));
         }
     }
-    // An intact archive looks truncated at the limit.
+    // An intact archive also looks truncated if the limit ends the reading.
     count.is_truncated = archive.into_inner().limit() == 0;
     match read_error {
         Some(error) if !count.is_truncated => Err(damaged(error)),

@@ -1,4 +1,4 @@
-//! A query image, validated, and turned upright so that a bounding box means the same on both sides.
+//! A query image. It is validated, and turned upright so that a bounding box means the same on both sides.
 
 use std::path::Path;
 
@@ -10,26 +10,27 @@ use tokio::io::AsyncReadExt as _;
 
 use crate::multipart::{self, MultipartBody, PartHeader};
 
-/// Can be sent any number of times.
+/// A query image that can be sent any number of times.
 #[derive(Clone, Debug)]
 pub struct QueryImageUpload {
     pub(super) bytes: Bytes,
     format: PictureFormat,
-    /// Whether it was decoded locally, so that a bounding box can be trusted.
+    /// Whether the picture was decoded locally, so that a bounding box can be trusted.
     pub(super) is_decodable: bool,
 }
 
 impl QueryImageUpload {
-    /// Limit of the bytes that are sent.
+    /// The maximum number of bytes that are sent.
     pub const MAX_BYTES: u64 = 32 << 20;
-    /// Limit of a picture that is sent as JPEG, because raw files of cameras are larger than their previews.
+    /// The maximum size of a picture that is converted to JPEG before it is sent. This limit is higher than
+    /// [`Self::MAX_BYTES`], because raw files of cameras are larger than the JPEGs made from them.
     const MAX_CONVERTED_BYTES: u64 = 256 << 20;
 
     pub async fn read(file: &Path) -> Result<Self, Failure> {
         let name = file.display().to_string();
         let to_failure = |error: std::io::Error| image_failure(&name, &error.to_string());
         let metadata = tokio::fs::metadata(file).await.map_err(to_failure)?;
-        // The type is checked before the file is opened, because a pipe would never end.
+        // The type is checked before the file is opened, because reading a pipe would never end.
         if !metadata.is_file() {
             return Err(image_failure(&name, "not a file").with_remedy("Choose a picture file"));
         }
@@ -45,7 +46,7 @@ impl QueryImageUpload {
         Self::new(bytes.into(), &name).await
     }
 
-    /// Takes the bytes of a picture. `name` identifies it in errors.
+    /// Validates the bytes of a picture. `name` identifies the picture in errors.
     pub async fn new(bytes: Bytes, name: &str) -> Result<Self, Failure> {
         let Some(format) = PictureFormat::detect(&bytes) else {
             let remedy = format!("Choose a {} file", PictureFormat::DECODABLE);
@@ -57,7 +58,7 @@ impl QueryImageUpload {
         let mut image = Self { bytes: bytes.clone(), format, is_decodable: false };
         let common = tokio::task::spawn_blocking(move || to_common_jpeg(&bytes)).await;
         let common = common.map_err(|_| image_failure(name, "it could not be decoded"))?;
-        // The service may decode formats that this program cannot, then without a box.
+        // The service may decode formats that this program cannot, but such a picture is sent without a bounding box.
         image.is_decodable = common.is_ok();
         if let Ok(Some(jpeg)) = common {
             (image.bytes, image.format) = (jpeg.into(), PictureFormat::Jpeg);
@@ -72,13 +73,13 @@ impl QueryImageUpload {
         if format.is_common() { Self::MAX_BYTES } else { Self::MAX_CONVERTED_BYTES }
     }
 
-    /// A generated file name.
+    /// Returns a generated file name.
     pub(super) fn name(&self) -> String {
         format!("query.{}", self.format.extension())
     }
 
-    /// The form of a query image. Name and type are generated: a file name could break out of the
-    /// part header.
+    /// Encodes the form of a query image. Name and type are generated, because a file name could break out of the part
+    /// header.
     pub(super) fn multipart_body(&self) -> MultipartBody {
         let name = self.name();
         let file = Some((name.as_str(), self.format.media_type()));
@@ -86,7 +87,7 @@ impl QueryImageUpload {
         multipart::in_memory([(head, self.bytes.clone())])
     }
 
-    /// The upright size in pixels (width, height), if it can be decoded locally.
+    /// Returns the upright size in pixels (width, height), if the picture can be decoded locally.
     pub fn size(&self) -> Option<(u32, u32)> {
         self.is_decodable.then(|| tessera_picture::decode::size(&self.bytes).ok()).flatten()
     }

@@ -1,5 +1,5 @@
-//! Reports every request to a listener, without headers and with masked values in signed links, and writes the trace of a run
-//! (`--trace FILE`): JSON lines in bounded, private files.
+//! Reports every request to a listener, without headers and with masked values in signed links, and writes the trace of
+//! a run (`--trace FILE`): JSON lines in bounded, private files.
 
 use std::{
     fmt, io,
@@ -15,12 +15,12 @@ use crate::{errors::AttemptError, request::ApiRequest};
 use tessera_files::RotatingFile;
 use tessera_model::{Link, RequestOutcome, RequestRecord, SafeText, text::escape_json};
 
-/// Receives a record of every request of a client; does nothing by default.
+/// Receives a record of every request of a client. The default does nothing.
 #[derive(Clone, Default)]
 pub struct RequestRecorder(Option<Arc<dyn Fn(RequestRecord) + Send + Sync>>);
 
 impl RequestRecorder {
-    /// Reports to `listener`, which must not block.
+    /// Creates a recorder that reports to `listener`, which must not block.
     pub fn new(listener: impl Fn(RequestRecord) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(listener)))
     }
@@ -76,7 +76,7 @@ impl<'a> Attempt<'a> {
         self.record(RequestOutcome::Succeeded { status: status.as_u16(), bytes }, None)
     }
 
-    /// Describes a failed attempt. `pause` is the time until the next one, if there is one.
+    /// Describes a failed attempt. `pause` is the time until the next attempt, if there is one.
     pub(super) fn failed(&self, error: &AttemptError, pause: Option<Duration>) -> RequestRecord {
         let failed = |cause: &str| RequestOutcome::Failed(SafeText::detail(cause));
         let outcome = match error {
@@ -104,7 +104,8 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// The query of a link may grant access, so only the names of its parameters are shown.
+/// Returns the address for display. Only the names of a link's parameters are shown, because the query may grant
+/// access.
 fn printable_target(url: &Url, link: bool) -> SafeText {
     let location = if link { Link::new(url.as_str()).to_string() } else { url.path().to_owned() };
     let pairs = url
@@ -114,7 +115,7 @@ fn printable_target(url: &Url, link: bool) -> SafeText {
     SafeText::detail(&if query.is_empty() { location } else { format!("{location}?{query}") })
 }
 
-/// A trace that may be disabled. Clones write to the same file.
+/// A trace, which may be disabled. Clones write to the same file.
 #[derive(Clone, Debug)]
 pub struct Trace(Option<Arc<Mutex<TraceWriter>>>);
 
@@ -141,7 +142,8 @@ impl Trace {
         self.0.is_some()
     }
 
-    /// Unbuffered, because the program may be killed; the first failed write ends the trace.
+    /// Writes a record. Writes are not buffered, because the program may be killed. The first failed write ends the
+    /// trace.
     pub fn write(&self, record: impl FnOnce() -> Value) {
         let Some(writer) = &self.0 else { return };
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);

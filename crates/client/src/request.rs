@@ -1,4 +1,5 @@
-//! Requests as values that can be sent any number of times, and custom requests, whose path and body the user wrote.
+//! Requests as values that can be sent any number of times. Custom requests, whose path and body the user writes, are
+//! at the end of the file.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +16,7 @@ use tessera_wire::endpoints::Endpoint;
 
 const MAX_JSON_BYTES: usize = 32 << 20;
 pub(super) const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
-/// Minimum upload rate in bytes per second, for timeouts.
+/// The minimum upload rate in bytes per second, from which timeouts are computed.
 const MIN_UPLOAD_RATE: u64 = 64 << 10;
 
 pub(super) struct ApiRequest {
@@ -23,17 +24,17 @@ pub(super) struct ApiRequest {
     pub url: Url,
     pub headers: HeaderMap,
     pub body: RequestBody,
-    /// Limit of the decoded response.
+    /// The maximum size of the decoded response.
     pub max_bytes: usize,
 }
 
-/// The body, which also selects the method.
+/// The body, which also determines the method.
 pub(super) enum RequestBody {
     Get,
     Post,
     Json(Bytes),
     Image(QueryImageUpload),
-    /// A media upload, monitored by its sender.
+    /// A media upload, which its sender monitors.
     Media(Arc<MediaForm>),
     Form(Vec<RawPart>),
 }
@@ -86,7 +87,7 @@ impl ApiRequest {
         if matches!(self.body, RequestBody::Get) { "GET" } else { "POST" }
     }
 
-    /// Whether it is a GET that changes something, which a service without login accepts only with a
+    /// Whether the request is a GET that changes something. A service without login accepts such a request only with a
     /// header that no web page can send.
     pub(super) fn is_unsafe_get(&self) -> bool {
         use Endpoint::{ProcessMedia, Raw, StartExport};
@@ -94,7 +95,7 @@ impl ApiRequest {
             && matches!(self.endpoint, StartExport | ProcessMedia | Raw)
     }
 
-    /// The method and the path. Without the query: a link may contain a signature.
+    /// Returns the method and the path. The query is omitted because a link may contain a signature.
     pub(super) fn method_and_path(&self) -> SafeText {
         SafeText::file_name(&format!("{} {}", self.method(), self.url.path()))
     }
@@ -119,14 +120,14 @@ pub(super) fn multipart_of_parts(parts: &[RawPart]) -> MultipartBody {
 
 #[derive(Clone, Debug)]
 pub struct RawRequest {
-    /// The path with or without `/api/v1`; may contain a query.
+    /// The path, with or without `/api/v1`. The path may contain a query.
     pub path: String,
-    /// Additional query parameters, not yet encoded.
+    /// Additional query parameters, not encoded yet.
     pub parameters: Vec<(String, String)>,
     pub body: RawBody,
 }
 
-/// The body, which also selects the method.
+/// The body, which also determines the method.
 #[derive(Clone, Debug)]
 pub enum RawBody {
     Get,

@@ -1,5 +1,5 @@
-//! Complete responses. This file decides for every endpoint whether the response shows that the request has succeeded, and
-//! warns once about each field that is needed and cannot be read.
+//! Complete responses. This file decides for every endpoint whether the response shows that the request has succeeded,
+//! and warns once about each field that is needed and cannot be read.
 
 use std::{
     collections::HashSet,
@@ -24,16 +24,16 @@ use tessera_wire::{
     fields::{Fields, UnreadableField, UnreadableFields},
 };
 
-/// Limit of a response in memory: its text, its values, and what is read from them, which takes no
-/// more than they do.
+/// The memory limit for a response: for its text, for its values, and for what is read from them, which takes no more
+/// memory than the values.
 const MAX_RESPONSE_MEMORY: usize = 60 << 20;
-/// Characters shown of an unexpected response.
+/// The number of characters of an unexpected response that are shown.
 const MAX_EXCERPT_CHARS: usize = 200;
 
 /// A response with a status of success. Its body is available only to the readers below.
 pub(super) struct ApiResponse {
     endpoint: Endpoint,
-    /// The method and the path.
+    /// The method and the path of the request.
     request: SafeText,
     status: StatusCode,
     headers: HeaderMap,
@@ -45,11 +45,11 @@ pub(super) struct ApiResponse {
 #[derive(Clone, Debug)]
 pub struct RawResponse {
     pub status: u16,
-    /// Lower-case names and values as text.
+    /// The names in lower case, and the values as text.
     pub headers: Vec<(String, String)>,
-    /// Decoded bytes; of an error response, the first 64 KiB.
+    /// The decoded bytes. The body of an error response is cut off after 64 KiB.
     pub body: Bytes,
-    /// The failure, which a body can report under a status of success, too.
+    /// The failure, which the body may report even under a status of success.
     pub failure: Option<Failure>,
 }
 
@@ -128,7 +128,7 @@ impl ApiResponse {
             .ok_or_else(|| self.unexpected(&format!("is not the {ACCEPTED_STATUS} of acceptance")))
     }
 
-    /// The bytes of a picture, whose decoder decides.
+    /// Returns the bytes of a picture. Its decoder decides whether they are valid.
     pub(super) fn into_picture(self) -> Bytes {
         self.body
     }
@@ -158,7 +158,7 @@ impl ApiResponse {
         Some(self.identified(failure))
     }
 
-    /// The response does not show that the request has succeeded.
+    /// Describes a response that does not show that the request has succeeded.
     fn unexpected(&self, problem: &str) -> Failure {
         let rule = self.endpoint.retry_rule();
         let (request, status, media_type) = (&self.request, self.status.as_u16(), &self.media_type);
@@ -184,12 +184,11 @@ impl ApiResponse {
     }
 }
 
-/// Receives a sentence for each response with fields that were not reported before; does nothing by
-/// default.
+/// Receives one sentence for each response with fields that were not reported before. The default does nothing.
 #[derive(Clone, Default)]
 pub(super) struct FieldWarnings {
     listener: Option<Arc<dyn Fn(SafeText) + Send + Sync>>,
-    /// Bounded by the fields that the readers know.
+    /// The size is bounded by the number of fields that the readers know.
     reported: Arc<Mutex<HashSet<(Endpoint, String)>>>,
 }
 
@@ -198,7 +197,7 @@ impl FieldWarnings {
         Self { listener: Some(Arc::new(listener)), reported: Arc::default() }
     }
 
-    /// `request` is the method and the path.
+    /// Reports unreadable fields. `request` is the method and the path.
     pub(super) fn report(
         &self,
         endpoint: Endpoint,

@@ -1,5 +1,5 @@
-//! Timeouts and retries: applies the retry table, with full jitter, `Retry-After`, and a budget per origin, so that retries do
-//! not make an outage worse.
+//! Timeouts and retries. Applies the retry table with full jitter, `Retry-After`, and a budget per origin, so that
+//! retries do not make an outage worse.
 
 use std::{
     collections::HashMap,
@@ -17,31 +17,32 @@ use crate::errors::AttemptError;
 use tessera_model::pseudorandom::{SPLITMIX64_INCREMENT, splitmix64};
 use tessera_wire::endpoints::{Endpoint, MAX_UNSENT_ATTEMPTS, RetryRule};
 
-/// The default suits an interactive program.
+/// Timeouts and limits. The default suits an interactive program.
 #[derive(Clone, Debug)]
 pub struct ClientPolicy {
-    /// Retries of requests that have no side effects or were not sent; `None` uses the retry table.
+    /// The number of retries of requests that have no side effects or were not sent. `None` uses the retry table.
     pub retries: Option<u32>,
-    /// Upper bound of the first pause; doubles with each retry.
+    /// The upper bound of the first pause, which doubles with each retry.
     pub initial_backoff: Duration,
-    /// Longest `Retry-After` that is respected.
+    /// The longest `Retry-After` that is respected.
     pub max_retry_after: Duration,
-    /// Limit for one connection, over all addresses of its host.
+    /// The time limit for one connection, over all addresses of its host.
     pub connect_timeout: Duration,
     pub header_timeout: Duration,
-    /// Between two pings of an HTTP/2 connection with open requests, and the limit for a response.
+    /// The interval between two pings of an HTTP/2 connection with open requests. `ping_timeout` limits the wait for
+    /// the response to a ping.
     pub ping_interval: Duration,
     pub ping_timeout: Duration,
-    /// Limit between two chunks of a response.
+    /// The time limit between two chunks of a response.
     pub idle_timeout: Duration,
-    /// Limit between two parts of an upload that the service accepts.
+    /// The time limit between two parts of an upload that the service accepts.
     pub upload_idle_timeout: Duration,
-    /// Limit for a complete JSON response.
+    /// The time limit for a complete JSON response.
     pub total_timeout: Duration,
-    /// Limit until a finished export has a link.
+    /// The time limit until a finished export has a link.
     pub link_timeout: Duration,
     pub link_poll_interval: Duration,
-    /// Seed of the jitter; `None` is random.
+    /// The seed of the jitter. `None` uses a random seed.
     pub jitter_seed: Option<u64>,
 }
 
@@ -65,7 +66,7 @@ impl Default for ClientPolicy {
     }
 }
 
-/// Shared by all requests of one client.
+/// Decides about retries. All requests of one client share one engine.
 pub(super) struct RetryEngine {
     policy: ClientPolicy,
     budgets: Mutex<HashMap<String, u32>>,
@@ -84,13 +85,13 @@ impl RetryState {
         Self { rule: endpoint.retry_rule(), origin, failed: 0, last_cost: 0 }
     }
 
-    /// The number of the next attempt, from 1.
+    /// Returns the number of the next attempt, counted from 1.
     pub(super) fn number(&self) -> u32 {
         self.failed + 1
     }
 }
 
-/// Retry budget per origin and costs, as in the AWS SDKs.
+/// The retry budget per origin, and the costs of retries, as in the AWS SDKs.
 const RETRY_BUDGET: u32 = 500;
 const ERROR_RETRY_COST: u32 = 14;
 const BUSY_RETRY_COST: u32 = 5;
@@ -123,7 +124,7 @@ impl RetryEngine {
         Some(self.backoff(attempts.failed).max(requested.min(self.policy.max_retry_after)))
     }
 
-    /// Records a success, which refunds the latest retry, or a little.
+    /// Records a success, which refunds the cost of the latest retry, or 1 if there was no retry.
     pub(super) fn succeeded(&self, attempts: &mut RetryState) {
         let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(budget) = budgets.get_mut(&attempts.origin) {
@@ -141,13 +142,13 @@ impl RetryEngine {
         rest.is_some()
     }
 
-    /// A random pause up to the limit (full jitter).
+    /// Returns a random pause up to the limit (full jitter).
     fn backoff(&self, failed: u32) -> Duration {
         let doubled = self.policy.initial_backoff.saturating_mul(1 << (failed - 1).min(16));
         doubled.min(MAX_BACKOFF).mul_f64(self.next_fraction())
     }
 
-    /// The next number in [0, 1).
+    /// Returns the next number in [0, 1).
     fn next_fraction(&self) -> f64 {
         let number = splitmix64(self.jitter.fetch_add(SPLITMIX64_INCREMENT, Ordering::Relaxed));
         let high = u32::try_from(number >> 32).unwrap_or(u32::MAX);
@@ -155,7 +156,8 @@ impl RetryEngine {
     }
 }
 
-/// Requests with possible side effects are never retried, whatever the number of retries.
+/// Returns the maximum number of attempts and the cost of a retry. Requests with possible side effects are never
+/// retried, whatever the number of retries is.
 fn attempt_limit_and_cost(
     rule: RetryRule,
     error: &AttemptError,
@@ -183,7 +185,7 @@ fn requested_pause(error: &AttemptError) -> Option<Duration> {
     parse_retry_after(value, SystemTime::now())
 }
 
-/// Parses `Retry-After`, seconds or a date. A past date means now; an invalid value is ignored.
+/// Parses `Retry-After`, which is a number of seconds or a date. A past date means now; an invalid value is ignored.
 fn parse_retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,8 +1,8 @@
-//! Sends one request: authentication, timeouts, size limits and retries.
+//! Sends single requests with authentication, timeouts, size limits and retries.
 //!
-//! The API client sends the login and follows no redirects. The blob client follows links to any host that stores pictures and
-//! archives, so it sends no login, cookie or referrer. Neither client retries by itself. Both bypass the proxy for a local
-//! service, because a proxy would see the token.
+//! The API client sends the login and follows no redirects. The blob client follows links to any host that stores
+//! pictures and archives, so it sends no login, cookie or referrer. Neither of the two retries on its own. Both bypass
+//! the proxy if the service is local, because a proxy would see the token.
 
 use std::{
     error::Error as _,
@@ -35,7 +35,7 @@ use tessera_wire::{
     error_body::read_error_message,
 };
 
-/// Shared by all requests of one client.
+/// The parts of a client that all its requests share.
 #[derive(Clone)]
 pub(super) struct Transport {
     pub service: ServiceConfig,
@@ -44,7 +44,7 @@ pub(super) struct Transport {
     pub field_warnings: FieldWarnings,
     pub dry_run: Option<DryRun>,
     pub auth: AuthProvider,
-    /// The session of a browser, which uploads carry in place of the token.
+    /// The session of a browser, which uploads carry instead of the token.
     pub upload_session: Option<AuthHeader>,
     api_client: reqwest::Client,
     blob_client: reqwest::Client,
@@ -119,7 +119,7 @@ impl Transport {
         self.upload_session.as_ref().filter(|_| request.endpoint == Endpoint::AddMedia)
     }
 
-    /// The login of a request: a session or a token, never both.
+    /// Returns the login of a request, which is a session or a token but never both.
     fn auth_header(&self, request: &ApiRequest) -> Result<Option<AuthHeader>, Failure> {
         if request.endpoint.follows_link() || request.endpoint.uses_pipeline() {
             return Ok(None);
@@ -136,7 +136,7 @@ impl Transport {
         request: &ApiRequest,
     ) -> Result<ApiResponse, AttemptError> {
         let policy = self.retry_engine.policy();
-        // Pictures may be large: rate and size limits replace the deadline.
+        // Pictures may be large, so limits for rate and size replace the deadline.
         let deadline = if request.endpoint.follows_link() {
             Duration::MAX
         } else {
@@ -161,8 +161,8 @@ impl Transport {
         tokio::time::timeout(deadline, response).await.map_err(late)?
     }
 
-    /// Makes one attempt up to the headers of a success response. After a 401 it is repeated once
-    /// with a new token, because the check precedes every effect.
+    /// Makes one attempt up to the headers of a successful response. After a 401, the attempt is repeated once with a
+    /// new token, because the service checks the token before it does anything.
     pub(super) async fn open_response(
         &self,
         request: &ApiRequest,
@@ -209,7 +209,7 @@ impl Transport {
             return Ok(response);
         }
         let (status, headers) = (response.status(), response.headers().clone());
-        // A rejection whose message is cut off or endless is still a rejection.
+        // A rejection is still a rejection if its message is cut off or endless.
         let body =
             BodyReader::new(response, policy.idle_timeout).collect(MAX_ERROR_BODY_BYTES).await;
         let body = body.ok().flatten().unwrap_or_default();
@@ -268,11 +268,11 @@ fn media_type(response: &Response) -> SafeText {
 }
 
 const MAX_REDIRECTS: usize = 5;
-/// Transfer rate below which a transfer counts as stalled.
+/// The rate below which a transfer counts as stalled.
 const MIN_BYTES_PER_SECOND: f64 = 1_024.0;
 
-/// Shorter than servers keep idle connections, so that a request that must not be sent twice never
-/// meets a closing connection.
+/// Idle connections are closed earlier than servers close them, so that a request that must not be sent twice never
+/// uses a connection that is being closed.
 const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(8);
 
 pub(super) fn api_client(
@@ -282,7 +282,7 @@ pub(super) fn api_client(
     build_client(service, || client_builder(service, policy).redirect(redirect::Policy::none()))
 }
 
-/// The client for the local pipeline. It uses no proxy, because a proxy could send a request twice.
+/// Returns the client for the local pipeline. The client uses no proxy, because a proxy could send a request twice.
 pub(super) fn pipeline_client(
     service: &ServiceConfig,
     policy: &ClientPolicy,
@@ -304,7 +304,8 @@ pub(super) fn blob_client(
                 None => attempt.follow(),
             }
         });
-        // Byte ranges count the bytes of the file: a compressed response could not be resumed.
+        // Compression is off because byte ranges refer to the bytes of the file, so a compressed response could not be
+        // resumed.
         let resolver = LinkResolver::new(service.base_url().as_url().clone());
         let builder = client_builder(service, policy).redirect(follow).no_gzip();
         builder.dns_resolver(Arc::new(resolver))
@@ -349,12 +350,12 @@ fn build_client(
     })
 }
 
-/// Returns why a redirect to `next` is not followed.
+/// Returns the reason why a redirect to `next` is not followed, if there is one.
 fn redirect_error(base: &BaseUrl, previous: &[Url], next: &Url) -> Option<&'static str> {
     if previous.len() > MAX_REDIRECTS {
         return Some("more than 5 redirects");
     }
-    // A link of an unencrypted service may be encrypted: that must last, too.
+    // A link of an unencrypted service may be encrypted. A redirect must not undo that.
     let since_last = previous.last().and_then(|last| target_error(last, next));
     base.target_error(next).or(since_last)
 }
@@ -363,18 +364,18 @@ fn redirect_error(base: &BaseUrl, previous: &[Url], next: &Url) -> Option<&'stat
 pub(super) struct BodyReader {
     response: Response,
     idle: Duration,
-    /// Start of the current measurement window, and the bytes received in it.
+    /// The start of the current measurement window, and the number of bytes received in it.
     window: (Instant, u64),
     min_bytes_per_second: f64,
 }
 
 impl BodyReader {
-    /// A body of any rate, as long as something arrives within `idle`.
+    /// Creates a reader of a body that may arrive at any rate, as long as something arrives within `idle`.
     pub(super) fn new(response: Response, idle: Duration) -> Self {
         Self { response, idle, window: (Instant::now(), 0), min_bytes_per_second: 0.0 }
     }
 
-    /// A long transfer with a minimum rate.
+    /// Creates a reader of a long transfer with a minimum rate.
     pub(super) fn transfer(response: Response, idle: Duration) -> Self {
         Self { min_bytes_per_second: MIN_BYTES_PER_SECOND, ..Self::new(response, idle) }
     }

@@ -120,9 +120,9 @@ pub struct SavedView {
     pub granularity: Granularity,
     /// A label for the query image.
     pub similar_to: Option<SafeText>,
-    /// The query image as a file, to register it again.
+    /// The file of the query image, with which the image can be registered again.
     pub file: Option<PathBuf>,
-    /// The region of that file; `None` for all of it.
+    /// The region of the file that was searched, or `None` for the whole picture.
     pub region: Option<Region>,
 }
 

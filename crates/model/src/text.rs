@@ -73,7 +73,7 @@ impl SafeText {
 }
 
 impl<'de> Deserialize<'de> for SafeText {
-    /// Cleans a text of any kind but a caption.
+    /// Cleans any text that is not a caption.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(|raw| Self::detail(&raw))
     }

@@ -204,7 +204,8 @@ impl CodedColors {
     /// Returns the profile of these colors. Returns `None` if the primaries are reserved or unspecified, which means
     /// sRGB.
     ///
-    /// A picture with a transfer characteristic of video is shown with that of sRGB, as other programs do.
+    /// A picture with a transfer characteristic of video is shown with the transfer characteristic of sRGB, as in other
+    /// programs.
     pub fn profile(self) -> Option<ColorProfile> {
         let transfer_characteristics = match self.transfer {
             4 => TransferCharacteristics::Bt470M,

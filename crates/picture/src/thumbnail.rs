@@ -1,5 +1,5 @@
-//! Fits pictures into cells and encodes them for the terminal, or as JPEG for other programs. The difference of two pictures is
-//! drawn as the first picture, dimmed and gray, with the differences in red.
+//! Fits pictures into cells and encodes them for the terminal, or as JPEG for other programs. The difference of two
+//! pictures is drawn as the first picture, dimmed and gray, with the differences in red.
 
 use std::sync::Arc;
 

@@ -93,8 +93,8 @@ const DIFFUSE_WHITE: f32 = 203.0;
 const DISPLAY_PEAK: f32 = 1000.0;
 const SYSTEM_GAMMA: f32 = 1.2;
 
-/// Converts a picture with the transfer characteristics of ITU-R BT.2100 to sRGB. Its primaries are those of `profile`, or of
-/// sRGB. Light up to the brightness of white keeps its brightness.
+/// Converts a picture with the transfer characteristics of ITU-R BT.2100 to sRGB. Its primaries are those of `profile`,
+/// or of sRGB. Light up to the brightness of white keeps its brightness.
 pub fn high_dynamic_range_to_srgb(
     picture: &mut RgbImage,
     transfer: HighDynamicRange,

@@ -19,7 +19,8 @@ use crate::{
 
 #[derive(Debug, Default)]
 pub struct CaptionIndex {
-    /// The rows of the media items with a caption, in increasing order. The number of a caption is its position here.
+    /// The rows of the media items with a caption, in increasing order. The number of a caption is its position in this
+    /// list.
     pub(crate) rows: Vec<i64>,
     /// The number of words of each caption.
     pub(crate) lengths: Vec<u32>,
@@ -150,11 +151,11 @@ fn single(score: f64) -> f32 {
     score as f32
 }
 
-/// Captions in increasing order, with their scores; higher is better.
+/// Captions in increasing order, with their scores. A higher score is better.
 pub struct CaptionMatches(pub Vec<(u32, f64)>);
 
 impl CaptionMatches {
-    /// Returns the captions in both, with the sum of the scores.
+    /// Returns the captions that are in both lists, with the sum of the scores.
     pub fn intersection(mut self, other: &Self) -> Self {
         let mut others = Sorted(&other.0);
         self.0.retain_mut(|(caption, score)| match others.find(*caption) {
@@ -167,7 +168,7 @@ impl CaptionMatches {
         self
     }
 
-    /// Returns the captions in at least one of both, with the sum of the scores.
+    /// Returns the captions that are in at least one of the lists, with the sum of the scores.
     pub fn union(self, other: Self) -> Self {
         let (mut one, mut two) = (self.0.into_iter().peekable(), other.0.into_iter().peekable());
         let mut all = Vec::with_capacity(one.len().max(two.len()));
@@ -186,7 +187,7 @@ impl CaptionMatches {
         Self(all)
     }
 
-    /// Returns the captions that are not in the other.
+    /// Returns the captions that the other does not have.
     pub fn difference(mut self, other: &Self) -> Self {
         let mut others = Sorted(&other.0);
         self.0.retain(|(caption, _)| others.find(*caption).is_none());
@@ -194,7 +195,7 @@ impl CaptionMatches {
     }
 }
 
-/// Matches that are searched for increasing captions.
+/// Matches that are searched for captions in increasing order.
 struct Sorted<'a>(&'a [(u32, f64)]);
 
 impl Sorted<'_> {

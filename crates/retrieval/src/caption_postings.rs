@@ -137,14 +137,14 @@ impl ByteLists {
         self.starts.len() - 1
     }
 
-    /// Returns a list; an empty one if there is none at this position.
+    /// Returns the list at this position, or an empty list if there is none.
     pub fn get(&self, at: usize) -> &[u8] {
         let Some(&[start, end]) = self.starts.get(at..at + 2) else { return &[] };
         let position = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         self.bytes.get(position(start)..position(end)).unwrap_or_default()
     }
 
-    /// Returns the position of `list`, if all lists are in increasing order.
+    /// Returns the position of `list`. All lists must be in increasing order.
     pub fn binary_search(&self, list: &[u8]) -> Option<usize> {
         let (mut from, mut to) = (0, self.len());
         while from < to {

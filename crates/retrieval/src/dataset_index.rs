@@ -1,5 +1,5 @@
-//! The media items of one dataset and entity type, with what rankings and filters need. Members are found by their cluster,
-//! or by the picture that they are in.
+//! The media items of one dataset and entity type, with everything that rankings and filters need. Members can be found
+//! by their cluster, or by the picture that contains them.
 
 use std::{io, sync::OnceLock};
 
@@ -16,10 +16,10 @@ pub struct DatasetIndex {
     pub(super) generation: i64,
     pub members: MemberColumns,
     pub names: NameTable,
-    /// The captions of the pictures that the members are, or are in.
+    /// The captions of the pictures that are members or contain members.
     pub captions: CaptionIndex,
     pub vectors: IndexVectors,
-    /// The members of clusters by level, computed when first needed.
+    /// The members of the clusters at each level, computed when first needed.
     clusters: [OnceLock<ClusterMembers>; Granularity::LEVELS],
     pictures: OnceLock<PictureMembers>,
 }
@@ -52,7 +52,7 @@ impl DatasetIndex {
         }
     }
 
-    /// Returns the memory of the columns that filters read, without what they compute first.
+    /// Returns the memory of the columns that filters read, without what is computed when first needed.
     pub fn memory_bytes(&self) -> usize {
         self.members.memory_bytes() + self.captions.memory_bytes()
     }
@@ -66,7 +66,7 @@ impl DatasetIndex {
         self.pictures.get_or_init(|| PictureMembers::new(&self.members.picture_rows))
     }
 
-    /// Returns the score of every member; infinite for members without a vector of the query.
+    /// Returns the score of every member, which is infinite for members without a vector of the query.
     pub(super) fn distances(&self, query: &DistanceQuery) -> io::Result<Vec<f32>> {
         match query {
             DistanceQuery::Single(query) => self.single_distances(query),
@@ -108,7 +108,7 @@ impl DatasetIndex {
     }
 }
 
-/// Returns the identifier of a user tag of a dataset, which is the same for the same name.
+/// Returns the identifier of a user tag of a dataset. The same name always has the same identifier.
 pub fn tag_id(dataset: DatasetId, name: &str) -> TagId {
     TagId(uuid::Uuid::new_v5(&dataset.0, format!("tag {name}").as_bytes()))
 }
@@ -116,7 +116,7 @@ pub fn tag_id(dataset: DatasetId, name: &str) -> TagId {
 /// The members of each cluster of one level, in the order of the index.
 #[derive(Debug)]
 pub struct ClusterMembers {
-    /// The start of the members of each cluster by rank, and the end of the last one.
+    /// The start of the members of each cluster, by rank, and the end of the last cluster.
     starts: Vec<u32>,
     members: Vec<u32>,
 }
@@ -147,7 +147,7 @@ impl ClusterMembers {
         self.starts.len() - 1
     }
 
-    /// Returns the members of a cluster; none if no cluster has this rank.
+    /// Returns the members of a cluster, or none if no cluster has this rank.
     pub fn of(&self, rank: u32) -> &[u32] {
         let bounds = self.starts.get(rank as usize..).unwrap_or_default();
         let &[first, last, ..] = bounds else { return &[] };
@@ -155,16 +155,16 @@ impl ClusterMembers {
     }
 }
 
-/// The members that are, or are in, each picture.
+/// The members that each picture is or contains.
 #[derive(Debug)]
 pub struct PictureMembers {
-    /// The rows of pictures in increasing order, each as often as the picture has members.
+    /// The rows of pictures in increasing order. A row occurs as often as the picture has members.
     rows: Vec<i64>,
     members: Vec<u32>,
 }
 
 impl PictureMembers {
-    /// Creates the lists from `picture_rows`, the row of the picture of each member.
+    /// Creates the lists. `picture_rows` has the row of the picture of each member.
     pub fn new(picture_rows: &[i64]) -> Self {
         let mut pairs: Vec<(i64, u32)> = picture_rows.iter().copied().zip(0..).collect();
         pairs.sort_unstable();
@@ -172,7 +172,7 @@ impl PictureMembers {
         Self { rows, members }
     }
 
-    /// Calls `each` with every member of the pictures `found`, which are in increasing order of rows.
+    /// Calls `each` with every member of the pictures `found`, which must be in increasing order of rows.
     pub fn for_each<T: Copy>(&self, found: &[(i64, T)], mut each: impl FnMut(u32, T)) {
         let mut position = 0;
         for &(row, value) in found {
@@ -185,7 +185,8 @@ impl PictureMembers {
     }
 }
 
-/// Returns the position of the first of increasing `rows` that is not below `row`, which is usually near.
+/// Returns the position of the first of the increasing `rows` that is not below `row`. The position is usually near the
+/// start.
 fn first_from(rows: &[i64], row: i64) -> usize {
     let mut bound = 1;
     while rows.get(bound - 1).is_some_and(|&other| other < row) {

@@ -1,5 +1,5 @@
-//! Reads the index of a dataset from the store. Members are sorted by path here, because databases sort whole rows with
-//! their vectors, on disk.
+//! Reads the index of a dataset from the store. Members are sorted by path here, because a database would sort whole
+//! rows, including their vectors, on disk.
 
 use std::{
     collections::HashMap,
@@ -151,7 +151,7 @@ impl IndexBuilder {
         Ok(DatasetIndex::new(generation, self.members, self.names, captions, vectors))
     }
 
-    /// Sorts the members and renumbers videos and names in that order, so that equal datasets give identical files.
+    /// Sorts the members, and renumbers videos and names in the new order, so that equal datasets give identical files.
     fn sort_members(&mut self) {
         let mut order = vec![0; self.positions.len()];
         for (arrival, position) in (0..).zip(std::mem::take(&mut self.positions)) {
@@ -182,7 +182,7 @@ pub struct PathOrder {
     positions: Vec<u32>,
 }
 
-/// Paths of media items, in order of row.
+/// Paths of media items, in the order of their rows.
 #[derive(Default)]
 pub struct MemberPaths {
     rows: Vec<i64>,
@@ -193,7 +193,8 @@ pub struct MemberPaths {
 }
 
 impl PathOrder {
-    /// Reads the order. A media item without an assignment was added after the last clustering, and is not a member.
+    /// Reads the order. A media item without an assignment was added after the latest clustering, so it is not a
+    /// member.
     pub fn read(
         connection: &Connection,
         dataset: DatasetId,
@@ -217,7 +218,7 @@ impl PathOrder {
 }
 
 impl MemberPaths {
-    /// Adds a path. Rows arrive in increasing order.
+    /// Adds a path. Rows must arrive in increasing order.
     pub fn push(&mut self, row: i64, path: &[u8]) {
         self.rows.push(row);
         self.bytes.extend_from_slice(path);
@@ -244,13 +245,13 @@ impl MemberPaths {
 /// Numbers things in the order of their first use.
 #[derive(Default)]
 pub struct FirstUses {
-    /// The new number of each old one; `None` if it was not used yet.
+    /// The new number of each old number, or `None` if the old number was not used yet.
     new: Vec<Option<u32>>,
     used: u32,
 }
 
 impl FirstUses {
-    /// Returns the new number of an old one.
+    /// Returns the new number of an old number.
     pub fn number(&mut self, old: u32) -> u32 {
         let old = old as usize;
         if self.new.len() <= old {

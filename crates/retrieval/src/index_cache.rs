@@ -1,5 +1,5 @@
-//! Keeps the indexes and text spaces of the datasets that were searched, each loaded once per generation, and the last
-//! ranking of each index.
+//! Keeps the indexes and text spaces of the datasets that were searched, and the latest ranking of each index. An index
+//! is loaded once per generation.
 
 use std::{
     collections::HashMap,
@@ -23,14 +23,14 @@ use crate::{
     vector_source::IndexLimits,
 };
 
-/// An index, which is locked while it is loaded, so that it is loaded once.
+/// An index, which is locked while it is being loaded, so that it is loaded only once.
 type IndexSlot = Arc<Mutex<CachedIndex>>;
 type CachedTextSpace = (i64, Option<Arc<TextSpace>>);
 
 #[derive(Default)]
 struct CachedIndex {
     index: Option<Arc<DatasetIndex>>,
-    /// The last query of this index and its ranking.
+    /// The latest query of this index, and its ranking.
     last_ranking: Option<(SearchQuery, Arc<ClusterRanking>)>,
 }
 
@@ -59,7 +59,7 @@ pub struct IndexCache {
 }
 
 impl IndexCache {
-    /// Creates an empty cache. The files of indexes are in the index folder, and space for them comes from `disk`.
+    /// Creates an empty cache. The index folder contains the files of the indexes, whose space is taken from `disk`.
     pub fn new(disk: DiskQuota, index_folder: &Path) -> Self {
         Self {
             limits: IndexLimits { disk, memory: VectorMemory::for_files_in(index_folder) },
@@ -103,7 +103,8 @@ impl IndexCache {
         Ok(space)
     }
 
-    /// Writes the files of an index that is not in memory, so that the first search need not. Searches of this index wait.
+    /// Writes the files of an index that is not in memory, so that the first search does not need to. Searches of this
+    /// index wait meanwhile.
     pub fn prepare(
         &self,
         store: &Store,
@@ -120,7 +121,7 @@ impl IndexCache {
         index_folder::prepare(store, &self.limits, dataset, entity, is_stopped)
     }
 
-    /// Returns the last ranking of the index if the query is the same, and computes it by `rank` if not.
+    /// Returns the latest ranking of the index if the query is the same. If not, computes it with `rank`.
     pub(super) fn ranking(
         &self,
         store: &Store,
@@ -151,14 +152,14 @@ impl IndexCache {
         };
         self.misses.fetch_add(1, Ordering::Relaxed);
         let ranking = rank(&index).inspect_err(|cause| {
-            // A file of the index cannot be read any more, so the next search reads the index again.
+            // A file of the index can no longer be read, so the next search loads the index again.
             if matches!(cause, RetrievalError::Store(StoreError::Io(..))) {
                 *lock(&slot) = CachedIndex::default();
             }
         });
         let ranking = Arc::new(ranking?);
         let mut cached = lock(&slot);
-        // Another request may have loaded the index of another generation.
+        // Another request may have loaded the index of another generation meanwhile.
         if cached.index.as_ref().is_some_and(|current| Arc::ptr_eq(current, &index)) {
             cached.last_ranking = Some((query.clone(), ranking.clone()));
         }

@@ -1,5 +1,6 @@
-//! Writes and reads the files of the index of one generation of a dataset. They are written when an indexing task has ended, or
-//! when the dataset is searched first, and read by later starts. The files contain nothing that is not in the store.
+//! Writes and reads the files of the index of one generation of a dataset. The files are written when an indexing task
+//! has ended or when the dataset is first searched, and later starts read them. The files contain nothing that is not
+//! in the store.
 
 use std::{
     collections::HashSet,
@@ -29,11 +30,11 @@ use crate::{
 
 const MEMBERS_FILE: &str = "members";
 const CAPTIONS_FILE: &str = "captions";
-/// First bytes of the file of members, in the byte order of the machine. The number is the version of all files, and of the
-/// stems in them.
+/// The first bytes of the file of members, in the byte order of the machine. The number in them is the version of all
+/// files and of the stems in the files.
 const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x04");
 
-/// Removes the files of all generations but the current ones, and the files that a crashed process left.
+/// Removes the files of all generations except the current ones, and the files that a crashed process left.
 pub fn remove_outdated(store: &Store) -> Result<(), StoreError> {
     let mut current = HashSet::new();
     for dataset in store.read(dataset::all)? {
@@ -68,8 +69,8 @@ fn remove_folders(indexes: &Path, is_outdated: impl Fn(&str) -> bool) -> io::Res
     Ok(())
 }
 
-/// Opens the index of the current generation, or reads it from the store and writes its files. If there is no space for
-/// files, the index is in memory.
+/// Opens the index of the current generation. If it has no files, reads it from the store and writes them. If there is
+/// no space for files, the index is kept in memory.
 pub fn open(
     store: &Store,
     limits: &IndexLimits,
@@ -83,7 +84,7 @@ pub fn open(
     if let Ok(index) = build(store, limits, dataset, entity, &folder, &|| false)? {
         return Ok(index);
     }
-    // Another process may have been faster.
+    // Another process may have written the files first.
     if let Ok(index) = read(&folder, dataset.generation, &limits.memory) {
         return Ok(index);
     }
@@ -91,8 +92,8 @@ pub fn open(
     built.map_err(|cause| StoreError::Io(folder, cause))
 }
 
-/// Writes the files of the current generation unless they exist. No files are written if there is no space for them, or if
-/// `is_stopped` becomes true.
+/// Writes the files of the current generation unless they exist. Nothing is written if there is no space for the files,
+/// or if `is_stopped` becomes true.
 pub fn prepare(
     store: &Store,
     limits: &IndexLimits,
@@ -121,7 +122,8 @@ fn build(
     let prepare = || {
         create_private_dir(&indexes)?;
         let prefix = folder_prefix(dataset, entity);
-        // Files of older generations and damaged files of this one are removed. Open files stay readable.
+        // Files of older generations and damaged files of this generation are removed. Files that are open stay
+        // readable.
         remove_folders(&indexes, |name| name.starts_with(&prefix))?;
         let private = Permissions::from_mode(0o700);
         let new = tempfile::Builder::new().permissions(private).tempdir_in(&indexes)?;
@@ -174,7 +176,7 @@ fn read(folder: &Path, generation: i64, memory: &VectorMemory) -> io::Result<Dat
     Ok(DatasetIndex::new(generation, members, names, captions, vectors))
 }
 
-/// Reads the first bytes. Fails if the files are of another version.
+/// Reads the first bytes. Fails if the files have another version.
 fn read_magic(file: &mut impl Read) -> io::Result<()> {
     let mut magic = [0; size_of::<u64>()];
     file.read_exact(&mut magic)?;

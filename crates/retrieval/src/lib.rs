@@ -1,5 +1,6 @@
-//! Searches datasets: resolves and filters queries, and ranks clusters. The media items of a searched dataset are in memory
-//! (`dataset_index`), or in a search table of the database (`table_ranking`). Start at [`SearchContext::search`].
+//! Searches datasets: resolves queries, filters by them, and ranks clusters. The media items of a searched dataset are
+//! in memory (`dataset_index`), or in a search table of the database (`table_ranking`). Start at
+//! [`SearchContext::search`].
 
 mod caption_index;
 mod caption_index_builder;

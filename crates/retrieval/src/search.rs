@@ -1,5 +1,5 @@
-//! Searches a dataset: `SearchContext::search` returns a `SearchRanking`, computed here on an index in memory, or by the
-//! database (`table_ranking`). Start here.
+//! Searches a dataset: `SearchContext::search` returns a `SearchRanking`, computed here on an index in memory, or by
+//! the database (`table_ranking`). Start here.
 
 use std::{io, sync::Arc};
 
@@ -24,16 +24,16 @@ use crate::{
 
 type SelectedMembers<'a> = Box<dyn Iterator<Item = SelectedMember> + 'a>;
 
-/// The result of a search, wherever it was computed. Its functions fail with [`RetrievalError::Outdated`] if an indexing task on
-/// the dataset has ended since.
+/// The result of a search, wherever it was computed. Its functions fail with [`RetrievalError::Outdated`] if an
+/// indexing task on the dataset has ended since the search.
 pub enum SearchRanking {
     InMemory(Arc<ClusterRanking>),
-    /// Each function reads a table of the store.
+    /// The result of the database. Each function reads a table of the store.
     InTable(Box<TableRanking>),
 }
 
 impl SearchContext<'_> {
-    /// Searches the table of the dataset if it has one, and its index in memory if not.
+    /// Searches the search table of the dataset if it has one, and otherwise its index in memory.
     pub fn search(&self, query: &SearchQuery) -> Result<SearchRanking, RetrievalError> {
         Ok(match TableRanking::find(self, query)? {
             Some(ranking) => SearchRanking::InTable(Box::new(ranking)),
@@ -70,7 +70,7 @@ impl SearchRanking {
         })
     }
 
-    /// Returns the kind of the scores, as spelled on the wire; `None` if the query does not rank.
+    /// Returns the kind of the scores in the spelling of the wire, or `None` if the query does not rank.
     pub fn score_kind(&self) -> Option<&'static str> {
         match self {
             Self::InMemory(ranking) => ranking.score_kind(),
@@ -78,7 +78,7 @@ impl SearchRanking {
         }
     }
 
-    /// Whether the scores are distances that similarities can be computed from.
+    /// Whether the scores are distances from which similarities can be computed.
     pub fn is_similarity(&self) -> bool {
         self.score_kind() == Some(COSINE_DISTANCE)
     }
@@ -119,7 +119,7 @@ impl QueryRun<'_> {
         if let Some(caption) = &query.caption {
             let semantic = cosine(self.semantic_distances(caption)?);
             self.mask.by_score(&semantic.values, f64::is_finite);
-            // If there is an anchor, too, the anchor ranks and the caption still limits.
+            // If there is an anchor as well, the anchor ranks and the caption only limits.
             if let Some(max_score) = query.max_score {
                 self.mask.by_score(&semantic.values, |score| score < max_score.value());
             }
@@ -186,7 +186,7 @@ impl QueryRun<'_> {
         Ok(matching.then_some(Scores { values, kind: BM25 }))
     }
 
-    /// Returns the distance of every member from a picture. Copies are nearer than their vectors.
+    /// Returns the distance of every member from a picture. A copy is nearer than its vector.
     fn visual_distances(&self, anchor: Anchor) -> Result<Vec<f32>, RetrievalError> {
         let picture = self.context.query_picture(anchor)?;
         let mut distances = self.distances(&picture.distance)?;
@@ -195,7 +195,7 @@ impl QueryRun<'_> {
         Ok(distances)
     }
 
-    /// Returns the distance of every member from a text; infinite for members without one.
+    /// Returns the distance of every member from a text, which is infinite for members without text.
     fn semantic_distances(&self, text: &str) -> Result<Vec<f32>, RetrievalError> {
         match self.context.distance_from_text(text)? {
             Some(query) => self.distances(&query),

@@ -26,7 +26,7 @@ use crate::{
     stored_pictures::{REQUEST_LIMIT, StoredPictures},
 };
 
-/// The parts of a deployment that a search works with.
+/// The parts of a deployment that a search needs.
 pub struct SearchContext<'a> {
     pub store: &'a Store,
     pub pictures: &'a StoredPictures,
@@ -45,8 +45,8 @@ pub(super) struct QueryPicture {
 }
 
 impl SearchContext<'_> {
-    /// Returns what media items are compared with: the descriptor, and the vector of the user's model if the dataset has
-    /// vectors of this model.
+    /// Returns what media items are compared with: the descriptor, and the vector of the user's model if the dataset
+    /// has vectors of that model.
     pub(super) fn query_picture(&self, anchor: Anchor) -> Result<QueryPicture, RetrievalError> {
         let (store, dataset) = (self.store, self.dataset.id);
         let found = if anchor.kind == AnchorKind::Upload {
@@ -68,8 +68,8 @@ impl SearchContext<'_> {
         Ok(QueryPicture { distance, features, thumbnail })
     }
 
-    /// Returns the distance from a text: by captions and labels, and by the user's model if it takes texts and the dataset has
-    /// vectors of this model. `None` if no word of the text is known.
+    /// Returns the distance from a text, by captions and labels, and by the user's model if it takes texts and the
+    /// dataset has its vectors. Returns `None` if no word of the text is known.
     pub(super) fn distance_from_text(
         &self,
         text: &str,
@@ -92,14 +92,14 @@ impl SearchContext<'_> {
         })
     }
 
-    /// Returns the user's model if the dataset has vectors of this model.
+    /// Returns the user's model if the dataset has vectors of it.
     fn applied_model(&self) -> Result<Option<&Encoder>, RetrievalError> {
         let Some(model) = self.model else { return Ok(None) };
         let applied = self.store.read(|c| applied_model::fingerprint(c, self.dataset.id))?;
         Ok((applied == Some(model.fingerprint())).then_some(model))
     }
 
-    /// Parses a query over captions, in the language in which they are indexed.
+    /// Parses a query on captions, in the language in which they are indexed.
     pub(super) fn full_text_query(
         &self,
         text: &QueryText,
@@ -108,7 +108,7 @@ impl SearchContext<'_> {
     }
 }
 
-/// Replaces the distances of members of an index that are copies.
+/// Replaces the distances of those members of an index that are copies.
 pub fn lower_distances_of_copies(
     context: &SearchContext,
     picture: QueryPicture,
@@ -131,7 +131,7 @@ pub fn lower_distances_of_copies(
     Ok(())
 }
 
-/// Returns the rows of media that are copies, with their distances. Turned copies are not found.
+/// Returns the rows of media that are copies, with their distances. Rotated copies are not found.
 pub fn copies_among_rows(
     store: &Store,
     picture: &PictureFeatures,

@@ -10,11 +10,11 @@ use tessera_store::StoreError;
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct SearchQuery {
     pub entity: EntityType,
-    /// Ranks by similarity to an image.
+    /// The image by whose similarity the search ranks.
     pub anchor: Option<Anchor>,
-    /// Ranks by the meaning of a text.
+    /// The text by whose meaning the search ranks.
     pub caption: Option<String>,
-    /// The score that results must be below.
+    /// The bound below which scores must be.
     pub max_score: Option<Fraction>,
     pub filters: Vec<Filter>,
     pub granularity: Granularity,
@@ -24,17 +24,17 @@ pub struct SearchQuery {
 #[derive(Debug)]
 pub enum RetrievalError {
     AnchorNotFound,
-    /// No media item has an embedding that a text could be compared with.
+    /// No media item has an embedding with which a text could be compared.
     NoTextEmbeddings,
-    /// The query has a maximum score, but nothing that ranks by similarity.
+    /// The query has a maximum score, but no part that ranks by similarity.
     NoSimilarity,
-    /// The encoder rejects the text; the message says why.
+    /// The encoder rejects the text. The message says why.
     UnencodableText(String),
     FullText(SyntaxError),
-    /// An indexing task ended while the search ran. The next search finds its result.
+    /// An indexing task ended while the search ran. The next search uses its result.
     Outdated,
     Store(StoreError),
-    /// The thumbnail of the picture to compare with cannot be read from the bucket.
+    /// The thumbnail of the picture to compare with could not be read from the bucket.
     UnreadableThumbnail(io::Error),
 }
 

@@ -1,5 +1,5 @@
-//! Keeps thumbnails and the pictures of frames: in the store, or in packs in the bucket of the deployment. This is the only
-//! place that decides where.
+//! Stores thumbnails and the pictures of frames, in the store or in packs in the bucket of the deployment. Only this
+//! file decides which of the two is used.
 
 use std::{
     io::{self, ErrorKind},
@@ -19,16 +19,16 @@ use uuid::Uuid;
 
 /// Ranges of a pack that are at most this far apart are fetched in one request.
 const MAX_GAP_BYTES: u64 = 64 << 10;
-/// Time limit of a picture for a client, whose own limit is 30 seconds.
+/// Time limit for reading a picture for a client, whose own limit is 30 seconds.
 pub const REQUEST_LIMIT: Duration = Duration::from_secs(10);
-/// Time limit of pictures for a task, including the pauses between attempts.
+/// Time limit for reading pictures for a task, including the pauses between attempts.
 pub const TASK_LIMIT: Duration = Duration::from_mins(2);
 
-/// Writes pictures where new ones are kept, and reads them from where they are.
+/// Writes new pictures to the place for new pictures, and reads pictures from wherever they are.
 #[derive(Debug)]
 pub struct StoredPictures {
     storage: Arc<LazyStorage>,
-    /// `None` if new pictures are kept in the store.
+    /// The packs to which new pictures are written, or `None` if new pictures are kept in the store.
     packs: Option<BucketPacks>,
 }
 
@@ -37,8 +37,8 @@ impl StoredPictures {
         Self { storage, packs }
     }
 
-    /// Writes the pictures of the transaction that follows to the bucket, if there is one. This happens before the
-    /// transaction, because other transactions would wait for the request.
+    /// Writes the pictures of the next transaction to the bucket, if there is one. This happens before the transaction,
+    /// because other transactions would wait for the request.
     pub fn put<'a>(&self, pictures: impl Iterator<Item = &'a [u8]>) -> io::Result<PackedPictures> {
         match &self.packs {
             Some(packs) => packs.put(pictures),
@@ -46,7 +46,7 @@ impl StoredPictures {
         }
     }
 
-    /// Reads a picture as JPEG. Fails if the bytes are not those that were written.
+    /// Reads a picture as a JPEG. Fails if the bytes differ from those that were written.
     pub fn read(&self, picture: StoredPicture, limit: Duration) -> io::Result<Vec<u8>> {
         match picture {
             StoredPicture::InStore(jpeg) => Ok(jpeg),
@@ -57,8 +57,8 @@ impl StoredPictures {
         }
     }
 
-    /// Reads pictures for a task in few requests, and returns each with its key, in any order. Fails if a picture cannot be
-    /// read.
+    /// Reads pictures for a task, in few requests. Returns each picture with its key, in any order. Fails if any
+    /// picture cannot be read.
     pub fn read_all<T>(&self, pictures: Vec<(T, StoredPicture)>) -> io::Result<Vec<(T, Vec<u8>)>> {
         let (mut read, mut packed) = (Vec::new(), Vec::new());
         for (key, picture) in pictures {
@@ -106,7 +106,8 @@ fn are_near(a: &PackedPicture, b: &PackedPicture) -> bool {
     a.pack == b.pack && b.range.start <= a.range.end.saturating_add(MAX_GAP_BYTES)
 }
 
-/// Cuts a picture out of the bytes of its pack from a position on, and verifies its checksum.
+/// Cuts a picture out of the bytes of its pack, which begin at position `start`, and verifies the checksum of the
+/// picture.
 fn intact_part(bytes: &[u8], start: u64, picture: &PackedPicture) -> io::Result<Vec<u8>> {
     let index = |position: u64| usize::try_from(position - start).ok();
     let part = || bytes.get(index(picture.range.start)?..index(picture.range.end)?);
@@ -116,17 +117,17 @@ fn intact_part(bytes: &[u8], start: u64, picture: &PackedPicture) -> io::Result<
 }
 
 const FOLDER: &str = "pictures";
-/// Size limit of a pack, which bounds the memory. Only a larger picture makes a larger pack.
+/// Maximum size of a pack, which bounds the memory. A pack is larger only if a single picture is.
 const MAX_PACK_BYTES: usize = 16 << 20;
 const CONCURRENT_DELETIONS: usize = 8;
 
-/// Packs of pictures in a bucket: `pictures/STORE/ID`. Each has the pictures of one transaction, because a request for each
-/// picture would take longer than its extraction.
+/// Packs of pictures in a bucket: `pictures/STORE/ID`. A pack has the pictures of one transaction, because one request
+/// per picture would take longer than the extraction of the picture.
 #[derive(Debug)]
 pub struct BucketPacks {
     storage: Arc<BlockingStorage>,
     bucket: Arc<BucketFolder>,
-    /// The folder of the packs of this store. Packs of another store in the same bucket are not removed.
+    /// The folder with the packs of this store. Packs of other stores in the same bucket are never removed.
     folder: String,
 }
 
@@ -135,7 +136,7 @@ impl BucketPacks {
         Self { storage, bucket: Arc::new(bucket), folder: format!("{FOLDER}/{store}") }
     }
 
-    /// Writes pictures to new packs, and returns when all packs are in the bucket.
+    /// Writes pictures to new packs. Returns when all packs are in the bucket.
     pub fn put<'a>(&self, pictures: impl Iterator<Item = &'a [u8]>) -> io::Result<PackedPictures> {
         let mut packed = PackedPictures::default();
         let (mut name, mut pack) = (self.new_name(), Vec::new());
@@ -172,7 +173,7 @@ impl BucketPacks {
         let content = self.storage.run(async move { bucket.children(&folder).await })?;
         let newest = SystemTime::now() - age;
         let packs = content.objects.into_iter().filter(|(name, written_at)| {
-            // Other programs may write to the bucket, too.
+            // Other programs may also write to the bucket, so names that are not UUIDs are skipped.
             *written_at < newest && Uuid::try_parse(name).is_ok()
         });
         let address = |name| self.bucket.address(&format!("{}/{name}", self.folder));

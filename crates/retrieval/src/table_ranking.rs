@@ -1,4 +1,4 @@
-//! A search of a large dataset, by the table that the database searches.
+//! Searches a large dataset by means of a search table, which the database searches.
 
 use tessera_model::{
     Anchor, Filter, Granularity,
@@ -23,17 +23,17 @@ use crate::{
     search_query::{RetrievalError, SearchQuery},
 };
 
-/// The ranking of one generation; each function computes it again, with the same result.
+/// The ranking of one generation. Each function computes the ranking again, with the same result.
 pub struct TableRanking {
     table: SearchTable,
     search: MemberSearch,
     level: Granularity,
-    /// How many of the nearest members are considered, if not all.
+    /// The number of nearest members that are considered. `None` considers all members.
     horizon: Option<u64>,
 }
 
 impl TableRanking {
-    /// `None` if the dataset has no search table.
+    /// Prepares a search. Returns `None` if the dataset has no search table.
     pub fn find(
         context: &SearchContext,
         query: &SearchQuery,
@@ -58,7 +58,7 @@ impl TableRanking {
         read_current(store, &self.table, |c| self.on_table().page(c, page))
     }
 
-    /// Of one cluster, or of all.
+    /// Returns the matching members of one cluster, or of all clusters.
     pub fn members(
         &self,
         store: &Store,
@@ -85,7 +85,7 @@ impl TableRanking {
     }
 }
 
-/// Reads a table in one snapshot, unless the dataset has another generation.
+/// Reads a search table in one snapshot. Fails if the dataset has another generation by now.
 fn read_current<T>(
     store: &Store,
     table: &SearchTable,
@@ -98,18 +98,18 @@ fn read_current<T>(
     match found {
         Ok(Some(value)) => Ok(value),
         Ok(None) => Err(RetrievalError::Outdated),
-        // It was removed after the snapshot began.
+        // The table was removed after the snapshot began.
         Err(cause) if cause.is_missing_table() => Err(RetrievalError::Outdated),
         Err(cause) => Err(cause.into()),
     }
 }
 
-/// Makes conditions and an order of a query, as `search` does in memory.
+/// Translates a query into conditions and an order, with the same result as `search` has in memory.
 struct QueryTranslation<'a> {
     context: &'a SearchContext<'a>,
     table: &'a SearchTable,
     conditions: Vec<MemberCondition>,
-    /// The first part of the query that ranks.
+    /// The order by the first part of the query that ranks.
     order: Option<MemberOrder>,
 }
 
@@ -124,7 +124,7 @@ impl<'a> QueryTranslation<'a> {
             self.order = Some(MemberOrder::Distance(self.visual_distance(anchor)?));
         }
         if let Some(caption) = &query.caption {
-            // If there is an anchor, too, the anchor ranks and the caption still limits.
+            // If there is an anchor as well, the anchor ranks and the caption only limits.
             let bound = max_score.map_or(DistanceBound::Exists, DistanceBound::Below);
             self.semantic(caption, bound)?;
         }
@@ -189,14 +189,14 @@ impl<'a> QueryTranslation<'a> {
     }
 
     fn semantic(&mut self, text: &str, bound: DistanceBound) -> Result<(), RetrievalError> {
-        // Without a known word, nothing has a distance.
+        // If no word is known, a query without a vector is used, from which nothing has a distance.
         let unknown = VectorQuery { of: MemberVector::Embedding, vector: Vec::new() };
         let query = self.context.distance_from_text(text)?;
         self.distance(query.unwrap_or(DistanceQuery::Single(unknown)).into(), bound);
         Ok(())
     }
 
-    /// The distance from a picture; copies among its nearest members are nearer than their vectors.
+    /// Returns the distance from a picture. Copies among the nearest members are nearer than their vectors.
     fn visual_distance(&self, anchor: Anchor) -> Result<MemberDistance, RetrievalError> {
         let QueryPicture { distance: query, features, .. } = self.context.query_picture(anchor)?;
         let (store, table) = (self.context.store, self.table);
@@ -212,11 +212,11 @@ impl<'a> QueryTranslation<'a> {
     }
 }
 
-/// `None` if every member fulfills it.
+/// Returns the condition for an issue, or `None` if every member satisfies it.
 fn issue_condition(issue: &IssueFilter) -> Option<MemberCondition> {
     let within = issue.mode == IssueMode::In;
     let IssueName::Known(kind) = issue.kind else {
-        // An unknown issue is never found.
+        // A member never has an issue with an unknown name.
         return within.then_some(MemberCondition::Never);
     };
     let (min, max) = confidence_range(issue).into_inner();

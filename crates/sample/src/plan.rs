@@ -1,5 +1,5 @@
-//! Plans what every image of a dataset shows, without rendering it, and plants issues as the ground truth for the index:
-//! near-duplicates, and blurred, dark and bright images.
+//! Plans what every image of a dataset shows, without rendering it, and plants issues as the ground truth for the
+//! index: near-duplicates, and blurred, dark and bright images.
 
 use std::path::PathBuf;
 

@@ -37,7 +37,7 @@ pub(super) fn region_in_pixels(part: Region, width: u32, height: u32) -> [u32; 4
 }
 
 impl PlantedIssue {
-    /// The name of the issue in the sidecar.
+    /// Returns the name of the issue in the sidecar.
     pub fn name(self) -> &'static str {
         match self {
             Self::NearDuplicate { .. } => "near-duplicate",
@@ -60,7 +60,7 @@ impl PlantedIssue {
 }
 
 impl Edit {
-    /// The name of the edit in the sidecar.
+    /// Returns the name of the edit in the sidecar.
     pub fn name(self) -> &'static str {
         match self {
             Self::HalfSize => "half size",

@@ -127,8 +127,8 @@ pub enum DistanceBound {
 /// Share of the model in the similarity of pictures. Measured with EfficientNet-Lite0: both together find more changed
 /// copies (recall .85) than the model alone (.80) or our descriptor alone (.20), and keep the categories of the model.
 pub const MODEL_SHARE: f32 = 0.85;
-/// Captions that are nearer than this contain words of the query, or related words. The bands of the interface begin at
-/// the same value.
+/// Captions that are nearer than this contain words of the query, or related words. The bands of the API begin at the
+/// same value.
 pub const CAPTION_LIMIT: f32 = 0.6;
 /// The factor that maps the distances of a model (0 to 2) to a range above the distances of captions.
 pub const MODEL_SCALE: f32 = 0.2;

@@ -1,4 +1,5 @@
-//! An open deployment: opening an index folder, adding folders, and waiting for the work they cause.
+//! An open deployment. This file opens index folders and adds folders as datasets, whose indexing runs in the
+//! background.
 
 use std::{
     fs,
@@ -37,8 +38,8 @@ use tessera_store::{
     source,
 };
 
-/// An open local deployment. Clones share it; dropping the last one stops the background work and
-/// releases the index folder.
+/// An open local deployment. Clones share it. When the last clone is dropped, the background work stops and the index
+/// folder is released.
 #[derive(Clone)]
 pub struct Deployment {
     pub(crate) tasks: Arc<TaskRunner>,
@@ -46,28 +47,27 @@ pub struct Deployment {
     pub(crate) indexes: Arc<IndexCache>,
     pub(crate) originals: Arc<Originals>,
     pub(crate) store: Arc<Store>,
-    /// Keeps the archives of exports.
+    /// The folder of a bucket with the archives of exports.
     pub(crate) bucket: Option<Arc<BucketFolder>>,
 }
 
 /// A file that is not a media item of its dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedFile {
-    /// The path below the folder; printable.
+    /// The path relative to the folder, which is printable.
     pub file: SafeText,
-    /// Printable.
+    /// The reason, which is printable.
     pub reason: SafeText,
-    /// Whether it is a picture or a video by its name, so that one would expect it in the dataset.
+    /// Whether the file has the name of a picture or a video, so that a user would expect it in the dataset.
     pub is_media: bool,
 }
 
 impl Deployment {
-    /// Opens the index folder `data`, creating it (mode 0700) if needed, and resumes unfinished
-    /// work.
+    /// Opens the index folder `data`, and resumes unfinished work. The folder (mode 0700) is created if needed.
     ///
     /// # Errors
-    /// The directory is used by another process, its store cannot be opened, or the other processes of a store on
-    /// a server have another bucket or model.
+    /// Another process uses the directory, its store cannot be opened, or the other processes of a store on a server
+    /// have a different bucket or model.
     pub fn open(data: &Path, settings: DeploymentSettings) -> Result<Self, LocalError> {
         let settings = Arc::new(settings);
         let bucket = settings.bucket.as_ref();
@@ -90,11 +90,12 @@ impl Deployment {
         Ok(Self { tasks, settings, indexes, originals, store, bucket })
     }
 
-    /// Checks that archives can be written to the bucket, if there is one. Then all other processes of a store on
-    /// a server must have the same bucket and model.
+    /// Checks that archives can be written to the bucket, if there is one. From then on, all other processes of a store
+    /// on a server must have the same bucket and model.
     ///
     /// # Errors
-    /// The bucket does not exist, the credentials do not allow it, or another process was faster.
+    /// The bucket does not exist, the credentials do not allow writing, or another process recorded different settings
+    /// first.
     pub async fn check_settings(&self) -> Result<(), LocalError> {
         if let Some(bucket) = &self.bucket {
             bucket.check().await.map_err(LocalError::Bucket)?;
@@ -102,24 +103,23 @@ impl Deployment {
         record_settings(&self.store, &self.settings)
     }
 
-    /// What happened to a missing or damaged store when it was opened.
+    /// Returns what happened to a missing or damaged store when it was opened.
     pub fn recovery_notice(&self) -> Option<&str> {
         self.store.recovery_notice()
     }
 
-    /// The network file system of the index folder, which makes the service slow.
+    /// Returns the network file system of the index folder, which makes the service slow.
     pub fn network_file_system(&self) -> Option<&'static str> {
         self.store.network_file_system()
     }
 
-    /// Adds a folder, of this machine or of a bucket (`s3://bucket/folder`), as a dataset, or updates
-    /// the dataset of a folder added before, and returns at once; the indexing runs in the
-    /// background. `name` is the display name, by default the folder's name. The same folder always
-    /// has the same identifier.
+    /// Adds a folder on this machine or in a bucket (`s3://bucket/folder`) as a dataset. If the folder was added
+    /// before, its dataset is updated. The function returns at once, and the indexing runs in the background. `name` is
+    /// the display name, which is the name of the folder by default. The same folder always has the same identifier.
     ///
     /// # Errors
-    /// The folder does not exist, cannot be read, is empty or has no pictures, or the store or the
-    /// object storage fails.
+    /// The folder does not exist, cannot be read, is empty or has no pictures, or the store or the object storage
+    /// fails.
     pub fn add_folder(&self, folder: &Path, name: Option<&str>) -> Result<DatasetId, LocalError> {
         let bucket = bucket_location(folder)?;
         let in_bucket = bucket.is_some();
@@ -127,7 +127,7 @@ impl Deployment {
         let known = self.store.read(|c| dataset::find_by_folder(c, &folder))?;
         let mut record = known.unwrap_or_else(|| new_record(&folder));
         let scan = if in_bucket {
-            // It is listed in the background; whether it can be is known at once.
+            // The folder is listed in the background, but whether it can be listed is checked at once.
             self.originals.check(&folder).map_err(LocalError::ObjectStorage)?;
             None
         } else {
@@ -159,7 +159,8 @@ impl Deployment {
         Ok(id)
     }
 
-    /// Stores the language that is chosen for a dataset. Returns whether the dataset is indexed in another one.
+    /// Stores the language that was chosen for a dataset. Returns whether the dataset is indexed in a different
+    /// language.
     fn choose_language(
         &self,
         tx: &Transaction,
@@ -171,12 +172,12 @@ impl Deployment {
         if is_new {
             caption_language::choose(tx, record.id, chosen)?;
         }
-        // What is detected is known only when it is indexed.
+        // A detected language is known only after the dataset was indexed.
         Ok(chosen.map_or(is_new, |language| language != known.indexed))
     }
 
-    /// Whether a folder changed since it was indexed, or was never completely indexed. Without a scan, its files
-    /// are not compared.
+    /// Whether a folder has changed since it was indexed, or was never indexed completely. Without a scan, the files of
+    /// the folder are not compared.
     fn needs_indexing(
         &self,
         c: &Connection,
@@ -213,7 +214,7 @@ impl Deployment {
         self.tasks.wait_until_idle().await;
     }
 
-    /// The files of a dataset's folder that are not media, ordered by path, with the reason.
+    /// Returns the files in the folder of a dataset that are not media, with the reasons, in the order of their paths.
     pub fn skipped_files(&self, dataset: DatasetId) -> Result<Vec<SkippedFile>, LocalError> {
         let rows = self.store.read(|c| indexed_files::skipped_files(c, dataset))?;
         let skipped = rows.into_iter().map(|(path, reason)| SkippedFile {
@@ -225,8 +226,8 @@ impl Deployment {
     }
 }
 
-/// Removes what was interrupted or is outdated: from the folder while no other process uses it, from the bucket
-/// when it is old. What cannot be removed is removed at the next start.
+/// Removes files of interrupted or outdated work: from the folder while no other process uses it, and from the bucket
+/// once they are old. Whatever cannot be removed is removed at the next start.
 fn clean_storage(store: &Store, originals: &Originals) -> Result<(), StoreError> {
     let needed = store.read(source::all_folders)?;
     if store.has_folder_alone() {
@@ -237,13 +238,13 @@ fn clean_storage(store: &Store, originals: &Originals) -> Result<(), StoreError>
     Ok(())
 }
 
-/// Whether a dataset has everything of its folder as it was when it was indexed.
+/// Whether everything in the folder of a dataset was indexed, and in its present form.
 fn is_up_to_date(record: &DatasetRecord) -> bool {
     let rests = matches!(record.status, Status::Ready | Status::PartialIndex);
     rests && record.extractor == EXTRACTOR_VERSION
 }
 
-/// Adds the uploads that a recovered store does not know to its datasets, before they are indexed.
+/// Adds uploads that a recovered store does not know to their datasets, before these are indexed.
 fn add_lost_uploads(store: &Store, originals: &Originals) -> Result<(), StoreError> {
     for record in store.read(dataset::all)? {
         let uploaded = uploaded_folders(store, originals, record.id)?;
@@ -262,7 +263,7 @@ fn uploaded_folders(
     locations.map_err(|cause| StoreError::Io(store.uploads_dir(), cause))
 }
 
-/// The address of a folder in a bucket, always without a slash at its end.
+/// Returns the address of a folder in a bucket, without a slash at its end.
 fn bucket_location(folder: &Path) -> Result<Option<PathBuf>, LocalError> {
     let Some(uri) = storage_location(folder) else { return Ok(None) };
     if uri.manifest_format().is_some() {
@@ -299,8 +300,8 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
         };
         folder.open_file(path).and_then(|mut file| read_first_bytes(&mut *file)).is_ok_and(begins)
     };
-    // Usually the first file is a picture. If there were pictures before, checking every file of a
-    // large folder would only delay the start.
+    // The first file is usually a picture. If there were pictures before, checking every file of a large folder would
+    // only delay the start.
     if had_some || scan.files.iter().any(|found| picture(&found.path)) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Opens the originals of datasets, wherever they are: in folders of this machine, and in buckets.
+//! Opens the originals of datasets, wherever they are: in folders of this machine, or in buckets.
 
 use std::{
     io,
@@ -24,7 +24,7 @@ use tessera_store::Store;
 pub struct Originals {
     storage: Arc<LazyStorage>,
     pub uploads: AcceptedUploads,
-    /// The thumbnails, and the pictures of frames.
+    /// The thumbnails and the pictures of frames.
     pub pictures: StoredPictures,
 }
 
@@ -51,19 +51,18 @@ impl Originals {
         Ok(Box::new(ParquetOriginals::new(files)))
     }
 
-    /// Checks that a folder in object storage can be listed and has media. The error is safe to send to
-    /// clients.
+    /// Checks that a folder in object storage can be listed and contains media. The error is safe to send to clients.
     pub fn check(&self, location: &Path) -> Result<(), String> {
         let storage = self.storage.get().map_err(|error| error.to_string())?;
         storage.check(&location.to_string_lossy())
     }
 
-    /// Lists the files of a source. Only a bucket can fail; the error is safe to send to clients.
+    /// Lists the files of a source. Only a bucket can fail. The error is safe to send to clients.
     pub fn scan(&self, location: &Path) -> Result<FolderScan, String> {
         let described = |error: io::Error| error.to_string();
         let Some(uri) = storage_location(location) else {
             let mut scan = scan_folder(location);
-            // A folder that cannot be opened has no files.
+            // A folder that cannot be opened counts as having no files.
             if let Ok(folder) = SandboxedDir::open(location) {
                 list_images(&folder, &mut scan).map_err(described)?;
             }
@@ -81,7 +80,7 @@ impl Originals {
         Ok(scan)
     }
 
-    /// Compares a folder in object storage with the files that are known of it, in the order of the bytes of their
+    /// Compares a folder in object storage with the files that are known in it. Both are in the byte order of their
     /// paths. The error is safe to send to clients.
     pub fn compare(
         &self,
@@ -95,7 +94,7 @@ impl Originals {
     }
 }
 
-/// The address in object storage that a location is; folders of this machine are absolute.
+/// Returns the address in object storage, if the location is one. Folders of this machine are absolute paths.
 pub fn storage_location(location: &Path) -> Option<ObjectUri> {
     ObjectUri::parse(location.to_str()?).ok()
 }

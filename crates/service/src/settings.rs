@@ -1,4 +1,4 @@
-//! Settings of a deployment: permissions, folders, programs, and simulated failures.
+//! The settings of a deployment: permissions, folders, programs, and simulated failures.
 
 use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
@@ -14,40 +14,44 @@ pub struct DeploymentSettings {
     /// Whether media may be added (`ADD_MEDIA_ENABLED` in the API document).
     pub add_media: bool,
     pub write_access: bool,
-    /// Absolute, canonical folders that `process/add_media` may read, besides those of the datasets.
+    /// Absolute, canonical folders that `process/add_media` may read, in addition to the folders of the datasets.
     pub readable_roots: Vec<PathBuf>,
-    /// The program that decodes the frames of videos; without it videos are skipped.
+    /// The program that decodes the frames of videos. Without it, videos are skipped.
     pub ffmpeg: Option<PathBuf>,
-    /// The user's own model; without it texts match captions and labels only.
+    /// The user's own model. Without it, texts match captions and labels only.
     pub model: Option<Arc<Encoder>>,
-    /// The language of the captions in folders that are added; `None` keeps what was chosen before.
+    /// The language of the captions in folders that are added. `None` keeps the language that was chosen before.
     pub caption_language: Option<LanguageChoice>,
-    /// The store on a server; `None` for a file in the index folder.
+    /// The address of the store on a server, or `None` for a file in the index folder.
     pub store: Option<StoreAddress>,
     pub storage: object_storage::StorageSettings,
-    /// The folder of a bucket that keeps uploads, the archives of exports, and new thumbnails and pictures of frames;
-    /// without it, files are on disk, and pictures in the store.
+    /// The folder of a bucket for uploads, the archives of exports, and new thumbnails and pictures of frames. Without
+    /// it, files are on disk, and pictures are in the store.
     pub bucket: Option<object_storage::ObjectUri>,
     pub disk: DiskQuota,
-    /// Which datasets of a store on a server are searched by the database.
+    /// The limits that decide which datasets of a store on a server are searched by the database.
     pub search_tables: SearchTableLimits,
-    /// Indexing tasks that this process runs at a time, beside one export; with 0 it runs neither, and workers do.
+    /// The number of indexing tasks that this process runs at a time, in addition to one export. With 0, the process
+    /// runs neither, and workers run both.
     pub jobs: usize,
-    /// Files of an indexing task that one worker extracts while others extract further ones.
+    /// The number of files of an indexing task that one worker extracts at a time. Other workers extract further files
+    /// meanwhile.
     pub range_files: usize,
-    /// Most images and frames, or objects, whose neighbor graph and near-duplicates are computed by one worker; those
-    /// of more are computed in ranges by all workers that have nothing else to do.
+    /// The number of images and frames, or of objects, up to which one worker computes the neighbor graph and
+    /// near-duplicates alone. Above this number, they are computed in ranges by all workers that have nothing else to
+    /// do.
     pub unshared_members: usize,
-    /// Whether the index files of a dataset are written when an indexing task on it has ended, for searches of this
-    /// process; otherwise the first search writes them.
+    /// Whether the index files of a dataset are written when an indexing task on the dataset has ended, for searches of
+    /// this process. If not, the first search writes them.
     pub prepare_indexes: bool,
-    /// Exports that may be waiting or running at a time.
+    /// The maximum number of exports that may be waiting or running.
     pub max_unfinished_exports: u64,
-    /// How long an export that has ended is kept.
+    /// The time for which an export is kept after it has ended.
     pub export_retention: Duration,
-    /// Minimum duration of every export and of each status during an indexing task, so that short ones can be observed.
+    /// The minimum duration of every export, and of each status during an indexing task. The minimum makes short
+    /// statuses observable.
     pub simulated_delay: Duration,
-    /// Failures to inject, so that rare states can be observed.
+    /// The failures to inject, so that rare states can be observed.
     pub injected_failures: BTreeSet<InjectedFailure>,
 }
 
@@ -78,7 +82,7 @@ impl Default for DeploymentSettings {
 }
 
 impl DeploymentSettings {
-    /// Settings with the programs that are on `PATH`.
+    /// Returns settings with the programs that are on `PATH`.
     pub fn detect() -> Self {
         let paths = std::env::var_os("PATH").unwrap_or_default();
         let ffmpeg = std::env::split_paths(&paths).map(|folder| folder.join("ffmpeg"));

@@ -1,4 +1,4 @@
-//! The language of the captions of a dataset: chosen, or detected in them.
+//! The language of the captions of a dataset, which is chosen by the user or detected in the captions.
 
 use super::{
     engine::{Connection, QueryError, Result, params},
@@ -11,12 +11,12 @@ use tessera_search::text::language::Language;
 pub struct CaptionLanguage {
     /// The language whose stems the full-text indexes contain.
     pub indexed: Language,
-    /// `None` if it is detected.
+    /// The language that the user chose, or `None` if the language is detected.
     pub chosen: Option<Language>,
 }
 
 impl CaptionLanguage {
-    /// From the two columns of the table.
+    /// Reads the language from the codes in the two columns of the table.
     pub(super) fn from_codes(indexed: Option<&str>, chosen: Option<&str>) -> Result<Self> {
         let language = |code: &str| {
             Language::from_code(code).ok_or_else(|| QueryError::value("a language is unknown"))
@@ -36,14 +36,15 @@ pub fn find(connection: &Connection, dataset: DatasetId) -> Result<CaptionLangua
     CaptionLanguage::from_codes(indexed.as_deref(), chosen.as_deref())
 }
 
-/// Stores which language is chosen; with `None`, it is detected. The index is rebuilt by the next indexing task.
+/// Stores which language the user chose, or, for `None`, that the language is detected. The next indexing task rebuilds
+/// the index.
 pub fn choose(connection: &Connection, dataset: DatasetId, chosen: Option<Language>) -> Result<()> {
     let indexed = find(connection, dataset)?.indexed;
     upsert(connection, dataset, CaptionLanguage { indexed, chosen })
 }
 
-/// Stores the language of the full-text indexes, in a transaction that begins a generation and replaces those of a
-/// server.
+/// Stores the language of the full-text indexes. This must run in the transaction that begins a generation and replaces
+/// the indexes of a server.
 pub fn set_indexed(connection: &Connection, dataset: DatasetId, indexed: Language) -> Result<()> {
     let chosen = find(connection, dataset)?.chosen;
     upsert(connection, dataset, CaptionLanguage { indexed, chosen })
@@ -57,7 +58,7 @@ fn upsert(connection: &Connection, dataset: DatasetId, language: CaptionLanguage
     query::execute(connection, sql, params![dataset.0, indexed, chosen])
 }
 
-/// The captions of a dataset, in order of row.
+/// Returns the captions of a dataset, in the order of their rows.
 pub fn captions(connection: &Connection, dataset: DatasetId) -> Result<Vec<(i64, String)>> {
     let mut captions = Vec::new();
     for_each_caption(connection, dataset, |row, caption| {
@@ -67,7 +68,7 @@ pub fn captions(connection: &Connection, dataset: DatasetId) -> Result<Vec<(i64,
     Ok(captions)
 }
 
-/// Calls `each` with the row and caption of every media item that has one, in order of row.
+/// Calls `each` with the row and caption of every media item that has a caption, in the order of the rows.
 pub fn for_each_caption(
     connection: &Connection,
     dataset: DatasetId,

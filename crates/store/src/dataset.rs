@@ -1,4 +1,4 @@
-//! Dataset rows: one folder each, with a durable status.
+//! Dataset rows. A dataset has a folder and a durable status.
 
 use std::path::{Path, PathBuf};
 
@@ -13,30 +13,31 @@ use tessera_model::{DatasetId, Status};
 #[derive(Clone, Debug)]
 pub struct DatasetRecord {
     pub id: DatasetId,
-    /// Display name, not sanitized.
+    /// The display name, not sanitized.
     pub name: String,
-    /// The folder, absolute and canonical.
+    /// The folder as an absolute, canonical path.
     pub folder: PathBuf,
     pub status: Status,
-    /// Percent of the running indexing task.
+    /// The progress of the running indexing task in percent.
     pub progress: u8,
     pub created_at: i64,
-    /// The reason for ERROR; safe to send to clients.
+    /// The reason for the status ERROR, which is safe to send to clients.
     pub fatal_error: Option<String>,
     pub n_images: u64,
     pub n_videos: u64,
     pub n_frames: u64,
     pub n_objects: u64,
-    /// Increases when the clustering changes; an index belongs to one generation. 0: never clustered.
+    /// A number that increases when the clustering changes. An index belongs to one generation. 0 means never
+    /// clustered.
     pub generation: i64,
-    /// Version of the stored features.
+    /// The version of the extractor that computed the stored features.
     pub extractor: u32,
-    /// Of the captions.
+    /// The language of the captions.
     pub language: CaptionLanguage,
 }
 
 impl DatasetRecord {
-    /// A dataset without media, whose indexing begins now.
+    /// Creates a dataset without media, whose indexing begins now.
     pub fn new(id: DatasetId, name: &str, folder: &Path, extractor: u32) -> Self {
         Self {
             id,
@@ -85,7 +86,7 @@ fn read_dataset(row: &Row) -> Result<DatasetRecord> {
     })
 }
 
-/// All datasets, oldest first.
+/// Returns all datasets, the oldest first.
 pub fn all(connection: &Connection) -> Result<Vec<DatasetRecord>> {
     let sql = format!("{SELECT_DATASET} ORDER BY created_at, id");
     query::all(connection, &sql, params![], read_dataset)
@@ -121,8 +122,8 @@ pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> Result<()> {
     source::upsert(connection, dataset.id, &dataset.folder).map(drop)
 }
 
-/// `fatal_error` is the reason for ERROR. The database rejects transitions that the API does
-/// not define.
+/// Sets the status. `fatal_error` is the reason for the status ERROR. The database rejects transitions that the API
+/// does not define.
 pub fn set_status(
     connection: &Connection,
     id: DatasetId,
@@ -137,14 +138,14 @@ pub fn set_status(
     )
 }
 
-/// Never decreases, because several threads report it.
+/// Sets the progress. It never decreases, because several threads report it and may do so in any order.
 pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> Result<()> {
     let sql = "UPDATE dataset SET progress = ?2 WHERE id = ?1 AND progress < ?2";
     query::execute(connection, sql, params![id.0, percent])
 }
 
-/// Begins a generation with a number that no earlier state of this store had, even if the database is
-/// replaced by an older copy.
+/// Begins a generation. Its number was used by no earlier state of this store, even if the database is replaced by an
+/// older copy.
 pub fn begin_generation(connection: &Connection, id: DatasetId) -> Result<()> {
     let sql = "UPDATE dataset
                SET generation = CASE WHEN generation < ?2 THEN ?2 ELSE generation + 1 END
@@ -152,7 +153,8 @@ pub fn begin_generation(connection: &Connection, id: DatasetId) -> Result<()> {
     query::execute(connection, sql, params![id.0, now_micros()])
 }
 
-/// Deletes everything derived from the files and records with which extractor version it is derived again.
+/// Deletes everything that was derived from the files, and records the extractor version with which it will be derived
+/// again.
 pub fn clear_derived(connection: &Connection, id: DatasetId, extractor: u32) -> Result<()> {
     for table in ["media", "cluster"] {
         query::execute(

@@ -1,8 +1,8 @@
-//! Tasks that index media of a dataset: creation from a folder, adding media, reindexing. Each changes the
-//! status of its dataset along the transitions of the API document, in the same transaction
-//! as its own state. The database allows one running indexing task per dataset.
+//! Tasks that index the media of a dataset: creation from a folder, adding media, and reindexing. An indexing task
+//! changes the status of its dataset along the transitions of the API document, in the same transaction as its own
+//! state. The database allows one running indexing task per dataset.
 //!
-//! A crash leaves an indexing task RUNNING, and the worker that takes its lease next runs it again.
+//! A crash leaves an indexing task RUNNING. The worker that takes its lease next runs it again.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub enum IndexingTaskKind {
     /// Synchronizes the dataset with its folder.
     Creation,
     Addition,
-    /// Clusters all media again.
+    /// Reclusters all media.
     Reindex,
 }
 
@@ -104,20 +104,20 @@ pub fn find_running(connection: &Connection, dataset: DatasetId) -> Result<Optio
     query::find(connection, &sql, params![dataset.0], read_task)
 }
 
-/// A running indexing task by its row; it is not removed before the transaction ends.
+/// Finds a running indexing task by its row. The task is not removed before the transaction ends.
 pub fn find(transaction: &Transaction, row: i64) -> Result<Option<IndexingTask>> {
     let sql = format!("{SELECT_RUNNING} AND row = ?1{}", transaction.keep_row());
     query::find(transaction, &sql, params![row], read_task)
 }
 
-/// The dataset of a running indexing task.
+/// Returns the dataset of a running indexing task.
 pub fn dataset_of(connection: &Connection, row: i64) -> Result<Option<DatasetId>> {
     let sql = format!("{SELECT_RUNNING} AND row = ?1");
     let found = query::find(connection, &sql, params![row], read_task)?;
     Ok(found.map(|running| running.dataset))
 }
 
-/// The oldest running indexing task that no worker has a lease on.
+/// Returns the oldest running indexing task on which no worker has a lease.
 pub fn next_unleased(transaction: &Transaction) -> Result<Option<IndexingTask>> {
     let sql = format!(
         "{SELECT_RUNNING} AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > ?1
@@ -127,8 +127,8 @@ pub fn next_unleased(transaction: &Transaction) -> Result<Option<IndexingTask>> 
     query::find(transaction, &sql, params![store_now(transaction)?], read_task)
 }
 
-/// Starts an indexing task and sets the status: INDEXING for a creation, READ ONLY for the others.
-/// Returns its row. Fails if another one is running, or the status does not allow this one.
+/// Starts an indexing task and sets the status: INDEXING for a creation, READ ONLY for the other kinds. Returns the row
+/// of the task. Fails if another indexing task is running, or the status does not allow this one.
 pub fn begin(
     transaction: &Transaction,
     dataset: DatasetId,
@@ -166,8 +166,8 @@ pub fn begin_clustering(transaction: &Transaction, reindex: &IndexingTask) -> Re
     dataset::set_status(transaction, reindex.dataset, &Status::Indexing, 0, None)
 }
 
-/// Completes an indexing task and sets the status: PARTIAL INDEX after an addition, else READY. If a
-/// reindex follows, it starts immediately (INDEXING).
+/// Completes an indexing task and sets the status: PARTIAL INDEX after an addition, otherwise READY. If a reindex
+/// follows the addition, the reindex starts immediately and the status becomes INDEXING.
 pub fn finish(transaction: &Transaction, done: &IndexingTask) -> Result<()> {
     set_final_state(transaction, done, "COMPLETED")?;
     let reindex_follows = done.kind == IndexingTaskKind::Addition && done.reindex;

@@ -1,12 +1,12 @@
-//! The store: one `SQLite` file in a private directory, used by one process at a time, or a schema of a
-//! PostgreSQL server, used by any number of processes.
+//! The store. It is either an `SQLite` file in a private directory, which one process uses at a time, or a schema of a
+//! PostgreSQL server, which any number of processes use.
 //!
-//! In a file, a transaction that changes the store excludes all others. On a server, those of requests exclude
-//! each other, and those of tasks wait only for the rows that they change. Reads use pooled connections and see a
-//! snapshot. Committed work survives a crash (`synchronous=FULL`).
+//! In a file, a transaction that changes the store excludes all other changes. On a server, the transactions of
+//! requests exclude each other, but those of tasks wait only for the rows that they change. Reads use pooled
+//! connections and see a snapshot. Committed work survives a crash (`synchronous=FULL`).
 //!
-//! Functions of the submodules run SQL by `query` on a connection of either engine. Their errors mean that
-//! the database failed.
+//! Functions of the submodules run SQL with `query` on a connection of either engine. Unless their documentation says
+//! otherwise, an error means that the database failed.
 
 pub mod applied_model;
 pub mod assignment;

@@ -1,5 +1,6 @@
-//! The labels of media items by the user's own model, apart from those of the dataset: they come after them, and are
-//! replaced with the model.
+//! The labels that the user's own model gave to media items. The labels of the model are stored separately from the
+//! labels of the dataset, because the labels of the dataset come first, and because the labels of the model are
+//! replaced together with the model.
 
 use super::{
     columns::to_json,
@@ -8,7 +9,7 @@ use super::{
 };
 use tessera_model::DatasetId;
 
-/// The labels of an item of a table called `media`, as JSON.
+/// The SQL expression for the labels of an item in a table called `media`, as JSON.
 macro_rules! model_labels {
     () => {
         "coalesce((SELECT labels FROM model_label
@@ -17,7 +18,7 @@ macro_rules! model_labels {
 }
 pub(super) use model_labels;
 
-/// The labels of the dataset, then those of the model that are not among them.
+/// Returns the labels of the dataset, followed by those labels of the model that are not among them.
 pub fn with_model_labels<'a>(
     of_dataset: &'a [String],
     by_model: &'a [String],
@@ -25,7 +26,7 @@ pub fn with_model_labels<'a>(
     of_dataset.iter().chain(by_model.iter().filter(|label| !of_dataset.contains(label)))
 }
 
-/// Stores labels by the row of their media item.
+/// Stores labels by the rows of their media items.
 pub fn insert_all(connection: &Connection, labels: &[(i64, Vec<String>)]) -> Result<()> {
     let sql = "INSERT INTO model_label (media, labels) VALUES (?1, ?2)
                ON CONFLICT (media) DO UPDATE SET labels = excluded.labels";

@@ -1,14 +1,14 @@
-//! The table definitions that both engines share, in PostgreSQL's types. One comes here to add a table or a column;
-//! what only one engine has is in `sqlite/schema.rs` and `postgres/schema.rs`.
+//! The table definitions that both engines share, in PostgreSQL's types. Add a table or a column here. Definitions of a
+//! single engine are in `sqlite/schema.rs` and `postgres/schema.rs`.
 //!
-//! PostgreSQL runs the text as it is, without the words `WITHOUT ROWID`. `SQLite`'s types and the checksums of its rows
-//! are derived from the text, so each column is one line that begins with its name.
+//! PostgreSQL runs the text as it is, except for the words `WITHOUT ROWID`. `SQLite`'s types and the checksums of its
+//! rows are derived from the text, so each column must be one line that begins with its name.
 
-/// The version of the tables. A store of another version is refused, so a published version changes this number
-/// together with the text.
+/// The version of the tables. A store of another version is refused. After a release, a change of the text must also
+/// change this number.
 pub(crate) const VERSION: usize = 1;
 
-/// The states and transitions of the API document, and two more: a folder that changed is indexed again from any
+/// The states and transitions of the API document, and two more: a folder that has changed is indexed again from any
 /// state of rest, and so is a dataset in ERROR.
 pub(crate) const ALLOWED_TRANSITIONS: &str = "
   'READY > READ ONLY', 'READ ONLY > PARTIAL INDEX', 'PARTIAL INDEX > READ ONLY',

@@ -1,5 +1,5 @@
-//! Records of accepted uploads: a file next to each staging directory. Uploads exist only in the
-//! index folder, so what they belong to must outlive the database.
+//! Records of accepted uploads, which are files next to the staging directories. Uploads exist only in the index
+//! folder, so the record of which dataset they belong to must outlive the database.
 
 use std::{
     fs, io,
@@ -19,12 +19,12 @@ pub struct UploadRecord {
 }
 
 impl UploadRecord {
-    /// Reads the record of a staging directory. `None` if there is none or it cannot be read.
+    /// Reads the record of a staging directory. Returns `None` if there is none or it cannot be read.
     pub fn read(staging: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(record_path(staging)).ok()?).ok()
     }
 
-    /// Writes the record durably, which accepts the upload.
+    /// Writes the record durably. This accepts the upload.
     pub fn write(&self, staging: &Path) -> io::Result<()> {
         tessera_files::write_durably(&record_path(staging), serde_json::to_vec(self)?)
     }
@@ -37,11 +37,11 @@ pub fn is_accepted(staging: &Path) -> bool {
 
 /// Removes the record of an upload that could not be added after all.
 pub fn remove_record(staging: &Path) {
-    // A record without its staging directory is ignored.
+    // An error is ignored, because a record without its staging directory has no effect.
     let _ = fs::remove_file(record_path(staging));
 }
 
-/// The folders with the uploaded media of a dataset, oldest first.
+/// Returns the folders with the uploaded media of a dataset, the oldest first.
 pub fn folders_of_dataset(uploads: &Path, dataset: DatasetId) -> io::Result<Vec<PathBuf>> {
     let mut accepted = Vec::new();
     for staging in staging::staging_dirs(uploads)? {

@@ -1,8 +1,8 @@
-//! How many indexing tasks and exports are unfinished, and since when.
+//! Counts the unfinished indexing tasks and exports, and says how long they have waited.
 
 use super::{Connection, Result, Row, indexing_task::IndexingTaskKind, params, query, store_now};
 
-/// The name of exports among the kinds of indexing tasks.
+/// The name of exports, next to the names of the kinds of indexing tasks.
 const EXPORT: &str = "EXPORT";
 
 const INDEXING_TASKS: &str = "SELECT count(*), count(lease.task), min(created_at),
@@ -19,17 +19,17 @@ const EXPORTS: &str = "SELECT count(*), count(lease.task), min(created_at),
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnfinishedTasks {
     pub kind: &'static str,
-    /// How many a worker has begun.
+    /// The number of tasks that a worker has begun.
     pub running: u64,
-    /// How many wait for a worker.
+    /// The number of tasks that wait for a worker.
     pub queued: u64,
-    /// When the oldest one was accepted, in microseconds since 1970.
+    /// The time at which the oldest task was accepted, in microseconds since 1970.
     pub oldest: Option<i64>,
-    /// When the oldest one that waits was accepted.
+    /// The time at which the oldest waiting task was accepted.
     pub oldest_queued: Option<i64>,
 }
 
-/// The unfinished tasks of each kind, also of those without any.
+/// Returns the unfinished tasks of each kind, including kinds without any.
 pub fn unfinished_tasks(connection: &Connection) -> Result<Vec<UnfinishedTasks>> {
     let now = store_now(connection)?;
     let mut tasks = Vec::new();

@@ -1,5 +1,5 @@
-//! Generates random captions and queries over a few words, and searches with the full-text index of `SQLite`, for tests that
-//! compare it with our own index.
+//! Generates random captions and queries over a few words, and searches with the full-text index of `SQLite`, for tests
+//! that compare it with our own index.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use rusqlite::{Connection, params};

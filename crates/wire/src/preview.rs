@@ -66,7 +66,7 @@ pub struct PreviewBody {
     pub height: Option<u32>,
 }
 
-/// A bounding box in fractions of the image, with the field names of the interface.
+/// A bounding box in fractions of the image, with the field names of the API.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct BoundingBoxBody {
     /// Left edge.

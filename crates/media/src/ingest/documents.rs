@@ -1,5 +1,6 @@
-//! Parses JSON and XML from outside: JSON leniently, value by value, so that nothing is allocated for ignored values, and XML
-//! without a DTD, so that custom entities are impossible, within limits to what costs the parser much time or memory.
+//! Parses JSON and XML from outside. JSON is parsed leniently, value by value, so that nothing is allocated for ignored
+//! values. XML with a DTD is refused, so that custom entities are impossible. Everything that costs the parser much
+//! time or memory is limited.
 
 use std::fmt;
 
@@ -49,13 +50,14 @@ impl<'de, F: FnMut(&'de RawValue)> Visitor<'de> for ElementVisitor<F> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct XmlLimits {
-    /// Limit on the attributes of an element, because each is compared with all others.
+    /// Maximum number of attributes of an element. The limit is needed because the parser compares each attribute with
+    /// all others.
     pub attributes: usize,
-    /// Limit on namespaces, because nested ones need quadratic memory.
+    /// Maximum number of namespaces. The limit is needed because nested namespaces take quadratic memory.
     pub namespaces: usize,
 }
 
-/// Parses a document. The error is a reason for users, without the name of the file.
+/// Parses a document. The error is a reason that is shown to users, without the name of the file.
 pub(crate) fn parse_xml(text: &str, limits: XmlLimits) -> Result<Document<'_>, String> {
     let namespaces = text.matches("xmlns").count();
     let attributes = text.split('<').map(|tag| tag.matches('=').count()).max();

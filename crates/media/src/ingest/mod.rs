@@ -1,4 +1,4 @@
-//! Reads media from outside within limits: folders, sidecars, uploads, archives, and frames of animations and videos.
+//! Reads media from outside, within limits: folders, sidecars, uploads, archives, and frames of animations and videos.
 
 pub mod disk_quota;
 mod documents;

@@ -1,4 +1,5 @@
-//! Shows the images inside Parquet files as files: each row is a file below its Parquet file, as if that were a folder.
+//! Presents the images inside Parquet files as files. Each row is a file below its Parquet file, as if the Parquet file
+//! were a folder.
 
 use std::{
     io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom},
@@ -17,11 +18,11 @@ use super::{
     unavailable,
 };
 
-/// Limit on the rows of a Parquet file that become files. An archive has the same limit.
+/// Maximum number of rows of a Parquet file that become files. Archives have the same limit.
 pub(crate) const MAX_ROWS: usize = 200_000;
 
 /// Adds the rows of all Parquet files that have a column of images. Damaged files and files without such a column add
-/// nothing. Fails if object storage does.
+/// nothing. Fails only if object storage fails.
 pub fn list_images(files: &dyn OriginalFiles, scan: &mut FolderScan) -> io::Result<()> {
     let candidates = scan.files.iter().filter(|file| {
         is_parquet(&file.path) && file.path.file_name().is_some_and(|name| name != METADATA_PARQUET)
@@ -57,7 +58,7 @@ fn row_names(table: &ImageTable) -> io::Result<Vec<String>> {
     Ok((1..).zip(paths).map(|(row, path)| row_name(row, path, extension)).collect())
 }
 
-/// Names of columns with images.
+/// Names of columns that contain images.
 const IMAGE_COLUMNS: [&str; 9] =
     ["image", "img", "picture", "photo", "jpg", "jpeg", "png", "webp", "image_bytes"];
 
@@ -75,20 +76,21 @@ fn row_name(row: u64, path: Option<&[u8]>, extension: &str) -> String {
     format!("{row:06}-{}", sanitized_path(name).display())
 }
 
-/// Number of rows that are read ahead when rows are opened in order, because a whole page is unpacked for each read.
+/// Number of rows that are read ahead when rows are opened in order. Reading ahead pays off because each read unpacks a
+/// whole page.
 const ROWS_AHEAD: usize = 64;
 
 pub struct ParquetOriginals {
     /// The files of the dataset, including the Parquet files.
     files: Box<dyn OriginalFiles>,
-    /// The Parquet file from which an image was opened last.
+    /// The Parquet file from which the latest image was opened.
     current: Mutex<Option<OpenParquet>>,
 }
 
 struct OpenParquet {
     path: PathBuf,
     table: ImageTable,
-    /// The row of the first of `images`, from 0.
+    /// The row of the first image in `images`, counted from 0.
     first: u64,
     images: Vec<Option<Vec<u8>>>,
 }
@@ -114,7 +116,8 @@ impl OriginalFiles for ParquetOriginals {
         let row = relative.parent().filter(|parent| is_parquet(parent)).zip(row_of(relative));
         let Some((parquet, row)) = row else { return self.files.open_file(relative) };
         if self.is_remote() {
-            // The row is tried first, because the parent is hardly ever a folder and each failed attempt is a request.
+            // The row is tried first, because the parent is hardly ever a folder and each failed attempt costs a
+            // request.
             return match self.open_row(parquet, row) {
                 Err(cause) if cause.kind() == ErrorKind::NotFound => self.files.open_file(relative),
                 opened => opened,
@@ -150,14 +153,14 @@ impl OpenParquet {
             0 => row == next,
             _ => (next..next + ROWS_AHEAD as u64 / 2).contains(&row),
         };
-        // The former images are dropped first, so that memory does not contain both.
+        // The previous images are dropped first, so that they are not in memory together with the next ones.
         self.images = Vec::new();
         let (first, count) = if is_next { (next, ROWS_AHEAD) } else { (row, 1) };
         self.images = self.table.images(first, count)?;
         self.first = first;
         match position(first).and_then(|at| self.images.get(at)) {
             Some(image) => Ok(image.clone()),
-            // Fewer rows are read ahead if the images are large.
+            // The row is missing because fewer rows are read ahead if the images are large.
             None => Ok(self.table.images(row, 1)?.remove(0)),
         }
     }
@@ -207,12 +210,12 @@ impl ImageTable {
         self.described(self.file.count_rows())
     }
 
-    /// Returns the paths of the first `count` rows; `None` for a row without a path.
+    /// Returns the paths of the first `count` rows. A row without a path gives `None`.
     pub fn paths(&self, count: usize) -> io::Result<Vec<Option<Vec<u8>>>> {
         self.described(self.file.file_paths(self.column, count))
     }
 
-    /// Returns the images of up to `count` rows, at least one, from row `first` on. Rows count from 0.
+    /// Returns the images of up to `count` rows (but at least one), starting at row `first`. Rows are counted from 0.
     pub fn images(&self, first: u64, count: usize) -> io::Result<Vec<Option<Vec<u8>>>> {
         self.described(self.file.files(self.column, first, count))
     }
@@ -222,7 +225,7 @@ impl ImageTable {
     }
 }
 
-/// Keeps why object storage could not be read, because errors of the Parquet library do not say it.
+/// Keeps the reason why object storage could not be read, because errors of the Parquet library do not contain it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReadFailure(Arc<OnceLock<String>>);
 
@@ -235,7 +238,7 @@ impl ReadFailure {
     }
 }
 
-/// Makes a file the source of a Parquet file. If the file becomes unavailable, `failure` keeps the reason.
+/// Makes a file the source of a Parquet reader. If the file becomes unavailable, `failure` keeps the reason.
 pub(crate) fn parquet_source(
     file: Box<dyn SourceFile>,
     failure: &ReadFailure,

@@ -1,5 +1,5 @@
-//! Lists the files below a folder with size and modification time, without opening them, and compares such listings with the
-//! files that are known. Size and time decide which files are read again.
+//! Lists the files below a folder with their sizes and modification times, without opening them, and compares such
+//! listings with the files that are known. Size and time decide which files are read again.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -18,12 +18,13 @@ pub struct FileStat {
 }
 
 impl FileStat {
-    /// Whether size and time are unknown, as for an object in a manifest.
+    /// Whether size and time are unknown, as they are for an object in a manifest.
     pub fn is_unknown(self) -> bool {
         self == Self { size: 0, modified: 0 }
     }
 
-    /// Whether a file that was indexed with this stat is unchanged in a scan. The scan may know only the time, or nothing.
+    /// Whether a file that was indexed with this stat is unchanged in a scan. A scan may know only the time, or neither
+    /// size nor time.
     pub(crate) fn is_unchanged_in(self, scanned: Self) -> bool {
         self == scanned
             || scanned.is_unknown()
@@ -34,7 +35,7 @@ impl FileStat {
 #[derive(Clone, Copy, Debug)]
 pub struct KnownFile {
     pub stat: FileStat,
-    /// The content hash if the file became a media item; `None` for a sidecar or a skipped file.
+    /// The content hash if the file became a media item, or `None` for a sidecar or a skipped file.
     pub content_hash: Option<[u8; 32]>,
 }
 
@@ -47,19 +48,20 @@ pub struct ScannedFile {
     pub stat: FileStat,
 }
 
-/// Whether a file is a Parquet file, by its name.
+/// Whether the name of a file ends like the name of a Parquet file.
 pub fn is_parquet(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
 
-/// Returns the row that a name refers to; `None` if it is not the name of a row.
+/// Returns the row that a name refers to, or `None` if the name is not the name of a row.
 pub(crate) fn row_of(path: &Path) -> Option<u64> {
     let name = path.file_name()?.to_str()?;
     let digits = name.split(['-', '.']).next()?;
     digits.parse().ok().filter(|&row| row > 0)
 }
 
-/// Whether an indexed file can be a row of a Parquet file that a scan found, and the Parquet file has not changed since.
+/// Whether an indexed file can be a row of a Parquet file that a scan found, and the Parquet file has not changed since
+/// it was indexed.
 fn is_row_of(parquet: FileStat, indexed: FileStat) -> bool {
     indexed.is_unchanged_in(row_stat(parquet))
 }
@@ -105,7 +107,7 @@ pub fn scan_folder(folder: &Path) -> FolderScan {
     scan
 }
 
-/// The reason for which a link is skipped: it could lead out of the folder.
+/// The reason for skipping a link, which could lead out of the folder.
 pub const SYMBOLIC_LINK: &str = "a symbolic link";
 
 fn file_stat(entry: &DirEntry) -> Result<FileStat, &'static str> {
@@ -119,7 +121,7 @@ fn file_stat(entry: &DirEntry) -> Result<FileStat, &'static str> {
     Ok(FileStat { size: metadata.len(), modified: modified_nanos(&metadata) })
 }
 
-/// Returns nanoseconds since 1970; 0 if the file system has no modification times.
+/// Returns the time in nanoseconds since 1970, or 0 if the file system has no modification times.
 fn modified_nanos(metadata: &Metadata) -> i64 {
     let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
@@ -141,7 +143,7 @@ impl FolderChanges {
     }
 }
 
-/// Compares a scan with the known files by size and time, so that no unchanged file is opened.
+/// Compares a scan with the known files by size and time, so that unchanged files are not opened.
 pub fn diff(scan: &FolderScan, mut known: BTreeMap<PathBuf, KnownFile>) -> FolderChanges {
     let mut changes = FolderChanges::default();
     for file in &scan.files {
@@ -161,12 +163,13 @@ pub fn diff(scan: &FolderScan, mut known: BTreeMap<PathBuf, KnownFile>) -> Folde
 pub enum ListingComparison {
     Same,
     Different,
-    /// The parts are not in the order of the bytes of their paths, because not every service lists in that order.
+    /// The listing is not in the byte order of the paths. Not every service lists objects in this order.
     Unordered,
 }
 
-/// Compares the parts of a listing with the known files, both in the order of the bytes of their paths. Stops at the first
-/// difference, and keeps one part in memory, so that the memory does not depend on the size of the listing.
+/// Compares the parts of a listing with the known files. Both must be in the byte order of their paths. The comparison
+/// stops at the first difference and keeps only one part in memory, so that its memory does not depend on the size of
+/// the listing.
 pub fn compare_listing<E>(
     parts: impl Iterator<Item = Result<Vec<ScannedFile>, E>>,
     mut known: impl Iterator<Item = Result<(PathBuf, KnownFile), E>>,
@@ -215,7 +218,8 @@ fn next_object<E>(
     Ok(None)
 }
 
-/// Returns the bytes of a path, by which listings and the store are ordered. Paths themselves compare by segments.
+/// Returns the bytes of a path, by which listings and the store are ordered. Comparing paths themselves would compare
+/// them segment by segment.
 fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }

@@ -1,7 +1,7 @@
 //! Unpacks an uploaded archive, tar or ZIP. Only regular files with safe names are unpacked, within limits.
 //!
-//! A faulty member is skipped. A faulty archive stops the unpacking, and what was unpacked until then is kept. The central
-//! directory of a ZIP archive is streamed, so that memory does not grow with its size.
+//! A faulty member is skipped. A faulty archive stops the unpacking, and what was unpacked until then is kept. The
+//! central directory of a ZIP archive is streamed, so that memory does not grow with its size.
 
 use std::{
     borrow::Cow,

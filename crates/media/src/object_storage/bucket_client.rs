@@ -1,5 +1,5 @@
-//! Opens a bucket: the client of its cloud, with credentials of the settings or of the machine. `Transport` sends the
-//! requests of that client over our own HTTP client, and limits what is read.
+//! Opens a bucket by creating the client of its cloud, with credentials from the settings or from the machine.
+//! `Transport` sends the requests of that client through our own HTTP client, and limits what is read.
 
 use std::{fmt::Debug, net::IpAddr, sync::Arc, time::Duration};
 
@@ -90,7 +90,7 @@ async fn open_with<S: BucketClient, C: Debug + Send + Sync + 'static>(
     Ok(Arc::new(build(transport(false)).map_err(unsuitable)?))
 }
 
-/// Turns retries of the library off, because `RetryPolicy` repeats attempts and knows the body of the response.
+/// Turns off retries in the library, because `RetryPolicy` repeats attempts and knows the body of the response.
 fn no_retries() -> RetryConfig {
     RetryConfig { max_retries: 0, ..RetryConfig::default() }
 }
@@ -109,7 +109,7 @@ fn build_s3(
         .with_config(object_store::aws::AmazonS3ConfigKey::S3Endpoint, endpoint)
         .with_virtual_hosted_style_request(by_host)
         .with_allow_http(true)
-        // Some services with the API of S3 cannot delete several objects at a time.
+        // Some services with the S3 API cannot delete several objects in one request.
         .with_disable_bulk_delete(true)
         .with_skip_signature(!transport.signed())
         .with_retry(no_retries())
@@ -156,7 +156,7 @@ fn s3_address(settings: &StorageSettings, bucket: &str) -> (String, bool) {
     }
     let region = settings.region();
     let top = if region.starts_with("cn-") { "com.cn" } else { "com" };
-    // Such names do not match a wildcard certificate or a host name.
+    // Such names do not match a wildcard certificate, or are not valid in a host name.
     let unsuitable = |c: char| c == '.' || c == '_' || c.is_ascii_uppercase();
     if bucket.contains(unsuitable) {
         (format!("https://s3.{region}.amazonaws.{top}"), false)
@@ -171,13 +171,14 @@ pub fn is_loopback(url: &Url) -> bool {
     host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
 }
 
-/// Size limits of a listing page and of an error response, in bytes.
+/// Maximum sizes of a listing page and of an error response, in bytes.
 const MAX_PAGE_BYTES: usize = 16 << 20;
 const MAX_ERROR_BYTES: usize = 64 << 10;
-/// Time limit for the role of the machine. A machine with a role gets an immediate response; other machines may get none.
+/// Time limit for requesting the role of the machine. A machine with a role gets an immediate response; other machines
+/// may get none.
 const ROLE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Marks the request of a listing page.
+/// Marks the request for a listing page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListingRequest;
 
@@ -187,7 +188,7 @@ pub(crate) struct Transport {
     service: CloudService,
     region: String,
     signed: bool,
-    /// Whether the requests are for the role of the machine.
+    /// Whether the requests ask for the role of the machine.
     for_role: bool,
 }
 
@@ -245,7 +246,7 @@ impl Transport {
             let message = format!("the bucket is in the region {region}; set AWS_REGION to it");
             return StorageError::Service(message).into();
         }
-        // If there is no body, the status has to suffice.
+        // If there is no body, the status must suffice.
         let description = read_text(response.into_body(), MAX_ERROR_BYTES).await;
         let keyless = (!self.signed).then_some(self.service);
         StorageError::from_response(status.as_u16(), &description.unwrap_or_default(), keyless)
@@ -255,7 +256,7 @@ impl Transport {
 
 impl HttpConnector for Transport {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        // Only a different limit distinguishes the requests that the library sends for the role.
+        // The requests that the library sends for the role can be recognized only by their different timeout.
         let limit =
             |options: &ClientOptions| options.get_config_value(&ClientConfigKey::ConnectTimeout);
         let for_role = limit(options) != limit(&ClientOptions::default());
@@ -284,7 +285,7 @@ async fn read_text(body: HttpResponseBody, limit: usize) -> Result<String, HttpE
     String::from_utf8(bytes).map_err(|_| attempt_error(not_object_storage()))
 }
 
-/// Wraps an error in a kind after which the library does not repeat the request.
+/// Wraps an error in a kind that the library does not retry.
 fn attempt_error(error: StorageAttemptError) -> HttpError {
     HttpError::new(HttpErrorKind::Unknown, error)
 }

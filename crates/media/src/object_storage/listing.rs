@@ -15,12 +15,13 @@ use super::{
     object_uri::{BucketUri, ObjectUri, is_addressable_key},
 };
 
-/// Limit on pages: a billion objects in pages of a thousand. It ends a listing that would never end.
+/// Maximum number of pages, which is a billion objects in pages of a thousand. This limit ends a listing that would
+/// never end.
 const MAX_PAGES: usize = 1_000_000;
 
 impl ObjectStorage {
-    /// Lists the media at `uri`, a folder or manifest, until `media_limit` media are found. A limit of 1 checks whether
-    /// there are any. Errors are safe to send to clients.
+    /// Lists the media in `uri`, which is a folder or a manifest, until `media_limit` media are found. A limit of 1
+    /// checks whether there are any media. Errors are safe to send to clients.
     pub async fn list(
         &self,
         uri: &str,
@@ -69,7 +70,7 @@ pub struct ListingParts {
     uri: String,
     location: ObjectUri,
     media_limit: usize,
-    /// Where the next page begins; `None` for the first.
+    /// The token of the next page, or `None` for the first page.
     token: Option<String>,
     pages: usize,
     has_more: bool,
@@ -82,8 +83,8 @@ impl ListingParts {
         self.has_more
     }
 
-    /// Reads the next part; `None` after the last. A listing without media is an error. Errors are safe
-    /// to send to clients.
+    /// Reads the next part. Returns `None` after the last part. A listing without media is an error. Errors are safe to
+    /// send to clients.
     pub async fn next(&mut self) -> Result<Option<ObjectListing>, String> {
         if !self.has_more {
             return if self.media == 0 { Err(list_error(&self.uri, "")) } else { Ok(None) };
@@ -133,7 +134,7 @@ fn version(object: &ObjectMeta) -> i64 {
     i64::from_le_bytes(*bytes)
 }
 
-/// Limit on the objects of a manifest, which is read as a whole.
+/// Maximum number of objects in a manifest, which is read as a whole.
 const MAX_MANIFEST_OBJECTS: usize = 1_000_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -141,7 +142,7 @@ pub struct ObjectListing {
     /// Media and sidecars, in listing order.
     pub entries: Vec<ObjectEntry>,
     pub media: usize,
-    /// Number of objects that are neither, or whose keys are not addressable.
+    /// The number of objects that are neither media nor sidecars, or whose keys cannot be addressed.
     pub skipped: usize,
     /// Whether there may be further objects.
     pub truncated: bool,
@@ -173,7 +174,7 @@ impl ObjectListing {
         self.truncated = part.truncated || self.media >= media_limit;
     }
 
-    /// Whether to read on until `media_limit` media of a manifest are found.
+    /// Whether to continue reading a manifest until `media_limit` media are found.
     pub(crate) fn should_continue(&mut self, media_limit: usize) -> bool {
         self.truncated =
             self.media >= media_limit || self.entries.len() + self.skipped >= MAX_MANIFEST_OBJECTS;
@@ -187,15 +188,15 @@ pub struct ObjectEntry {
     pub key: String,
     /// Size in bytes, if the listing contains it.
     pub size: Option<u64>,
-    /// Changes when the object is written again; 0 if the listing does not contain it.
+    /// A number that changes when the object is written again, or 0 if the listing does not contain one.
     pub version: i64,
-    /// The part of the address that becomes the path.
+    /// The part of the address that becomes the path in the dataset.
     pub path_root: PathRoot,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathRoot {
-    /// The key after this many bytes, that is, relative to the listed folder.
+    /// The key after this many bytes, which is the path relative to the listed folder.
     ListedFolder(usize),
     /// The whole address, because the object is outside the listed folder.
     Bucket,
@@ -206,7 +207,7 @@ impl ObjectEntry {
         FileKind::from_name(&self.key)
     }
 
-    /// Returns the path of the object in a dataset of the listed folder or manifest.
+    /// Returns the path of the object in a dataset that was made from the listed folder or manifest.
     pub fn path(&self) -> PathBuf {
         match self.path_root {
             PathRoot::ListedFolder(start) => {
@@ -216,7 +217,7 @@ impl ObjectEntry {
         }
     }
 
-    /// Returns the object that has this path in a dataset of a folder or manifest.
+    /// Returns the object that has this path in a dataset that was made from a folder or manifest.
     pub fn at_path(location: &ObjectUri, path: &Path) -> Option<Self> {
         let path = path.to_str()?;
         let (bucket, key, path_root) = if let Ok(whole) = ObjectUri::parse(path) {

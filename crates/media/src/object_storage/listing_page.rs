@@ -1,5 +1,5 @@
-//! Removes the objects whose keys cannot be addressed from the XML of a listing page, because the library would refuse the
-//! whole page.
+//! Removes the objects whose keys cannot be addressed from the XML of a listing page, because the library would refuse
+//! the whole page.
 
 use super::object_uri::is_addressable_key;
 
@@ -7,11 +7,11 @@ use super::object_uri::is_addressable_key;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SkippedKeys(pub usize);
 
-/// The elements of a listing, an object and its key: for S3 and Google Cloud, and for Azure.
+/// The elements of a listing (its root, an object and a key), for S3 and Google Cloud, and for Azure.
 const ELEMENTS: [(&str, &str, &str); 2] =
     [("ListBucketResult", "Contents", "Key"), ("EnumerationResults", "Blob", "Name")];
 
-/// Returns the page without objects whose keys cannot be addressed; `None` if the page is not a listing.
+/// Returns the page without objects whose keys cannot be addressed. Returns `None` if the page is not a listing.
 pub(crate) fn addressable_page(page: &str) -> Option<(String, SkippedKeys)> {
     let (_, object, key) = ELEMENTS.iter().find(|(root, ..)| page.contains(&format!("<{root}")))?;
     let (start, end) = (format!("<{object}>"), format!("</{object}>"));
@@ -24,7 +24,7 @@ pub(crate) fn addressable_page(page: &str) -> Option<(String, SkippedKeys)> {
         let (element, after) = from.split_at(length);
         kept.push_str(before);
         match element_text(element, key) {
-            // Some tools represent a folder like this.
+            // Some tools represent a folder by an object whose key ends with a slash.
             Some(key) if key.ends_with('/') => {}
             Some(key) if !is_addressable_key(&key) => skipped.0 += 1,
             _ => kept.push_str(element),
@@ -41,7 +41,7 @@ fn element_text(element: &str, name: &str) -> Option<String> {
     Some(unescape(text))
 }
 
-/// Replaces character references. Unknown ones stay as they are, and the library refuses them.
+/// Replaces character references. Unknown references stay as they are, and the library refuses them.
 fn unescape(text: &str) -> String {
     let mut parts = text.split('&');
     let mut plain = parts.next().unwrap_or_default().to_owned();

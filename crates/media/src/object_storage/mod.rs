@@ -1,7 +1,8 @@
-//! Object storage of S3, Google Cloud and Azure: lists folders and manifests, reads media, and keeps uploads and archives.
+//! Object storage in S3, Google Cloud and Azure: lists folders and manifests, reads media, and stores uploads and
+//! archives.
 //!
-//! A library signs the requests and reads the responses; our own HTTP client sends them. No message contains a signed
-//! address or a secret.
+//! A library signs the requests and reads the responses, but our own HTTP client sends the requests. No message
+//! contains a signed address or a secret.
 
 mod blocking_storage;
 mod bucket_client;

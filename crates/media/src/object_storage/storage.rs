@@ -1,4 +1,4 @@
-//! Requests pages of listings, manifests and objects from object storage, and repeats attempts that failed.
+//! Requests pages of listings, manifests and objects from object storage, and retries failed attempts.
 
 use std::{
     collections::HashMap,
@@ -30,7 +30,7 @@ pub struct ObjectStorage {
     client: Client,
     settings: StorageSettings,
     pub(crate) retry_policy: RetryPolicy,
-    /// The buckets in use; a client of a bucket keeps its credentials until they expire.
+    /// The buckets in use. The client of a bucket keeps its credentials until they expire.
     buckets: Arc<Mutex<HashMap<BucketUri, Arc<dyn BucketClient>>>>,
 }
 
@@ -96,7 +96,7 @@ impl ObjectStorage {
         self.retry_policy.run(read).await
     }
 
-    /// Requests the text at an address that is signed for a bucket.
+    /// Requests the text at an address that was signed for a bucket.
     pub async fn get_text(
         &self,
         bucket: &BucketUri,
@@ -131,7 +131,7 @@ fn http_client(
         .read_timeout(retry_policy.read_timeout)
         .tcp_nodelay(true)
         .referer(false)
-        // Compressed objects are stored as they are.
+        // A compressed object is read as it is stored, without unpacking it.
         .no_gzip()
         // A signature is valid for a single host.
         .redirect(redirect::Policy::none())
@@ -147,7 +147,7 @@ const MAX_ATTEMPTS: u32 = 4;
 pub struct RetryPolicy {
     /// Time limit for the next bytes of a response.
     pub read_timeout: Duration,
-    /// Delay before the first retry; doubled for each further one.
+    /// Delay before the first retry. The delay doubles with each further retry.
     pub initial_backoff: Duration,
 }
 
@@ -184,7 +184,7 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Waits for the next attempt, or returns why there is none.
+    /// Waits until the next attempt. If there is none, returns the reason.
     pub(crate) async fn pause_after(
         &mut self,
         failure: StorageAttemptError,

@@ -1,4 +1,4 @@
-//! Compared with the full-text index of `SQLite`, and damaged files.
+//! Compares the index with the full-text index of `SQLite`, and reads damaged files.
 
 use proptest::{
     collection::vec,
@@ -36,7 +36,8 @@ fn rows(index: &CaptionIndex, text: &str) -> Vec<i64> {
     index.search(&query(text)).into_iter().map(|(row, _)| row / 3).collect()
 }
 
-/// Letters, digits and combining marks. `SQLite` does not know that one Latin letter has two diacritics.
+/// Returns letters, digits and combining marks. One Latin letter is left out, because `SQLite` does not know that it
+/// has two diacritics.
 fn characters() -> impl Strategy<Value = char> {
     let scripts = [0x20..0x530, 0x300..0x370, 0x900..0x970, 0x3040..0x3100, 0xAC00..0xAC80];
     let scripts = scripts.map(|script: std::ops::Range<u32>| {
@@ -47,7 +48,7 @@ fn characters() -> impl Strategy<Value = char> {
         .prop_filter("a symbol", move |&c| (c.is_alphanumeric() || is_mark(c)) && !"Ǡǡ".contains(c))
 }
 
-/// Some of them of words that queries contain.
+/// Returns lists of bytes, some of which are words that queries contain.
 fn byte_lists() -> impl Strategy<Value = ByteLists> {
     let word = select(vec!["boat", "red", "sea"]).prop_map(|word| word.as_bytes().to_vec());
     vec(prop_oneof![word, vec(any::<u8>(), 0..9)], 0..4).prop_map(|lists| {

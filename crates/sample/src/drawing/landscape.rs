@@ -18,7 +18,7 @@ pub fn sun(c: &mut Canvas, light: &Light, (x, y): Point, radius: f32) {
     c.fill(circle(x, y, radius), Fill::Radial((x, y), radius, WHITE, light.sun));
 }
 
-/// A moon with its halo and dark spots; `phase` 0.0 is full, 0.7 a crescent.
+/// Draws a moon with its halo and dark spots. A `phase` of 0.0 is a full moon, and 0.7 is a crescent.
 pub fn moon(c: &mut Canvas, light: &Light, (x, y): Point, radius: f32, phase: f32) {
     const SPOTS: [(f32, f32, f32); 4] =
         [(-0.3, -0.25, 0.3), (0.25, 0.12, 0.36), (-0.15, 0.45, 0.22), (0.4, -0.42, 0.16)];

@@ -43,7 +43,7 @@ impl NeighborGraph {
         Self { k, places: vec![Neighbor::default(); rows * k], lengths: vec![0; rows] }
     }
 
-    /// Writes the remaining rows. Returns the number of all rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.lengths.len()
     }

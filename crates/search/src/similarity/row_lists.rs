@@ -16,7 +16,7 @@ impl<T> RowLists<T> {
         Self { values: Vec::with_capacity(values), ranges: vec![(0, 0); rows] }
     }
 
-    /// Writes the remaining rows. Returns the number of all rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.ranges.len()
     }
@@ -67,7 +67,7 @@ impl RowCandidates {
         self.candidates.push(candidates);
     }
 
-    /// Writes the remaining rows. Returns the number of all rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }

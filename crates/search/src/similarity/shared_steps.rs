@@ -56,7 +56,7 @@ impl RangeResult for NeighborGraph {
     }
 }
 
-/// A part has each row, the number of its candidates, and the candidates.
+/// A part contains, for each row, the row itself, the number of its candidates, and the candidates.
 impl RangeResult for RowCandidates {
     fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
         let mut rows = self.iter();

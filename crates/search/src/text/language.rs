@@ -1,5 +1,5 @@
-//! The languages of captions and their stemmers. To add a language, add it here, add its letters to `language_detection`, and
-//! add its stop words to `stop_words`.
+//! The languages of captions and their stemmers. To add a language, add it here, add its letters to
+//! `language_detection`, and add its stop words to `stop_words`.
 
 use std::{borrow::Cow, collections::HashMap, str::FromStr};
 

@@ -1,12 +1,13 @@
-//! The service over HTTP with 1,000 to 1,000,000 media items: 99th percentiles of pages and searches, durations
-//! of indexing tasks, memory and disk, and how each of them grows.
+//! Measures the service over HTTP with 1,000 to 1,000,000 media items: 99th percentiles of pages and searches,
+//! durations of indexing tasks, memory and disk, and how each of them grows.
 //!
-//! The rows are generated and written directly into a store; everything after that is real. Criterion is not used
-//! because the 99th percentile matters, and indexing tasks that take minutes. Numbers of media items are arguments:
+//! The rows are generated and written directly into a store. Everything after that is real. Criterion is not used,
+//! because the 99th percentile matters and some indexing tasks take minutes. The arguments are numbers of media items:
 //! `cargo bench --bench scale -- 1000 1000000`.
 //!
-//! If `TESSERA_TEST_STORE` names a server (`tools/postgres.sh`), the store is there, two processes serve it, three
-//! work, and further ones are simulated; processor time is that of the whole machine.
+//! If `TESSERA_TEST_STORE` names a server (`tools/postgres.sh`), the store is on the server. Two processes serve the
+//! store, three process tasks, and further processes are simulated. The processor time is then the time of the whole
+//! machine.
 
 #![expect(clippy::unwrap_used, reason = "a bench fails where its world is not as said")]
 #![expect(clippy::print_stdout, reason = "it prints the measurements")]
@@ -41,7 +42,7 @@ const DEFAULT_SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    // `cargo test --benches` only checks that it compiles.
+    // `cargo test --benches` passes no such argument, because it only checks that the bench compiles.
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
@@ -73,7 +74,7 @@ fn main() {
     }
 }
 
-/// Each size is generated and measured in processes of its own, so that memory is that of one size.
+/// Generates and measures each size in separate processes, so that the measured memory is that of one size.
 fn measure_sizes(sizes: &[usize]) {
     let mut figures = Figures::default();
     for &size in sizes {
@@ -90,7 +91,7 @@ fn measure_sizes(sizes: &[usize]) {
     figures.print();
 }
 
-/// The figures that a role of this program printed.
+/// Runs a role of this program. Returns the figures that it printed.
 fn run(role: &[&str]) -> String {
     let program = env::current_exe().unwrap();
     let mut child =

@@ -1,4 +1,4 @@
-//! What is measured of a service with one generated dataset.
+//! The measurements of a service with one generated dataset.
 
 use std::{
     io::{Cursor, Write as _},
@@ -18,15 +18,15 @@ use super::{
     usage::{count_whole_machine, cpu_seconds, disk_bytes, mebibytes, memory, percentile},
 };
 
-/// Requests of each kind, unless they take longer than this.
+/// The number of requests of each kind, unless they take longer than this time.
 const REQUESTS: usize = 300;
 const MAX_TIME: Duration = Duration::from_secs(30);
 const MIN_REQUESTS: usize = 10;
-/// The most media items of an added batch, which is otherwise a tenth of the dataset.
+/// The maximum number of media items in an added batch, which otherwise has a tenth of the dataset.
 const MAX_ADDED: usize = 10_000;
-/// Pages whose clusters are searched for when the throughput is measured.
+/// The number of pages whose clusters are searched for when the throughput is measured.
 const THROUGHPUT_PAGES: usize = 10;
-/// Tiles of random colors in each direction of an added image.
+/// The number of tiles of random colors in each direction of an added image.
 const TILES: u32 = 12;
 
 pub fn measure_all(store: &BenchStore, size: usize) {
@@ -70,7 +70,7 @@ pub fn measure_all(store: &BenchStore, size: usize) {
     service.stop();
 }
 
-/// A media item of each cluster of a page.
+/// Returns one media item of each cluster of a page.
 fn anchors(service: &RunningService, page: usize) -> Vec<String> {
     let body = service.explore(&format!("page_number={page}"));
     let page: Value = serde_json::from_slice(&body).unwrap();
@@ -80,7 +80,7 @@ fn anchors(service: &RunningService, page: usize) -> Vec<String> {
         .collect()
 }
 
-/// Every kind of query, without other work.
+/// Measures every kind of query while there is no other work.
 fn measure_searches(service: &RunningService, anchors: &[String], size: usize) {
     let mut random = Random(9);
     let pages = (size / 2_500).clamp(1, 100);
@@ -108,7 +108,7 @@ fn measure_searches(service: &RunningService, anchors: &[String], size: usize) {
     });
     measure("full text, a word of a fifth of the captions", |n| {
         let word = word(0);
-        // The same result by two queries, because the last one is kept.
+        // Two different queries with the same result alternate, because the latest ranking is kept.
         full_text(&if n % 2 == 0 { word } else { format!("{word}%20OR%20{word}") });
     });
     for (label, share) in SHARED_LABELS {
@@ -122,7 +122,7 @@ fn measure_searches(service: &RunningService, anchors: &[String], size: usize) {
     }
 }
 
-/// Reports the time of a request and the processor time, of the client too.
+/// Reports the time of a request, and the processor time, which includes the time of the client.
 fn measure(what: &str, mut request: impl FnMut(usize)) {
     request(0);
     let used = cpu_seconds();
@@ -140,7 +140,7 @@ fn measure(what: &str, mut request: impl FnMut(usize)) {
     report(what, "CPU ms", used * 1e3 / times.len() as f64);
 }
 
-/// Small images of tiles in a ZIP archive; no two are similar.
+/// Returns a ZIP archive of small images made of tiles. No two images are similar.
 fn archive(count: usize) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for n in 0..count as u32 {

@@ -1,4 +1,4 @@
-//! A served deployment, and a client of it in the same process.
+//! A served deployment, and a client of the deployment in the same process.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use super::{
 
 const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
-/// The percentages of progress from which a reindex is in a phase.
+/// The percentages of progress at which the phases of a reindex begin.
 const PHASES: [(u64, &str); 3] =
     [(0, "neighbor graph"), (38, "near-duplicates"), (64, "clusters and texts")];
 
@@ -45,7 +45,7 @@ impl RunningService {
         Self { runtime, deployment, client, base }
     }
 
-    /// The body of a successful response.
+    /// Returns the body of a successful response.
     pub fn get(&self, path: &str) -> Bytes {
         let url = format!("{}{path}", self.base);
         self.runtime.block_on(async {
@@ -74,7 +74,8 @@ impl RunningService {
         assert_eq!(response.status(), 202, "{path}");
     }
 
-    /// Runs an indexing task, its upload included, and reports its duration, its memory and the latency of reads during it.
+    /// Runs an indexing task including its upload. Reports its duration, its memory, and the latency of reads during
+    /// it.
     pub fn run_indexing(&self, what: &str, path: &str, form: Option<multipart::Form>) {
         reset_highest_memory();
         let (started, used) = (Instant::now(), cpu_seconds());
@@ -94,7 +95,7 @@ impl RunningService {
             let percent = record["progress"].as_u64().unwrap_or_default();
             let phase = PHASES.iter().rposition(|(from, _)| percent >= *from).unwrap();
             phases[phase] = phases[phase].max(memory("VmRSS"));
-            // Reads are a small part of the work, however long it takes.
+            // The pauses grow, so that reads are a small part of the work, however long it takes.
             let pause = (started.elapsed() / 100).max(SHORTEST_PAUSE).min(LONGEST_PAUSE);
             std::thread::sleep(pause);
         }
@@ -107,13 +108,14 @@ impl RunningService {
         report(&format!("memory during {what}, at its highest"), "MiB", memory("VmHWM"));
     }
 
-    /// How many searches clients do in a second, together, who ask this service and `others` in turn.
+    /// Measures how many searches per second several clients make together. The clients use this service and `others`
+    /// in turn.
     pub fn measure_throughput(&self, others: &[String], anchors: &[String]) {
         let bases: Vec<&String> = std::iter::once(&self.base).chain(others).collect();
         let started = Instant::now();
         let client = async |number: usize| {
             let mut times = Vec::new();
-            // Each has media items of its own: the rankings of the last queries are kept.
+            // Each client has separate media items, because the latest rankings are kept.
             for anchor in anchors.iter().skip(number).step_by(CLIENTS).cycle() {
                 if started.elapsed() > THROUGHPUT_TIME {
                     break;

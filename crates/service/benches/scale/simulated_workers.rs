@@ -1,5 +1,5 @@
-//! Up to 64 workers that extract pictures in the time that real ones take, but wait instead of computing: the queue
-//! and the store do all of their work.
+//! Simulates up to 64 workers. A simulated worker takes as long for a picture as a real worker does, but waits instead
+//! of computing, while the queue and the store do all of their work.
 
 use std::{
     path::PathBuf,
@@ -31,9 +31,9 @@ use super::{
     usage::{cpu_seconds, percentile},
 };
 
-/// What a core takes for a picture of several megapixels.
+/// The time that a core takes for a picture of several megapixels.
 const EXTRACTION: Duration = Duration::from_millis(30);
-/// Files that are written in one transaction.
+/// The number of files that are written in one transaction.
 const BATCH: usize = 64;
 const RANGES_PER_WORKER: usize = 2;
 const WORKERS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
@@ -44,7 +44,7 @@ pub fn simulate_all(store: &BenchStore) {
     }
 }
 
-/// Reports how much of the time of `workers` was not spent waiting for the store.
+/// Reports the share of the time of `workers` that they did not spend waiting for the store.
 fn simulate(store: &BenchStore, workers: usize) {
     let main = store.of_another_machine("main").open();
     let folder = PathBuf::from(format!("/simulated/{workers}"));
@@ -82,7 +82,7 @@ fn simulate(store: &BenchStore, workers: usize) {
     );
 }
 
-/// Begins to index a folder, with ranges of files.
+/// Begins to index a folder with ranges of files.
 fn begin(store: &Store, dataset: DatasetId, folder: &std::path::Path, ranges: usize) -> i64 {
     let begin = |tx: &tessera_store::Transaction| {
         dataset::upsert(tx, &DatasetRecord::new(dataset, "bench", folder, EXTRACTOR_VERSION))?;
@@ -102,7 +102,7 @@ fn begin(store: &Store, dataset: DatasetId, folder: &std::path::Path, ranges: us
     store.write(begin).unwrap()
 }
 
-/// Extracts ranges until none is left; returns the times of its transactions in milliseconds.
+/// Extracts ranges until none is left. Returns the times of its transactions in milliseconds.
 fn work(store: &Store, indexing_task: i64) -> Vec<f64> {
     let holder = Uuid::new_v4();
     let mut family = Family::new(holder.as_u128() as u64);
@@ -120,7 +120,7 @@ fn work(store: &Store, indexing_task: i64) -> Vec<f64> {
         });
         match taken.unwrap() {
             None => return waits,
-            // Another worker was faster.
+            // Another worker took the range first.
             Some(None) => {}
             Some(Some((lease, range))) => {
                 extract(store, &lease, &range, &features, &mut waits);
@@ -154,7 +154,7 @@ fn extract(
     }
 }
 
-/// What a worker writes of some files.
+/// Writes what a worker writes about some files.
 fn write(
     store: &Store,
     lease: &lease::Lease,

@@ -1,6 +1,6 @@
-//! The metadata of an archive: one row per media item, as `metadata.json` in the format of hosted services, or as
-//! `metadata.parquet` in row groups of bounded size. Both are written from the same rows. Parquet contains labels, tags and
-//! objects as JSON arrays, because they may contain any character.
+//! Writes the metadata of an archive, with one row per media item: as `metadata.json` in the format of hosted services,
+//! or as `metadata.parquet` in row groups of bounded size. Both are written from the same rows. Parquet contains
+//! labels, tags and objects as JSON arrays, because names may contain any character.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -34,7 +34,7 @@ use tessera_store::{
 };
 use tessera_wire::{export::column, fields::format_iso8601};
 
-/// What the archive of an export is made of.
+/// The data from which the archive of an export is made.
 #[derive(Clone, Copy)]
 pub(crate) struct ArchiveContent<'a> {
     pub connection: &'a Connection,
@@ -47,7 +47,7 @@ pub(crate) struct ArchiveContent<'a> {
     pub link_key: &'a [u8; 32],
 }
 
-/// The open sources of a dataset, by the row of their source; empty if no pictures are written.
+/// The open sources of a dataset, by the row of the source. Empty if no pictures are written.
 #[derive(Default)]
 pub(crate) struct SourceFolders(HashMap<i64, Box<dyn OriginalFiles>>);
 
@@ -63,13 +63,13 @@ impl SourceFolders {
     }
 }
 
-/// One row of the metadata, whatever its format.
+/// One row of the metadata, independent of the format.
 pub struct MetadataRow {
     pub entry: ExportEntry,
     pub objects: Vec<ExportEntry>,
     /// The name of the picture below `images/`, if it is included.
     pub image: Option<String>,
-    /// The signed link of the original in the service.
+    /// The signed link to the original in the service.
     pub url: String,
 }
 
@@ -85,7 +85,7 @@ pub fn uniqueness(entry: &ExportEntry) -> Option<f64> {
     entry.assignment.map(|assignment| assignment.uniqueness.into())
 }
 
-/// Calls `each` with every row, with the names that the pictures have in the archive.
+/// Calls `each` with every row. The pictures in the rows have the names that they have in the archive.
 pub fn for_each_row(
     content: &ArchiveContent,
     missing: &HashSet<i64>,
@@ -159,7 +159,7 @@ fn media_item(item: &MetadataRow) -> Value {
     value
 }
 
-/// The media type as spelled by hosted services.
+/// Returns the media type in the spelling of hosted services.
 pub(super) fn media_type(kind: MediaKind) -> &'static str {
     match kind {
         MediaKind::Image => "image",
@@ -168,7 +168,7 @@ pub(super) fn media_type(kind: MediaKind) -> &'static str {
     }
 }
 
-/// The name of the video that a frame is from, and its time in seconds.
+/// Returns the name of the video from which a frame was taken, and the time of the frame in seconds.
 pub(super) fn video_info(media: &MediaRecord) -> Option<(String, f64)> {
     let name = media.path.file_name().unwrap_or_default();
     media.frame.map(|frame| (name.to_string_lossy().into_owned(), frame.seconds))
@@ -197,7 +197,7 @@ fn typed(kind: &str, properties: &Value) -> Value {
     json!({"type": kind, "properties": properties})
 }
 
-/// The bounding box is in pixels: left, top, width, height.
+/// Writes an object. Its bounding box is in pixels: left, top, width, height.
 pub(super) fn object_label(object: &ExportEntry, url: &str) -> Value {
     let media = &object.media;
     let (width, height) = (f64::from(media.width), f64::from(media.height));
@@ -228,7 +228,7 @@ fn issue_items(entry: &ExportEntry) -> impl Iterator<Item = Value> {
     })
 }
 
-/// A size as hosted services format it: `48.27KB`.
+/// Formats a size as hosted services do: `48.27KB`.
 #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
 fn format_size(bytes: u64) -> String {
     let units = ["B", "KB", "MB", "GB"];
@@ -251,7 +251,7 @@ struct ParquetColumn {
     value: ColumnValue,
 }
 
-/// How the value of a row is computed, by the type of the column.
+/// How the value of a row is computed, depending on the type of the column.
 enum ColumnValue {
     Text(fn(&MetadataRow) -> Option<String>),
     Double(fn(&MetadataRow) -> Option<f64>),
@@ -312,7 +312,7 @@ fn json_list(items: &[impl Serialize]) -> Option<String> {
     (!items.is_empty()).then(|| json!(items).to_string())
 }
 
-/// The schema of the columns, as the message type that the library parses.
+/// Returns the schema of the columns, as a message type that the library parses.
 fn parquet_schema() -> String {
     let fields = PARQUET_COLUMNS.iter().map(|column| {
         let repetition = if column.required { "REQUIRED" } else { "OPTIONAL" };
@@ -371,7 +371,7 @@ fn write_row_group<W: Write + Send>(
     Ok(())
 }
 
-/// Writes the next column. A required column must have all values.
+/// Writes the next column. A required column must have a value in every row.
 fn write_column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     rows: &[MetadataRow],
@@ -387,14 +387,14 @@ fn write_column<T: DataType, W: Write + Send>(
     Ok(())
 }
 
-/// Names inside `images/`, which are safe to unpack anywhere, and unique even ignoring case.
+/// Names inside `images/` that are safe to unpack anywhere, and that are unique even if case is ignored.
 #[derive(Debug, Default)]
 pub struct UniqueNames {
     used: HashSet<String>,
 }
 
 impl UniqueNames {
-    /// The same calls in the same order return the same names.
+    /// Returns a unique name. The same calls in the same order return the same names.
     pub fn unique(&mut self, file_name: &str) -> String {
         let safe: String = file_name
             .chars()

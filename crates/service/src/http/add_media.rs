@@ -1,4 +1,5 @@
-//! What changes a dataset: `reindex`, and the ways to add media, with the form of uploads, which is read in bounded memory.
+//! The endpoints that change a dataset: `reindex`, and the ways to add media. The form of uploads is read in bounded
+//! memory.
 
 use std::{
     fs::File,
@@ -48,7 +49,7 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(reindex)).add(routes!(add_media)).add_unsafe_get(routes!(process_add_media))
 }
 
-/// Clusters the dataset again, with all media added since.
+/// Clusters the dataset again, with all media added since the last clustering.
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/reindex",
@@ -63,8 +64,8 @@ pub async fn reindex(
     Ok(StatusCode::ACCEPTED)
 }
 
-/// Adds media: uploaded files, an uploaded archive, or a folder of object storage. Whether that is
-/// allowed is checked before the body is read, and again when the task starts.
+/// Adds media: uploaded files, an uploaded archive, or a folder in object storage. The permission is checked before the
+/// body is read, and again when the task starts.
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/add_media",
@@ -137,7 +138,7 @@ pub async fn process_add_media_by_post(
     process_add_media(state, params).await
 }
 
-/// The field name that the error text of the API suggests, but that is not accepted.
+/// A field name that the error text of the API suggests, but that is not accepted.
 const LIST_FIELD: &str = "files[]";
 const TEXT_FIELDS: [&str; 7] = [
     field::S3_URI,
@@ -158,7 +159,7 @@ pub async fn read_form(
     uploads: &Path,
     disk: &DiskQuota,
 ) -> Result<AddMediaRequest, Problem> {
-    // Clients send no body at all for a form without fields.
+    // For a form without fields, clients send no body at all.
     if request.body().is_end_stream() {
         return Err(single_source_required());
     }
@@ -220,7 +221,7 @@ impl FormReader<'_> {
             Problem::invalid("body", name, "string_unicode", "Input should be valid UTF-8", None)
         })?;
         let text = text.trim().to_owned();
-        // Forms send an empty text for a field that was not filled in.
+        // In a form, a field that was not filled in is an empty text.
         if name == field::S3_URI && !text.is_empty() {
             if self.source.is_some() {
                 return Err(single_source_required());
@@ -266,7 +267,7 @@ impl FormReader<'_> {
         let staged = create_staging_dir(self.uploads).map_err(storage_problem)?;
         let path = staged.path().join(ARCHIVE_FILE_NAME);
         let file = private_file().create_new(true).open(&path).map_err(storage_problem)?;
-        // The size of the body limits it.
+        // The size of the archive is limited by the size of the body.
         let limit = SizeLimit { bytes: u64::MAX, message: NO_SPACE };
         save_part(part, file, limit, &mut self.claim).await?;
         if !kind.matches_signature(&read_first_bytes(&path).map_err(storage_problem)?) {
@@ -307,7 +308,7 @@ impl FormReader<'_> {
     }
 }
 
-/// The file name of an upload; `None` for a file field that was not filled in.
+/// Returns the file name of an upload, or `None` for a file field that was not filled in.
 fn file_name(field: &'static str, part: &FormPart<'_>) -> Result<Option<String>, Problem> {
     let message = "Input should be a file: the part has no file name";
     let unnamed = || Problem::invalid("body", field, "value_error", message, None);
@@ -315,7 +316,7 @@ fn file_name(field: &'static str, part: &FormPart<'_>) -> Result<Option<String>,
     Ok((!name.is_empty()).then(|| name.to_owned()))
 }
 
-/// A file field without a name must be empty.
+/// Skips a file field without a name, which must be empty.
 async fn skip_empty_file(part: FormPart<'_>) -> Result<(), Problem> {
     let message = "A file without a name was sent";
     part.bytes(SizeLimit { bytes: 0, message }).await.map(drop)
@@ -335,11 +336,11 @@ async fn save_part(
         claim.take(chunk.len()).map_err(storage_problem)?;
         file.write_all(&chunk).await.map_err(storage_problem)?;
     }
-    // Otherwise the last error of the disk would be lost.
+    // Without the flush, the last error of the disk would be lost.
     file.flush().await.map_err(storage_problem)
 }
 
-/// The first bytes of a file, enough to recognize an archive.
+/// Reads the first bytes of a file, which are enough to recognize an archive.
 fn read_first_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     File::open(path)?.take(512).read_to_end(&mut head)?;

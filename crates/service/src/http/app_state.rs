@@ -1,8 +1,8 @@
-//! What all handlers share: the deployment and its limits, how blocking work is run, the last check of readiness, and the phase
-//! of the server.
+//! The state that all handlers share: the deployment and its limits, the latest check of readiness, and the phase of
+//! the server. Blocking work of handlers runs here, too.
 //!
-//! When a server stops, a load balancer first learns that it is not ready. Then further requests are refused, and open
-//! responses are finished.
+//! When a server stops, a load balancer first sees that the server is not ready. Then further requests are refused, and
+//! open responses are finished.
 
 use std::{sync::Arc, time::Duration};
 
@@ -46,9 +46,9 @@ pub struct AppState {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestCost {
-    /// A few indexed reads.
+    /// The request needs only a few indexed reads.
     Cheap,
-    /// Ranks or decodes, so only a few such requests run at a time.
+    /// The request ranks or decodes. Only a few such requests run at a time.
     Expensive,
 }
 
@@ -62,7 +62,7 @@ impl AppState {
         Ok(result.unwrap_or_else(|_| Err(ServiceError::internal()))?)
     }
 
-    /// Expensive work waits for a free slot; if the client disconnects meanwhile, it is dropped.
+    /// Runs blocking work. Expensive work waits for a free slot, and is dropped if the client disconnects meanwhile.
     pub async fn run_blocking<T: Send + 'static>(
         &self,
         cost: RequestCost,
@@ -77,7 +77,7 @@ impl AppState {
             }
         };
         self.spawn_blocking(move |deployment| {
-            // Work that has started cannot be cancelled, so it keeps its slot until it ends.
+            // Work that has started cannot be canceled, so it keeps its slot until it ends.
             let _slot = slot;
             work(deployment)
         })
@@ -85,18 +85,18 @@ impl AppState {
     }
 }
 
-/// How long the result of a check is used again, so that many probes cost one check.
+/// The time for which the result of a check is reused, so that many probes need only one check.
 const CHECK_LIFETIME: Duration = Duration::from_secs(1);
-/// Time that a check may take.
+/// The time limit of a check.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The reason of a check that failed or took too long.
+/// The reason given if a check failed or took too long.
 pub const NOT_READY: &str = "The service is not ready";
 
-/// Whether requests can be served, or why not.
+/// Whether requests can be served, and if not, why.
 type Readiness = Result<(), &'static str>;
 
-/// The last check of the store; clones share it.
+/// The latest check of the store. Clones share it.
 #[derive(Clone, Default)]
 pub struct ReadinessCheck(Arc<Mutex<Option<LastCheck>>>);
 
@@ -107,8 +107,8 @@ struct LastCheck {
 }
 
 impl ReadinessCheck {
-    /// Returns the last result if it is recent, or that of `check`. One check runs at a time, and a check that takes too long is
-    /// not ready.
+    /// Returns the latest result if it is recent, and otherwise the result of `check`. Only one check runs at a time. A
+    /// check that takes too long means not ready.
     pub async fn result(&self, check: impl Future<Output = Readiness>) -> Readiness {
         let latest = async {
             let mut last = self.0.lock().await;
@@ -127,13 +127,13 @@ impl ReadinessCheck {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerPhase {
     Serving,
-    /// Everything is still served, but the service is not ready.
+    /// The service is not ready, but still serves everything.
     Draining,
     /// Further requests are refused.
     Closing,
 }
 
-/// The phase of a server; clones share it.
+/// The phase of a server. Clones share it.
 #[derive(Clone)]
 pub struct CurrentPhase(Arc<watch::Sender<ServerPhase>>);
 

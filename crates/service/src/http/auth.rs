@@ -1,4 +1,4 @@
-//! The login: a JWT as in the API document, checked strictly; every refusal is the same 401.
+//! The login, which is a JWT as in the API document. Tokens are checked strictly, and every refusal is the same 401.
 
 use std::{
     sync::{Arc, Mutex, OnceLock},
@@ -28,25 +28,25 @@ use tessera_store::{lock, now_micros};
 use tessera_wire::credentials::CredentialsBody;
 
 const MAX_TOKEN_BYTES: usize = 4 << 10;
-/// Seconds that the issue time may be ahead of our clock.
+/// The number of seconds by which the issue time of a token may be ahead of our clock.
 const MAX_CLOCK_SKEW: u64 = 60;
-/// In seconds.
+/// The maximum lifetime in seconds.
 const MAX_TOKEN_LIFETIME: u64 = 24 * 3600;
-/// Seconds that a token remains valid after it expires.
+/// The number of seconds for which a token remains valid after it expires.
 const EXPIRY_LEEWAY: u64 = 30;
-/// The shortest time between two looks for a pair of another process, so that many wrong tokens cost little.
+/// The minimum time between two lookups of a key pair of another process, so that many wrong tokens cost little.
 const LOOKUP_INTERVAL: Duration = Duration::from_secs(1);
 
 pub struct Authenticator(Option<KeyPairs>);
 
-/// The accepted key pairs, and the session that may request the second one.
+/// The accepted key pairs, and the session with which a client may request the second pair.
 struct KeyPairs {
     configured: TokenVerifier,
     session: SecretString,
     issued: OnceLock<TokenVerifier>,
-    /// Locked while a pair is issued.
+    /// Locked while a key pair is issued.
     credentials: Mutex<ServiceCredentials>,
-    /// When a pair of another process was last looked for.
+    /// The time of the latest lookup of a key pair of another process.
     last_lookup: AsyncMutex<Option<Instant>>,
 }
 
@@ -85,7 +85,7 @@ impl Authenticator {
         self.0.is_some()
     }
 
-    /// Whether a request has a token of an accepted key pair.
+    /// Whether a request has a token that was signed with an accepted key pair.
     pub async fn authorizes(&self, headers: &HeaderMap) -> bool {
         if !self.is_authorized(headers) && self.is_from_elsewhere(headers) {
             self.find_issued_elsewhere().await;
@@ -97,12 +97,12 @@ impl Authenticator {
         let Some(key_pairs) = &self.0 else { return true };
         let Some(token) = bearer_token(headers) else { return false };
         let now = unix_seconds();
-        // Both are tried, so that the time reveals nothing.
+        // Both pairs are always tried, so that the response time reveals nothing.
         let second = key_pairs.issued.get().is_some_and(|verifier| verifier.verifies(token, now));
         key_pairs.configured.verifies(token, now) || second
     }
 
-    /// Whether the token of a request may be of a pair that another process has issued.
+    /// Whether the token of a request may belong to a key pair that another process issued.
     fn is_from_elsewhere(&self, headers: &HeaderMap) -> bool {
         let Some(key_pairs) = &self.0 else { return false };
         key_pairs.issued.get().is_none()
@@ -110,7 +110,7 @@ impl Authenticator {
             && lock(&key_pairs.credentials).is_shared()
     }
 
-    /// Looks for the pair that another process has issued. Requests that come meanwhile share the lookup.
+    /// Looks for a key pair that another process issued. Requests that arrive meanwhile share the lookup.
     async fn find_issued_elsewhere(&self) {
         let Some(key_pairs) = &self.0 else { return };
         let arrived = Instant::now();
@@ -135,7 +135,8 @@ impl Authenticator {
         session_cookie(headers).is_some_and(|cookie| equals_secret(cookie, session))
     }
 
-    /// The secret is only in the call that creates it. `None` without login.
+    /// Issues the second key pair to a session. Only the call that creates the pair returns the secret. Returns `None`
+    /// if the service has no login.
     pub fn issue_credentials(
         &self,
         headers: &HeaderMap,
@@ -153,8 +154,8 @@ impl Authenticator {
 }
 
 impl KeyPairs {
-    /// Creates the second pair. It is kept before its secret is shown, because that is shown only once: by
-    /// the process that creates the pair.
+    /// Creates the second key pair. The pair is stored before its secret is shown, because the secret is shown only
+    /// once, by the process that creates the pair.
     fn issue(
         &self,
         credentials: &mut ServiceCredentials,
@@ -191,7 +192,7 @@ impl TokenVerifier {
     }
 
     fn verifies(&self, token: &str, now: u64) -> bool {
-        // The signature is checked first, whatever the kid: both refusals take the same time.
+        // The signature is checked first, whatever the kid is, so that both refusals take the same time.
         let Ok(signed) = decode::<TokenClaims>(token, &self.key, &self.validation) else {
             return false;
         };
@@ -210,7 +211,7 @@ fn session_cookie(headers: &HeaderMap) -> Option<&str> {
         .find_map(|(name, value)| (name == "SESSION").then_some(value))
 }
 
-/// The token of a request with exactly one.
+/// Returns the token of a request, if the request has exactly one.
 fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
@@ -220,7 +221,8 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && token.len() <= MAX_TOKEN_BYTES).then_some(token)
 }
 
-/// A signed-in browser may add media without a token: the API document says so.
+/// Middleware that requires the login. A signed-in browser may add media without a token, because the API document says
+/// so.
 pub async fn require_login(
     State(authenticator): State<Arc<Authenticator>>,
     request: Request,
@@ -237,7 +239,7 @@ pub async fn require_login(
     }
 }
 
-/// Compares in a time that does not depend on the content.
+/// Compares two secrets in a time that does not depend on their content.
 pub fn equals_secret(other: &str, secret: &str) -> bool {
     let differing = secret.bytes().zip(other.bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
     secret.len() == other.len() && differing == 0

@@ -1,5 +1,6 @@
-//! Collects routes. Each refuses query parameters that its description does not list, because ignoring them would silently
-//! change the result. A lenient service has more parameters than the API document, and requires fewer.
+//! Collects routes. A route refuses query parameters that its description does not list, because ignoring them would
+//! silently change the result. A lenient service accepts more parameters than the API document lists, and requires
+//! fewer.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -19,7 +20,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use super::{AppState, multipart_form::drain, origin_check, problem::Problem};
 use tessera_wire::endpoints::query;
 
-/// Routes of which each checks its parameters.
+/// Routes that check their query parameters.
 pub struct CheckedRoutes {
     router: OpenApiRouter<AppState>,
     state: AppState,
@@ -30,7 +31,7 @@ impl CheckedRoutes {
         Self { router: OpenApiRouter::new(), state: state.clone() }
     }
 
-    /// Adds a route with the check of its parameters. Routes can be added only here, so none lacks it.
+    /// Adds a route with the check of its parameters. Routes can be added only here, so every route has the check.
     pub fn add(self, (schemas, mut paths, route): UtoipaMethodRouter<AppState>) -> Self {
         adapt_parameters(&mut paths, self.state.compat);
         let known = KnownParameters::new(&paths, self.state.compat);
@@ -38,7 +39,7 @@ impl CheckedRoutes {
         Self { router: self.router.routes((schemas, paths, route)), ..self }
     }
 
-    /// Adds a GET that changes something also without login, so it must not be reachable by pages of other sites.
+    /// Adds a GET that changes something even without login, so pages of other sites must not be able to send it.
     pub fn add_unsafe_get(self, (schemas, paths, route): UtoipaMethodRouter<AppState>) -> Self {
         let check = from_fn_with_state(self.state.clone(), origin_check::check_unsafe_get);
         self.add_without_head((schemas, paths, route.layer(check)))
@@ -75,7 +76,8 @@ impl KnownParameters {
         Self { names: Arc::new(parameters.filter_map(name_in_query).collect()), compat }
     }
 
-    /// Fails with 422 if a parameter is unknown, or given more than once: only one value could count.
+    /// Fails with 422 if a parameter is unknown, or is given more than once, because only one of its values could be
+    /// used.
     fn check(&self, uri: &Uri) -> Result<(), Problem> {
         let unreadable = |_| Problem::invalid_query("query", "The query cannot be read");
         let Query(pairs): Query<Vec<(String, String)>> =
@@ -128,8 +130,8 @@ async fn check_parameters(
     }
 }
 
-/// Query parameters that a lenient service accepts on every endpoint. They have no effect; `docs/compatibility.md` gives
-/// the reason why none of them can change the result.
+/// Query parameters that a lenient service accepts on every endpoint, and that have no effect. `docs/compatibility.md`
+/// explains why none of them can change the result.
 const HARMLESS_PARAMETERS: [&str; 4] =
     ["verbose", "allow_deleted", "include_hidden", query::DATASET_ID];
 
@@ -139,7 +141,8 @@ const OPTIONAL_IN_COMPAT: [&str; 2] = [query::ENTITY_TYPE, query::FILE_NAME];
 /// Parameters that only a lenient service has.
 const ONLY_IN_COMPAT: [&str; 1] = [query::CAPTION_ONLY_FILTER];
 
-/// Adapts descriptions, which list the parameters of both and what a strict service requires.
+/// Adapts the descriptions, which list the parameters of both kinds of services and mark as required what a strict
+/// service requires.
 pub fn adapt_parameters(paths: &mut Paths, compat: bool) {
     let items = paths.paths.values_mut();
     let operations = items.flat_map(|item| [&mut item.get, &mut item.post]).flatten();

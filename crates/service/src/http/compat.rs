@@ -1,5 +1,6 @@
-//! Routes that public clients use beyond the API document; only a lenient service has them. They inform about the service
-//! and a dataset, export in the response itself, and show the members of a cluster or a single media item.
+//! The routes that public clients use although the API document does not list them. Only a lenient service has these
+//! routes. The routes describe the service and a dataset, export directly in the response, and show the members of a
+//! cluster or a single media item.
 
 use std::fs::File;
 
@@ -92,7 +93,7 @@ pub async fn user_config(
     Ok(Json(UserConfigBody { features: vec![FeatureBody { feature_key, feature_options }] }))
 }
 
-/// Returns the sample datasets: always none.
+/// Returns the sample datasets, of which there are always none.
 #[utoipa::path(
     get,
     path = "/datasets/sample_data",
@@ -195,7 +196,7 @@ pub async fn list_models(
     Ok(Json(ServiceModel::ALL.into_iter().filter(is_available).map(listed).collect()))
 }
 
-/// `metadata.json` of the whole dataset.
+/// Returns `metadata.json` for the whole dataset.
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export",
@@ -222,7 +223,7 @@ pub async fn export(
     respond_with_spooled(file, "application/json", "metadata.json")
 }
 
-/// File name and identifier of every image and frame.
+/// Returns the file name and identifier of every image and frame.
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export_media_id",
@@ -257,11 +258,11 @@ fn respond_with_spooled(
         name: name.to_owned(),
         cache_control: "no-store",
     };
-    // Each response is different, so ranges cannot be resumed.
+    // Each response is different, so a range of it cannot be resumed.
     Ok(respond_with_file(served, &HeaderMap::new()))
 }
 
-/// One page of the members of a cluster, as previews; `null` past the end.
+/// Returns one page of the members of a cluster, as previews, or `null` past the end.
 #[utoipa::path(
     get,
     path = "/explore/{dataset_id}/similarity_cluster/{cluster_id}",
@@ -288,7 +289,7 @@ pub async fn similarity_cluster(
     Ok(Json(members.map(|members| cluster_body(id, members, &links))))
 }
 
-/// One media item: names, links, labels.
+/// Returns one media item: names, links, labels.
 #[utoipa::path(
     get,
     path = "/image/{media_id}",

@@ -1,5 +1,6 @@
-//! The login of a service, which is kept over restarts in a private file of the data folder, or in a store on a server, where all
-//! processes of the service find it; and `GET api_credentials`, which issues a key pair to a client with the session cookie.
+//! The login of a service, which is kept across restarts. It is in a private file of the data folder, or in a store on
+//! a server, where all processes of the service find it. `GET api_credentials` issues a key pair to a client with the
+//! session cookie.
 
 use std::{borrow::Cow, fs, io, path::PathBuf};
 
@@ -24,8 +25,8 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add_without_head(routes!(api_credentials))
 }
 
-/// Returns the credentials of the session. A GET, although the first one creates the pair: the
-/// API document says so.
+/// Returns the credentials of the session. This is a GET although the first one creates the pair, because the API
+/// document says so.
 #[utoipa::path(
     get,
     path = "/api_credentials",
@@ -51,7 +52,7 @@ pub async fn api_credentials(
     Ok(Json(CredentialsBody { message: message.to_owned(), ..issued }))
 }
 
-/// What is kept, as JSON.
+/// The stored login, as JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredLogin<'a> {
@@ -69,8 +70,8 @@ struct StoredKeyPair<'a> {
 }
 
 impl Deployment {
-    /// Returns the login of the store on a server, or else of the data folder, which is the same at every
-    /// start. The first call creates it; in the folder, in a file that only its owner can read.
+    /// Returns the login that is kept in the store on a server or, for a database file, in the data folder. It is the
+    /// same at every start. The first call creates the login; in the folder, only the owner can read its file.
     ///
     /// # Errors
     /// The login is damaged, or cannot be read or written.
@@ -105,7 +106,7 @@ fn read_file(path: PathBuf) -> io::Result<Option<ServiceCredentials>> {
 }
 
 fn decode(text: &[u8], storage: LoginStorage) -> io::Result<ServiceCredentials> {
-    // The message of the parser may quote a secret.
+    // The message of the parser is not shown, because it may quote a secret.
     let stored: StoredLogin =
         serde_json::from_slice(text).map_err(|_| io::Error::other("it is damaged"))?;
     let secret = |text: Cow<str>| SecretString::from(text.into_owned());
@@ -136,7 +137,7 @@ impl ServiceCredentials {
         Ok(Zeroizing::new(serde_json::to_vec(&stored)?))
     }
 
-    /// Keeps a pair, unless another process has issued one. Returns the one that is kept then.
+    /// Keeps a key pair, unless another process has issued one. Returns the pair that is kept.
     pub(super) fn keep_issued(&self, pair: KeyPair) -> Result<KeyPair, StoreError> {
         let changed = Self { issued: Some(pair.clone()), ..self.clone() };
         match &self.storage {
@@ -158,12 +159,12 @@ impl ServiceCredentials {
         }
     }
 
-    /// Whether another process may issue a pair.
+    /// Whether another process may issue a key pair.
     pub(super) fn is_shared(&self) -> bool {
         matches!(self.storage, LoginStorage::Store(_))
     }
 
-    /// The pair that another process has issued. Reads the store.
+    /// Returns the key pair that another process has issued, by reading the store.
     pub(super) fn issued_elsewhere(&self) -> Option<KeyPair> {
         let LoginStorage::Store(store) = &self.storage else { return None };
         let issued = store.read(|c| find_issued(setting::find(c, setting::LOGIN)?));
@@ -171,7 +172,7 @@ impl ServiceCredentials {
     }
 }
 
-/// The second pair of a stored login.
+/// Returns the second key pair of a stored login.
 fn find_issued(stored: Option<Vec<u8>>) -> Result<Option<KeyPair>, QueryError> {
     let Some(text) = stored.map(Zeroizing::new) else { return Ok(None) };
     let login = decode(&text, LoginStorage::None).map_err(QueryError::value)?;

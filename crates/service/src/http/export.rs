@@ -1,4 +1,5 @@
-//! Exports: starts one of a whole dataset, of a search or of a selection, reports its state, and sends its archive.
+//! Exports: starts an export of a whole dataset, of a search or of a selection, reports its state, and sends its
+//! archive.
 
 use axum::{
     Json,
@@ -44,8 +45,8 @@ pub fn add_link_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(archive))
 }
 
-/// Starts an export of the dataset, or of what the parameters of `explore` select from it. A GET,
-/// although it starts work: the API document says so.
+/// Starts an export of the dataset, or of the part that the parameters of `explore` select. This is a GET although it
+/// starts work, because the API document says so.
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export_context_async",
@@ -102,7 +103,7 @@ pub fn export_spec(params: &QueryParams, file_name: &str) -> Result<ExportSpec, 
     })
 }
 
-/// The state of an export.
+/// Returns the state of an export.
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export_status",
@@ -120,8 +121,8 @@ pub async fn export_status(
     Ok(Json(export_task_body(export, &links, state.compat)))
 }
 
-/// A lenient service reports an export of nothing as `REJECTED`, as hosted services do: public clients do not
-/// stop at `FAILED`.
+/// Describes an export. A lenient service reports an export of nothing as `REJECTED`, like hosted services, because
+/// public clients do not stop at `FAILED`.
 fn export_task_body(export: ExportRecord, links: &SignedLinks, compat: bool) -> ExportTaskBody {
     let complete = export.state == ExportTaskState::Completed;
     let rejected = compat && export.is_rejected();
@@ -137,7 +138,7 @@ fn export_task_body(export: ExportRecord, links: &SignedLinks, compat: bool) -> 
     }
 }
 
-/// The archive, by its signed link.
+/// Returns the archive behind a signed link.
 #[utoipa::path(
     get,
     path = "/exports/{export_task_id}",
@@ -178,7 +179,7 @@ pub async fn archive(
     Ok(respond_with_file(served, &headers))
 }
 
-/// About half a million identifiers.
+/// The limit allows about half a million identifiers.
 const SELECTION_LIMIT: SizeLimit =
     SizeLimit { bytes: 32 << 20, message: "The selection is larger than 32 MiB" };
 
@@ -203,13 +204,13 @@ pub async fn export_entities_async(
     params: QueryParams,
     request: Request,
 ) -> Result<Json<ExportTaskBody>, Problem> {
-    // The API document has no parameter for the name.
+    // The API document has no parameter for the name of this archive.
     let spec = export_spec(&params, params.text(query::FILE_NAME).unwrap_or("selection"))?;
     let body = read_json(&state, request).await?;
     start_export(&state, id, ExportScope::Selection(body), spec, &links).await
 }
 
-/// Must be JSON: a page of another site can send any body as text, but not as JSON.
+/// Reads a body, which must be JSON. A page of another site can send any body as text, but not as JSON.
 async fn read_json(state: &AppState, request: Request) -> Result<Bytes, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
@@ -221,7 +222,7 @@ async fn read_json(state: &AppState, request: Request) -> Result<Bytes, Problem>
     let length = content_length(&request).and_then(|length| length.try_into().ok());
     let (request, memory) = state.body_memory.reserve_for(request, SELECTION_LIMIT).await?;
     let mut body = request.into_body().into_data_stream();
-    // A list that grows leaves its former copies to the allocator.
+    // The full length is reserved at once, because a list that grows leaves its previous copies to the allocator.
     let mut bytes = Vec::with_capacity(length.unwrap_or_default());
     while let Some(chunk) = body.next().await {
         let chunk = chunk.map_err(|cause| body_problem(&cause))?;

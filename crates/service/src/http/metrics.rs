@@ -1,5 +1,5 @@
-//! Metrics for Prometheus, in the `OpenMetrics` text format, on an address of their own. Scrapers need no login and may use any
-//! host name, because they use names that only they know, and nothing private is in the metrics.
+//! Metrics for Prometheus in the `OpenMetrics` text format, on a separate address. Scrapers need no login. They may use
+//! any host name, because the service cannot know which names they use for it. The metrics contain nothing private.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -33,14 +33,14 @@ struct MetricsState {
     registry: Arc<Registry>,
 }
 
-/// The router of `/metrics` for the requests of a service.
+/// Returns the router of `/metrics`, which describes the requests of a service.
 pub fn metrics_router(app: AppState) -> Router {
     let mut registry = Registry::with_prefix("tessera");
     let gauges = ServiceGauges::default();
     gauges.register(&mut registry);
     app.observer.metrics.register(&mut registry);
     let state = MetricsState { app, gauges: Arc::new(gauges), registry: Arc::new(registry) };
-    // Scrapes are not requests of the service.
+    // Scrapes do not count as requests of the service.
     let observer = RequestObserver { access_log: None, metrics: RequestMetrics::default() };
     Router::new()
         .route("/metrics", get(metrics))
@@ -140,7 +140,7 @@ impl ServiceGauges {
         registry.register("workers", help, self.workers.clone());
     }
 
-    /// Sets all gauges to the present.
+    /// Sets all gauges to the current values.
     pub async fn update(&self, state: &AppState) {
         self.ready.set(i64::from(state.readiness().await.is_ok()));
         set(&self.connections, state.connections.open_count());
@@ -217,7 +217,7 @@ impl CacheMetrics {
     }
 }
 
-/// Sets a gauge; a number beyond its range is the largest one.
+/// Sets a gauge. A number beyond the range of the gauge becomes the largest number.
 pub fn set(gauge: &Gauge, value: impl TryInto<i64>) {
     gauge.set(value.try_into().unwrap_or(i64::MAX));
 }

@@ -1,4 +1,4 @@
-//! The API: handlers parse a request, call one use case and write the response.
+//! The API. A handler parses a request, calls one use case, and writes the response.
 
 mod add_media;
 mod app_state;

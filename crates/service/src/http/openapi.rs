@@ -1,5 +1,5 @@
-//! The `OpenAPI` description, collected by the router, which cannot route what is not described: the document and its route, the
-//! schemas of input, and the error responses that endpoints share.
+//! The `OpenAPI` description. The router collects it, and cannot route anything that is not described. This file has
+//! the document and its route, the schemas of input, and the error responses that endpoints share.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ impl OpenApiDocument {
     }
 }
 
-/// The parts that routes do not describe.
+/// Returns the parts of the document that routes do not describe.
 fn base_document(login: bool) -> OpenApi {
     let summary = "Datasets of images and videos: read, search, export, and add media.";
     let info = InfoBuilder::new()
@@ -99,17 +99,17 @@ pub fn input_schemas() -> Map<String, Value> {
 type ResponseMap = BTreeMap<String, RefOr<Response>>;
 
 pub struct CommonErrors;
-/// The errors of an endpoint of a dataset, with the common ones.
+/// The errors of an endpoint of a dataset, including the common errors.
 pub struct DatasetErrors;
-/// The errors of an endpoint that needs permission or a status, with those of a dataset.
+/// The errors of an endpoint that needs permission or a status, including those of a dataset.
 pub struct StatusErrors;
 pub struct UploadErrors;
 pub struct BusyError;
 pub struct NotReadyError;
-/// The errors of a service without room for another export.
+/// The errors of a service that has no room for another export.
 pub struct ExportErrors;
 pub struct FileResponses;
-/// The errors of a file that a token or a signed link opens, with those of any file.
+/// The errors of a file that a token or a signed link opens, including those of any file.
 pub struct MediaResponses;
 
 impl IntoResponses for CommonErrors {
@@ -212,7 +212,7 @@ fn retry_response(code: u16, description: &str) -> (String, RefOr<Response>) {
 fn error_response(code: u16, description: &str) -> ResponseBuilder {
     let response = ResponseBuilder::new().description(description);
     let schema = match code {
-        // These have no body of ours.
+        // The bodies of these responses are not ours.
         206 | 304 | 414 | 416 => return response,
         422 => InvalidBody::name(),
         _ => ProblemBody::name(),

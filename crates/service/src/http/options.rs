@@ -1,5 +1,5 @@
-//! How a deployment is served: who has access, where the login is kept, by which host names clients reach the service, and its
-//! limits.
+//! The options with which a deployment is served: who has access, where the login is kept, by which host names clients
+//! reach the service, and the limits.
 
 use std::{fmt, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
@@ -13,9 +13,9 @@ use tessera_store::Store;
 
 #[derive(Clone, Debug)]
 pub enum AccessMode {
-    /// Clients with a token signed by these credentials, as in a hosted service.
+    /// Clients need a token that was signed with these credentials, as in a hosted service.
     Token(ServiceCredentials),
-    /// Every client on this machine, as on premises: loopback only.
+    /// Every client on this machine has access, as on premises. This works only on loopback addresses.
     Open,
 }
 
@@ -24,10 +24,10 @@ pub struct ServerOptions {
     pub access: AccessMode,
     /// Whether to accept and serve what public clients send beyond the API document.
     pub compat: bool,
-    /// Further names that clients may use for this service.
+    /// Further host names by which clients may reach this service.
     pub allowed_hosts: Vec<AllowedHost>,
     pub access_log: Option<AccessLog>,
-    /// Where to serve `/metrics`, without a login.
+    /// The listener on which `/metrics` is served, without a login.
     pub metrics: Option<TcpListener>,
     pub limits: ServerLimits,
 }
@@ -47,14 +47,14 @@ impl From<AccessMode> for ServerOptions {
 
 #[derive(Clone, Debug)]
 pub struct ServiceCredentials {
-    /// Identifies the key: `kid` and `sub` of every token.
+    /// The identifier of the key, which is the `kid` and `sub` of every token.
     pub api_key: String,
     pub api_secret: SecretString,
-    /// Value of the cookie `SESSION` of a signed-in browser.
+    /// The value of the cookie `SESSION` of a signed-in browser.
     pub session: SecretString,
     /// The key pair that a client with the session has received.
     pub(super) issued: Option<KeyPair>,
-    /// Where they are kept over restarts.
+    /// The place that keeps the credentials across restarts.
     pub(super) storage: LoginStorage,
 }
 
@@ -86,29 +86,29 @@ fn random_secret() -> SecretString {
 
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
-    /// Concurrent connections. A further one takes the place of the client that has kept us waiting
-    /// longest; if all are being served, it waits in the queue of the system.
+    /// The maximum number of concurrent connections. A further connection replaces the client that has kept us waiting
+    /// longest. If all clients are being served, it waits in the queue of the operating system.
     pub max_connections: usize,
-    /// Time that a connection has for a head before it may be closed for another one.
+    /// The time that a connection has for a request head before it may be closed for another one.
     pub head_grace: Duration,
-    /// Time until the first byte of a connection, and from the first byte of a head to its end.
+    /// The time limit until the first byte of a connection, and from the first byte of a request head to its end.
     pub head_timeout: Duration,
-    /// Time between two requests of a connection.
+    /// The time limit between two requests on a connection.
     pub idle_timeout: Duration,
-    /// Longest pause in a body, and the time that a client may be behind the minimum rate.
+    /// The maximum pause in a body, and the maximum time by which a client may be behind the minimum rate.
     pub body_timeout: Duration,
-    /// The same for the bytes of a response that the client accepts.
+    /// The same limit as `body_timeout`, for the bytes of a response that the client accepts.
     pub write_timeout: Duration,
-    /// Concurrent expensive requests: searches, query images and selections.
+    /// The maximum number of concurrent expensive requests: searches, query images and selections.
     pub max_expensive: usize,
-    /// Bytes of selections and query images that are received or wait at the same time.
+    /// The maximum number of bytes of selections and query images that are received or waiting at the same time.
     pub max_body_memory: u64,
-    /// Time that an expensive request waits for memory for its body, and then for a free slot.
+    /// The time that an expensive request waits for memory for its body, and then again for a free slot.
     pub queue_timeout: Duration,
-    /// Time between the signal to stop and the refusal of further requests, in which readiness is false
-    /// and everything is served.
+    /// The time between the signal to stop and the refusal of further requests. In this time, the service reports that
+    /// it is not ready, but serves everything.
     pub drain: Duration,
-    /// Time for open responses after that.
+    /// The time for open responses after the refusal of further requests.
     pub shutdown_grace: Duration,
 }
 
@@ -130,7 +130,7 @@ impl Default for ServerLimits {
     }
 }
 
-/// `NAME`, `NAME:PORT`, or the origin that a proxy with TLS has for its clients: `https://NAME`.
+/// A host name: `NAME`, `NAME:PORT`, or the origin that a TLS proxy presents to its clients (`https://NAME`).
 #[derive(Clone, Debug)]
 pub struct AllowedHost {
     scheme: Option<PublicScheme>,
@@ -162,9 +162,10 @@ impl fmt::Display for PublicScheme {
 }
 
 impl AllowedHost {
-    /// The start of links for a client that connects to `port` and names `host`; `None` if it may not.
+    /// Returns the start of links for a client that connects to `port` and names `host`, or `None` if this host is not
+    /// allowed.
     ///
-    /// The origin is taken from the settings, because anybody could send forwarding headers.
+    /// The origin comes from the settings, because any client could send forwarding headers.
     pub(super) fn origin(&self, host: &Authority, port: u16) -> Option<String> {
         if host.as_str().contains('@') || !host.host().eq_ignore_ascii_case(self.authority.host()) {
             return None;
@@ -199,7 +200,7 @@ impl FromStr for AllowedHost {
 
 #[derive(Clone)]
 pub(super) enum LoginStorage {
-    /// Only in memory.
+    /// The credentials are kept only in memory.
     None,
     File(PathBuf),
     Store(Arc<Store>),

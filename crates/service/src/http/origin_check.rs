@@ -1,8 +1,8 @@
-//! Refuses requests from web pages. A page of another site can make a browser send requests to
-//! loopback, by a host name that resolves here (so the Host must be ours) or directly, for example
-//! by an image tag (so the browser's fetch metadata must not name another site). Three GETs of the
-//! API have side effects, so this check precedes all routes, in both access modes. Old browsers
-//! send no fetch metadata, so without login these GETs need a header that a page cannot send.
+//! Refuses requests from web pages of other sites. Such a page can make a browser send requests to loopback, either by
+//! a host name that resolves to this machine or directly, for example with an image tag. A foreign host name is refused
+//! because the Host must be ours, and a direct request because the browser's fetch metadata must not name another site.
+//! Three GETs of the API have side effects, so this check precedes all routes, in both access modes. Old browsers send
+//! no fetch metadata, so without login these GETs need a header that a page cannot send.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -19,11 +19,11 @@ use tessera_wire::endpoints::REQUESTED_WITH;
 
 const FETCH_SITE: header::HeaderName = header::HeaderName::from_static("sec-fetch-site");
 
-/// Scheme, host and port that the client used: the start of every absolute link.
+/// The scheme, host and port that the client used. Every absolute link starts with it.
 #[derive(Clone, Debug)]
 pub struct RequestOrigin(pub String);
 
-/// Refuses with 403.
+/// Middleware that refuses requests of other sites with 403.
 pub async fn check_origin(
     State(state): State<AppState>,
     Extension(ClientConnection { local, .. }): Extension<ClientConnection>,
@@ -61,14 +61,14 @@ pub async fn add_security_headers(request: Request, next: Next) -> Response {
     response
 }
 
-/// Middleware of GETs with side effects: refuses with 403 what a page of another site may have sent.
+/// Middleware for GETs with side effects. Refuses with 403 what a page of another site may have sent.
 pub async fn check_unsafe_get(
     State(state): State<AppState>,
     request: Request,
     next: Next,
 ) -> Response {
     let headers = request.headers();
-    // Fetch metadata of another site was refused before.
+    // Requests whose fetch metadata names another site were refused earlier.
     let proven = headers.contains_key(REQUESTED_WITH) || headers.contains_key(FETCH_SITE);
     if proven || state.compat || state.authenticator.requires_login() {
         return next.run(request).await;
@@ -77,7 +77,7 @@ pub async fn check_unsafe_get(
     Problem::forbidden(message).into_response()
 }
 
-/// The origin of an accepted request; `origin_of` is that of an accepted host.
+/// Returns the origin of an accepted request. `origin_of` returns the origin of an accepted host.
 fn trusted_origin(
     origin_of: impl Fn(&Authority) -> Option<String>,
     uri: &Uri,
@@ -94,7 +94,8 @@ fn trusted_origin(
     (!foreign && !cross).then_some(origin)
 }
 
-/// The value of a header that may occur once; the outer `None` if it is repeated or not printable.
+/// Returns the value of a header that may occur once. The outer `None` means that the header is repeated or not
+/// printable.
 #[expect(clippy::option_option, reason = "absent and refused are different")]
 fn single_header(headers: &HeaderMap, name: header::HeaderName) -> Option<Option<&str>> {
     let mut values = headers.get_all(name).iter();
@@ -105,8 +106,8 @@ fn single_header(headers: &HeaderMap, name: header::HeaderName) -> Option<Option
     }
 }
 
-/// Whether a host names the address that the client connected to: any loopback name or address for
-/// a loopback connection, otherwise exactly that address. A DNS name never does.
+/// Whether a host is the address to which the client connected. On a loopback connection, `localhost` and every
+/// loopback address count as that address. No other name counts.
 fn is_own_host(local: SocketAddr, host: &Authority) -> bool {
     if host.as_str().contains('@') || host.port_u16().unwrap_or(80) != local.port() {
         return false;

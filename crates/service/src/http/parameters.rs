@@ -1,5 +1,5 @@
-//! Parameters of paths and queries: how each is read, and how each is described. Wrong ones are 422 in the list form of hosted
-//! services, except behind a link, where a wrong identifier is 404.
+//! The parameters of paths and queries: how each is read, and how each is described. A wrong parameter is a 422 in the
+//! list form of hosted services, except behind a link, where a wrong identifier is a 404.
 
 use std::{collections::HashMap, str::FromStr};
 
@@ -36,12 +36,12 @@ pub struct ClusterPath(pub DatasetId, pub ClusterId);
 
 pub struct ImagePath(pub MediaId);
 
-/// The media item of a link and its content version.
+/// The media item of a link, and its content version.
 pub struct MediaLinkPath(pub MediaId, pub String);
 
 pub struct ExportLinkPath(pub ExportTaskId);
 
-/// The raw parameters of the path; empty if they are not text.
+/// Reads the raw parameters of the path, which are empty if they are not text.
 async fn raw_path<T, S>(parts: &mut Parts, state: &S) -> T
 where
     T: DeserializeOwned + Default + Send,
@@ -87,7 +87,7 @@ impl<S: Send + Sync> FromRequestParts<S> for MediaLinkPath {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let (media, version): (String, String) = raw_path(parts, state).await;
-        // The version is written to a header.
+        // The version must be plain, because it is written to a header.
         let is_valid = (1..=8).contains(&version.len())
             && version.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         let media = media.parse().ok().filter(|_| is_valid);
@@ -106,7 +106,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ExportLinkPath {
 
 pub const BOOLEAN_HINT: &str = "Input should be a valid boolean";
 
-/// The query; the last value of a repeated name counts.
+/// The parameters of a query. If a name is repeated, its last value counts.
 pub struct QueryParams(HashMap<String, String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
@@ -124,13 +124,13 @@ impl QueryParams {
         self.0.get(name).map(String::as_str)
     }
 
-    /// A parameter that must be present and not empty.
+    /// Returns a parameter that must be present and not empty.
     pub fn required(&self, name: &'static str) -> Result<&str, Problem> {
         let text = self.text(name).filter(|text| !text.is_empty());
         text.ok_or_else(|| Problem::invalid("query", name, "missing", "Field required", None))
     }
 
-    /// A parameter read by `parse`; `expected` describes valid input.
+    /// Reads a parameter with `parse`. `expected` describes valid input.
     pub fn parse<T>(
         &self,
         name: &'static str,
@@ -160,7 +160,7 @@ impl QueryParams {
         })
     }
 
-    /// `page_number`, 0-based.
+    /// Reads `page_number`, which is counted from 0.
     pub fn page(&self) -> Result<u64, Problem> {
         let expected = "Input should be an integer from 0 to 9223372036854775807";
         let read = |raw: &str| u64::try_from(raw.parse::<i64>().ok()?).ok();
@@ -295,7 +295,7 @@ fn optional(name: &str, schema: Schema) -> Parameter {
     query.required(Required::False).schema(Some(schema)).build()
 }
 
-/// A parameter whose text is JSON.
+/// Describes an optional parameter whose text is JSON.
 fn optional_json(name: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
     let query = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Query);
     let content = Content::new(Some(schema));
@@ -310,7 +310,7 @@ fn uuid() -> Schema {
     string().format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid))).into()
 }
 
-/// A string with at least one visible character.
+/// Describes a string with at least one visible character.
 fn text(max_length: usize) -> Schema {
     string().min_length(Some(1)).max_length(Some(max_length)).pattern(Some(r"\S")).into()
 }

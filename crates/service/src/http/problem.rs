@@ -1,4 +1,4 @@
-//! Error responses: `{"detail": ...}` with the status codes of the API document. None of them
+//! Error responses, which are `{"detail": ...}` with the status codes of the API document. An error response never
 //! contains a local path or SQL.
 
 use axum::{
@@ -14,7 +14,7 @@ use tessera_wire::{
     error_body::{InvalidBody, InvalidParameter, ProblemBody},
 };
 
-/// Seconds after which a client may try again.
+/// The number of seconds after which a client may try again.
 const RETRY_AFTER: &str = "5";
 
 #[derive(Debug)]
@@ -29,12 +29,12 @@ impl Problem {
         Self::Plain(status, message.into())
     }
 
-    /// 400: a wrong parameter or body where the API document says 400.
+    /// Creates a 400 for a wrong parameter or body, where the API document says 400.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::plain(StatusCode::BAD_REQUEST, message)
     }
 
-    /// 401, always with the same message.
+    /// Creates a 401, which always has the same message.
     pub fn unauthorized() -> Self {
         Self::plain(StatusCode::UNAUTHORIZED, "Invalid or expired token")
     }
@@ -79,18 +79,18 @@ impl Problem {
         Self::invalid(location, name, "uuid_parsing", expected, Some(raw.to_owned()))
     }
 
-    /// 503: no slot for an expensive request became free in time.
+    /// Creates a 503: no slot for an expensive request became free in time.
     pub fn busy() -> Self {
         let message = "Too many searches are running; try again in a moment";
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
-    /// 503: readiness is false.
+    /// Creates a 503: the service is not ready.
     pub fn not_ready(reason: &'static str) -> Self {
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, reason)
     }
 
-    /// 503: the server is closing.
+    /// Creates a 503: the server is closing.
     pub fn shutting_down() -> Self {
         let message = "The service is shutting down; try again in a moment";
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)

@@ -1,4 +1,4 @@
-//! `POST search-image-similarity`: registers a query image as anchor. Whether the request is allowed is
+//! `POST search-image-similarity`, which registers a query image as an anchor. Whether the request is allowed is
 //! decided before its body is read.
 
 use axum::{
@@ -27,10 +27,11 @@ use tessera_wire::{
 const MAX_IMAGE_BYTES: u64 = 32 << 20;
 const TOO_LARGE: &str = "The query image is larger than 32 MiB";
 const IMAGE_LIMIT: SizeLimit = SizeLimit { bytes: MAX_IMAGE_BYTES, message: TOO_LARGE };
-/// Many times the longest region: it is parsed before the turn of the request.
+/// The limit is many times the longest region. A limit is needed because the region is parsed before the request waits
+/// for a slot.
 const REGION_LIMIT: SizeLimit =
     SizeLimit { bytes: 4 << 10, message: "The bounding_box is larger than 4 KiB" };
-/// The image and the multipart framing around it.
+/// The limit allows the image and the multipart framing around it.
 const BODY_LIMIT: SizeLimit = SizeLimit { bytes: MAX_IMAGE_BYTES + (64 << 10), message: TOO_LARGE };
 
 pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
@@ -75,7 +76,7 @@ pub async fn search_image_similarity(
     Ok(Json(Anchor { media, kind: AnchorKind::Upload }.into()))
 }
 
-/// What a search with the anchor must repeat if it was given here.
+/// The parameters that a search with the anchor must repeat if they were given here.
 type RegisteredParams = (Option<EntityType>, Option<Granularity>);
 
 /// Checks parameters, length and dataset without reading the body.
@@ -93,7 +94,7 @@ async fn check(
     Ok(parsed)
 }
 
-/// Parses the parameters. The API document says 400 for wrong ones here, not 422.
+/// Parses the parameters. Wrong ones are a 400 here and not a 422, because the API document says so.
 fn parse_params(params: &QueryParams, compat: bool) -> Result<RegisteredParams, Problem> {
     let plain = |problem| match problem {
         Problem::Invalid(parameter) => {
@@ -123,7 +124,7 @@ fn parse_region(raw: &str, compat: bool) -> Result<QueryRegion, Problem> {
     })
 }
 
-/// Parses `0,0,2048,1536`.
+/// Parses a region such as `0,0,2048,1536`.
 fn parse_pixel_list(raw: &str) -> Option<QueryRegion> {
     let numbers: Option<Vec<f64>> = raw.split(',').map(|part| part.trim().parse().ok()).collect();
     let sides: [f64; 4] = numbers?.try_into().ok()?;
@@ -132,7 +133,7 @@ fn parse_pixel_list(raw: &str) -> Option<QueryRegion> {
     is_valid.then_some(QueryRegion::Pixels(sides))
 }
 
-/// The image and the region of the form.
+/// Reads the image and the region from the form.
 async fn read_form(request: Request) -> Result<(Vec<u8>, Option<String>), Problem> {
     let mut parts = MultipartForm::open(request, BODY_LIMIT).await?;
     let (file, region) = match read_fields(&mut parts).await {

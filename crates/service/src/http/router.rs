@@ -1,4 +1,5 @@
-//! All routes: the API below `/api/v1`, media and archives by link, and probes. Each file of handlers adds its own routes.
+//! Assembles all routes: the API below `/api/v1`, media and archives behind links, and probes. Each file of handlers
+//! adds its own routes.
 
 use axum::{
     Extension, Router,
@@ -53,7 +54,7 @@ fn authenticated_routes(state: &AppState) -> CheckedRoutes {
     if state.compat { compat::add_routes(routes) } else { routes }
 }
 
-/// Routes without a token: the credentials check the session themselves.
+/// Returns the routes without a token. The credentials check the session themselves.
 fn public_routes(state: &AppState) -> CheckedRoutes {
     let routes = openapi::add_routes(credentials::add_routes(CheckedRoutes::new(state)));
     if state.compat { compat::add_public_routes(routes) } else { routes }
@@ -63,7 +64,7 @@ fn signed_link_routes(state: &AppState) -> CheckedRoutes {
     export::add_link_routes(media::add_routes(CheckedRoutes::new(state)))
 }
 
-/// Routes for any host name and in every phase.
+/// Returns the routes that accept any host name, in every phase.
 fn probe_routes(state: &AppState) -> CheckedRoutes {
     probes::add_routes(CheckedRoutes::new(state))
 }

@@ -1,6 +1,6 @@
-//! Applies sidecars, and the texts in picture files, to the media of a source: captions, labels, tags and
-//! objects. All sidecars are read at each indexing, which covers changed sidecars, new pictures and interrupted runs. Only what
-//! changed is written, and only pictures whose objects changed are opened again.
+//! Applies sidecars, and the texts in picture files, to the media of a source: captions, labels, tags and objects. All
+//! sidecars are read at each indexing, which covers changed sidecars, new pictures and interrupted runs. Only changes
+//! are written, and only pictures whose objects changed are opened again.
 
 use std::path::Path;
 
@@ -22,11 +22,11 @@ use tessera_store::{
     source::SourceFolder,
 };
 
-/// Bounds the memory.
+/// The number of media that are processed at a time, which bounds the memory.
 const MEDIA_AT_A_TIME: usize = 1_000;
 
-/// Updates texts and objects to match the sidecars. Sidecars with errors are listed among the
-/// skipped files; their valid parts count.
+/// Updates texts and objects to match the sidecars. Sidecars with errors are listed among the skipped files, but their
+/// valid parts are used.
 pub fn apply_sidecars(
     context: &TaskContext,
     source: &SourceFolder,
@@ -62,8 +62,8 @@ pub fn apply_sidecars(
     extract_objects(context, folder, &changed_objects(context, pictures, reading)?)
 }
 
-/// Lets searches find changed captions before the indexing task ends, and if it fails. A large dataset is searched by the
-/// database, which finds them anyway, in tables that another generation would not have.
+/// Makes changed captions searchable before the indexing task ends, even if it fails. A large dataset is left as it is,
+/// because the database finds its new captions anyway, and another generation would have no search tables.
 fn search_new_captions(transaction: &Transaction, dataset: DatasetId) -> tessera_store::Result<()> {
     for entity in [EntityType::Images, EntityType::Objects] {
         if search_table::find(transaction, dataset, entity)?.is_some() {
@@ -73,7 +73,8 @@ fn search_new_captions(transaction: &Transaction, dataset: DatasetId) -> tessera
     dataset::begin_generation(transaction, dataset)
 }
 
-/// The caption of a sidecar counts before that of the picture; labels are joined.
+/// Merges the texts of an item. The caption of a sidecar takes precedence over the caption of the picture; labels are
+/// merged.
 fn text_of(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata {
     let description = reading.descriptions.get(&picture.path);
     let mut text = description.map_or_else(TextMetadata::default, |description| TextMetadata {
@@ -93,7 +94,7 @@ fn changed_objects(
 ) -> Result<Vec<ChangedObjects>, TaskError> {
     let mut changed = Vec::new();
     context.store.read(|c| {
-        // Boxes are in images, not in all frames of a video.
+        // Boxes belong to images, not to all frames of a video.
         let images: Vec<_> = pictures.into_iter().filter(|picture| !picture.is_frame).collect();
         for images in images.chunks(MEDIA_AT_A_TIME) {
             let objects = images.iter().map(|image| (image.row, sidecar_objects(reading, image)));
@@ -109,7 +110,7 @@ fn changed_objects(
     Ok(changed)
 }
 
-/// Labels and regions.
+/// Returns labels and regions.
 fn sidecar_objects(reading: &SidecarData, picture: &DescribedMedia) -> Vec<(String, Region)> {
     let description = reading.descriptions.get(&picture.path);
     let boxes = description.map(|description| description.objects.as_slice()).unwrap_or_default();

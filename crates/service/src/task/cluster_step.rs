@@ -1,5 +1,5 @@
-//! Clusters a dataset, or a batch of media, at every granularity. Everything is computed first and
-//! written in the transaction that ends the indexing task.
+//! Clusters a dataset, or a batch of media, at every granularity. Everything is computed first, and then written in the
+//! transaction that ends the indexing task.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -28,7 +28,7 @@ use tessera_store::{
     preview::MAX_PREVIEWS,
 };
 
-/// Share of the progress for images; the rest is for objects.
+/// The share of the progress for images. The rest is for objects.
 const IMAGES_SHARE: f64 = 0.8;
 
 pub struct ClusterUpdate {
@@ -40,7 +40,7 @@ pub struct ClusterUpdate {
 struct EntityClusters {
     entity: EntityType,
     members: ClusteredMedia,
-    /// Finest first.
+    /// The levels, finest first.
     levels: Vec<ClusterLevel>,
     assignments: Vec<ClusterAssignment>,
 }
@@ -67,7 +67,7 @@ impl ClusterUpdate {
         Ok(Self { dataset, scope, by_entity: parts })
     }
 
-    /// The new assignments of one type, ordered by path.
+    /// Returns the new assignments of one entity type, in the order of the paths.
     pub fn assignments(&self, entity: EntityType) -> &[ClusterAssignment] {
         let of_entity = self.by_entity.iter().find(|clusters| clusters.entity == entity);
         of_entity.map(|clusters| &*clusters.assignments).unwrap_or_default()
@@ -88,7 +88,7 @@ impl ClusterUpdate {
 }
 
 impl EntityClusters {
-    /// Returns `None` if the scope has no media of this type.
+    /// Computes the clusters of one entity type. Returns `None` if the scope has no media of this type.
     fn of(
         context: &TaskContext,
         (indexing_task, dataset): (i64, DatasetId),
@@ -117,7 +117,7 @@ impl EntityClusters {
     }
 }
 
-/// The clusters at each level, whose ranks continue from `first`.
+/// Returns the clusters at each level. Their ranks continue from `first`.
 fn levels(
     vectors: &Vectors,
     clustering: &Clustering,
@@ -186,7 +186,7 @@ fn issue_scores(members: &ClusteredMedia, graph: &NeighborGraph) -> Vec<IssueSco
     (0..members.len()).map(scores).collect()
 }
 
-/// The members of each group: largest group first, equal sizes by first member.
+/// Returns the members of each group: the largest group first, and groups of equal size by their first member.
 fn group_rows(labels: &[u32]) -> Vec<Vec<u32>> {
     let mut groups: Vec<Vec<u32>> = Vec::new();
     let mut indexes = HashMap::new();
@@ -201,7 +201,7 @@ fn group_rows(labels: &[u32]) -> Vec<Vec<u32>> {
     groups
 }
 
-/// Why a dataset has no media, with the first skipped file as an example.
+/// Explains why a dataset has no media, with the first skipped file as an example.
 fn no_media_reason(context: &TaskContext, dataset: DatasetId) -> Result<String, TaskError> {
     let skipped = context.store.read(|c| indexed_files::skipped_files(c, dataset))?;
     let opened =

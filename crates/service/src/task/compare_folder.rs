@@ -1,4 +1,4 @@
-//! Compares the folder of a dataset in object storage with what is stored, and lets a changed one be indexed.
+//! Compares the folder of a dataset in object storage with what is stored. If the folder has changed, it is indexed.
 
 use std::{
     collections::VecDeque,
@@ -17,7 +17,7 @@ use tessera_store::{
     lock, source,
 };
 
-/// The datasets whose folders are to be compared.
+/// The datasets whose folders are waiting to be compared.
 #[derive(Debug, Default)]
 pub struct FoldersToCompare(Mutex<VecDeque<DatasetId>>);
 
@@ -29,7 +29,7 @@ impl FoldersToCompare {
     /// Compares the next folder. Returns whether there was one.
     pub fn compare_next(&self, worker: &WorkerContext) -> bool {
         let Some(dataset) = lock(&self.0).pop_front() else { return false };
-        // If the storage or the store fails, the next opening compares it.
+        // If the storage or the store fails, the folder is compared at the next start.
         let _ = compare(worker, dataset);
         true
     }
@@ -62,7 +62,7 @@ fn compare(worker: &WorkerContext, id: DatasetId) -> Result<(), TaskError> {
     Ok(())
 }
 
-/// The files of a source that are known, some at a time, until the process ends.
+/// Returns the known files of a source, reading some at a time, until the process ends.
 fn known_files(
     worker: &WorkerContext,
     source: i64,

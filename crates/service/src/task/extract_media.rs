@@ -1,6 +1,6 @@
-//! Extracts the features of new and modified files. Threads read and compute; the calling thread writes
-//! many rows per transaction, because syncing and locking cost. The channel between them is short,
-//! which bounds the memory.
+//! Extracts the features of new and modified files. Several threads read and compute. The calling thread writes many
+//! rows per transaction, because syncing and locking take time. The channel between them is short, which bounds the
+//! memory.
 
 use std::{
     io::{self, Read as _, Seek as _},
@@ -35,18 +35,18 @@ use tessera_store::{
 
 pub(super) const MAX_FILE_BYTES: u64 = 256 << 20;
 const BATCH_ROWS: usize = 64;
-/// Threads for files of object storage, which mostly wait for it.
+/// The number of threads for files in object storage, which mostly wait for responses.
 const REMOTE_READERS: usize = 8;
-/// Longest time that a finished row waits for its transaction.
+/// The maximum time that a finished row waits for its transaction.
 const BATCH_TIMEOUT: Duration = Duration::from_millis(500);
-/// Progress in percent when all pictures are extracted.
+/// The progress in percent when all pictures are extracted.
 const EXTRACTION_PERCENT: usize = 90;
 
 enum FileOutcome {
     Image(Features, EmbeddedText, ContentDigest),
-    /// The frames of a video or animation, at least one.
+    /// The frames of a video or animation, of which there is at least one.
     Frames(Vec<(VideoFrame, Features)>, ContentDigest),
-    /// With its size.
+    /// The file is unchanged and has this size.
     Unchanged(u64),
     NoMedia(ExtractError),
 }
@@ -56,9 +56,9 @@ struct ContentDigest {
     hash: [u8; 32],
 }
 
-/// Why a file became no media item.
+/// The reason why a file did not become a media item.
 enum ExtractError {
-    /// It is not an image or video; the message says why.
+    /// The file is not an image or video. The message says why.
     Skipped(String),
     /// The source cannot be reached, which says nothing about the file.
     Unavailable(String),
@@ -92,7 +92,7 @@ pub fn extract_media(
             let examine = move || examine_all(context, folder, files, next, &sender);
             match thread::Builder::new().spawn_scoped(scope, examine) {
                 Ok(_) => {}
-                // The others do the work.
+                // The threads that were started do the work.
                 Err(_) if number > 0 => break,
                 Err(cause) => {
                     started = Err(TaskError::io("no thread could be started", &cause));
@@ -129,9 +129,9 @@ fn examine_all<'a>(
     }
 }
 
-/// Why a table is skipped.
+/// The reason for skipping a table.
 const PARQUET: &str = "not a Parquet file with images";
-/// Why an archive in a folder, such as a shard of `WebDataset`, is skipped.
+/// The reason for skipping an archive in a folder, such as a shard of `WebDataset`.
 const ARCHIVE: &str = "an archive; unpack it in the folder, or upload it";
 
 fn examine(
@@ -222,7 +222,7 @@ fn frames_outcome(
     Ok(FileOutcome::Frames(frames, digest))
 }
 
-/// A decoder that panics on one file must not end the indexing of the others.
+/// Extracts features. A decoder that panics on one file must not end the indexing of the other files.
 fn extract_features(bytes: &[u8]) -> Result<Features, String> {
     let extracted = catch_unwind(AssertUnwindSafe(|| index::extract(bytes)))
         .map_err(|_| "the decoder failed on it".to_owned())?;
@@ -234,7 +234,7 @@ fn unreadable(cause: io::Error) -> ExtractError {
     if is_unavailable(&cause) {
         ExtractError::Unavailable(cause.to_string())
     } else {
-        // Our own reasons are safe to show; those of the system can contain paths.
+        // A reason that this program gives is safe to show, but a reason of the system can contain paths.
         let reason = cause.get_ref().map_or_else(|| cause.kind().to_string(), ToString::to_string);
         ExtractError::Skipped(format!("cannot be read ({reason})"))
     }
@@ -266,7 +266,8 @@ fn write_all(
     }
 }
 
-/// The pictures to store of outcomes: all thumbnails, because many are read at a time, then those of frames.
+/// Returns the pictures to store for a batch: first all thumbnails, because many thumbnails are read at a time, and
+/// then the pictures of frames.
 fn pictures<'a>(batch: &'a [(&ScannedFile, FileOutcome)]) -> impl Iterator<Item = &'a [u8]> {
     let images = batch.iter().filter_map(|(_, outcome)| match outcome {
         FileOutcome::Image(features, ..) => Some(&*features.thumbnail),
@@ -283,12 +284,12 @@ fn pictures<'a>(batch: &'a [(&ScannedFile, FileOutcome)]) -> impl Iterator<Item 
     thumbnails.chain(frames().map(|(frame, _)| &*frame.jpeg))
 }
 
-/// Of the indexing task, so far.
+/// Returns the progress of the indexing task so far, in percent.
 fn percent(ExtractionProgress { files, done }: ExtractionProgress) -> u8 {
     u8::try_from(EXTRACTION_PERCENT * done / files.max(1)).unwrap_or(100)
 }
 
-/// Writes outcomes of different files.
+/// Writes outcomes, which must be of different files.
 fn write_batch(
     transaction: &Transaction,
     source: &SourceFolder,
@@ -333,7 +334,7 @@ fn indexed<'a>(found: &'a ScannedFile, digest: &'a ContentDigest) -> IndexedFile
     IndexedFile { path: &found.path, stat, content_hash: &digest.hash }
 }
 
-/// Waits for a full batch, or for what arrives before the timeout. Empty at the end.
+/// Waits for a full batch, or for what arrives before the timeout. Returns an empty batch at the end.
 fn next_batch<T>(outcomes: &Receiver<T>) -> Vec<T> {
     let mut batch: Vec<T> = outcomes.recv().into_iter().collect();
     let deadline = Instant::now() + BATCH_TIMEOUT;

@@ -1,5 +1,5 @@
-//! Extracts files in ranges. The worker of an indexing task makes them, and extracts them beside all workers that
-//! have nothing else to do; it continues when none is left.
+//! Extracts files in ranges. The worker of an indexing task creates the ranges, and extracts them together with all
+//! workers that have nothing else to do. It continues when no range is left.
 
 use std::{thread, time::Duration};
 
@@ -13,14 +13,15 @@ use tessera_store::{
     source::{self, SourceFolder},
 };
 
-/// Ranges that are added in one transaction: bounds the time that others wait in a store in a file.
+/// The number of ranges that are added in one transaction, which bounds the time that other transactions wait in a
+/// database file.
 const ADDED_RANGES: usize = 16;
-/// How often the worker of an indexing task checks whether others have extracted their last ranges. A check reads two
-/// rows.
+/// The interval at which the worker of an indexing task checks whether other workers have extracted their last ranges.
+/// A check reads two rows.
 const CHECK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Extracts `files` into the store, together with all workers. `all` is the number of files in the folder, for the
-/// progress.
+/// Extracts `files` into the store, together with all workers. `all` is the number of files in the folder, from which
+/// the progress is computed.
 pub fn extract_in_ranges(
     context: &TaskContext,
     indexing_task: i64,
@@ -52,7 +53,8 @@ pub fn extract_in_ranges(
     }
 }
 
-/// Extracts the oldest range that no worker extracts, of an indexing task or of any. Returns whether there was one.
+/// Extracts the oldest range that no worker is extracting, of one indexing task or of any. Returns whether there was
+/// one.
 pub fn run_next_range(worker: &WorkerContext, indexing_task: Option<i64>) -> bool {
     worker.run_next(
         |tx| {
@@ -64,7 +66,7 @@ pub fn run_next_range(worker: &WorkerContext, indexing_task: Option<i64>) -> boo
     )
 }
 
-/// Fails only if the store cannot even record the failure.
+/// Extracts a range. Fails only if the store cannot even record the failure.
 fn run_range(context: &TaskContext, range: &ExtractionRange) -> Result<(), StoreError> {
     match context.run(|| extract_range(context, range)) {
         Ok(()) => context.write_end(|tx| extraction::end_range(tx, range)),

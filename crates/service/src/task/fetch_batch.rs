@@ -1,5 +1,5 @@
-//! Brings the files of a batch into its folder; what is in object storage stays there. Can be repeated
-//! after an interruption.
+//! Brings the files of a batch into its folder. Files in object storage stay there. After an interruption, this step
+//! can be repeated.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use tessera_store::{indexing_task::BatchOrigin, source::SourceFolder};
 
 pub type MissingFiles = Vec<(PathBuf, String)>;
 
-/// Brings the files into the folder unless they are there. Returns those that are missing.
+/// Brings the files into the folder, unless they are already there. Returns the files that are missing.
 pub fn fetch_batch(
     context: &TaskContext,
     source: &SourceFolder,
@@ -23,7 +23,7 @@ pub fn fetch_batch(
     }
 }
 
-/// Unpacks the archive of an upload if that was not done before the database was lost or the addition failed.
+/// Unpacks the archive of an upload, if this was not done before the database was lost or the addition failed.
 pub fn finish_unpacking(
     context: &TaskContext,
     source: &SourceFolder,
@@ -36,7 +36,7 @@ pub fn finish_unpacking(
     }
 }
 
-/// Unpacks the archive of a batch and removes it.
+/// Unpacks the archive of a batch, and removes the archive.
 fn unpack_batch(
     context: &TaskContext,
     source: &SourceFolder,
@@ -47,7 +47,7 @@ fn unpack_batch(
     let kind = ArchiveKind::from_name(&whole.to_string_lossy()).ok_or_else(unknown)?;
     let limits = UnpackLimits { disk: context.settings.disk.clone(), ..UnpackLimits::default() };
     let uploads = &context.originals.uploads;
-    // A worker that was taken over may still write its own folder.
+    // The folder has a name of its own, because a worker that lost the task may still be writing its folder.
     let own = source.folder.with_extension(context.fence().to_string());
     let unpacked = uploads.unpack(&source.folder, &own, kind, limits, context.stop_flag());
     let unpacked = unpacked.map_err(|unfinished| match unfinished {
@@ -55,7 +55,7 @@ fn unpack_batch(
         UnpackError::Io(cause) => TaskError::io("the archive could not be unpacked", &cause),
     })?;
     let Some(unpacked) = unpacked else { return Ok(MissingFiles::new()) };
-    // No other worker can take the task meanwhile.
+    // Inside this transaction, no other worker can take the task.
     context
         .write(|_| Ok(uploads.publish(&source.folder, &own)))?
         .map_err(|cause| TaskError::io("the archive could not be unpacked", &cause))?;

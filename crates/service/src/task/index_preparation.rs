@@ -1,5 +1,5 @@
-//! Writes the index files of datasets whose clusters changed, in this process or another one, so that the first
-//! search need not.
+//! Writes the index files of datasets whose clusters changed, so that the first search does not need to. This process
+//! or another one may have changed the clusters.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,7 +13,7 @@ use tessera_store::{
 
 pub struct IndexPreparation {
     indexes: Arc<IndexCache>,
-    /// The last generation of each index. What had no space is not tried again.
+    /// The latest generation of each index that was handled. An index that had no space is not tried again.
     prepared: HashMap<(DatasetId, EntityType), i64>,
 }
 
@@ -22,9 +22,9 @@ impl IndexPreparation {
         Self { indexes: indexes.clone(), prepared: HashMap::new() }
     }
 
-    /// Writes what is missing for datasets that no indexing task changes.
+    /// Writes the missing files of datasets that no indexing task is changing.
     pub fn run(&mut self, worker: &WorkerContext) {
-        // A store that cannot be read now is read after the next call.
+        // If the store cannot be read now, it is read at the next call.
         let datasets = worker.store.read(dataset::all).unwrap_or_default();
         for dataset in &datasets {
             if matches!(dataset.status, Status::Ready | Status::PartialIndex) {
@@ -46,7 +46,7 @@ impl IndexPreparation {
         let is_stopped = || worker.is_stopped();
         let prepared = worker.store.read(|c| search_table::find(c, dataset.id, entity));
         let prepared = prepared.and_then(|table| match table {
-            // The database searches it.
+            // The database searches this dataset, so it needs no index files.
             Some(_) => Ok(()),
             None => self.indexes.prepare(&worker.store, dataset, entity, &is_stopped),
         });

@@ -1,4 +1,4 @@
-//! Indexes a folder: scans it, extracts new files, removes missing ones, applies sidecars.
+//! Indexes a folder: scans it, extracts new files, removes missing ones, and applies sidecars.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +16,7 @@ use tessera_store::{
     source::{self as sources, SourceFolder},
 };
 
-/// Updates the store to match a folder. Files in `missing` are listed among the skipped ones.
+/// Updates the store to match a folder. The files in `missing` are listed among the skipped files.
 pub fn index_source(
     context: &TaskContext,
     indexing_task: i64,
@@ -38,7 +38,7 @@ pub fn index_source(
     context.write(|tx| {
         indexed_files::clear_skipped_unopened(tx, source.row)?;
         let skipped = scan.skipped.iter().map(|(path, reason)| (path, &**reason));
-        // The last reason counts.
+        // If a file has several reasons, the last one counts.
         let skipped: BTreeMap<_, _> =
             skipped.chain(missing.iter().map(|(path, reason)| (path, &**reason))).collect();
         let skipped =

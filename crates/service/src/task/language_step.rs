@@ -1,5 +1,5 @@
-//! Detects the language of the captions of a dataset when all of it is indexed: their full-text indexes contain the stems
-//! of this language.
+//! Detects the language of the captions of a dataset whenever all of it is indexed. The full-text indexes contain the
+//! stems of this language.
 
 use super::{TaskContext, member_features::Scope};
 use crate::task_error::TaskError;
@@ -11,12 +11,12 @@ use tessera_store::{Transaction, caption_language, full_text};
 pub struct LanguageUpdate {
     dataset: DatasetId,
     indexed: Language,
-    /// The same, unless it changes.
+    /// The language of the captions, which may have stayed the same.
     pub language: Language,
 }
 
 impl LanguageUpdate {
-    /// A batch is indexed in the language of the dataset.
+    /// Determines the language. A batch is indexed in the language of the dataset.
     pub fn compute(
         context: &TaskContext,
         dataset: DatasetId,

@@ -1,6 +1,6 @@
 //! Background work: indexing tasks (creation, addition, reindex) and exports.
 //!
-//! The state of every task is in the store. A task that is stopped or killed stays there unfinished until a
+//! The state of every task is in the store. A task that is stopped or killed stays unfinished in the store until a
 //! worker takes it again.
 
 mod apply_sidecars;
@@ -38,10 +38,10 @@ mod wake_signal;
 use context::{TaskContext, WorkerContext};
 pub use runner::TaskRunner;
 
-/// Version of the stored features and words. Increase it when `index::extract` or `text::words` computes them
-/// differently, so that existing datasets are indexed again.
+/// The version of the stored features and words. Increase it if `index::extract` or `text::words` change their results,
+/// so that existing datasets are indexed again.
 pub const EXTRACTOR_VERSION: u32 = 8;
 
-/// In place of the version until everything has been extracted again, so that an interruption
-/// neither ends it nor starts it over.
+/// The version that is stored until everything has been extracted again, so that an interruption neither ends the
+/// extraction nor restarts it.
 const INCOMPLETE: u32 = 1 << 16 | EXTRACTOR_VERSION;

@@ -1,5 +1,5 @@
-//! Runs an indexing task. Its results are written in the transaction that ends it, so an interruption
-//! leaves either the old state of the dataset or the new one.
+//! Runs an indexing task. Its results are written in the transaction that ends it, so that an interruption leaves
+//! either the old or the new state of the dataset.
 
 use super::{
     EXTRACTOR_VERSION, INCOMPLETE, TaskContext, WorkerContext,
@@ -26,7 +26,7 @@ const EXTRACTION_SHARE: f64 = 0.9;
 /// The share of the remaining progress for the user's own model. The rest is for clustering.
 const ENCODING_SHARE: f64 = 0.2;
 
-/// Runs the oldest indexing task that no worker runs. Returns whether there was one.
+/// Runs the oldest indexing task that no worker is running. Returns whether there was one.
 pub fn run_next_indexing(worker: &WorkerContext) -> bool {
     worker.run_next(
         |tx| {
@@ -38,7 +38,7 @@ pub fn run_next_indexing(worker: &WorkerContext) -> bool {
     )
 }
 
-/// Fails only if the store cannot even record the failure.
+/// Runs an indexing task. Fails only if the store cannot even record the failure.
 fn run_indexing(context: &TaskContext, running: &IndexingTask) -> Result<(), StoreError> {
     let failure = match running.kind {
         IndexingTaskKind::Creation => None,
@@ -84,7 +84,7 @@ fn write_result(
         }
         indexing_task::finish(tx, running)
     })?;
-    // What cannot be removed now is removed by the next indexing task.
+    // Whatever cannot be removed now is removed by the next indexing task.
     let _ = drop_former_tables(context, running.dataset);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The threads that run tasks: they take indexing tasks and exports from the store, also those that other
+//! The threads that run tasks. The threads take indexing tasks and exports from the store, including tasks that other
 //! processes accepted.
 
 use std::{
@@ -26,22 +26,22 @@ use tessera_model::DatasetId;
 use tessera_retrieval::IndexCache;
 use tessera_store::{Store, StoreError};
 
-/// How often ended exports are checked within the time that they are kept.
+/// The number of checks for expired exports within the time for which exports are kept.
 const EXPIRY_CHECKS: u32 = 24;
 
-/// The background work of a deployment. Dropping it stops the work at the next file, and lets other workers
-/// take it.
+/// The background work of a deployment. Dropping it stops the work at the next file, and allows other workers to
+/// continue it.
 pub struct TaskRunner {
     worker: WorkerContext,
     signal: Arc<WakeSignal>,
     folders: Arc<FoldersToCompare>,
     threads: Vec<JoinHandle<()>>,
-    /// Closing it ends the thread that extends leases.
+    /// The sender whose closing ends the thread that extends leases.
     keeper: Option<mpsc::Sender<()>>,
 }
 
 impl TaskRunner {
-    /// Starts the threads, which begin with the unfinished tasks of the store.
+    /// Starts the threads, which begin with the unfinished tasks in the store.
     pub fn start(
         store: &Arc<Store>,
         settings: &Arc<DeploymentSettings>,
@@ -56,7 +56,7 @@ impl TaskRunner {
             holder: Uuid::new_v4(),
         };
         let jobs = settings.jobs;
-        // The first compares folders, the last of those for tasks runs exports.
+        // The first thread compares folders, and the last thread for tasks runs exports.
         let task_threads = if jobs == 0 { 1 } else { jobs + 2 };
         let threads = task_threads + usize::from(settings.prepare_indexes);
         let signal = Arc::new(WakeSignal::new(threads));
@@ -88,18 +88,18 @@ impl TaskRunner {
         let similarity = Arc::<SimilarityRangeWorker>::default();
         for number in 1..=jobs {
             let (signal, similarity) = (self.signal.clone(), similarity.clone());
-            // A waiting indexing task comes first, so that a small one need not wait for a large one.
+            // A waiting indexing task comes before ranges, so that a small task does not wait for a large one.
             self.start_thread("indexing", number, move |worker| {
                 let has_run = run_next_indexing(worker);
                 if has_run {
-                    // Its index can be prepared.
+                    // The index of the dataset can be prepared now.
                     signal.wake();
                 }
                 has_run || run_next_range(worker, None) || similarity.run_next(worker)
             });
         }
         self.start_thread("export", jobs + 1, move |worker| {
-            // If the store cannot be written, the next check deletes them.
+            // If the store cannot be written, the next check deletes the exports.
             expired.extend(delete_expired_exports(worker).unwrap_or_default());
             delete_archives(worker, &mut expired);
             sweep.run_when_due(worker);
@@ -108,7 +108,7 @@ impl TaskRunner {
         Ok(())
     }
 
-    /// Starts a thread that runs tasks until `run_next` finds none, whenever there may be some.
+    /// Starts a thread. Whenever there may be tasks, it runs them until `run_next` finds none.
     fn start_thread(
         &mut self,
         name: &str,
@@ -128,7 +128,7 @@ impl TaskRunner {
         };
         match thread::Builder::new().name(name.to_owned()).spawn(body) {
             Ok(thread) => self.threads.push(thread),
-            // The tasks stay in the store.
+            // An error is ignored, because the tasks stay in the store.
             Err(_) => self.signal.ignore(number),
         }
     }
@@ -138,7 +138,7 @@ impl TaskRunner {
         self.start_thread("comparison", 0, move |worker| {
             let was_one = folders.compare_next(worker);
             if was_one {
-                // There may be an indexing task.
+                // The comparison may have started an indexing task.
                 signal.wake();
             }
             was_one
@@ -149,7 +149,7 @@ impl TaskRunner {
         let (sender, ended) = mpsc::channel();
         let (worker, signal) = (self.worker.clone(), self.signal.clone());
         let body = move || keep_leases(&worker, &signal, &ended);
-        // Without it, other workers take the tasks of this one when their leases end.
+        // If the thread cannot be started, other workers take the tasks of this one when their leases expire.
         self.threads.extend(thread::Builder::new().name("leases".to_owned()).spawn(body));
         self.keeper = Some(sender);
     }
@@ -160,7 +160,7 @@ impl TaskRunner {
         self.wake();
     }
 
-    /// Lets the threads look for tasks.
+    /// Makes the threads look for tasks.
     pub fn wake(&self) {
         self.signal.wake();
     }

@@ -1,5 +1,5 @@
-//! Writes the search tables of a large dataset before the indexing task ends, so that its last transaction only makes
-//! them visible: building the index of vectors takes longer than other writers could wait.
+//! Writes the search tables of a large dataset before the indexing task ends, so that the last transaction of the task
+//! only makes them visible. Building the index of vectors takes longer than other writers could wait.
 
 use half::f16;
 
@@ -24,7 +24,7 @@ use tessera_store::{
 pub struct SearchTableUpdate(Vec<WrittenMembers>);
 
 impl SearchTableUpdate {
-    /// Writes nothing for a dataset that is searched by index files.
+    /// Writes the tables. Nothing is written for a dataset that is searched with index files.
     pub fn prepare(
         context: &TaskContext,
         dataset: DatasetId,
@@ -36,7 +36,7 @@ impl SearchTableUpdate {
         if !context.store.is_on_server() {
             return Ok(Self(written));
         }
-        // The lease shows that no other worker writes them.
+        // The lease ensures that no other worker is writing the tables.
         let unused = context.write(|tx| search_table::unused(tx, dataset))?;
         drop_tables(context, &unused)?;
         let record =
@@ -68,7 +68,7 @@ impl SearchTableUpdate {
         Ok(Self(written))
     }
 
-    /// Lets searches of the generation that the transaction has begun use the tables.
+    /// Makes the tables visible to searches of the generation that the transaction has begun.
     pub fn publish(&self, transaction: &Transaction) -> tessera_store::Result<()> {
         self.0.iter().try_for_each(|written| search_table::publish(transaction, written))
     }
@@ -88,7 +88,7 @@ fn drop_tables(context: &TaskContext, numbers: &[i64]) -> Result<(), StoreError>
     numbers.iter().try_for_each(drop)
 }
 
-/// The members of one type as they are when the indexing task ends.
+/// The members of one entity type, as they will be when the indexing task ends.
 #[derive(Clone, Copy)]
 struct MemberRows<'a> {
     context: &'a TaskContext,
@@ -118,7 +118,7 @@ impl MemberRows<'_> {
         })
     }
 
-    /// Of one source, or of all.
+    /// Writes the members of one source, or of all sources.
     fn write(
         self,
         transaction: &Transaction,

@@ -1,4 +1,4 @@
-//! Computes ranges of an indexing task beside all workers that have nothing else to do.
+//! Computes the ranges of an indexing task, together with all workers that have nothing else to do.
 
 use std::{cell::Cell, collections::BTreeSet, fs::File, thread, time::Duration};
 
@@ -13,23 +13,25 @@ use tessera_store::{
     similarity_range::{self, MembersOfRun, RangeState},
 };
 
-/// How often the worker of an indexing task checks whether others have computed their last ranges.
+/// The interval at which the worker of an indexing task checks whether other workers have computed their last ranges.
 const CHECK_PAUSE: Duration = Duration::from_millis(100);
 
-/// The ranges of the members of one type. What this worker computes stays in its memory; what others compute is stored
-/// until it is read.
+/// The ranges of the members of one entity type. What this worker computes stays in its memory. What other workers
+/// compute is stored until it is read.
 pub struct SharedRanges<'a> {
     context: &'a TaskContext,
     members: MembersOfRun,
-    /// Whether other workers took, or could not compute, ranges of the last step: inputs are stored for them only.
+    /// Whether other workers took ranges of the last step, or could not compute them. Inputs are stored only for other
+    /// workers.
     are_shared: Cell<bool>,
-    /// The lock of the index folder: one of the processes that share it takes part in a computation, because each uses
-    /// all cores of the machine and has all that is computed with in memory.
+    /// The lock of the index folder. Only one of the processes that share the folder takes part in a computation,
+    /// because each one would use all cores of the machine, and keep everything in memory that is needed for the
+    /// computation.
     _lock: Option<File>,
 }
 
 impl<'a> SharedRanges<'a> {
-    /// Removes what a former worker of the indexing task has left.
+    /// Begins. Removes what a previous worker of the indexing task has left.
     pub fn begin(context: &'a TaskContext, members: MembersOfRun) -> Result<Self, TaskError> {
         let store = &context.store;
         let lock = store.is_on_server().then(|| store.computation_lock_file());
@@ -43,7 +45,8 @@ impl<'a> SharedRanges<'a> {
         Ok(self.context.write(|tx| similarity_range::remove_all(tx, self.members.indexing_task))?)
     }
 
-    /// The ranges of the step, of which `missing` have no result yet. Notes whether other workers take part.
+    /// Returns the ranges of the step, of which those in `missing` have no result yet. Notes whether other workers take
+    /// part.
     fn states(&self, missing: usize) -> Result<Vec<RangeState>, TaskError> {
         let indexing_task = self.members.indexing_task;
         let states = self.context.store.read(|c| similarity_range::states(c, indexing_task))?;
@@ -54,7 +57,7 @@ impl<'a> SharedRanges<'a> {
         Ok(states)
     }
 
-    /// The result of a range that another worker has computed. `None` if it is incomplete.
+    /// Reads the result of a range that another worker computed. Returns `None` if the result is incomplete.
     fn read_result<R: RangeResult>(&self, range: &RangeState) -> Result<Option<R>, TaskError> {
         let read =
             |c: &Connection| read_parts(|each| similarity_range::for_each_part(c, range.row, each));
@@ -62,7 +65,7 @@ impl<'a> SharedRanges<'a> {
     }
 }
 
-/// Joins parts. `None` if they are of something else.
+/// Joins parts. Returns `None` if they are parts of something else.
 pub(super) fn read_parts<R: RangeResult>(
     for_each: impl FnOnce(&mut dyn FnMut(&[u8])) -> tessera_store::Result<()>,
 ) -> tessera_store::Result<Option<R>> {
@@ -81,7 +84,8 @@ impl RangeExecutor<TaskError> for SharedRanges<'_> {
         let (context, indexing_task) = (self.context, self.members.indexing_task);
         match input {
             StepInput::Graph { round, graph } => {
-                // Links that are new are those that the former graph has not.
+                // The graph of two rounds earlier is replaced. The previous graph is kept, because new links are those
+                // that it does not have.
                 let former = round.checked_sub(2).map(graph_name);
                 let names = (&*graph_name(round), former.as_deref());
                 context.write(|tx| {
@@ -138,7 +142,8 @@ impl RangeExecutor<TaskError> for SharedRanges<'_> {
     }
 }
 
-/// A range that has lost its row, for example by a crash of the server, is computed here, too.
+/// Returns the first missing range that no worker is computing. A range that has lost its row, for example by a crash
+/// of the server, is computed here as well.
 fn first_unleased(missing: &BTreeSet<usize>, states: &[RangeState]) -> Option<usize> {
     let is_leased = |number| states.iter().any(|state| state.number == number && state.is_leased);
     missing.iter().copied().find(|number| !is_leased(*number))

@@ -1,4 +1,4 @@
-//! The neighbor graph and the near-duplicates of the members of a scope: of many, together with other workers.
+//! Computes the neighbor graph and near-duplicates of a scope's members. Large scopes are shared among workers.
 
 use super::{
     progress::ProgressRange, shared_ranges::SharedRanges, stored_keypoints::StoredKeypoints,
@@ -12,12 +12,12 @@ use tessera_store::similarity_range::MembersOfRun;
 
 pub(super) const GRAPH_NEIGHBORS: usize = 24;
 
-/// Share of the progress for the neighbor graph; the rest is for near-duplicates.
+/// The share of the progress for the neighbor graph. The rest is for near-duplicates.
 const GRAPH_SHARE: f64 = 0.6;
 
 type SimilarMembers = (NeighborGraph, Vec<DuplicatePair>);
 
-/// Computes both. The result does not depend on how many workers compute it.
+/// Computes the graph and the near-duplicates. The result does not depend on the number of workers.
 pub fn similar_members(
     indexing_task: i64,
     vectors: &Vectors,

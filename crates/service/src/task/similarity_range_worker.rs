@@ -1,4 +1,4 @@
-//! Computes ranges of indexing tasks of other workers.
+//! Computes ranges of indexing tasks that other workers run.
 
 use std::{
     cell::RefCell,
@@ -25,8 +25,8 @@ use tessera_store::{
     similarity_range::{self, MembersOfRun, SimilarityRange},
 };
 
-/// Keeps the members of an indexing task while it may have ranges. One thread of a process, and one process of a machine,
-/// computes ranges at a time, because each range uses all cores, and the members take much memory.
+/// Keeps the members of an indexing task while it may have ranges. Only one thread of a process and one process of a
+/// machine compute ranges at a time, because each range uses all cores and the members take much memory.
 #[derive(Default)]
 pub struct SimilarityRangeWorker(Mutex<CurrentMembers>);
 
@@ -36,7 +36,7 @@ struct CurrentMembers {
     lock: Option<File>,
 }
 
-/// The members of one type of an indexing task of another worker.
+/// The members of one entity type, in an indexing task of another worker.
 struct Members {
     run: MembersOfRun,
     dataset: DatasetId,
@@ -51,7 +51,7 @@ enum ComputedRange {
 }
 
 impl SimilarityRangeWorker {
-    /// Computes the oldest range that no worker computes. Returns whether there was one.
+    /// Computes the oldest range that no worker is computing. Returns whether there was one.
     pub fn run_next(&self, worker: &WorkerContext) -> bool {
         if !worker.store.is_on_server() {
             return false;
@@ -83,14 +83,14 @@ impl SimilarityRangeWorker {
     }
 }
 
-/// Whether the indexing task of the members may have another step soon.
+/// Whether the indexing task of the members may soon have another step.
 fn has_next_step(worker: &WorkerContext, members: Option<&Members>) -> bool {
     let Some(Members { run, .. }) = members else { return false };
     // If the store cannot be read, nothing can be computed either.
     worker.store.read(|c| similarity_range::is_open(c, *run)).unwrap_or(false)
 }
 
-/// Fails only if the store cannot even record the failure.
+/// Computes a range. Fails only if the store cannot even record the failure.
 fn run_range(
     context: &TaskContext,
     range: &SimilarityRange,
@@ -107,14 +107,14 @@ fn run_range(
             }
         }),
         Err(TaskError::Stopped) => context.release(),
-        // The worker of the indexing task computes it, or fails with a reason.
+        // The worker of the indexing task computes the range, or fails with a reason.
         Ok(None) | Err(TaskError::Failed(_)) => {
             context.write_end(|tx| similarity_range::remove(tx, range.row))
         }
     }
 }
 
-/// `None` if something that it needs is not stored.
+/// Computes a range. Returns `None` if something that it needs is not stored.
 fn compute(
     context: &TaskContext,
     range: &SimilarityRange,
@@ -122,7 +122,7 @@ fn compute(
 ) -> Result<Option<ComputedRange>, TaskError> {
     let Some(step) = RangeStep::parse(&range.step) else { return Ok(None) };
     if members.as_ref().is_none_or(|known| known.run != range.members) {
-        // Before others are read.
+        // The old members are dropped before new ones are read, to save memory.
         *members = None;
         *members = Members::read(context, range.members)?;
     }
@@ -136,7 +136,7 @@ fn compute(
 }
 
 impl Members {
-    /// `None` if the indexing task has ended.
+    /// Reads the members. Returns `None` if the indexing task has ended.
     fn read(context: &TaskContext, run: MembersOfRun) -> Result<Option<Self>, TaskError> {
         let MembersOfRun { indexing_task, entity, source, .. } = run;
         let dataset = context.store.read(|c| indexing_task::dataset_of(c, indexing_task))?;
@@ -148,7 +148,7 @@ impl Members {
         Ok(Some(Self { run, dataset, features, steps }))
     }
 
-    /// Reads the graphs that a step needs, unless they are known. `false` if one is missing.
+    /// Reads the graphs that a step needs, unless they are known. Returns `false` if one is missing.
     fn read_graphs(&mut self, context: &TaskContext, step: RangeStep) -> Result<bool, TaskError> {
         let (first, last) = match step {
             RangeStep::Trees => return Ok(true),

@@ -86,8 +86,8 @@ impl AcceptedUploads {
         Ok(locations)
     }
 
-    /// Unpacks an archive: on this machine into the folder `unpacked`, which [`Self::publish`] makes its location.
-    /// `None` if that was done before.
+    /// Unpacks an archive. On this machine, it is unpacked into the folder `unpacked`, which [`Self::publish`] turns
+    /// into its location. Returns `None` if the archive was unpacked before.
     pub(crate) fn unpack(
         &self,
         location: &Path,
@@ -101,7 +101,7 @@ impl AcceptedUploads {
         }
         let archive = location.with_file_name(ARCHIVE_FILE_NAME);
         if !archive.exists() && location.exists() {
-            // The process was killed after unpacking, before the end of the indexing task.
+            // The process was killed after unpacking, but before the end of the indexing task.
             return Ok(None);
         }
         let report = unpack(&archive, kind, unpacked, limits, stop)?;
@@ -109,8 +109,8 @@ impl AcceptedUploads {
         Ok(Some(report))
     }
 
-    /// Makes the folder `unpacked` the location of what was unpacked. Removes the archive, and what former workers
-    /// unpacked. In the bucket, both have happened already.
+    /// Turns the folder `unpacked` into the location of the files. Removes the archive, and what previous workers
+    /// unpacked. In the bucket, both have already happened.
     pub(crate) fn publish(&self, location: &Path, unpacked: &Path) -> io::Result<()> {
         if self.bucket_of(location).is_some() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Uploads in a bucket: `uploads/ID/` with the files, and `uploads/ID.json`, which accepts them.
+//! Uploads in a bucket: `uploads/ID/` contains the files, and `uploads/ID.json` is the record that accepts them.
 
 use std::{
     collections::HashSet,
@@ -28,7 +28,7 @@ use tessera_model::DatasetId;
 use tessera_store::upload::UploadRecord;
 
 const FOLDER: &str = "uploads";
-/// Each has a part of a file in memory.
+/// The number of concurrent uploads. Each has a part of a file in memory.
 const CONCURRENT_UPLOADS: usize = 4;
 
 #[derive(Debug)]
@@ -76,17 +76,17 @@ impl BucketUploads {
         Ok(location)
     }
 
-    /// Notes that a dataset has the upload.
+    /// Records that a dataset has the upload.
     pub(super) fn settle(&self, staging: &Path) {
         let (folder, id) = (self.folder.clone(), name_of(staging));
-        // If it cannot be noted now, a start after a day notes it.
+        // If this cannot be recorded now, a start after a day records it.
         let _ = self.run(async move { folder.end_upload(&id).await });
     }
 
-    /// Removes the record, with which it would be added if the database were lost, and the files.
+    /// Removes the files, and the record, because the record would add the upload if the database were lost.
     pub(super) fn withdraw(&self, staging: &Path) {
         let (folder, id) = (self.folder.clone(), name_of(staging));
-        // The client gets the error that is the reason for this.
+        // An error is ignored, because the client already gets the error that caused the withdrawal.
         let _ = self.run(async move {
             folder.delete(&record_name(&id)).await?;
             folder.delete_below(&format!("{FOLDER}/{id}")).await?;
@@ -109,8 +109,8 @@ impl BucketUploads {
         Ok(serde_json::from_slice(&json)?)
     }
 
-    /// Where the uploads of a dataset are that are not among the known ones, oldest first. Those that were not
-    /// settled are skipped: another process may be about to add them.
+    /// Returns the locations of those uploads of a dataset that are not `known`, the oldest first. Uploads that were
+    /// not settled are skipped, because another process may be about to add them.
     pub(super) fn unknown_locations(
         &self,
         dataset: DatasetId,
@@ -150,13 +150,13 @@ impl BucketUploads {
         };
         let is_there = || self.contains_object(name.clone());
         if !is_there().map_err(UnpackError::Io)? {
-            // The process was killed after unpacking, before the end of the indexing task.
+            // The process was killed after unpacking, but before the end of the indexing task.
             return Ok(None);
         }
         let prefix = format!("{FOLDER}/{id}/{}", name_of(location));
         let mut target = BucketUnpackTarget::new(&self.storage, &self.folder, prefix, scratch);
         let report = match unpack_into(&open, kind, &mut target, limits, stop) {
-            // A worker that this one has taken over from went on, and has written the same objects.
+            // The previous worker of this task continued, and has already written the same objects.
             Err(UnpackError::Io(_)) if is_there().is_ok_and(|is_there| !is_there) => {
                 return Ok(None);
             }
@@ -167,7 +167,7 @@ impl BucketUploads {
         Ok(Some(report))
     }
 
-    /// The identifier of the upload at a location, if it is in the bucket.
+    /// Returns the identifier of the upload at a location, if the location is in the bucket.
     fn id_at(&self, location: &Path) -> Option<String> {
         let below = location.strip_prefix(&self.base).ok()?;
         Some(below.iter().next()?.to_string_lossy().into_owned())

@@ -1,4 +1,4 @@
-//! Uploads that were accepted: in the index folder, or in the bucket of the deployment.
+//! Keeps the uploads that were accepted, in the index folder or in the bucket of the deployment.
 
 mod accepted_uploads;
 mod bucket_unpack_target;

@@ -1,5 +1,5 @@
-//! Adding media and reindexing. The transaction that starts an indexing task also checks that it is
-//! allowed, so exactly one of many concurrent requests succeeds.
+//! Adds media and reindexes. The transaction that starts an indexing task also checks that it is allowed, so that
+//! exactly one of many concurrent requests succeeds.
 
 use std::path::{Path, PathBuf};
 
@@ -31,14 +31,14 @@ pub(crate) struct AddMediaRequest {
 pub(crate) enum AddMediaSource {
     Files(TempDir),
     Archive(TempDir, ArchiveKind),
-    /// A folder or manifest in object storage, as given by the client; not empty.
+    /// A folder or manifest in object storage, as given by the client. The text is not empty.
     Storage(String),
 }
 
 enum BatchFolder {
     None,
     Uploaded(PathBuf, BatchOrigin),
-    /// The folder may be inside another folder of the dataset.
+    /// The folder is used where it is. It may be inside another folder of the dataset.
     InPlace(PathBuf, BatchOrigin),
 }
 
@@ -63,7 +63,7 @@ impl Deployment {
         check_status(&record, Operation::AddMedia, running.as_ref())
     }
 
-    /// Checks that object storage lists something where a request points to it.
+    /// Checks that object storage lists something at the address in a request.
     pub(crate) async fn check_source(&self, request: &AddMediaRequest) -> Result<(), ServiceError> {
         self.inject(InjectedFailure::Upload, "The upload to storage failed")?;
         if let AddMediaSource::Storage(uri) = &request.source {
@@ -120,7 +120,7 @@ impl Deployment {
         self.start_operation(id, IndexingTaskKind::Addition, auto_reindex, batch)
     }
 
-    /// The canonical path of a folder, if this deployment may read it.
+    /// Returns the canonical path of a folder, if this deployment may read the folder.
     fn readable_folder(&self, folder: &Path) -> Result<PathBuf, ServiceError> {
         let message = "The path is not a folder at or below one this deployment may read";
         let forbidden = || ServiceError::Forbidden(message.to_owned());
@@ -174,8 +174,8 @@ impl Deployment {
     }
 }
 
-/// The address of a folder without a slash at its end, which only folders that are named like manifests
-/// need.
+/// Returns the address of a folder without a slash at its end. Only folders that are named like manifests need the
+/// slash.
 fn location_of(uri: &str) -> &str {
     let trimmed = uri.trim_end_matches('/');
     if is_manifest(trimmed) { uri } else { trimmed }

@@ -1,5 +1,5 @@
-//! Datasets: whether one exists and allows an operation, and what it contains. The deployment itself is checked here, too:
-//! whether it can do its work, and how much of it is unfinished.
+//! Datasets: whether a dataset exists and allows an operation, and what it contains. The deployment itself is checked
+//! here as well: whether it can do its work, and how much of its work is unfinished.
 
 use super::ServiceError;
 use crate::{Deployment, InjectedFailure};
@@ -15,7 +15,7 @@ use tessera_store::{
     workload::{self, UnfinishedTasks},
 };
 
-/// What a dataset can be searched by.
+/// The ways in which a dataset can be searched.
 pub(crate) struct Enrichments {
     pub record: DatasetRecord,
     pub coverage: TextCoverage,
@@ -115,7 +115,7 @@ pub(super) fn check_status(
 }
 
 impl Deployment {
-    /// Fails if the store cannot be read or, where media may be added, not be written.
+    /// Fails if the store cannot be read, or if media may be added but the store cannot be written.
     pub(crate) fn check_store(&self) -> Result<(), ServiceError> {
         self.unfinished_tasks()?;
         if self.settings.add_media && self.settings.write_access {
@@ -136,7 +136,7 @@ impl Deployment {
         Ok(self.store.read(lease::counts)?)
     }
 
-    /// What uploads and exports may still write, in bytes.
+    /// Returns the number of bytes that uploads and exports may still write.
     pub(crate) fn available_disk_space(&self) -> Result<u64, ServiceError> {
         let available = self.settings.disk.available(&self.store.exports_dir());
         available.map_err(ServiceError::export_file)

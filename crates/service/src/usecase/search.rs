@@ -1,5 +1,5 @@
-//! Browsing and searching the clusters of a dataset, and the members of a cluster. The parameters of a search constrain nothing
-//! where they were not given: the value is taken from the registration of the anchor, or is the default.
+//! Browses and searches the clusters of a dataset, and the members of a cluster. A parameter of a search that is not
+//! given constrains nothing. Its value comes from the registration of the anchor, or is the default.
 
 use super::ServiceError;
 use crate::Deployment;
@@ -21,7 +21,7 @@ pub(crate) struct SearchParams {
     pub granularity: Option<Granularity>,
     pub anchor: Option<RequestedAnchor>,
     pub caption: Option<String>,
-    /// Only scores below it.
+    /// The bound below which scores must be.
     pub max_score: Option<Fraction>,
     pub filters: Vec<Filter>,
 }
@@ -29,12 +29,13 @@ pub(crate) struct SearchParams {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestedAnchor {
     pub media: MediaId,
-    /// `None`: a registered query image if there is one with this identifier, or else a media item.
+    /// The kind of the anchor. `None` means a registered query image if there is one with this identifier, and
+    /// otherwise a media item.
     pub kind: Option<AnchorKind>,
 }
 
 impl SearchParams {
-    /// Whether it neither ranks nor filters, so that stored clusters are the result.
+    /// Whether the search neither ranks nor filters, so that the stored clusters are the result.
     pub(crate) fn is_browse(&self) -> bool {
         let ranks = self.anchor.is_some() || self.caption.is_some() || self.max_score.is_some();
         !ranks && self.filters.is_empty()
@@ -42,7 +43,7 @@ impl SearchParams {
 }
 
 impl Deployment {
-    /// Completes the parameters. Fails if one differs from the registration of the anchor.
+    /// Completes the parameters. Fails if a parameter differs from the registration of the anchor.
     pub(super) fn search_query(
         &self,
         dataset: DatasetId,
@@ -75,7 +76,7 @@ impl Deployment {
         })
     }
 
-    /// The registered query image behind an anchor; `None` for a media item.
+    /// Returns the registered query image behind an anchor, or `None` for a media item.
     fn registered_image(
         &self,
         dataset: DatasetId,
@@ -92,7 +93,7 @@ impl Deployment {
     }
 }
 
-/// The requested value or else the registered one. Fails if both were given and differ.
+/// Returns the requested value, or else the registered one. Fails if both are given and differ.
 fn agreed<T: PartialEq + Default>(
     name: &str,
     requested: Option<T>,
@@ -110,7 +111,8 @@ fn agreed<T: PartialEq + Default>(
     }
 }
 
-/// How often a search begins: indexing tasks that end are rarer than searches.
+/// The maximum number of times that a search is started. An indexing task that ends makes a search start again, but
+/// hardly ever twice in a row.
 const MAX_ATTEMPTS: u32 = 3;
 
 pub(crate) struct ScoredCluster {
@@ -121,7 +123,7 @@ pub(crate) struct ScoredCluster {
 }
 
 pub(crate) struct PreviewScores {
-    /// What the scores are, as spelled on the wire.
+    /// The kind of the scores, in the spelling of the wire.
     pub kind: &'static str,
     pub values: Vec<f32>,
 }
@@ -155,7 +157,7 @@ impl Deployment {
         until_current(|| self.search(id, params, page))
     }
 
-    /// One page of clusters; during the first indexing, each media item so far is a cluster.
+    /// Returns one page of clusters. During the first indexing, each media item that was found so far is a cluster.
     fn browse(
         &self,
         id: DatasetId,
@@ -213,7 +215,7 @@ impl Deployment {
         Ok(ClusterPage { clusters: scored.collect(), is_bounded: result.is_bounded() })
     }
 
-    /// Finds a cluster of the requested entity type and granularity, as far as they were requested.
+    /// Finds a cluster. If an entity type or a granularity was requested, the cluster must have it.
     pub(super) fn ranked_cluster(
         &self,
         record: &DatasetRecord,
@@ -234,7 +236,7 @@ impl Deployment {
         Ok(RankedCluster { entity, level, rank, ranking })
     }
 
-    /// A cluster with one page of its members as previews, best first; `None` past the last one.
+    /// Returns a cluster with one page of its members as previews, best first, or `None` past the last member.
     pub(crate) fn member_page(
         &self,
         dataset: DatasetId,
@@ -283,7 +285,7 @@ impl Deployment {
     }
 }
 
-/// Searches again when an indexing task has ended meanwhile.
+/// Repeats a search if an indexing task has ended meanwhile.
 pub(super) fn until_current<T>(
     mut search: impl FnMut() -> Result<T, ServiceError>,
 ) -> Result<T, ServiceError> {

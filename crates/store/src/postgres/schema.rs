@@ -1,5 +1,5 @@
-//! Creates the tables of a schema on a server and reads their version. One comes here for what only PostgreSQL has: its
-//! triggers, functions and indexes. Pages have checksums of the server, so its rows need none.
+//! Creates the tables of a schema on a server, and reads their version. This file has what only PostgreSQL has:
+//! triggers, functions and indexes. The rows need no checksums, because the server has checksums for its pages.
 
 use super::full_text;
 use crate::{
@@ -14,7 +14,8 @@ const CREATE_VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (
                                  applied_at timestamptz NOT NULL DEFAULT now()
                                )";
 
-/// JPEG is compressed already. The indexes find waiting tasks without reading those that have ended.
+/// JPEG data is stored without compression, because it is compressed already. The indexes find waiting tasks without
+/// reading the tasks that have ended.
 const STORAGE: &str = "
 ALTER TABLE thumbnail ALTER jpeg SET STORAGE EXTERNAL;
 ALTER TABLE frame_picture ALTER jpeg SET STORAGE EXTERNAL;
@@ -25,7 +26,8 @@ CREATE FUNCTION hex(id uuid) RETURNS text
   LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN upper(replace(id::text, '-', ''));
 ";
 
-/// The counts of a dataset follow its media: once for each statement, because each update of a row copies it.
+/// Keeps the counts of a dataset up to date with its media. The triggers run once per statement, because each update of
+/// a row copies the row.
 const MEDIA_COUNTS: &str = "
 CREATE FUNCTION count_media() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -49,7 +51,7 @@ CREATE TRIGGER media_removed AFTER DELETE ON media REFERENCING OLD TABLE AS chan
   FOR EACH STATEMENT EXECUTE FUNCTION count_media();
 ";
 
-/// The version of a schema; 0 if it has no tables.
+/// Returns the version of a schema, or 0 if it has no tables.
 pub(super) fn version(connection: &Connection) -> Result<usize> {
     let sql = "SELECT to_regclass('schema_version') IS NOT NULL";
     if !query::one(connection, sql, params![], |row| row.get(0))? {
@@ -59,8 +61,8 @@ pub(super) fn version(connection: &Connection) -> Result<usize> {
     query::one(connection, sql, params![], |row| row.get(0))
 }
 
-/// Creates the tables in one transaction, for which another process that does so waits. Changes nothing if there are
-/// some. Returns the version.
+/// Creates the tables in one transaction. Another process that creates the tables at the same time waits. If there are
+/// tables, nothing is changed. Returns the version.
 pub(super) fn create(connection: &Connection) -> Result<usize> {
     let transaction = connection.begin()?;
     transaction.execute_batch(CREATE_VERSIONS)?;

@@ -1,5 +1,5 @@
-//! Opens a store on a server, creates its tables, and describes it to its operator: its version and sizes, its clock, its
-//! extensions and its workers.
+//! Opens a store on a server, creates its tables, and describes it to its operator: its version and size, its clock,
+//! its extensions and its workers.
 
 use super::{StoreAddress, schema};
 use crate::{
@@ -31,18 +31,18 @@ impl PostgresServer {
         self.connect_listening(|| {})
     }
 
-    /// A connection that calls `wake` after each notification, on another thread.
+    /// Returns a connection that calls `wake` on another thread after each notification.
     pub fn connect_listening(&self, wake: impl Fn() + Send + 'static) -> Result<Connection> {
         connect_to(&self.address, wake)
     }
 }
 
-/// A store on a server, as its operator sees it.
+/// What the operator of a store on a server wants to know about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreStatus {
     /// The version of the server, such as "16.4".
     pub server_version: String,
-    /// 0 if there are no tables.
+    /// The version of the schema, or 0 if there are no tables.
     pub schema_version: usize,
     /// The schema version that this program uses.
     pub known_version: usize,
@@ -59,7 +59,7 @@ pub struct StoreStatus {
 /// Creates the tables of a store, if there are none, and the extension that searches its vectors.
 ///
 /// # Errors
-/// The server cannot be reached, refuses, or contains tables of another version.
+/// The server cannot be reached, refuses the connection, or contains tables of another version.
 pub fn init(address: &StoreAddress) -> Result<StoreStatus, StoreError> {
     let connection = connect(address)?;
     require_known(address, schema::create(&connection)?)?;
@@ -67,18 +67,18 @@ pub fn init(address: &StoreAddress) -> Result<StoreStatus, StoreError> {
     Ok(describe(&connection)?)
 }
 
-/// Lets the next process choose the bucket and the model of a store, whose tables exist.
+/// Allows the next process to choose the bucket and the model of a store again. The tables of the store must exist.
 ///
 /// # Errors
-/// The server cannot be reached or refuses.
+/// The server cannot be reached or refuses the connection.
 pub fn reset_settings(address: &StoreAddress) -> Result<(), StoreError> {
     Ok(setting::forget_common(&connect(address)?)?)
 }
 
-/// Describes a store; it may have no tables.
+/// Describes a store, which may have no tables.
 ///
 /// # Errors
-/// The server cannot be reached or refuses.
+/// The server cannot be reached or refuses the connection.
 pub fn status(address: &StoreAddress) -> Result<StoreStatus, StoreError> {
     Ok(describe(&connect(address)?)?)
 }
@@ -110,7 +110,7 @@ fn describe(connection: &Connection) -> Result<StoreStatus> {
     })
 }
 
-/// A connection for other statements than those of the store functions.
+/// Returns a connection for statements that are not those of the store functions.
 pub fn connect(address: &StoreAddress) -> Result<Connection, StoreError> {
     connect_to(address, || {}).map_err(|cause| StoreError::Unreachable(address.clone(), cause))
 }
@@ -127,30 +127,30 @@ fn require_known(address: &StoreAddress, found_version: usize) -> Result<(), Sto
     Err(StoreError::ServerVersion { address: address.clone(), found_version })
 }
 
-/// How a store on a server is.
+/// The state of a store on a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreHealth {
-    /// How far the clock of the server is ahead of that of this machine, in microseconds.
+    /// The time by which the clock of the server is ahead of the clock of this machine, in microseconds.
     pub clock_ahead: i64,
     /// Whether the server has pgvector.
     pub vectors: VectorSupport,
-    /// Workers that are alive.
+    /// The number of workers that are alive.
     pub workers: u64,
-    /// Indexing tasks and exports that wait for a worker.
+    /// The number of indexing tasks and exports that wait for a worker.
     pub waiting: u64,
-    /// How long the oldest of them has waited, in seconds.
+    /// The time for which the oldest of the waiting tasks has waited, in seconds.
     pub longest_wait: u64,
 }
 
 /// Examines a store whose tables exist.
 ///
 /// # Errors
-/// The server cannot be reached or refuses.
+/// The server cannot be reached or refuses the connection.
 pub fn health(address: &StoreAddress) -> Result<StoreHealth, StoreError> {
     let connection = connect(address)?;
     let sent = now_micros();
     let now = store_now(&connection)?;
-    // The server read its clock about in the middle.
+    // The server is assumed to have read its clock in the middle of the request.
     let here = sent + (now_micros() - sent) / 2;
     let vectors = search_table::support(&connection)?;
     let tasks = workload::unfinished_tasks(&connection)?;

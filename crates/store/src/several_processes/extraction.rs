@@ -1,8 +1,8 @@
-//! The files that an indexing task has to open, in ranges. Several workers extract them, each range with a lease of
-//! its own; one worker has the lease of the indexing task and continues when no range is left.
+//! The files that an indexing task must open, divided into ranges. Several workers extract them, each with a lease on
+//! its range. One worker has the lease of the indexing task, and continues when no range is left.
 //!
-//! A transaction locks leases first, then ranges, the row of the extraction and media: two that change the same rows
-//! in different orders would wait for each other.
+//! A transaction locks leases first, then ranges, the row of the extraction, and media. Two transactions that changed
+//! the same rows in different orders would wait for each other.
 
 use std::path::Path;
 
@@ -14,9 +14,9 @@ use crate::{
 };
 use tessera_media::ingest::{FileStat, FileToExtract, ScannedFile};
 
-/// Files of a range. One core extracts as many pictures in about 15 seconds: a worker that helps with an indexing task
-/// soon begins another one that waits, and the last ranges end at about the same time. Taking and ending a range
-/// takes milliseconds.
+/// The number of files in a range. One core extracts this many pictures in about 15 seconds, so that a worker that
+/// helps with an indexing task soon begins another one that waits, and the last ranges end at about the same time.
+/// Taking and ending a range takes milliseconds.
 pub const RANGE_FILES: usize = 512;
 
 /// Some of the files of a source.
@@ -34,14 +34,14 @@ fn read_range(row: &Row) -> Result<ExtractionRange> {
     Ok(ExtractionRange { row: row.get(0)?, indexing_task: row.get(1)?, source: row.get(2)? })
 }
 
-/// How far the extraction of a source is.
+/// The progress of extracting a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtractionProgress {
     pub files: usize,
     pub done: usize,
 }
 
-/// Begins to extract a source: the number of its `files`, and of those that are `done` already.
+/// Begins to extract a source with this number of `files`, of which some are `done` already.
 pub fn begin(
     transaction: &Transaction,
     indexing_task: i64,
@@ -53,7 +53,7 @@ pub fn begin(
     query::execute(transaction, sql, params![indexing_task, files, done])
 }
 
-/// Lets a worker extract files of a source.
+/// Adds a range, so that a worker can extract these files of a source.
 pub fn add_range(
     transaction: &Transaction,
     indexing_task: i64,
@@ -71,7 +71,7 @@ pub fn add_range(
     inserts.finish().map(drop)
 }
 
-/// The oldest range that no worker has a lease on: of an indexing task, or of any.
+/// Returns the oldest range on which no worker has a lease, of one indexing task or of any.
 pub fn next_unleased(
     transaction: &Transaction,
     indexing_task: Option<i64>,
@@ -87,13 +87,13 @@ pub fn next_unleased(
     query::find(transaction, &sql, params![indexing_task, store_now(transaction)?], read_range)
 }
 
-/// A range that has not ended; it is not removed before the transaction ends.
+/// Finds a range that has not ended. The range is not removed before the transaction ends.
 pub fn find(transaction: &Transaction, row: i64) -> Result<Option<ExtractionRange>> {
     let sql = format!("{SELECT_RANGE} WHERE row = ?1{}", transaction.keep_row());
     query::find(transaction, &sql, params![row], read_range)
 }
 
-/// The files of a range that have not been extracted, ordered by path.
+/// Returns the files of a range that have not been extracted, in the order of their paths.
 pub fn files(connection: &Connection, range: i64) -> Result<Vec<FileToExtract>> {
     let sql = "SELECT path, size, modified, content, require(intact) FROM extraction_file
                WHERE range = ?1 ORDER BY path";
@@ -103,8 +103,7 @@ pub fn files(connection: &Connection, range: i64) -> Result<Vec<FileToExtract>> 
     })
 }
 
-/// Removes files from a range, because they are extracted. Fails with [`QueryError::LeaseLost`] if there is no
-/// such range any more.
+/// Removes extracted files from a range. Fails with [`QueryError::LeaseLost`] if the range no longer exists.
 pub fn finish_files<'a>(
     transaction: &Transaction,
     range: &ExtractionRange,
@@ -130,19 +129,19 @@ pub fn end_range(transaction: &Transaction, range: &ExtractionRange) -> Result<(
     query::execute(transaction, "DELETE FROM extraction_range WHERE row = ?1", params![range.row])
 }
 
-/// Removes a range that cannot be extracted, which ends the indexing task with the reason `why`.
+/// Removes a range that cannot be extracted. The indexing task ends with the reason `why`.
 pub fn fail_range(transaction: &Transaction, range: &ExtractionRange, why: &str) -> Result<()> {
     let sql = "UPDATE extraction SET failure = ?2 WHERE indexing_task = ?1";
     query::execute(transaction, sql, params![range.indexing_task, why])?;
     end_range(transaction, range)
 }
 
-/// What the worker of an indexing task waits for.
+/// What the worker of an indexing task is waiting for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExtractionState {
     Running,
     Ended,
-    /// A range could not be extracted; safe to send to clients.
+    /// A range could not be extracted. The reason is safe to send to clients.
     Failed(String),
 }
 
@@ -163,7 +162,8 @@ pub fn state(connection: &Connection, indexing_task: i64) -> Result<ExtractionSt
 pub fn remove(transaction: &Transaction, indexing_task: i64) -> Result<()> {
     let select = "SELECT row FROM extraction_range WHERE indexing_task = ?1 ORDER BY row";
     let delete = "DELETE FROM extraction_range WHERE indexing_task = ?1 RETURNING row";
-    // Leases first; again after the ranges, because one may have been taken meanwhile.
+    // Leases are ended before the ranges are deleted, and again afterwards, because a lease may have been taken
+    // meanwhile.
     for sql in [select, delete] {
         let ranges: Vec<i64> =
             query::all(transaction, sql, params![indexing_task], |row| row.get(0))?;

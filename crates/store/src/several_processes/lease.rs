@@ -1,7 +1,8 @@
-//! Leases on unfinished tasks: which worker runs one, until when, and how many took it before (the fence).
+//! Leases on unfinished tasks. A lease says which worker runs a task, until when, and how many times the task was taken
+//! before (the fence).
 //!
-//! Whatever a worker changes, it changes in a transaction that [`require`]s its lease. A worker that was
-//! believed dead and comes back has an old fence, so it changes nothing.
+//! A worker makes every change in a transaction that [`require`]s its lease. If a worker was believed dead and comes
+//! back, its fence is outdated, so it changes nothing.
 
 use std::time::Duration;
 
@@ -14,25 +15,25 @@ use crate::{
 };
 use tessera_model::ExportTaskId;
 
-/// How long a lease in a store on a server lasts after it was taken or extended. The task of a worker that was
-/// killed waits as long; a worker whose network or disk stalls for a shorter time keeps its tasks.
+/// The lifetime of a lease after it was taken or extended, in a store on a server. The task of a worker that was killed
+/// waits this long. A worker whose network or disk stalls for a shorter time keeps its tasks.
 pub const LIFETIME: Duration = Duration::from_secs(30);
-/// How often workers extend their leases: two extensions may fail.
+/// The interval at which workers extend their leases. Two extensions in a row may fail.
 pub const EXTENSION_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The beginning of the key of a worker that is present.
+/// The prefix of the key that shows that a worker is present.
 const WORKER: &str = "worker/";
-/// How long a worker that ended without a word stays in the table, in microseconds.
+/// The time for which a worker that disappeared stays in the table, in microseconds.
 const WORKER_KEPT: i64 = 24 * 3600 * 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeasedTask {
-    /// By its row.
+    /// An indexing task, given by its row.
     Indexing(i64),
     Export(ExportTaskId),
-    /// Some of the files of an indexing task, by its row.
+    /// Some of the files of an indexing task, given by the row of the range.
     Range(i64),
-    /// A range of its neighbor graph or near-duplicates, by its row.
+    /// A range of the neighbor graph or near-duplicates of an indexing task, given by the row of the range.
     SimilarityRange(i64),
 }
 
@@ -55,8 +56,8 @@ pub struct Lease {
     pub fence: i64,
 }
 
-/// When a lease that is taken now ends, in microseconds since 1970. In a file, which one process uses, leases
-/// end with its lock.
+/// Returns when a lease that is taken now ends, in microseconds since 1970. In a database file, which one process uses,
+/// leases end with the lock of the process.
 pub fn end_of_new(connection: &Connection) -> Result<i64> {
     match connection {
         Connection::Sqlite(_) => Ok(i64::MAX),
@@ -64,8 +65,9 @@ pub fn end_of_new(connection: &Connection) -> Result<i64> {
     }
 }
 
-/// Takes the lease of a task until `expires_at`. `None` if there is one at `now`, also of this holder: another of its
-/// threads runs the task. Waits for a transaction that uses or ends the lease. Times are in microseconds since 1970.
+/// Takes the lease of a task until `expires_at`. Returns `None` if the task has a lease at `now`, even if this holder
+/// has the lease, because another of its threads is then running the task. Waits for a transaction that uses or ends
+/// the lease. Times are in microseconds since 1970.
 pub fn take(
     transaction: &Transaction,
     task: LeasedTask,
@@ -85,8 +87,7 @@ pub fn take(
     Ok(fence.map(|fence| Lease { task, holder, fence }))
 }
 
-/// Extends a lease until `expires_at`. Fails with [`QueryError::LeaseLost`] if another holder took the
-/// task.
+/// Extends a lease until `expires_at`. Fails with [`QueryError::LeaseLost`] if another holder took the task.
 pub fn extend(transaction: &Transaction, lease: &Lease, expires_at: i64) -> Result<()> {
     let sql = "UPDATE lease SET expires_at = ?4 WHERE task = ?1 AND holder = ?2 AND fence = ?3
                RETURNING fence";
@@ -95,8 +96,8 @@ pub fn extend(transaction: &Transaction, lease: &Lease, expires_at: i64) -> Resu
     Ok(())
 }
 
-/// Extends all leases of a holder until `expires_at`, and shows that it is alive. Leases that a transaction
-/// uses are passed over: it extends them when it ends.
+/// Extends all leases of a holder until `expires_at`, and shows that the holder is alive. A lease that a transaction is
+/// using is skipped, because the transaction extends it when it ends.
 pub fn extend_all(connection: &Connection, holder: Uuid, expires_at: i64) -> Result<()> {
     let present = "INSERT INTO lease (task, holder, fence, expires_at) VALUES (?1, ?2, 1, ?3)
                    ON CONFLICT (task) DO UPDATE SET expires_at = excluded.expires_at";
@@ -116,9 +117,9 @@ pub fn is_held(connection: &Connection, lease: &Lease) -> Result<bool> {
     Ok(query::find(connection, sql, values, |row| row.get::<i64>(0))?.is_some())
 }
 
-/// Fails with [`QueryError::LeaseLost`] if another holder took the task. A lease that has expired and that nobody took
-/// is enough, because its fence is still the last one. Nobody can take the lease before the transaction ends, because the
-/// row is written.
+/// Fails with [`QueryError::LeaseLost`] if another holder took the task. A lease that has expired is enough if nobody
+/// took it, because its fence is still the latest one. Nobody can take the lease before the transaction ends, because
+/// the row is written here.
 pub fn require(transaction: &Transaction, lease: &Lease) -> Result<()> {
     let sql = "UPDATE lease SET fence = fence WHERE task = ?1 AND holder = ?2 AND fence = ?3
                RETURNING fence";
@@ -127,7 +128,7 @@ pub fn require(transaction: &Transaction, lease: &Lease) -> Result<()> {
     Ok(())
 }
 
-/// Lets another holder take the task at once. Without effect if one has taken it.
+/// Allows another holder to take the task at once. This has no effect if another holder has already taken it.
 pub fn release(transaction: &Transaction, lease: &Lease) -> Result<()> {
     let sql = "UPDATE lease SET expires_at = 0 WHERE task = ?1 AND holder = ?2 AND fence = ?3";
     query::execute(transaction, sql, params![lease.task.key(), lease.holder, lease.fence])
@@ -139,7 +140,7 @@ pub fn end(transaction: &Transaction, lease: &Lease) -> Result<()> {
     query::execute(transaction, sql, params![lease.task.key(), lease.holder, lease.fence])
 }
 
-/// Takes leases from the workers that have them.
+/// Ends the leases on these tasks, which takes the tasks away from their workers.
 pub(crate) fn end_all(
     transaction: &Transaction,
     tasks: impl Iterator<Item = LeasedTask>,
@@ -151,27 +152,28 @@ pub(crate) fn end_all(
     deletes.finish().map(drop)
 }
 
-/// Shows that a worker has ended, and forgets those that ended long ago without a word.
+/// Records that a worker has ended, and forgets workers that disappeared long ago.
 pub fn remove_worker(connection: &Connection, holder: Uuid) -> Result<()> {
     let sql = "DELETE FROM lease WHERE task = ?1 OR (task LIKE 'worker/%' AND expires_at < ?2)";
     let oldest = store_now(connection)? - WORKER_KEPT;
     query::execute(connection, sql, params![worker_key(holder), oldest])
 }
 
-/// Lets others take the tasks of a worker that has ended.
+/// Allows others to take the tasks of a worker that has ended.
 pub(crate) fn release_all(connection: &Connection, holder: Uuid) -> Result<()> {
     let sql = "UPDATE lease SET expires_at = 0 WHERE holder = ?1 AND expires_at > 0";
     query::execute(connection, sql, params![holder])?;
     remove_worker(connection, holder)
 }
 
-/// How many leases there are on tasks, and how many workers.
+/// The number of leases on tasks, and the number of workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeaseCounts {
     pub held: u64,
-    /// Their workers were killed, or cannot reach the store; others take the tasks.
+    /// The number of leases that have expired, because their workers were killed or cannot reach the store. Other
+    /// workers take the tasks.
     pub expired: u64,
-    /// Workers that are alive.
+    /// The number of workers that are alive.
     pub workers: u64,
 }
 

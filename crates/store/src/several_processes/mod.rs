@@ -1,6 +1,6 @@
-//! What lets several processes work on one store: leases on tasks, ranges of files and of similarity that workers share,
-//! notifications of waiting tasks, and the search tables of large datasets. The way of one machine, from an upload to its
-//! media, passes here only to take the lease of its indexing task.
+//! Everything that allows several processes to work on one store: leases on tasks, ranges of files and of similarity
+//! that workers share, notifications about waiting tasks, and the search tables of large datasets. On a single machine,
+//! indexing an upload comes here only to take the lease of its indexing task.
 
 pub mod extraction;
 pub(super) mod former_workers;

@@ -1,5 +1,6 @@
-//! Notifications of a server that a task may be waiting, or that clusters have changed, whose index files are then
-//! written. The channel of a schema is named by a hash, because names of channels are shorter than those of schemas.
+//! Listens to notifications of a server, which announce that a task may be waiting, or that clusters have changed, so
+//! that index files must be written. The channel of a schema is named by a hash, because the names of channels must be
+//! shorter than those of schemas.
 
 use crate::{StoreError, engine::Connection, postgres::PostgresServer};
 
@@ -28,12 +29,12 @@ const LISTEN: &str = "DO $$ BEGIN
   EXECUTE format('LISTEN %I', 'tessera_' || md5(current_schema()));
 END $$";
 
-/// A connection on which the server announces tasks. Notifications may be lost when it is closed, so workers
-/// also look for tasks from time to time.
+/// A connection on which the server announces tasks. Notifications are lost while it is closed, so workers also look
+/// for tasks from time to time.
 pub struct TaskListener(Connection);
 
 impl TaskListener {
-    /// Calls `wake` after each notification, on another thread.
+    /// Starts listening. `wake` is called on another thread after each notification.
     pub(crate) fn start(
         server: &PostgresServer,
         wake: impl Fn() + Send + 'static,
@@ -43,7 +44,7 @@ impl TaskListener {
         Ok(Self(connection))
     }
 
-    /// Whether the listener has to be started again.
+    /// Whether the connection is closed, so that the listener must be started again.
     pub fn is_closed(&self) -> bool {
         self.0.is_closed()
     }

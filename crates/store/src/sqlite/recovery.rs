@@ -1,5 +1,5 @@
-//! Setting aside what a missing or damaged database leaves behind, and taking over its datasets. Accepted
-//! uploads stay where they are, because their paths identify their media items.
+//! Sets aside what a missing or damaged database leaves behind, and restores its datasets. Accepted uploads stay where
+//! they are, because their paths identify their media items.
 
 use std::{
     fs, io,
@@ -19,12 +19,12 @@ pub(super) const DATABASE_FILES: [&str; 3] = ["tessera.db", "tessera.db-wal", "t
 /// What is left of a database.
 pub(super) struct Remains {
     uploads: PathBuf,
-    /// Where it was moved; `None` if there are only accepted uploads.
+    /// The folder to which it was moved, or `None` if there are only accepted uploads.
     folder: Option<PathBuf>,
 }
 
-/// Moves the remains of the database, its archives, and uploads without a record into a new folder of
-/// the index folder. `None` if nothing was there.
+/// Moves the remains of the database, its archives, and uploads without a record into a new subfolder of the index
+/// folder. Returns `None` if there was nothing to move.
 pub(super) fn set_aside(data: &Path) -> io::Result<Option<Remains>> {
     let uploads = data.join("uploads");
     let (accepted, unrecorded): (Vec<PathBuf>, Vec<PathBuf>) =
@@ -62,7 +62,7 @@ const RESTORE_SOURCES: &str = "INSERT OR IGNORE INTO source (dataset, folder)
                                SELECT dataset, folder FROM old.source ORDER BY row";
 
 impl Remains {
-    /// Takes over all datasets into a new database, to be indexed again. Fails if they are damaged.
+    /// Copies all datasets into a new database, in which they are indexed again. Fails if the datasets are damaged.
     pub fn restore_datasets(&self, mut new: Connection) -> Result<()> {
         let database = self.folder.as_ref().map(|folder| folder.join(DATABASE_FILES[0]));
         let database = database.as_ref().and_then(|path| path.to_str()).unwrap_or_default();
@@ -70,7 +70,7 @@ impl Remains {
         copy_datasets(new.transaction()?)
     }
 
-    /// What the user has to know.
+    /// Returns what the user needs to know.
     pub fn notice(&self, is_restored: bool) -> String {
         let mut notice = if is_restored {
             "the store was damaged; its datasets are indexed again".to_owned()
@@ -89,7 +89,7 @@ impl Remains {
     }
 }
 
-/// Copies from the attached database.
+/// Copies the datasets from the attached database.
 fn copy_datasets(transaction: Transaction) -> Result<()> {
     check_table(&transaction, "old", "dataset")?;
     transaction.execute_batch(RESTORE_DATASETS)?;

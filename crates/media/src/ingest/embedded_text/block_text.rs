@@ -12,7 +12,7 @@ pub(super) struct BlockText {
     pub metadata_labels: Vec<String>,
 }
 
-/// Decodes a text of an unknown encoding as UTF-8, or as Latin-1 if it is not UTF-8. Zeros at the end are padding.
+/// Decodes a text of unknown encoding as UTF-8 or, if it is not valid UTF-8, as Latin-1. Zeros at the end are padding.
 pub(super) fn decode_text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     let bytes = &bytes[..end];
@@ -20,7 +20,7 @@ pub(super) fn decode_text(bytes: &[u8]) -> String {
     str::from_utf8(bytes).map_or_else(|_| latin(), str::to_owned)
 }
 
-/// Joins a title and a description into one caption, without a title that the description repeats.
+/// Joins a title and a description into one caption. A title that the description repeats is omitted.
 pub(super) fn joined_caption(title: Option<String>, description: Option<String>) -> Option<String> {
     let mut caption = None;
     let description = description.unwrap_or_default();
@@ -30,7 +30,7 @@ pub(super) fn joined_caption(title: Option<String>, description: Option<String>)
     caption
 }
 
-/// The kind of label that may occur several times.
+/// The only kind of metadata label that may occur several times.
 pub(super) const PERSON: &str = "person";
 
 /// Returns a label such as `camera:NIKON D90`.
@@ -38,7 +38,7 @@ pub(super) fn metadata_label(kind: &str, value: impl Display) -> String {
     format!("{kind}:{value}")
 }
 
-/// Returns `year:2024` and `date:2024-05-17`; nothing for a day that does not exist.
+/// Returns `year:2024` and `date:2024-05-17`, or nothing for a day that does not exist.
 fn date_labels(year: u16, month: u8, day: u8) -> Vec<String> {
     let month_name = time::Month::try_from(month).ok();
     let date =

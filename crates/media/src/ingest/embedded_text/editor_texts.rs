@@ -1,5 +1,5 @@
-//! Reads the texts that people and programs add to a picture: XMP and IPTC of photo editors and news agencies, and the texts
-//! of PNG, which contain the prompts of generated pictures.
+//! Reads the texts that people and programs add to a picture: XMP and IPTC from photo editors and news agencies, and
+//! the texts of PNG, which contain the prompts of generated pictures.
 
 use roxmltree::{Document, Node};
 
@@ -15,10 +15,10 @@ const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 const IPTC_EXTENSION: &str = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/";
 const REGIONS: &str = "http://www.metadataworkinggroup.com/schemas/regions/";
 
-/// Editors declare dozens of namespaces.
+/// The limits are high, because editors declare dozens of namespaces.
 const LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 64 };
 
-/// Returns nothing for a packet that is not XML or exceeds the limits.
+/// Reads an XMP packet. Returns nothing if the packet is not XML or exceeds the limits.
 pub(crate) fn read_xmp(packet: &[u8]) -> BlockText {
     let Ok(text) = str::from_utf8(packet) else { return BlockText::default() };
     // Editors pad a packet with blanks, and sometimes with zeros, so that they can change it in place.
@@ -35,7 +35,7 @@ fn read_document(document: &Document) -> BlockText {
         .map(|date| date_labels_of_text(&date))
         .find(|labels| !labels.is_empty())
         .unwrap_or_default();
-    // A rating of 0 stands for none, and -1 for rejected.
+    // A rating of 0 means no rating, and -1 means rejected.
     let rating = first(XMP, "Rating").and_then(|text| text.trim().parse::<f64>().ok());
     let rating = rating.filter(|stars| (1.0..=5.0).contains(stars));
     labels.extend(rating.map(|stars| metadata_label("rating", stars.round())));
@@ -50,8 +50,8 @@ fn read_document(document: &Document) -> BlockText {
     }
 }
 
-/// Returns the values of a property, which is an attribute, a text, or a list. If a text has several languages, the first
-/// counts.
+/// Returns the values of a property, which is an attribute, a text, or a list. If a text has several languages, the
+/// first language is taken.
 fn values(document: &Document, namespace: &str, name: &str) -> Vec<String> {
     let mut values = Vec::new();
     for description in document.descendants().filter(|node| node.has_tag_name((RDF, "Description")))
@@ -75,7 +75,7 @@ fn values(document: &Document, namespace: &str, name: &str) -> Vec<String> {
     values
 }
 
-/// Returns the names of the faces that were marked in the picture.
+/// Returns the names of the people whose faces were marked in the picture.
 fn face_names(document: &Document) -> Vec<String> {
     let value = |node: &Node, name: &str| {
         let child = || node.children().find(|child| child.has_tag_name((REGIONS, name)));
@@ -89,9 +89,9 @@ fn face_names(document: &Document) -> Vec<String> {
     document.descendants().filter(Node::is_element).filter_map(face).collect()
 }
 
-/// The Photoshop resource that contains the records.
+/// The Photoshop resource that contains the IPTC records.
 const IPTC_RESOURCE: u16 = 0x0404;
-/// The record of descriptions; its data sets follow.
+/// The record with the description of the picture. The constants below are its data sets.
 const DESCRIPTION_RECORD: u8 = 2;
 const TITLE: u8 = 5;
 const KEYWORD: u8 = 25;
@@ -99,7 +99,7 @@ const DATE_CREATED: u8 = 55;
 const HEADLINE: u8 = 105;
 const CAPTION: u8 = 120;
 
-/// Reads records, or the Photoshop resources that contain them, up to the first damaged one.
+/// Reads IPTC records, or the Photoshop resources that contain them, up to the first damaged record.
 pub(crate) fn read_iptc(block: &[u8]) -> BlockText {
     let records = if block.starts_with(b"8BIM") { iptc_resource(block) } else { Some(block) };
     let mut rest = records.unwrap_or_default();
@@ -124,24 +124,24 @@ pub(crate) fn read_iptc(block: &[u8]) -> BlockText {
     text
 }
 
-/// A text in a record.
+/// A text in an IPTC record.
 struct DataSet<'a> {
     record: u8,
     number: u8,
     body: &'a [u8],
 }
 
-/// Splits off the first data set.
+/// Splits off the first data set of the bytes.
 fn split_data_set(bytes: &[u8]) -> Option<(DataSet<'_>, &[u8])> {
     let (&[0x1C, record, number, high, low], after) = bytes.split_first_chunk()? else {
         return None;
     };
-    // A data set whose length has its highest bit set is not text.
+    // A data set whose length has its highest bit set is not a text.
     let (body, after) = after.split_at_checked(u16::from_be_bytes([high, low]).into())?;
     Some((DataSet { record, number, body }, after))
 }
 
-/// Finds the resource of IPTC among the resources of Photoshop.
+/// Finds the IPTC resource among the resources of Photoshop.
 fn iptc_resource(mut bytes: &[u8]) -> Option<&[u8]> {
     loop {
         let after = bytes.strip_prefix(b"8BIM")?;
@@ -159,7 +159,7 @@ fn iptc_resource(mut bytes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Lines that follow the prompt of a generated picture.
+/// The first words of the lines that follow the prompt of a generated picture.
 const AFTER_PROMPT: [&str; 2] = ["\nNegative prompt:", "\nSteps:"];
 
 pub(crate) fn read_png_texts(texts: &[(String, String)]) -> BlockText {

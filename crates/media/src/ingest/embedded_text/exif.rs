@@ -1,4 +1,4 @@
-//! Reads Exif: a description, and labels of what the camera recorded, such as its model, the exposure and the place.
+//! Reads Exif: a description, and labels for what the camera recorded, such as its model, the exposure and the place.
 
 use tessera_picture::{TiffDirectory, TiffStructure};
 
@@ -25,7 +25,7 @@ const GPS_LATITUDE: u16 = 2;
 const GPS_LONGITUDE_REF: u16 = 3;
 const GPS_LONGITUDE: u16 = 4;
 
-/// Texts that cameras write instead of a description.
+/// Texts that cameras write instead of a description, which are ignored.
 const CAMERA_DESCRIPTIONS: [&str; 6] = [
     "OLYMPUS DIGITAL CAMERA",
     "SONY DSC",
@@ -74,20 +74,20 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// Returns a trimmed text; `None` if it is blank.
+    /// Returns a trimmed text, or `None` if it is blank.
     fn text(&self, tag: u16) -> Option<String> {
         let text = decode_text(self.structure.text(self.directory, tag)?);
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Returns a number; `None` if it is not positive.
+    /// Returns a number, or `None` if it is not positive.
     fn integer(&self, tag: u16) -> Option<String> {
         let number = self.structure.integer(self.directory, tag)?;
         (number > 0).then(|| number.to_string())
     }
 
-    /// Returns a number; `None` if it is not positive.
+    /// Returns a number, or `None` if it is not positive.
     fn fraction(&self, tag: u16) -> Option<f64> {
         let [fraction] = self.structure.fractions(self.directory, tag)?;
         (fraction.0 > 0).then(|| quotient(fraction))
@@ -103,7 +103,7 @@ fn rounded(number: f64) -> f64 {
     (number * 10.0).round() / 10.0
 }
 
-/// Returns the model of the camera, after its maker unless both begin with the same word.
+/// Returns the model of the camera. The maker precedes it, unless both begin with the same word.
 fn camera(fields: &Fields) -> Option<String> {
     let model = fields.text(MODEL)?;
     let first_word = |text: &str| text.split_whitespace().next().map(str::to_lowercase);
@@ -122,7 +122,8 @@ fn exposure(seconds: f64) -> Option<String> {
     (fraction < 1e6).then(|| format!("1/{fraction} s"))
 }
 
-/// Formats latitude and longitude in tenths of a degree (about 11 km), so that pictures of one place have the same label.
+/// Formats latitude and longitude in tenths of a degree (about 11 km), so that pictures of one place have the same
+/// label.
 fn position(fields: &Fields) -> Option<String> {
     let latitude = degrees(fields, GPS_LATITUDE, &SOUTH, 90.0)?;
     let longitude = degrees(fields, GPS_LONGITUDE, &WEST, 180.0)?;
@@ -138,12 +139,12 @@ struct NegativeDirection {
 const SOUTH: NegativeDirection = NegativeDirection { field: GPS_LATITUDE_REF, letter: "S" };
 const WEST: NegativeDirection = NegativeDirection { field: GPS_LONGITUDE_REF, letter: "W" };
 
-/// Reads degrees from three fractions; `None` if they exceed the limit.
+/// Reads degrees from three fractions. Returns `None` if the degrees exceed the limit.
 fn degrees(fields: &Fields, tag: u16, negative: &NegativeDirection, limit: f64) -> Option<f64> {
     let [degrees, minutes, seconds] =
         fields.structure.fractions(fields.directory, tag)?.map(quotient);
     let degrees = degrees + minutes / 60.0 + seconds / 3600.0;
     let sign = if fields.text(negative.field)? == negative.letter { -1.0 } else { 1.0 };
-    // Adding zero leaves no negative zero.
+    // Adding zero turns -0.0 into 0.0.
     (degrees <= limit).then(|| rounded(sign * degrees) + 0.0)
 }

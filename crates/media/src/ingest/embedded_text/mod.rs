@@ -1,5 +1,5 @@
-//! Reads captions, keywords and metadata labels from the metadata in picture files: Exif, XMP, IPTC and the texts of PNG.
-//! All metadata is untrusted, so sizes and texts are bounded, and damaged parts are skipped.
+//! Reads captions, keywords and metadata labels from the metadata in picture files: Exif, XMP, IPTC and the texts of
+//! PNG. Metadata is untrusted, so sizes and texts are bounded, and damaged parts are skipped.
 
 mod block_text;
 mod editor_texts;
@@ -19,11 +19,12 @@ use exif::read_exif;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddedText {
     pub caption: Option<String>,
-    /// Labels of persons, then keywords, then metadata labels such as `camera:NIKON D90`.
+    /// Labels of persons, followed by keywords and by metadata labels such as `camera:NIKON D90`.
     pub labels: Vec<String>,
 }
 
-/// Reads a picture of any format. The caption is the first one of XMP, IPTC, Exif and PNG; keywords are merged.
+/// Reads a picture of any format. The caption is the first one that is found in XMP, IPTC, Exif and PNG, in this order.
+/// Keywords are merged.
 pub fn read(picture: &[u8]) -> EmbeddedText {
     let EmbeddedMetadata { exif, xmp, iptc, texts } = EmbeddedMetadata::read(picture);
     let blocks = [

@@ -1,11 +1,11 @@
-//! Blocks of metadata, put together by hand.
+//! Tests with blocks of metadata that are put together by hand.
 
 use super::{
     block_text::{BlockText, date_labels_of_text},
     *,
 };
 
-/// A field of Exif: tag, type, number of values, and the values, big-endian.
+/// An Exif field: tag, type, number of values, and the values in big-endian order.
 type Field = (u16, u16, u32, Vec<u8>);
 
 fn ascii(tag: u16, text: &str) -> Field {
@@ -25,7 +25,7 @@ fn short(tag: u16, number: u16) -> Field {
     (tag, 3, 1, number.to_be_bytes().to_vec())
 }
 
-/// A directory for the place `at`, followed by the values that do not fit in its fields.
+/// Writes a directory for the offset `at`, followed by the values that do not fit in its fields.
 fn directory(at: usize, fields: &[Field]) -> Vec<u8> {
     let mut entries = u16::try_from(fields.len()).unwrap().to_be_bytes().to_vec();
     let mut values = Vec::new();
@@ -44,7 +44,7 @@ fn directory(at: usize, fields: &[Field]) -> Vec<u8> {
     [entries, vec![0; 4], values].concat()
 }
 
-/// Exif with the fields of the picture, of the exposure, and of the place.
+/// Writes Exif with fields of the picture, of the exposure, and of the place.
 fn exif(picture: &[Field], taken: &[Field], gps: &[Field]) -> Vec<u8> {
     let pointer = |tag, at: usize| (tag, 4, 1, u32::try_from(at).unwrap().to_be_bytes().to_vec());
     let with_pointers = |taken_at, gps_at| {
@@ -126,7 +126,7 @@ fn every_damaged_exif_is_read_without_a_panic() {
     }
 }
 
-/// Both notations of properties: attributes and elements.
+/// A packet with properties in both notations: as attributes and as elements.
 const PACKET: &str = r#"<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
  <rdf:Description xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/"
@@ -182,7 +182,7 @@ fn iptc_is_found_among_the_resources_of_photoshop() {
         (120, b"Two boats in the Harbor"),
     ]);
     let length = u32::try_from(records.len()).unwrap().to_be_bytes();
-    // Another resource with a name and a body of an odd length comes first.
+    // A resource with a name and a body of odd length precedes the IPTC resource.
     let other = b"8BIM\x03\xED\x02ab\0\0\0\0\x03abc\0";
     let resources = [&other[..], b"8BIM\x04\x04\0\0", &length, &records].concat();
     let expected = BlockText {
@@ -260,7 +260,7 @@ fn many_keywords_leave_room_for_persons_and_metadata() {
     assert_eq!(labels[31..], ["word 29", "year:2023", "date:2023-12-31", "rating:4"]);
 }
 
-/// A file without a picture, with XMP.
+/// Writes a JPEG XL file with XMP but without a picture.
 fn jpeg_xl_with(packet: &str) -> Vec<u8> {
     let length = u32::try_from(packet.len() + 8).unwrap().to_be_bytes();
     [b"\0\0\0\x0CJXL \r\n\x87\n", &length[..], b"xml ", packet.as_bytes()].concat()

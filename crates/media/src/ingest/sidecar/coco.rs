@@ -1,5 +1,5 @@
-//! Reads COCO files: JSON with `images`, `categories` and `annotations`, which are captions, boxes in pixels, polygons or
-//! masks.
+//! Reads COCO files, which are JSON with `images`, `categories` and `annotations`. Annotations are captions, boxes in
+//! pixels, polygons or masks.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -109,12 +109,12 @@ fn read_list<'a>(
     }
 }
 
-/// Normalizes an identifier, which can be a number or a string.
+/// Normalizes an identifier, which may be a number or a string.
 fn parse_id(value: &RawValue) -> &str {
     value.get().trim_matches('"')
 }
 
-/// Returns the category names by identifier, and what is wrong with them.
+/// Returns the names of the categories by identifier, and what is wrong with the list.
 fn read_categories(list: &RawValue) -> (HashMap<&str, String>, Option<String>) {
     let mut categories = HashMap::new();
     let problem = read_list(list, "category", "categories", |value| {
@@ -130,7 +130,7 @@ fn read_categories(list: &RawValue) -> (HashMap<&str, String>, Option<String>) {
     (categories, problem)
 }
 
-/// Returns the media files by image identifier, `None` if missing, and what is wrong with them.
+/// Returns the media files by image identifier, and what is wrong with the list. A missing file is `None`.
 fn read_images<'a, 'f>(
     list: &'a RawValue,
     files: &FileIndex<'f>,
@@ -166,7 +166,7 @@ fn read_annotations<'f>(
             Some(media) => {
                 add_annotation(&annotation, descriptions.entry(*media).or_default(), categories)
             }
-            // The image was already reported as missing.
+            // The missing image has already been reported.
             None => Ok(()),
         }
     });
@@ -225,7 +225,7 @@ enum RunLengths {
     Compressed(String),
 }
 
-/// Returns the box around a segmentation; `None` if the segmentation is neither polygons nor a mask, or is empty.
+/// Returns the box around a segmentation. Returns `None` if the segmentation is empty, or neither polygons nor a mask.
 fn segmentation_extent(segmentation: &RawValue) -> Option<BoundingBox> {
     if let Some(mask) = documents::parse_object::<RunLengthMask>(segmentation.get()) {
         let runs = match mask.counts {
@@ -240,7 +240,7 @@ fn segmentation_extent(segmentation: &RawValue) -> Option<BoundingBox> {
     BoundingBox::around(&points)
 }
 
-/// Returns the box around the pixels of every second run, which are those of the object.
+/// Returns the box around the pixels of every second run. These pixels are the object.
 fn around_runs(height: u64, runs: &[u64]) -> Option<BoundingBox> {
     let (mut left, mut right, mut top, mut bottom) = (u64::MAX, 0, u64::MAX, 0);
     let mut end = 0_u64;
@@ -252,7 +252,7 @@ fn around_runs(height: u64, runs: &[u64]) -> Option<BoundingBox> {
         }
         let (first, last) = (start.checked_div(height)?, (end - 1) / height);
         (left, right) = (left.min(first), right.max(last + 1));
-        // A run over several columns touches both borders.
+        // A run over several columns touches the upper and the lower border.
         let rows =
             if first == last { (start % height, (end - 1) % height + 1) } else { (0, height) };
         (top, bottom) = (top.min(rows.0), bottom.max(rows.1));
@@ -265,8 +265,8 @@ fn around_runs(height: u64, runs: &[u64]) -> Option<BoundingBox> {
     BoundingBox::pixels([x, y, number(right)? - x, number(bottom)? - y])
 }
 
-/// Decodes run lengths. A length is written in groups of five bits, the lowest first, each in a character from 48 on. From
-/// the third length on, the number is the difference from the length two before.
+/// Decodes run lengths. A length is written in groups of five bits, the lowest group first, with one character (from
+/// code 48 on) per group. From the third length on, the number is the difference from the length two positions before.
 fn decompress(text: &str) -> Option<Vec<u64>> {
     let mut lengths: Vec<i64> = Vec::new();
     let mut bytes = text.bytes().map(|byte| byte.wrapping_sub(48)).peekable();

@@ -1,5 +1,5 @@
-//! Reads `annotations.xml` of CVAT. The file has an `image` for each picture, with tags and shapes in pixels, or tracks of
-//! shapes over the frames of a video, which are files of the folder.
+//! Reads the `annotations.xml` of CVAT. The file has an `image` for each picture, with tags and with shapes in pixels,
+//! or it has tracks of shapes over the frames of a video. The frames must be files in the folder.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::ingest::documents::{XmlLimits, parse_xml};
 
-/// Size limit of a document, which takes several times as much memory when it is parsed.
+/// Maximum size of a document. Parsing takes several times as much memory.
 const MAX_BYTES: u64 = 32 << 20;
 /// CVAT has no namespaces.
 const LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 16 };
@@ -93,7 +93,7 @@ type Descriptions<'a> = BTreeMap<&'a Path, MediaDescription>;
 
 const WRONG_SHAPE: &str = "one of its shapes is empty, outside the picture, or without numbers";
 
-/// Whether a shape marks a part of the picture. Points and lines do not.
+/// Whether a shape marks a part of the picture. Points and lines do not mark a part.
 fn marks_a_part(shape: Node<'_, '_>) -> bool {
     matches!(shape.tag_name().name(), "box" | "polygon" | "ellipse" | "mask")
 }
@@ -127,14 +127,14 @@ pub fn extent(shape: Node<'_, '_>) -> Option<BoundingBox> {
     }
 }
 
-/// The prefix that CVAT gives the file of a frame, before its number: `frame_000012.PNG`.
+/// The prefix of the file names that CVAT gives to frames, which the frame number follows: `frame_000012.PNG`.
 const FRAME_PREFIX: &str = "frame_";
 
-/// The file of each frame, by its number; `None` if several files have the number.
+/// The file of each frame by its number, or `None` if several files have the same number.
 type FrameFiles<'a> = HashMap<u64, Option<&'a Path>>;
 
-/// Adds the shapes at key frames. Shapes at other frames are only interpolated, and a shape that is `outside` has left the
-/// picture.
+/// Adds the shapes at key frames. Shapes at all other frames are only interpolated. A shape that is `outside` has left
+/// the picture.
 fn read_tracks<'a>(
     reader: &mut SidecarReader<'a>,
     sidecar: &Path,
@@ -183,7 +183,8 @@ fn file_of<'a>(files: &FrameFiles<'a>, shape: Node<'_, '_>) -> Result<&'a Path, 
     }
 }
 
-/// Returns the images that the document lists. If it lists none, returns the files below its folder that are named as frames.
+/// Returns the images that the document lists. If the document lists none, returns the files below its folder that are
+/// named like frames.
 fn frame_files<'a>(
     reader: &SidecarReader<'a>,
     sidecar: &Path,

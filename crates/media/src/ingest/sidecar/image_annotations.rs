@@ -1,5 +1,5 @@
-//! Reads the annotation file of a single image: JSON of `LabelMe`, JSON with the columns of a metadata table as in shards of
-//! `WebDataset`, or XML of Pascal VOC.
+//! Reads the annotation file of a single image: JSON of `LabelMe`, JSON with the columns of a metadata table (as in
+//! shards of `WebDataset`), or XML of Pascal VOC.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::ingest::documents::{self, XmlLimits, parse_xml};
 
-/// Size limit of a file, which usually contains the picture in `LabelMe`.
+/// Maximum size of a file. The limit is high because a `LabelMe` file usually contains the picture.
 const MAX_JSON_BYTES: u64 = 32 << 20;
 
 /// Reads the documents of these formats, and ignores other JSON.
@@ -39,7 +39,7 @@ pub(crate) fn read_json(reader: &mut SidecarReader<'_>) {
 #[derive(Deserialize)]
 struct LabelMeDocument {
     shapes: Vec<LabelMeShape>,
-    /// Labels of the whole picture, and whether they apply.
+    /// Labels of the whole picture. The values say whether a label applies.
     #[serde(default)]
     flags: Option<BTreeMap<String, bool>>,
 }
@@ -52,7 +52,7 @@ struct LabelMeShape {
     kind: Option<String>,
 }
 
-/// Returns the description in a document and its problems; `None` for other JSON.
+/// Returns the description in a document and the problems of the document. Returns `None` for other JSON.
 fn parse_labelme(text: &str) -> Option<(MediaDescription, SidecarDiagnostics)> {
     documents::parse_object::<LabelMeDocument>(text).map(describe_labelme)
 }
@@ -89,7 +89,7 @@ fn labelme_extent(shape: &LabelMeShape) -> Option<BoundingBox> {
     BoundingBox::around(&shape.points)
 }
 
-/// Sidecar folders, parallel to the image folder.
+/// Folders of sidecars that are parallel to the image folder.
 const ANNOTATION_FOLDERS: [&str; 2] = ["Annotations", "annotations"];
 
 /// VOC has no namespaces.
@@ -115,7 +115,7 @@ pub(crate) fn read_voc(reader: &mut SidecarReader<'_>) {
     }
 }
 
-/// Returns the objects of a document and its problems; `None` if it is not VOC.
+/// Returns the objects in a document and the problems of the document. Returns `None` if the document is not VOC.
 fn parse_voc(text: &str) -> Result<Option<(MediaDescription, SidecarDiagnostics)>, String> {
     let document = parse_xml(text, LIMITS)?;
     let root = document.root_element();

@@ -1,5 +1,5 @@
-//! Converts one row of a metadata table, as in image folder datasets, to a description. A row has the columns `file_name`,
-//! `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`.
+//! Converts one row of a metadata table, as in image folder datasets, to a description. A row may have the columns
+//! `file_name`, `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`.
 
 use std::{borrow::Cow, path::Path};
 
@@ -44,7 +44,7 @@ impl SidecarRow<'_> {
     }
 }
 
-/// Adds the description of the file that a row names. The error says why that is impossible.
+/// Adds the description of the file that a row names. The error explains why this is impossible.
 pub(crate) fn read_row(
     reader: &mut SidecarReader<'_>,
     sidecar: &Path,
@@ -58,7 +58,7 @@ pub(crate) fn read_row(
     Ok(())
 }
 
-/// Converts a row. A column of the wrong type does not affect the others.
+/// Converts a row. A column of the wrong type does not affect the other columns.
 pub(crate) fn describe_row(
     row: &SidecarRow<'_>,
     diagnostics: &mut SidecarDiagnostics,
@@ -161,7 +161,7 @@ fn read_columns(
     Some(())
 }
 
-/// Parses a label; numbers become `class <n>`.
+/// Parses a label. A number becomes `class <n>`.
 fn parse_label(value: &RawValue) -> Option<String> {
     match serde_json::from_str::<u64>(value.get()) {
         Ok(class) => Some(format!("class {class}")),

@@ -1,5 +1,5 @@
 //! Reads the metadata tables of image folder datasets: `metadata.jsonl`, `metadata.csv`, `metadata.parquet`, and the
-//! columns beside the images of other Parquet files. `metadata_row` converts their rows.
+//! columns next to the images in other Parquet files. `metadata_row` converts the rows.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -72,7 +72,7 @@ fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> O
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     let mut lines = LineCounter { bytes, offset: 0, line: 1 };
     let mut record = csv::ByteRecord::new();
-    // The only possible error here is a record of different length, and those are allowed.
+    // The only possible error here is a record of different length, which is allowed.
     while table.read_byte_record(&mut record).unwrap_or(false) {
         diagnostics.set_position(lines.line_of(&record));
         // Cells without a column are ignored.
@@ -104,7 +104,7 @@ struct LineCounter<'a> {
 }
 
 impl LineCounter<'_> {
-    /// Returns the line, from 1, where a record starts. Records must be passed in order.
+    /// Returns the line (counted from 1) in which a record starts. Records must be passed in order.
     fn line_of(&mut self, record: &csv::ByteRecord) -> usize {
         let begin = record.position().and_then(|at| usize::try_from(at.byte()).ok());
         let rest = begin.and_then(|begin| self.bytes.get(begin.max(self.offset)..));
@@ -144,10 +144,10 @@ fn describe_cells<'a>(
     description
 }
 
-/// Limit on the rows of a file, which a few bytes can repeat.
+/// Maximum number of rows of a file. The limit is needed because a few bytes can repeat a row.
 const MAX_METADATA_ROWS: usize = 4_000_000;
 const TOO_MANY_ROWS: &str = "it has more than 4,000,000 rows";
-/// Columns of names, which can be lists.
+/// Columns of names, which may be lists.
 const NAME_COLUMNS: [&str; 3] = ["labels", "tags", "user_tags"];
 
 pub(crate) fn read_parquet(reader: &mut SidecarReader<'_>) {
@@ -163,7 +163,7 @@ pub(crate) fn read_parquet(reader: &mut SidecarReader<'_>) {
     }
 }
 
-/// Reads the rows. The error says why rows were not read.
+/// Reads the rows. The error explains why rows were not read.
 fn read_parquet_rows(
     reader: &mut SidecarReader<'_>,
     sidecar: &Path,
@@ -191,8 +191,8 @@ fn read_parquet_rows(
     read.map_err(|why| format!("after row {rows}: {why}"))
 }
 
-/// Adds the names of a cell to `names`: a JSON list, or names separated by `|` or `;`. `None` if the cell
-/// starts like a JSON list but is not a valid one.
+/// Adds the names in a cell to `names`. A cell is a JSON list, or names separated by `|` or `;`. Returns `None` if the
+/// cell starts like a JSON list but is not valid.
 fn collect_cell_names(cell: &str, names: &mut Vec<String>) -> Option<()> {
     if cell.trim_start().starts_with('[') {
         return collect_names(cell, names);
@@ -201,12 +201,12 @@ fn collect_cell_names(cell: &str, names: &mut Vec<String>) -> Option<()> {
     Some(())
 }
 
-/// Parses lists and objects that are text.
+/// Parses the lists and objects that a row contains as text.
 fn parse_texts(row: &mut Value) {
     for column in NAME_COLUMNS {
         if let Some(Value::String(text)) = row.get(column) {
             let mut names = Vec::new();
-            // An invalid list stays text, which is reported.
+            // An invalid list stays text, and is then reported.
             if collect_cell_names(text, &mut names).is_some() {
                 row[column] = names.into();
             }
@@ -219,7 +219,7 @@ fn parse_texts(row: &mut Value) {
     }
 }
 
-/// The key under which the library `datasets` keeps the types of columns.
+/// The key under which the library `datasets` stores the types of columns.
 const FEATURES_KEY: &str = "huggingface";
 
 /// The file of each row.
@@ -245,7 +245,7 @@ pub(crate) fn read_image_tables(reader: &mut SidecarReader<'_>) {
     }
 }
 
-/// Reads the rows that are files of the folder. The error says why rows were not read.
+/// Reads the rows that are files of the folder. The error explains why rows were not read.
 fn read_image_rows(
     reader: &mut SidecarReader<'_>,
     sidecar: &Path,
@@ -289,12 +289,12 @@ fn class_names(parquet: &ParquetFile) -> Vec<String> {
     names.into_iter().flatten().map(name).collect()
 }
 
-/// Replaces the number of a class by its name. If the file has no names, the number becomes the label.
+/// Replaces the number of a class by the name of the class. If the file has no names, the number becomes the label.
 fn name_class(row: &mut Value, classes: &[String]) {
     let Some(columns) = row.as_object_mut() else { return };
     let Some(number) = columns.get("label").and_then(Value::as_i64) else { return };
     let named = usize::try_from(number).ok().and_then(|number| classes.get(number));
-    // A test set without labels has the number of an unknown class.
+    // In a test set without labels, the number refers to no class.
     if number < 0 || (named.is_none() && !classes.is_empty()) {
         Map::remove(columns, "label");
         return;

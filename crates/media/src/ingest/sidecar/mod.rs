@@ -1,8 +1,9 @@
-//! Reads sidecars: files next to images with captions, labels, tags and object boxes, in the common dataset formats. `read`
-//! lists the formats in the order of their precedence; a new format is a module here and a line there.
+//! Reads sidecars in the common dataset formats. Sidecars are files next to images with captions, labels, tags and
+//! object boxes. `read` lists the formats in the order of their precedence; a new format needs a module here and a line
+//! there.
 //!
-//! Sidecars are untrusted. Sizes and texts are bounded, every row is validated on its own, problems are reported per file,
-//! and nothing outside the folder is opened.
+//! Sidecars are untrusted. Sizes and texts are bounded, every row is validated on its own, problems are reported per
+//! file, and nothing outside the folder is opened.
 
 mod coco;
 mod cvat;
@@ -26,8 +27,8 @@ use metadata_tables::{read_csv, read_image_tables, read_jsonl, read_parquet};
 use sidecar_reader::{FileIndex, SidecarReader};
 use text_file::{ClassNames, read_class_files};
 
-/// Reads all sidecars of a folder. If several describe the same file, the first in the order below wins, separately for
-/// caption, labels and objects; tags are merged.
+/// Reads all sidecars of a folder. If several sidecars describe the same file, the first one in the order below wins,
+/// separately for caption, labels and objects. Tags are merged.
 pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
     let mut reader = SidecarReader::new(folder, FileIndex::new(scan));
     let mut names = ClassNames::default();
@@ -46,7 +47,7 @@ pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
     reader.data
 }
 
-/// In lower case and without trailing digits (`train2017`).
+/// Names that say nothing about the media, in lower case and without trailing digits (`train2017`).
 const GENERIC_NAMES: &str = "all annotation annotations data dataset datasets dcim default dev \
     files frames image images img imgs input jpeg jpegimages jpegs jpg label labels media \
     obj_train_data output photo photos pics picture pictures png pngs raw test testing train \
@@ -65,7 +66,7 @@ fn label_by_folder(reader: &mut SidecarReader<'_>) {
 
 fn label_from_folder(media: &Path) -> Option<&str> {
     let folder = media.parent()?;
-    // The images in a Parquet file are in its folder.
+    // The images in a Parquet file count as files of the folder that contains the Parquet file.
     let folder = if is_parquet(folder) { folder.parent()? } else { folder };
     let name = folder.file_name().and_then(OsStr::to_str)?;
     let is_separator = |c: char| matches!(c, '-' | '_' | '.' | ' ');

@@ -1,5 +1,5 @@
-//! Reads the CSV tables of Open Images: boxes in fractions, and labels. Rows name an image by its file name without
-//! extension, and a class by an identifier that another table translates.
+//! Reads the CSV tables of Open Images, which contain boxes in fractions, and labels. A row identifies an image by its
+//! file name without extension, and a class by an identifier that another table translates.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,9 +15,9 @@ use super::{
     },
 };
 
-/// Size limit of a table of boxes or labels, which is read in parts. The table of all training images has 2.1 GiB.
+/// Maximum size of a table of boxes or labels, which is read in parts. The table of all training images has 2.1 GiB.
 const MAX_TABLE_BYTES: u64 = 8 << 30;
-/// Length limit of a line.
+/// Maximum length of a line.
 const MAX_LINE_BYTES: u64 = 4_096;
 const COLUMNS: [&str; 7] = ["ImageID", "LabelName", "Confidence", "XMin", "XMax", "YMin", "YMax"];
 
@@ -45,7 +45,7 @@ pub fn read(reader: &mut SidecarReader<'_>) {
     }
 }
 
-/// Reads rows of an identifier and a name.
+/// Reads rows that consist of an identifier and a name.
 fn read_class_names(
     reader: &mut SidecarReader<'_>,
     sidecar: &Path,
@@ -95,7 +95,7 @@ fn read_table(
     }
 }
 
-/// Passes each line to `read`, whose error says what is wrong with it.
+/// Passes each line to `read`, whose error explains what is wrong with the line.
 fn for_each_line(
     mut file: impl BufRead,
     diagnostics: &mut SidecarDiagnostics,
@@ -140,8 +140,8 @@ struct OpenImagesRow<'a> {
     class_names: &'a HashMap<String, String>,
 }
 
-/// Adds the object or label of a row. Rows of images outside the folder are ignored, because the tables describe all of
-/// Open Images.
+/// Adds the object or label of a row. Rows about images outside the folder are ignored, because the tables describe all
+/// of Open Images.
 fn add_row<'f>(
     row: &OpenImagesRow<'_>,
     table: OpenImagesTable,
@@ -158,7 +158,7 @@ fn add_row<'f>(
     } else if row.number(2)? > 0.0 {
         push_name(&mut descriptions.entry(media).or_default().labels, &label);
     } else {
-        // People checked that the class is not in the image.
+        // A confidence of 0 means that people found that the class is not in the image.
         descriptions.entry(media).or_default();
     }
     Ok(())

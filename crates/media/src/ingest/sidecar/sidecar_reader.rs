@@ -1,6 +1,6 @@
-//! Finds the files of a folder as sidecars refer to them, reads sidecars within limits, and collects what the formats find in
-//! them. Each format gets the same `SidecarReader`; start here to see what a format may do, and how problems become one
-//! sentence per file.
+//! Finds the files that sidecars refer to, reads sidecars within limits, and collects what the readers of the formats
+//! find in them. Each of these readers gets the same `SidecarReader`. Start here to see what a format may do, and how
+//! problems become one sentence per file.
 
 use std::{
     cell::OnceCell,
@@ -20,19 +20,19 @@ use crate::ingest::{
     scan::METADATA_PARQUET,
 };
 
-/// Size limit of a sidecar that describes many images, in bytes.
+/// Maximum size of a sidecar that describes many images, in bytes.
 pub(crate) const MAX_SHARED_SIDECAR_BYTES: u64 = 64 << 20;
-/// Size limit of a sidecar of one image, and of a list of class names, in bytes.
+/// Maximum size of a sidecar of one image, and of a list of class names, in bytes.
 pub(crate) const MAX_PER_IMAGE_SIDECAR_BYTES: u64 = 1 << 20;
 
 /// The content of all sidecars of a folder. All paths are relative to the folder.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SidecarData {
-    /// Descriptions by file. A file named by a row may turn out not to be a media file.
+    /// The descriptions by file. A file that a row names may turn out not to be a media file.
     pub descriptions: BTreeMap<PathBuf, MediaDescription>,
-    /// The files used as sidecars, including faulty ones: they are not media files.
+    /// The files that are used as sidecars, including faulty ones. None of them is a media file.
     pub sidecars: BTreeSet<PathBuf>,
-    /// The problem of each faulty sidecar; its valid rows are used.
+    /// The problem of each faulty sidecar. Its valid rows are used nevertheless.
     pub problems: BTreeMap<PathBuf, String>,
 }
 
@@ -47,7 +47,8 @@ impl<'a> SidecarReader<'a> {
         Self { folder, files, data: SidecarData::default() }
     }
 
-    /// Reads a file without its byte order mark. A file that is unreadable or larger than `limit` is a problem.
+    /// Reads a file without its byte order mark. A file that is unreadable or larger than `limit` is reported as a
+    /// problem.
     pub(crate) fn read_bytes(&mut self, path: &Path, limit: u64) -> Option<Vec<u8>> {
         let mut bytes =
             self.read_limited(path, limit).map_err(|why| self.report_problem(path, why)).ok()?;
@@ -57,14 +58,14 @@ impl<'a> SidecarReader<'a> {
         Some(bytes)
     }
 
-    /// Like [`SidecarReader::read_bytes`], for text; invalid UTF-8 is a problem.
+    /// Like [`SidecarReader::read_bytes`], but for text. Invalid UTF-8 is reported as a problem.
     pub fn read_text(&mut self, path: &Path, limit: u64) -> Option<String> {
         String::from_utf8(self.read_bytes(path, limit)?)
             .map_err(|_| self.report_problem(path, "it is not UTF-8".to_owned()))
             .ok()
     }
 
-    /// Opens a file that is read in parts. A file that is unreadable or larger than `limit` is a problem.
+    /// Opens a file that is read in parts. A file that is unreadable or larger than `limit` is reported as a problem.
     pub fn open(
         &mut self,
         path: &Path,
@@ -82,7 +83,8 @@ impl<'a> SidecarReader<'a> {
         open().map_err(|why| self.report_problem(path, why)).ok()
     }
 
-    /// Opens a Parquet file, which is read in parts without a limit on its size. An unreadable file is a problem.
+    /// Opens a Parquet file, which is read in parts, without a limit on its size. An unreadable file is reported as a
+    /// problem.
     pub(crate) fn open_parquet(&mut self, path: &Path) -> Option<Source> {
         let open = || {
             let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
@@ -114,7 +116,7 @@ impl<'a> SidecarReader<'a> {
         self.data.sidecars.insert(path.to_owned());
     }
 
-    /// Records a problem of a sidecar; only the first one is kept.
+    /// Records a problem of a sidecar. Only the first problem is kept.
     pub(crate) fn report_problem(&mut self, path: &Path, why: String) {
         self.mark_used(path);
         self.data.problems.entry(path.to_owned()).or_insert(why);
@@ -137,9 +139,9 @@ fn too_large(limit: u64) -> String {
 
 #[derive(Debug, Default)]
 pub(crate) struct SidecarDiagnostics {
-    /// The word for a position, such as a line, in singular and plural.
+    /// The word for a position, such as a line, in the singular and the plural.
     nouns: [&'static str; 2],
-    /// The current position, from 1.
+    /// The current position, counted from 1.
     position: usize,
     last_reported: usize,
     first_message: Option<String>,
@@ -151,7 +153,7 @@ impl SidecarDiagnostics {
         Self { nouns: [noun, plural], ..Self::default() }
     }
 
-    /// Moves to a position, numbered from 1.
+    /// Moves to a position, counted from 1.
     pub(crate) fn set_position(&mut self, position: usize) {
         self.position = position;
     }
@@ -186,15 +188,15 @@ impl SidecarDiagnostics {
     }
 }
 
-/// Names of image folders that have parallel sidecar folders.
+/// Names of image folders that have a parallel folder of sidecars.
 const IMAGE_FOLDERS: [&str; 3] = ["images", "JPEGImages", "image_2"];
-/// Limit on folders of the same name to search for an image.
+/// Maximum number of folders with the same name in which an image is searched.
 const MAX_CANDIDATE_FOLDERS: usize = 8;
 
 pub(crate) struct FileIndex<'a> {
     scan: &'a FolderScan,
     paths: HashSet<&'a Path>,
-    /// The only file of each name, `None` if there are several. Built on demand.
+    /// The only file of each name, or `None` if there are several. Built on demand.
     unique_names: OnceCell<HashMap<&'a OsStr, Option<&'a Path>>>,
     /// The folders of media files by their own name. Built on demand.
     media_folders: OnceCell<HashMap<&'a OsStr, BTreeSet<&'a Path>>>,
@@ -214,7 +216,7 @@ impl<'a> FileIndex<'a> {
         self.all().filter(|path| is_media(path))
     }
 
-    /// Returns the files with this name, least nested first.
+    /// Returns the files with this name, the least nested ones first.
     pub(crate) fn with_name(&self, name: &str) -> Vec<&'a Path> {
         let named = |path: &&Path| path.file_name() == Some(OsStr::new(name));
         let mut paths: Vec<_> = self.all().filter(named).collect();
@@ -246,10 +248,10 @@ impl<'a> FileIndex<'a> {
         self.get(&path.with_extension(extension))
     }
 
-    /// Finds the media file that a row of `sidecar` calls `name`. The name is relative to the sidecar's folder or the root,
-    /// or is that of only one file. The error says why there is none.
+    /// Finds the media file that a row of `sidecar` calls `name`. The name is relative to the folder of the sidecar or
+    /// to the root, or only one file has it. The error explains why no file was found.
     pub fn resolve(&self, name: &str, sidecar: &Path) -> Result<&'a Path, &'static str> {
-        // Tables that were written on Windows have backslashes.
+        // Tables that were written on Windows contain backslashes.
         let name = name.trim().replace('\\', "/");
         let mut path = PathBuf::new();
         for part in Path::new(&name).components() {
@@ -310,7 +312,7 @@ fn is_media(path: &Path) -> bool {
 pub(crate) const METADATA_JSONL: &str = "metadata.jsonl";
 pub(crate) const METADATA_CSV: &str = "metadata.csv";
 pub(crate) const CVAT_XML: &str = "annotations.xml";
-/// Files with class names for YOLO boxes, in the order to look for them.
+/// Files with the class names for YOLO boxes, in the order in which they are tried.
 pub(crate) const CLASS_NAME_FILES: [&str; 7] = [
     "data.yaml",
     "data.yml",
@@ -322,10 +324,10 @@ pub(crate) const CLASS_NAME_FILES: [&str; 7] = [
 ];
 /// The COCO file in every folder of a Roboflow export.
 const ROBOFLOW_COCO: &str = "_annotations.coco.json";
-/// The usual folder of COCO files, if not the root.
+/// The usual folder of COCO files that are not in the root.
 const COCO_FOLDER: &str = "annotations";
 
-/// Whether the name of a file is one of a sidecar. Rows of tables cannot describe such a file as a media file.
+/// Whether a file has the name of a sidecar. Rows of tables cannot describe such a file as a media file.
 fn may_be_sidecar(path: &Path) -> bool {
     let ends = |end: &str| path.extension().is_some_and(|extension| extension == end);
     is_named(path, &[METADATA_JSONL, METADATA_PARQUET, METADATA_CSV])
@@ -344,8 +346,8 @@ pub(crate) fn may_be_coco(path: &Path) -> bool {
             || is_named(path, &[ROBOFLOW_COCO]))
 }
 
-/// The tables of Open Images: boxes, labels that people checked, and the names of classes. The name of a table begins
-/// with a version and a part of the images.
+/// The tables of Open Images: boxes, labels that people checked, and names of classes. The name of a table begins with
+/// a version and with the part of the images that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpenImagesTable {
     Boxes,

@@ -1,5 +1,6 @@
-//! Reads the text files of single images. A file in a folder parallel to the images contains boxes of YOLO or KITTI. A file
-//! next to the image contains boxes if every line is one, and a caption if not. A `.cls` file contains a class.
+//! Reads the text file of a single image. A file in a folder parallel to the images contains boxes of YOLO or KITTI. A
+//! file next to the image contains boxes if every line is a box, and a caption otherwise. A `.cls` file contains a
+//! class.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -16,7 +17,7 @@ use super::{
     },
 };
 
-/// The folders of boxes that YOLO and KITTI have beside the image folder.
+/// The folders, parallel to the image folder, in which YOLO and KITTI keep boxes.
 const LABEL_FOLDERS: [&str; 2] = ["labels", "label_2"];
 
 pub fn read(reader: &mut SidecarReader<'_>, names: &mut ClassNames) {
@@ -91,7 +92,7 @@ fn parse_yolo(text: &str, names: &ClassMap) -> (MediaDescription, SidecarDiagnos
 /// Parses the class and `[x, y, width, height]` of a line.
 fn parse_yolo_line(line: &str) -> Option<(u64, [f64; 4])> {
     let mut columns = line.split_ascii_whitespace();
-    // Some tools write the class with a decimal point, too.
+    // Some tools write the class with a decimal point.
     let class = columns.next()?.trim_end_matches(".0").parse().ok()?;
     let numbers = columns
         .map(|column| column.parse().ok().filter(|number: &f64| number.is_finite()))
@@ -140,7 +141,7 @@ fn parse_kitti(text: &str) -> (MediaDescription, SidecarDiagnostics) {
     (description, diagnostics)
 }
 
-/// Parses the type and the box of a line.
+/// Parses the type and the box in a line.
 fn parse_kitti_line(line: &str) -> Option<(&str, [f64; 4])> {
     let (kind, rest) = line.trim().split_once(' ')?;
     let numbers: Vec<f64> =
@@ -214,8 +215,8 @@ fn parse_name_lines(text: &str) -> ClassMap {
         .collect()
 }
 
-/// Parses the key `names` of the top-level map from events, which keep scalars as text and do not expand aliases. An
-/// alias for all names is looked up.
+/// Parses the key `names` of the top-level map from events of the YAML parser, which keep scalars as text and do not
+/// expand aliases. If the whole value is an alias, it is looked up.
 fn parse_yaml(text: &str) -> ClassMap {
     let events = || Parser::new_from_str(text).map_while(Result::ok).map(|(event, _)| event);
     let mut value = skip_to_names(events());
@@ -229,7 +230,7 @@ fn parse_yaml(text: &str) -> ClassMap {
     }
 }
 
-/// Returns where a text stops being YAML. The part before that is read.
+/// Returns the line at which a text stops being YAML. The part before the line is read.
 fn yaml_error(text: &str) -> Option<String> {
     let cause = Parser::new_from_str(text).find_map(Result::err)?;
     Some(format!("line {}: invalid YAML", cause.marker().line()))
@@ -275,7 +276,7 @@ fn yaml_entries<'a>(start: &Event<'a>, rest: impl Iterator<Item = Event<'a>>) ->
     }
 }
 
-/// Reads a list up to its end. An entry that is not a scalar has a number but no name.
+/// Reads a list up to its end. An entry that is not a scalar counts as a class without a name.
 fn yaml_list_entries<'a>(events: impl Iterator<Item = Event<'a>>) -> ClassMap {
     let (mut names, mut class, mut depth) = (ClassMap::new(), 0, 0_usize);
     for event in events {
@@ -296,7 +297,7 @@ fn yaml_list_entries<'a>(events: impl Iterator<Item = Event<'a>>) -> ClassMap {
     names
 }
 
-/// Reads the pairs of a map up to the first one that is not a pair of scalars.
+/// Reads the pairs of a map, up to the first pair that does not consist of two scalars.
 fn yaml_map_entries<'a>(mut events: impl Iterator<Item = Event<'a>>) -> ClassMap {
     let mut names = ClassMap::new();
     while let (Some(Event::Scalar(class, ..)), Some(Event::Scalar(name, ..))) =

@@ -1,4 +1,4 @@
-//! Compared with the full-text index of `SQLite`.
+//! Compares the matches with those of the full-text index of `SQLite`.
 
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn parsed(text: &str) -> FullTextQuery {
     parse(text, Language::English).unwrap()
 }
 
-/// The matches found here.
+/// Returns the matches that this implementation finds.
 fn matched(captions: &[Vec<&str>], query: &FullTextQuery) -> ScoredTexts {
     let query = TextQuery::new(query, indexed_words);
     let texts: Vec<Vec<String>> = captions

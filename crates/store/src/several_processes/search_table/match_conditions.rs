@@ -1,8 +1,9 @@
-//! Writes the conditions of a search as SQL on a search table that is called `t`, with their values.
+//! Writes the conditions of a search as SQL with values. The search table is called `t` in the SQL.
 //!
-//! `tessera-retrieval` matches the same conditions in memory, in `filter_mask`. Each condition is written twice because
-//! the two have no form in common: here it is a column of JSON that an index contains, there a list of numbers of names.
-//! A common description would only name the condition, and `MemberCondition` does so.
+//! `tessera-retrieval` evaluates the same conditions in memory, in `filter_mask`. Each condition is written twice,
+//! because the two forms have nothing in common: here, a condition is about a JSON column with an index; there, it is
+//! about a list of name numbers. A common description could only name the condition, which `MemberCondition` already
+//! does.
 
 use super::registry::SearchTable;
 use crate::{columns::encode_f16, engine::ToSql};
@@ -34,7 +35,7 @@ impl<'a> MatchConditions<'a> {
         format!("?{}", self.values.len())
     }
 
-    /// All conditions but those on distances.
+    /// Returns all conditions except those on distances.
     pub fn filters(&mut self, search: &MemberSearch) -> Vec<String> {
         let mut filters = vec![format!("t.version <= {}", self.table.version)];
         for condition in &search.conditions {
@@ -62,7 +63,7 @@ impl<'a> MatchConditions<'a> {
         filters
     }
 
-    /// The conditions on the distances from some vectors.
+    /// Returns the conditions on the distances from vectors.
     pub fn distances(
         &mut self,
         search: &MemberSearch,
@@ -87,7 +88,7 @@ impl<'a> MatchConditions<'a> {
         filters
     }
 
-    /// The conditions on the distance that is the score.
+    /// Returns the conditions on the distance that is the score.
     pub fn cutoffs(&mut self, search: &MemberSearch, ranking: &MemberDistance) -> Vec<String> {
         let mut cutoffs = Vec::new();
         for condition in &search.conditions {
@@ -100,14 +101,14 @@ impl<'a> MatchConditions<'a> {
         cutoffs
     }
 
-    /// The pictures whose captions match, with their scores, as a table `captions`.
+    /// Returns a table `captions` of the pictures whose captions match, with their scores.
     pub fn captions(&mut self, scores: &[(i64, f32)]) -> String {
         let rows = self.numbers(scores.iter().map(|(row, _)| row), "bigint");
         let scores = self.numbers(scores.iter().map(|(_, score)| score), "real");
         format!("unnest({rows}, {scores}) AS captions(picture, score)")
     }
 
-    /// The part of a query that members can be compared with; `None` if there is none.
+    /// Returns the part of a query with which members can be compared, or `None` if there is none.
     pub fn comparable(&self, distance: &MemberDistance) -> Option<MemberDistance> {
         let query = self.comparable_query(&distance.query)?;
         Some(MemberDistance { query, copies: distance.copies.clone() })
@@ -123,7 +124,7 @@ impl<'a> MatchConditions<'a> {
                 match (single(builtin), single(model)) {
                     (Some(_), Some(_)) => Some(query.clone()),
                     (Some(builtin), None) => Some(builtin),
-                    // Distances keep their place among scores of both.
+                    // The query stays merged, so that distances of the model keep their range among the merged scores.
                     (None, Some(_)) if *rule == MergeRule::BuiltinFirst => Some(query.clone()),
                     (None, _) => None,
                 }
@@ -131,7 +132,7 @@ impl<'a> MatchConditions<'a> {
         }
     }
 
-    /// Vectors of another dimension have no distance.
+    /// Whether the table has vectors to compare with the query. Vectors of different dimensions have no distance.
     pub fn has_distance(&self, query: &VectorQuery) -> bool {
         let dimension = match query.of {
             MemberVector::Descriptor => DIMENSION,
@@ -141,7 +142,7 @@ impl<'a> MatchConditions<'a> {
         !query.vector.is_empty() && query.vector.len() == dimension
     }
 
-    /// Whether a member has a vector of the query.
+    /// Returns the condition that a member has a vector of the query.
     pub fn exists(&self, query: &DistanceQuery) -> String {
         let vectors = match query {
             DistanceQuery::Single(query) => vec![query],
@@ -155,7 +156,7 @@ impl<'a> MatchConditions<'a> {
         format!("({})", each.join(" OR "))
     }
 
-    /// The score of a member, of a query that is comparable.
+    /// Returns the score of a member. The query must be comparable.
     pub fn score(&mut self, distance: &MemberDistance) -> String {
         let score = match &distance.query {
             DistanceQuery::Single(query) => Self::distance(&self.product(query)),
@@ -171,7 +172,7 @@ impl<'a> MatchConditions<'a> {
         let known: Vec<String> = (distance.copies.iter())
             .map(|(row, score)| format!("WHEN {row} THEN CAST({score} AS real)"))
             .collect();
-        // `least` ignores null.
+        // `least` ignores null values.
         format!("least({score}, CASE t.media {} END)", known.join(" "))
     }
 
@@ -180,24 +181,26 @@ impl<'a> MatchConditions<'a> {
             return "CAST(NULL AS real)".to_owned();
         }
         let distance = Self::distance(&self.product(query));
-        // `greatest` ignores null.
+        // `greatest` ignores null values, so a missing vector needs a `CASE`.
         format!("CASE WHEN {} THEN {distance} END", has_vector(query))
     }
 
-    /// The vectors whose nearest members include the best ones of a query that is comparable.
+    /// Returns the vectors whose nearest members include the best results of a comparable query.
     pub fn candidates<'q>(&self, query: &'q DistanceQuery) -> Vec<&'q VectorQuery> {
         let candidates = query.candidates().into_iter();
         candidates.filter(|query| self.has_distance(query)).collect()
     }
 
-    /// The negative scalar product that the index orders by. `<=>` would divide by lengths that are one, and round.
+    /// Returns the negative scalar product, by which the index orders. The operator `<=>` would divide by the lengths,
+    /// which are one, and round.
     pub fn product(&mut self, query: &VectorQuery) -> String {
         let vector = self.value(encode_f16(&query.vector));
         let schema = &self.table.vector_schema;
         format!("t.{} OPERATOR({schema}.<#>) {vector}", column_of(query.of))
     }
 
-    /// Rounding can make the distance of equal vectors slightly negative.
+    /// Converts a product to a distance. Rounding can make the distance of equal vectors slightly negative, so it is at
+    /// least 0.
     fn distance(product: &str) -> String {
         format!("CAST(greatest(1 + ({product}), 0) AS real)")
     }
@@ -257,7 +260,7 @@ pub(super) fn has_vector(query: &VectorQuery) -> String {
     format!("t.{} IS NOT NULL", column_of(query.of))
 }
 
-/// [`MergeRule::score`] of two SQL expressions, which are null where vectors are missing.
+/// Writes [`MergeRule::score`] for two SQL expressions, which are null if vectors are missing.
 fn merged_score(rule: MergeRule, builtin: &str, model: &str) -> String {
     let score = match rule {
         MergeRule::Weighted => {
@@ -272,7 +275,7 @@ fn merged_score(rule: MergeRule, builtin: &str, model: &str) -> String {
     format!("CAST({score} AS real)")
 }
 
-/// The name of the column of a vector.
+/// Returns the name of the column with a vector.
 pub(super) fn column_of(vector: MemberVector) -> &'static str {
     match vector {
         MemberVector::Descriptor => "descriptor",
@@ -281,7 +284,7 @@ pub(super) fn column_of(vector: MemberVector) -> &'static str {
     }
 }
 
-/// Names as JSON that PostgreSQL reads: its texts cannot contain NUL.
+/// Writes names as JSON that PostgreSQL can read. NUL is replaced, because PostgreSQL's texts cannot contain it.
 pub(super) fn json_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names = names.into_iter().map(|name| name.replace('\0', "\u{fffd}"));
     names.collect::<serde_json::Value>().to_string()

@@ -1,8 +1,9 @@
-//! Search tables: what searches read of the members of a large dataset, with their vectors, in a store on a server
-//! that has pgvector. They are derived from the other tables, like the index files of smaller datasets.
+//! Search tables: the data of the members of a large dataset that searches read, including the vectors. Search tables
+//! exist in a store on a server that has pgvector. Search tables are derived from the other tables, like the index
+//! files of smaller datasets.
 //!
-//! Each dataset and entity type has one table. An indexing task writes the rows of the next generation before it ends; the
-//! transaction that ends it makes them visible, so a search reads those of one generation.
+//! A dataset has one search table per entity type. An indexing task writes the rows of the next generation before it
+//! ends, and its last transaction makes them visible. A search therefore reads the rows of a single generation.
 
 mod exact_or_approximate;
 mod match_conditions;

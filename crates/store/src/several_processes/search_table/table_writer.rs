@@ -16,7 +16,7 @@ use crate::{
 use tessera_model::{DatasetId, EntityType, Granularity, TagId, vql::IssueKind};
 use tessera_search::{index::DIMENSION, member_search::MemberVector};
 
-/// pgvector indexes halves of up to this dimension.
+/// The maximum dimension up to which pgvector can index half-precision vectors.
 const MAX_INDEXED_DIMENSION: usize = 4_000;
 const ISSUES: usize = IssueKind::ALL.len();
 const COLUMNS: usize = 13 + Granularity::LEVELS + ISSUES;
@@ -26,7 +26,7 @@ impl SearchTable {
         Dimensions { embedding: self.dimension, model: self.model_dimension }
     }
 
-    /// Whether an index finds the nearest of such vectors.
+    /// Whether an index can find the nearest vectors of this kind.
     pub(super) fn has_index(&self, vector: MemberVector) -> bool {
         match vector {
             MemberVector::Descriptor => true,
@@ -40,11 +40,11 @@ fn is_indexed(dimension: usize) -> bool {
     (1..=MAX_INDEXED_DIMENSION).contains(&dimension)
 }
 
-/// A member of a dataset, as it is searched.
+/// A member of a dataset, with everything that searches read.
 pub struct IndexedMember<'a> {
     pub media: &'a MediaRecord,
     pub assignment: &'a ClusterAssignment,
-    /// The confidence of each of `IssueKind::ALL`.
+    /// The confidence of each issue in `IssueKind::ALL`.
     pub issues: [f64; ISSUES],
     pub tags: Vec<TagId>,
     pub descriptor: &'a [f16],
@@ -52,26 +52,26 @@ pub struct IndexedMember<'a> {
     pub model_vector: Option<&'a [f16]>,
 }
 
-/// The numbers of halves of vectors that members may have; 0 if none has one.
+/// The dimensions of the vectors that members may have, or 0 if no member has such a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimensions {
     pub embedding: usize,
     pub model: usize,
 }
 
-/// Where rows are written that no search sees before they are published.
+/// The table and version to which rows are written. No search sees the rows before they are published.
 pub struct WriteTarget {
     number: i64,
     version: i64,
     dimensions: Dimensions,
     vector_schema: String,
-    /// Of which source they replace the members; `None` if the table is new.
+    /// The source whose members the rows replace, or `None` if the table is new.
     source: Option<i64>,
     insert: String,
 }
 
 impl WriteTarget {
-    /// A new table for vectors of these dimensions.
+    /// Creates a new table for vectors of these dimensions.
     pub fn create(
         transaction: &Transaction,
         dataset: DatasetId,
@@ -87,8 +87,9 @@ impl WriteTarget {
         Ok(Self::new(number, 1, dimensions, vector_schema, None))
     }
 
-    /// The next version of a table, for the members of one source. Waits for another worker that writes it, whose
-    /// rows are deleted if the indexing task did not end; `check` then fails if this one has lost the indexing task.
+    /// Begins the next version of a table, for the members of one source. Waits for another worker that is writing the
+    /// version. If the indexing task of that worker did not end, the rows that it wrote are deleted. `check` fails if
+    /// this worker has lost the indexing task meanwhile.
     pub fn append(
         transaction: &Transaction,
         table: &SearchTable,
@@ -117,14 +118,14 @@ impl WriteTarget {
         Self { number, version, dimensions, vector_schema, source, insert }
     }
 
-    /// What was written, when all rows are.
+    /// Returns a summary of what was written. Must be called after all rows are written.
     pub fn written(&self, members: u64) -> WrittenMembers {
         let Self { number, version, source, .. } = *self;
         WrittenMembers { number, version, members, source }
     }
 
-    /// The statements that complete a new table, after the transaction that wrote it: they take long, and updates
-    /// of the schema must not wait for them.
+    /// Returns the statements that complete a new table. These statements run after the transaction that wrote the
+    /// table, because they take long and updates of the schema must not wait for them.
     pub fn create_indexes(&self) -> Vec<String> {
         let (table, schema) = (table_name(self.number), &self.vector_schema);
         let mut indexes = vec![format!("CREATE UNIQUE INDEX ON {table} (media, version)")];
@@ -175,7 +176,7 @@ impl<'a> TableWriter<'a> {
             MediaKind::Object => 2,
         };
         let tags: Vec<String> = tags.iter().map(|tag| tag.0.to_string()).collect();
-        // Another dimension belongs to a text space that is about to be replaced.
+        // A vector with a different dimension belongs to a text space that is about to be replaced, so it is omitted.
         let fitting = |vector: Option<&[f16]>, dimension: usize| {
             vector.filter(|found| found.len() == dimension).map(encode_f16)
         };
@@ -220,7 +221,7 @@ impl<'a> TableWriter<'a> {
     }
 }
 
-/// Rows that no search sees yet.
+/// Rows that have been written but that no search sees yet.
 #[derive(Debug)]
 pub struct WrittenMembers {
     number: i64,
@@ -229,7 +230,7 @@ pub struct WrittenMembers {
     source: Option<i64>,
 }
 
-/// Lets searches of the new generation of the dataset use the rows, in the transaction that begins it.
+/// Makes the rows visible to searches of the new generation. Must run in the transaction that begins the generation.
 pub fn publish(transaction: &Transaction, written: &WrittenMembers) -> Result<()> {
     let WrittenMembers { number, version, members, source } = written;
     let replaced = match source {
@@ -249,11 +250,11 @@ pub fn publish(transaction: &Transaction, written: &WrittenMembers) -> Result<()
     }
 }
 
-/// The columns of a row, in the order of [`TableWriter::add`].
+/// Returns the statement that creates a table. The columns are in the order of [`TableWriter::add`].
 fn create_table(number: i64, dimensions: Dimensions, vector_schema: &str) -> String {
     let ranks = (0..Granularity::LEVELS).map(|level| format!("rank_{level} bigint NOT NULL"));
     let issues = IssueKind::ALL.iter().map(|kind| format!("{} real NOT NULL", issue_column(*kind)));
-    // A column needs a dimension, also if there are no vectors.
+    // A vector column needs a dimension even if there are no vectors.
     let (embedding, model) = (dimensions.embedding.max(1), dimensions.model.max(1));
     format!(
         "CREATE TABLE {} (media bigint NOT NULL, version bigint NOT NULL, source bigint NOT NULL,
