@@ -4,12 +4,11 @@
 use std::path::PathBuf;
 
 use secrecy::{ExposeSecret as _, SecretString};
-
 use tessera_model::{
     Anchor, Archive, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec,
     ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection, MediaAddition,
-    MediaSource, Page, PictureSource, Preflight, RecordField, Region, SafeText, Search, Selection,
-    SelectionItem, ShellCommand, StateKey, StateValue,
+    MediaSource, Page, PictureSource, Preflight, RecordField, Region, RequestRecord, SafeText,
+    Search, Selection, SelectionItem, ShellCommand, StateKey, StateValue, Timestamp,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
@@ -243,4 +242,16 @@ pub struct RequestProgress {
     pub ticket: Ticket,
     pub done: u64,
     pub total: Option<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum WorkerEvent {
+    Response(Response),
+    Progress(RequestProgress),
+    Exchange(RequestRecord),
+    /// The client has a new token, which expires at this time.
+    TokenIssued(Timestamp),
+    /// Something outside of the requests does not work, or a field of a response cannot be read. Each warning is
+    /// reported once.
+    Warning(SafeText),
 }

@@ -1,7 +1,16 @@
 //! Starts child processes, such as an editor, a viewer or a shell, without the environment variables that contain
 //! secrets.
 
-use std::{env, ffi::OsStr, path::Path, process::Command};
+use std::{
+    env,
+    ffi::OsStr,
+    fs,
+    io::{self, Write},
+    path::Path,
+    process::Command,
+};
+
+use tessera_model::{Failure, FailureKind};
 
 use crate::credentials::LOGIN_VARIABLES;
 
@@ -26,6 +35,31 @@ pub(crate) fn editor_command(file: &Path) -> (String, Command) {
     let mut command = command("sh");
     command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file);
     (editor, command)
+}
+
+/// Edits `text` and returns what was saved. Blocks until the editor exits.
+pub(crate) fn edit_text(text: &str) -> Result<String, Failure> {
+    let file = temporary_file(text).map_err(|error| {
+        Failure::new(FailureKind::Local, format!("cannot create a file for the editor: {error}"))
+    })?;
+    let (editor, mut command) = editor_command(file.path());
+    let failed = |reason: &dyn std::fmt::Display| {
+        Failure::new(FailureKind::Local, format!("{editor} could not edit the query: {reason}"))
+            .with_remedy("Set VISUAL or EDITOR to an editor; the query is unchanged")
+    };
+    let status = command.status().map_err(|error| failed(&error))?;
+    if !status.success() {
+        return Err(failed(&status));
+    }
+    fs::read_to_string(file.path()).map_err(|error| failed(&error))
+}
+
+/// Writes the text to a new file with mode 0600 and an extension that editors recognize.
+fn temporary_file(text: &str) -> io::Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::Builder::new().prefix("tessera-query-").suffix(".json").tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.flush()?;
+    Ok(file)
 }
 
 #[cfg(test)]

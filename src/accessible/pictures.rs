@@ -6,18 +6,27 @@ use std::cmp::Ordering;
 use tessera_model::{Cluster, Histogram, Preview, Region, text::count_with_noun};
 
 use crate::{
-    accessible::{
-        Reading,
-        sentences::{join_phrases, picture, score},
-    },
+    accessible::sentences::{join_phrases, picture, score},
     app::{
-        App,
+        App, Results, ServiceData,
         overlay::{
             facets::{FacetSection, Facets},
-            score_histogram::ScoreHistogram,
+            score_histogram::{ScoreHistogram, SplitClusters},
         },
     },
 };
+
+/// The text of a dialog or pane.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// The name of the dialog or pane.
+    pub title: String,
+    pub lines: Vec<String>,
+    /// The line that the cursor is on.
+    pub current: Option<usize>,
+    /// Whether this is a dialog, which disappears when it is closed.
+    pub is_dialog: bool,
+}
 
 pub(super) fn viewed(app: &App) -> Reading {
     let title = "Picture at full size";
@@ -28,7 +37,7 @@ pub(super) fn viewed(app: &App) -> Reading {
     let place = app.viewer_position().filter(|(_, count)| *count > 0);
     let place = place.map_or_else(String::new, |(at, count)| format!("{} of {count}. ", at + 1));
     let mut lines = vec![format!("{place}{}", picture(app, preview))];
-    lines.extend(facts(app, preview));
+    lines.extend(facts(app.results(), preview));
     let boxes = app.results().boxes_in(preview);
     if app.viewer().is_some_and(|viewer| !viewer.boxes) && !boxes.is_empty() {
         lines.push("the boxes of its objects are not listed".to_owned());
@@ -42,11 +51,11 @@ pub(super) fn viewed(app: &App) -> Reading {
 }
 
 /// Returns what is known about a picture besides its name and size.
-fn facts(app: &App, preview: &Preview) -> Vec<String> {
+fn facts(results: &Results, preview: &Preview) -> Vec<String> {
     let mut facts = Vec::new();
-    facts.extend(preview.relevance.as_ref().map(|it| score(it, app.results().score_scale())));
+    facts.extend(preview.relevance.as_ref().map(|it| score(it, results.score_scale())));
     facts.extend(preview.caption.as_ref().map(|caption| format!("caption: {caption}")));
-    if let Some((cluster, _)) = app.results().loaded_member(preview.media) {
+    if let Some((cluster, _)) = results.loaded_member(preview.media) {
         let labels: Vec<&str> = cluster.labels.iter().map(AsRef::as_ref).collect();
         if !labels.is_empty() {
             facts.push(format!("labels of the cluster: {}", labels.join(", ")));
@@ -71,11 +80,11 @@ pub(super) fn compared(app: &App) -> Reading {
     let active = app.comparison().map_or(0, |comparison| comparison.active);
     let count = previews.len();
     let items = (1..).zip(&previews).map(|(number, preview)| {
-        let facts = [vec![picture(app, preview)], facts(app, preview)].concat();
+        let facts = [vec![picture(app, preview)], facts(app.results(), preview)].concat();
         format!("{number} of {count}. {}", facts.join(", "))
     });
     let items: Vec<String> = items.collect();
-    let above = vec![differences(app, &previews).join("; "), advice(app, &previews)];
+    let above = vec![differences(app, &previews).join("; "), advice(app.service_data(), &previews)];
     Reading::with_items("Compared pictures", above, items, active)
 }
 
@@ -119,9 +128,9 @@ fn compare(
 
 /// Suggests which picture to keep: the one with the most pixels, or otherwise the one with the
 /// lowest score.
-fn advice(app: &App, previews: &[&Preview]) -> String {
+fn advice(service_data: &ServiceData, previews: &[&Preview]) -> String {
     let pixels =
-        |it: &Preview| app.service_data().viewed_size(it).map(|(w, h)| u64::from(w) * u64::from(h));
+        |it: &Preview| service_data.viewed_size(it).map(|(w, h)| u64::from(w) * u64::from(h));
     let sizes: Vec<Option<u64>> = previews.iter().map(|it| pixels(it)).collect();
     if let Some(index) = single_best(&sizes, u64::cmp) {
         return format!("suggestion: keep {}, which has the most pixels", index + 1);
@@ -148,8 +157,8 @@ const RANGES: usize = 10;
 
 pub(super) fn facets(app: &App, facets: Facets) -> Reading {
     let loaded = app.results().loaded_clusters().len();
-    let list = facets.values(app);
-    let sections = Facets::sections(app).into_iter().filter(|it| *it != facets.section);
+    let list = facets.values(app.query(), app.results());
+    let sections = Facets::sections(app.results()).into_iter().filter(|it| *it != facets.section);
     let others: Vec<&str> = sections.map(FacetSection::label).collect();
     let values = count_with_noun(list.len(), "value", "values");
     let within = match facets.section {
@@ -172,7 +181,7 @@ pub(super) fn facets(app: &App, facets: Facets) -> Reading {
 }
 
 pub(super) fn score_histogram(app: &App, plot: &ScoreHistogram) -> Reading {
-    let (kept, dropped) = plot.split(app);
+    let SplitClusters { kept, dropped } = plot.split(app.results());
     let all = kept.len() + dropped.len();
     let headline = match plot.limit() {
         Some(_) => format!(
@@ -187,14 +196,14 @@ pub(super) fn score_histogram(app: &App, plot: &ScoreHistogram) -> Reading {
         headline,
         "a number keeps that many of the closest; an empty line searches with the limit".to_owned(),
     ];
-    let sides = plot.boundary(app).into_iter().zip(["last kept", "first left out"]);
-    lines.extend(sides.filter_map(|(cluster, name)| Some(boundary(app, cluster?, name))));
+    let sides = plot.boundary(app.results()).into_iter().zip(["last kept", "first left out"]);
+    lines.extend(sides.filter_map(|(cluster, name)| Some(boundary(app.results(), cluster?, name))));
     lines.extend(app.results().score_histogram(RANGES).iter().flat_map(ranges));
     Reading::with_items("Scores of the loaded results", lines, Vec::new(), 0)
 }
 
-fn boundary(app: &App, cluster: &Cluster, name: &str) -> String {
-    let score = cluster.relevance.as_ref().map(|it| score(it, app.results().score_scale()));
+fn boundary(results: &Results, cluster: &Cluster, name: &str) -> String {
+    let score = cluster.relevance.as_ref().map(|it| score(it, results.score_scale()));
     let picture = cluster.previews.first().map(|preview| preview.title().to_string());
     format!("{name}: {}", join_phrases([picture, score]))
 }

@@ -8,7 +8,7 @@ use ratatui::{
 };
 
 use crate::{
-    accessible::{pictures, sentences},
+    accessible::{Reading, pictures, sentences},
     app::{
         App, Pane, Remote,
         overlay::{
@@ -27,18 +27,6 @@ use crate::{
     },
     ui,
 };
-
-/// The text of a dialog or pane.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
-    /// The name of the dialog or pane.
-    pub title: String,
-    pub lines: Vec<String>,
-    /// The line that the cursor is on.
-    pub current: Option<usize>,
-    /// Whether this is a dialog, which disappears when it is closed.
-    pub is_dialog: bool,
-}
 
 impl Reading {
     pub fn of(app: &App) -> Self {
@@ -151,9 +139,10 @@ fn results(app: &App) -> Reading {
     };
     let mut above = vec![sentences::search(app, view)];
     above.extend(sentences::unavailable_dataset(app));
-    above.extend(ui::arrangement_text(app, view));
+    above.extend(ui::arrangement_text(app.results(), view));
     above.extend(sentences::open_range(app));
-    let filters: Vec<String> = chips(app).iter().map(|chip| chip.text.to_string()).collect();
+    let filters: Vec<String> =
+        chips(app.query(), app.results()).iter().map(|chip| chip.text.to_string()).collect();
     if !filters.is_empty() {
         above.push(format!("query: {}", filters.join(", ")));
     }
@@ -172,7 +161,7 @@ fn results(app: &App) -> Reading {
         app.panes().focus.name(),
         above,
         items.collect(),
-        app.results().tile_cursor().0,
+        app.results().tile_cursor().tile,
     )
 }
 

@@ -1,7 +1,7 @@
 //! Builds the sentences of the accessible interface. The most important part of a sentence comes
 //! first.
 
-use crate::app::{App, Remote, Tile, View, basket::SelectionState};
+use crate::app::{App, Remote, Results, Tile, View, basket::SelectionState};
 use tessera_model::{
     Dataset, EntityType, Preview, Query, Relevance, ScoreScale, Status, text::count_with_noun,
 };
@@ -47,21 +47,24 @@ pub(super) fn search(app: &App, view: &View) -> String {
         (Some(active), count) if count > 1 => format!("tab {active} of {count}, "),
         _ => String::new(),
     };
-    format!("{tabs}{about}: page {number}, granularity {level}{entity}, {}.{score}", found(app))
+    format!(
+        "{tabs}{about}: page {number}, granularity {level}{entity}, {}.{score}",
+        found(app.results())
+    )
 }
 
 /// Describes how many clusters or members are listed.
-fn found(app: &App) -> String {
-    if app.results().page().is_none() {
-        let failed = app.results().remote_page().and_then(Remote::failure).is_some();
+fn found(results: &Results) -> String {
+    if results.page().is_none() {
+        let failed = results.remote_page().and_then(Remote::failure).is_some();
         return if failed { "not loaded" } else { "loading" }.to_owned();
     }
-    let count = app.results().tiles().len();
-    if app.results().shows_members() {
+    let count = results.tiles().len();
+    if results.shows_members() {
         return format!("{} of one cluster", count_with_noun(count, "member", "members"));
     }
     let clusters = count_with_noun(count, "cluster", "clusters");
-    if app.results().may_have_next_page() { clusters + ", and there may be more" } else { clusters }
+    if results.may_have_next_page() { clusters + ", and there may be more" } else { clusters }
 }
 
 /// Explains why a dataset that is not READY may have no results yet.

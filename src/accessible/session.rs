@@ -8,7 +8,7 @@ use std::{
 
 use tessera_client::Trace;
 use tessera_model::{Failure, FailureKind};
-use tokio::{sync::mpsc, time::timeout};
+use tokio::time::timeout;
 
 use crate::{
     accessible::{
@@ -18,7 +18,7 @@ use crate::{
     app::{App, Effect, Event, Setup},
     message::Lane,
     runtime::{RunOutcome, RunningApp, edit_text},
-    worker::{Worker, WorkerEvent},
+    worker::StartedWorker,
 };
 
 /// How long to wait for a response before the next line can be typed.
@@ -38,7 +38,7 @@ pub struct AccessibleOptions {
 pub async fn run(
     setup: Setup,
     options: AccessibleOptions,
-    worker: (Worker, mpsc::UnboundedReceiver<WorkerEvent>),
+    worker: StartedWorker,
     announcer: Announcer,
 ) -> io::Result<RunOutcome> {
     let AccessibleOptions { reason, trace } = options;

@@ -19,7 +19,7 @@ use crate::{
             help::Help,
             log::open_log,
             login::LoginForm,
-            palette::{Palette, open_action_menu},
+            palette::Palette,
             prompt::{PromptPurpose, TextPrompt},
             region_picker::RegionPicker,
             reindex::ReindexConfirmation,
@@ -90,14 +90,16 @@ impl App {
             Action::PreviousPage => {
                 self.results.go_to_page(self.results.requested_page().saturating_sub(1), 0);
             }
-            Action::GoToPage => TextPrompt::open(self, PromptPurpose::GoToPage),
+            Action::GoToPage => TextPrompt::open(&mut self.overlays, PromptPurpose::GoToPage),
             Action::PreviousFrame => self.results.step_frame(-1, &mut self.service_data.pictures),
             Action::NextFrame => self.results.step_frame(1, &mut self.service_data.pictures),
             Action::Similar => self.search_similar(),
-            Action::SimilarToFile => FilePicker::open(self),
-            Action::PickRegion => RegionPicker::open(self),
-            Action::PickRegionOfQuery => RegionPicker::open_on_query(self),
-            Action::Caption => CaptionSearchForm::open(self),
+            Action::SimilarToFile => FilePicker::open(&mut self.overlays, &mut self.service_data),
+            Action::PickRegion => RegionPicker::open(&mut self.overlays, &self.results),
+            Action::PickRegionOfQuery => {
+                RegionPicker::open_on_query(&mut self.overlays, &self.results);
+            }
+            Action::Caption => CaptionSearchForm::open(&mut self.overlays, &self.results),
             Action::Relax => self.run_relaxed_search(),
             Action::Finer => self
                 .results
@@ -108,7 +110,7 @@ impl App {
             Action::Filter => FilterInput::open(self),
             Action::Sort => open_sort_list(self),
             Action::Fold => self.results.edit_view(|view| view.list_options.fold ^= true),
-            Action::ScoreHistogram => ScoreHistogram::open(self),
+            Action::ScoreHistogram => ScoreHistogram::open(&mut self.overlays, &self.results),
             Action::Facets => Facets::open(self),
             Action::History => self.open_history(),
             Action::Combine => self.open_combine_picker(),
@@ -150,8 +152,8 @@ impl App {
             Action::SwitchJson => self.query.switch_json(&self.results, &mut self.outbox),
             Action::EditJson => self.query.edit_json(&self.results, &mut self.outbox),
             Action::QueryChecks => self.open_query_checks(),
-            Action::SaveView => ViewNameInput::open(self, None),
-            Action::Views => open_saved_views(self),
+            Action::SaveView => ViewNameInput::open(&mut self.overlays, None),
+            Action::Views => open_saved_views(&mut self.overlays, &self.screen, &self.service_data),
 
             Action::ExportBasket => ExportForm::open_for_basket(self),
             Action::Export => ExportForm::open(self),
@@ -161,10 +163,14 @@ impl App {
             Action::StopWatching => {
                 self.jobs.stop_watching(&mut self.service_data, &mut self.outbox);
             }
-            Action::Inspect => ArchiveInspector::open(self),
+            Action::Inspect => {
+                ArchiveInspector::open(&self.jobs, &mut self.overlays, &mut self.outbox);
+            }
             Action::ForgetJob => self.jobs.remove_selected(),
 
-            Action::Profiles => LoginForm::open_profile_list(self),
+            Action::Profiles => {
+                LoginForm::open_profile_list(&mut self.overlays, &self.screen, &self.setup);
+            }
             Action::Login => LoginForm::open(self),
             Action::CopyId
             | Action::CopyLink
@@ -179,16 +185,18 @@ impl App {
             Action::WiderSides => self.panes.widen_sides(1),
             Action::NarrowerSides => self.panes.widen_sides(-1),
             Action::Zoom => self.panes.zoomed = !self.panes.zoomed,
-            Action::Menu => open_action_menu(self),
+            Action::Menu => self.open_action_menu(),
             Action::Palette => Palette::open(self),
             Action::Help => self.overlays.open(Help::default()),
             Action::Jump => self.input.jump_mode = true,
-            Action::OpenById => TextPrompt::open(self, PromptPurpose::OpenDataset),
+            Action::OpenById => TextPrompt::open(&mut self.overlays, PromptPurpose::OpenDataset),
             Action::Log => open_log(self),
             Action::Record => FactSheet::request_record(self),
             Action::ToggleAutoRefresh => self.datasets.toggle_auto_refresh(&mut self.outbox),
             Action::Theme => self.panes.next_theme(&self.setup, &mut self.outbox),
-            Action::TestPictures => GraphicsCheck::open(self),
+            Action::TestPictures => {
+                GraphicsCheck::open(&mut self.overlays, &mut self.screen, &mut self.outbox);
+            }
             Action::Footer => self.panes.footer = !self.panes.footer,
             Action::Mouse => self.screen.toggle_mouse(&mut self.outbox),
             Action::Redraw => self.outbox.push(Effect::Redraw),

@@ -16,15 +16,16 @@ use std::ops::Range;
 
 use ratatui::layout::{
     Constraint::{Fill, Length, Min},
-    Layout, Margin, Rect,
+    Layout, Rect,
 };
 use tessera_model::Page;
 use tessera_picture::Protocol;
 
 use crate::app::{
-    App, Job, Pane,
-    overlay::sort_filter::FilterInput,
+    App, Dialog, Job, Pane,
+    pane::{inner_area, scroll_top},
     query::chips,
+    screen::PaneContents,
     tile_grid::{TileGrid, rows_of_picture, tile_length, tile_start},
 };
 
@@ -49,22 +50,12 @@ pub struct Areas {
     pub hints: Rect,
 }
 
-/// What the panes have to show, limited to what the layout depends on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::app) struct PaneContents {
-    has_chips: bool,
-    has_filters: bool,
-    datasets: usize,
-    jobs: usize,
-    has_active_job: bool,
-}
-
 impl PaneContents {
     fn new(app: &App) -> Self {
         let is_searching =
             || app.results.view().is_some_and(|view| !view.search.filters.is_empty());
         Self {
-            has_chips: !chips(app).is_empty(),
+            has_chips: !chips(&app.query, &app.results).is_empty(),
             has_filters: !app.query.draft(&app.results).rows.is_empty() || is_searching(),
             datasets: app.service_data.dataset_list().len(),
             jobs: app.jobs.len(),
@@ -73,13 +64,8 @@ impl PaneContents {
     }
 }
 
-/// The smallest screen that anything is drawn on (columns, rows).
-pub const MIN_SCREEN: (u16, u16) = (30, 8);
 /// The width in columns from which the query builder has an area of its own.
 pub const WIDE_COLUMNS: u16 = 160;
-/// The smallest screen with pictures (columns, rows).
-pub const MIN_PICTURE_SCREEN: (u16, u16) = (60, 16);
-
 impl Areas {
     pub fn new(app: &App) -> Self {
         let screen = Rect::new(0, 0, app.screen.size.0, app.screen.size.1);
@@ -229,10 +215,6 @@ pub struct JumpTarget {
     pub letter: char,
     pub pane: Pane,
     pub position: (u16, u16),
-}
-
-pub fn inner_area(area: Rect) -> Rect {
-    area.inner(Margin::new(1, 1))
 }
 
 /// If a pane is wider than its picture by this many columns, text and strip are beside the picture.
@@ -408,8 +390,16 @@ impl App {
         match self.results.page() {
             None => Page::SIZE,
             Some(_) if self.results.shows_members() => self.results.tiles().len(),
-            Some(page) if self.overlays.dialog::<FilterInput>().is_some() => page.clusters.len(),
+            Some(page) if self.overlays.current().is_some_and(Dialog::filters_a_pane) => {
+                page.clusters.len()
+            }
             Some(_) => self.results.visible_clusters().len(),
         }
     }
+}
+
+pub fn datasets_scroll_top(app: &App, area: Rect) -> usize {
+    let selected = app.selected_dataset().map(|dataset| dataset.id);
+    let index = app.visible_datasets().iter().position(|dataset| Some(dataset.id) == selected);
+    scroll_top(0, index.unwrap_or(0), usize::from(area.height.saturating_sub(2)))
 }

@@ -4,31 +4,17 @@
 use std::time::Duration;
 
 use ratatui::layout::{Position, Rect};
-use tessera_model::SafeText;
 
 use crate::{
     app::{
-        App, Baskets, Mouse, MouseKind, Outbox, Pane, Results, Uptime,
-        areas::{DetailLayout, tab_areas},
+        App, Baskets, Mouse, MouseKind, Outbox, Pane, Results,
+        areas::{DetailLayout, datasets_scroll_top, tab_areas},
         basket::TileDrag,
         jobs::rows::JobRows,
-        overlay::palette::open_action_menu,
-        pane::datasets_scroll_top,
         query::{chip_areas, chips},
     },
     input::{Action, Chord, Key, KeyMatch},
 };
-
-/// Input that is not complete yet, and what is under the mouse.
-#[derive(Debug, Default)]
-pub(in crate::app) struct InputState {
-    pub pending_keys: Vec<Chord>,
-    /// Whether the panes show jump labels. The next key then jumps.
-    pub jump_mode: bool,
-    pub last_click: Option<(Uptime, Mouse)>,
-    /// The full text of what is under the mouse, if the screen cuts or abbreviates it.
-    pub hover: Option<SafeText>,
-}
 
 const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
@@ -84,7 +70,7 @@ impl App {
     }
 
     pub(in crate::app) fn click_chip(&mut self, line: Rect, column: u16) {
-        let chips = chips(self);
+        let chips = chips(&self.query, &self.results);
         let hit = chip_areas(&chips, line).position(|area| area.contains((column, line.y).into()));
         self.panes.focus = Pane::Query;
         if let Some(row) = hit.and_then(|hit| chips[hit].row) {
@@ -128,7 +114,7 @@ impl App {
             MouseKind::Drag | MouseKind::Release => {}
             MouseKind::RightClick => {
                 self.select_at(mouse);
-                open_action_menu(self);
+                self.open_action_menu();
             }
             MouseKind::Click => {
                 self.select_at(mouse);
@@ -146,7 +132,7 @@ impl App {
     fn tile_at(&self, mouse: Mouse) -> Option<usize> {
         let grid = self.grid()?;
         let index = grid.index_at(mouse.column, mouse.row)?;
-        let index = index + grid.first_visible(self.results.tile_cursor().1);
+        let index = index + grid.first_visible(self.results.tile_cursor().top_row);
         (index < self.results.tiles().len()).then_some(index)
     }
 
@@ -162,7 +148,7 @@ impl App {
             self.baskets.pending.drag = Some(TileDrag { moved: true, ..drag });
             self.input.last_click = None;
         }
-        if index != self.results.tile_cursor().0 {
+        if index != self.results.tile_cursor().tile {
             self.results.select_tile(index, &mut self.service_data.pictures);
         }
     }

@@ -1,8 +1,9 @@
 //! The core: all state, with one entry (`update`) and one exit (`Effect`s).
 //!
-//! The core is pure and synchronous: the same state and event give the same state and effects.
-//! Time, the size of the screen, responses and keys enter as events. Nothing here knows about a
-//! terminal, a network or a clock. `reads` schedules reads, and actions send writes.
+//! The core is pure and synchronous: the same state and event give the same state and effects. Time, the size of the
+//! screen, responses and keys enter as events. Nothing here knows about a terminal, a network or a clock. `reads`
+//! schedules reads, and actions send writes. This file has the state and its parts. The open dialog is a part, too, so
+//! the trait of all dialogs is defined here.
 
 mod actions;
 pub mod areas;
@@ -10,10 +11,8 @@ pub mod availability;
 pub mod basket;
 mod copy;
 mod event;
-mod fuzzy;
 mod input;
 pub mod jobs;
-mod login;
 mod navigation;
 mod notifications;
 mod outbox;
@@ -23,7 +22,7 @@ pub mod query;
 mod reads;
 mod responses;
 pub mod results_header;
-mod screen;
+pub mod screen;
 mod search;
 mod service_data;
 mod session;
@@ -41,29 +40,39 @@ pub use crate::{
 };
 pub use basket::Baskets;
 pub use event::{Event, Mouse, MouseKind};
-pub use jobs::{Activity, JobAlert, Jobs};
-pub use login::LoginState;
+pub use jobs::Jobs;
 pub use notifications::{Level, Notification, Notifications, RequestLog};
-pub use outbox::{Effect, Outbox, Tickets};
-pub use overlay::{Dialog, Overlays};
-pub use pane::{Datasets, Pane, Panes, QueryBuilder, Results};
+pub use outbox::{Activity, Effect, JobAlert, Outbox, Tickets};
+pub use pane::{Datasets, PageCache, PageRange, Pane, QueryBuilder, Results};
 pub use reads::Outage;
-pub use screen::Screen;
-pub use search::{Combination, RelaxedSearch};
+pub use screen::{Panes, Screen};
+pub use search::RelaxedSearch;
+pub use service_data::LoginState;
 pub use service_data::{PictureCache, PictureResult, ServiceData};
 pub use setup::{LoginSetup, Presentation, ReopenCommand, Setup};
 pub use view::{
-    Computed, PageCache, QueryImage, RecentImages, SearchHistory, Tab, Tabs, Tile, View,
-    detail_picture_view, full_size_link,
+    Computed, QueryImage, RecentImages, SearchHistory, Tab, Tabs, Tile, View, detail_picture_view,
+    full_size_link,
 };
 pub use viewer::Viewer;
 
-use input::InputState;
-use responses::LoadedState;
-use session::SessionState;
-use tessera_model::{SafeText, Timestamp};
+use std::{any::Any, collections::BTreeMap, fmt::Debug};
 
-use crate::input::Chord;
+use ratatui::layout::Rect;
+use tessera_model::{DatasetId, Operation, SafeText, Timestamp};
+use tui_input::Input;
+
+use crate::{
+    app::{
+        overlay::fields::{self, KeyResult},
+        screen::InputState,
+        session::SessionState,
+        view::pictures::VisiblePicture,
+    },
+    drawing::Painter,
+    input::Chord,
+    job::JobId,
+};
 
 /// The core. Each field is a part that owns its state.
 #[derive(Debug)]
@@ -192,5 +201,144 @@ impl App {
 
     pub fn baskets(&self) -> &Baskets {
         &self.baskets
+    }
+}
+
+/// What dialogs and panes draw with: the state of the program, which drawing only reads, and the cells.
+pub type DrawContext<'a> = Painter<'a, App>;
+
+/// A dialog: a plain value that handles keys and draws itself.
+pub trait Dialog: Any + Debug + CloneDialog {
+    /// Handles a key. `app` has no open dialog while this runs.
+    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult;
+
+    /// Returns the columns and rows that the dialog needs with its frame. They are clipped to the
+    /// screen.
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16);
+
+    /// Returns the keys of the dialog, for the last line of the screen.
+    fn hints(&self) -> &'static str;
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect);
+
+    /// Returns the area on a screen of this size. A third of the free rows is above the dialog, and the notification
+    /// and the hints are below it.
+    fn area(&self, screen: (u16, u16)) -> Rect {
+        const LINES_BELOW: u16 = 2;
+        let (columns, rows) = self.preferred_size(screen);
+        let height = rows.min(screen.1.saturating_sub(LINES_BELOW));
+        let width = screen.0.min(columns);
+        Rect { x: (screen.0 - width) / 2, y: (screen.1 - height) / 3, width, height }
+    }
+
+    /// Returns the text field that takes pasted text.
+    fn text_input(&mut self) -> Option<&mut Input> {
+        None
+    }
+
+    /// Moves the cursor of a dialog with items to one of them.
+    fn select_item(&mut self, _index: usize, _app: &App) {}
+
+    fn paste(&mut self, text: &str) {
+        if let Some(input) = self.text_input() {
+            fields::paste(input, text);
+        }
+    }
+
+    fn handle_mouse(&mut self, _mouse: Mouse, _app: &App) {}
+
+    fn visible_pictures(&self, _app: &App) -> Vec<VisiblePicture> {
+        Vec::new()
+    }
+
+    /// Whether the panes stay laid out for their whole lists while the dialog filters one of them.
+    fn filters_a_pane(&self) -> bool {
+        false
+    }
+
+    /// Returns the operation that the dialog starts. The status of its dataset must be up to date before the operation
+    /// starts.
+    fn operation(&self) -> Option<(DatasetId, Operation)> {
+        None
+    }
+
+    /// Does what the dialog was opened for. A dialog with invalid input opens itself again.
+    fn accept(self: Box<Self>, _app: &mut App) {}
+}
+
+/// Copies a dialog whose type is not known.
+pub trait CloneDialog {
+    fn clone_dialog(&self) -> Box<dyn Dialog>;
+}
+
+impl<D: Dialog + Clone> CloneDialog for D {
+    fn clone_dialog(&self) -> Box<dyn Dialog> {
+        Box::new(self.clone())
+    }
+}
+
+impl dyn Dialog {
+    /// Returns whether typed text goes into a field of the dialog.
+    pub fn takes_text(&self) -> bool {
+        self.clone_dialog().text_input().is_some()
+    }
+}
+
+/// The open dialog, and what dialogs remember when they close.
+#[derive(Debug, Default)]
+pub struct Overlays {
+    open: Option<Box<dyn Dialog>>,
+    /// Earlier input in the palette, newest first.
+    pub(in crate::app) palette_history: Vec<String>,
+    /// How often each action was picked from the menu or the palette, by its name.
+    pub(in crate::app) picked_actions: BTreeMap<String, u32>,
+    /// Whether the open form waits for the status of its dataset.
+    submit_pending: bool,
+    /// The form of the newest addition, so that the user can correct it if the service rejects it.
+    sent_form: Option<(JobId, Box<dyn Dialog>)>,
+}
+
+impl Overlays {
+    pub(in crate::app) fn new(picked_actions: BTreeMap<String, u32>) -> Self {
+        Self { picked_actions, ..Self::default() }
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    pub fn current(&self) -> Option<&dyn Dialog> {
+        self.open.as_deref()
+    }
+
+    /// Returns the open dialog, if it is of this type.
+    pub fn dialog<D: Dialog>(&self) -> Option<&D> {
+        let dialog: &dyn Any = self.open.as_deref()?;
+        dialog.downcast_ref()
+    }
+
+    pub(in crate::app) fn dialog_mut<D: Dialog>(&mut self) -> Option<&mut D> {
+        let dialog: &mut dyn Any = self.open.as_deref_mut()?;
+        dialog.downcast_mut()
+    }
+
+    pub fn submit_pending(&self) -> bool {
+        self.submit_pending
+    }
+
+    pub(in crate::app) fn open(&mut self, dialog: impl Dialog) {
+        self.open = Some(Box::new(dialog));
+    }
+
+    /// Opens the form of this addition again, unless another dialog is open. Returns whether it is open.
+    fn reopen_sent_form(&mut self, addition: JobId) -> bool {
+        let form = self.sent_form.take().filter(|(id, _)| *id == addition);
+        let Some((_, form)) = form.filter(|_| self.open.is_none()) else { return false };
+        self.open = Some(form);
+        true
+    }
+
+    pub(in crate::app) fn close(&mut self) {
+        self.open = None;
     }
 }

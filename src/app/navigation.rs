@@ -24,7 +24,7 @@ impl App {
             Pane::Query => self.query.edit_draft(|draft| draft.cycle_choice(by), &self.results),
             Pane::Datasets | Pane::Jobs | Pane::Basket => {}
             Pane::Results => {
-                let cursor = self.results.tile_cursor().0;
+                let cursor = self.results.tile_cursor().tile;
                 let step = self.grid().filter(|_| vertical);
                 let step = step.map(|grid| grid.vertical_step(cursor, by > 0));
                 self.results.move_across_pages(step.unwrap_or(by), &mut self.service_data.pictures);
@@ -73,7 +73,7 @@ impl App {
             }
             Pane::Results if self.results.cluster().is_some() => self.panes.focus = Pane::Detail,
             Pane::Detail if self.results.preview().is_some() => self.perform(Action::FullSize),
-            Pane::Jobs => JobDetail::open(self),
+            Pane::Jobs => JobDetail::open(&mut self.overlays, &self.jobs),
             Pane::Basket => self.open_selected_entry(),
             Pane::Query => self.edit_selected_filter(),
             Pane::Results | Pane::Detail => {}

@@ -7,15 +7,30 @@
 
 use std::{collections::BTreeMap, mem};
 
-use tessera_model::{Failure, Timestamp};
+use tessera_model::{Failure, SafeText, Timestamp};
 use tessera_picture::Protocol;
 
 use crate::{
-    app::{JobAlert, Level, Notifications, Setup, Uptime},
+    app::{Level, Notifications, Setup, Uptime},
     config::Destination,
     message::{Lane, Request, Ticket},
     printable_text::PrintableText,
 };
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobAlert {
+    Bell,
+    Desktop(SafeText),
+    /// Progress of the active jobs, in percent if it is known.
+    Activity(Activity),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    pub active_jobs: usize,
+    /// The average percentage of the jobs whose progress is known.
+    pub percent: Option<u8>,
+}
 
 /// What the core asks the runtime to do. Effects are plain values, so that tests can compare them.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +58,7 @@ pub struct Outbox {
     /// The time of day at which the program was started.
     started_at: Timestamp,
     pub now: Uptime,
-    pub tickets: Tickets,
+    pub(in crate::app) tickets: Tickets,
     pub notifications: Notifications,
     effects: Vec<Effect>,
     /// The time for which `Event::Wake` was last requested.

@@ -6,15 +6,18 @@
 
 use std::time::Duration;
 
+use ratatui::layout::Rect;
 use tessera_model::{
-    Failure, FailureKind, Search, StateKey, polling::PollTarget, text::count_with_noun,
+    Failure, FailureKind, Preview, Search, StateKey, polling::PollTarget, text::count_with_noun,
 };
+use tessera_picture::Protocol;
 
 use crate::{
     app::{
         App, Effect, JobState, Jobs, Level, Outbox, Results, Screen, Setup, Uptime,
+        areas::DetailLayout,
         overlay::{file_picker::FilePicker, saved_views::needs_saved_views},
-        view::visible_pictures::{VisiblePicture, visible_pictures},
+        view::pictures::{VisiblePicture, framed_picture, preview_picture},
     },
     message::{Lane, Request},
 };
@@ -193,7 +196,7 @@ impl App {
     /// Returns the read of the folder in which a path is being typed. A folder is read once per
     /// visit.
     fn folder_read(&self) -> Option<ScheduledRead> {
-        let folder = FilePicker::folder_to_list(self)?;
+        let folder = FilePicker::folder_to_list(&self.overlays, &self.setup)?;
         let listing = self.service_data.folder_listing(&folder);
         let due = listing.map_or(Some(Uptime::ZERO), |listing| listing.due(None))?;
         let (lane, request) = (Lane::Folder(folder.clone()), Request::Folder(folder));
@@ -218,7 +221,7 @@ impl App {
             [self.results.view().map(|view| &view.search), self.baskets.next_page_to_select()];
         let mut pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
         pages.extend(self.results.pending_search());
-        let folder = FilePicker::folder_to_list(self).map(Lane::Folder);
+        let folder = FilePicker::folder_to_list(&self.overlays, &self.setup).map(Lane::Folder);
         let stale: Vec<Lane> = self
             .outbox
             .tickets
@@ -282,4 +285,49 @@ impl App {
             self.outbox.cancel(lane);
         }
     }
+}
+
+/// Returns the pictures on screen in the order of loading: those of the overlay, then the detail, then the grid from
+/// the cursor outwards.
+pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
+    let mut pictures = Vec::new();
+    if app.screen.protocol == Protocol::None || app.screen.is_too_small() {
+        return pictures;
+    }
+    if let Some(overlay) = app.overlays.current() {
+        pictures.extend(overlay.visible_pictures(app));
+    }
+    if let Some(viewer) = &app.viewer {
+        pictures.extend(app.viewer_pictures(viewer));
+        return pictures;
+    }
+    let areas = app.areas();
+    if let (Some(area), Some(preview)) = (areas.detail, app.results.preview()) {
+        let layout = DetailLayout::new(app, area);
+        let canvas = app.screen.canvas(layout.picture.width, layout.picture.height);
+        pictures
+            .extend(framed_picture(preview, canvas).or_else(|| preview_picture(preview, canvas)));
+        let previews = app.results.cluster().map_or(&[][..], |cluster| &cluster.previews);
+        pictures.extend(layout.strip.iter().filter_map(|(index, area)| {
+            preview_picture(previews.get(*index)?, app.screen.canvas(area.width, area.height))
+        }));
+    }
+    let Some(grid) = app.grid().filter(|grid| !grid.is_list()) else {
+        return pictures;
+    };
+    let (tiles, cursor) = (app.results.tiles(), app.results.tile_cursor());
+    let first = grid.first_visible(cursor.top_row);
+    let mut indexes: Vec<usize> = (first..tiles.len().min(first + grid.capacity())).collect();
+    indexes.sort_by_key(|index| index.abs_diff(cursor.tile));
+    let tile_areas = indexes.into_iter().filter_map(|index| {
+        Some(grid.pictures(app, grid.tile_area(index - first)?, &tiles[index]))
+    });
+    // The large pictures of all tiles come first.
+    let collages: Vec<Vec<(&Preview, Rect)>> = tile_areas.collect();
+    let large = collages.iter().filter_map(|collage| collage.first());
+    let small = collages.iter().flat_map(|collage| collage.iter().skip(1));
+    pictures.extend(large.chain(small).filter_map(|(preview, area)| {
+        preview_picture(preview, app.screen.canvas(area.width, area.height))
+    }));
+    pictures
 }

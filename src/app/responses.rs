@@ -1,7 +1,7 @@
 //! Applies responses to the state. Only responses with a current ticket get here. Change here what
 //! a response does.
 
-use tessera_model::{Dataset, DatasetId, Failure, FailureKind, NO_SECRET, StateKey, StateValue};
+use tessera_model::{Dataset, DatasetId, Failure, FailureKind, NO_SECRET, StateKey};
 
 use crate::{
     app::{
@@ -11,14 +11,12 @@ use crate::{
             add_media::AddMediaForm, archive_inspector::ArchiveInspector, fact_sheet::FactSheet,
             login::LoginForm, saved_views::saved_views_loaded,
         },
+        service_data::LoadedState,
         session::restore_tabs,
     },
     job::JobId,
     message::{ImportedLogin, Lane, Payload, Request, RequestProgress},
 };
-
-/// A saved value, or `None` if it was never saved.
-pub(in crate::app) type LoadedState = Result<Option<StateValue>, Failure>;
 
 impl Outbox {
     /// Shows a failure. A payload that does not belong to its lane is an internal error.
@@ -116,7 +114,13 @@ impl App {
                     .finish(self.outbox.now, Err(failure));
             }
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
-                FactSheet::show_record(self, dataset, fields);
+                FactSheet::show_record(
+                    &mut self.overlays,
+                    &self.service_data,
+                    &mut self.outbox,
+                    dataset,
+                    fields,
+                );
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
@@ -167,9 +171,11 @@ impl App {
                 self.job_start_failed(id, &failure);
             }
             (Lane::Preflight, Ok(Payload::Preflight(loaded))) => {
-                AddMediaForm::preflight_loaded(self, Ok(loaded));
+                AddMediaForm::preflight_loaded(&mut self.overlays, Ok(loaded));
             }
-            (Lane::Preflight, Err(failure)) => AddMediaForm::preflight_loaded(self, Err(failure)),
+            (Lane::Preflight, Err(failure)) => {
+                AddMediaForm::preflight_loaded(&mut self.overlays, Err(failure));
+            }
             (Lane::StartJob(id) | Lane::Export(id), Ok(Payload::Export(task))) => {
                 self.jobs.export_reported(
                     id,
@@ -207,10 +213,18 @@ impl App {
                 self.service_data.folder_listing_mut(path).finish(self.outbox.now, Err(failure));
             }
             (Lane::Inspect, Ok(Payload::Inspection(loaded))) => {
-                ArchiveInspector::inspection_loaded(self, Ok(*loaded));
+                ArchiveInspector::inspection_loaded(
+                    &mut self.overlays,
+                    &mut self.outbox,
+                    Ok(*loaded),
+                );
             }
             (Lane::Inspect, Err(failure)) => {
-                ArchiveInspector::inspection_loaded(self, Err(failure));
+                ArchiveInspector::inspection_loaded(
+                    &mut self.overlays,
+                    &mut self.outbox,
+                    Err(failure),
+                );
             }
             (Lane::Curl, Ok(Payload::Curl(command))) => {
                 self.outbox.copy_text("curl command", &command.into());
@@ -274,7 +288,9 @@ impl App {
         self.service_data.datasets.finish(self.outbox.now, Ok(list));
         if let (None, Some(first)) = (self.results.view(), first) {
             self.open_dataset(first);
-            restore_tabs(self, first);
+            if let Some(session) = self.setup.session.take() {
+                restore_tabs(session, first, &mut self.results, &mut self.query);
+            }
             self.panes.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
         }
         self.jobs.advance_dataset_jobs(
@@ -352,7 +368,7 @@ impl App {
         self.service_data.datasets.invalidate();
         self.outbox.notify_failure(failure);
         if matches!(failure.kind, FailureKind::Invalid | FailureKind::Rejected) {
-            AddMediaForm::reopen(self, id, failure);
+            AddMediaForm::reopen(&mut self.overlays, id, failure);
         }
     }
 

@@ -1,15 +1,23 @@
-//! The terminal that shows the program: its size, and how it draws pictures. Everything that depends only on the
-//! terminal is here.
+//! The screen: the terminal that shows the program, the focus and the arrangement of the panes, and keys that are not
+//! complete. Come here for what the user has set up about the screen, apart from the datasets.
 
+use tessera_model::{SafeText, SavedSession};
 use tessera_picture::{
     Canvas, Protocol,
     fit::{DEFAULT_SIXEL_SIDE, max_sixel_cells},
 };
 
-use crate::app::{
-    Effect, Level, Outbox, Setup,
-    areas::{MIN_PICTURE_SCREEN, MIN_SCREEN},
+use crate::{
+    app::{Effect, Level, Mouse, Outbox, Pane, Setup, Uptime},
+    config::{ThemeChoice, TileSize},
+    input::Chord,
 };
+
+/// The smallest screen that anything is drawn on (columns, rows).
+pub const MIN_SCREEN: (u16, u16) = (30, 8);
+
+/// The smallest screen with pictures (columns, rows).
+pub const MIN_PICTURE_SCREEN: (u16, u16) = (60, 16);
 
 #[derive(Debug)]
 pub struct Screen {
@@ -71,4 +79,74 @@ impl Screen {
         };
         outbox.notify(Level::Success, text);
     }
+}
+
+/// The focus, and how the panes are arranged and drawn.
+#[derive(Debug)]
+pub struct Panes {
+    pub focus: Pane,
+    /// Whether the focused pane fills the screen.
+    pub zoomed: bool,
+    pub tile_size: TileSize,
+    /// By how many steps the panes beside the results are wider than usual, or narrower if
+    /// negative.
+    pub(super) side_width: i16,
+    /// Whether the line with key hints is shown.
+    pub footer: bool,
+    pub theme: ThemeChoice,
+    /// What the panes had to show when the overlay was opened. The panes keep their sizes because
+    /// of it.
+    pub(super) contents_before_overlay: Option<PaneContents>,
+}
+
+impl Panes {
+    pub(super) fn new(setup: &Setup) -> Self {
+        Self {
+            focus: Pane::Datasets,
+            zoomed: false,
+            tile_size: initial_tile_size(setup.session.as_ref(), setup.tile_size),
+            side_width: 0,
+            footer: true,
+            theme: setup.theme.clone(),
+            contents_before_overlay: None,
+        }
+    }
+
+    pub(super) fn widen_sides(&mut self, by: i16) {
+        self.side_width = (self.side_width + by).clamp(-3, 8);
+    }
+
+    pub(in crate::app) fn next_theme(&mut self, setup: &Setup, outbox: &mut Outbox) {
+        self.theme = self.theme.next(&setup.theme);
+        let text = format!("theme {}; save it as `ui.theme` in the settings", self.theme.as_str());
+        outbox.notify(Level::Success, text);
+    }
+}
+
+/// What the panes have to show, limited to what the layout depends on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::app) struct PaneContents {
+    pub has_chips: bool,
+    pub has_filters: bool,
+    pub datasets: usize,
+    pub jobs: usize,
+    pub has_active_job: bool,
+}
+
+/// Returns the tile size at the start.
+fn initial_tile_size(session: Option<&SavedSession>, setting: TileSize) -> TileSize {
+    let saved = session.and_then(|session| session.tile_size.as_deref());
+    let known = TileSize::ALL.into_iter().find(|size| Some(size.as_str()) == saved);
+    known.unwrap_or(setting)
+}
+
+/// Input that is not complete yet, and what is under the mouse.
+#[derive(Debug, Default)]
+pub(in crate::app) struct InputState {
+    pub pending_keys: Vec<Chord>,
+    /// Whether the panes show jump labels. The next key then jumps.
+    pub jump_mode: bool,
+    pub last_click: Option<(Uptime, Mouse)>,
+    /// The full text of what is under the mouse, if the screen cuts or abbreviates it.
+    pub hover: Option<SafeText>,
 }

@@ -13,17 +13,18 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Computed, Level, LoadedState, Outbox, Pane, QueryImage, Results, Tabs, View,
+        App, Computed, Level, Outbox, Pane, QueryImage, Results, Tabs, View,
         basket::count_with_noun,
         full_size_link,
         overlay::{
             caption::CaptionSearchForm,
             command_list::{CommandList, ListKind},
             fact_sheet::FactSheet,
-            pick_list::{Command, PickItem},
+            pick_list::{Combination, Command, PickItem},
         },
         pane::Registration,
         query::{FilterKind, FilterRow, diagnostics, filter_summary},
+        service_data::LoadedState,
         view::search_title,
     },
     message::{Lane, Request},
@@ -72,14 +73,6 @@ impl Results {
             None => view.replace_search(search),
         }
     }
-}
-
-/// A set operation with another tab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Combination {
-    /// The position of the other tab.
-    pub tab: usize,
-    pub operator: SetOperator,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -301,7 +294,13 @@ impl App {
             })
         });
         let items = items.collect();
-        CommandList::open(self, ListKind::Combinations, "Combine the loaded pages", items);
+        CommandList::open(
+            &mut self.overlays,
+            &self.screen,
+            ListKind::Combinations,
+            "Combine the loaded pages",
+            items,
+        );
     }
 
     pub(in crate::app) fn combine_tabs(&mut self, combination: Combination) {
@@ -338,7 +337,13 @@ impl App {
             PickItem::new(Command::AddFilter(kind), kind.keyword()).note(kind.description())
         };
         let items = FilterKind::ALL.into_iter().map(item).collect();
-        CommandList::open(self, ListKind::FilterKinds, "Add a filter", items);
+        CommandList::open(
+            &mut self.overlays,
+            &self.screen,
+            ListKind::FilterKinds,
+            "Add a filter",
+            items,
+        );
     }
 
     pub(in crate::app) fn add_filter(&mut self, kind: FilterKind) {
@@ -366,7 +371,9 @@ impl App {
             self.overlays.close();
             self.outbox.notify(Level::Warning, "no searches yet");
         } else {
-            CommandList::open(self, ListKind::History, "Past searches", self.past_searches());
+            let items = self.past_searches();
+            let kind = ListKind::History;
+            CommandList::open(&mut self.overlays, &self.screen, kind, "Past searches", items);
         }
     }
 
@@ -393,7 +400,8 @@ impl App {
     /// Describes the query and every filter of a past search.
     fn describe(&self, entry: &HistoryEntry) -> String {
         let HistoryEntry { search, similar_to, .. } = entry;
-        let filters = search.filters.iter().map(|filter| filter_summary(self, filter));
+        let filters =
+            search.filters.iter().map(|filter| filter_summary(&self.query, &self.results, filter));
         let query = search_title(&search.query, similar_to.as_ref(), 0);
         let max_score = match search.query {
             Query::Caption { max_score, .. } => max_score,
@@ -467,7 +475,7 @@ impl App {
     pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
         self.results.pages.entry(search).finish(self.outbox.now, Err(failure));
         if self.results.needs_query(&self.service_data) && !self.overlays.is_open() {
-            CaptionSearchForm::open(self);
+            CaptionSearchForm::open(&mut self.overlays, &self.results);
         }
     }
 }

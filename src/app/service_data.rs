@@ -1,15 +1,20 @@
-//! What the service has sent, stored once, by id. Panes store ids and positions, never copies.
+//! What the service has sent, stored once, by id, and the login that it accepts. Panes store ids and positions, never
+//! copies.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use lru::LruCache;
-use tessera_model::{Dataset, DatasetId, Enrichment, FolderListing, MediaId, SafeText, SavedView};
+use tessera_model::{
+    Dataset, DatasetId, Enrichment, Failure, FolderListing, MediaId, SafeText, SavedView,
+    StateValue, Timestamp,
+};
 use tessera_picture::{Canvas, Encoded, PictureSubject, PictureView, Thumbnail};
 
-use crate::app::{Remote, pane::ObservedDatasets};
+use crate::app::{Job, JobState, Remote, Uptime, pane::ObservedDatasets};
 
 #[derive(Debug, Default)]
 pub struct ServiceData {
@@ -17,9 +22,9 @@ pub struct ServiceData {
     pub datasets: Remote<Vec<Dataset>>,
     /// The datasets that were opened by their ids.
     pub pinned: BTreeSet<DatasetId>,
-    pub unreadable_datasets: usize,
+    pub(in crate::app) unreadable_datasets: usize,
     pub observed: ObservedDatasets,
-    pub enrichments: BTreeMap<DatasetId, Remote<Enrichment>>,
+    pub(in crate::app) enrichments: BTreeMap<DatasetId, Remote<Enrichment>>,
     pub views: Remote<Vec<SavedView>>,
     pub pictures: PictureCache,
     /// The folder of this machine that was listed last.
@@ -144,4 +149,41 @@ fn size_in_bytes(picture: &PictureResult) -> usize {
         Err(reason) => reason.as_str().len(),
     };
     pixels + size_of::<(PictureView, Canvas, PictureResult)>()
+}
+
+/// A saved value, or `None` if it was never saved.
+pub(in crate::app) type LoadedState = Result<Option<StateValue>, Failure>;
+
+#[derive(Debug, Default)]
+pub struct LoginState {
+    /// The API key that identifies the login. `None` if the deployment has no login.
+    pub key: Option<SafeText>,
+    pub(in crate::app) token_expires_at: Option<Timestamp>,
+    /// Why the service does not accept the login. `None` once the service accepts it.
+    pub rejection: Option<Failure>,
+}
+
+impl LoginState {
+    /// Returns the time until the token expires. Tokens are renewed before that.
+    pub fn token_time_left(&self, clock: Timestamp) -> Option<Duration> {
+        let expires_at = self.token_expires_at?;
+        Some(expires_at.saturating_sub(clock))
+    }
+
+    /// Returns when the remaining time on screen changes next. The screen counts in minutes, and in
+    /// seconds during the last minute.
+    pub(in crate::app) fn next_login_tick(&self, now: Uptime, clock: Timestamp) -> Option<Uptime> {
+        let left = self.token_time_left(clock).filter(|left| !left.is_zero())?;
+        let step = if left > Duration::from_mins(1) { left.as_secs() % 60 } else { 0 };
+        Some(now + Duration::from_secs(step.max(1)))
+    }
+
+    /// Returns whether the service works on the job, or will, while this program cannot follow the job without login.
+    pub fn waits_for_login(&self, job: &Job) -> bool {
+        let follows = matches!(
+            job.state(),
+            JobState::Queued(_) | JobState::DatasetRunning | JobState::ExportRunning(..)
+        );
+        follows && self.rejection.is_some()
+    }
 }

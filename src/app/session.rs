@@ -8,10 +8,9 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Outbox, Remote, Results, Tabs, Uptime, View,
+        Outbox, Panes, QueryBuilder, Remote, Results, Setup, Tabs, Uptime, View,
         view::sort_filter::{ListOptions, filter_and_sort},
     },
-    config::TileSize,
     message::{Lane, Request},
 };
 
@@ -52,8 +51,12 @@ impl SessionState {
 }
 
 /// Opens the tabs of the last session, if they belong to this dataset.
-pub(in crate::app) fn restore_tabs(app: &mut App, dataset: DatasetId) {
-    let Some(session) = app.setup.session.take() else { return };
+pub(in crate::app) fn restore_tabs(
+    session: SavedSession,
+    dataset: DatasetId,
+    results: &mut Results,
+    query: &mut QueryBuilder,
+) {
     let cursors = session.cursors.into_iter().chain(iter::repeat(0));
     let searches = session.tabs.into_iter().zip(cursors);
     let views: Vec<View> = searches
@@ -66,28 +69,33 @@ pub(in crate::app) fn restore_tabs(app: &mut App, dataset: DatasetId) {
         .collect();
     let Some(tabs) = Tabs::of_views(views, session.active_tab) else { return };
     let filters = tabs.tab().view.search.filters.clone();
-    if let Some(open) = app.results.tabs_mut() {
+    if let Some(open) = results.tabs_mut() {
         *open = tabs;
     }
-    app.query.edit_draft(|draft| draft.adopt_filters(&filters), &app.results);
+    query.edit_draft(|draft| draft.adopt_filters(&filters), results);
 }
 
 /// Returns the session to save, or `None` before a dataset is open.
-pub(in crate::app) fn current_session(app: &App) -> Option<SavedSession> {
-    let tabs = app.results.tabs()?;
+pub(in crate::app) fn current_session(
+    results: &Results,
+    panes: &Panes,
+    setup: &Setup,
+    picked_actions: &BTreeMap<String, u32>,
+) -> Option<SavedSession> {
+    let tabs = results.tabs()?;
     let saved: Vec<(usize, HistoryEntry)> = (0..)
         .zip(tabs.all())
         .filter_map(|(index, tab)| Some((index, saved_tab(&tab.view)?)))
         .collect();
     let active_tab = saved.iter().position(|(index, _)| *index == tabs.active());
-    let changed_size = (app.panes.tile_size != app.setup.tile_size).then_some(app.panes.tile_size);
+    let changed_size = (panes.tile_size != setup.tile_size).then_some(panes.tile_size);
     Some(SavedSession {
         dataset: Some(tabs.tab().view.search.dataset),
-        cursors: saved.iter().map(|(index, _)| app.results.cursor_on_page(*index)).collect(),
+        cursors: saved.iter().map(|(index, _)| results.cursor_on_page(*index)).collect(),
         tabs: saved.into_iter().map(|(_, tab)| tab).collect(),
         active_tab: active_tab.unwrap_or(0),
         tile_size: changed_size.map(|size| size.as_str().to_owned()),
-        picked_actions: app.overlays.picked_actions.clone(),
+        picked_actions: picked_actions.clone(),
     })
 }
 
@@ -114,13 +122,6 @@ fn saved_tab(view: &View) -> Option<HistoryEntry> {
     let similar_to = view.similar_to.clone();
     (!uploaded && view.computed.is_none())
         .then(|| HistoryEntry { similar_to, ..HistoryEntry::new(view.search.clone()) })
-}
-
-/// Returns the tile size at the start.
-pub(super) fn initial_tile_size(session: Option<&SavedSession>, setting: TileSize) -> TileSize {
-    let saved = session.and_then(|session| session.tile_size.as_deref());
-    let known = TileSize::ALL.into_iter().find(|size| Some(size.as_str()) == saved);
-    known.unwrap_or(setting)
 }
 
 pub(super) fn picked_actions(session: Option<&SavedSession>) -> BTreeMap<String, u32> {

@@ -8,7 +8,9 @@ use tessera_model::Preview;
 use tessera_picture::{Canvas, Protocol};
 
 use crate::app::{
-    App, Tile, areas::inner_area, pane::scroll_top, results_header::results_header_rows,
+    App, Tile,
+    pane::{inner_area, scroll_top},
+    results_header::results_header_rows,
 };
 
 /// The tiles of the results. A tile is a picture with lines of text below it. It has a margin of one cell, in which the

@@ -50,7 +50,9 @@ impl App {
         FilterInput::apply_typed(self);
         self.restore_cursor();
         self.history.save(&mut self.outbox);
-        if let Some(session) = current_session(self) {
+        if let Some(session) =
+            current_session(&self.results, &self.panes, &self.setup, &self.overlays.picked_actions)
+        {
             self.session.save(session, &mut self.outbox);
         }
         self.continue_playback();
@@ -88,7 +90,9 @@ impl App {
                 self.login.token_expires_at = Some(expires_at);
             }
             Event::Warning(sentence) => self.outbox.notify(Level::Warning, sentence.as_str()),
-            Event::PixelsUnconfirmed if !self.overlays.is_open() => GraphicsCheck::open(self),
+            Event::PixelsUnconfirmed if !self.overlays.is_open() => {
+                GraphicsCheck::open(&mut self.overlays, &mut self.screen, &mut self.outbox);
+            }
             Event::TerminalTaskDone(result) => {
                 result.unwrap_or_else(|failure| self.outbox.notify_failure(&failure));
                 // Another program has used the screen, or the graphics protocol has changed.

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::{CliError, CliResult, Connection, Context, Exit, context::read_bytes_or_stdin};
+use crate::cli::{CliError, CliResult, Connection, Context, Exit, values::read_bytes_or_stdin};
 use tessera_client::{Endpoint, RawBody, RawPart, RawRequest, RawResponse};
 use tessera_model::SafeText;
 

@@ -16,15 +16,12 @@ use tokio::{runtime::Handle, task::block_in_place, time::timeout};
 use crate::{
     cli::{
         CliError, CliResult, GlobalOptions, ServiceTarget, command_line::definition,
-        connection::target_state, deployment, output::write_candidates,
+        connection::target_state, deployment, info::SHELL_VARIABLE, output::write_candidates,
     },
     config::{DeploymentConfig, Profile, Settings},
 };
 use tessera_model::{Dataset, SafeText};
 
-/// The variable that names the shell that asks for candidates. The scripts of `tessera completion`
-/// set it.
-const SHELL_VARIABLE: &str = "TESSERA_COMPLETE";
 /// The longest time that a key press waits for a service.
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -53,17 +50,6 @@ impl NamedThing {
             _ => None,
         }
     }
-}
-
-/// Returns the script that makes a shell ask for candidates.
-pub fn shell_script(shell: &str) -> CliResult<String> {
-    let mut script = Vec::new();
-    let shells = Shells::builtins();
-    let found = shells.completer(shell).ok_or_else(|| CliError::usage("unknown shell"))?;
-    found
-        .write_registration(SHELL_VARIABLE, "tessera", "tessera", "tessera", &mut script)
-        .map_err(|error| CliError::io("write the script", &error))?;
-    Ok(String::from_utf8_lossy(&script).into_owned())
 }
 
 /// Prints candidates if a shell asks for them. Returns `false` for an ordinary command line. This must run before the

@@ -3,13 +3,14 @@
 
 use std::{
     fmt::Display,
-    fs,
-    io::{self, BufRead as _, IsTerminal as _, Read as _},
-    path::{Path, PathBuf},
+    io::{self, BufRead as _, IsTerminal as _},
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
+use tessera_client::{DryRunRequest, trace::Trace};
+use tessera_model::SafeText;
+use tessera_picture::Protocol;
 use tokio::sync::Notify;
 
 use crate::{
@@ -17,13 +18,11 @@ use crate::{
         CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment,
         messages::{Messages, write_stderr},
         output::{Document, Output},
+        values::READ_STDIN,
     },
-    config::{Settings, Sources, is_storage_uri},
+    config::{Settings, Sources},
     printable_text::PrintableText,
 };
-use tessera_client::{DryRunRequest, Trace};
-use tessera_model::SafeText;
-use tessera_picture::Protocol;
 
 /// The time limit for checking the service after the user has interrupted a command.
 pub const INTERRUPT_CHECK_TIMEOUT: Duration = Duration::from_millis(200);
@@ -75,7 +74,8 @@ impl Context {
         settings: Settings,
         detect_terminal: fn() -> TerminalInfo,
     ) -> Self {
-        let (out, messages) = (Output::new(&global), Messages::new(&global));
+        let messages = Messages::new(global.quiet, global.verbose);
+        let out = Output::new(&global);
         Self {
             out,
             messages,
@@ -170,42 +170,6 @@ impl Context {
     pub fn print_line(&self, line: impl Display) -> CliResult {
         self.out.print_text(&format!("{line}\n")).map(|()| Exit::Done)
     }
-}
-
-const READ_STDIN: &str = "read standard input";
-
-pub fn read_stdin() -> CliResult<String> {
-    let text = io::read_to_string(io::stdin().lock());
-    text.map_err(|error| CliError::io(READ_STDIN, &error))
-}
-
-/// Makes a path from the command line absolute, so that it stays valid after the working directory
-/// has changed.
-pub fn absolute_path(path: &Path) -> CliResult<PathBuf> {
-    if is_storage_uri(path) {
-        return Ok(path.to_owned());
-    }
-    let absolute = std::path::absolute(path);
-    absolute.map_err(|error| CliError::io(format_args!("resolve {}", path.display()), &error))
-}
-
-/// Reads the file at a path from the command line. The path `-` is standard input.
-pub fn read_file_or_stdin(path: &Path) -> CliResult<String> {
-    if path.as_os_str() == "-" {
-        return read_stdin();
-    }
-    fs::read_to_string(path)
-        .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
-}
-
-pub fn read_bytes_or_stdin(path: &Path) -> CliResult<Vec<u8>> {
-    let read = if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        fs::read(path)
-    };
-    read.map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
 }
 
 #[derive(Clone, Debug, Default)]

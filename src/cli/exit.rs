@@ -1,13 +1,12 @@
-//! The exit codes of the program, and the error type of a command. A new exit code is added here
-//! once, for the help, the manual, `spec` and error documents.
+//! The exit codes of the program, the error type of a command, and the result of a check of `tessera doctor`. A new exit
+//! code is added here once, for the help, the manual, `spec` and error documents.
 
-use std::{fmt, io};
+use std::{env, fmt, io};
 
 use serde_json::{Value, json};
-
-use super::messages::write_stderr;
-use crate::printable_text::PrintableText;
 use tessera_model::{Failure, FailureKind, SafeText, ShellCommand};
+
+use crate::{cli::messages::write_stderr, printable_text::PrintableText};
 
 /// The exit codes. Scripts rely on them, so a code never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,5 +209,72 @@ impl From<Failure> for CliError {
             FailureKind::Unconfirmed | FailureKind::Unexpected | FailureKind::Local => Exit::Failed,
         };
         Self { failure: Some(Box::new(failure.clone())), ..Self::new(exit, failure.to_string()) }
+    }
+}
+
+pub(super) struct CheckResult {
+    subject: String,
+    message: String,
+    status: CheckStatus,
+}
+
+impl CheckResult {
+    pub fn passed(subject: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { subject: subject.into(), message: message.into(), status: CheckStatus::Passed }
+    }
+
+    pub fn warning(subject: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { status: CheckStatus::Warning, ..Self::passed(subject, message) }
+    }
+
+    pub fn failed(subject: impl Into<String>, message: impl Into<String>, exit: Exit) -> Self {
+        Self { status: CheckStatus::Failed(exit), ..Self::passed(subject, message) }
+    }
+
+    /// Returns the exit code of a failed check.
+    pub fn exit(&self) -> Option<Exit> {
+        match self.status {
+            CheckStatus::Failed(exit) => Some(exit),
+            CheckStatus::Passed | CheckStatus::Warning => None,
+        }
+    }
+
+    /// Returns the printed name of the status, and the exit code of a failed check.
+    fn status_word(&self) -> (&'static str, Option<i32>) {
+        match self.status {
+            CheckStatus::Passed => ("ok", None),
+            CheckStatus::Warning => ("warning", None),
+            CheckStatus::Failed(exit) => ("trouble", Some(exit as i32)),
+        }
+    }
+
+    pub fn line(&self) -> String {
+        let subject = SafeText::name(&self.subject);
+        let message = SafeText::detail(&redact_home(&self.message));
+        format!("{:<9}{subject}: {message}\n", self.status_word().0)
+    }
+
+    pub fn row(&self) -> Value {
+        let (state, exit) = self.status_word();
+        json!({
+            "state": state,
+            "subject": redact_home(&self.subject),
+            "message": redact_home(&self.message),
+            "exit_code": exit,
+        })
+    }
+}
+
+enum CheckStatus {
+    Passed,
+    Warning,
+    Failed(Exit),
+}
+
+/// Replaces the home directory with `~`, because it contains the user's name.
+pub(super) fn redact_home(text: &str) -> String {
+    match env::home_dir().map(|home| home.display().to_string()) {
+        Some(home) if home.len() > 1 => text.replace(&home, "~"),
+        _ => text.to_owned(),
     }
 }

@@ -9,14 +9,14 @@ use std::{
 };
 
 use clap::{Arg, ArgAction, Command, Subcommand};
-use clap_complete::Shell;
+use clap_complete::{Shell, env::Shells};
 use clap_mangen::{
     Man,
     roff::{Roff, bold, roman},
 };
 use serde_json::{Map, Value, json};
 
-use crate::cli::{CliError, CliResult, Column, Document, Exit, Output, completion::shell_script};
+use crate::cli::{CliError, CliResult, Column, Document, Exit, Output};
 
 #[derive(Debug, Subcommand)]
 pub enum InfoCommand {
@@ -256,4 +256,19 @@ fn value_type(each: &Arg) -> &'static str {
         (TypeId::of::<SocketAddr>(), "address"),
     ];
     names.iter().find(|(known, _)| parsed == *known).map_or("text", |(_, name)| *name)
+}
+
+/// The variable that names the shell that asks for candidates. The scripts of `tessera completion`
+/// set it.
+pub(super) const SHELL_VARIABLE: &str = "TESSERA_COMPLETE";
+
+/// Returns the script that makes a shell ask for candidates.
+fn shell_script(shell: &str) -> CliResult<String> {
+    let mut script = Vec::new();
+    let shells = Shells::builtins();
+    let found = shells.completer(shell).ok_or_else(|| CliError::usage("unknown shell"))?;
+    found
+        .write_registration(SHELL_VARIABLE, "tessera", "tessera", "tessera", &mut script)
+        .map_err(|error| CliError::io("write the script", &error))?;
+    Ok(String::from_utf8_lossy(&script).into_owned())
 }

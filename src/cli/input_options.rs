@@ -4,7 +4,7 @@ use std::{path::PathBuf, str::FromStr};
 
 use clap::Args;
 
-use crate::cli::{CliError, CliResult, Exit, context::read_stdin, read_file_or_stdin};
+use crate::cli::{CliError, CliResult, Exit, read_file_or_stdin, values::read_stdin};
 use tessera_model::{
     ClusterId, EntityType, EntryContent, Filter, Granularity, MediaId, SafeText, SelectedCluster,
     SelectionEntry,

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::{
     cli::{CliError, CliResult, Connection, Exit, polling::Poller, values::timestamp_now},
-    job::{Job, JobId, JobState},
+    job::{Job, JobDataset, JobId, JobState},
 };
 use tessera_model::{
     Archive, Dataset, ExportTask, ExportTaskId, Failure, JobKind, JobRecord, SafeText,
@@ -25,7 +25,7 @@ pub struct JobRecorder<'a> {
 impl<'a> JobRecorder<'a> {
     /// Starts a job and saves it before its request is sent. A dry run saves nothing.
     pub fn begin(connection: &'a Connection<'a>, dataset: &Dataset, kind: JobKind) -> Self {
-        let named = (dataset.id, dataset.name.clone());
+        let named = JobDataset { id: dataset.id, name: dataset.name.clone() };
         let mut job = Job::new(JobId::default(), named, kind, timestamp_now());
         job.track(Some(dataset));
         let recorder = Self { connection, job };

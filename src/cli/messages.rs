@@ -6,9 +6,10 @@ use std::{
 };
 
 use tessera_model::SafeText;
-pub use tessera_model::text::format_bytes;
 
-use crate::{cli::GlobalOptions, config::DesktopProtocol, printable_text::PrintableText};
+use crate::{config::DesktopProtocol, printable_text::PrintableText};
+
+pub use tessera_model::text::format_bytes;
 
 /// The minimum interval between two progress lines if there is no terminal: after at least another tenth was done, and
 /// otherwise.
@@ -27,10 +28,10 @@ pub struct Messages {
 }
 
 impl Messages {
-    pub fn new(global: &GlobalOptions) -> Self {
+    pub fn new(quiet: bool, verbose: bool) -> Self {
         let terminal = io::stderr().is_terminal();
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        Self { quiet: global.quiet, verbose: global.verbose, terminal: terminal && !dumb }
+        Self { quiet, verbose, terminal: terminal && !dumb }
     }
 
     pub fn info(self, message: impl AsRef<str>) {
@@ -90,12 +91,6 @@ impl Messages {
 pub fn write_message(message: &str) {
     let message = SafeText::caption(message);
     write_stderr(&PrintableText::line(format_args!("tessera: {message}")));
-}
-
-/// Writes text to standard error. All messages are written here.
-pub fn write_stderr(text: &PrintableText) {
-    // The error is ignored, because standard error may be closed.
-    let _ = write!(io::stderr(), "{text}");
 }
 
 /// Shows progress: as a bar in a terminal, otherwise as a line per tenth, and at most one line a
@@ -183,6 +178,12 @@ impl Drop for ProgressBar {
 fn is_line_due(since_last: Duration, has_new_tenth: bool) -> bool {
     let [shortest, longest] = LINE_INTERVALS;
     since_last >= if has_new_tenth { shortest } else { longest }
+}
+
+/// Writes text to standard error. All messages are written here.
+pub fn write_stderr(text: &PrintableText) {
+    // The error is ignored, because standard error may be closed.
+    let _ = write!(io::stderr(), "{text}");
 }
 
 #[cfg(test)]

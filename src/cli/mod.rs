@@ -45,8 +45,8 @@ pub use command_line::{
 pub use completion::print_candidates;
 pub use config::run as configure;
 pub use connection::Connection;
+pub use context::Context;
 pub use context::TerminalInfo;
-pub use context::{Context, absolute_path, read_file_or_stdin};
 pub use deployment::{
     ServiceAddress, ServiceTarget, address_client, profile_by_name, profile_client,
     profile_client_without_secret, select_target,
@@ -63,3 +63,4 @@ pub use local::{
 };
 pub use output::{Column, Document, Output};
 pub use service_options::ModelOptions;
+pub use values::{absolute_path, read_file_or_stdin};

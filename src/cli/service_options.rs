@@ -6,11 +6,15 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::{Args, Subcommand};
 use secrecy::SecretString;
 
+#[cfg(feature = "local")]
+use tessera_search::text::language::LanguageChoice;
+#[cfg(feature = "local")]
+use tessera_service::InjectedFailure;
+#[cfg(not(feature = "local"))]
+use unavailable_values::{InjectedFailure, LanguageChoice};
+
 use crate::{
-    cli::{
-        CliError, CliResult, GlobalOptions,
-        local::{InjectedFailure, LanguageChoice},
-    },
+    cli::{CliError, CliResult, GlobalOptions},
     config::Settings,
 };
 
@@ -188,4 +192,30 @@ pub struct WorkOptions {
     pub data: Option<PathBuf>,
     #[command(flatten)]
     pub model: ModelOptions,
+}
+
+/// Options of the local service in builds without it. No text is a value of theirs.
+#[cfg(not(feature = "local"))]
+mod unavailable_values {
+    #[derive(Clone, Copy, Debug)]
+    pub enum InjectedFailure {}
+
+    impl std::str::FromStr for InjectedFailure {
+        type Err = String;
+
+        fn from_str(_: &str) -> Result<Self, String> {
+            Err("this build has no local deployment".to_owned())
+        }
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    pub enum LanguageChoice {}
+
+    impl std::str::FromStr for LanguageChoice {
+        type Err = String;
+
+        fn from_str(_: &str) -> Result<Self, String> {
+            Err("this build has no local deployment".to_owned())
+        }
+    }
 }

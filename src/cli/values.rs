@@ -1,8 +1,11 @@
-//! Values that several commands parse or print: IDs and their beginnings, intervals, regions and times.
+//! Values that several commands read, parse or print: files and standard input, IDs and their beginnings, intervals,
+//! regions and times.
 
 use std::{
     collections::BTreeSet,
-    fmt,
+    fmt, fs,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
     str::FromStr,
     time::{Duration, SystemTime},
 };
@@ -10,6 +13,11 @@ use std::{
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use tessera_model::{Region, Timestamp};
+
+use crate::{
+    cli::{CliError, CliResult},
+    config::is_storage_uri,
+};
 
 /// Parses a polling interval. A very short interval is rejected, because it would burden the
 /// service.
@@ -95,6 +103,42 @@ pub fn format_timestamp(stamp: Timestamp) -> Option<String> {
 pub fn timestamp_now() -> Timestamp {
     // A clock before 1970 counts as 1970.
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+pub const READ_STDIN: &str = "read standard input";
+
+pub fn read_stdin() -> CliResult<String> {
+    let text = io::read_to_string(io::stdin().lock());
+    text.map_err(|error| CliError::io(READ_STDIN, &error))
+}
+
+/// Makes a path from the command line absolute, so that it stays valid after the working directory
+/// has changed.
+pub fn absolute_path(path: &Path) -> CliResult<PathBuf> {
+    if is_storage_uri(path) {
+        return Ok(path.to_owned());
+    }
+    let absolute = std::path::absolute(path);
+    absolute.map_err(|error| CliError::io(format_args!("resolve {}", path.display()), &error))
+}
+
+/// Reads the file at a path from the command line. The path `-` is standard input.
+pub fn read_file_or_stdin(path: &Path) -> CliResult<String> {
+    if path.as_os_str() == "-" {
+        return read_stdin();
+    }
+    fs::read_to_string(path)
+        .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
+}
+
+pub fn read_bytes_or_stdin(path: &Path) -> CliResult<Vec<u8>> {
+    let read = if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        fs::read(path)
+    };
+    read.map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub mod profile;
 mod settings;
 pub mod settings_file;
 
+pub use key::ThemeChoice;
 pub use layers::{Layers, Sources};
 pub use paths::load_keymap;
 pub use paths::{
@@ -18,7 +19,6 @@ pub use paths::{
 pub use profile::{
     DeploymentConfig, DeploymentKind, Destination, Profile, ProfileOptions, is_storage_uri,
 };
-pub use settings::ThemeChoice;
 pub use settings::TileSize;
 pub use settings::{DesktopProtocol, NotificationMethod};
 pub use settings::{ExportDefaults, GraphicsChoice, SearchDefaults, Settings};

@@ -1,4 +1,5 @@
-//! The secrets file: a table for each profile, in a file that only this user can read.
+//! The secrets file: a table for each profile, in a file that only this user can read. What is stored of a secret is the
+//! same in the keyring.
 
 use std::{
     collections::BTreeMap,
@@ -9,9 +10,11 @@ use std::{
 };
 
 use rustix::{fs::OFlags, io::Errno, process::geteuid};
-use secrecy::zeroize::Zeroizing;
-
-use crate::credentials::secret_locations::StoredSecret;
+use secrecy::{
+    SecretString,
+    zeroize::{Zeroize as _, Zeroizing},
+};
+use serde::{Deserialize, Serialize};
 
 /// Permissions that the file must not have.
 const OTHERS_PERMISSIONS: u32 = 0o077;
@@ -100,6 +103,40 @@ impl SecretsFile {
     fn error(&self, reason: impl std::fmt::Display) -> String {
         format!("{}: {reason}", self.path.display())
     }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StoredSecret {
+    pub(super) origin: String,
+    pub(super) api_key: String,
+    pub(super) api_secret: String,
+}
+
+impl StoredSecret {
+    pub(super) fn into_secret_for(mut self, owner: SecretOwner) -> Result<SecretString, String> {
+        if self.origin != owner.origin || self.api_key != owner.api_key {
+            return Err(format!(
+                "the secret stored for `{}` belongs to {} with another key or address; enter it again",
+                owner.profile, self.origin
+            ));
+        }
+        Ok(SecretString::from(std::mem::take(&mut self.api_secret)))
+    }
+}
+
+impl Drop for StoredSecret {
+    fn drop(&mut self) {
+        self.api_secret.zeroize();
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct SecretOwner<'a> {
+    pub profile: &'a str,
+    /// The scheme, host and port of the service.
+    pub origin: &'a str,
+    pub api_key: &'a str,
 }
 
 #[cfg(test)]

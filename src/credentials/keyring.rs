@@ -10,13 +10,19 @@ use std::{
 
 use secrecy::zeroize::Zeroizing;
 
-#[cfg(target_os = "macos")]
-use crate::credentials::keychain::Keychain as SystemKeyring;
-use crate::credentials::secret_locations::StoredSecret;
-#[cfg(not(target_os = "macos"))]
-use crate::credentials::secret_service::SecretServiceKeyring as SystemKeyring;
+use crate::credentials::file::StoredSecret;
 
 const KEYRING_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Stores texts by name. All methods may block.
+pub(super) trait KeyringBackend: Send + Sync {
+    /// Succeeds if a keyring exists.
+    fn check(&self) -> Result<(), String>;
+    fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String>;
+    fn write(&self, name: &str, text: &str) -> Result<(), String>;
+    /// Removes an entry. Returns whether there was one.
+    fn remove(&self, name: &str) -> Result<bool, String>;
+}
 
 /// A keyring backend with a timeout.
 #[derive(Clone)]
@@ -26,8 +32,8 @@ pub(super) struct Keyring {
 }
 
 impl Keyring {
-    pub(super) fn of_system() -> Self {
-        Self { backend: Arc::new(SystemKeyring), timeout: KEYRING_TIMEOUT }
+    pub(super) fn new(backend: Arc<dyn KeyringBackend>) -> Self {
+        Self { backend, timeout: KEYRING_TIMEOUT }
     }
 
     /// Checks the keyring by writing and reading an entry, because some keyrings respond but have
@@ -87,16 +93,6 @@ impl fmt::Debug for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Keyring")
     }
-}
-
-/// Stores texts by name. All methods may block.
-pub(super) trait KeyringBackend: Send + Sync {
-    /// Succeeds if a keyring exists.
-    fn check(&self) -> Result<(), String>;
-    fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String>;
-    fn write(&self, name: &str, text: &str) -> Result<(), String>;
-    /// Removes an entry. Returns whether there was one.
-    fn remove(&self, name: &str) -> Result<bool, String>;
 }
 
 #[cfg(test)]

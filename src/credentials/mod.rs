@@ -18,10 +18,11 @@ pub use environment::{
     EnvironmentLogin, LOGIN_VARIABLES, SECRET_FILE_VARIABLE, SECRET_VARIABLE, TOKEN_VARIABLE,
     login_variables,
 };
+pub use file::SecretOwner;
 use rustix::process::{Resource, Rlimit, setrlimit};
 #[cfg(test)]
 pub(crate) use secret_locations::locations_with_keyring;
-pub use secret_locations::{SecretLocation, SecretLocations, SecretOwner};
+pub use secret_locations::{SecretLocation, SecretLocations};
 
 /// Disables core dumps. On Linux, this also stops other processes of the same user from reading the
 /// memory.

@@ -1,11 +1,17 @@
 //! Finds, stores and removes secrets in the keyring, or in a file if the keyring does not work.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
-use secrecy::{ExposeSecret as _, SecretString, zeroize::Zeroize as _};
-use serde::{Deserialize, Serialize};
+use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::credentials::{file::SecretsFile, keyring::Keyring};
+#[cfg(target_os = "macos")]
+use crate::credentials::keychain::Keychain as SystemKeyring;
+#[cfg(not(target_os = "macos"))]
+use crate::credentials::secret_service::SecretServiceKeyring as SystemKeyring;
+use crate::credentials::{
+    file::{SecretOwner, SecretsFile, StoredSecret},
+    keyring::Keyring,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretLocation {
@@ -21,7 +27,7 @@ pub struct SecretLocations {
 
 impl SecretLocations {
     pub fn in_dir(folder: &Path) -> Self {
-        Self { keyring: Keyring::of_system(), file: SecretsFile::in_dir(folder) }
+        Self { keyring: Keyring::new(Arc::new(SystemKeyring)), file: SecretsFile::in_dir(folder) }
     }
 
     pub fn describe(&self, location: SecretLocation) -> String {
@@ -124,40 +130,6 @@ impl SecretLocations {
 pub(crate) fn locations_with_keyring(folder: &Path) -> SecretLocations {
     let keyring = super::keyring::fake::keyring(super::keyring::fake::Behavior::Stores);
     SecretLocations { keyring, file: SecretsFile::in_dir(folder) }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct SecretOwner<'a> {
-    pub profile: &'a str,
-    /// The scheme, host and port of the service.
-    pub origin: &'a str,
-    pub api_key: &'a str,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct StoredSecret {
-    pub(super) origin: String,
-    pub(super) api_key: String,
-    pub(super) api_secret: String,
-}
-
-impl StoredSecret {
-    pub(super) fn into_secret_for(mut self, owner: SecretOwner) -> Result<SecretString, String> {
-        if self.origin != owner.origin || self.api_key != owner.api_key {
-            return Err(format!(
-                "the secret stored for `{}` belongs to {} with another key or address; enter it again",
-                owner.profile, self.origin
-            ));
-        }
-        Ok(SecretString::from(std::mem::take(&mut self.api_secret)))
-    }
-}
-
-impl Drop for StoredSecret {
-    fn drop(&mut self) {
-        self.api_secret.zeroize();
-    }
 }
 
 #[cfg(test)]

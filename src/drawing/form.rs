@@ -9,36 +9,15 @@ use ratatui::{
 use tessera_model::SafeText;
 use tui_input::Input;
 
-use super::{
-    HoverTexts, Painter, display_width, field_area, line, rows_of_line, text_cells, wrap_words,
+use crate::drawing::{
+    HoverTexts, Painter, ScrollState, display_width, field_area, line, rows_of_line, text_cells,
+    wrap_words,
 };
 
 /// The rows of the canvas that a form is drawn on.
 const MAX_ROWS: u16 = 200;
 /// The rows that a form keeps above its footer.
 const MIN_ROWS: u16 = 3;
-
-/// The part of a form or text that is on screen. Only drawing knows how long the text is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ScrollState {
-    /// The lines above the screen, or the lines below the screen if `from_end` is set.
-    offset: usize,
-    from_end: bool,
-}
-
-impl ScrollState {
-    pub(crate) const END: Self = Self { offset: 0, from_end: true };
-
-    /// Returns the first line on screen. `last` is the first line when the end of the text is on screen.
-    pub(crate) fn top(self, last: usize) -> usize {
-        if self.from_end { last.saturating_sub(self.offset) } else { self.offset.min(last) }
-    }
-
-    pub(crate) fn scroll(&mut self, by: isize) {
-        let by = if self.from_end { -by } else { by };
-        self.offset = self.offset.saturating_add_signed(by);
-    }
-}
 
 pub(crate) struct FormOptions<'l> {
     /// The column where the fields begin.

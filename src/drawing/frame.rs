@@ -8,7 +8,7 @@ use ratatui::{
     },
 };
 
-use super::{Painter, text_cells};
+use super::{Painter, line, text_cells};
 use tessera_model::text::truncate;
 
 impl<S> Painter<'_, S> {
@@ -53,10 +53,6 @@ impl<S> Painter<'_, S> {
         block.render(area, self.buf);
         inside
     }
-}
-
-pub(crate) fn line(area: Rect, row: u16) -> Rect {
-    Rect { y: area.y + row, height: 1, ..area }
 }
 
 /// Returns the area without its first rows.

@@ -17,12 +17,12 @@ use ratatui::{
 };
 use tessera_model::SafeText;
 
-pub(crate) use form::{FormOptions, FormRows, ScrollState, choice_text};
-pub(crate) use frame::{below, field_area, line, split_columns, split_end};
+pub(crate) use form::{FormOptions, FormRows, choice_text};
+pub(crate) use frame::{below, field_area, split_columns, split_end};
 pub use picture_layer::PictureLayer;
 pub(crate) use text::{
-    display_width, first_fitting, fitting_items, format_score, gauge, rows_of_line, text_cells,
-    wrap_words, wrapped_rows,
+    ScrollState, display_width, first_fitting, fitting_items, format_score, gauge, rows_of_line,
+    text_cells, wrap_words, wrapped_rows,
 };
 pub use theme::Theme;
 
@@ -68,4 +68,9 @@ impl<S> Painter<'_, S> {
         };
         rows.position(|row| begins(&row)).and_then(|row| u16::try_from(row).ok())
     }
+}
+
+/// Returns a row of an area.
+pub(crate) fn line(area: Rect, row: u16) -> Rect {
+    Rect { y: area.y + row, height: 1, ..area }
 }

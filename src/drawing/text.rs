@@ -6,10 +6,10 @@ use ratatui::{
     style::Style,
     text::{Line, Span},
 };
+use tessera_model::text::truncate;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::{Painter, ScrollState, line};
-use tessera_model::text::truncate;
+use crate::drawing::{Painter, line};
 
 pub(crate) fn display_width(text: &str) -> usize {
     text.width()
@@ -262,6 +262,28 @@ pub(crate) fn gauge(fraction: f64, cells: usize) -> String {
 pub(crate) fn format_score(score: f64) -> String {
     let text = format!("{score:.2}");
     text.strip_prefix('0').map_or_else(|| text.clone(), ToOwned::to_owned)
+}
+
+/// The part of a form or text that is on screen. Only drawing knows how long the text is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScrollState {
+    /// The lines above the screen, or the lines below the screen if `from_end` is set.
+    offset: usize,
+    from_end: bool,
+}
+
+impl ScrollState {
+    pub(crate) const END: Self = Self { offset: 0, from_end: true };
+
+    /// Returns the first line on screen. `last` is the first line when the end of the text is on screen.
+    pub(crate) fn top(self, last: usize) -> usize {
+        if self.from_end { last.saturating_sub(self.offset) } else { self.offset.min(last) }
+    }
+
+    pub(crate) fn scroll(&mut self, by: isize) {
+        let by = if self.from_end { -by } else { by };
+        self.offset = self.offset.saturating_add_signed(by);
+    }
 }
 
 #[cfg(test)]

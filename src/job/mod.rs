@@ -1,23 +1,22 @@
 //! A job and its state machine: exports, additions and reindexes, from the request to their end. The interface and the
-//! commands run the same machine. Come here to change how a job continues after a response. Only `transitions`
-//! changes a state, and `record` defines what is saved.
+//! commands run the same machine. Come here to change how a job continues after a response, and what is saved of a job.
+//! Only `transitions` changes a state.
 
 mod history;
-mod record;
 mod transitions;
 
 use std::time::Duration;
 
-pub use history::{JobHistory, Transition};
-
 use tessera_model::{
-    Archive, DatasetId, ExportJob, ExportTask, ExportTaskId, FailedExport, Failure, JobKind,
-    MediaAddition, SafeText, Timestamp,
+    Archive, DatasetId, ExportJob, ExportTask, ExportTaskId, FailedExport, Failure, FailureKind,
+    JobKind, JobRecord, MediaAddition, SafeText, SavedJobState, Timestamp,
     polling::{PollTarget, PollingIntervals},
     task_tracker::TaskTracker,
 };
 
 use crate::remote::{Remote, Uptime};
+
+pub use history::{JobHistory, Transition};
 
 /// Identifies a job within this run of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,6 +36,13 @@ pub struct Job {
     /// Follows the dataset's status during an addition or a reindex.
     tracker: Option<TaskTracker>,
     history: JobHistory,
+}
+
+/// The dataset of a job, with its name when the job starts.
+#[derive(Clone, Debug)]
+pub struct JobDataset {
+    pub id: DatasetId,
+    pub name: SafeText,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -221,5 +227,94 @@ impl Job {
             _ => return None,
         };
         Some(SafeText::detail(&format!("{} of {} {outcome}", self.kind.label(), self.dataset_name)))
+    }
+}
+
+impl Job {
+    /// Returns what is saved of the job, or `None` for a job of another running copy, which saves
+    /// the job itself.
+    pub fn record(&self) -> Option<JobRecord> {
+        let text = |failure: &Failure| SafeText::detail(&failure.to_string());
+        let state = match &self.state {
+            JobState::Queued(_) => SavedJobState::Queued,
+            JobState::Starting | JobState::Uploading(..) => SavedJobState::Sent,
+            JobState::DatasetRunning => SavedJobState::Accepted,
+            JobState::ExportRunning(task, _) => SavedJobState::Running { export_task_id: *task },
+            JobState::ExportReady(task) | JobState::Downloading(task, ..) => {
+                SavedJobState::Completed { export_task_id: *task }
+            }
+            JobState::Downloaded(archive, task) => {
+                SavedJobState::Downloaded { archive: archive.clone(), export_task_id: *task }
+            }
+            JobState::DatasetDone(status) => SavedJobState::Done { status_new: status.clone() },
+            JobState::Failed(failure, export) => {
+                SavedJobState::Failed { reason: text(failure), export: export.clone() }
+            }
+            JobState::Uncertain(failure) => SavedJobState::Uncertain { reason: text(failure) },
+            JobState::Unwatched(task) => SavedJobState::Unwatched { export_task_id: *task },
+            JobState::OtherInstance(_) => return None,
+        };
+        Some(JobRecord {
+            started_at: self.started_at,
+            ended_at: self.ended_at,
+            dataset: self.dataset,
+            dataset_name: self.dataset_name.clone(),
+            kind: self.kind.clone(),
+            state,
+        })
+    }
+
+    /// Returns the job as it continues after a restart.
+    pub fn resume(id: JobId, record: JobRecord) -> Self {
+        let dataset = JobDataset { id: record.dataset, name: record.dataset_name };
+        let job = Self::new(id, dataset, record.kind, record.started_at);
+        let accepted = matches!(record.state, SavedJobState::Accepted);
+        Self {
+            ended_at: record.ended_at,
+            tracker: accepted.then(TaskTracker::resume),
+            state: resumed_state(record.state, job.export().is_some()),
+            ..job
+        }
+    }
+
+    /// Returns the job as another running copy of the program follows it.
+    pub fn of_other_instance(self) -> Self {
+        Self { state: JobState::OtherInstance(Box::new(self.state)), ..self }
+    }
+}
+
+fn resumed_state(saved: SavedJobState, is_export: bool) -> JobState {
+    let failure = |kind, text: &str| Failure::new(kind, text);
+    match saved {
+        SavedJobState::Queued => JobState::Failed(
+            failure(FailureKind::Local, "the program ended before the media were sent")
+                .with_remedy("Add the media again"),
+            None,
+        ),
+        SavedJobState::Sent => {
+            let remedy = if is_export {
+                "Check the exports at the service, or start it again"
+            } else {
+                "Check the status of the dataset before you send it again"
+            };
+            let text = "the program ended before the service responded";
+            JobState::Uncertain(failure(FailureKind::NoResponse, text).with_remedy(remedy))
+        }
+        SavedJobState::Running { export_task_id } => {
+            JobState::ExportRunning(export_task_id, Remote::default())
+        }
+        SavedJobState::Accepted => JobState::DatasetRunning,
+        SavedJobState::Completed { export_task_id } => JobState::ExportReady(export_task_id),
+        SavedJobState::Downloaded { archive, export_task_id } => {
+            JobState::Downloaded(archive, export_task_id)
+        }
+        SavedJobState::Done { status_new } => JobState::DatasetDone(status_new),
+        SavedJobState::Failed { reason, export } => {
+            JobState::Failed(failure(FailureKind::Local, reason.as_str()), export)
+        }
+        SavedJobState::Uncertain { reason } => {
+            JobState::Uncertain(failure(FailureKind::Local, reason.as_str()))
+        }
+        SavedJobState::Unwatched { export_task_id } => JobState::Unwatched(export_task_id),
     }
 }

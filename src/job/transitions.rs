@@ -11,15 +11,17 @@
 use std::{path::PathBuf, time::Duration};
 
 use tessera_model::{
-    Archive, Dataset, DatasetId, ExportTask, ExportTaskId, FailedExport, Failure, FailureKind,
-    JobKind, MediaAddition, SafeText, Timestamp,
+    Archive, Dataset, ExportTask, ExportTaskId, FailedExport, Failure, FailureKind, JobKind,
+    MediaAddition, SafeText, Timestamp,
     task_tracker::{TaskStatus, TaskTracker},
     text::count_with_noun,
 };
 use tessera_wire::add_media::Accepted;
 
-use super::{Job, JobHistory, JobId, JobState};
-use crate::remote::{Remote, Uptime};
+use crate::{
+    job::{Job, JobDataset, JobHistory, JobId, JobState},
+    remote::{Remote, Uptime},
+};
 
 /// How long after a lost response a dataset that becomes busy is assumed to be working on this job.
 const LOST_RESPONSE_WINDOW: Duration = Duration::from_mins(1);
@@ -27,16 +29,11 @@ const LOST_RESPONSE_WINDOW: Duration = Duration::from_mins(1);
 type Applied<T = ()> = Result<T, Failure>;
 
 impl Job {
-    pub fn new(
-        id: JobId,
-        (dataset, dataset_name): (DatasetId, SafeText),
-        kind: JobKind,
-        started_at: Timestamp,
-    ) -> Self {
+    pub fn new(id: JobId, dataset: JobDataset, kind: JobKind, started_at: Timestamp) -> Self {
         Self {
             id,
-            dataset,
-            dataset_name,
+            dataset: dataset.id,
+            dataset_name: dataset.name,
             kind,
             started_at,
             ended_at: None,
@@ -279,12 +276,12 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tessera_model::{ExportState, Link, SavedJobState};
+    use tessera_model::{DatasetId, ExportState, Link, SavedJobState};
 
     #[test]
     fn an_illegal_transition_changes_nothing_and_is_reported() {
         let name = SafeText::name("set");
-        let dataset = (DatasetId(uuid::Uuid::nil()), name);
+        let dataset = JobDataset { id: DatasetId(uuid::Uuid::nil()), name };
         let mut job = Job::new(JobId(0), dataset, JobKind::Reindex, Timestamp::ZERO);
         let failure = job.start_download().unwrap_err();
         assert!(failure.to_string().contains("cannot take \"start of the download\""), "{failure}");
@@ -306,7 +303,8 @@ mod tests {
                 download: has_link.then(|| Link::new("https://cdn.example/a.zip")),
                 message: Some(SafeText::detail("too many")),
             };
-            let dataset = (DatasetId(uuid::Uuid::nil()), SafeText::name("set"));
+            let id_of_set = DatasetId(uuid::Uuid::nil());
+            let dataset = JobDataset { id: id_of_set, name: SafeText::name("set") };
             let mut job = Job::new(JobId(0), dataset, JobKind::Reindex, Timestamp::ZERO);
             job.export_reported(Uptime::ZERO, task).unwrap();
             job.record().unwrap().state

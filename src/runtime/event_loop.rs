@@ -1,30 +1,30 @@
 //! The event loop around the core. The first frame is drawn before the network or the terminal has
 //! replied.
 
-mod terminal_tasks;
-
 use std::{
     io,
     time::{Duration, Instant},
 };
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use tessera_model::Failure;
 use tessera_picture::Protocol;
-use tokio::sync::mpsc;
 
 use crate::{
     app::{App, Effect, Event, Setup},
     config::Destination,
     drawing::{HoverTexts, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
+    printable_text::PrintableText,
     runtime::{
         RunningApp, RuntimeOptions,
         input::InputReader,
         options,
         probe::{self, Environment},
-        signals::{Signal, SignalReceiver},
+        signals::{self, Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
     },
-    ui,
-    worker::{Worker, WorkerEvent},
+    subprocess, ui,
+    worker::StartedWorker,
 };
 
 /// The minimum interval between frames that responses cause. Keys are drawn immediately.
@@ -43,7 +43,7 @@ pub enum RunOutcome {
 pub async fn run(
     mut setup: Setup,
     options: RuntimeOptions,
-    worker: (Worker, mpsc::UnboundedReceiver<WorkerEvent>),
+    worker: StartedWorker,
     signals: &mut SignalReceiver,
 ) -> io::Result<RunOutcome> {
     let screen = TerminalScreen::enter(options.mouse)?;
@@ -302,4 +302,47 @@ async fn sleep_until(instant: Option<Instant>) {
         Some(instant) => tokio::time::sleep_until(instant.into()).await,
         None => std::future::pending().await,
     }
+}
+
+impl EventLoop<'_> {
+    /// Restores the terminal, stops the process, and enters the terminal again afterwards.
+    fn suspend(&mut self) -> io::Result<()> {
+        self.delete_pictures()?;
+        terminal::restore();
+        // The input reader stops with the process.
+        signals::suspend_process()?;
+        // The screen is entered again immediately, so that no frame goes to the shell's screen.
+        // `Signal::Resume` handles the other changes.
+        self.screen.reenter()
+    }
+
+    async fn edit_text(&mut self, text: String) -> io::Result<Result<String, Failure>> {
+        self.delete_pictures()?;
+        terminal::restore();
+        let settings = terminal::LineSettings::read();
+        let edited = tokio::task::spawn_blocking(move || subprocess::edit_text(&text)).await;
+        // An editor that was killed leaves its own line settings behind.
+        settings.restore();
+        self.screen.reenter()?;
+        edited.map_err(io::Error::other)
+    }
+
+    fn save_graphics_result(&mut self, protocol: Protocol) -> Result<(), Failure> {
+        if let Some(capabilities) = &mut self.capabilities {
+            capabilities.protocol = protocol;
+        }
+        self.confirmed_protocol = Some(protocol);
+        options::save_graphics_result(&Environment::read(), protocol)
+    }
+
+    fn copy_to_clipboard(&mut self, text: &PrintableText) -> io::Result<()> {
+        self.screen.frames.write(clipboard_sequence(text, Environment::read().in_tmux).as_bytes())
+    }
+}
+
+/// Returns the OSC 52 sequence. For tmux, the sequence is sent twice: plain for tmux's own buffer,
+/// and wrapped for the outer terminal.
+fn clipboard_sequence(text: &PrintableText, in_tmux: bool) -> String {
+    let plain = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text.as_str()));
+    if in_tmux { format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\") } else { plain }
 }

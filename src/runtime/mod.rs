@@ -1,7 +1,6 @@
 //! Runs the core in a terminal: input, output and signals.
 
 mod alerts;
-mod editor;
 mod event_loop;
 pub mod frames;
 mod input;
@@ -12,7 +11,7 @@ mod signals;
 pub mod terminal;
 pub mod welcome;
 
-pub(crate) use editor::edit as edit_text;
+pub(crate) use crate::subprocess::edit_text;
 pub use event_loop::{RunOutcome, run};
 pub use options::RuntimeOptions;
 pub use session::RunningApp;

@@ -10,9 +10,9 @@ use tokio::{sync::mpsc, time::timeout};
 use crate::{
     app::{App, Effect, Event, Uptime},
     input::Key,
-    message::{Lane, Ticket},
+    message::{Lane, Ticket, WorkerEvent},
     runtime::frames::FrameCost,
-    worker::{Worker, WorkerEvent},
+    worker::{StartedWorker, Worker},
 };
 
 /// The longest time for which the end of the program waits for a disk.
@@ -29,11 +29,14 @@ pub struct RunningApp {
 }
 
 impl RunningApp {
-    pub fn new(
-        app: App,
-        (worker, worker_events): (Worker, mpsc::UnboundedReceiver<WorkerEvent>),
-    ) -> Self {
-        Self { app, worker, worker_events, next_wake: None, trace: SessionTrace(Trace::disabled()) }
+    pub fn new(app: App, StartedWorker { worker, events }: StartedWorker) -> Self {
+        Self {
+            app,
+            worker,
+            worker_events: events,
+            next_wake: None,
+            trace: SessionTrace(Trace::disabled()),
+        }
     }
 
     pub fn with_trace(self, trace: Trace) -> Self {

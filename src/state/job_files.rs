@@ -3,17 +3,10 @@
 //! for them.
 
 use std::{
-    collections::BTreeMap,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
 };
-
-use crate::state::{
-    StateFolder,
-    state_folder::{self, file_failure, read_jobs},
-};
-use tessera_model::{Failure, JobRecord, StateValue};
 
 /// The maximum number of files, of running instances and of exited instances that left jobs.
 const MAX_INSTANCES: usize = 64;
@@ -97,48 +90,4 @@ fn entry_path(folder: &Path, number: usize) -> PathBuf {
 /// Locks a file unless a running instance owns it. The lock ends with the process.
 pub(super) fn try_lock(path: &Path) -> io::Result<Option<File>> {
     tessera_files::open_locked(&path.with_extension("lock"))
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredJob {
-    pub job: JobRecord,
-    pub is_followed: bool,
-}
-
-impl StateFolder {
-    /// Returns all jobs, oldest first.
-    pub fn jobs(&self) -> Result<Vec<StoredJob>, Failure> {
-        let mut all = BTreeMap::<_, StoredJob>::new();
-        for path in self.job_files() {
-            let is_locked = is_locked(&path).map_err(file_failure(&path, "read"))?;
-            for job in read_jobs(&path)? {
-                // A crash between writing and removing leaves a job in two files, so the job is
-                // kept only once.
-                let known = all.get(&job.started_at).is_some_and(|known| known.is_followed);
-                all.insert(job.started_at, StoredJob { job, is_followed: is_locked || known });
-            }
-        }
-        Ok(all.into_values().collect())
-    }
-
-    /// Removes the matching jobs that no running instance follows, and returns their number.
-    pub fn forget_jobs(&self, forgets: impl Fn(&JobRecord) -> bool) -> Result<usize, Failure> {
-        let mut forgotten = 0;
-        for path in self.job_files() {
-            let lock = try_lock(&path).map_err(file_failure(&path, "read"))?;
-            let Some(_lock) = lock else { continue };
-            let (removed, this_instance): (Vec<_>, Vec<_>) =
-                read_jobs(&path)?.into_iter().partition(&forgets);
-            if !removed.is_empty() {
-                let remaining = StateValue::Jobs { this_instance, other_instances: Vec::new() };
-                state_folder::write(&path, &remaining)?;
-                forgotten += removed.len();
-            }
-        }
-        Ok(forgotten)
-    }
-
-    fn job_files(&self) -> impl Iterator<Item = PathBuf> {
-        self.dir.iter().flat_map(|folder| list_files(folder))
-    }
 }

@@ -6,8 +6,7 @@ mod searches;
 mod selections;
 mod state_folder;
 
-pub use job_files::StoredJob;
 pub use searches::write_views;
 pub use selections::write_selection;
 pub use selections::{open_selection, read_selection, save_selection};
-pub use state_folder::StateFolder;
+pub use state_folder::{NamedSelection, StateFolder, StoredJob};

@@ -3,10 +3,12 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{DeserializeOwned, Error as _},
+};
 use serde_json::{Value, json};
 
-use crate::state::state_folder::ListFile;
 use tessera_model::{
     DatasetId, EntityType, Filter, Granularity, HistoryEntry, Query, Region, ResultCount, SafeText,
     SavedSession, SavedView, Search, Timestamp,
@@ -161,4 +163,33 @@ pub(super) fn read_session(document: &Value) -> Result<SavedSession, String> {
     let StoredSession(session) =
         StoredSession::deserialize(document).map_err(|error| error.to_string())?;
     Ok(SavedSession { tabs, ..session })
+}
+
+/// A file with a list. If a row has an error, the error names the row.
+pub(super) struct ListFile {
+    pub schema: &'static str,
+    pub list: &'static str,
+    pub row: &'static str,
+}
+
+impl ListFile {
+    pub(super) fn write(&self, rows: impl Iterator<Item = impl Serialize>) -> Value {
+        json!({ "schema": self.schema, self.list: rows.collect::<Vec<_>>() })
+    }
+
+    pub(super) fn read<R: DeserializeOwned, T>(
+        &self,
+        document: &Value,
+        value: impl Fn(R) -> T,
+    ) -> Result<Vec<T>, String> {
+        let Self { schema, list, row } = self;
+        if document["schema"] != *schema {
+            return Err(format!("`schema` must be {schema}"));
+        }
+        let rows = document[list].as_array().ok_or_else(|| format!("`{list}` must be a list"))?;
+        let read = |(index, fields)| {
+            R::deserialize(fields).map(&value).map_err(|error| format!("{row} {index}: {error}"))
+        };
+        rows.iter().enumerate().map(read).collect()
+    }
 }

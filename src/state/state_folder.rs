@@ -1,17 +1,21 @@
-//! The saved state of one deployment, with a JSON file for each value. Saves are numbered, so that a late save of an
-//! older value does not replace a newer value.
+//! The saved state of one deployment, with a JSON file for each value, and the named selections. Saves are numbered, so
+//! that a late save of an older value does not replace a newer value.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fmt, fs,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
-use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Value, json};
+use serde_json::Value;
+use uuid::Uuid;
 
-use crate::state::{job_files::InstanceFiles, searches, selections};
+use crate::state::{
+    job_files::{self, InstanceFiles},
+    searches::{self, ListFile},
+    selections::{self, open_selection},
+};
 use tessera_model::{
     DatasetId, Failure, HistoryEntry, JobRecord, SavedSession, SavedView, Selection, StateKey,
     StateValue,
@@ -94,36 +98,7 @@ pub(super) fn file_name(key: &StateKey) -> Option<String> {
     }
 }
 
-/// A file with a list. If a row has an error, the error names the row.
-pub(super) struct ListFile {
-    pub schema: &'static str,
-    pub list: &'static str,
-    pub row: &'static str,
-}
-
 const JOBS: ListFile = ListFile { schema: "tessera.saved_jobs/1", list: "jobs", row: "job" };
-
-impl ListFile {
-    pub(super) fn write(&self, rows: impl Iterator<Item = impl Serialize>) -> Value {
-        json!({ "schema": self.schema, self.list: rows.collect::<Vec<_>>() })
-    }
-
-    pub(super) fn read<R: DeserializeOwned, T>(
-        &self,
-        document: &Value,
-        value: impl Fn(R) -> T,
-    ) -> Result<Vec<T>, String> {
-        let Self { schema, list, row } = self;
-        if document["schema"] != *schema {
-            return Err(format!("`schema` must be {schema}"));
-        }
-        let rows = document[list].as_array().ok_or_else(|| format!("`{list}` must be a list"))?;
-        let read = |(index, fields)| {
-            R::deserialize(fields).map(&value).map_err(|error| format!("{row} {index}: {error}"))
-        };
-        rows.iter().enumerate().map(read).collect()
-    }
-}
 
 pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
     let document = match entry {
@@ -214,5 +189,135 @@ impl StateFolder {
             Some(StateValue::Basket(_, selection)) => Ok(selection),
             _ => Ok(Selection::default()),
         }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredJob {
+    pub job: JobRecord,
+    pub is_followed: bool,
+}
+
+impl StateFolder {
+    /// Returns all jobs, oldest first.
+    pub fn jobs(&self) -> Result<Vec<StoredJob>, Failure> {
+        let mut all = BTreeMap::<_, StoredJob>::new();
+        for path in self.job_files() {
+            let is_locked = job_files::is_locked(&path).map_err(file_failure(&path, "read"))?;
+            for job in read_jobs(&path)? {
+                // A crash between writing and removing leaves a job in two files, so the job is
+                // kept only once.
+                let known = all.get(&job.started_at).is_some_and(|known| known.is_followed);
+                all.insert(job.started_at, StoredJob { job, is_followed: is_locked || known });
+            }
+        }
+        Ok(all.into_values().collect())
+    }
+
+    /// Removes the matching jobs that no running instance follows, and returns their number.
+    pub fn forget_jobs(&self, forgets: impl Fn(&JobRecord) -> bool) -> Result<usize, Failure> {
+        let mut forgotten = 0;
+        for path in self.job_files() {
+            let lock = job_files::try_lock(&path).map_err(file_failure(&path, "read"))?;
+            let Some(_lock) = lock else { continue };
+            let (removed, this_instance): (Vec<_>, Vec<_>) =
+                read_jobs(&path)?.into_iter().partition(&forgets);
+            if !removed.is_empty() {
+                let remaining = StateValue::Jobs { this_instance, other_instances: Vec::new() };
+                write(&path, &remaining)?;
+                forgotten += removed.len();
+            }
+        }
+        Ok(forgotten)
+    }
+
+    fn job_files(&self) -> impl Iterator<Item = PathBuf> {
+        self.dir.iter().flat_map(|folder| job_files::list_files(folder))
+    }
+}
+
+/// A saved selection, and its dataset if the file names one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedSelection {
+    pub dataset: Option<DatasetId>,
+    pub selection: Selection,
+}
+
+const SELECTIONS_DIR: &str = "selections";
+
+impl StateFolder {
+    /// Returns the selection, or `None` if the name is unknown.
+    pub fn load_named_selection(
+        &self,
+        name: &str,
+        dataset: DatasetId,
+    ) -> Result<Option<Selection>, Failure> {
+        let path = self.named_selection_path(name)?;
+        path.exists().then(|| open_selection(&path, dataset)).transpose()
+    }
+
+    /// Returns the selection, or `None` if the name is unknown.
+    pub fn load_named_selection_of_any_dataset(
+        &self,
+        name: &str,
+    ) -> Result<Option<NamedSelection>, Failure> {
+        let path = self.named_selection_path(name)?;
+        let source = tessera_files::if_exists(fs::read_to_string(&path))
+            .map_err(file_failure(&path, "read"))?;
+        let read = |source: String| -> Result<_, String> {
+            let document = serde_json::from_str(&source).map_err(|error| error.to_string())?;
+            let dataset = selections::dataset_of(&document)?;
+            let selection =
+                selections::parse_selection(dataset.unwrap_or(DatasetId(Uuid::nil())), &document)?;
+            Ok(NamedSelection { dataset, selection })
+        };
+        source.map(read).transpose().map_err(file_failure(&path, "parsed"))
+    }
+
+    pub fn save_named_selection(
+        &self,
+        name: &str,
+        dataset: DatasetId,
+        selection: &Selection,
+    ) -> Result<PathBuf, Failure> {
+        let path = self.named_selection_path(name)?;
+        let text = format!("{:#}\n", selections::write_selection(dataset, selection));
+        tessera_files::write_user_file(&path, &text).map_err(file_failure(&path, "written"))?;
+        Ok(path)
+    }
+
+    /// Lists the names of the saved selections, sorted.
+    pub fn selection_names(&self) -> Result<Vec<String>, Failure> {
+        let Some(folder) = self.dir.as_ref().map(|folder| folder.join(SELECTIONS_DIR)) else {
+            return Ok(Vec::new());
+        };
+        let entries = tessera_files::if_exists(fs::read_dir(&folder))
+            .map_err(file_failure(&folder, "read"))?;
+        let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut names: Vec<String> = paths
+            .filter(|path| path.extension().is_some_and(|end| end == "json"))
+            .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
+            .collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// Deletes a selection. Returns `false` if there was none.
+    pub fn delete_named_selection(&self, name: &str) -> Result<bool, Failure> {
+        let path = self.named_selection_path(name)?;
+        let removed = tessera_files::if_exists(fs::remove_file(&path))
+            .map_err(file_failure(&path, "removed"))?;
+        Ok(removed.is_some())
+    }
+
+    fn named_selection_path(&self, name: &str) -> Result<PathBuf, Failure> {
+        let error =
+            |reason: &str| Failure::local(format!("`{name}` cannot name a selection: {reason}"));
+        let plain = |c: char| c.is_alphanumeric() || "-_ ".contains(c);
+        if name.trim().is_empty() || name.len() > 100 || !name.chars().all(plain) {
+            return Err(error("use up to 100 letters, digits, spaces, - and _"));
+        }
+        let folder = self.dir.as_ref().ok_or_else(|| error("this system has no state folder"))?;
+        Ok(folder.join(SELECTIONS_DIR).join(format!("{name}.json")))
     }
 }

@@ -1,22 +1,16 @@
 //! Draws the lines above the panes (header, tabs, filter chips), and the letters of the jump mode.
 
 use ratatui::{layout::Rect, style::Modifier};
-use tessera_model::{
-    NO_SECRET,
-    text::{format_duration, truncate},
-};
 
 use crate::{
     app::{
-        App, Outage, Pane,
-        overlay::DrawContext,
-        overlay::login::token_text,
+        App, DrawContext, Pane,
         query::{self, ChipState},
     },
     drawing::{display_width, first_fitting, split_columns, text_cells},
     input::Action,
     ui::{
-        pane::{basket, status_glyph, status_text},
+        pane::{basket, login_text, outage_text, status_glyph, status_text},
         results_header,
     },
 };
@@ -45,22 +39,6 @@ pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
     ctx.put(right, 0, &[(login, login_style), (gap.to_owned(), style), (activity, style)]);
 }
 
-/// Describes who is logged in and until when, or that the service does not accept the login.
-pub(super) fn login_text(app: &App) -> String {
-    const WIDE_SCREEN: u16 = 100;
-    const MAX_KEY_WIDTH: usize = 12;
-    if let Some(failure) = &app.login().rejection {
-        let is_missing = app.login().key.is_none() || failure.code == Some(NO_SECRET);
-        let text = if is_missing { "login required" } else { "login rejected" };
-        return format!("✖ {text}: L");
-    }
-    let key = app.login().key.as_ref().filter(|_| app.screen().size.0 >= WIDE_SCREEN);
-    let key = key.filter(|key| !key.is_empty());
-    let key = key.map(|key| truncate(key.as_str(), MAX_KEY_WIDTH));
-    let token = app.login().token_time_left(app.clock()).map(token_text);
-    [key, token].into_iter().flatten().collect::<Vec<_>>().join(" · ")
-}
-
 fn activity_text(app: &App) -> String {
     let mut parts = Vec::new();
     parts.extend(app.outage().map(|outage| outage_text(outage, app.screen().size.0)));
@@ -79,20 +57,6 @@ fn activity_text(app: &App) -> String {
     parts.join("   ")
 }
 
-pub(super) fn outage_text(outage: Outage, columns: u16) -> String {
-    let since =
-        outage.down_for.map_or_else(String::new, |age| format!(" for {}", format_duration(age)));
-    let shown = match outage.down_for {
-        Some(_) if columns >= 100 => ", showing the last data",
-        _ => "",
-    };
-    let next = match outage.retry_in {
-        Some(next) => format!("next try in {} s", next.as_secs()),
-        None => "retrying".to_owned(),
-    };
-    format!("no response{since}{shown}, {next}")
-}
-
 /// Draws the names of the panes, for screens on which only one pane fits.
 pub(super) fn pane_tabs(ctx: &mut DrawContext, area: Rect) {
     let mut x = area.x;
@@ -106,7 +70,7 @@ pub(super) fn pane_tabs(ctx: &mut DrawContext, area: Rect) {
 
 pub(super) fn chips(ctx: &mut DrawContext, area: Rect) {
     let theme = ctx.theme;
-    let chips = query::chips(ctx.app);
+    let chips = query::chips(ctx.app.query(), ctx.app.results());
     let mut used = 0;
     for (chip, chip_area) in chips.iter().zip(query::chip_areas(&chips, area)) {
         let (mark, style) = match chip.state {

@@ -8,7 +8,7 @@ use ratatui::{
 use tessera_model::text::grouped_with_noun;
 
 use crate::{
-    app::{App, Level, availability, overlay::DrawContext, suggested_actions::suggested_actions},
+    app::{App, DrawContext, Level, availability, suggested_actions::suggested_actions},
     drawing::{display_width, split_end, wrap_words},
     input::Action,
 };

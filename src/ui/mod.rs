@@ -1,26 +1,28 @@
-//! The view: reads `&App` and writes the cells of the bars and the panes. Each pane has a file that is named like its
-//! state in `app/pane`. Dialogs draw themselves, in `app/overlay`.
+//! The view: reads `&App` and draws the whole screen, with its bars and panes. Each pane has a file that is named like
+//! its state in `app/pane`. Dialogs draw themselves, in `app/overlay`.
 
 mod bars;
 mod hints;
 mod pane;
 mod results_header;
-mod screen;
 mod tile;
 mod viewer;
 pub mod welcome;
 
 pub use results_header::arrangement_text;
-pub use screen::{draw, draw_with_texts};
 
-use ratatui::layout::Position;
-
-use crate::{
-    app::{Event, overlay::DrawContext},
-    drawing::HoverTexts,
-    input::Action,
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    widgets::{Clear, Paragraph, Widget, Wrap},
 };
 use tessera_model::SafeText;
+
+use crate::{
+    app::{App, DrawContext, Event, screen::MIN_SCREEN},
+    drawing::{HoverTexts, PictureLayer, Theme},
+    input::Action,
+};
 
 impl HoverTexts {
     /// Returns the event for the mouse at this cell, unless the cell's text is already `shown`.
@@ -35,4 +37,83 @@ impl DrawContext<'_> {
         let app = self.app;
         app.setup().keymap.keys_of(&app.contexts(), action).into_iter().next()
     }
+}
+
+pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer) {
+    draw_with_texts(app, theme, buf, layer, &mut HoverTexts::default());
+}
+
+/// Draws the screen and collects the texts for the cell under the mouse.
+pub fn draw_with_texts(
+    app: &App,
+    theme: &Theme,
+    buf: &mut Buffer,
+    layer: &mut PictureLayer,
+    hover: &mut HoverTexts,
+) {
+    hover.clear();
+    let overlay = app.overlay_area();
+    let (line, line_of_hints) = match app.viewer() {
+        Some(_) => (app.viewer_areas().hints, app.viewer_areas().hints),
+        None => (app.areas().notification, app.areas().hints),
+    };
+    let notification = hints::notification_area(app, line);
+    // A notification of several lines covers the area above its line, so pictures are not drawn
+    // there.
+    let above = (notification.height > 1).then_some(notification);
+    let hints = hints::hints_area(app, line_of_hints);
+    let explained = (hints.height > 1).then_some(hints);
+    let covered: Vec<Rect> = overlay.into_iter().chain(above).chain(explained).collect();
+    layer.begin_frame(&covered);
+    let mut ctx = DrawContext { app, theme, buf, layer, hover };
+    if app.screen().is_too_small() {
+        return draw_too_small(&mut ctx);
+    }
+    if app.viewer().is_some() {
+        viewer::viewer(&mut ctx);
+    } else {
+        draw_panes(&mut ctx);
+    }
+    if let (Some(dialog), Some(area)) = (app.overlay(), overlay) {
+        // The mouse does not reach the panes below the dialog, so their texts are removed.
+        ctx.hover.clear();
+        ctx.layer.allow_on_overlays();
+        Clear.render(area, ctx.buf);
+        dialog.draw(&mut ctx, area);
+    }
+}
+
+fn draw_panes(ctx: &mut DrawContext) {
+    let areas = ctx.app.areas();
+    bars::header(ctx, areas.header);
+    for (area, draw) in [
+        (areas.chips, bars::chips as fn(&mut DrawContext, Rect)),
+        (areas.tabs, bars::pane_tabs),
+        (areas.datasets, pane::datasets),
+        (areas.status, pane::status),
+        (areas.results, pane::results),
+        (areas.detail, pane::detail),
+        (areas.query, pane::query),
+        (areas.jobs, pane::jobs),
+        (areas.basket, pane::basket::basket),
+        (areas.connection, pane::connection),
+        (Some(areas.notification), hints::notification),
+        (Some(areas.hints), hints::hints),
+    ] {
+        if let Some(area) = area {
+            draw(ctx, area);
+        }
+    }
+    if ctx.app.jump_mode() {
+        bars::jump_letters(ctx);
+    }
+}
+
+fn draw_too_small(ctx: &mut DrawContext) {
+    let (width, height) = ctx.app.screen().size;
+    let (columns, rows) = MIN_SCREEN;
+    let sentence =
+        format!("tessera needs {columns}x{rows} cells; this terminal has {width}x{height}");
+    let area = Rect { x: 0, y: 0, width, height };
+    Paragraph::new(sentence).wrap(Wrap { trim: true }).render(area, ctx.buf);
 }

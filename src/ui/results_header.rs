@@ -13,8 +13,7 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, View,
-        overlay::DrawContext,
+        DrawContext, Results, View,
         results_header::{
             LEGEND_GAP, RankingText, results_header_rows, results_notice, results_notice_rows,
         },
@@ -111,7 +110,9 @@ fn draw_query(
     let theme = ctx.theme;
     let first = members_text(ctx, view)
         .map(|text| vec![(text, theme.dim)])
-        .or_else(|| arrangement_text(ctx.app, view).map(|text| vec![(text, theme.moving)]))
+        .or_else(|| {
+            arrangement_text(ctx.app.results(), view).map(|text| vec![(text, theme.moving)])
+        })
         .unwrap_or_else(|| query_text(ctx, view, cells, has_legend_row));
     let mut parts = vec![(" ".to_owned(), theme.dim)];
     parts.extend(first);
@@ -140,10 +141,10 @@ fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
 
 /// Describes how the program filters, sorts and folds the loaded page, which the service does not
 /// do.
-pub fn arrangement_text(app: &App, view: &View) -> Option<String> {
+pub fn arrangement_text(results: &Results, view: &View) -> Option<String> {
     let options = &view.list_options;
-    let all = app.results().page()?.clusters.len();
-    let visible = app.results().visible_clusters();
+    let all = results.page()?.clusters.len();
+    let visible = results.visible_clusters();
     let folded: usize = visible.iter().map(|cluster| cluster.folded.len()).sum();
     let mut parts = Vec::new();
     if !options.filter.is_empty() {

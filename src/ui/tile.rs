@@ -13,9 +13,9 @@ use tessera_model::{
 
 use crate::{
     app::{
-        Tile,
+        DrawContext, Tile,
         basket::SelectionState,
-        overlay::{DrawContext, score_histogram::ScoreHistogram, selection_rows::mark_glyph},
+        overlay::{score_histogram::ScoreHistogram, selection_rows::mark_glyph},
         tile_grid::TileGrid,
     },
     drawing::{
@@ -74,7 +74,7 @@ pub(super) fn draw_tile(
 ) {
     let theme = ctx.theme;
     let picture = grid.picture_area(area);
-    let out = ScoreHistogram::falls_out(ctx.app, tile.cluster);
+    let out = ScoreHistogram::falls_out(ctx.app.overlays(), tile.cluster);
     let pictures = if out { Vec::new() } else { grid.pictures(ctx.app, area, tile) };
     if pictures.is_empty() {
         ctx.picture_placeholder(picture, if out { "falls out" } else { "no preview" });
@@ -143,7 +143,7 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
     for (row, line) in (1..area.height).zip(wrap_words(&text.subject, cells, lines)) {
         ctx.put(area, row, &[("   ", theme.dim), (&line, theme.dim)]);
     }
-    if ScoreHistogram::falls_out(ctx.app, tile.cluster) {
+    if ScoreHistogram::falls_out(ctx.app.overlays(), tile.cluster) {
         ctx.buf.set_style(area, theme.dim);
     }
     if selected {

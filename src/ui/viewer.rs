@@ -6,9 +6,8 @@ use tessera_picture::Protocol;
 
 use crate::{
     app::{
-        Viewer,
+        DrawContext, Viewer,
         basket::count_with_noun,
-        overlay::DrawContext,
         viewer::{Arrangement, Comparison, StripFrame, ViewerPanel},
     },
     drawing::{display_width, split_end},

@@ -1,18 +1,17 @@
 //! The background task of the interface, and the only part of it that waits for the network.
 //!
-//! One task receives commands and sends events. Each request runs in its own task, and pictures
-//! first wait for one of a few slots. Every request gets exactly one response, unless its lane was
-//! cancelled or has a newer request.
+//! One task receives commands and sends events. Each request runs in its own task, and pictures first wait for one of a
+//! few slots. Every request gets exactly one response, unless its lane was cancelled or has a newer request, which aborts
+//! the older task. Aborting only saves work, because the core drops stale responses anyway.
 
 mod decoded_pictures;
 mod disk_cache;
 mod external_viewer;
-mod login;
 mod request_handler;
 mod thumbnails;
-mod worker_loop;
 
 use std::{
+    collections::{HashMap, VecDeque},
     pin::Pin,
     sync::{
         Arc,
@@ -20,38 +19,33 @@ use std::{
     },
 };
 
-use tokio::sync::mpsc;
-
-pub use disk_cache::DiskCacheOptions;
+use tessera_client::{Client, RequestRecorder};
+use tessera_model::SafeText;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
+    task::{AbortHandle, JoinError, JoinSet},
+};
 
 use crate::{
-    message::{Lane, Request, RequestProgress, Response, Ticket},
+    message::{Lane, Request, Response, Ticket, WorkerEvent},
     state::StateFolder,
     usecase::KeyPairOwner,
-    worker::{
-        login::LoginRequests,
-        worker_loop::{WorkerCommand, WorkerLoop},
-    },
+    worker::request_handler::{LoginRequests, RequestHandler},
 };
-use tessera_client::{Client, RequestRecorder};
-use tessera_model::{RequestRecord, SafeText, Timestamp};
 
-#[derive(Clone, Debug, PartialEq)]
-pub enum WorkerEvent {
-    Response(Response),
-    Progress(RequestProgress),
-    Exchange(RequestRecord),
-    /// The client has a new token, which expires at this time.
-    TokenIssued(Timestamp),
-    /// Something outside of the requests does not work, or a field of a response cannot be read. Each warning is
-    /// reported once.
-    Warning(SafeText),
-}
+pub use disk_cache::DiskCacheOptions;
 
 /// The handle of the worker. Dropping the handle stops the worker.
 #[derive(Debug)]
 pub struct Worker {
     commands: mpsc::UnboundedSender<WorkerCommand>,
+}
+
+/// A worker that runs, and the events that it sends.
+#[derive(Debug)]
+pub struct StartedWorker {
+    pub worker: Worker,
+    pub events: mpsc::UnboundedReceiver<WorkerEvent>,
 }
 
 /// Resolves to a warning that is only known later, or to none.
@@ -68,11 +62,7 @@ pub struct WorkerOptions {
 
 /// Starts the worker of `client` and `state` on the current tokio runtime. The channels are unbounded because the
 /// interface must never wait. Their length stays small, because the interface requests only what is on the screen.
-pub fn spawn(
-    client: Client,
-    state: StateFolder,
-    options: WorkerOptions,
-) -> (Worker, mpsc::UnboundedReceiver<WorkerEvent>) {
+pub fn spawn(client: Client, state: StateFolder, options: WorkerOptions) -> StartedWorker {
     let (commands, command_receiver) = mpsc::unbounded_channel();
     let (events, event_receiver) = mpsc::unbounded_channel();
     let client = client.clone().with_recorder(event_recorder(client, events.clone()));
@@ -89,9 +79,9 @@ pub fn spawn(
         });
     }
     let login = LoginRequests { client: client.clone(), owner: options.key_pair_owner };
-    let worker_loop = WorkerLoop::new((client, login), state, options.disk_cache, events);
+    let worker_loop = WorkerLoop::new(client, login, state, options.disk_cache, events);
     tokio::spawn(worker_loop.run(command_receiver));
-    (Worker { commands }, event_receiver)
+    StartedWorker { worker: Worker { commands }, events: event_receiver }
 }
 
 /// Reports every request, and every new token.
@@ -117,5 +107,127 @@ impl Worker {
 
     pub fn cancel(&self, lane: Lane) {
         let _ = self.commands.send(WorkerCommand::Cancel(lane));
+    }
+}
+
+const PICTURES_IN_FLIGHT: usize = 6;
+
+enum WorkerCommand {
+    Send(Ticket, Request),
+    Cancel(Lane),
+}
+
+struct WorkerLoop {
+    handler: Arc<RequestHandler>,
+    events: mpsc::UnboundedSender<WorkerEvent>,
+    tasks: JoinSet<Response>,
+    lanes: CancellableRequests,
+    /// Picture requests that wait for a slot, oldest first.
+    queued_pictures: VecDeque<(Ticket, Request)>,
+    picture_slots: Arc<Semaphore>,
+}
+
+impl WorkerLoop {
+    fn new(
+        client: Client,
+        login: LoginRequests,
+        state: StateFolder,
+        disk_cache: Option<DiskCacheOptions>,
+        events: mpsc::UnboundedSender<WorkerEvent>,
+    ) -> Self {
+        let handler = RequestHandler::new(client, login, state, disk_cache, events.clone());
+        Self {
+            handler: Arc::new(handler),
+            events,
+            tasks: JoinSet::new(),
+            lanes: CancellableRequests::default(),
+            queued_pictures: VecDeque::new(),
+            picture_slots: Arc::new(Semaphore::new(PICTURES_IN_FLIGHT)),
+        }
+    }
+
+    async fn run(mut self, mut commands: mpsc::UnboundedReceiver<WorkerCommand>) {
+        loop {
+            tokio::select! {
+                // Commands are handled before a queued picture request starts, so that a cancelled
+                // request never starts.
+                biased;
+                command = commands.recv() => match command {
+                    Some(WorkerCommand::Send(ticket, request)) => self.accept(ticket, request),
+                    Some(WorkerCommand::Cancel(lane)) => self.cancel_lane(&lane),
+                    None => return,
+                },
+                Some(outcome) = self.tasks.join_next() => self.finish(outcome),
+                Ok(slot) = Arc::clone(&self.picture_slots).acquire_owned(), if !self.queued_pictures.is_empty() => {
+                    if let Some((ticket, request)) = self.queued_pictures.pop_front() {
+                        self.start(ticket, request, Some(slot));
+                    }
+                }
+            }
+        }
+    }
+
+    fn accept(&mut self, ticket: Ticket, request: Request) {
+        self.cancel_lane(&ticket.lane);
+        if matches!(ticket.lane, Lane::Picture(..)) {
+            self.queued_pictures.push_back((ticket, request));
+        } else {
+            self.start(ticket, request, None);
+        }
+    }
+
+    fn start(&mut self, ticket: Ticket, request: Request, slot: Option<OwnedSemaphorePermit>) {
+        let handler = Arc::clone(&self.handler);
+        let request_ticket = ticket.clone();
+        let abort = self.tasks.spawn(async move {
+            let response = handler.handle(request_ticket, request).await;
+            drop(slot);
+            response
+        });
+        self.lanes.insert(ticket, abort);
+    }
+
+    fn cancel_lane(&mut self, lane: &Lane) {
+        self.queued_pictures.retain(|(ticket, _)| ticket.lane != *lane);
+        self.lanes.cancel(lane);
+    }
+
+    fn finish(&mut self, outcome: Result<Response, JoinError>) {
+        // The only other outcome is that the task was cancelled.
+        if let Ok(response) = outcome
+            && self.lanes.finish(&response.ticket)
+        {
+            // A send fails only while the program is ending.
+            let _ = self.events.send(WorkerEvent::Response(response));
+        }
+    }
+}
+
+#[derive(Default)]
+struct CancellableRequests {
+    active: HashMap<Lane, (u64, AbortHandle)>,
+}
+
+impl CancellableRequests {
+    /// Registers a request. Writes are not registered, because nothing may stop them.
+    fn insert(&mut self, ticket: Ticket, abort: AbortHandle) {
+        if ticket.lane.is_cancellable() {
+            self.active.insert(ticket.lane, (ticket.number, abort));
+        }
+    }
+
+    fn cancel(&mut self, lane: &Lane) {
+        if let Some((_, abort)) = self.active.remove(lane) {
+            abort.abort();
+        }
+    }
+
+    /// Removes a finished request and returns whether its response is still wanted.
+    fn finish(&mut self, ticket: &Ticket) -> bool {
+        if !ticket.lane.is_cancellable() {
+            return true;
+        }
+        let current = self.active.get(&ticket.lane).map(|(number, _)| *number);
+        current == Some(ticket.number) && self.active.remove(&ticket.lane).is_some()
     }
 }

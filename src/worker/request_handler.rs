@@ -1,22 +1,32 @@
-//! Handles each request with the client, the state folder, or the files of this machine. A new kind
-//! of request is handled here.
+//! Handles each request with the client, the state folder, or the files of this machine. A new kind of request is
+//! handled here. Requests of the login dialog check and replace the login.
 
-use std::{fs, io, panic::AssertUnwindSafe, path::Path, sync::Arc};
+use std::{
+    fs, io,
+    panic::AssertUnwindSafe,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures_util::FutureExt as _;
-use tessera_client::{Client, ExistingFile, QueryImageUpload};
-use tessera_model::{Failure, FolderEntry, FolderListing, PictureSource, SafeText};
+use tessera_client::{AuthMethod, Client, Credentials, ExistingFile, QueryImageUpload};
+use tessera_model::{
+    DatasetId, Failure, FailureKind, FolderEntry, FolderListing, PictureSource, SafeText,
+};
 use tokio::sync::mpsc;
 
 use crate::{
-    message::{Payload, ReadRequest, Request, RequestProgress, Response, Ticket},
+    message::{
+        ImportedLogin, LoginImport, LoginPlaces, Payload, ReadRequest, Request, RequestProgress,
+        Response, Ticket, WorkerEvent,
+    },
     state::{self, StateFolder},
+    usecase::{IssuedKeyPair, KeyPairOwner, issue_key_pair},
     worker::{
-        DiskCacheOptions, WorkerEvent,
+        DiskCacheOptions,
         external_viewer::{self, ViewerCopies},
-        login::LoginRequests,
         thumbnails::ThumbnailLoader,
-        worker_loop::{ProgressThrottle, run_blocking},
     },
 };
 
@@ -31,7 +41,8 @@ pub(super) struct RequestHandler {
 
 impl RequestHandler {
     pub(super) fn new(
-        (client, login): (Client, LoginRequests),
+        client: Client,
+        login: LoginRequests,
         state: StateFolder,
         disk_cache: Option<DiskCacheOptions>,
         events: mpsc::UnboundedSender<WorkerEvent>,
@@ -225,3 +236,122 @@ fn read_entry(entry: &fs::DirEntry) -> Option<FolderEntry> {
         bytes: metadata.len(),
     })
 }
+
+/// Checks and replaces the login of the deployment, as the login dialog requests.
+pub(super) struct LoginRequests {
+    pub client: Client,
+    /// Where a new login is stored. `None` if the login cannot be replaced.
+    pub owner: Option<Arc<KeyPairOwner>>,
+}
+
+impl LoginRequests {
+    fn owner(&self) -> Result<Arc<KeyPairOwner>, Failure> {
+        self.owner.clone().ok_or_else(|| Failure::local("this login cannot be replaced here"))
+    }
+
+    pub async fn places(&self) -> Result<LoginPlaces, Failure> {
+        let owner = self.owner()?;
+        run_blocking(move || {
+            let (new, needs_consent) = owner.preferred_place();
+            let (current, new) = (SafeText::detail(&owner.current_place()), SafeText::detail(&new));
+            Ok(LoginPlaces { current, new, needs_consent })
+        })
+        .await
+    }
+
+    pub async fn check(&self, dataset: Option<DatasetId>) -> Result<(), Failure> {
+        match dataset {
+            Some(dataset) => self.client.dataset(dataset).await.map(drop),
+            None => self.client.list_datasets().await.map(drop),
+        }
+    }
+
+    pub async fn import(&self, import: LoginImport) -> Result<ImportedLogin, Failure> {
+        match import {
+            LoginImport::KeyPair { api_key, api_secret, store } => {
+                let credentials = Credentials { api_key, api_secret: api_secret.0 };
+                self.use_key_pair(credentials, store).await
+            }
+            LoginImport::Session(session) => {
+                let client = self.client.with_login(AuthMethod::Session(session.0))?;
+                self.use_session(&client).await
+            }
+        }
+    }
+
+    /// Checks a key pair before it replaces the login.
+    async fn use_key_pair(
+        &self,
+        credentials: Credentials,
+        store: bool,
+    ) -> Result<ImportedLogin, Failure> {
+        let candidate = self.client.with_login(AuthMethod::Hosted(credentials.clone()))?;
+        match candidate.list_datasets().await {
+            Err(failure)
+                if failure.kind == FailureKind::Unauthorized || failure.is_connection_failure() =>
+            {
+                return Err(failure);
+            }
+            // The service checks the login before anything else, so any other error shows that the
+            // login was accepted.
+            Ok(_) | Err(_) => {}
+        }
+        let stored_in = if store { Some(save(self.owner()?, &credentials).await?) } else { None };
+        let api_key = SafeText::name(&credentials.api_key);
+        self.client.replace_key_pair(credentials)?;
+        Ok(ImportedLogin { api_key, stored_in, message: None })
+    }
+
+    /// Receives a key pair, whose secret the service shows only once. The secret is therefore stored before anything
+    /// else, and is used even if it cannot be stored.
+    async fn use_session(&self, session_client: &Client) -> Result<ImportedLogin, Failure> {
+        let owner = self.owner()?;
+        let issued = issue_key_pair(session_client).await.map_err(Failure::from)?;
+        let IssuedKeyPair { credentials, message } = issued;
+        let api_key = SafeText::name(&credentials.api_key);
+        let saved = save(owner, &credentials).await;
+        self.client.replace_key_pair(credentials)?;
+        let stored_in = saved.map_err(|failure| {
+            let sentence =
+                format!("the new key {api_key} is used until the program ends, but not stored");
+            Failure::local(sentence).with_detail(Some(failure.message))
+        })?;
+        Ok(ImportedLogin { api_key, stored_in: Some(stored_in), message })
+    }
+}
+
+async fn save(owner: Arc<KeyPairOwner>, credentials: &Credentials) -> Result<SafeText, Failure> {
+    let credentials = credentials.clone();
+    run_blocking(move || {
+        let place = owner.save_in_preferred_store(&credentials)?;
+        Ok(SafeText::detail(&place))
+    })
+    .await
+}
+
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
+
+#[derive(Default)]
+pub(super) struct ProgressThrottle {
+    last_report: Option<Instant>,
+}
+
+impl ProgressThrottle {
+    pub(super) fn is_due(&mut self, now: Instant) -> bool {
+        let due = self.last_report.is_none_or(|latest| now >= latest + MIN_INTERVAL);
+        if due {
+            self.last_report = Some(now);
+        }
+        due
+    }
+}
+
+/// Runs blocking work on a blocking thread. A panic becomes an internal error.
+pub(super) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Failure::internal_error()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -20,10 +20,12 @@ use tessera_model::{Failure, FailureKind, Link, PictureSource, SafeText};
 use tessera_picture::{Canvas, Crop, Thumbnail, decode::DecodeError, difference, thumbnail_of};
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::worker::{
-    WorkerEvent,
-    decoded_pictures::DecodedPictures,
-    disk_cache::{DiskCache, DiskCacheOptions},
+use crate::{
+    message::WorkerEvent,
+    worker::{
+        decoded_pictures::DecodedPictures,
+        disk_cache::{DiskCache, DiskCacheOptions},
+    },
 };
 
 /// The size limit of a picture. Originals are also loaded, several of them at the same time.

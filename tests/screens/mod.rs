@@ -14,10 +14,7 @@ use crate::support::styled::styled;
 use proptest::prelude::*;
 use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{
-    app::{
-        Event,
-        areas::{Areas, MIN_SCREEN},
-    },
+    app::{Event, areas::Areas, screen::MIN_SCREEN},
     drawing::{
         PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},

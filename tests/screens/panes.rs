@@ -3,12 +3,14 @@
 
 use std::time::Duration;
 
+use super::{EVERY, Scene, drawn, row, screen_in};
 use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{
     app::{
         Event,
-        areas::{DetailLayout, inner_area},
+        areas::DetailLayout,
         overlay::{file_picker::FilePicker, sort_filter::FilterInput},
+        pane::inner_area,
     },
     drawing::theme::ThemeName,
     message::{JobId, Lane, Payload},
@@ -17,7 +19,6 @@ use tessera_model::{
     Failure, FailureKind, Page, Preflight, RequestOutcome, RequestRecord, SafeText, Status,
 };
 
-use super::{EVERY, Scene, drawn, row, screen_in};
 use crate::support::{
     desk::{Desk, dataset, page},
     frames::frames,

@@ -1,15 +1,15 @@
 //! Tests texts that are shown in full on every screen with room for them, even on the smallest one.
 
+use super::{drawn, row, screen_in};
 use ratatui::layout::Rect;
 use tessera::{
-    app::{Event, areas::inner_area},
+    app::{Event, pane::inner_area},
     drawing::theme::ThemeName,
     message::{Lane, Payload},
 };
 use tessera_model::{Region, SafeText};
 use tessera_picture::Protocol;
 
-use super::{drawn, row, screen_in};
 use crate::support::{
     desk::{Desk, page},
     scene::{browsing, browsing_and, query, several, similar, stale},

@@ -25,9 +25,9 @@ fn a_named_selection_is_saved_replaced_and_deleted() {
         assert_eq!(store.load_named_selection("vans", dataset), Ok(Some(selection)));
     }
     assert_eq!(store.selection_names(), Ok(vec!["vans".to_owned()]));
-    let (place, _) = store.load_named_selection_of_any_dataset("vans").unwrap().unwrap();
+    let named = store.load_named_selection_of_any_dataset("vans").unwrap().unwrap();
     assert_eq!(
-        (place, store.load_named_selection_of_any_dataset("cars")),
+        (named.dataset, store.load_named_selection_of_any_dataset("cars")),
         (Some(dataset), Ok(None))
     );
     assert!(store.load_named_selection("vans", DatasetId(Uuid::from_u128(9))).is_err());

@@ -88,12 +88,12 @@ impl Browser {
     fn scroll(&mut self, key: &str, rows: usize) -> usize {
         let mut costs = Vec::new();
         while costs.len() < rows {
-            let (cursor, top_row) = self.desk.app.results().tile_cursor();
+            let before = self.desk.app.results().tile_cursor();
             self.desk.press(key);
             let cost = self.settle();
             let after = self.desk.app.results().tile_cursor();
-            assert_ne!(after.0, cursor, "at the end of the results");
-            if after.1 != top_row {
+            assert_ne!(after.tile, before.tile, "at the end of the results");
+            if after.top_row != before.top_row {
                 costs.push(cost.bytes);
             }
         }

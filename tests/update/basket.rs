@@ -1,7 +1,7 @@
 //! Tests the selection across pages and searches, with exclusions.
 
 use tessera::{
-    app::overlay::export::ExportForm,
+    app::{basket::SelectedEntries, overlay::export::ExportForm},
     message::{JobId, Lane, Payload, Request},
 };
 use tessera_model::{
@@ -120,7 +120,10 @@ fn the_selection_survives_paging_and_hidden_entries_are_counted() {
     desk.press("space l space n");
     desk.answer_page(page(100, 100));
     desk.press("space");
-    assert_eq!(desk.app.baskets().visible_and_hidden_selected(desk.app.results()), (1, 2));
+    assert_eq!(
+        desk.app.baskets().selected_entries(desk.app.results()),
+        SelectedEntries { on_page: 1, hidden: 2 }
+    );
 }
 
 #[test]

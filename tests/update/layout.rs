@@ -4,10 +4,8 @@ use proptest::prelude::*;
 use ratatui::layout::{Margin, Rect};
 use tessera::{
     app::{
-        App, Event, Mouse, MouseKind, Pane, Setup,
-        areas::{DetailLayout, inner_area},
-        jobs::rows::JobRows,
-        tile_grid::TileGrid,
+        App, Event, Mouse, MouseKind, Pane, Setup, areas::DetailLayout, jobs::rows::JobRows,
+        pane::inner_area, tile_grid::TileGrid,
     },
     config::TileSize,
     input::Keymap,

@@ -1,6 +1,9 @@
 //! Tests the histogram of scores and the facets of the loaded results.
 
-use tessera::app::{Event, Mouse, MouseKind, overlay::score_histogram::ScoreHistogram};
+use tessera::app::{
+    Event, Mouse, MouseKind,
+    overlay::score_histogram::{ScoreHistogram, SplitClusters},
+};
 use tessera_model::{
     Filter, Fraction, Page, Query, Relevance, SafeText, ScoreKind, Search, Tag, TagId,
     vql::{IssueKind, IssueMode, LabelRule},
@@ -37,7 +40,7 @@ fn plot(desk: &Desk) -> ScoreHistogram {
 
 /// Returns how many loaded clusters are kept, and how many are dropped.
 fn kept_and_dropped(desk: &Desk) -> (usize, usize) {
-    let (kept, dropped) = plot(desk).split(&desk.app);
+    let SplitClusters { kept, dropped } = plot(desk).split(desk.app.results());
     (kept.len(), dropped.len())
 }
 
@@ -74,10 +77,13 @@ fn what_falls_out_is_known_to_the_tiles_at_once() {
     let mut desk = caption_search();
     desk.press("g h down down");
     let tiles = desk.app.results().tiles();
-    let out: Vec<bool> =
-        tiles.iter().map(|tile| ScoreHistogram::falls_out(&desk.app, tile.cluster)).collect();
+    let out: Vec<bool> = tiles
+        .iter()
+        .map(|tile| ScoreHistogram::falls_out(desk.app.overlays(), tile.cluster))
+        .collect();
     assert_eq!(out, [false, false, true, true, true]);
-    let boundary = plot(&desk).boundary(&desk.app).map(|it| it.unwrap().relevance.clone().unwrap());
+    let boundary =
+        plot(&desk).boundary(desk.app.results()).map(|it| it.unwrap().relevance.clone().unwrap());
     assert_eq!(boundary.map(|relevance| relevance.score.to_string()), ["0.34", "0.42"]);
 }
 

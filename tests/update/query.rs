@@ -313,7 +313,9 @@ fn the_editor_returns_the_json() {
 #[test]
 fn chips_show_enabled_disabled_and_not_yet_run_filters() {
     let mut desk = Desk::with_clusters(9);
-    assert!(chips(&desk.app).is_empty() && desk.app.areas().chips.is_none());
+    assert!(
+        chips(desk.app.query(), desk.app.results()).is_empty() && desk.app.areas().chips.is_none()
+    );
     add(&mut desk, "6");
     desk.type_text("0.8");
     desk.press("f5");
@@ -322,7 +324,7 @@ fn chips_show_enabled_disabled_and_not_yet_run_filters() {
     desk.type_text("0.9");
     desk.press("esc 2");
     let chip_text = |desk: &Desk| {
-        let chips = chips(&desk.app);
+        let chips = chips(desk.app.query(), desk.app.results());
         let words = chips.iter().map(|chip| format!("{} {}; ", chip.state.symbol(), chip.text));
         words.collect::<Vec<_>>().concat()
     };

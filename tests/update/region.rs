@@ -182,7 +182,7 @@ fn fitted(canvas: Canvas) -> Thumbnail {
 
 /// Responds with the picture that the picker waits for, and returns its view.
 fn show(desk: &mut Desk) -> PictureView {
-    let canvas = RegionPicker::canvas(&desk.app);
+    let canvas = RegionPicker::canvas(desk.app.screen());
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Picture(_, at) if *at == canvas));
     let Lane::Picture(sight, _) = ticket.lane.clone() else { panic!("another lane") };
     desk.respond(ticket, Ok(Payload::Picture(fitted(canvas))));
@@ -325,7 +325,7 @@ fn the_mouse_draws_moves_and_resizes_the_box() {
 fn the_preview_follows_the_box_as_fast_as_pictures_arrive() {
     let mut desk = picking();
     let pictures = |desk: &Desk| {
-        let canvas = RegionPicker::canvas(&desk.app);
+        let canvas = RegionPicker::canvas(desk.app.screen());
         let here = |lane: &Lane| matches!(lane, Lane::Picture(_, at) if *at == canvas);
         desk.open.iter().filter(|(ticket, _)| here(&ticket.lane)).count()
     };

@@ -10,9 +10,9 @@ use std::{
 };
 
 use tessera::{
-    message::{JobId, Lane, Payload, Request, Response, Ticket},
+    message::{JobId, Lane, Payload, Request, Response, Ticket, WorkerEvent},
     state::StateFolder,
-    worker::{DiskCacheOptions, Worker, WorkerEvent, WorkerOptions, spawn},
+    worker::{DiskCacheOptions, StartedWorker, Worker, WorkerOptions, spawn},
 };
 use tessera_client::Client;
 use tessera_model::{
@@ -29,7 +29,9 @@ use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 const CANVAS: Canvas = Canvas { columns: 4, rows: 2, cell: (8, 16), protocol: Protocol::HalfBlock };
 
 fn worker(server: &ScriptedServer) -> (Worker, UnboundedReceiver<WorkerEvent>) {
-    spawn(hosted(&server.url(), without_pauses()), StateFolder::default(), WorkerOptions::default())
+    let client = hosted(&server.url(), without_pauses());
+    let started = spawn(client, StateFolder::default(), WorkerOptions::default());
+    (started.worker, started.events)
 }
 
 fn ticket(lane: Lane, number: u64) -> Ticket {
@@ -259,7 +261,8 @@ async fn a_later_warning_is_reported_when_it_is_known() {
     let warning = async { Some(SafeText::detail("cannot index 1 file")) };
     let options =
         WorkerOptions { later_warning: Some(Box::pin(warning)), ..WorkerOptions::default() };
-    let (_worker, mut replies) = spawn(client, StateFolder::default(), options);
+    let StartedWorker { worker: _worker, events: mut replies } =
+        spawn(client, StateFolder::default(), options);
     let expected = WorkerEvent::Warning(SafeText::detail("cannot index 1 file"));
     assert_eq!(next(&mut replies).await, Some(expected));
 }
@@ -273,7 +276,7 @@ async fn requests_after_restart(
 ) -> (usize, Vec<SafeText>) {
     let before = server.count();
     let disk_cache = DiskCacheOptions { folder: folder.to_owned(), max_bytes: 512 << 20 };
-    let (worker, mut replies) = spawn(
+    let StartedWorker { worker, events: mut replies } = spawn(
         client,
         StateFolder::default(),
         WorkerOptions { disk_cache: Some(disk_cache), ..WorkerOptions::default() },

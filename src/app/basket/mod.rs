@@ -3,18 +3,19 @@
 
 mod select;
 
-pub use select::SelectAllPages;
 pub use tessera_model::text::count_with_noun;
 
 use std::{collections::BTreeMap, ops::RangeInclusive, slice};
 
 use tessera_model::{
-    Basket, Cluster, ClusterId, DatasetId, EntryContent, EntryId, Page, Preview, Selection,
+    Basket, Cluster, ClusterId, DatasetId, EntryContent, EntryId, Page, Preview, Search, Selection,
     SelectionEntry, StateKey, StateValue,
 };
 
 use crate::{
-    app::{Level, LoadedState, Outbox, Remote, Results, Tile, Uptime, pane::moved_cursor},
+    app::{
+        Level, Outbox, Remote, Results, Tile, Uptime, pane::moved_cursor, service_data::LoadedState,
+    },
     message::{Lane, Request},
 };
 
@@ -250,16 +251,15 @@ impl Baskets {
         }
     }
 
-    /// Returns how many entries are on the page, and how many are not visible in this search.
-    pub fn visible_and_hidden_selected(&self, results: &Results) -> (usize, usize) {
-        let Some(selection) = self.selection(results) else { return (0, 0) };
+    pub fn selected_entries(&self, results: &Results) -> SelectedEntries {
+        let Some(selection) = self.selection(results) else { return SelectedEntries::default() };
         let count = |cluster: &Cluster| match self.selection_state(cluster, None, results) {
             SelectionState::Unselected => 0,
             SelectionState::Items(items) => items,
             SelectionState::Whole | SelectionState::Partial(_) | SelectionState::Stale => 1,
         };
         let on_page = results.clusters_of_tiles(0..=usize::MAX).into_iter().map(count).sum();
-        (on_page, selection.len().saturating_sub(on_page))
+        SelectedEntries { on_page, hidden: selection.len().saturating_sub(on_page) }
     }
 }
 
@@ -272,4 +272,21 @@ impl Results {
         let indexes = visible.flat_map(|visible| [vec![visible.index], visible.folded].concat());
         indexes.map(|index| &page.clusters[index]).collect()
     }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectAllPages {
+    pub next_page: Search,
+    pub pages_done: usize,
+    /// The number of clusters that were not selected before.
+    pub clusters_added: usize,
+    /// Whether the selection waits for the user's confirmation.
+    pub paused: bool,
+}
+
+/// How many selected entries are on the page, and how many are not visible in this search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SelectedEntries {
+    pub on_page: usize,
+    pub hidden: usize,
 }

@@ -10,7 +10,7 @@ use tessera_model::{
 
 use crate::app::{
     Baskets, Level, Outbox, Pane, Results,
-    basket::{cluster_count, count_with_noun},
+    basket::{SelectAllPages, cluster_count, count_with_noun},
 };
 
 type BasketChange = fn(&mut Basket, Vec<SelectionEntry>) -> SelectionChange;
@@ -126,16 +126,6 @@ impl Outbox {
 
 /// The number of pages that are loaded before the user has to confirm to continue.
 const PAGES_PER_CONFIRMATION: usize = 50;
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SelectAllPages {
-    pub next_page: Search,
-    pub pages_done: usize,
-    /// The number of clusters that were not selected before.
-    pub clusters_added: usize,
-    /// Whether the selection waits for the user's confirmation.
-    pub paused: bool,
-}
 
 impl Baskets {
     /// Starts with the first page, or continues after a pause.

@@ -4,8 +4,6 @@
 mod responses;
 pub mod rows;
 
-pub use responses::{Activity, JobAlert};
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
@@ -13,17 +11,17 @@ use std::{
 };
 
 use tessera_model::{
-    DatasetId, Failure, JobKind, JobRecord, MediaAddition, Operation, SafeText, StateKey,
-    StateValue, Timestamp, job::drop_oldest_finished, text::count_with_noun,
+    DatasetId, Failure, JobKind, JobRecord, MediaAddition, Operation, StateKey, StateValue,
+    Timestamp, job::drop_oldest_finished, text::count_with_noun,
 };
 
 use crate::{
     app::{
-        Level, LoadedState, LoginState, Outbox, Pane, Remote, ServiceData, Uptime,
-        overlay::add_media::AddMediaForm, pane::moved_cursor,
+        Activity, Level, LoginState, Outbox, Pane, Remote, ServiceData, Uptime, pane::moved_cursor,
+        service_data::LoadedState,
     },
     command_lines::addition_job,
-    job::{Job, JobId, JobState},
+    job::{Job, JobDataset, JobId, JobState},
     message::{Lane, Request},
 };
 
@@ -39,8 +37,6 @@ pub struct Jobs {
     /// The number of unsent additions that the user was last warned about when quitting.
     pub(in crate::app) quit_warned_about: usize,
     pub(in crate::app) reported_activity: Activity,
-    /// The form of the newest addition, so that the user can correct it if the service rejects it.
-    pub(in crate::app) submitted_form: Option<(JobId, Box<AddMediaForm>)>,
 }
 
 impl Jobs {
@@ -107,7 +103,7 @@ impl Jobs {
 impl Jobs {
     pub(in crate::app) fn start(
         &mut self,
-        dataset: (DatasetId, SafeText),
+        dataset: JobDataset,
         kind: JobKind,
         request: Request,
         outbox: &mut Outbox,
@@ -117,12 +113,7 @@ impl Jobs {
         id
     }
 
-    fn create(
-        &mut self,
-        dataset: (DatasetId, SafeText),
-        kind: JobKind,
-        outbox: &mut Outbox,
-    ) -> JobId {
+    fn create(&mut self, dataset: JobDataset, kind: JobKind, outbox: &mut Outbox) -> JobId {
         let clock = outbox.clock();
         self.add(|id| Job::new(id, dataset, kind, clock))
     }
@@ -131,14 +122,14 @@ impl Jobs {
     /// addition that are folders.
     pub(in crate::app) fn start_add_media(
         &mut self,
-        dataset: (DatasetId, SafeText),
+        dataset: JobDataset,
         addition: MediaAddition,
         folders: &[PathBuf],
         service_data: &ServiceData,
         login: &LoginState,
         outbox: &mut Outbox,
     ) -> JobId {
-        let free = self.can_start_operation(dataset.0, Operation::AddMedia, service_data, login);
+        let free = self.can_start_operation(dataset.id, Operation::AddMedia, service_data, login);
         let kind = JobKind::AddMedia(addition_job(&addition, folders));
         let id = self.create(dataset, kind, outbox);
         if free {
@@ -165,11 +156,11 @@ impl Jobs {
 
     pub(in crate::app) fn start_reindex(
         &mut self,
-        dataset: (DatasetId, SafeText),
+        dataset: JobDataset,
         service_data: &ServiceData,
         outbox: &mut Outbox,
     ) {
-        let (key, request) = (dataset.0, Request::Reindex(dataset.0));
+        let (key, request) = (dataset.id, Request::Reindex(dataset.id));
         let id = self.start(dataset, JobKind::Reindex, request, outbox);
         if let Some(job) = self.by_id.get_mut(&id) {
             job.track(service_data.dataset(key));

@@ -6,7 +6,8 @@ use tessera_wire::add_media::Accepted;
 
 use crate::{
     app::{
-        Baskets, Effect, Job, Jobs, Level, LoginState, Outbox, Pane, Screen, ServiceData, Setup,
+        Activity, Baskets, Effect, Job, JobAlert, Jobs, Level, LoginState, Outbox, Pane, Screen,
+        ServiceData, Setup,
     },
     config::NotificationMethod,
     job::{JobId, JobState},
@@ -154,21 +155,6 @@ impl Jobs {
         self.send_alerts(&ended, setup, screen, focus, outbox);
         self.save(outbox);
     }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum JobAlert {
-    Bell,
-    Desktop(SafeText),
-    /// Progress of the active jobs, in percent if it is known.
-    Activity(Activity),
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Activity {
-    pub active_jobs: usize,
-    /// The average percentage of the jobs whose progress is known.
-    pub percent: Option<u8>,
 }
 
 impl Jobs {

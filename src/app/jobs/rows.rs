@@ -10,7 +10,10 @@ use tessera_model::{
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    app::{App, areas::inner_area, pane::scroll_top},
+    app::{
+        App, Jobs, LoginState,
+        pane::{inner_area, scroll_top},
+    },
     drawing::wrapped_rows,
     job::{Job, JobState},
 };
@@ -40,9 +43,9 @@ pub struct JobColumns {
 impl JobColumns {
     /// Computes the columns. In a wide pane, names and states get the columns that the longest of
     /// them needs.
-    pub fn new(app: &App, width: u16) -> Self {
+    pub fn new(jobs: &Jobs, width: u16) -> Self {
         let widest = |text: fn(&Job) -> String| {
-            let needed = app.jobs.iter().map(|job| text(job).width()).max().unwrap_or(0);
+            let needed = jobs.iter().map(|job| text(job).width()).max().unwrap_or(0);
             let needed = u16::try_from(needed).unwrap_or(u16::MAX);
             if width < WIDE_COLUMNS { 0 } else { needed }.clamp(MIN_TEXT_COLUMNS, MAX_TEXT_COLUMNS)
         };
@@ -70,8 +73,8 @@ impl JobColumns {
     }
 }
 
-pub fn summary(app: &App, job: &Job) -> String {
-    if app.login.waits_for_login(job) { login_summary(job) } else { job_summary(job) }
+pub fn summary(login: &LoginState, job: &Job) -> String {
+    if login.waits_for_login(job) { login_summary(job) } else { job_summary(job) }
 }
 
 /// The areas of the visible jobs, newest first.
@@ -88,7 +91,7 @@ impl JobRows {
         let inner = inner_area(pane);
         let height = usize::from(inner.height);
         let top = scroll_top(0, app.jobs.cursor(), height);
-        let columns = JobColumns::new(app, inner.width);
+        let columns = JobColumns::new(&app.jobs, inner.width);
         let (first, column) = columns.summary_place();
         let cells = inner.width.saturating_sub(column);
         let visible: Vec<&Job> = app.jobs.iter().rev().skip(top).take(height).collect();
@@ -96,7 +99,7 @@ impl JobRows {
         let areas = visible.iter().enumerate().map(|(place, job)| {
             let others = u16::try_from(visible.len() - place - 1).unwrap_or(u16::MAX);
             let free = inner.bottom().saturating_sub(y).saturating_sub(others);
-            let needed = first.saturating_add(wrapped_rows(&summary(app, job), cells));
+            let needed = first.saturating_add(wrapped_rows(&summary(&app.login, job), cells));
             let area = Rect { y, height: needed.min(free).max(1), ..inner };
             y = area.bottom();
             (top + place, area)

@@ -18,16 +18,14 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, ServiceData,
-        overlay::{
-            Dialog, DrawContext, KeyResult,
-            fields::{self, edit, expand_path, split_words},
-        },
+        App, Dialog, DrawContext, Outbox, Overlays, ServiceData,
+        overlay::fields::{self, KeyResult, edit, expand_path, split_words},
         pane::cycle,
     },
     config::DeploymentKind,
     drawing::{FormOptions, FormRows, ScrollState, display_width},
     input::{Chord, Key},
+    job::JobDataset,
     message::{JobId, Lane, Request},
 };
 
@@ -212,19 +210,19 @@ impl AddMediaForm {
     }
 
     /// Starts the check of files and archives. A source that only the service can read is not checked.
-    fn check_source(mut self, source: MediaSource, app: &mut App) {
+    fn check_source(mut self, source: MediaSource, overlays: &mut Overlays, outbox: &mut Outbox) {
         let is_local = matches!(source, MediaSource::Files(_) | MediaSource::Archive(_));
         if is_local {
-            app.outbox.send(Lane::Preflight, Request::Preflight(source.clone()));
+            outbox.send(Lane::Preflight, Request::Preflight(source.clone()));
         }
         let check = if is_local { SourceCheck::Running } else { SourceCheck::NotPossible };
         self.check = check(source);
-        app.overlays.open(self);
+        overlays.open(self);
     }
 
-    fn keep_open_with_error(mut self, error: (AddMediaField, SafeText), app: &mut App) {
+    fn keep_open_with_error(mut self, error: (AddMediaField, SafeText), overlays: &mut Overlays) {
         (self.field, self.error) = (error.0, Some(error));
-        app.overlays.open(self);
+        overlays.open(self);
     }
 }
 
@@ -277,13 +275,16 @@ impl Dialog for AddMediaForm {
     fn accept(self: Box<Self>, app: &mut App) {
         let addition = match self.parse(app.setup.home_dir.as_deref()) {
             Ok(addition) => addition,
-            Err(error) => return self.keep_open_with_error(error, app),
+            Err(error) => return self.keep_open_with_error(error, &mut app.overlays),
         };
         let folders = match &self.check {
             SourceCheck::Done(source, found) if *source == addition.source => {
                 if found.is_empty() {
                     let reason = SafeText::detail("contains nothing that can be added");
-                    return self.keep_open_with_error((AddMediaField::Location, reason), app);
+                    return self.keep_open_with_error(
+                        (AddMediaField::Location, reason),
+                        &mut app.overlays,
+                    );
                 }
                 found.folders.clone()
             }
@@ -291,9 +292,9 @@ impl Dialog for AddMediaForm {
             SourceCheck::Running(source) if *source == addition.source => {
                 return app.overlays.open(*self);
             }
-            _ => return self.check_source(addition.source, app),
+            _ => return self.check_source(addition.source, &mut app.overlays, &mut app.outbox),
         };
-        let dataset = (self.dataset, self.dataset_name.clone());
+        let dataset = JobDataset { id: self.dataset, name: self.dataset_name.clone() };
         let id = app.jobs.start_add_media(
             dataset,
             addition,
@@ -302,7 +303,7 @@ impl Dialog for AddMediaForm {
             &app.login,
             &mut app.outbox,
         );
-        app.jobs.submitted_form = Some((id, self));
+        app.overlays.sent_form = Some((id, self as Box<dyn Dialog>));
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -329,8 +330,11 @@ impl AddMediaForm {
         }
     }
 
-    pub(in crate::app) fn preflight_loaded(app: &mut App, result: Result<Preflight, Failure>) {
-        let Some(form) = app.overlays.dialog_mut::<AddMediaForm>() else { return };
+    pub(in crate::app) fn preflight_loaded(
+        overlays: &mut Overlays,
+        result: Result<Preflight, Failure>,
+    ) {
+        let Some(form) = overlays.dialog_mut::<AddMediaForm>() else { return };
         let SourceCheck::Running(source) = mem::replace(&mut form.check, SourceCheck::None) else {
             return;
         };
@@ -344,13 +348,11 @@ impl AddMediaForm {
     }
 
     /// Opens the form again with the reason of the rejection, unless another dialog is open.
-    pub(in crate::app) fn reopen(app: &mut App, id: JobId, failure: &Failure) {
-        let sent = app.jobs.submitted_form.take();
-        if let Some((_, form)) = sent.filter(|(sent, _)| *sent == id)
-            && !app.overlays.is_open()
+    pub(in crate::app) fn reopen(overlays: &mut Overlays, id: JobId, failure: &Failure) {
+        if overlays.reopen_sent_form(id)
+            && let Some(form) = overlays.dialog_mut::<AddMediaForm>()
         {
-            let reason = SafeText::detail(&failure.to_string());
-            form.keep_open_with_error((AddMediaField::Location, reason), app);
+            form.error = Some((AddMediaField::Location, SafeText::detail(&failure.to_string())));
         }
     }
 }

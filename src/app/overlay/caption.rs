@@ -7,11 +7,8 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Level, Outbox, QueryBuilder, Results,
-        overlay::{
-            Dialog, DrawContext, KeyResult,
-            fields::{self, edit},
-        },
+        App, Dialog, DrawContext, Level, Outbox, Overlays, QueryBuilder, Results,
+        overlay::fields::{self, KeyResult, edit},
         query::missing_enrichment,
     },
     drawing::{FormOptions, ScrollState, split_columns},
@@ -119,9 +116,9 @@ impl Dialog for CaptionSearchForm {
 }
 
 impl CaptionSearchForm {
-    pub(in crate::app) fn open(app: &mut App) {
-        if let Some(view) = app.results.view() {
-            app.overlays.open(CaptionSearchForm::from_query(&view.search.query));
+    pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
+        if let Some(view) = results.view() {
+            overlays.open(CaptionSearchForm::from_query(&view.search.query));
         }
     }
 }
@@ -159,6 +156,6 @@ const NUMBER_WIDTH: u16 = 8;
 
 /// Warns if the dataset is known to have no captions. The search is allowed nevertheless.
 fn enrichment_warning(ctx: &DrawContext) -> String {
-    missing_enrichment(ctx.app, EnrichmentModel::ANY_FOR_CAPTIONS)
+    missing_enrichment(&ctx.app.results, &ctx.app.service_data, EnrichmentModel::ANY_FOR_CAPTIONS)
         .map_or_else(String::new, |missing| format!("? {missing}"))
 }

@@ -11,16 +11,13 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Effect, Pane,
-        areas::inner_area,
+        App, Dialog, DrawContext, Overlays, Results, Screen,
         overlay::{
-            Dialog, DrawContext, KeyResult,
-            palette::run_or_explain_action,
+            fields::KeyResult,
             pick_list::{Command, PickItem, PickList},
-            saved_views::{ViewNameInput, delete_view, open_saved_view},
-            sort_filter::sort_by,
         },
-        view::visible_pictures::VisiblePicture,
+        pane::inner_area,
+        view::pictures::VisiblePicture,
     },
     drawing::{below, text_cells, wrapped_rows},
     input::{Chord, Key},
@@ -92,14 +89,24 @@ impl CommandList {
 
     /// Returns the picture of the selected past search, if it is on this machine or on a loaded
     /// page.
-    pub fn picture(&self, app: &App, area: Rect) -> Option<(PictureView, Canvas)> {
-        let picture = self.selected_picture(app, area)?;
+    pub fn picture(
+        &self,
+        results: &Results,
+        screen: &Screen,
+        area: Rect,
+    ) -> Option<(PictureView, Canvas)> {
+        let picture = self.selected_picture(results, screen, area)?;
         Some((picture.view, picture.canvas))
     }
 
-    fn selected_picture(&self, app: &App, area: Rect) -> Option<VisiblePicture> {
+    fn selected_picture(
+        &self,
+        results: &Results,
+        screen: &Screen,
+        area: Rect,
+    ) -> Option<VisiblePicture> {
         let Some(Command::RerunSearch(entry)) = self.list.selected() else { return None };
-        app.results.picture_of_search(entry, app.screen.canvas(area.width, area.height))
+        results.picture_of_search(entry, screen.canvas(area.width, area.height))
     }
 
     fn view_command(&self, key: Key) -> Option<Command> {
@@ -138,7 +145,9 @@ impl Dialog for CommandList {
 
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
         let (_, area) = self.areas(inner_area(self.area(app.screen.size)));
-        area.and_then(|area| self.selected_picture(app, area)).into_iter().collect()
+        area.and_then(|area| self.selected_picture(&app.results, &app.screen, area))
+            .into_iter()
+            .collect()
     }
 
     fn hints(&self) -> &'static str {
@@ -156,7 +165,7 @@ impl Dialog for CommandList {
     fn accept(self: Box<Self>, app: &mut App) {
         let command = self.alternative.or_else(|| self.list.selected().cloned());
         if let Some(command) = command {
-            CommandList::run(app, command);
+            app.run_command(command);
         }
     }
 
@@ -165,7 +174,7 @@ impl Dialog for CommandList {
         let (list, picture) = self.areas(inside);
         self.list.draw(ctx, list);
         let Some(area) = picture else { return };
-        match self.picture(ctx.app, area) {
+        match self.picture(&ctx.app.results, &ctx.app.screen, area) {
             Some((view, canvas)) => _ = ctx.draw_picture(area, view, canvas),
             None => ctx.picture_placeholder(area, "not loaded"),
         }
@@ -173,40 +182,17 @@ impl Dialog for CommandList {
 }
 
 impl CommandList {
-    pub(in crate::app) fn open(app: &mut App, kind: ListKind, title: &str, items: Vec<PickItem>) {
+    pub(in crate::app) fn open(
+        overlays: &mut Overlays,
+        screen: &Screen,
+        kind: ListKind,
+        title: &str,
+        items: Vec<PickItem>,
+    ) {
         let (title, list) = (SafeText::name(title), PickList::new(items));
-        let has_picture = kind == ListKind::History && app.screen.protocol != Protocol::None;
+        let has_picture = kind == ListKind::History && screen.protocol != Protocol::None;
         let list = CommandList { kind, title, list, alternative: None, has_picture };
-        app.overlays.open(list);
-    }
-
-    pub(in crate::app) fn run(app: &mut App, command: Command) {
-        let keeps_viewer =
-            matches!(command, Command::Action(_) | Command::SetTheme(_) | Command::ShowFacts(_));
-        if !keeps_viewer {
-            app.viewer = None;
-        }
-        match command {
-            Command::Action(action) => run_or_explain_action(app, action),
-            Command::AddFilter(kind) => app.add_filter(kind),
-            Command::CombineTabs(combination) => app.combine_tabs(combination),
-            Command::DeleteView(name) => delete_view(app, &name),
-            Command::OpenDataset(dataset) => {
-                app.open_dataset(dataset);
-                app.panes.focus = Pane::Results;
-            }
-            Command::OpenDeployment(destination) => {
-                app.outbox.push(Effect::OpenDeployment(destination));
-            }
-            Command::OpenTab(tab) => app.go_to_tab(tab),
-            Command::OpenView(name) => open_saved_view(app, &name),
-            Command::RenameView(name) => ViewNameInput::open(app, Some(name)),
-            Command::RerunSearch(entry) => app.rerun_search(*entry),
-            Command::SetTheme(theme) => app.panes.theme = theme,
-            Command::SetTileSize(size) => app.panes.tile_size = size,
-            Command::ShowFacts(facts) => app.overlays.open(facts),
-            Command::Sort(order) => sort_by(app, order),
-        }
+        overlays.open(list);
     }
 }
 

@@ -14,11 +14,10 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Level, Setup, availability,
-        basket::cluster_count,
+        App, Dialog, DrawContext, Jobs, Level, Outbox, Setup, availability,
+        basket::{SelectedEntries, cluster_count},
         overlay::{
-            Dialog, DrawContext, KeyResult,
-            fields::{self, edit, expand_path},
+            fields::{self, KeyResult, edit, expand_path},
             selection_rows::{draw_entry, previews_seen_text, totals_text},
         },
         pane::cycle,
@@ -26,6 +25,7 @@ use crate::{
     command_lines::export_options,
     drawing::{FormOptions, FormRows, ScrollState, choice_text},
     input::{Action, Chord, Key},
+    job::JobDataset,
     message::Request,
 };
 
@@ -163,7 +163,7 @@ impl Dialog for ExportForm {
                 app.outbox.notify(Level::Warning, reason);
                 app.overlays.open(*self);
             }
-            None => ExportForm::start(app, *self),
+            None => ExportForm::start(&mut app.jobs, &app.setup, &mut app.outbox, *self),
         }
     }
 
@@ -228,7 +228,7 @@ impl ExportForm {
         app.overlays.open(form);
     }
 
-    fn start(app: &mut App, form: ExportForm) {
+    fn start(jobs: &mut Jobs, setup: &Setup, outbox: &mut Outbox, form: ExportForm) {
         let (dataset, spec) = (form.dataset, form.spec());
         let request = match &form.selection {
             None => Request::StartExport(dataset, spec.clone()),
@@ -242,14 +242,14 @@ impl ExportForm {
         let export = ExportJob {
             spec,
             selection: form.selection.map(|selection| selection.totals().summary()),
-            folder: expand_path(form.folder.value(), app.setup.home_dir.as_deref()),
+            folder: expand_path(form.folder.value(), setup.home_dir.as_deref()),
             auto_download: form.auto_download,
         };
-        app.jobs.start(
-            (dataset, form.dataset_name),
+        jobs.start(
+            JobDataset { id: dataset, name: form.dataset_name },
             JobKind::Export(export),
             request,
-            &mut app.outbox,
+            outbox,
         );
     }
 }
@@ -269,11 +269,12 @@ fn draw_dataset(rows: &mut FormRows<App>, form: &ExportForm) {
 fn draw_totals(rows: &mut FormRows<App>, selection: &Selection) {
     let theme = rows.ctx.theme;
     let totals = selection.totals();
-    let (here, hidden) = rows.ctx.app.baskets().visible_and_hidden_selected(rows.ctx.app.results());
+    let app = rows.ctx.app;
+    let SelectedEntries { on_page, hidden } = app.baskets().selected_entries(app.results());
     for (text, style) in [
         (totals_text(&totals), theme.text),
         (previews_seen_text(&totals), theme.dim),
-        (format!("{here} on this page, {hidden} hidden by this query"), theme.dim),
+        (format!("{on_page} on this page, {hidden} hidden by this query"), theme.dim),
     ] {
         if !text.is_empty() {
             rows.text(&text, style);

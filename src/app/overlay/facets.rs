@@ -10,8 +10,8 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Level,
-        overlay::{Dialog, DrawContext, KeyResult},
+        App, Dialog, DrawContext, Level, QueryBuilder, Results,
+        overlay::fields::KeyResult,
         pane::{cycle, moved_cursor, rows_to_move, scroll_top},
     },
     drawing::{below, display_width, gauge},
@@ -54,12 +54,12 @@ pub struct Facets {
 
 impl Facets {
     /// Returns the values of the section.
-    pub fn values(self, app: &App) -> Vec<FacetValue> {
+    pub fn values(self, query: &QueryBuilder, results: &Results) -> Vec<FacetValue> {
         match self.section {
-            FacetSection::Counted(kind) => Facets::counted_values(app, kind),
+            FacetSection::Counted(kind) => Facets::counted_values(results, kind),
             FacetSection::Issues => {
                 let value = |name| FacetValue { name, tag: None, clusters: None };
-                app.query.known_values(&app.results).issue_names().map(value).collect()
+                query.known_values(results).issue_names().map(value).collect()
             }
         }
     }
@@ -95,7 +95,7 @@ fn issue_filter(name: &str, excludes: bool) -> Result<Filter, InvalidField> {
 
 impl Dialog for Facets {
     fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
-        let count = self.values(app).len();
+        let count = self.values(&app.query, &app.results).len();
         let by = match chord.key {
             Key::Char('k') => Some(-1),
             Key::Char('j') => Some(1),
@@ -128,11 +128,12 @@ impl Dialog for Facets {
     }
 
     fn select_item(&mut self, index: usize, app: &App) {
-        self.cursor = moved_cursor(index, 0, self.values(app).len());
+        self.cursor = moved_cursor(index, 0, self.values(&app.query, &app.results).len());
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        let filter = self.values(app).get(self.cursor).map(|value| self.filter(value));
+        let filter =
+            self.values(&app.query, &app.results).get(self.cursor).map(|value| self.filter(value));
         match filter {
             Some(Ok(filter)) => app.search_with_filter(filter),
             Some(Err(reason)) => {
@@ -147,12 +148,12 @@ impl Dialog for Facets {
         let inside = ctx.dialog(area, &self.title(ctx));
         let theme = ctx.theme;
         let mut kinds = vec![(" ".to_owned(), theme.dim)];
-        for section in Facets::sections(ctx.app) {
+        for section in Facets::sections(&ctx.app.results) {
             let style = if section == self.section { theme.selected } else { theme.dim };
             kinds.push((format!(" {} ", section.label()), style));
         }
         ctx.put(inside, 0, &kinds);
-        let facets = self.values(ctx.app);
+        let facets = self.values(&ctx.app.query, &ctx.app.results);
         // The blank row is omitted if the values need it.
         let is_full = facets.len() + 2 > usize::from(inside.height);
         let rows = below(inside, if is_full { 1 } else { 2 });
@@ -185,19 +186,19 @@ impl Facets {
     }
 
     fn show(&mut self, app: &App, by: isize) {
-        *self = Self::at(cycle(&Facets::sections(app), self.section, by));
+        *self = Self::at(cycle(&Facets::sections(&app.results), self.section, by));
     }
 }
 
 impl Facets {
     pub(in crate::app) fn open(app: &mut App) {
-        if let Some(&section) = Facets::sections(app).first() {
+        if let Some(&section) = Facets::sections(&app.results).first() {
             app.overlays.open(Facets::at(section));
         }
     }
 
-    fn counted_values(app: &App, kind: FacetKind) -> Vec<FacetValue> {
-        let facets = count_facets(app.results.loaded_clusters(), kind).into_iter();
+    fn counted_values(results: &Results, kind: FacetKind) -> Vec<FacetValue> {
+        let facets = count_facets(results.loaded_clusters(), kind).into_iter();
         let value = |facet: Facet| FacetValue {
             name: facet.name,
             tag: facet.tag,
@@ -207,9 +208,9 @@ impl Facets {
     }
 
     /// Returns the kinds of values that the loaded results have, and the issues.
-    pub fn sections(app: &App) -> Vec<FacetSection> {
+    pub fn sections(results: &Results) -> Vec<FacetSection> {
         let kinds = FacetKind::ALL.into_iter();
-        let counted = kinds.filter(|kind| !Facets::counted_values(app, *kind).is_empty());
+        let counted = kinds.filter(|kind| !Facets::counted_values(results, *kind).is_empty());
         counted.map(FacetSection::Counted).chain([FacetSection::Issues]).collect()
     }
 }

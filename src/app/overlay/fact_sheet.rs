@@ -10,9 +10,8 @@ use tessera_model::{
     text::{format_age, truncate},
 };
 
-use super::{Dialog, DrawContext, KeyResult};
 use crate::{
-    app::App,
+    app::{App, Dialog, DrawContext, Outbox, Overlays, ServiceData, overlay::fields::KeyResult},
     drawing::{ScrollState, display_width},
     input::Chord,
     message::{Lane, Request},
@@ -88,26 +87,30 @@ impl FactSheet {
     }
 
     /// Shows all fields that the service sent, known or not, and the observed status changes.
-    pub(in crate::app) fn show_record(app: &mut App, id: DatasetId, fields: Vec<RecordField>) {
+    pub(in crate::app) fn show_record(
+        overlays: &mut Overlays,
+        service_data: &ServiceData,
+        outbox: &mut Outbox,
+        id: DatasetId,
+        fields: Vec<RecordField>,
+    ) {
         let name =
-            app.service_data.dataset(id).map_or_else(|| id.to_string(), |it| it.name.to_string());
+            service_data.dataset(id).map_or_else(|| id.to_string(), |it| it.name.to_string());
         let mut sheet = FactSheet::new(format!("Record of {name}"));
         for RecordField { name, value } in fields {
             let zone = if name.as_str() == "created_at" { "  (zone not given)" } else { "" };
             sheet = sheet.fact(name.as_str(), format!("{value}{zone}"));
         }
-        if let Some(past) =
-            app.service_data.observed.get(id).filter(|past| !past.changes.is_empty())
-        {
+        if let Some(past) = service_data.observed.get(id).filter(|past| !past.changes.is_empty()) {
             sheet = sheet.fact("", "").fact("seen by this program", "");
             for change in past.changes.iter().rev() {
-                let age = format_age(app.outbox.now.saturating_sub(change.seen_at));
+                let age = format_age(outbox.now.saturating_sub(change.seen_at));
                 let statuses = format!("{} → {}", change.from.as_str(), change.to.as_str());
                 sheet = sheet.fact(&age, statuses);
             }
         }
-        if !app.overlays.is_open() {
-            app.overlays.open(sheet);
+        if !overlays.is_open() {
+            overlays.open(sheet);
         }
     }
 }

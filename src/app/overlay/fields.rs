@@ -9,12 +9,20 @@ use std::{
 use tessera_model::{FolderEntry, FolderListing};
 use tui_input::{Input, InputRequest};
 
-use super::KeyResult;
 use crate::{
     app::pane::cycle,
     drawing::ScrollState,
     input::{Chord, Key},
 };
+
+/// What a dialog wants after a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyResult {
+    Stay,
+    Close,
+    /// The dialog closes, and [`Dialog::accept`] is called.
+    Accept,
+}
 
 /// Returns the path that was typed. `~/` stands for `home`, and an empty text for the working directory.
 pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {

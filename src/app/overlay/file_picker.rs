@@ -18,15 +18,13 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Level, Pane, QueryImage, Remote,
-        areas::inner_area,
+        App, Dialog, DrawContext, Level, Overlays, Pane, QueryImage, Remote, ServiceData, Setup,
         overlay::{
-            Dialog, DrawContext, KeyResult,
-            fields::{PathInput, edit},
+            fields::{KeyResult, PathInput, edit},
             region_picker::RegionPicker,
         },
-        pane::{moved_cursor, rows_to_move, scroll_top},
-        view::visible_pictures::VisiblePicture,
+        pane::{inner_area, moved_cursor, rows_to_move, scroll_top},
+        view::pictures::VisiblePicture,
     },
     drawing::{display_width, field_area},
     input::{Chord, Key},
@@ -211,7 +209,7 @@ impl Dialog for FilePicker {
         };
         let image = QueryImage::file(file);
         if self.pick_region {
-            return RegionPicker::open_on(app, image);
+            return RegionPicker::open_on(&mut app.overlays, &app.results, image);
         }
         app.panes.focus = Pane::Results;
         app.results.register_query_image(image, search, &mut app.outbox);
@@ -242,15 +240,15 @@ impl Dialog for FilePicker {
 }
 
 impl FilePicker {
-    pub(in crate::app) fn open(app: &mut App) {
+    pub(in crate::app) fn open(overlays: &mut Overlays, service_data: &mut ServiceData) {
         // An earlier listing may be out of date.
-        app.service_data.folder = None;
-        app.overlays.open(FilePicker::default());
+        service_data.folder = None;
+        overlays.open(FilePicker::default());
     }
 
-    pub(in crate::app) fn folder_to_list(app: &App) -> Option<PathBuf> {
-        let picker: &FilePicker = app.overlays.dialog()?;
-        Some(picker.path.folder(app.setup.home_dir.as_deref()))
+    pub(in crate::app) fn folder_to_list(overlays: &Overlays, setup: &Setup) -> Option<PathBuf> {
+        let picker: &FilePicker = overlays.dialog()?;
+        Some(picker.path.folder(setup.home_dir.as_deref()))
     }
 }
 

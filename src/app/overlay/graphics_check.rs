@@ -9,9 +9,11 @@ use tessera_model::MediaId;
 use tessera_picture::{Canvas, Crop, Protocol, Thumbnail, thumbnail};
 use uuid::Uuid;
 
-use super::{Dialog, DrawContext, KeyResult};
 use crate::{
-    app::{App, Effect, Level},
+    app::{
+        App, Dialog, DrawContext, Effect, Level, Outbox, Overlays, Screen,
+        overlay::fields::KeyResult,
+    },
     drawing::split_columns,
     input::{Chord, Key},
 };
@@ -88,20 +90,19 @@ impl Dialog for GraphicsCheck {
 
 impl GraphicsCheck {
     /// Opens the check. If pictures are disabled, the check draws half-blocks, which work everywhere.
-    pub(in crate::app) fn open(app: &mut App) {
-        let protocol = match app.screen.protocol {
+    pub(in crate::app) fn open(overlays: &mut Overlays, screen: &mut Screen, outbox: &mut Outbox) {
+        let protocol = match screen.protocol {
             Protocol::None => Protocol::HalfBlock,
             protocol => protocol,
         };
-        let canvas =
-            Canvas { protocol, ..app.screen.canvas(TEST_IMAGE_CELLS.0, TEST_IMAGE_CELLS.1) };
+        let canvas = Canvas { protocol, ..screen.canvas(TEST_IMAGE_CELLS.0, TEST_IMAGE_CELLS.1) };
         match thumbnail(TEST_IMAGE, &Crop::Full, canvas) {
             Ok(picture) => {
                 let test = GraphicsCheck { picture, canvas, chosen_protocol: protocol };
-                app.overlays.open(test);
+                overlays.open(test);
             }
             Err(error) => {
-                app.outbox.notify(Level::Error, format!("cannot draw the test picture: {error}"));
+                outbox.notify(Level::Error, format!("cannot draw the test picture: {error}"));
             }
         }
     }

@@ -9,9 +9,12 @@ use ratatui::{
 };
 use tui_input::Input;
 
-use super::{Dialog, DrawContext, KeyResult, fields::edit};
 use crate::{
-    app::{App, availability, suggested_actions::suggested_actions},
+    app::{
+        App, Dialog, DrawContext, availability,
+        overlay::fields::{KeyResult, edit},
+        suggested_actions::suggested_actions,
+    },
     drawing::{ScrollState, below, field_area, wrap_words},
     input::{Action, Chord, Key, KeyContext, action::ActionGroup},
 };

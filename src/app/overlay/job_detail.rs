@@ -13,9 +13,11 @@ use tessera_model::{
 };
 use time::OffsetDateTime;
 
-use super::{Dialog, DrawContext, KeyResult};
 use crate::{
-    app::{App, Job, JobState, jobs::rows::job_summary},
+    app::{
+        App, Dialog, DrawContext, Job, JobState, Jobs, Overlays, jobs::rows::job_summary,
+        overlay::fields::KeyResult,
+    },
     command_lines::job_command_line,
     drawing::ScrollState,
     input::Chord,
@@ -65,11 +67,11 @@ impl Dialog for JobDetail {
 }
 
 impl JobDetail {
-    pub(in crate::app) fn open(app: &mut App) {
-        let Some(job) = app.jobs.selected() else { return };
+    pub(in crate::app) fn open(overlays: &mut Overlays, jobs: &Jobs) {
+        let Some(job) = jobs.selected() else { return };
         let states = u16::try_from(job.history().transitions().len()).unwrap_or(u16::MAX);
         let (scroll, rows) = (ScrollState::default(), states.saturating_add(19));
-        app.overlays.open(JobDetail { job: job.id, scroll, rows });
+        overlays.open(JobDetail { job: job.id, scroll, rows });
     }
 }
 

@@ -28,7 +28,13 @@ pub(in crate::app) fn open_log(app: &mut App) {
         sheet.facts.insert(0, (SafeText::name("when"), SafeText::name(&age)));
         PickItem::new(Command::ShowFacts(sheet), line).prefix(age).disabled(dimmed)
     });
-    CommandList::open(app, ListKind::Log, "Log, newest first", items.collect());
+    CommandList::open(
+        &mut app.overlays,
+        &app.screen,
+        ListKind::Log,
+        "Log, newest first",
+        items.collect(),
+    );
 }
 
 /// Returns the newest entries with their ages, without the requests that succeeded.

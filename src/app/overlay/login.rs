@@ -15,11 +15,10 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Level,
+        App, Dialog, DrawContext, Level, Overlays, Screen, Setup,
         overlay::{
-            Dialog, DrawContext, KeyResult,
             command_list::{CommandList, ListKind},
-            fields::{self, edit},
+            fields::{self, KeyResult, edit},
             pick_list::{Command, PickItem},
         },
         pane::cycle,
@@ -84,9 +83,9 @@ pub struct LoginForm {
 }
 
 impl LoginForm {
-    pub fn tasks(app: &App) -> &'static [LoginTask] {
+    pub fn tasks(setup: &Setup) -> &'static [LoginTask] {
         use LoginTask::{Check, EnterKeyPair, ImportSession, SwitchProfile};
-        if can_import(app) {
+        if can_import(setup) {
             &[Check, EnterKeyPair, ImportSession, SwitchProfile]
         } else {
             &[Check, SwitchProfile]
@@ -114,7 +113,7 @@ impl LoginForm {
         match self.field {
             LoginField::Task if changes => {
                 let by = if chord.key == Key::Left { -1 } else { 1 };
-                self.task = cycle(Self::tasks(app), self.task, by);
+                self.task = cycle(Self::tasks(&app.setup), self.task, by);
             }
             LoginField::Store if changes => self.store = Some(!self.stores()),
             LoginField::Task | LoginField::Store => {}
@@ -149,8 +148,8 @@ impl LoginForm {
     }
 }
 
-fn can_import(app: &App) -> bool {
-    app.setup.login.as_ref().is_some_and(|login| login.fixed.is_none())
+fn can_import(setup: &Setup) -> bool {
+    setup.login.as_ref().is_some_and(|login| login.fixed.is_none())
 }
 
 impl Dialog for LoginForm {
@@ -190,7 +189,9 @@ impl Dialog for LoginForm {
 
     fn accept(mut self: Box<Self>, app: &mut App) {
         match self.task {
-            LoginTask::SwitchProfile => return LoginForm::open_profile_list(app),
+            LoginTask::SwitchProfile => {
+                return LoginForm::open_profile_list(&mut app.overlays, &app.screen, &app.setup);
+            }
             LoginTask::Check => {
                 let dataset = app.dataset().map(|dataset| dataset.id);
                 app.outbox.send(Lane::LoginCheck, Request::CheckLogin(dataset));
@@ -249,7 +250,7 @@ impl LoginForm {
             }),
         };
         app.overlays.open(form);
-        if can_import(app) {
+        if can_import(&app.setup) {
             app.outbox.send(Lane::LoginPlaces, Request::LoginPlaces);
         }
     }
@@ -295,14 +296,18 @@ impl LoginForm {
 }
 
 impl LoginForm {
-    pub(in crate::app) fn open_profile_list(app: &mut App) {
+    pub(in crate::app) fn open_profile_list(
+        overlays: &mut Overlays,
+        screen: &Screen,
+        setup: &Setup,
+    ) {
         let item =
             |destination, name: &str| PickItem::new(Command::OpenDeployment(destination), name);
-        let profiles = app.setup.profiles.iter().map(|profile| {
+        let profiles = setup.profiles.iter().map(|profile| {
             let note = format!("{:<7} {}", profile.deployment.kind(), profile.deployment.address());
             item(Destination::Profile(profile.name.clone()), &profile.name)
                 .note(note)
-                .current(Some(&profile.name) == app.setup.profile.as_ref())
+                .current(Some(&profile.name) == setup.profile.as_ref())
         });
         let others = [
             item(Destination::Sample, "sample").note("generated dataset, no account needed"),
@@ -310,7 +315,7 @@ impl LoginForm {
                 .note("a folder, a hosted or an on-premises service"),
         ];
         let items = profiles.chain(others).collect();
-        CommandList::open(app, ListKind::Profiles, "Open another deployment", items);
+        CommandList::open(overlays, screen, ListKind::Profiles, "Open another deployment", items);
     }
 }
 

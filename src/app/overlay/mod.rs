@@ -29,151 +29,25 @@ pub mod score_histogram;
 pub(crate) mod selection_rows;
 pub mod sort_filter;
 
-use std::{any::Any, collections::BTreeMap, fmt::Debug, mem, time::Duration};
+use std::{mem, time::Duration};
 
 use ratatui::layout::Rect;
-use tessera_model::{DatasetId, Failure, Operation};
+use tessera_model::Failure;
 use tessera_picture::{Canvas, PictureView};
-use tui_input::Input;
 
 use crate::{
-    app::{App, Level, Mouse, availability, view::visible_pictures::VisiblePicture},
-    drawing::Painter,
+    app::{
+        App, Dialog, DrawContext, Effect, Level, Mouse, Pane, availability,
+        overlay::{
+            fields::KeyResult,
+            palette::run_or_explain_action,
+            pick_list::Command,
+            saved_views::{ViewNameInput, delete_view, open_saved_view},
+            sort_filter::sort_by,
+        },
+    },
     input::Chord,
 };
-
-/// What dialogs and panes draw with: the state of the program, which drawing only reads, and the cells.
-pub type DrawContext<'a> = Painter<'a, App>;
-
-/// What a dialog wants after a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyResult {
-    Stay,
-    Close,
-    /// The dialog closes, and [`Dialog::accept`] is called.
-    Accept,
-}
-
-/// A dialog: a plain value that handles keys and draws itself.
-pub trait Dialog: Any + Debug + CloneDialog {
-    /// Handles a key. `app` has no open dialog while this runs.
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult;
-
-    /// Returns the columns and rows that the dialog needs with its frame. They are clipped to the
-    /// screen.
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16);
-
-    /// Returns the keys of the dialog, for the last line of the screen.
-    fn hints(&self) -> &'static str;
-
-    fn draw(&self, ctx: &mut DrawContext, area: Rect);
-
-    /// Returns the area on a screen of this size. A third of the free rows is above the dialog, and the notification
-    /// and the hints are below it.
-    fn area(&self, screen: (u16, u16)) -> Rect {
-        const LINES_BELOW: u16 = 2;
-        let (columns, rows) = self.preferred_size(screen);
-        let height = rows.min(screen.1.saturating_sub(LINES_BELOW));
-        let width = screen.0.min(columns);
-        Rect { x: (screen.0 - width) / 2, y: (screen.1 - height) / 3, width, height }
-    }
-
-    /// Returns the text field that takes pasted text.
-    fn text_input(&mut self) -> Option<&mut Input> {
-        None
-    }
-
-    /// Moves the cursor of a dialog with items to one of them.
-    fn select_item(&mut self, _index: usize, _app: &App) {}
-
-    fn paste(&mut self, text: &str) {
-        if let Some(input) = self.text_input() {
-            fields::paste(input, text);
-        }
-    }
-
-    fn handle_mouse(&mut self, _mouse: Mouse, _app: &App) {}
-
-    fn visible_pictures(&self, _app: &App) -> Vec<VisiblePicture> {
-        Vec::new()
-    }
-
-    /// Returns the operation that the dialog starts. The status of its dataset must be up to date before the operation
-    /// starts.
-    fn operation(&self) -> Option<(DatasetId, Operation)> {
-        None
-    }
-
-    /// Does what the dialog was opened for. A dialog with invalid input opens itself again.
-    fn accept(self: Box<Self>, _app: &mut App) {}
-}
-
-/// Copies a dialog whose type is not known.
-pub trait CloneDialog {
-    fn clone_dialog(&self) -> Box<dyn Dialog>;
-}
-
-impl<D: Dialog + Clone> CloneDialog for D {
-    fn clone_dialog(&self) -> Box<dyn Dialog> {
-        Box::new(self.clone())
-    }
-}
-
-impl dyn Dialog {
-    /// Returns whether typed text goes into a field of the dialog.
-    pub fn takes_text(&self) -> bool {
-        self.clone_dialog().text_input().is_some()
-    }
-}
-
-/// The open dialog, and what dialogs remember when they close.
-#[derive(Debug, Default)]
-pub struct Overlays {
-    open: Option<Box<dyn Dialog>>,
-    /// Earlier input in the palette, newest first.
-    pub(in crate::app) palette_history: Vec<String>,
-    /// How often each action was picked from the menu or the palette, by its name.
-    pub(in crate::app) picked_actions: BTreeMap<String, u32>,
-    /// Whether the open form waits for the status of its dataset.
-    submit_pending: bool,
-}
-
-impl Overlays {
-    pub(in crate::app) fn new(picked_actions: BTreeMap<String, u32>) -> Self {
-        Self { picked_actions, ..Self::default() }
-    }
-
-    pub fn is_open(&self) -> bool {
-        self.open.is_some()
-    }
-
-    pub fn current(&self) -> Option<&dyn Dialog> {
-        self.open.as_deref()
-    }
-
-    /// Returns the open dialog, if it is of this type.
-    pub fn dialog<D: Dialog>(&self) -> Option<&D> {
-        let dialog: &dyn Any = self.open.as_deref()?;
-        dialog.downcast_ref()
-    }
-
-    pub(in crate::app) fn dialog_mut<D: Dialog>(&mut self) -> Option<&mut D> {
-        let dialog: &mut dyn Any = self.open.as_deref_mut()?;
-        dialog.downcast_mut()
-    }
-
-    pub fn submit_pending(&self) -> bool {
-        self.submit_pending
-    }
-
-    pub(in crate::app) fn open(&mut self, dialog: impl Dialog) {
-        self.open = Some(Box::new(dialog));
-    }
-
-    pub(in crate::app) fn close(&mut self) {
-        self.open = None;
-    }
-}
 
 /// A form that changes a dataset is sent only if the status of the dataset was loaded within this time.
 const MAX_STATUS_AGE: Duration = Duration::from_secs(5);
@@ -215,6 +89,36 @@ impl App {
             dialog.paste(text);
         } else if self.query.is_editing_query(self.panes.focus, &self.results) {
             self.query.paste(text, &self.results);
+        }
+    }
+
+    /// Does what a picked row of a list says.
+    pub(in crate::app) fn run_command(&mut self, command: Command) {
+        let keeps_viewer =
+            matches!(command, Command::Action(_) | Command::SetTheme(_) | Command::ShowFacts(_));
+        if !keeps_viewer {
+            self.viewer = None;
+        }
+        match command {
+            Command::Action(action) => run_or_explain_action(self, action),
+            Command::AddFilter(kind) => self.add_filter(kind),
+            Command::CombineTabs(combination) => self.combine_tabs(combination),
+            Command::DeleteView(name) => delete_view(self, &name),
+            Command::OpenDataset(dataset) => {
+                self.open_dataset(dataset);
+                self.panes.focus = Pane::Results;
+            }
+            Command::OpenDeployment(destination) => {
+                self.outbox.push(Effect::OpenDeployment(destination));
+            }
+            Command::OpenTab(tab) => self.go_to_tab(tab),
+            Command::OpenView(name) => open_saved_view(self, &name),
+            Command::RenameView(name) => ViewNameInput::open(&mut self.overlays, Some(name)),
+            Command::RerunSearch(entry) => self.rerun_search(*entry),
+            Command::SetTheme(theme) => self.panes.theme = theme,
+            Command::SetTileSize(size) => self.panes.tile_size = size,
+            Command::ShowFacts(facts) => self.overlays.open(facts),
+            Command::Sort(order) => sort_by(self, order),
         }
     }
 

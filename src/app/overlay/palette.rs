@@ -8,10 +8,10 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Overlays, Pane, availability,
+        App, Dialog, DrawContext, Overlays, Pane, availability,
         overlay::{
-            Dialog, DrawContext, KeyResult,
             command_list::{CommandList, ListKind},
+            fields::KeyResult,
             pick_list::{Command, PickItem, PickList},
         },
     },
@@ -79,7 +79,7 @@ impl Dialog for Palette {
             app.overlays.palette_history.truncate(MAX_HISTORY);
         }
         if let Some(command) = self.list.selected() {
-            CommandList::run(app, command.clone());
+            app.run_command(command.clone());
         }
     }
 
@@ -147,20 +147,6 @@ impl Palette {
     }
 }
 
-/// Opens the menu of all actions for the focused pane. Picking an unavailable action shows the actions that would
-/// make it available.
-pub(in crate::app) fn open_action_menu(app: &mut App) {
-    let title = match (app.panes.focus, app.selected_dataset()) {
-        _ if app.viewer.is_some() => "Actions on the picture".to_owned(),
-        (Pane::Datasets, Some(dataset)) => {
-            format!("Actions on {} ({})", dataset.name, dataset.status.as_str())
-        }
-        (pane, _) => format!("Actions in {}", pane.name()),
-    };
-    let items = menu_actions(app).map(|action| action_item(app, action)).collect();
-    CommandList::open(app, ListKind::Actions, &title, items);
-}
-
 fn menu_actions(app: &App) -> impl Iterator<Item = Action> {
     let [pane, everywhere] = app.contexts();
     let keymap = &app.setup.keymap;
@@ -195,11 +181,27 @@ pub(in crate::app) fn run_or_explain_action(app: &mut App, action: Action) {
     };
     let steps = [availability::suggested_action(app, action), Some(Action::Menu)];
     let items = steps.into_iter().flatten().map(|step| action_item(app, step)).collect();
-    CommandList::open(app, ListKind::Actions, &reason, items);
+    CommandList::open(&mut app.overlays, &app.screen, ListKind::Actions, &reason, items);
 }
 
 impl Overlays {
     pub(in crate::app) fn times_picked(&self, action: Action) -> u32 {
         self.picked_actions.get(action.name()).copied().unwrap_or(0)
+    }
+}
+
+impl App {
+    /// Opens the menu of all actions for the focused pane. Picking an unavailable action shows the actions that would
+    /// make it available.
+    pub(in crate::app) fn open_action_menu(&mut self) {
+        let title = match (self.panes.focus, self.selected_dataset()) {
+            _ if self.viewer.is_some() => "Actions on the picture".to_owned(),
+            (Pane::Datasets, Some(dataset)) => {
+                format!("Actions on {} ({})", dataset.name, dataset.status.as_str())
+            }
+            (pane, _) => format!("Actions in {}", pane.name()),
+        };
+        let items = menu_actions(self).map(|action| action_item(self, action)).collect();
+        CommandList::open(&mut self.overlays, &self.screen, ListKind::Actions, &title, items);
     }
 }

@@ -8,12 +8,9 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Baskets, Level, Outbox,
+        App, Baskets, Dialog, DrawContext, Level, Outbox, Overlays, Results, Setup,
         basket::count_with_noun,
-        overlay::{
-            Dialog, DrawContext, KeyResult,
-            fields::{self, expand_path},
-        },
+        overlay::fields::{self, KeyResult, expand_path},
     },
     drawing::{FormOptions, ScrollState, field_area},
     input::Chord,
@@ -62,17 +59,22 @@ impl TextPrompt {
     }
 
     /// Returns the typed page, counted from 0.
-    fn page(&self, app: &App) -> Result<u32, String> {
+    fn page(&self, results: &Results) -> Result<u32, String> {
         let typed: Option<u32> = self.text.value().trim().parse().ok();
         let number = typed.and_then(|number| number.checked_sub(1));
         let number = number.ok_or("not a page: type a number from 1")?;
-        match app.results.last_page_number() {
+        match results.last_page_number() {
             Some(last) if number > last => Err(format!("the last page is {}", last + 1)),
             _ => Ok(number),
         }
     }
 
-    fn request(&self, app: &App) -> Result<(Lane, Request), &'static str> {
+    fn request(
+        &self,
+        baskets: &Baskets,
+        results: &Results,
+        setup: &Setup,
+    ) -> Result<(Lane, Request), &'static str> {
         let typed = self.text.value().trim();
         if self.purpose == PromptPurpose::OpenDataset {
             let reason = "not a dataset id: type one like 8d057245-3fac-523b-ab70-4812919e09a1";
@@ -82,13 +84,11 @@ impl TextPrompt {
         if typed.is_empty() {
             return Err("type the path of a file");
         }
-        let (Some(view), Some(selection)) =
-            (app.results.view(), app.baskets.selection(&app.results))
-        else {
+        let (Some(view), Some(selection)) = (results.view(), baskets.selection(results)) else {
             return Err("open a dataset first");
         };
         let (dataset, saves) = (view.search.dataset, self.purpose == PromptPurpose::SaveSelection);
-        let file = expand_path(typed, app.setup.home_dir.as_deref());
+        let file = expand_path(typed, setup.home_dir.as_deref());
         // A text without a folder or an extension is the name of a saved selection, as in commands.
         let is_name = !typed.contains(['/', '.', '~']);
         let request = match (saves, is_name) {
@@ -127,10 +127,10 @@ impl Dialog for TextPrompt {
     fn accept(self: Box<Self>, app: &mut App) {
         let accepted = match self.purpose {
             PromptPurpose::GoToPage => {
-                self.page(app).map(|number| app.results.go_to_page(number, 0))
+                self.page(&app.results).map(|number| app.results.go_to_page(number, 0))
             }
             _ => self
-                .request(app)
+                .request(&app.baskets, &app.results, &app.setup)
                 .map(|(lane, request)| app.outbox.send(lane, request))
                 .map_err(ToOwned::to_owned),
         };
@@ -152,8 +152,8 @@ impl Dialog for TextPrompt {
 }
 
 impl TextPrompt {
-    pub(in crate::app) fn open(app: &mut App, purpose: PromptPurpose) {
-        app.overlays.open(TextPrompt::new(purpose, ""));
+    pub(in crate::app) fn open(overlays: &mut Overlays, purpose: PromptPurpose) {
+        overlays.open(TextPrompt::new(purpose, ""));
     }
 
     pub(in crate::app) fn open_for_selection_file(app: &mut App, purpose: PromptPurpose) {

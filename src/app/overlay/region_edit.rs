@@ -5,11 +5,13 @@ use ratatui::layout::Rect;
 use tessera_model::{Region, region::Vec2};
 use tui_input::Input;
 
-use super::{
-    KeyResult,
-    fields::{self, edit},
+use crate::{
+    app::{
+        Mouse,
+        overlay::fields::{self, KeyResult, edit},
+    },
+    input::Chord,
 };
-use crate::{app::Mouse, input::Chord};
 
 /// How far a key moves the region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

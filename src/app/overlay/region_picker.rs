@@ -17,13 +17,14 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{
     app::{
-        App, Mouse, MouseKind, Pane, QueryImage, View,
-        areas::inner_area,
+        App, Dialog, DrawContext, Mouse, MouseKind, Overlays, Pane, QueryImage, Results, Screen,
+        View,
         overlay::{
-            Dialog, DrawContext, KeyResult,
+            fields::KeyResult,
             region_edit::{Drag, RegionField, RegionNumberInput, StepSize, cell_under},
         },
-        view::visible_pictures::VisiblePicture,
+        pane::inner_area,
+        view::pictures::VisiblePicture,
     },
     drawing::{below, display_width, line, rows_of_line, wrapped_rows},
     input::{Chord, Key},
@@ -220,25 +221,25 @@ impl RegionPicker {
 }
 
 impl RegionPicker {
-    pub(in crate::app) fn open(app: &mut App) {
-        let Some(preview) = app.results.preview() else { return };
+    pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
+        let Some(preview) = results.preview() else { return };
         if let Some(image) = QueryImage::copy_of(preview) {
             // An object starts with its own region.
-            let region = app.results.recent_images.region(&image.subject).or(preview.region);
-            RegionPicker::open_on(app, QueryImage { region, ..image });
+            let region = results.recent_images.region(&image.subject).or(preview.region);
+            RegionPicker::open_on(overlays, results, QueryImage { region, ..image });
         }
     }
 
-    pub(in crate::app) fn open_on_query(app: &mut App) {
-        if let Some(image) = app.results.view().and_then(|view| view.query_image.clone()) {
-            RegionPicker::open_on(app, image);
+    pub(in crate::app) fn open_on_query(overlays: &mut Overlays, results: &Results) {
+        if let Some(image) = results.view().and_then(|view| view.query_image.clone()) {
+            RegionPicker::open_on(overlays, results, image);
         }
     }
 
-    pub(in crate::app) fn open_on(app: &mut App, image: QueryImage) {
-        let last = image.region.or_else(|| app.results.recent_images.region(&image.subject));
+    pub(in crate::app) fn open_on(overlays: &mut Overlays, results: &Results, image: QueryImage) {
+        let last = image.region.or_else(|| results.recent_images.region(&image.subject));
         let image = QueryImage { region: None, ..image };
-        app.overlays.open(RegionPicker::new(image, last));
+        overlays.open(RegionPicker::new(image, last));
     }
 }
 
@@ -358,13 +359,13 @@ impl RegionPicker {
         RegionPickerAreas { picture, numbers, keys }
     }
 
-    fn areas_on(app: &App) -> RegionPickerAreas {
-        Self::areas(Self::area_on(app.screen.size), app.screen.protocol != Protocol::None)
+    fn areas_on(screen: &Screen) -> RegionPickerAreas {
+        Self::areas(Self::area_on(screen.size), screen.protocol != Protocol::None)
     }
 
-    pub fn canvas(app: &App) -> Canvas {
-        let picture = Self::areas_on(app).picture;
-        app.screen.canvas(picture.width, picture.height)
+    pub fn canvas(screen: &Screen) -> Canvas {
+        let picture = Self::areas_on(screen).picture;
+        screen.canvas(picture.width, picture.height)
     }
 
     /// Returns all of the screen except the header and the last lines.
@@ -380,7 +381,7 @@ impl RegionPicker {
 
     /// Returns the newest picture that is loaded, because the region may move faster than pictures are made.
     pub fn displayed_picture(&self, app: &App) -> PictureView {
-        let (requested, canvas) = (self.requested_picture(), Self::canvas(app));
+        let (requested, canvas) = (self.requested_picture(), Self::canvas(&app.screen));
         let pictures = &app.service_data.pictures;
         match pictures.get(&requested, canvas) {
             Some(_) => requested,
@@ -391,7 +392,7 @@ impl RegionPicker {
     /// Returns the picture that is being made, or the picture to request if none is being made. This way, a moving
     /// region never requests pictures faster than they are made.
     fn picture_to_load(&self, app: &App) -> VisiblePicture {
-        let (requested, canvas) = (self.requested_picture(), Self::canvas(app));
+        let (requested, canvas) = (self.requested_picture(), Self::canvas(&app.screen));
         let in_progress = app.outbox.tickets.lanes().find_map(|lane| match lane {
             Lane::Picture(view, at) if *at == canvas && view.differs_only_in_region(&requested) => {
                 Some(view)
@@ -405,7 +406,7 @@ impl RegionPicker {
     /// Returns the size of the picture in pixels, once the picture is loaded.
     pub fn picture_size(&self, app: &App) -> Option<(u32, u32)> {
         let picture =
-            app.service_data.pictures.get(&self.displayed_picture(app), Self::canvas(app));
+            app.service_data.pictures.get(&self.displayed_picture(app), Self::canvas(&app.screen));
         picture.and_then(|picture| picture.as_ref().ok()).map(|thumbnail| thumbnail.original)
     }
 
@@ -415,11 +416,11 @@ impl RegionPicker {
 
     /// Returns the cells that the whole picture covers, once the picture is loaded.
     pub fn picture_cells(&self, app: &App) -> Option<Rect> {
-        let area = Self::areas_on(app).picture;
+        let area = Self::areas_on(&app.screen).picture;
         if area.is_empty() {
             return None;
         }
-        let (width, height) = Fit::new(self.picture_size(app)?, Self::canvas(app)).cells;
+        let (width, height) = Fit::new(self.picture_size(app)?, Self::canvas(&app.screen)).cells;
         // A canvas has at least one cell, but the screen may have no room for it.
         let (columns, rows) =
             (area.width.saturating_sub(width), area.height.saturating_sub(height));
@@ -457,7 +458,7 @@ fn draw_picture(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
     let app = ctx.app;
     let view = picker.displayed_picture(app);
     let is_highlighted = matches!(view.crop, Crop::Highlighted(_));
-    ctx.draw_picture(area, view, RegionPicker::canvas(app));
+    ctx.draw_picture(area, view, RegionPicker::canvas(&app.screen));
     if let Some(covered) = picker.picture_cells(app).filter(|_| is_highlighted) {
         ctx.draw_region_outline(covered, picker.region, app.screen.protocol);
     }

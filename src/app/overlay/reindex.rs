@@ -3,10 +3,10 @@
 use ratatui::{layout::Rect, text::Line};
 use tessera_model::{DatasetId, Operation, SafeText, text::grouped_with_noun};
 
-use super::{Dialog, DrawContext, KeyResult};
 use crate::{
-    app::App,
+    app::{App, Dialog, DrawContext, overlay::fields::KeyResult},
     input::{Chord, Key},
+    job::JobDataset,
 };
 
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl Dialog for ReindexConfirmation {
 
     fn accept(self: Box<Self>, app: &mut App) {
         app.jobs.start_reindex(
-            (self.dataset, self.dataset_name),
+            JobDataset { id: self.dataset, name: self.dataset_name },
             &app.service_data,
             &mut app.outbox,
         );

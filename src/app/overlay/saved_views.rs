@@ -8,15 +8,16 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Level, LoadedState, Outbox, Pane, QueryImage, ServiceData,
+        App, Dialog, DrawContext, Level, Outbox, Overlays, Pane, QueryBuilder, QueryImage, Results,
+        Screen, ServiceData,
         basket::count_with_noun,
         overlay::{
-            Dialog, DrawContext, KeyResult,
             command_list::{CommandList, ListKind},
-            fields,
+            fields::{self, KeyResult},
             palette::Palette,
             pick_list::{Command, PickItem},
         },
+        service_data::LoadedState,
     },
     drawing::{FormOptions, ScrollState, choice_text, field_area},
     input::{Chord, Key},
@@ -70,7 +71,7 @@ impl Dialog for ViewNameInput {
             Some(old) => {
                 app.service_data.saved_views().iter().find(|view| view.name == *old).cloned()
             }
-            None => view_to_save(app, self.any_dataset),
+            None => view_to_save(&app.query, &app.results, self.any_dataset),
         };
         let Some(view) = view else { return };
         let mut views = app.service_data.saved_views().to_vec();
@@ -145,7 +146,7 @@ impl ServiceData {
 }
 
 pub fn needs_saved_views(app: &App) -> bool {
-    let listed = lists_saved_views(app) || app.overlays.dialog::<Palette>().is_some();
+    let listed = lists_saved_views(&app.overlays) || app.overlays.dialog::<Palette>().is_some();
     let awaited = app.setup.initial_view.is_some() && app.results.view().is_some();
     (listed || awaited || app.panes.focus == Pane::Query)
         && app.service_data.views.due(None).is_some()
@@ -166,40 +167,44 @@ pub(in crate::app) fn saved_views_loaded(app: &mut App, result: LoadedState) {
         }
     }
     let is_unfiltered = |palette: &Palette| palette.list.filter.value().is_empty();
-    if lists_saved_views(app) {
-        open_saved_views(app);
+    if lists_saved_views(&app.overlays) {
+        open_saved_views(&mut app.overlays, &app.screen, &app.service_data);
     } else if app.overlays.dialog().is_some_and(is_unfiltered) {
         Palette::open(app);
     }
 }
 
-fn lists_saved_views(app: &App) -> bool {
-    app.overlays.dialog::<CommandList>().is_some_and(|list| list.kind == ListKind::Views)
+fn lists_saved_views(overlays: &Overlays) -> bool {
+    overlays.dialog::<CommandList>().is_some_and(|list| list.kind == ListKind::Views)
 }
 
-pub(in crate::app) fn open_saved_views(app: &mut App) {
-    let title = match app.service_data.saved_views_unavailable() {
+pub(in crate::app) fn open_saved_views(
+    overlays: &mut Overlays,
+    screen: &Screen,
+    service_data: &ServiceData,
+) {
+    let title = match service_data.saved_views_unavailable() {
         Some(reason) => format!("Saved views: {reason}"),
         None => "Saved views; w in the query builder saves one".to_owned(),
     };
     let item = |view: &SavedView| {
         PickItem::new(Command::OpenView(view.name.clone()), view.name.as_str())
-            .note(app.service_data.describe_view(view))
+            .note(service_data.describe_view(view))
     };
-    let items = app.service_data.saved_views().iter().map(item).collect();
-    CommandList::open(app, ListKind::Views, &title, items);
+    let items = service_data.saved_views().iter().map(item).collect();
+    CommandList::open(overlays, screen, ListKind::Views, &title, items);
 }
 
 pub(in crate::app) fn delete_view(app: &mut App, name: &SafeText) {
     let mut views = app.service_data.saved_views().to_vec();
     views.retain(|view| view.name != *name);
     app.service_data.store_views(views, &mut app.outbox);
-    open_saved_views(app);
+    open_saved_views(&mut app.overlays, &app.screen, &app.service_data);
 }
 
 /// Returns the search on screen with the builder's filters as a view without a name.
-fn view_to_save(app: &App, any_dataset: bool) -> Option<SavedView> {
-    let view = app.results.view()?;
+fn view_to_save(query: &QueryBuilder, results: &Results, any_dataset: bool) -> Option<SavedView> {
+    let view = results.view()?;
     // Links of the service expire; the anchor's ID is saved instead.
     let (file, region) = match &view.query_image {
         Some(QueryImage { source: PictureSource::File(path), region, .. }) => {
@@ -211,8 +216,8 @@ fn view_to_save(app: &App, any_dataset: bool) -> Option<SavedView> {
         name: SafeText::default(),
         dataset: (!any_dataset).then_some(view.search.dataset),
         query: view.search.query.clone(),
-        filters: app.query.draft(&app.results).filters().ok()?,
-        disabled_filters: app.query.draft(&app.results).disabled_filters(),
+        filters: query.draft(results).filters().ok()?,
+        disabled_filters: query.draft(results).disabled_filters(),
         entity: view.search.entity,
         granularity: view.search.granularity,
         similar_to: view.similar_to.clone(),
@@ -249,9 +254,9 @@ pub(in crate::app) fn open_saved_view(app: &mut App, name: &SafeText) {
 }
 
 impl ViewNameInput {
-    pub(in crate::app) fn open(app: &mut App, renamed_from: Option<SafeText>) {
+    pub(in crate::app) fn open(overlays: &mut Overlays, renamed_from: Option<SafeText>) {
         let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
-        app.overlays.open(ViewNameInput { name, any_dataset: false, renamed_from });
+        overlays.open(ViewNameInput { name, any_dataset: false, renamed_from });
     }
 }
 

@@ -12,10 +12,10 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Mouse, MouseKind, Results,
-        areas::inner_area,
-        overlay::{Dialog, DrawContext, KeyResult},
-        view::visible_pictures::{VisiblePicture, preview_picture},
+        App, Dialog, DrawContext, Mouse, MouseKind, Overlays, Results,
+        overlay::fields::KeyResult,
+        pane::inner_area,
+        view::pictures::{VisiblePicture, preview_picture},
     },
     drawing::{below, display_width, first_fitting, format_score, line, split_end, text_cells},
     input::{Chord, Key},
@@ -48,6 +48,12 @@ pub struct HistogramAreas {
     pub boundary: Option<[Rect; 2]>,
 }
 
+/// The clusters on both sides of the limit, closest first.
+pub struct SplitClusters<'a> {
+    pub kept: Vec<&'a Cluster>,
+    pub dropped: Vec<&'a Cluster>,
+}
+
 impl ScoreHistogram {
     /// Returns the limit that the cut stands for, or `None` if no results are dropped.
     pub fn limit(&self) -> Option<Fraction> {
@@ -62,18 +68,18 @@ impl ScoreHistogram {
         self.limit().is_none_or(|limit| score < limit.value())
     }
 
-    /// Returns the loaded clusters that are kept and the clusters that are dropped, closest first.
-    pub fn split<'a>(&self, app: &'a App) -> (Vec<&'a Cluster>, Vec<&'a Cluster>) {
-        let mut scored: Vec<(f64, &Cluster)> = app.results.scored_clusters();
+    /// Divides the loaded clusters at the limit.
+    pub fn split<'a>(&self, results: &'a Results) -> SplitClusters<'a> {
+        let mut scored: Vec<(f64, &Cluster)> = results.scored_clusters();
         scored.sort_by(|a, b| a.0.total_cmp(&b.0));
         let kept = scored.partition_point(|(score, _)| self.keeps(*score));
         let clusters = |part: &[(f64, &'a Cluster)]| part.iter().map(|(_, it)| *it).collect();
-        (clusters(&scored[..kept]), clusters(&scored[kept..]))
+        SplitClusters { kept: clusters(&scored[..kept]), dropped: clusters(&scored[kept..]) }
     }
 
     /// Returns the cluster on each side of the cut.
-    pub fn boundary<'a>(&self, app: &'a App) -> [Option<&'a Cluster>; 2] {
-        let (kept, dropped) = self.split(app);
+    pub fn boundary<'a>(&self, results: &'a Results) -> [Option<&'a Cluster>; 2] {
+        let SplitClusters { kept, dropped } = self.split(results);
         [kept.last().copied(), dropped.first().copied()]
     }
 
@@ -115,8 +121,8 @@ impl ScoreHistogram {
     }
 
     /// Keeps one more result, or one fewer.
-    fn step_result(&mut self, more: bool, app: &App) {
-        let scores = || app.results.scored_clusters().into_iter().map(|(score, _)| score);
+    fn step_result(&mut self, more: bool, results: &Results) {
+        let scores = || results.scored_clusters().into_iter().map(|(score, _)| score);
         let next = if more {
             scores().filter(|score| !self.keeps(*score)).reduce(f64::min)
         } else {
@@ -142,8 +148,8 @@ impl Dialog for ScoreHistogram {
             Key::Right | Key::Char('l') => self.move_to(self.cut + STEP),
             Key::PageDown => self.move_to(self.cut - LARGE_STEP),
             Key::PageUp => self.move_to(self.cut + LARGE_STEP),
-            Key::Up | Key::Char('k') => self.step_result(true, app),
-            Key::Down | Key::Char('j') => self.step_result(false, app),
+            Key::Up | Key::Char('k') => self.step_result(true, &app.results),
+            Key::Down | Key::Char('j') => self.step_result(false, &app.results),
             Key::Home | Key::Char('g') => self.move_to(self.start),
             Key::End | Key::Char('G') => self.move_to(self.end),
             Key::Enter => return KeyResult::Accept,
@@ -195,10 +201,11 @@ impl Dialog for ScoreHistogram {
         let Some(areas) = Self::areas(self.area(app.screen.size)).boundary else {
             return Vec::new();
         };
-        let pictures = self.boundary(app).into_iter().zip(areas).filter_map(|(cluster, area)| {
-            let preview: &Preview = cluster?.previews.first()?;
-            preview_picture(preview, app.screen.canvas(area.width, area.height))
-        });
+        let pictures =
+            self.boundary(&app.results).into_iter().zip(areas).filter_map(|(cluster, area)| {
+                let preview: &Preview = cluster?.previews.first()?;
+                preview_picture(preview, app.screen.canvas(area.width, area.height))
+            });
         pictures.collect()
     }
 
@@ -221,7 +228,7 @@ impl Dialog for ScoreHistogram {
         self.draw_bars(ctx, areas.plot, &histogram);
         draw_axis(ctx, areas.plot, &histogram);
         let Some(pictures) = areas.boundary else { return };
-        let sides = self.boundary(ctx.app).into_iter().zip(pictures);
+        let sides = self.boundary(&ctx.app.results).into_iter().zip(pictures);
         for ((cluster, picture), name) in sides.zip(["last kept", "first left out"]) {
             draw_boundary(ctx, picture, cluster, name);
         }
@@ -257,21 +264,20 @@ fn with_limit(mut search: Search, limit: Option<Fraction>) -> Search {
 }
 
 impl ScoreHistogram {
-    pub(in crate::app) fn open(app: &mut App) {
-        let (Some(histogram), Some(view)) = (app.results.score_histogram(1), app.results.view())
-        else {
+    pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
+        let (Some(histogram), Some(view)) = (results.score_histogram(1), results.view()) else {
             return;
         };
         let (start, end) = (thousandths(histogram.range.0), thousandths(histogram.range.1));
         let cut = limit_of(&view.search).map_or(end, |limit| thousandths(limit.value()));
         let mut plot = ScoreHistogram { cut: end, start, end };
         plot.move_to(cut);
-        app.overlays.open(plot);
+        overlays.open(plot);
     }
 
     /// Returns whether the cut of the open histogram drops a cluster.
-    pub fn falls_out(app: &App, cluster: &Cluster) -> bool {
-        let histogram = app.overlays.dialog::<ScoreHistogram>();
+    pub fn falls_out(overlays: &Overlays, cluster: &Cluster) -> bool {
+        let histogram = overlays.dialog::<ScoreHistogram>();
         let score = cluster.relevance.as_ref().map(|relevance| relevance.score);
         histogram.zip(score).is_some_and(|(histogram, score)| !histogram.keeps(score))
     }
@@ -292,7 +298,7 @@ impl Results {
 
 impl ScoreHistogram {
     fn draw_headline(&self, ctx: &mut DrawContext, plot: Rect) {
-        let (kept, dropped) = self.split(ctx.app);
+        let SplitClusters { kept, dropped } = self.split(&ctx.app.results);
         let all = kept.len() + dropped.len();
         let theme = ctx.theme;
         let loaded = group_digits(all as u64);

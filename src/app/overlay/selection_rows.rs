@@ -7,9 +7,11 @@ use tessera_model::{
     text::{group_digits, grouped_with_noun, truncate},
 };
 
-use super::DrawContext;
 use crate::{
-    app::basket::{SelectionState, count_with_noun},
+    app::{
+        DrawContext,
+        basket::{SelectionState, count_with_noun},
+    },
     drawing::{Theme, display_width},
 };
 

@@ -6,11 +6,10 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Level, Pane,
+        App, Datasets, Dialog, DrawContext, Level, Pane, Results,
         overlay::{
-            Dialog, DrawContext, KeyResult,
             command_list::{CommandList, ListKind},
-            fields::edit,
+            fields::{KeyResult, edit},
             pick_list::{Command, PickItem},
         },
         view::sort_filter::{ListOptions, SortKey, SortOrder, can_sort_by_score},
@@ -53,12 +52,21 @@ impl Dialog for FilterInput {
         "type to filter   Enter apply   Esc clear"
     }
 
+    fn filters_a_pane(&self) -> bool {
+        true
+    }
+
     fn text_input(&mut self) -> Option<&mut Input> {
         Some(&mut self.text)
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        FilterInput::set(app, self.pane, self.text.value().to_owned());
+        FilterInput::set(
+            &mut app.datasets,
+            &mut app.results,
+            self.pane,
+            self.text.value().to_owned(),
+        );
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -82,7 +90,7 @@ impl Dialog for FilterInput {
 impl FilterInput {
     pub(in crate::app) fn open(app: &mut App) {
         let pane = if app.panes.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
-        if let Some(options) = list_options_of(app, pane) {
+        if let Some(options) = list_options_of(&mut app.datasets, &mut app.results, pane) {
             let text = options.filter.as_str().into();
             app.overlays.open(FilterInput { pane, text });
         }
@@ -91,29 +99,35 @@ impl FilterInput {
     pub(in crate::app) fn apply_typed(app: &mut App) {
         if let Some(input) = app.overlays.dialog::<FilterInput>() {
             let (pane, typed) = (input.pane, input.text.value().to_owned());
-            FilterInput::set(app, pane, typed);
+            FilterInput::set(&mut app.datasets, &mut app.results, pane, typed);
         }
     }
 
-    fn set(app: &mut App, pane: Pane, typed: String) {
-        if let Some(options) = list_options_of(app, pane) {
+    fn set(datasets: &mut Datasets, results: &mut Results, pane: Pane, typed: String) {
+        if let Some(options) = list_options_of(datasets, results, pane) {
             options.filter = typed;
         }
     }
 }
 
 /// Returns the filter and order of the list in a pane. The detail shares the options of the results.
-pub(in crate::app) fn list_options_of(app: &mut App, pane: Pane) -> Option<&mut ListOptions> {
+pub(in crate::app) fn list_options_of<'a>(
+    datasets: &'a mut Datasets,
+    results: &'a mut Results,
+    pane: Pane,
+) -> Option<&'a mut ListOptions> {
     match pane {
-        Pane::Datasets => Some(&mut app.datasets.list_options),
-        Pane::Results | Pane::Detail => app.results.view_mut().map(|view| &mut view.list_options),
+        Pane::Datasets => Some(&mut datasets.list_options),
+        Pane::Results | Pane::Detail => results.view_mut().map(|view| &mut view.list_options),
         Pane::Query | Pane::Jobs | Pane::Basket => None,
     }
 }
 
 pub(in crate::app) fn open_sort_list(app: &mut App) {
     let pane = app.panes.focus;
-    let Some(current) = list_options_of(app, pane).map(|options| options.order) else {
+    let Some(current) =
+        list_options_of(&mut app.datasets, &mut app.results, pane).map(|options| options.order)
+    else {
         return;
     };
     let keys = if pane == Pane::Datasets { SortKey::DATASETS } else { SortKey::CLUSTERS };
@@ -123,23 +137,29 @@ pub(in crate::app) fn open_sort_list(app: &mut App) {
     });
     let items = orders.map(|order| {
         PickItem::new(Command::Sort(order), order.name())
-            .unavailable(order_unavailable(app, order))
+            .unavailable(order_unavailable(&app.results, order))
             .current(order == current)
     });
-    CommandList::open(app, ListKind::SortOrders, "Sort the loaded page", items.collect());
+    CommandList::open(
+        &mut app.overlays,
+        &app.screen,
+        ListKind::SortOrders,
+        "Sort the loaded page",
+        items.collect(),
+    );
 }
 
 pub(in crate::app) fn sort_by(app: &mut App, order: SortOrder) {
-    if let Some(reason) = order_unavailable(app, order) {
+    if let Some(reason) = order_unavailable(&app.results, order) {
         return app.outbox.notify(Level::Warning, reason);
     }
-    if let Some(options) = list_options_of(app, app.panes.focus) {
+    if let Some(options) = list_options_of(&mut app.datasets, &mut app.results, app.panes.focus) {
         options.order = order;
     }
 }
 
 /// Returns why the clusters cannot be sorted in this order. Scores with an unknown direction cannot be sorted.
-fn order_unavailable(app: &App, order: SortOrder) -> Option<&'static str> {
-    let page = app.results.page().filter(|_| order.by == SortKey::Score)?;
+fn order_unavailable(results: &Results, order: SortOrder) -> Option<&'static str> {
+    let page = results.page().filter(|_| order.by == SortKey::Score)?;
     (!can_sort_by_score(page)).then_some("these results have no scores to sort by")
 }

@@ -1,6 +1,5 @@
-//! The panes: which pane has the focus, how the panes are arranged and drawn, and how a cursor moves in a list. The
-//! files of this folder have the state of the panes. They store ids and positions, never copies of what the service has
-//! sent.
+//! The panes by name, and how a cursor moves in their lists. The files of this folder have the state of the panes. They
+//! store ids and positions, never copies of what the service has sent.
 
 mod datasets;
 mod query;
@@ -9,15 +8,11 @@ mod results;
 pub(in crate::app) use datasets::ObservedDatasets;
 pub use datasets::{DatasetHistory, Datasets, StatusTransition};
 pub use query::QueryBuilder;
-pub use results::{Registration, Results};
+pub use results::{PageCache, PageRange, Registration, Results};
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 
-use crate::{
-    app::{App, Level, Outbox, Setup, areas::PaneContents, session::initial_tile_size},
-    config::{ThemeChoice, TileSize},
-    input::Key,
-};
+use crate::input::Key;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pane {
@@ -55,48 +50,6 @@ impl Pane {
     }
 }
 
-/// The focus, and how the panes are arranged and drawn.
-#[derive(Debug)]
-pub struct Panes {
-    pub focus: Pane,
-    /// Whether the focused pane fills the screen.
-    pub zoomed: bool,
-    pub tile_size: TileSize,
-    /// By how many steps the panes beside the results are wider than usual, or narrower if
-    /// negative.
-    pub(super) side_width: i16,
-    /// Whether the line with key hints is shown.
-    pub footer: bool,
-    pub theme: ThemeChoice,
-    /// What the panes had to show when the overlay was opened. The panes keep their sizes because
-    /// of it.
-    pub(super) contents_before_overlay: Option<PaneContents>,
-}
-
-impl Panes {
-    pub(super) fn new(setup: &Setup) -> Self {
-        Self {
-            focus: Pane::Datasets,
-            zoomed: false,
-            tile_size: initial_tile_size(setup.session.as_ref(), setup.tile_size),
-            side_width: 0,
-            footer: true,
-            theme: setup.theme.clone(),
-            contents_before_overlay: None,
-        }
-    }
-
-    pub(super) fn widen_sides(&mut self, by: i16) {
-        self.side_width = (self.side_width + by).clamp(-3, 8);
-    }
-
-    pub(in crate::app) fn next_theme(&mut self, setup: &Setup, outbox: &mut Outbox) {
-        self.theme = self.theme.next(&setup.theme);
-        let text = format!("theme {}; save it as `ui.theme` in the settings", self.theme.as_str());
-        outbox.notify(Level::Success, text);
-    }
-}
-
 /// The number of rows that `PgUp` and `PgDn` move by in a list.
 const PAGE_ROWS: isize = 10;
 
@@ -127,8 +80,6 @@ pub(in crate::app) fn cycle<T: Copy + PartialEq>(all: &[T], current: T, by: isiz
     all[(index + by).rem_euclid(all.len().cast_signed()).cast_unsigned()]
 }
 
-pub fn datasets_scroll_top(app: &App, area: Rect) -> usize {
-    let selected = app.selected_dataset().map(|dataset| dataset.id);
-    let index = app.visible_datasets().iter().position(|dataset| Some(dataset.id) == selected);
-    scroll_top(0, index.unwrap_or(0), usize::from(area.height.saturating_sub(2)))
+pub fn inner_area(area: Rect) -> Rect {
+    area.inner(Margin::new(1, 1))
 }

@@ -17,7 +17,7 @@ pub struct QueryBuilder {
     /// The draft and values of a dataset that has no draft or loaded pages.
     empty: (QueryDraft, KnownValues),
     /// Whether the user was warned that the service applies the max score in the other direction.
-    pub direction_warned: bool,
+    pub(in crate::app) direction_warned: bool,
 }
 
 impl QueryBuilder {

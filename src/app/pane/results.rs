@@ -1,10 +1,19 @@
-//! The state of the results pane: the tabs of each dataset, each with its history of views.
+//! The state of the results pane: the tabs of each dataset, each with its history of views, and the loaded pages. While
+//! a page is requested, the page on screen stays.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    num::NonZeroUsize,
+};
 
-use tessera_model::{DatasetId, FailureKind, Query, Search, Status};
+use lru::LruCache;
+use tessera_model::{
+    Cluster, DatasetId, FailureKind, Page, Preview, Query, ScoreScale, Search, Status,
+};
 
-use crate::app::{Level, Outbox, PageCache, QueryImage, RecentImages, ServiceData, Tabs, View};
+use crate::app::{
+    Level, Outbox, QueryImage, RecentImages, Remote, ServiceData, Tabs, View, view::PendingPage,
+};
 
 #[derive(Debug, Default)]
 pub struct Results {
@@ -119,5 +128,184 @@ impl Results {
             );
             outbox.notify(Level::Warning, text);
         }
+    }
+}
+
+/// The recently visited pages, so that going back needs no request.
+#[derive(Debug)]
+pub struct PageCache(LruCache<Search, Remote<Page>>);
+
+impl Default for PageCache {
+    /// A page of 100 clusters takes about half a megabyte, so 24 pages are kept.
+    fn default() -> Self {
+        Self(LruCache::new(NonZeroUsize::MIN.saturating_add(23)))
+    }
+}
+
+impl PageCache {
+    pub fn get(&self, search: &Search) -> Option<&Remote<Page>> {
+        self.0.peek(search)
+    }
+
+    /// Returns the entry of a page, which becomes the most recent one. The entry is created if
+    /// necessary.
+    pub fn entry(&mut self, search: Search) -> &mut Remote<Page> {
+        self.0.get_or_insert_mut(search, Remote::default)
+    }
+
+    /// Returns the loaded pages of a dataset, most recent first.
+    pub fn loaded(&self, dataset: DatasetId) -> impl Iterator<Item = &Page> {
+        let pages = self.0.iter().filter(move |(search, _)| search.dataset == dataset);
+        pages.filter_map(|(_, page)| page.value())
+    }
+
+    /// Returns the loaded pages of a search, ordered by number. The page number in `search` is
+    /// ignored.
+    pub fn pages_of(&self, search: &Search) -> Vec<(u32, &Remote<Page>)> {
+        let number = |page: u32| Search { page, ..search.clone() };
+        let same = self.0.iter().filter(|(known, _)| number(known.page) == **known);
+        let loaded = same.filter(|(_, page)| page.value().is_some());
+        let mut pages: Vec<_> = loaded.map(|(known, page)| (known.page, page)).collect();
+        pages.sort_by_key(|(number, _)| *number);
+        pages
+    }
+
+    /// Invalidates the pages of a dataset whose media or clusters have changed.
+    pub fn invalidate(&mut self, dataset: DatasetId) {
+        for (_, page) in self.0.iter_mut().filter(|(search, _)| search.dataset == dataset) {
+            page.invalidate();
+        }
+    }
+}
+
+/// The position of a page in its search: the positions of its clusters, counted from 1, and the total if it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageRange {
+    pub first: u64,
+    pub last: u64,
+    pub total: Option<u64>,
+}
+
+impl Results {
+    /// Returns the number of the page that is requested or on screen, counted from 0.
+    pub(in crate::app) fn requested_page(&self) -> u32 {
+        let pending = self.view().and_then(|view| view.pending_page);
+        pending.map_or_else(|| self.page_number(), |pending| pending.number)
+    }
+
+    /// Returns the search of the page that was requested and is not loaded yet.
+    pub fn pending_search(&self) -> Option<Search> {
+        let view = self.view()?;
+        let page = view.pending_page?.number;
+        Some(Search { page, ..view.search.clone() })
+    }
+
+    /// Returns the search of the requested page, or of the page on screen if no page is requested.
+    pub(in crate::app) fn requested_search(&self) -> Option<Search> {
+        self.pending_search().or_else(|| self.view().map(|view| view.search.clone()))
+    }
+
+    pub(in crate::app) fn go_to_page(&mut self, number: u32, cursor: usize) {
+        self.edit_view(|view| {
+            let is_other = number != view.search.page;
+            view.pending_page = is_other.then_some(PendingPage { number, cursor });
+        });
+        self.show_requested_page();
+    }
+
+    /// Shows the requested page if it is loaded, or if there is no page that could stay.
+    pub(in crate::app) fn show_requested_page(&mut self) {
+        let Some(search) = self.pending_search() else { return };
+        let loaded = self.pages.get(&search).is_some_and(|page| page.value().is_some());
+        if loaded || self.page().is_none() {
+            self.edit_view(|view| {
+                let cursor = view.pending_page.map_or(0, |pending| pending.cursor);
+                view.replace_search(search);
+                view.cursor = cursor;
+            });
+        }
+    }
+
+    /// Returns the number of the last page, counted from 0, if the last page was loaded once.
+    pub fn last_page_number(&self) -> Option<u32> {
+        let loaded = self.pages.pages_of(&self.view()?.search);
+        let is_last = |page: &Remote<Page>| page.value().is_some_and(|page| !page.may_have_next());
+        loaded.into_iter().find(|(_, page)| is_last(page)).map(|(number, _)| number)
+    }
+
+    /// Returns the position of the page on screen, or `None` if the page is empty.
+    pub fn page_range(&self) -> Option<PageRange> {
+        let view = self.view().filter(|view| view.computed.is_none())?;
+        let end = |number: u32, page: &Page| {
+            let reported = page.clusters.len() + page.skipped + page.repeated;
+            u64::from(number) * Page::SIZE as u64 + reported as u64
+        };
+        let first = u64::from(view.search.page) * Page::SIZE as u64 + 1;
+        let last = end(view.search.page, self.page()?);
+        let last_page = self.last_page_number().and_then(|number| {
+            let search = Search { page: number, ..view.search.clone() };
+            Some(end(number, self.pages.get(&search)?.value()?))
+        });
+        (last >= first).then_some(PageRange { first, last, total: last_page })
+    }
+}
+
+impl Results {
+    /// Returns the number of the page on screen, counted from 0.
+    pub fn page_number(&self) -> u32 {
+        self.view().map_or(0, |view| view.search.page)
+    }
+
+    pub fn score_scale(&self) -> ScoreScale {
+        self.view().map_or(ScoreScale::Visual, |view| view.search.query.score_scale())
+    }
+
+    pub fn remote_page(&self) -> Option<&Remote<Page>> {
+        let view = self.view().filter(|view| view.computed.is_none())?;
+        self.pages.get(&view.search)
+    }
+
+    /// Returns the open page, which was loaded from the service or computed from loaded pages.
+    pub fn page(&self) -> Option<&Page> {
+        match &self.view()?.computed {
+            Some(computed) => Some(&computed.page),
+            None => self.remote_page()?.value(),
+        }
+    }
+
+    pub fn may_have_next_page(&self) -> bool {
+        self.remote_page().and_then(Remote::value).is_some_and(Page::may_have_next)
+    }
+
+    pub fn cluster(&self) -> Option<&Cluster> {
+        let visible = self.visible_clusters();
+        self.page()?.clusters.get(visible.get(self.view()?.cursor)?.index)
+    }
+
+    pub fn preview(&self) -> Option<&Preview> {
+        let previews = &self.cluster()?.previews;
+        previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))
+    }
+}
+
+impl Results {
+    /// Returns the clusters of all loaded pages of the search on screen, in their order.
+    pub fn loaded_clusters(&self) -> Vec<&Cluster> {
+        self.view().map(|view| self.clusters_of(view)).unwrap_or_default()
+    }
+
+    /// Returns the clusters of all loaded pages of a view, such as the view of another tab.
+    pub(in crate::app) fn clusters_of<'a>(&'a self, view: &'a View) -> Vec<&'a Cluster> {
+        if let Some(computed) = &view.computed {
+            return computed.page.clusters.iter().collect();
+        }
+        let pages = self.pages.pages_of(&view.search).into_iter();
+        pages.filter_map(|(_, page)| page.value()).flat_map(|page| &page.clusters).collect()
+    }
+}
+
+impl Results {
+    pub fn tab_count(&self) -> usize {
+        self.tabs().map_or(0, |tabs| tabs.all().len())
     }
 }

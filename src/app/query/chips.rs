@@ -6,7 +6,7 @@ use tessera_model::{Filter, Query, SafeText};
 use unicode_width::UnicodeWidthStr;
 
 use crate::app::{
-    App,
+    QueryBuilder, Results,
     query::{FilterKind, FilterRow},
 };
 
@@ -52,9 +52,9 @@ const MAX_CHIP_CHARS: usize = 32;
 
 /// Returns the chips of the open view. There are none while the whole dataset is on screen without
 /// a draft.
-pub fn chips(app: &App) -> Vec<Chip> {
-    let Some(view) = app.results.view() else { return Vec::new() };
-    let draft = app.query.draft(&app.results);
+pub fn chips(query: &QueryBuilder, results: &Results) -> Vec<Chip> {
+    let Some(view) = results.view() else { return Vec::new() };
+    let draft = query.draft(results);
     let chip =
         |state, text: &str, row| Chip { state, text: SafeText::new(text, MAX_CHIP_CHARS), row };
     let mut chips = Vec::new();
@@ -66,13 +66,13 @@ pub fn chips(app: &App) -> Vec<Chip> {
     for filter in &view.search.filters {
         let row =
             draft.rows.iter().position(|row| row.enabled && row.filter().as_ref() == Ok(filter));
-        chips.push(chip(ChipState::On, &filter_summary(app, filter), row));
+        chips.push(chip(ChipState::On, &filter_summary(query, results, filter), row));
     }
     for (index, row) in draft.rows.iter().enumerate() {
         let exists = chips.iter().any(|chip| chip.row == Some(index));
         let state = if row.enabled { ChipState::NotRun } else { ChipState::Off };
         if !exists {
-            chips.push(chip(state, &row_summary(app, row), Some(index)));
+            chips.push(chip(state, &row_summary(query, results, row), Some(index)));
         }
     }
     if !chips.is_empty() {
@@ -95,14 +95,18 @@ pub fn chip_areas(chips: &[Chip], line: Rect) -> impl Iterator<Item = Rect> {
 }
 
 /// Describes a filter in a few words.
-pub(in crate::app) fn filter_summary(app: &App, filter: &Filter) -> String {
-    row_summary(app, &FilterRow::from_filter(filter))
+pub(in crate::app) fn filter_summary(
+    query: &QueryBuilder,
+    results: &Results,
+    filter: &Filter,
+) -> String {
+    row_summary(query, results, &FilterRow::from_filter(filter))
 }
 
-fn row_summary(app: &App, row: &FilterRow) -> String {
+fn row_summary(query: &QueryBuilder, results: &Results, row: &FilterRow) -> String {
     let first = match row.kind {
         FilterKind::Labels | FilterKind::Tags => {
-            let name = |entry: &String| match app.query.known_values(&app.results).tag_name(entry) {
+            let name = |entry: &String| match query.known_values(results).tag_name(entry) {
                 Some(name) if row.kind == FilterKind::Tags => name.to_string(),
                 _ => SafeText::name(entry).to_string(),
             };

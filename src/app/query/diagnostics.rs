@@ -1,16 +1,10 @@
-//! Diagnostics of a draft, which are computed at every key without a request, and the values in loaded pages, which the
-//! query builder suggests.
+//! Diagnostics of a draft, which are computed at every key without a request.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use tessera_model::{
-    EnrichmentModel, FailureKind, Filter, Page, SafeText, Search, TagId, enrichment,
-    vql::{self, IssueFilter, IssueKind, IssueName},
-};
+use tessera_model::{EnrichmentModel, FailureKind, enrichment, vql};
 use tessera_wire::vql::write;
 
 use crate::app::{
-    App,
+    App, QueryBuilder, Results, ServiceData,
     query::{FilterKind, FilterRow, QueryDraft},
 };
 
@@ -58,11 +52,11 @@ pub fn diagnostics(app: &App) -> Vec<Diagnostic> {
         }
         None => incomplete(draft),
     };
-    diagnostics.extend(service_rejection(app));
+    diagnostics.extend(service_rejection(&app.query, &app.results));
     diagnostics.extend(enabled_rows(draft).filter_map(|(index, row)| {
         Some(Diagnostic::new(Severity::Warning, Some(index), row_warning(app, row)?))
     }));
-    diagnostics.extend(draft_summary(app, draft));
+    diagnostics.extend(draft_summary(&app.results, draft));
     diagnostics
 }
 
@@ -89,16 +83,15 @@ fn incomplete(draft: &QueryDraft) -> Vec<Diagnostic> {
 
 /// Returns the service's rejection of the draft in its present state, with the row that the message
 /// names.
-fn service_rejection(app: &App) -> Option<Diagnostic> {
-    let failure = app.results.remote_page()?.failure()?;
-    let sent = app.results.view()?.search.filters.as_slice();
-    if failure.kind != FailureKind::Invalid
-        || app.query.draft(&app.results).filters().as_deref() != Ok(sent)
+fn service_rejection(query: &QueryBuilder, results: &Results) -> Option<Diagnostic> {
+    let failure = results.remote_page()?.failure()?;
+    let sent = results.view()?.search.filters.as_slice();
+    if failure.kind != FailureKind::Invalid || query.draft(results).filters().as_deref() != Ok(sent)
     {
         return None;
     }
     let message = failure.detail.as_ref().unwrap_or(&failure.message);
-    let row = row_mentioned_in(message.as_str(), app.query.draft(&app.results));
+    let row = row_mentioned_in(message.as_str(), query.draft(results));
     Some(Diagnostic::new(Severity::Error, row, format!("the service reports: {message}")))
 }
 
@@ -130,10 +123,14 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
         }
         FilterKind::Issues => vql::unpublished_issue_warning(row.text(0)),
         FilterKind::Text if row.choice_keyword() == "semantic" => {
-            missing_enrichment(app, EnrichmentModel::ANY_FOR_SEMANTIC)
+            missing_enrichment(&app.results, &app.service_data, EnrichmentModel::ANY_FOR_SEMANTIC)
         }
-        FilterKind::Text => missing_enrichment(app, EnrichmentModel::ANY_FOR_CAPTIONS),
-        FilterKind::Labels => missing_enrichment(app, EnrichmentModel::ANY_FOR_LABELS),
+        FilterKind::Text => {
+            missing_enrichment(&app.results, &app.service_data, EnrichmentModel::ANY_FOR_CAPTIONS)
+        }
+        FilterKind::Labels => {
+            missing_enrichment(&app.results, &app.service_data, EnrichmentModel::ANY_FOR_LABELS)
+        }
         FilterKind::Tags
         | FilterKind::Duplicates
         | FilterKind::Uniqueness
@@ -141,14 +138,18 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
     }
 }
 
-pub fn missing_enrichment(app: &App, models: &[EnrichmentModel]) -> Option<String> {
+pub fn missing_enrichment(
+    results: &Results,
+    service_data: &ServiceData,
+    models: &[EnrichmentModel],
+) -> Option<String> {
     enrichment::missing_model_warning(
         models,
-        app.service_data.enrichment(app.results.view()?.search.dataset),
+        service_data.enrichment(results.view()?.search.dataset),
     )
 }
 
-fn draft_summary(app: &App, draft: &QueryDraft) -> Vec<Diagnostic> {
+fn draft_summary(results: &Results, draft: &QueryDraft) -> Vec<Diagnostic> {
     let enabled = enabled_rows(draft).count();
     let disabled = match draft.rows.len() - enabled {
         0 => String::new(),
@@ -160,95 +161,11 @@ fn draft_summary(app: &App, draft: &QueryDraft) -> Vec<Diagnostic> {
             "{enabled} enabled{disabled}; media must match all enabled filters (AND)"
         ));
     }
-    if let (Ok(filters), Some(view)) = (draft.filters(), app.results.view()) {
+    if let (Ok(filters), Some(view)) = (draft.filters(), results.view()) {
         texts.extend(vql::long_query_warning(write(&filters).len()));
         if view.search.filters != filters {
             texts.push("the results on screen are from another query; F5 runs this one".to_owned());
         }
     }
     texts.into_iter().map(|text| Diagnostic::new(Severity::Info, None, text)).collect()
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct KnownValues {
-    labels: BTreeSet<SafeText>,
-    tags: BTreeMap<TagId, SafeText>,
-    /// Names of issues that are not published, but that the service has accepted.
-    issues: BTreeSet<SafeText>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Suggestion {
-    /// The value that is sent.
-    pub value: String,
-    pub label: SafeText,
-}
-
-impl KnownValues {
-    const MAX_VALUES: usize = 2_000;
-
-    /// Records the values of a page, and the issue names in its search, because the service has
-    /// accepted them.
-    pub fn record_page(&mut self, search: &Search, page: &Page) {
-        for cluster in &page.clusters {
-            if self.labels.len() < Self::MAX_VALUES {
-                self.labels.extend(cluster.labels.iter().cloned());
-            }
-            for tag in &cluster.tags {
-                if let (Some(id), true) = (tag.id, self.tags.len() < Self::MAX_VALUES) {
-                    self.tags.insert(id, tag.name.clone());
-                }
-            }
-        }
-        for filter in &search.filters {
-            if let Filter::Issue(IssueFilter { kind: IssueName::Other(word), .. }) = filter {
-                self.issues.insert(SafeText::name(word.as_str()));
-            }
-        }
-    }
-
-    pub fn accepted_issue(&self, word: &str) -> bool {
-        self.issues.contains(&SafeText::name(word))
-    }
-
-    /// Returns the names of issues that this program knows, and of issues that the service has
-    /// accepted.
-    pub fn issue_names(&self) -> impl Iterator<Item = SafeText> {
-        let known = IssueKind::ALL.iter().map(|kind| SafeText::name(kind.as_str()));
-        known.chain(self.issues.iter().cloned())
-    }
-
-    pub fn tag_name(&self, id: &str) -> Option<&SafeText> {
-        self.tags.get(&id.parse().ok()?)
-    }
-
-    pub fn tag_id(&self, name: &str) -> Option<TagId> {
-        self.tags.iter().find(|(_, known)| known.as_str() == name.trim()).map(|(id, _)| *id)
-    }
-
-    /// Returns the values that start with the typed text of a row and are not in the row yet.
-    pub fn suggest(&self, row: &FilterRow, limit: usize) -> Vec<Suggestion> {
-        let suggestion = |label: SafeText| Suggestion { value: label.as_str().to_owned(), label };
-        let all: Vec<Suggestion> = match row.kind {
-            FilterKind::Labels => self.labels.iter().cloned().map(suggestion).collect(),
-            FilterKind::Tags => {
-                let tag = |(id, name): (&TagId, &SafeText)| Suggestion {
-                    value: id.to_string(),
-                    label: name.clone(),
-                };
-                self.tags.iter().map(tag).collect()
-            }
-            FilterKind::Issues => self.issue_names().map(suggestion).collect(),
-            FilterKind::Text
-            | FilterKind::Duplicates
-            | FilterKind::Uniqueness
-            | FilterKind::Similarity => Vec::new(),
-        };
-        let typed = row.text(0).trim().to_lowercase();
-        let fits = |suggestion: &Suggestion| {
-            let label = suggestion.label.as_str().to_lowercase();
-            label.starts_with(&typed) && label != typed && !row.entries.contains(&suggestion.value)
-        };
-        all.into_iter().filter(fits).take(limit).collect()
-    }
 }

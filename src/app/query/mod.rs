@@ -12,8 +12,6 @@ pub(in crate::app) use draft::QueryEditor;
 
 pub(in crate::app) use chips::filter_summary;
 pub use chips::{Chip, ChipState, chip_areas, chips};
-pub use diagnostics::{
-    Diagnostic, KnownValues, Severity, Suggestion, diagnostics, missing_enrichment,
-};
+pub use diagnostics::{Diagnostic, Severity, diagnostics, missing_enrichment};
 pub use draft::{JsonEditor, QueryDraft, TextArea};
-pub use row::{FilterField, FilterKind, FilterRow};
+pub use row::{FilterField, FilterKind, FilterRow, KnownValues, Suggestion};

@@ -8,7 +8,7 @@ use tessera_picture::{Canvas, Crop, PictureSubject, PictureView};
 use crate::{
     app::{
         Outbox, Remote, Results, View,
-        view::visible_pictures::{VisiblePicture, preview_picture},
+        view::pictures::{VisiblePicture, preview_picture},
     },
     message::{Lane, Request},
 };
@@ -16,7 +16,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct SearchHistory {
     /// The past searches, newest last.
-    pub past_searches: Vec<HistoryEntry>,
+    pub(in crate::app) past_searches: Vec<HistoryEntry>,
     /// Whether the searches of earlier runs were loaded. If they cannot be read, their file is not
     /// overwritten.
     pub(in crate::app) loaded: Remote<()>,

@@ -18,6 +18,13 @@ pub struct Tile<'a> {
     pub folded: usize,
 }
 
+/// The tile under the cursor, and the first visible row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TileCursor {
+    pub tile: usize,
+    pub top_row: usize,
+}
+
 impl Results {
     pub fn visible_clusters(&self) -> Vec<VisibleCluster> {
         match (self.page(), self.view()) {
@@ -43,13 +50,12 @@ impl Results {
         self.view().is_some_and(|view| view.members_top_row.is_some())
     }
 
-    /// Returns the tile under the cursor and the first visible row.
-    pub fn tile_cursor(&self) -> (usize, usize) {
+    pub fn tile_cursor(&self) -> TileCursor {
         match self.view() {
-            None => (0, 0),
+            None => TileCursor::default(),
             Some(view) => match view.members_top_row {
-                Some(top) => (view.preview_index, top),
-                None => (view.cursor, view.top_row),
+                Some(top_row) => TileCursor { tile: view.preview_index, top_row },
+                None => TileCursor { tile: view.cursor, top_row: view.top_row },
             },
         }
     }
@@ -58,7 +64,7 @@ impl Results {
     /// page.
     pub(in crate::app) fn move_across_pages(&mut self, by: isize, pictures: &mut PictureCache) {
         let count = self.tiles().len();
-        let (cursor, _) = self.tile_cursor();
+        let cursor = self.tile_cursor().tile;
         let at_end = if by < 0 { cursor == 0 } else { cursor + 1 >= count };
         let current = self.page_number();
         match self.page() {
@@ -74,7 +80,7 @@ impl Results {
     }
 
     pub(in crate::app) fn move_cursor(&mut self, by: isize, pictures: &mut PictureCache) {
-        self.select_tile(self.tile_cursor().0.saturating_add_signed(by), pictures);
+        self.select_tile(self.tile_cursor().tile.saturating_add_signed(by), pictures);
     }
 
     pub(in crate::app) fn select_tile(&mut self, tile: usize, pictures: &mut PictureCache) {

@@ -8,9 +8,8 @@ use tessera_picture::Protocol;
 
 use crate::{
     app::{
-        App, Baskets, Level, Mouse, MouseKind, Pane, Results,
+        App, Baskets, Level, Mouse, MouseKind, Pane, Results, Screen, Setup,
         basket::count_with_noun,
-        overlay::palette::open_action_menu,
         pane::moved_cursor,
         viewer::{
             Arrangement, Comparison, PictureList, Viewer, ZoomPosition, actual_zoom,
@@ -70,7 +69,8 @@ impl Results {
 /// Returns why an action of the full-size view is unavailable.
 pub(in crate::app) fn viewer_reason(app: &App, action: Action) -> Option<String> {
     if action == Action::Compare {
-        return pictures_off(app).or_else(|| pictures_to_compare(app).err());
+        return pictures_off(&app.screen, &app.setup)
+            .or_else(|| pictures_to_compare(app.panes.focus, &app.results, &app.baskets).err());
     }
     if app.viewer.is_none() {
         let key = app.setup.keymap.keys_of(&app.contexts(), Action::FullSize);
@@ -128,14 +128,14 @@ fn comparison_reason(app: &App, comparison: &Comparison, action: Action) -> Opti
     }
 }
 
-fn pictures_off(app: &App) -> Option<String> {
-    let off = app.screen.protocol == Protocol::None && !app.setup.is_text();
+fn pictures_off(screen: &Screen, setup: &Setup) -> Option<String> {
+    let off = screen.protocol == Protocol::None && !setup.is_text();
     off.then(|| "pictures are turned off; g p tests them".to_owned())
 }
 
 /// Returns why no picture can be shown at full size.
 pub(in crate::app) fn full_size_reason(app: &App) -> Option<String> {
-    if let Some(reason) = pictures_off(app) {
+    if let Some(reason) = pictures_off(&app.screen, &app.setup) {
         return Some(reason);
     }
     let reason = if app.panes.focus == Pane::Basket {
@@ -172,7 +172,7 @@ pub(in crate::app) fn other_picture_reason(app: &App, action: Action) -> Option<
 impl App {
     /// Opens the list of the focused pane at its cursor.
     pub(in crate::app) fn open_viewer(&mut self) {
-        let list = focused_list(self);
+        let list = focused_list(self.panes.focus, &self.results);
         self.viewer = Some(Viewer::new(list));
     }
 
@@ -321,8 +321,12 @@ impl App {
     }
 
     pub(in crate::app) fn open_comparison(&mut self) {
-        let Ok(pictures) = pictures_to_compare(self) else { return };
-        let list = self.viewer.as_ref().map_or_else(|| focused_list(self), |viewer| viewer.list);
+        let focus = self.panes.focus;
+        let Ok(pictures) = pictures_to_compare(focus, &self.results, &self.baskets) else { return };
+        let list = self
+            .viewer
+            .as_ref()
+            .map_or_else(|| focused_list(focus, &self.results), |viewer| viewer.list);
         let comparison = Some(Comparison::new(pictures));
         self.viewer = Some(Viewer { comparison, ..Viewer::new(list) });
         self.select_compared();
@@ -433,7 +437,7 @@ impl App {
             MouseKind::Click => self.edit_viewer(|viewer| viewer.drag = Some(cell)),
             MouseKind::Drag => self.drag_viewer(cell),
             MouseKind::Release => self.edit_viewer(|viewer| viewer.drag = None),
-            MouseKind::RightClick => open_action_menu(self),
+            MouseKind::RightClick => self.open_action_menu(),
         }
     }
 

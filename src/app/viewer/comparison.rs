@@ -5,7 +5,18 @@ use std::collections::BTreeSet;
 
 use tessera_model::{Cluster, EntryId, MediaId, Preview, SelectionEntry, basket::media_item_entry};
 
-use crate::app::{App, Baskets, Outbox, Pane, Results, viewer::PictureList};
+use crate::app::{Baskets, Outbox, Pane, Results};
+
+/// The list that next and previous go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PictureList {
+    /// The first previews of the tiles.
+    Results,
+    /// The previews of one cluster.
+    Members,
+    /// The entries of the basket that are on a loaded page.
+    Basket,
+}
 
 /// The maximum number of pictures that are compared.
 const MAX_PICTURES: usize = 4;
@@ -79,11 +90,11 @@ impl Comparison {
 }
 
 /// Returns the list of pictures of the focused pane.
-pub(in crate::app) fn focused_list(app: &App) -> PictureList {
-    match app.panes.focus {
+pub(in crate::app) fn focused_list(focus: Pane, results: &Results) -> PictureList {
+    match focus {
         Pane::Basket => PictureList::Basket,
         Pane::Detail => PictureList::Members,
-        _ if app.results.shows_members() => PictureList::Members,
+        _ if results.shows_members() => PictureList::Members,
         _ => PictureList::Results,
     }
 }
@@ -91,9 +102,13 @@ pub(in crate::app) fn focused_list(app: &App) -> PictureList {
 /// Returns the selected pictures. If only one is selected, the picture under the cursor is added. If none or too many
 /// are selected, returns the picture under the cursor and the next one of its cluster. The error is the reason why
 /// there are no pictures to compare.
-pub(in crate::app) fn pictures_to_compare(app: &App) -> Result<Vec<MediaId>, String> {
-    let mut pictures = selected_pictures(app);
-    let at_cursor = app.results.preview().map(|preview| preview.media);
+pub(in crate::app) fn pictures_to_compare(
+    focus: Pane,
+    results: &Results,
+    baskets: &Baskets,
+) -> Result<Vec<MediaId>, String> {
+    let mut pictures = selected_pictures(focus, results, baskets);
+    let at_cursor = results.preview().map(|preview| preview.media);
     if pictures.len() == 1 {
         pictures.extend(at_cursor.filter(|media| !pictures.contains(media)));
     }
@@ -101,7 +116,7 @@ pub(in crate::app) fn pictures_to_compare(app: &App) -> Result<Vec<MediaId>, Str
     if (2..=MAX_PICTURES).contains(&count) {
         return Ok(pictures);
     }
-    app.results.pair_at_cursor().ok_or_else(|| match count {
+    results.pair_at_cursor().ok_or_else(|| match count {
         0 | 1 => "select two to four pictures, or a cluster with several".to_owned(),
         _ => format!("{count} pictures are selected; two to four can be compared"),
     })
@@ -109,13 +124,13 @@ pub(in crate::app) fn pictures_to_compare(app: &App) -> Result<Vec<MediaId>, Str
 
 /// Returns the selected pictures on loaded pages. While the members of a cluster are shown, only
 /// their selected pictures are returned.
-fn selected_pictures(app: &App) -> Vec<MediaId> {
-    let entries = app.baskets.rows(&app.results).into_iter();
+fn selected_pictures(focus: Pane, results: &Results, baskets: &Baskets) -> Vec<MediaId> {
+    let entries = baskets.rows(results).into_iter();
     let selected: BTreeSet<MediaId> = entries.filter_map(SelectionEntry::representative).collect();
-    let in_members = focused_list(app) == PictureList::Members;
-    let clusters: Vec<&Cluster> = match app.results.cluster() {
+    let in_members = focused_list(focus, results) == PictureList::Members;
+    let clusters: Vec<&Cluster> = match results.cluster() {
         Some(cluster) if in_members => vec![cluster],
-        _ => app.results.clusters_of_dataset().collect(),
+        _ => results.clusters_of_dataset().collect(),
     };
     let loaded = clusters.into_iter().flat_map(|cluster| &cluster.previews).map(of_media);
     let mut seen = BTreeSet::new();

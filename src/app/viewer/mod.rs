@@ -6,7 +6,7 @@ mod comparison;
 mod pictures;
 
 pub(in crate::app) use actions::{full_size_reason, other_picture_reason, viewer_reason};
-pub use comparison::{Arrangement, Comparison};
+pub use comparison::{Arrangement, Comparison, PictureList};
 pub use pictures::{PanelPicture, StripFrame, ViewerPanel};
 
 use ratatui::layout::Rect;
@@ -15,22 +15,11 @@ use tessera_picture::{Canvas, fit::pixels_per_cell};
 
 use crate::app::Uptime;
 
-/// The list that next and previous go through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PictureList {
-    /// The first previews of the tiles.
-    Results,
-    /// The previews of one cluster.
-    Members,
-    /// The entries of the basket that are on a loaded page.
-    Basket,
-}
-
 #[derive(Clone, Debug)]
 pub struct Viewer {
     pub list: PictureList,
     /// The compared pictures, which replace the picture of the list.
-    pub comparison: Option<Comparison>,
+    pub(in crate::app) comparison: Option<Comparison>,
     pub position: ZoomPosition,
     /// Whether the boxes of objects are outlined.
     pub boxes: bool,

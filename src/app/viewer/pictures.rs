@@ -17,8 +17,8 @@ use crate::{
         App, PictureCache, Results, ServiceData, Uptime,
         view::{
             full_size_link,
+            pictures::{VisiblePicture, preview_picture},
             tiles::FrameLocation,
-            visible_pictures::{VisiblePicture, preview_picture},
         },
         viewer::{
             Arrangement, Comparison, PictureList, Viewer, ViewerAreas, ZoomPosition, actual_zoom,

@@ -10,24 +10,61 @@ use rustix::{
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
+use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, DryRun, Endpoint};
+use tessera_model::{Failure, SafeText, ShellCommand};
+use tessera_wire::credentials::session_value;
 
 use crate::{
     cli::{
-        CliError, Column, Context, Document, Exit,
-        auth::{HostedProfile, secret_screen},
-        context::read_stdin,
+        CliError, Column, Context, Document, Exit, ServiceAddress, ServiceTarget,
+        auth::secret_screen,
         deployment::{configured_client, service_with_login},
         login::{open_secrets, validate_secret},
         output::write_stdout,
+        values::read_stdin,
     },
-    config::user_config_file,
+    config::{DeploymentConfig, Profile, user_config_file},
     credentials::{SecretLocation, SecretLocations, SecretOwner},
     printable_text::PrintableText,
     usecase::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, SecretSource, issue_key_pair},
 };
-use tessera_client::{AuthMethod, Client, Credentials, DryRun, Endpoint};
-use tessera_model::{Failure, SafeText, ShellCommand};
-use tessera_wire::credentials::session_value;
+
+pub(super) struct HostedProfile {
+    pub profile: Profile,
+    pub base_url: BaseUrl,
+    pub origin: String,
+    pub api_key: String,
+}
+
+impl HostedProfile {
+    pub fn owner(&self) -> SecretOwner<'_> {
+        SecretOwner { profile: &self.profile.name, origin: &self.origin, api_key: &self.api_key }
+    }
+
+    pub fn selected(context: &Context) -> Result<Self, CliError> {
+        match context.target()? {
+            ServiceTarget::Profile(profile) => Self::from_profile(profile),
+            ServiceTarget::Address(ServiceAddress { base_url, .. }) => {
+                let message =
+                    "secrets are stored per profile; add a profile for this address first";
+                let remedy = ShellCommand::new("tessera profile add NAME --kind hosted")
+                    .option("--base-url", base_url);
+                Err(CliError::usage(message).with_remedy(remedy))
+            }
+        }
+    }
+
+    pub(super) fn from_profile(profile: Profile) -> Result<Self, CliError> {
+        let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
+            let (name, kind) = (&profile.name, profile.deployment.kind());
+            let message = format!("the profile `{name}` is {kind}: it needs no login");
+            return Err(CliError::usage(message));
+        };
+        let base_url = BaseUrl::parse(base_url)?;
+        let (origin, api_key) = (base_url.to_string(), api_key.clone());
+        Ok(Self { profile, base_url, origin, api_key })
+    }
+}
 
 #[derive(Debug, Args)]
 pub struct ImportOptions {

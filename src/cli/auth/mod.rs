@@ -9,18 +9,19 @@ use std::time::Duration;
 use clap::Subcommand;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
+use tessera_client::{AuthMethod, BaseUrl, Endpoint, TOKEN_LIFETIME};
+use tessera_model::login_check_text;
 
 use crate::{
     cli::{
         CliError, Column, Context, Document, Exit, ServiceAddress, ServiceTarget,
+        auth::import::HostedProfile,
         login::{ServiceLogin, open_secrets},
     },
-    config::{DeploymentConfig, DeploymentKind, Profile},
-    credentials::{self, SecretOwner},
+    config::{DeploymentKind, Profile},
+    credentials,
     usecase::SecretSource,
 };
-use tessera_client::{AuthMethod, BaseUrl, Endpoint, TOKEN_LIFETIME};
-use tessera_model::{ShellCommand, login_check_text};
 
 #[derive(Debug, Subcommand)]
 pub enum AuthCommand {
@@ -48,43 +49,6 @@ pub async fn run(context: &Context, command: AuthCommand) -> Result<Exit, CliErr
         AuthCommand::Status => show_status(context).await,
         AuthCommand::Token { ttl, as_header } => print(context, ttl, as_header),
         AuthCommand::Logout => logout(context),
-    }
-}
-
-struct HostedProfile {
-    pub profile: Profile,
-    pub base_url: BaseUrl,
-    pub origin: String,
-    pub api_key: String,
-}
-
-impl HostedProfile {
-    pub fn owner(&self) -> SecretOwner<'_> {
-        SecretOwner { profile: &self.profile.name, origin: &self.origin, api_key: &self.api_key }
-    }
-
-    pub fn selected(context: &Context) -> Result<Self, CliError> {
-        match context.target()? {
-            ServiceTarget::Profile(profile) => Self::from_profile(profile),
-            ServiceTarget::Address(ServiceAddress { base_url, .. }) => {
-                let message =
-                    "secrets are stored per profile; add a profile for this address first";
-                let remedy = ShellCommand::new("tessera profile add NAME --kind hosted")
-                    .option("--base-url", base_url);
-                Err(CliError::usage(message).with_remedy(remedy))
-            }
-        }
-    }
-
-    fn from_profile(profile: Profile) -> Result<Self, CliError> {
-        let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
-            let (name, kind) = (&profile.name, profile.deployment.kind());
-            let message = format!("the profile `{name}` is {kind}: it needs no login");
-            return Err(CliError::usage(message));
-        };
-        let base_url = BaseUrl::parse(base_url)?;
-        let (origin, api_key) = (base_url.to_string(), api_key.clone());
-        Ok(Self { profile, base_url, origin, api_key })
     }
 }
 

@@ -12,7 +12,7 @@ use clap::Args;
 use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document, Exit,
-        dataset::dataset_document,
+        dataset::record::dataset_document,
         polling::{Poller, StatusChange},
         values::{parse_interval, timestamp_now},
     },

@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Value, json};
+use tessera_client::ExistingFile;
+use tessera_model::{
+    ArchiveName, ExportTaskId, Extraction, Failure, Inspection, SafeText, export::NameSample,
+};
 
 use crate::cli::{
     CliError, CliResult, Column, Connection, Context, Document, Exit,
-    export::{ExportLookup, FoundExport, export_document},
+    export::lookup::{
+        DownloadedArchive, ExportLookup, FoundExport, export_document, names_json, sample_json,
+    },
     messages::{Messages, format_bytes},
-};
-use tessera_client::ExistingFile;
-use tessera_model::{
-    Archive, ArchiveName, ExportTaskId, Extraction, Failure, Inspection, SafeText,
-    export::NameSample,
 };
 
 /// What to do with the archive.
@@ -34,12 +35,6 @@ pub struct ArchiveOptions {
 pub(super) struct DownloadTarget<'a> {
     pub path: PathBuf,
     pub options: &'a ArchiveOptions,
-}
-
-pub(super) struct DownloadedArchive {
-    pub archive: Archive,
-    pub inspection: Result<Inspection, Failure>,
-    pub extraction: Option<Extraction>,
 }
 
 impl ArchiveOptions {
@@ -276,12 +271,4 @@ pub(super) fn describe_named(problem: &str, named: &NameSample) -> String {
         0 => text,
         more => format!("{text} and {more} more"),
     }
-}
-
-pub(super) fn sample_json(names: &NameSample) -> Value {
-    json!({ "count": names.count, "first": names_json(&names.first) })
-}
-
-fn names_json(names: &[SafeText]) -> Value {
-    names.iter().map(SafeText::as_str).collect()
 }

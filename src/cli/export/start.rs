@@ -9,9 +9,8 @@ use crate::{
     cli::{
         CliError, CliResult, Connection, Context, JobRecorder,
         export::{
-            FoundExport,
             archive::{ArchiveOptions, DownloadTarget},
-            export_document,
+            lookup::{FoundExport, export_document},
         },
         input_options::ItemOptions,
         read_file_or_stdin,

@@ -1,6 +1,5 @@
 //! `tessera image`: draws pictures into the terminal's scrollback, from a file, standard input, a URL, or a dataset.
 
-mod by_viuer;
 mod draw;
 
 use std::{

@@ -7,12 +7,16 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use super::{
-    LocalSettings,
-    service::{LocalService, index_dir},
-};
 use crate::{
-    cli::{CliError, CliResult, Exit, messages::write_stderr, output::write_stdout},
+    cli::{
+        CliError, CliResult, Exit,
+        local::{
+            LocalSettings,
+            service::{LocalService, index_dir},
+        },
+        messages::write_stderr,
+        output::write_stdout,
+    },
     printable_text::PrintableText,
 };
 use tessera_client::{Client, ExistingFile};

@@ -6,8 +6,6 @@ mod access_log;
 #[cfg(feature = "local")]
 mod demo;
 #[cfg(feature = "local")]
-mod explanation;
-#[cfg(feature = "local")]
 mod model;
 #[cfg(feature = "local")]
 mod serve;
@@ -30,10 +28,6 @@ pub use serve::{serve, work};
 pub use service::{LocalService, LocalSettings, check_storage_folder, local_settings};
 #[cfg(feature = "local")]
 pub use store::{check_store, run_store};
-#[cfg(feature = "local")]
-pub use tessera_search::text::language::LanguageChoice;
-#[cfg(feature = "local")]
-pub use tessera_service::InjectedFailure;
 #[cfg(feature = "local")]
 pub use tessera_store::lock_holder;
 #[cfg(not(feature = "local"))]

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use crate::{
     cli::{
         CliError, CliResult, Column, Document, Exit, Output,
-        context::{absolute_path, read_bytes_or_stdin},
         messages::write_message,
         service_options::ModelCommand,
+        values::{absolute_path, read_bytes_or_stdin},
     },
     config,
 };

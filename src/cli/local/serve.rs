@@ -1,6 +1,8 @@
-//! `tessera serve` and `tessera work`: run the service for other programs until a signal stops it.
+//! `tessera serve` and `tessera work`: run the service for other programs until a signal stops it. `serve --explain`
+//! prints two pages of the documentation instead.
 
 use std::{
+    fmt::Write as _,
     mem,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -9,6 +11,10 @@ use std::{
 
 use secrecy::ExposeSecret;
 use serde_json::json;
+use tessera_model::Failure;
+use tessera_service::{
+    AllowedHost, Deployment, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions,
+};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
@@ -16,21 +22,15 @@ use crate::{
         CliError, CliResult, GlobalOptions, ServeOptions,
         local::{
             access_log::open_access_log,
-            explanation::explanation_text,
             local_settings,
             service::{LocalService, RequiredLogin, bind, index_dir, report_skipped},
-            store::{require_store, store_address},
+            store::{parse_bucket, require_store, store_address},
         },
         messages::write_message,
         output::write_stdout,
         service_options::WorkOptions,
     },
     printable_text::PrintableText,
-};
-use tessera_media::object_storage;
-use tessera_model::Failure;
-use tessera_service::{
-    AllowedHost, Deployment, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions,
 };
 
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
@@ -59,7 +59,7 @@ pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResu
     let limits = ServerLimits { drain: Duration::from_secs(drain), ..ServerLimits::default() };
     let served =
         |access| ServerOptions { access, compat, allowed_hosts, access_log, metrics, limits };
-    let local = LocalService::start((data, settings), &folders, listen, login, served).await?;
+    let local = LocalService::start(data, settings, &folders, listen, login, served).await?;
     if !listen.ip().is_loopback() {
         write_message(&format!("warning: {UNENCRYPTED}"));
     }
@@ -115,11 +115,6 @@ fn serve_settings(options: &ServeOptions, model: Option<&Path>) -> CliResult<Dep
         injected_failures: options.fail.iter().copied().collect(),
         ..local_settings(model)?
     })
-}
-
-pub(super) fn parse_bucket(uri: &str) -> CliResult<object_storage::ObjectUri> {
-    object_storage::ObjectUri::parse(uri)
-        .map_err(|why| CliError::usage(format!("--bucket {uri}: {why}")))
 }
 
 fn allowed_host(name: &str) -> CliResult<AllowedHost> {
@@ -214,4 +209,86 @@ impl StopSignals {
             _ = self.hang_up.recv() => 129,
         }
     }
+}
+
+const PAGES: [&str; 2] =
+    [include_str!("../../../docs/choices.md"), include_str!("../../../docs/compatibility.md")];
+
+/// The maximum number of characters in a line of the text.
+const LINE_WIDTH: usize = 100;
+/// The indentation of a row's cells, which are below the row's subject.
+const CELL_INDENT: &str = "      ";
+
+/// Returns both pages as text.
+pub(super) fn explanation_text() -> String {
+    PAGES.map(page_text).join("\n")
+}
+
+/// Converts a page to text. Headings become capitals, and paragraphs become wrapped lines. A row of a table becomes a
+/// line with its subject, followed by indented lines with the other cells.
+fn page_text(markdown: &str) -> String {
+    let mut text = String::new();
+    for block in markdown.split("\n\n") {
+        let lines: Vec<&str> = block.lines().collect();
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        if let Some(title) = block.trim_start_matches('#').strip_prefix(' ') {
+            push_wrapped(&mut text, "", &plain(title).to_uppercase());
+        } else if let [header, _separator, rows @ ..] = lines.as_slice()
+            && header.starts_with('|')
+        {
+            push_table(&mut text, header, rows);
+        } else {
+            push_wrapped(&mut text, "", &plain(&lines.join(" ")));
+        }
+    }
+    text
+}
+
+fn push_table(text: &mut String, header: &str, rows: &[&str]) {
+    for (number, row) in rows.iter().enumerate() {
+        let separator = if number == 0 { "" } else { "\n" };
+        let mut columns = cells(header).zip(cells(row));
+        let subject = columns.next().map(|(_, cell)| plain(cell)).unwrap_or_default();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{separator}  {subject}");
+        for (column, cell) in columns {
+            push_wrapped(text, CELL_INDENT, &format!("{column}: {}", plain(cell)));
+        }
+    }
+}
+
+/// Returns the cells of a row of a table.
+fn cells(row: &str) -> impl Iterator<Item = &str> {
+    row.trim_matches('|').split(" | ").map(str::trim)
+}
+
+/// Returns Markdown without the marks of code and without the targets of links.
+fn plain(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut rest = markdown;
+    while let Some((before, after)) = rest.split_once("](") {
+        let (before, label) = before.rsplit_once('[').unwrap_or(("", before));
+        text.push_str(before);
+        text.push_str(label);
+        rest = after.split_once(')').map_or("", |(_target, after)| after);
+    }
+    text.push_str(rest);
+    text.replace('`', "")
+}
+
+fn push_wrapped(text: &mut String, indent: &str, paragraph: &str) {
+    let mut line = indent.to_owned();
+    for word in paragraph.split_whitespace() {
+        let is_empty = line.len() == indent.len();
+        if !is_empty && line.len() + 1 + word.len() > LINE_WIDTH {
+            let _ = writeln!(text, "{line}");
+            indent.clone_into(&mut line);
+        } else if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    let _ = writeln!(text, "{line}");
 }

@@ -59,7 +59,8 @@ pub(super) enum RequiredLogin {
 impl LocalService {
     /// Opens the given or the default data folder, adds the folders, and serves them.
     pub(super) async fn start(
-        (data, settings): (Option<PathBuf>, DeploymentSettings),
+        data: Option<PathBuf>,
+        settings: DeploymentSettings,
         folders: &[PathBuf],
         listen: SocketAddr,
         login: RequiredLogin,
@@ -115,7 +116,7 @@ impl LocalService {
     ) -> CliResult<Self> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let login = RequiredLogin::Generated;
-        Self::start((data, settings), &[folder], listen, login, ServerOptions::from).await
+        Self::start(data, settings, &[folder], listen, login, ServerOptions::from).await
     }
 
     pub fn first_dataset(&self) -> Option<DatasetId> {

@@ -8,11 +8,11 @@ use tokio::task::spawn_blocking;
 
 use crate::cli::{
     CliError, CliResult, Column, Document, Exit, Output,
-    doctor::CheckResult,
-    local::{LocalSettings, local_settings, serve::parse_bucket},
+    exit::CheckResult,
+    local::{LocalSettings, local_settings},
     service_options::{SharedStorage, StoreCommand, StoreOptions},
 };
-use tessera_media::object_storage::{BucketFolder, INTERRUPTED_AFTER};
+use tessera_media::object_storage::{self, BucketFolder, INTERRUPTED_AFTER};
 use tessera_model::{Failure, text::count_with_noun};
 use tessera_service::LocalError;
 use tessera_store::{
@@ -221,4 +221,9 @@ async fn check_interrupted_uploads(folder: &BucketFolder) -> CheckResult {
     let names = names.join(", ");
     let remedy = "the next start of `tessera serve` or `tessera work` removes them";
     CheckResult::warning(subject, format!("{found} in the bucket: {names}; {remedy}"))
+}
+
+pub(super) fn parse_bucket(uri: &str) -> CliResult<object_storage::ObjectUri> {
+    object_storage::ObjectUri::parse(uri)
+        .map_err(|why| CliError::usage(format!("--bucket {uri}: {why}")))
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::{
     CliError, CliResult, GlobalOptions, Output, ServeOptions, WorkOptions,
-    doctor::CheckResult,
+    exit::CheckResult,
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
 use tessera_client::Client;
@@ -52,28 +52,6 @@ impl LocalService {
 
     pub async fn stop(self) -> CliResult<()> {
         match self {}
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub enum InjectedFailure {}
-
-impl std::str::FromStr for InjectedFailure {
-    type Err = String;
-
-    fn from_str(_: &str) -> Result<Self, String> {
-        Err("this build has no local deployment".to_owned())
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub enum LanguageChoice {}
-
-impl std::str::FromStr for LanguageChoice {
-    type Err = String;
-
-    fn from_str(_: &str) -> Result<Self, String> {
-        Err("this build has no local deployment".to_owned())
     }
 }
 

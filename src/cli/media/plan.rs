@@ -8,15 +8,15 @@ use std::{
 
 use glob::Pattern;
 use serde_json::{Value, json};
-
-use crate::cli::{
-    CliError, CliResult, Column, Context, Document, context::read_bytes_or_stdin,
-    media::MediaAddOptions, messages::format_bytes,
-};
 use tessera_client::{DryRunRequest, files_to_send};
 use tessera_model::{
     Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight, ShellCommand,
     ingest::UnreadableFile, text::count_with_noun,
+};
+
+use crate::cli::{
+    CliError, CliResult, Column, Context, Document, messages::format_bytes,
+    values::read_bytes_or_stdin,
 };
 
 #[derive(Debug)]
@@ -27,6 +27,13 @@ pub struct AdditionPlan {
     pub description: String,
     /// The source, written as options of this command.
     pub option: ShellCommand,
+}
+
+/// How files are divided into requests.
+pub struct SplitOptions {
+    pub max_files: Option<u64>,
+    /// Whether a file that cannot be read prevents the addition.
+    pub strict: bool,
 }
 
 #[derive(Debug)]
@@ -43,12 +50,12 @@ const PART_COLUMNS: &[Column] =
 impl AdditionPlan {
     pub async fn prepare(
         context: &Context,
-        options: &MediaAddOptions,
         source: ResolvedSource,
         addition: MediaAddition,
+        SplitOptions { max_files, strict }: SplitOptions,
     ) -> CliResult<Self> {
         let ResolvedSource { media, glob, description, option } = source;
-        let max_files = options.split.and_then(|max| usize::try_from(max).ok());
+        let max_files = max_files.and_then(|max| usize::try_from(max).ok());
         let inspection = tokio::task::spawn_blocking(move || match media {
             MediaSource::Files(paths) => {
                 let (files, preflight) = files_to_send(&paths, glob.as_ref());
@@ -74,7 +81,7 @@ impl AdditionPlan {
         let (parts, preflight) = inspection.await.map_err(lost)??;
         let plan = Self { parts, preflight, description, option };
         plan.report(context);
-        plan.check(options.strict)?;
+        plan.check(strict)?;
         Ok(plan)
     }
 

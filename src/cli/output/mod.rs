@@ -4,6 +4,8 @@
 pub(super) mod jq;
 pub(super) mod table;
 
+pub use table::{Column, Document};
+
 use std::{
     env,
     io::{self, IsTerminal as _, Write as _},
@@ -17,106 +19,6 @@ use crate::{
     cli::{CliError, GlobalOptions},
     printable_text::PrintableText,
 };
-
-#[derive(Clone, Copy, Debug)]
-pub struct Column {
-    pub title: &'static str,
-    /// The path of the value in a row. Nested fields are separated by dots, and numbers are list
-    /// indexes.
-    pub field: &'static str,
-    /// Whether commands accept the beginning of an ID, so that tables need not show the whole ID.
-    has_short_ids: bool,
-}
-
-impl Column {
-    pub const fn new(title: &'static str, field: &'static str) -> Self {
-        Self { title, field, has_short_ids: false }
-    }
-
-    /// Creates a column of IDs whose beginnings commands accept.
-    pub const fn short_id(title: &'static str, field: &'static str) -> Self {
-        Self { title, field, has_short_ids: true }
-    }
-
-    pub fn has_short_ids(&self) -> bool {
-        self.has_short_ids
-    }
-
-    /// Returns whether the column contains IDs, which must not be truncated.
-    pub fn is_id(&self) -> bool {
-        self.field == "id" || self.field.ends_with("_id")
-    }
-
-    pub fn value<'a>(&self, row: &'a Value) -> &'a Value {
-        self.field.split('.').fold(row, |value, part| {
-            let item = part.parse::<usize>().ok().and_then(|index| value.get(index));
-            item.or_else(|| value.get(part)).unwrap_or(&Value::Null)
-        })
-    }
-}
-
-#[derive(Clone, Debug)]
-pub struct Document {
-    root: Value,
-    list: Option<&'static str>,
-    columns: &'static [Column],
-}
-
-impl Document {
-    /// Creates a document of a single object. Its table has one line per column.
-    pub fn one(schema: &str, fields: Value, columns: &'static [Column]) -> Self {
-        Self { root: with_schema(schema, fields), list: None, columns }
-    }
-
-    /// Creates a document of a list, whose rows are in the array `list` of the object `fields`.
-    pub fn list(
-        schema: &str,
-        fields: Value,
-        list: &'static str,
-        columns: &'static [Column],
-    ) -> Self {
-        Self { root: with_schema(schema, fields), list: Some(list), columns }
-    }
-
-    pub fn root(&self) -> &Value {
-        &self.root
-    }
-
-    pub fn is_list(&self) -> bool {
-        self.list.is_some()
-    }
-
-    /// Returns the rows. A single object is its own only row.
-    pub fn rows(&self) -> impl Iterator<Item = &Value> {
-        let listed = self.list.and_then(|list| self.root.get(list)).and_then(Value::as_array);
-        let single = self.list.is_none().then_some(&self.root);
-        listed.into_iter().flatten().chain(single)
-    }
-
-    pub fn columns(&self) -> &'static [Column] {
-        self.columns
-    }
-
-    pub fn fields(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for name in self.rows().filter_map(Value::as_object).flat_map(Map::keys) {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
-        names
-    }
-}
-
-/// Adds the name of the schema as the first field.
-fn with_schema(schema: &str, fields: Value) -> Value {
-    let mut whole = Map::new();
-    whole.insert("schema".to_owned(), schema.into());
-    if let Value::Object(fields) = fields {
-        whole.extend(fields);
-    }
-    Value::Object(whole)
-}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum OutputFormat {

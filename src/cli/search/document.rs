@@ -1,23 +1,26 @@
-//! Turns search results into documents: the rows of clusters and previews, as they are printed.
+//! Turns search results into documents, the rows of clusters and previews as they are printed, and draws the first
+//! pictures below them.
 
+use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
-
-use crate::cli::{
-    Column, Context, Document,
-    search::{
-        ContactSheet,
-        execute::{PageCursor, PageState},
-        request::DisplayOptions,
-    },
-};
 use tessera_model::{
     Cluster, Dataset, Failure, Fraction, HistoryEntry, Link, Page, Preview, Query, Relevance,
-    RelevanceBand, ScoreScale, Search, SelectionEntry, Status, text::count_with_noun,
+    RelevanceBand, SafeText, ScoreScale, Search, SelectionEntry, Status, text::count_with_noun,
 };
+use tessera_picture::Crop;
 use tessera_wire::{
     explore::{AnchorBody, ClusterBody},
     preview::{BoundingBoxBody, PreviewBody},
     vql,
+};
+
+use crate::cli::{
+    CliError, CliResult, Column, Connection, Context, Document, TerminalInfo,
+    image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
+    search::{
+        pages::{PageCursor, PageState},
+        request::DisplayOptions,
+    },
 };
 
 const CLUSTER_COLUMNS: &[Column] = &[
@@ -317,4 +320,62 @@ impl SearchResults {
 
 pub fn count_clusters(count: usize) -> String {
     count_with_noun(count, "cluster", "clusters")
+}
+
+const MAX_PICTURES: usize = 24;
+
+const PICTURES_PER_ROW: u16 = 4;
+
+const CONCURRENT_DOWNLOADS: usize = 6;
+
+const MAX_THUMBNAIL_BYTES: usize = 16 << 20;
+
+pub struct ContactSheet {
+    terminal: TerminalInfo,
+    pictures: Vec<(SafeText, Link)>,
+}
+
+impl ContactSheet {
+    /// Creates a contact sheet. Fails early if there is nothing to draw on, or if programs read the
+    /// output.
+    pub fn new(context: &Context) -> CliResult<Self> {
+        if context.out.is_machine() {
+            return Err(CliError::usage("--show draws pictures; remove --json, --jsonl and --jq"));
+        }
+        Ok(Self { terminal: terminal_info(context)?, pictures: Vec::new() })
+    }
+
+    pub fn add_clusters(&mut self, clusters: &[Cluster]) {
+        let first = |cluster: &Cluster| {
+            let preview = cluster.previews.first()?;
+            Some((preview.title(), preview.thumbnail.clone()?))
+        };
+        let room = MAX_PICTURES.saturating_sub(self.pictures.len());
+        self.pictures.extend(clusters.iter().filter_map(first).take(room));
+    }
+
+    /// Downloads and draws the pictures. A failed download is reported and skipped.
+    pub async fn draw(self, connection: &Connection<'_>) -> CliResult<()> {
+        let context = connection.context;
+        let fetch = async |(name, link): (SafeText, Link)| {
+            let fetched = connection.client.fetch_picture(&link, MAX_THUMBNAIL_BYTES).await;
+            fetched.map(|bytes| NamedPicture { bytes: bytes.into(), crop: Crop::Full, name })
+        };
+        let fetched = stream::iter(self.pictures).map(fetch).buffered(CONCURRENT_DOWNLOADS);
+        let (mut tiles, mut missing) = (Vec::new(), None);
+        for tile in fetched.collect::<Vec<_>>().await {
+            match tile {
+                Ok(tile) => tiles.push(tile),
+                Err(failure) => missing = missing.or(Some(failure)),
+            }
+        }
+        if let Some(failure) = missing {
+            context.messages.warn(format!("some pictures are missing: {failure}"));
+        }
+        let options = DrawOptions { across: PICTURES_PER_ROW, width: None, by_viuer: false };
+        if let Some(damaged) = draw_pictures(context, &self.terminal, &tiles, options)? {
+            context.messages.warn(&damaged.message);
+        }
+        Ok(())
+    }
 }

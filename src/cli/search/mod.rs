@@ -2,25 +2,20 @@
 
 mod document;
 mod execute;
+mod pages;
 mod request;
 
-use clap::Subcommand;
 use document::count_clusters;
-use futures_util::{StreamExt as _, stream};
-pub use request::SearchOptions;
-use request::{CaptionOptions, CutOptions, ImageOptions, RankingSource, SearchRequest, parse_path};
-
-use crate::cli::{
-    CliError, CliResult, Connection, Context, TerminalInfo,
-    image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
-    values::timestamp_now,
-};
-use tessera_client::{Endpoint, TextSearchPath};
+use request::{RankingSource, SearchRequest};
+use tessera_client::Endpoint;
 use tessera_model::{
-    Anchor, AnchorKind, Cluster, Dataset, HistoryEntry, Link, MediaId, Query, SafeText, SavedView,
-    Search, Selection, SelectionEntry, ShellCommand, StateValue, text::count_with_noun,
+    Anchor, AnchorKind, Dataset, HistoryEntry, Query, SafeText, SavedView, Search, Selection,
+    SelectionEntry, ShellCommand, StateValue, text::count_with_noun,
 };
-use tessera_picture::Crop;
+
+use crate::cli::{CliError, CliResult, Connection, Context, values::timestamp_now};
+
+pub use request::{SearchCommand, SearchOptions};
 
 pub async fn run(context: &Context, command: SearchCommand) -> CliResult {
     connect_and_execute(context, SearchRequest::from_command(command).await?).await
@@ -44,48 +39,6 @@ async fn connect_and_execute(context: &Context, request: SearchRequest) -> CliRe
     }
     let outcome = execute::execute(&connection, request).await;
     connection.close(outcome).await
-}
-
-#[derive(Debug, Subcommand)]
-pub enum SearchCommand {
-    /// Search captions by meaning, closest first.
-    Caption(CaptionOptions),
-    /// Search by an image file, or a region of it.
-    Image(ImageOptions),
-    /// Search by a media item of the dataset.
-    Media {
-        /// ID of the media item.
-        media: MediaId,
-        #[command(flatten)]
-        cut: CutOptions,
-        #[command(flatten)]
-        options: SearchOptions,
-    },
-    /// Search by an existing anchor, for example from `search image --anchor-only`.
-    Anchor {
-        /// ID of the anchor.
-        anchor: MediaId,
-        /// UPLOAD for an uploaded image, MEDIA for a media item of the dataset.
-        #[arg(long = "type", value_name = "TYPE")]
-        anchor_type: AnchorKind,
-        #[command(flatten)]
-        cut: CutOptions,
-        #[command(flatten)]
-        options: SearchOptions,
-    },
-    /// Search with filters of the query language.
-    Vql {
-        /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
-        #[arg(long, value_name = "PATH", value_parser = parse_path)]
-        path: Option<TextSearchPath>,
-        #[command(flatten)]
-        options: SearchOptions,
-    },
-    /// List the clusters without ranking, largest first.
-    Browse {
-        #[command(flatten)]
-        options: SearchOptions,
-    },
 }
 
 /// Searches by `anchor`. The options must not contradict the anchor's registration.
@@ -210,59 +163,4 @@ pub fn save_selection(
         .unwrap_or_default();
     connection.context.messages.info(format!("saved {clusters} as the selection `{name}`{older}"));
     Ok(())
-}
-
-const MAX_PICTURES: usize = 24;
-const PICTURES_PER_ROW: u16 = 4;
-const CONCURRENT_DOWNLOADS: usize = 6;
-const MAX_THUMBNAIL_BYTES: usize = 16 << 20;
-
-pub struct ContactSheet {
-    terminal: TerminalInfo,
-    pictures: Vec<(SafeText, Link)>,
-}
-
-impl ContactSheet {
-    /// Creates a contact sheet. Fails early if there is nothing to draw on, or if programs read the
-    /// output.
-    pub fn new(context: &Context) -> CliResult<Self> {
-        if context.out.is_machine() {
-            return Err(CliError::usage("--show draws pictures; remove --json, --jsonl and --jq"));
-        }
-        Ok(Self { terminal: terminal_info(context)?, pictures: Vec::new() })
-    }
-
-    pub fn add_clusters(&mut self, clusters: &[Cluster]) {
-        let first = |cluster: &Cluster| {
-            let preview = cluster.previews.first()?;
-            Some((preview.title(), preview.thumbnail.clone()?))
-        };
-        let room = MAX_PICTURES.saturating_sub(self.pictures.len());
-        self.pictures.extend(clusters.iter().filter_map(first).take(room));
-    }
-
-    /// Downloads and draws the pictures. A failed download is reported and skipped.
-    pub async fn draw(self, connection: &Connection<'_>) -> CliResult<()> {
-        let context = connection.context;
-        let fetch = async |(name, link): (SafeText, Link)| {
-            let fetched = connection.client.fetch_picture(&link, MAX_THUMBNAIL_BYTES).await;
-            fetched.map(|bytes| NamedPicture { bytes: bytes.into(), crop: Crop::Full, name })
-        };
-        let fetched = stream::iter(self.pictures).map(fetch).buffered(CONCURRENT_DOWNLOADS);
-        let (mut tiles, mut missing) = (Vec::new(), None);
-        for tile in fetched.collect::<Vec<_>>().await {
-            match tile {
-                Ok(tile) => tiles.push(tile),
-                Err(failure) => missing = missing.or(Some(failure)),
-            }
-        }
-        if let Some(failure) = missing {
-            context.messages.warn(format!("some pictures are missing: {failure}"));
-        }
-        let options = DrawOptions { across: PICTURES_PER_ROW, width: None, by_viuer: false };
-        if let Some(damaged) = draw_pictures(context, &self.terminal, &tiles, options)? {
-            context.messages.warn(&damaged.message);
-        }
-        Ok(())
-    }
 }

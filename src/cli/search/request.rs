@@ -2,25 +2,66 @@
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
-use clap::{Args, builder::NonEmptyStringValueParser};
+use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
+use tessera_client::{Client, QueryImageUpload, TextSearchPath};
+use tessera_model::{
+    Anchor, AnchorKind, Dataset, DatasetId, EntityType, Failure, FailureKind, Filter, Fraction,
+    Granularity, HistoryEntry, MediaId, Query, QueryText, Region, SafeText, SavedView, Search,
+    ShellCommand, Status, TagId,
+    vql::{InvalidField, LabelRule},
+};
 
 use crate::{
     cli::{
         CliError, CliResult, Exit, absolute_path,
         input_options::parse_filters,
         read_file_or_stdin,
-        search::SearchCommand,
         values::{parse_four, parse_region},
     },
     config::SearchDefaults,
 };
-use tessera_client::{Client, QueryImageUpload, TextSearchPath};
-use tessera_model::{
-    Anchor, AnchorKind, Dataset, DatasetId, EntityType, Failure, FailureKind, Filter, Fraction,
-    Granularity, HistoryEntry, Query, QueryText, Region, SafeText, SavedView, Search, ShellCommand,
-    Status, TagId,
-    vql::{InvalidField, LabelRule},
-};
+
+#[derive(Debug, Subcommand)]
+pub enum SearchCommand {
+    /// Search captions by meaning, closest first.
+    Caption(CaptionOptions),
+    /// Search by an image file, or a region of it.
+    Image(ImageOptions),
+    /// Search by a media item of the dataset.
+    Media {
+        /// ID of the media item.
+        media: MediaId,
+        #[command(flatten)]
+        cut: CutOptions,
+        #[command(flatten)]
+        options: SearchOptions,
+    },
+    /// Search by an existing anchor, for example from `search image --anchor-only`.
+    Anchor {
+        /// ID of the anchor.
+        anchor: MediaId,
+        /// UPLOAD for an uploaded image, MEDIA for a media item of the dataset.
+        #[arg(long = "type", value_name = "TYPE")]
+        anchor_type: AnchorKind,
+        #[command(flatten)]
+        cut: CutOptions,
+        #[command(flatten)]
+        options: SearchOptions,
+    },
+    /// Search with filters of the query language.
+    Vql {
+        /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
+        #[arg(long, value_name = "PATH", value_parser = parse_path)]
+        path: Option<TextSearchPath>,
+        #[command(flatten)]
+        options: SearchOptions,
+    },
+    /// List the clusters without ranking, largest first.
+    Browse {
+        #[command(flatten)]
+        options: SearchOptions,
+    },
+}
 
 #[derive(Debug, Args)]
 pub struct CaptionOptions {

@@ -4,20 +4,21 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::Value;
-
-use crate::cli::{
-    CliError, CliResult, Context, Exit,
-    input_options::ItemOptions,
-    read_file_or_stdin,
-    selection::{SavedSelection, SelectionOptions, count_entries},
-    set_algebra::SavedSearch,
-};
 use tessera_model::{
     Basket, ClusterId, DatasetId, EntryContent, EntryId, Granularity, MediaId, Query, QueryText,
-    Search, Selection, SelectionChange, SelectionEntry,
+    SafeText, Search, Selection, SelectionChange, SelectionEntry, StateValue,
     basket::{cluster_entry, media_item_entry},
+    text::count_with_noun,
 };
 use tessera_wire::vql;
+
+use crate::{
+    cli::{
+        CliError, CliResult, Context, Exit, input_options::ItemOptions, read_file_or_stdin,
+        set_algebra::SavedSearch,
+    },
+    state::StateFolder,
+};
 
 #[derive(Debug, Args)]
 pub struct SelectionAddOptions {
@@ -228,4 +229,68 @@ fn search_of_query(dataset: DatasetId, query: &Value) -> Result<Search, String> 
         query: caption.map_or(Query::Browse, |text| Query::Caption { text, max_score: None }),
         ..Search::browse(dataset)
     })
+}
+
+#[derive(Debug, Args)]
+pub struct SelectionOptions {
+    /// ID or name of the dataset.
+    #[arg(id = "of", value_name = "DATASET")]
+    dataset: Option<String>,
+    /// Name of the selection, instead of the basket.
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
+pub(super) struct SavedSelection {
+    state: StateFolder,
+    pub(super) dataset: DatasetId,
+    /// The name of the selection, or `None` for the basket.
+    name: Option<String>,
+}
+
+impl SavedSelection {
+    /// Opens the selection. A request is sent only if the dataset is given by name.
+    pub(super) async fn open(context: &Context, options: SelectionOptions) -> CliResult<Self> {
+        let dataset = context.dataset_id(options.dataset.as_deref()).await?;
+        Ok(Self { state: context.state()?, dataset, name: options.name })
+    }
+
+    pub(super) fn load(&self) -> CliResult<Selection> {
+        let Some(name) = &self.name else { return self.load_or_default() };
+        self.state.load_named_selection(name, self.dataset)?.ok_or_else(|| {
+            let message = format!("unknown selection `{}`", SafeText::name(name));
+            CliError::not_found(message).with_remedy("tessera selection list")
+        })
+    }
+
+    pub(super) fn load_or_default(&self) -> CliResult<Selection> {
+        Ok(match &self.name {
+            Some(name) => self.state.load_named_selection(name, self.dataset)?.unwrap_or_default(),
+            None => self.state.basket(self.dataset)?,
+        })
+    }
+
+    pub(super) fn save(&self, selection: &Selection) -> CliResult<()> {
+        match &self.name {
+            Some(name) => drop(self.state.save_named_selection(name, self.dataset, selection)?),
+            None => self.state.replace(&StateValue::Basket(self.dataset, selection.clone()))?,
+        }
+        Ok(())
+    }
+
+    /// Empties the basket, or deletes the named selection.
+    pub(super) fn clear(&self, context: &Context) -> CliResult {
+        let selection = self.load()?;
+        match &self.name {
+            Some(name) => drop(self.state.delete_named_selection(name)?),
+            None => self.save(&Selection::default())?,
+        }
+        context.messages.info(format!("removed {}", count_entries(selection.len())));
+        Ok(Exit::Done)
+    }
+}
+
+/// Formats a count, such as "1 entry" or "2 entries".
+pub(super) fn count_entries(count: usize) -> String {
+    count_with_noun(count, "entry", "entries")
 }

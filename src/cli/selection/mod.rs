@@ -4,18 +4,20 @@ mod edit;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use edit::SelectionAddOptions;
 use serde_json::{Value, json};
+use tessera_model::SafeText;
 
 use crate::{
     cli::{
-        CliError, CliResult, Column, Context, Document, Exit, input_options::ItemOptions,
+        CliError, CliResult, Column, Context, Document, Exit,
+        input_options::ItemOptions,
         read_file_or_stdin,
+        selection::edit::{SavedSelection, SelectionOptions, count_entries},
     },
-    state::{self, StateFolder},
+    state::{self, NamedSelection},
 };
-use tessera_model::{DatasetId, SafeText, Selection, StateValue, text::count_with_noun};
 
 #[derive(Debug, Subcommand)]
 pub enum SelectionCommand {
@@ -143,7 +145,7 @@ fn list(context: &Context) -> CliResult {
     let mut rows: Vec<Value> = Vec::new();
     for name in state.selection_names()? {
         match state.load_named_selection_of_any_dataset(&name) {
-            Ok(Some((dataset, selection))) => rows.push(selection_row(&name, dataset, &selection)),
+            Ok(Some(named)) => rows.push(selection_row(&name, &named)),
             // The selection was deleted after the names were read.
             Ok(None) => {}
             Err(failure) => context.messages.warn(failure.to_string()),
@@ -153,79 +155,15 @@ fn list(context: &Context) -> CliResult {
     context.print(&Document::list("tessera.selections/1", fields, "selections", LIST_COLUMNS))
 }
 
-fn selection_row(name: &str, dataset: Option<DatasetId>, selection: &Selection) -> Value {
-    let totals = selection.totals();
+fn selection_row(name: &str, named: &NamedSelection) -> Value {
+    let totals = named.selection.totals();
     json!({
         "name": name,
-        "dataset_id": dataset,
+        "dataset_id": named.dataset,
         "clusters": totals.clusters,
         "media": totals.media,
         "excluded": totals.excluded,
         "estimated_total": totals.export_rows(),
         "stale": totals.stale,
     })
-}
-
-#[derive(Debug, Args)]
-pub struct SelectionOptions {
-    /// ID or name of the dataset.
-    #[arg(id = "of", value_name = "DATASET")]
-    dataset: Option<String>,
-    /// Name of the selection, instead of the basket.
-    #[arg(long, value_name = "NAME")]
-    name: Option<String>,
-}
-
-struct SavedSelection {
-    state: StateFolder,
-    pub(super) dataset: DatasetId,
-    /// The name of the selection, or `None` for the basket.
-    name: Option<String>,
-}
-
-impl SavedSelection {
-    /// Opens the selection. A request is sent only if the dataset is given by name.
-    pub(super) async fn open(context: &Context, options: SelectionOptions) -> CliResult<Self> {
-        let dataset = context.dataset_id(options.dataset.as_deref()).await?;
-        Ok(Self { state: context.state()?, dataset, name: options.name })
-    }
-
-    pub(super) fn load(&self) -> CliResult<Selection> {
-        let Some(name) = &self.name else { return self.load_or_default() };
-        self.state.load_named_selection(name, self.dataset)?.ok_or_else(|| {
-            let message = format!("unknown selection `{}`", SafeText::name(name));
-            CliError::not_found(message).with_remedy("tessera selection list")
-        })
-    }
-
-    pub(super) fn load_or_default(&self) -> CliResult<Selection> {
-        Ok(match &self.name {
-            Some(name) => self.state.load_named_selection(name, self.dataset)?.unwrap_or_default(),
-            None => self.state.basket(self.dataset)?,
-        })
-    }
-
-    pub(super) fn save(&self, selection: &Selection) -> CliResult<()> {
-        match &self.name {
-            Some(name) => drop(self.state.save_named_selection(name, self.dataset, selection)?),
-            None => self.state.replace(&StateValue::Basket(self.dataset, selection.clone()))?,
-        }
-        Ok(())
-    }
-
-    /// Empties the basket, or deletes the named selection.
-    pub(super) fn clear(&self, context: &Context) -> CliResult {
-        let selection = self.load()?;
-        match &self.name {
-            Some(name) => drop(self.state.delete_named_selection(name)?),
-            None => self.save(&Selection::default())?,
-        }
-        context.messages.info(format!("removed {}", count_entries(selection.len())));
-        Ok(Exit::Done)
-    }
-}
-
-/// Formats a count, such as "1 entry" or "2 entries".
-fn count_entries(count: usize) -> String {
-    count_with_noun(count, "entry", "entries")
 }

@@ -13,7 +13,7 @@ use ratatui::{
     style::Color,
 };
 
-use super::PictureKey;
+use crate::drawing::picture_layer::overdraw::PictureKey;
 
 /// The maximum number of bytes to store, at four bytes per pixel.
 const MEMORY_BUDGET: usize = 128 << 20;

@@ -12,21 +12,16 @@
 //! terminal.swap_buffers();  flush the backend
 //! ```
 
-mod color_depth;
 mod kitty;
 mod overdraw;
 
-pub use color_depth::ColorDepth;
 pub use kitty::delete_all_pictures;
-
-use ratatui::{buffer::Buffer, layout::Rect, style::Color};
-use tessera_picture::{Canvas, Encoded, PictureView, Thumbnail};
 
 use kitty::{KittyImages, fill_placeholders, shorten_placeholders};
 use overdraw::Overdraw;
-
-/// The key of a picture. Pictures with equal keys have equal pixels.
-pub type PictureKey = (PictureView, Canvas);
+pub use overdraw::PictureKey;
+use ratatui::{buffer::Buffer, layout::Rect, style::Color};
+use tessera_picture::{Encoded, Thumbnail, nearest_of_256, squared_distance};
 
 /// The properties of the terminal, apart from the protocol, which is part of the canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +153,75 @@ fn draw_half_blocks(buffer: &mut Buffer, area: Rect, pixels: &[[u8; 3]], depth: 
             if top != bottom {
                 cell.set_char('▀').set_fg(depth.nearest(top));
             }
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColorDepth {
+    /// 24-bit colors.
+    TrueColor,
+    /// 256 colors: a cube and a gray ramp.
+    Palette256,
+    /// The 16 named colors. Their values depend on the terminal, so xterm's values are assumed.
+    Palette16,
+}
+
+/// Xterm's values of the named colors.
+const XTERM_COLORS: [(Color, [u8; 3]); 16] = [
+    (Color::Black, [0, 0, 0]),
+    (Color::Red, [205, 0, 0]),
+    (Color::Green, [0, 205, 0]),
+    (Color::Yellow, [205, 205, 0]),
+    (Color::Blue, [0, 0, 238]),
+    (Color::Magenta, [205, 0, 205]),
+    (Color::Cyan, [0, 205, 205]),
+    (Color::Gray, [229, 229, 229]),
+    (Color::DarkGray, [127, 127, 127]),
+    (Color::LightRed, [255, 0, 0]),
+    (Color::LightGreen, [0, 255, 0]),
+    (Color::LightYellow, [255, 255, 0]),
+    (Color::LightBlue, [92, 92, 255]),
+    (Color::LightMagenta, [255, 0, 255]),
+    (Color::LightCyan, [0, 255, 255]),
+    (Color::White, [255, 255, 255]),
+];
+
+impl ColorDepth {
+    pub fn nearest(self, pixel: [u8; 3]) -> Color {
+        match self {
+            Self::TrueColor => Color::Rgb(pixel[0], pixel[1], pixel[2]),
+            Self::Palette256 => Color::Indexed(nearest_of_256(pixel)),
+            Self::Palette16 => nearest_of_16(pixel),
+        }
+    }
+}
+
+fn nearest_of_16(pixel: [u8; 3]) -> Color {
+    let nearest = XTERM_COLORS.iter().min_by_key(|(_, value)| squared_distance(pixel, *value));
+    nearest.map_or(Color::Reset, |(color, _)| *color)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pixel_maps_to_the_nearest_color() {
+        assert_eq!(ColorDepth::TrueColor.nearest([1, 2, 3]), Color::Rgb(1, 2, 3));
+        for (pixel, number) in
+            [([255, 0, 0], 196), ([0, 0, 0], 16), ([130, 128, 127], 244), ([255, 255, 255], 231)]
+        {
+            assert_eq!(ColorDepth::Palette256.nearest(pixel), Color::Indexed(number), "{pixel:?}");
+        }
+        for (pixel, color) in [
+            ([10, 5, 0], Color::Black),
+            ([200, 20, 30], Color::Red),
+            ([120, 130, 125], Color::DarkGray),
+            ([90, 100, 250], Color::LightBlue),
+            ([250, 250, 245], Color::White),
+        ] {
+            assert_eq!(ColorDepth::Palette16.nearest(pixel), color, "{pixel:?}");
         }
     }
 }

@@ -10,8 +10,10 @@ use ratatui::{
     buffer::{Buffer, CellDiffOption},
     layout::Rect,
 };
+use tessera_picture::{Canvas, PictureView};
 
-use super::PictureKey;
+/// The key of a picture. Pictures with equal keys have equal pixels.
+pub type PictureKey = (PictureView, Canvas);
 
 #[derive(Debug, Default)]
 pub struct Overdraw {

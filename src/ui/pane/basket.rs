@@ -6,11 +6,8 @@ use tessera_model::{Selection, SelectionTotals, text::grouped_with_noun};
 
 use crate::{
     app::{
-        App, Pane,
-        overlay::{
-            DrawContext,
-            selection_rows::{draw_entry, name_width, previews_seen_text, totals_text},
-        },
+        App, DrawContext, Pane,
+        overlay::selection_rows::{draw_entry, name_width, previews_seen_text, totals_text},
         pane::scroll_top,
     },
     drawing::{below, display_width, rows_of_line},

@@ -6,11 +6,10 @@ use tessera_model::{
     text::{count_with_noun, group_digits, truncate},
 };
 
-use super::{status_glyph, status_text};
 use crate::{
-    app::{Pane, overlay::DrawContext, pane::datasets_scroll_top},
+    app::{DrawContext, Pane, areas::datasets_scroll_top},
     drawing::{line, split_end},
-    ui::pane::frame::MIN_FRAMED_ROWS,
+    ui::pane::{MIN_FRAMED_ROWS, status_glyph, status_text},
 };
 
 pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {

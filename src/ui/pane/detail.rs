@@ -9,7 +9,7 @@ use tessera_model::{Cluster, EntryId, Preview, text::group_digits};
 use tessera_picture::Crop;
 
 use crate::{
-    app::{App, Pane, areas::DetailLayout, detail_picture_view, overlay::DrawContext},
+    app::{App, DrawContext, Pane, areas::DetailLayout, detail_picture_view},
     drawing::format_score,
 };
 

@@ -8,13 +8,12 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Job, JobState, Pane,
+        App, DrawContext, Job, JobState, Pane,
         jobs::rows::{self, JobColumns, JobRows, job_state_text, job_summary},
-        overlay::DrawContext,
     },
     drawing::{Theme, display_width, gauge, wrap_words},
     input::Action,
-    ui::pane::frame::MIN_FRAMED_ROWS,
+    ui::pane::MIN_FRAMED_ROWS,
 };
 
 pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
@@ -81,7 +80,7 @@ fn draw_row(ctx: &mut DrawContext, area: Rect, columns: JobColumns, job: &Job) {
     if columns.shows_id() {
         parts.push((format!("{:<11} ", when_text(app, job)), theme.dim));
     }
-    let text = rows::summary(app, job);
+    let text = rows::summary(app.login(), job);
     let (first, column) = columns.summary_place();
     if area.height <= first {
         parts.push((text.clone(), theme.dim));

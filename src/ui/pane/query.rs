@@ -11,8 +11,7 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        Pane,
-        overlay::DrawContext,
+        DrawContext, Pane,
         pane::scroll_top,
         query::{Diagnostic, FilterKind, FilterRow, JsonEditor, QueryDraft, Severity, diagnostics},
     },
@@ -21,7 +20,7 @@ use crate::{
         text_cells, wrapped_rows,
     },
     input::Action,
-    ui::pane::frame::MIN_FRAMED_ROWS,
+    ui::pane::MIN_FRAMED_ROWS,
 };
 
 const MAX_SUGGESTIONS: usize = 8;

@@ -5,15 +5,16 @@ use tessera_model::Query;
 
 use crate::{
     app::{
-        Pane, RelaxedSearch, Remote, View,
-        overlay::DrawContext,
+        DrawContext, Pane, RelaxedSearch, Remote, View,
+        basket::SelectedEntries,
         query::{ChipState, chips},
         results_header::results_header_rows,
         tile_grid::TileGrid,
+        view::tiles::TileCursor,
     },
     drawing::below,
     input::Action,
-    ui::{pane::frame::title_cells, results_header, tile},
+    ui::{pane::title_cells, results_header, tile},
 };
 
 const CANNOT_BROWSE_HINT: &str = "c searches by caption, F by a picture on this machine";
@@ -57,10 +58,10 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
 }
 
 fn draw_selection_footer(ctx: &mut DrawContext, area: Rect) {
-    let text = match ctx.app.baskets().visible_and_hidden_selected(ctx.app.results()) {
-        (0, 0) => return,
-        (here, 0) => format!(" selected {here} here "),
-        (here, hidden) => {
+    let text = match ctx.app.baskets().selected_entries(ctx.app.results()) {
+        SelectedEntries { on_page: 0, hidden: 0 } => return,
+        SelectedEntries { on_page: here, hidden: 0 } => format!(" selected {here} here "),
+        SelectedEntries { on_page: here, hidden } => {
             format!(" selected {here} here · {hidden} hidden by this query · M lists them ")
         }
     };
@@ -78,7 +79,7 @@ fn draw_loading(ctx: &mut DrawContext, area: Rect) {
 }
 
 fn draw_too_strict(ctx: &mut DrawContext, body: Rect, relaxed: &RelaxedSearch) {
-    let chips = chips(ctx.app);
+    let chips = chips(ctx.app.query(), ctx.app.results());
     let on = chips.iter().filter(|chip| chip.state == ChipState::On);
     let on: Vec<&str> = on.map(|chip| chip.text.as_str()).collect();
     let key = ctx.first_key(Action::Relax).unwrap_or_default();
@@ -119,7 +120,7 @@ fn draw_empty(ctx: &mut DrawContext, body: Rect, view: &View) {
 
 fn draw_tiles(ctx: &mut DrawContext, area: Rect) {
     let grid = TileGrid::new(ctx.app, area);
-    let (cursor, top) = ctx.app.results().tile_cursor();
+    let TileCursor { tile: cursor, top_row: top } = ctx.app.results().tile_cursor();
     let first = grid.first_visible(top);
     let range = ctx.app.baskets().selected_tile_range(ctx.app.results());
     let (visible, rows) = grid.scroll_range();

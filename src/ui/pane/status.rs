@@ -1,5 +1,5 @@
-//! Draws the status of the selected dataset: counts, models, status changes, and allowed
-//! operations.
+//! Draws the status of the selected dataset (counts, models, status changes, and allowed operations), and below it the
+//! connection: whether the service responds, the login, the requests under way, and the latest events.
 
 use ratatui::{
     layout::Rect,
@@ -7,14 +7,18 @@ use ratatui::{
     text::{Line, Span},
 };
 use tessera_model::{
-    Dataset, EnrichmentModel, ModelStatus, Operation, Permission, SafeText, Status,
+    Dataset, EnrichmentModel, ModelStatus, NO_SECRET, Operation, Permission, SafeText, Status,
     polling::PollTarget,
-    text::{format_age, group_digits},
+    text::{format_age, format_duration, group_digits, truncate},
 };
 
 use crate::{
-    app::{Uptime, overlay::DrawContext},
-    drawing::{Theme, gauge, line},
+    app::{
+        App, DrawContext, Outage, Uptime,
+        overlay::{log::latest_events, login::token_text},
+    },
+    drawing::{Theme, below, gauge, line, rows_of_line, wrap_words},
+    input::Action,
 };
 
 const NAME_WIDTH: usize = 9;
@@ -217,4 +221,77 @@ fn operation_lines(theme: &Theme, status: &Status) -> Vec<Line<'static>> {
         }
     }
     lines
+}
+
+pub(in crate::ui) fn connection(ctx: &mut DrawContext, area: Rect) {
+    let key = ctx.first_key(Action::Log).unwrap_or_default();
+    let inside = ctx.frame(area, format!(" Connection  {key} log "), false);
+    let facts: Vec<Line> = connection_facts(ctx)
+        .into_iter()
+        .map(|(name, value, style)| {
+            let name = Span::styled(format!(" {name:<NAME_WIDTH$}"), ctx.theme.dim);
+            Line::from(vec![name, Span::styled(value, style)])
+        })
+        .collect();
+    let cells = usize::from(inside.width);
+    let rows: usize = facts.iter().map(|line| rows_of_line(line, cells)).sum();
+    let rows = u16::try_from(rows).unwrap_or(u16::MAX);
+    ctx.put_lines(inside, &facts);
+    let events = below(inside, rows.saturating_add(1));
+    let cells = usize::from(events.width.saturating_sub(2));
+    let latest = latest_events(ctx.app, usize::from(events.height));
+    let lines = latest.flat_map(|event| wrap_words(&event, cells, usize::MAX));
+    let lines: Vec<String> = lines.take(usize::from(events.height)).collect();
+    for (row, line) in (0..).zip(&lines) {
+        ctx.put(events, row, &[(" ", ctx.theme.dim), (line, ctx.theme.dim)]);
+    }
+}
+
+fn connection_facts(ctx: &DrawContext) -> Vec<(&'static str, String, Style)> {
+    let (app, theme) = (ctx.app, ctx.theme);
+    let service = match app.outage() {
+        Some(outage) => ("service", outage_text(outage, 0), theme.moving),
+        None if app.service_data().datasets.value().is_none() => {
+            ("service", "connecting".to_owned(), theme.moving)
+        }
+        None => ("service", "responding".to_owned(), theme.text),
+    };
+    let login = login_text(app);
+    let login = match (&app.login().rejection, login.is_empty()) {
+        (Some(_), _) => ("login", login, theme.failure),
+        (None, true) => ("login", "none needed".to_owned(), theme.text),
+        (None, false) => ("login", login, theme.text),
+    };
+    let requests = format!("{} under way", app.tickets().outstanding());
+    vec![service, login, ("requests", requests, theme.text)]
+}
+
+/// Describes who is logged in and until when, or that the service does not accept the login.
+pub(in crate::ui) fn login_text(app: &App) -> String {
+    const WIDE_SCREEN: u16 = 100;
+    const MAX_KEY_WIDTH: usize = 12;
+    if let Some(failure) = &app.login().rejection {
+        let is_missing = app.login().key.is_none() || failure.code == Some(NO_SECRET);
+        let text = if is_missing { "login required" } else { "login rejected" };
+        return format!("✖ {text}: L");
+    }
+    let key = app.login().key.as_ref().filter(|_| app.screen().size.0 >= WIDE_SCREEN);
+    let key = key.filter(|key| !key.is_empty());
+    let key = key.map(|key| truncate(key.as_str(), MAX_KEY_WIDTH));
+    let token = app.login().token_time_left(app.clock()).map(token_text);
+    [key, token].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+pub(in crate::ui) fn outage_text(outage: Outage, columns: u16) -> String {
+    let since =
+        outage.down_for.map_or_else(String::new, |age| format!(" for {}", format_duration(age)));
+    let shown = match outage.down_for {
+        Some(_) if columns >= 100 => ", showing the last data",
+        _ => "",
+    };
+    let next = match outage.retry_in {
+        Some(next) => format!("next try in {} s", next.as_secs()),
+        None => "retrying".to_owned(),
+    };
+    format!("no response{since}{shown}, {next}")
 }

@@ -104,3 +104,11 @@ async fn an_issued_key_pair_that_cannot_be_stored_is_used() {
     assert!(text.contains("not stored") && text.contains("the keyring is locked"), "{text}");
     assert_eq!(login.check(None).await, Ok(()));
 }
+
+#[test]
+fn at_most_ten_reports_per_second() {
+    let start = Instant::now();
+    let mut throttle = ProgressThrottle::default();
+    let reports = (0..1_000).filter(|&ms| throttle.is_due(start + Duration::from_millis(ms)));
+    assert_eq!(reports.count(), 10);
+}

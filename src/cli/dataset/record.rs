@@ -1,0 +1,131 @@
+//! The record of a dataset as commands print it: `tessera dataset list` and `show`.
+
+use serde_json::{Value, json};
+use tessera_model::{Dataset, Operation, Permission, Search, Status, text::count_with_noun};
+use tessera_wire::dataset::DatasetBody;
+
+use crate::cli::{
+    CliResult, Column, Connection, Document, Exit, output::table::plot_clusters,
+    values::now_rfc3339,
+};
+
+const LIST_COLUMNS: &[Column] = &[
+    Column::short_id("ID", "id"),
+    Column::new("NAME", "display_name"),
+    Column::new("STATUS", "status_new"),
+    Column::new("%", "progress"),
+    Column::new("IMAGES", "n_images"),
+    Column::new("VIDEOS", "n_videos"),
+];
+
+const RECORD_COLUMNS: &[Column] = &[
+    Column::new("id", "id"),
+    Column::new("name", "display_name"),
+    Column::new("status", "status_new"),
+    Column::new("progress", "progress"),
+    Column::new("images", "n_images"),
+    Column::new("videos", "n_videos"),
+    Column::new("owner", "owned_by"),
+    Column::new("created", "created_at"),
+    Column::new("error", "fatal_error_msg"),
+];
+
+const FIELD_COLUMNS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];
+
+pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> CliResult {
+    let context = connection.context;
+    let (mut all, skipped) = connection.client.list_datasets().await?;
+    let target = context.target()?;
+    let pinned = target.options().pinned.iter().filter_map(|id| id.parse().ok());
+    for id in pinned {
+        if all.iter().any(|dataset| dataset.id == id) {
+            continue;
+        }
+        match connection.client.dataset(id).await {
+            Ok(dataset) => all.push(dataset),
+            Err(failure) => {
+                context.messages.warn(format!("cannot read the pinned dataset {id}: {failure}"));
+            }
+        }
+    }
+    let status = status.map(Status::parse);
+    let rows: Vec<Value> = all
+        .iter()
+        .filter(|dataset| status.as_ref().is_none_or(|status| dataset.status == *status))
+        .map(dataset_document)
+        .collect();
+    if skipped > 0 {
+        let datasets = count_with_noun(skipped, "dataset", "datasets");
+        context.messages.warn(format!("skipped {datasets} that could not be read"));
+    }
+    let fields = json!({ "datasets": rows, "skipped": skipped });
+    context.print(&Document::list("tessera.datasets/1", fields, "datasets", LIST_COLUMNS))
+}
+
+pub(super) async fn show(
+    connection: &Connection<'_>,
+    dataset: Option<&str>,
+    raw: bool,
+) -> CliResult {
+    let dataset = connection.dataset(dataset).await?;
+    if raw {
+        let received = connection.client.dataset_fields(dataset.id).await?;
+        let rows: Vec<Value> = received
+            .iter()
+            .map(|field| json!({ "name": field.name.as_str(), "value": field.value.as_str() }))
+            .collect();
+        let fields = json!({ "id": dataset.id, "fields": rows });
+        let document = Document::list("tessera.fields/1", fields, "fields", FIELD_COLUMNS);
+        return connection.context.print(&document);
+    }
+    let fields = dataset_document(&dataset);
+    connection.context.print(&Document::one("tessera.dataset/1", fields, RECORD_COLUMNS))
+}
+
+/// Prints a dataset, and plots of its first page of clusters.
+pub(super) async fn plot(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
+    let context = connection.context;
+    context.out.require_text("--plot")?;
+    let dataset = connection.dataset(dataset).await?;
+    let defaults = &context.settings.search;
+    let search = Search {
+        entity: defaults.entity,
+        granularity: defaults.granularity,
+        ..Search::browse(dataset.id)
+    };
+    let page = connection.client.explore(&search).await?;
+    let fields = dataset_document(&dataset);
+    context.print(&Document::one("tessera.dataset/1", fields, RECORD_COLUMNS))?;
+    let plots = plot_clusters(&page.clusters);
+    context.out.print_text(&format!("\n{plots}"))?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn dataset_document(dataset: &Dataset) -> Value {
+    let permissions = [
+        ("text_search", Operation::TextSearch),
+        ("search_image", Operation::VisualSearch),
+        ("export", Operation::Export),
+        ("add_media", Operation::AddMedia),
+        ("reindex", Operation::Reindex),
+    ]
+    .map(|(name, operation)| (name, dataset.status.allows(operation)));
+    let (mut allowed, mut reasons) = (json!({}), json!({}));
+    for (name, permission) in permissions {
+        allowed[name] = match permission {
+            Permission::Allowed => true.into(),
+            Permission::Denied(_) => false.into(),
+            // The API does not specify whether this is allowed, so only a response can show it.
+            Permission::Unspecified | Permission::Confirm => Value::Null,
+        };
+        if let Some(reason) = permission.denial_reason() {
+            reasons[name] = reason.into();
+        }
+    }
+    let mut document = json!(DatasetBody::new(dataset));
+    document["_status_is_legacy"] = dataset.status_is_legacy.into();
+    document["_allowed"] = allowed;
+    document["_reasons"] = reasons;
+    document["_seen_at"] = json!(now_rfc3339());
+    document
+}
