@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use tessera_client::{DryRunRequest, trace::Trace};
+use tessera_client::{DryRunRequest, Trace};
 use tessera_model::SafeText;
 use tessera_picture::Protocol;
 use tokio::sync::Notify;
