@@ -1,5 +1,5 @@
-//! The messages between the core and the worker: requests, responses, and the ticket that pairs
-//! them. A new kind of request is added here.
+//! Defines the messages between the core and the worker: requests, responses, and the ticket that pairs them. Come here
+//! to add a kind of request.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! The interface for screen readers and pipes (`--accessible`). It prints the state of the core as lines of text, and
-//! turns typed lines into events of the core.
+//! Runs the interface for screen readers and pipes (`--accessible`). The state of the core is printed as lines of text,
+//! and typed lines become events of the core.
 //!
 //! Actions, availability and dialogs are those of the drawn interface. `reading` and the files that it uses contain the
 //! text of each pane and dialog. A pane or dialog without a text of its own is read from the drawing.

@@ -1,5 +1,5 @@
-//! The loop of the accessible interface: it reads a typed line, passes its events to the core, and
-//! announces what has changed.
+//! Runs the loop of the accessible interface, which reads a typed line, passes its events to the core, and announces
+//! what has changed.
 
 use std::{
     io::{self, IsTerminal as _},

@@ -1,5 +1,5 @@
-//! Performs actions: one line per action, in the order of `input/action.rs`. Change here what
-//! an action does.
+//! Performs actions, with one line per action, in the order of `input/action.rs`. Come here to
+//! change what an action does.
 
 use tessera_model::Basket;
 

@@ -1,5 +1,6 @@
-//! The layout: pure arithmetic on the size of the screen. `update` uses it to find out what is visible and what was
-//! clicked, and drawing uses it as well. Come here to change where a pane, or a part of the detail, is on the screen.
+//! Computes the layout by pure arithmetic on the size of the screen. `update` uses the layout to find out what is
+//! visible and what was clicked, and drawing uses it as well. Come here to change where a pane, or a part of the
+//! detail, is on the screen.
 //!
 //! ```text
 //! under 60 x 16      one pane, a list without pictures

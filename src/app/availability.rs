@@ -1,5 +1,5 @@
 //! Decides why an action is unavailable. Dimmed hints, help, menu and warnings all use this one
-//! function, so that they always agree.
+//! function, so that they always agree. Come here to change a reason.
 
 use tessera_model::{
     AnchorKind, Basket, Dataset, Operation, Permission, Query, Selection, text::capitalize,

@@ -1,9 +1,9 @@
-//! The core: all state, with one entry (`update`) and one exit (`Effect`s).
+//! The core contains all state, with one entry (`update`) and one exit (`Effect`s).
 //!
 //! The core is pure and synchronous: the same state and event give the same state and effects. Time, the size of the
 //! screen, responses and keys enter as events. Nothing here knows about a terminal, a network or a clock. `reads`
-//! schedules reads, and actions send writes. This file has the state and its parts. The open dialog is a part, too, so
-//! the trait of all dialogs is defined here.
+//! schedules reads, and actions send writes. This file has the state and its parts. The open dialog is one of the
+//! parts, so the trait of all dialogs is also defined here.
 
 mod actions;
 pub mod areas;

@@ -1,4 +1,5 @@
-//! Moves, opens and goes back. The same few keys work in every pane, on what is selected there.
+//! Moves cursors, opens what is selected, and goes back. The same few keys work in every pane, on what is selected
+//! there.
 
 use tessera_model::{Anchor, AnchorKind, Dataset, DatasetId, Search};
 

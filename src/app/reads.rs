@@ -1,4 +1,5 @@
-//! Scheduled reads: after every event, what is visible decides what is loaded.
+//! Schedules reads: after every event, what is visible decides what is loaded. Come here to change when something is
+//! loaded.
 //!
 //! No action has to load anything, and nothing is requested twice. Scrolling fast leaves no requests behind, because
 //! pictures that are no longer visible are cancelled here. Polling follows the same rule: a value that is too old is

@@ -1,5 +1,5 @@
-//! Applies responses to the state. Only responses with a current ticket get here. Change here what
-//! a response does.
+//! Applies responses to the state. Only responses with a current ticket get here. Come here to change what a response
+//! does.
 
 use tessera_model::{Dataset, DatasetId, Failure, FailureKind, NO_SECRET, StateKey};
 

@@ -1,5 +1,5 @@
-//! The screen: the terminal that shows the program, the focus and the arrangement of the panes, and keys that are not
-//! complete. Come here for what the user has set up about the screen, apart from the datasets.
+//! Keeps the state of the screen: the terminal that shows the program, the focus and the arrangement of the panes, and
+//! keys that are not complete. Come here for everything about the screen that is not about the datasets.
 
 use tessera_model::{SafeText, SavedSession};
 use tessera_picture::{

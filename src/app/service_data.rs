@@ -1,5 +1,5 @@
-//! What the service has sent, stored once, by id, and the login that it accepts. Panes store ids and positions, never
-//! copies.
+//! Stores what the service has sent, once and by id, and the login that the service accepts. Panes store ids and
+//! positions, never copies.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! The session: the open dataset, the tabs with their cursors, and the tile size, which are saved for the next start.
+//! Saves the session for the next start: the open dataset, the tabs with their cursors, and the tile size.
 
 use std::{collections::BTreeMap, iter, time::Duration};
 

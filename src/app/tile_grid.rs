@@ -1,5 +1,5 @@
-//! The grid of the results pane: the number of tiles in each direction, their areas, and the collage of previews in a
-//! tile. The number and the size of the tiles are chosen together, so that the tiles fill the area.
+//! Computes the grid of the results pane: the number of tiles in each direction, their areas, and the collage of
+//! previews in a tile. The number and the size of the tiles are chosen together, so that the tiles fill the area.
 
 use std::ops::Range;
 

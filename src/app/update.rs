@@ -1,4 +1,5 @@
-//! `App::update`: the flow of one event through the core.
+//! Implements `App::update`, the flow of one event through the core. Come here to see what happens
+//! after every event.
 
 use crate::{
     app::{

@@ -1,4 +1,4 @@
-//! Shell completion, with names that only the settings, the state folder or the service know.
+//! Completes commands in a shell, with names that only the settings, the state folder or the service know.
 
 use std::{
     env,

@@ -1,5 +1,5 @@
-//! The context of a command: settings, options, output, prompts, and what the terminal can draw.
-//! Every command receives one.
+//! Defines the context that every command receives: settings, options, output, prompts, and what
+//! the terminal can draw.
 
 use std::{
     fmt::Display,

@@ -1,5 +1,5 @@
-//! `tessera doctor`: checks the terminal, the settings, the secret stores, the profiles and their logins, the folders
-//! and a service's store, and reports each result without secrets.
+//! `tessera doctor`: checks the terminal, the settings, the locations of secrets, the profiles and their logins, the
+//! folders and a service's store, and reports each result without secrets.
 
 use std::{
     env,

@@ -1,5 +1,5 @@
-//! The exit codes of the program, the error type of a command, and the result of a check of `tessera doctor`. A new exit
-//! code is added here once, for the help, the manual, `spec` and error documents.
+//! Defines the exit codes of the program, the error type of a command, and the result of a check of `tessera doctor`. A
+//! new exit code is added here once, for the help, the manual, `spec` and error documents.
 
 use std::{env, fmt, io};
 

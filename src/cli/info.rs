@@ -1,4 +1,5 @@
-//! `tessera completion`, `man`, `spec` and `version`, derived from the definition of the command line.
+//! `tessera completion`, `man`, `spec` and `version`: describe the program. Everything is derived from the definition
+//! of the command line.
 
 use std::{
     any::TypeId,

@@ -1,4 +1,5 @@
-//! Options with which commands take queries and items of a selection: from arguments, files or standard input.
+//! Defines the options with which commands take queries and items of a selection: from arguments, files or standard
+//! input.
 
 use std::{path::PathBuf, str::FromStr};
 

@@ -1,5 +1,5 @@
-//! The command line, and the commands that need no interface. Each noun of the command line has a
-//! file or a folder.
+//! Contains the command line, and the commands that need no interface. Each noun of the command
+//! line has a file or a folder.
 //!
 //! Output goes to standard output, and messages go to standard error.
 

@@ -1,5 +1,5 @@
-//! Options of the commands that serve datasets from this machine: models, the store on a server, and the address. These
-//! options also exist without the local service, so that a client can report what it lacks.
+//! Defines the options of the commands that serve datasets from this machine: models, the store on a server, and the
+//! address. These options also exist without the local service, so that a client can report what it lacks.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -194,7 +194,7 @@ pub struct WorkOptions {
     pub model: ModelOptions,
 }
 
-/// Options of the local service in builds without it. No text is a value of theirs.
+/// Option values of the local service for builds without it. No text can be parsed as such a value.
 #[cfg(not(feature = "local"))]
 mod unavailable_values {
     #[derive(Clone, Copy, Debug)]

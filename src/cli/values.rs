@@ -1,5 +1,5 @@
-//! Values that several commands read, parse or print: files and standard input, IDs and their beginnings, intervals,
-//! regions and times.
+//! Reads, parses and prints values that several commands share: files and standard input, IDs and their beginnings,
+//! intervals, regions and times.
 
 use std::{
     collections::BTreeSet,

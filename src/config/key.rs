@@ -1,4 +1,5 @@
-//! The table of all settings: the name, type, default and scope of each key, and the JSON Schema made from the table.
+//! Defines all settings: the name, type, default and scope of each key, and the JSON Schema made from this table. Come
+//! here to add a setting.
 
 use std::{path::PathBuf, str::FromStr};
 

@@ -1,5 +1,5 @@
-//! The settings, which come from several layers. The defaults are in `assets/config.toml`, which
-//! also documents them.
+//! Reads and edits the settings, which come from several layers. `assets/config.toml` contains and
+//! documents the defaults.
 
 pub mod edit;
 pub mod key;

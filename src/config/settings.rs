@@ -1,4 +1,4 @@
-//! The settings as typed values, and the types of values that are neither numbers nor texts.
+//! Defines the settings as typed values, and the types of values that are neither numbers nor texts.
 
 use std::{collections::BTreeMap, mem, path::PathBuf, time::Duration};
 

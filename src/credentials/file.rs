@@ -1,5 +1,5 @@
-//! The secrets file: a table for each profile, in a file that only this user can read. What is stored of a secret is the
-//! same in the keyring.
+//! Stores secrets in the secrets file, which has a table for each profile and which only this user can read. The
+//! keyring stores the same fields of a secret.
 
 use std::{
     collections::BTreeMap,

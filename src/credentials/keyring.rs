@@ -1,4 +1,4 @@
-//! Access to the system keyring with a timeout, because the bus may hang and the keyring may be
+//! Accesses the system keyring with a timeout, because the bus may hang and the keyring may be
 //! locked.
 
 use std::{

@@ -1,4 +1,4 @@
-//! Secrets from the environment, the system keyring, or a file that only this user can read.
+//! Finds and stores secrets in the environment, the system keyring, or a file that only this user can read.
 //!
 //! A stored secret is bound to its origin and API key. A secret in the environment is bound to the service that the
 //! environment names. No profile can therefore send a secret to another host.

@@ -1,4 +1,5 @@
-//! Forms: rows with labels, fields, choices and notes, and text fields. A form that does not fit is scrolled.
+//! Draws forms, which are rows with labels, fields, choices and notes, and text fields. A form that does not fit is
+//! scrolled.
 
 use ratatui::{
     buffer::Buffer,

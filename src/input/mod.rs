@@ -1,4 +1,5 @@
-//! Keyboard input: actions, key presses (chords), and the keymap that binds them by context.
+//! Contains keyboard input: actions, key presses (chords), and the keymap that binds them by
+//! context.
 
 use std::{fmt, str::FromStr};
 

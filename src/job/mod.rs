@@ -1,6 +1,6 @@
-//! A job and its state machine: exports, additions and reindexes, from the request to their end. The interface and the
-//! commands run the same machine. Come here to change how a job continues after a response, and what is saved of a job.
-//! Only `transitions` changes a state.
+//! Runs the state machine of a job (an export, an addition or a reindex) from the request to its end. The interface and
+//! the commands run the same machine. Come here to change how a job continues after a response, and what is saved of a
+//! job. Only `transitions` changes a state.
 
 mod history;
 mod transitions;

@@ -1,4 +1,4 @@
-//! The transitions of a job, one method each. An event that the state does not allow changes
+//! Implements the transitions of a job, with one method for each. An event that the state does not allow changes
 //! nothing and returns a failure, which the caller shows.
 //!
 //! ```text

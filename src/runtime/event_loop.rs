@@ -1,5 +1,5 @@
-//! The event loop around the core. The first frame is drawn before the network or the terminal has
-//! replied.
+//! Runs the event loop around the core. The first frame is drawn before the network or the terminal
+//! has replied.
 
 use std::{
     io,

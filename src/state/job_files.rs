@@ -1,6 +1,6 @@
-//! Job files of concurrent instances. Each instance writes its jobs to its own file and locks the file while it runs,
-//! so that only one instance follows a job. The files of an exited instance are adopted by the next instance that looks
-//! for them.
+//! Manages the job files of concurrent instances. Each instance writes its jobs to its own file and locks the file
+//! while it runs, so that only one instance follows a job. The files of an exited instance are adopted by the next
+//! instance that looks for them.
 
 use std::{
     fs::{self, File},

@@ -1,4 +1,4 @@
-//! The state folder: values that outlive the program, with a JSON file for each
+//! Saves values that outlive the program in the state folder, with a JSON file for each
 //! [`tessera_model::StateKey`].
 
 mod job_files;

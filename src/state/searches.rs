@@ -1,5 +1,5 @@
-//! Past searches, saved views and the last session as JSON. A field that the API has keeps the name of the API, and
-//! filters are written as they are sent.
+//! Reads and writes past searches, saved views and the last session as JSON. A field that the API has keeps the name of
+//! the API, and filters are written as they are sent.
 
 use std::{collections::BTreeMap, path::PathBuf};
 

@@ -1,6 +1,6 @@
-//! Selection files, at a path that the user gives or under a name in the state folder. The format is
+//! Reads and writes selection files, at a path that the user gives or under a name in the state folder. The format is
 //! `tessera.selection/1`: the body of a selective export with its dataset. Fields that start with `_` contain details
-//! for display. They are optional, so that a file can be written by hand.
+//! for display, and are optional, so that a file can be written by hand.
 
 use std::{
     collections::BTreeMap,

@@ -1,5 +1,5 @@
-//! The saved state of one deployment, with a JSON file for each value, and the named selections. Saves are numbered, so
-//! that a late save of an older value does not replace a newer value.
+//! Saves and loads the state of one deployment, with a JSON file for each value, and its named selections. Saves are
+//! numbered, so that a late save of an older value does not replace a newer value.
 
 use std::{
     collections::{BTreeMap, HashMap},

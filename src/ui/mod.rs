@@ -1,5 +1,5 @@
-//! The view: reads `&App` and draws the whole screen, with its bars and panes. Each pane has a file that is named like
-//! its state in `app/pane`. Dialogs draw themselves, in `app/overlay`.
+//! Draws the whole screen from `&App`, with its bars and panes. Each pane has a file that is named like its state in
+//! `app/pane`. Dialogs draw themselves, in `app/overlay`.
 
 mod bars;
 mod hints;

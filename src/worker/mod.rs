@@ -1,4 +1,4 @@
-//! The background task of the interface, and the only part of it that waits for the network.
+//! Runs the background task of the interface, the only part of it that waits for the network.
 //!
 //! One task receives commands and sends events. Each request runs in its own task, and pictures first wait for one of a
 //! few slots. Every request gets exactly one response, unless its lane was cancelled or has a newer request, which aborts

@@ -1,5 +1,5 @@
-//! Handles each request with the client, the state folder, or the files of this machine. A new kind of request is
-//! handled here. Requests of the login dialog check and replace the login.
+//! Handles each request with the client, the state folder, or the files of this machine. Come here to add a kind of
+//! request.
 
 use std::{
     fs, io,

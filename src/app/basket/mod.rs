@@ -1,5 +1,5 @@
-//! The basket: what is selected in a dataset, across pages and searches. A basket is loaded when its dataset opens and
-//! saved after every change, so that it survives a crash.
+//! Keeps the basket, which is what the user has selected in a dataset, across pages and searches. A basket is loaded
+//! when its dataset opens and saved after every change, so that it survives a crash.
 
 mod select;
 

@@ -1,5 +1,5 @@
-//! The jobs: exports, additions and reindexes that were started in this program, including earlier runs. This file has
-//! the list of jobs, what the user does with them, and what is saved of them.
+//! Keeps the jobs: exports, additions and reindexes that were started in this program, including earlier runs. This
+//! file has the list of jobs, what the user does with them, and what is saved of them.
 
 mod responses;
 pub mod rows;

@@ -1,4 +1,4 @@
-//! The rows of the jobs pane, and the description of a job in words. A job has one row, and further rows for its
+//! Computes the rows of the jobs pane, and describes a job in words. A job has one row, and further rows for its
 //! summary while rows are free.
 
 use ratatui::layout::Rect;

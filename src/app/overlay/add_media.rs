@@ -1,5 +1,5 @@
-//! The form that adds media to a dataset. The form checks the source before anything is uploaded. What was typed for
-//! another kind of source is kept and not sent.
+//! Shows the form that adds media to a dataset. The form checks the source before anything is uploaded. What was typed
+//! for another kind of source is kept and not sent.
 
 use std::{mem, path::Path};
 

@@ -1,5 +1,4 @@
-//! The inspector of a downloaded archive. It shows the metadata, a histogram of the uniqueness scores, and the
-//! pictures page by page.
+//! Inspects a downloaded archive: its metadata, a histogram of the uniqueness scores, and its pictures page by page.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! The form of a caption search, with its text and its max score. It shows how many of the loaded clusters the max
-//! score keeps.
+//! Shows the form of a caption search, with its text and its max score. The form says how many of the loaded clusters
+//! the max score keeps.
 
 use ratatui::{layout::Rect, text::Span};
 use tessera_model::{EnrichmentModel, Fraction, Page, Query, QueryText, Search};

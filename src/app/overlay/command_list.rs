@@ -1,5 +1,5 @@
-//! The dialog with a list of commands, such as actions, sort orders, past searches, saved views and the log, and what
-//! each command does when it is picked.
+//! Shows a list of commands, such as actions, sort orders, past searches, saved views and the log. Come here to change
+//! what a command does when it is picked.
 
 use ratatui::{
     layout::Rect,

@@ -1,4 +1,4 @@
-//! The export form for a dataset or a selection. For a selection, the form lists the entries that are not on the
+//! Shows the export form for a dataset or a selection. For a selection, the form lists the entries that are not on the
 //! screen, and the command that starts the same export.
 
 use ratatui::{

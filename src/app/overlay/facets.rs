@@ -1,5 +1,5 @@
-//! The facets of the loaded results: labels, tags and words in captions with their counts, and the quality issues,
-//! which have no counts because results do not carry issues. Picking a value filters the results by it.
+//! Counts the facets of the loaded results: labels, tags and words in captions. Quality issues are listed without
+//! counts, because results do not carry issues. Picking a value filters the results by it.
 
 use ratatui::layout::Rect;
 use tessera_model::{

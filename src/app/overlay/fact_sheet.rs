@@ -1,5 +1,5 @@
-//! A fact sheet: a read-only list of names with wrapped values. The record of a dataset and an entry of the log are
-//! shown this way.
+//! Shows a fact sheet, which is a read-only list of names with wrapped values. The record of a dataset and an entry of
+//! the log are shown this way.
 
 use ratatui::{
     layout::Rect,

@@ -1,4 +1,4 @@
-//! The picker of a query image: a path with completion, and a preview of the selected picture.
+//! Picks a query image by a path with completion, and previews the selected picture.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! The graphics check. It draws a test picture, asks whether the user sees it, and saves the answer for this
-//! terminal.
+//! Checks the graphics of the terminal. The dialog draws a test picture, asks whether the user sees it, and saves the
+//! answer for this terminal.
 
 use ratatui::{
     layout::Rect,

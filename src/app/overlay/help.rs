@@ -1,4 +1,4 @@
-//! The help: all actions with their keys and why they are unavailable, and a glossary. `/` searches the text.
+//! Shows the help: all actions with their keys and why they are unavailable, and a glossary. `/` searches the text.
 
 use std::iter;
 

@@ -1,4 +1,4 @@
-//! The detail of a job: facts, its progress over time, the states it went through, and the command that does the
+//! Shows the detail of a job: facts, its progress over time, the states it went through, and the command that does the
 //! same.
 
 use ratatui::{

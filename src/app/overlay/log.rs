@@ -1,4 +1,4 @@
-//! The log: a list of requests, notifications and status changes with the newest first. Picking an entry opens a fact
+//! Shows the log, which lists requests, notifications and status changes, newest first. Picking an entry opens a fact
 //! sheet. Secrets never reach the log, because they are removed where a request is recorded.
 
 use std::cmp::Reverse;

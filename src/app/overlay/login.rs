@@ -1,5 +1,5 @@
-//! The login dialog. It shows whose login is used and where its secret is, and checks or replaces the login. It also
-//! leads to the list of other deployments.
+//! Shows the login dialog, which says whose login is used and where its secret is. The dialog checks or replaces the
+//! login, and leads to the list of other deployments.
 
 use std::time::Duration;
 

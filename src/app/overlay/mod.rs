@@ -1,4 +1,4 @@
-//! Dialogs, pickers and menus that lie over the panes and take the keys.
+//! Contains dialogs, pickers and menus, which lie over the panes and take the keys.
 //!
 //! A dialog is one file: its state, its keys, its size, its hints, its drawing, and what happens when it is accepted.
 //! To add one, implement [`Dialog`] in a new file, list the file here, and open the dialog in an action with

@@ -1,5 +1,5 @@
-//! The command palette, which finds every action, dataset, tab, view, profile, theme and tile size by name, and the
-//! action menu of the focused pane. Both list unavailable actions with their reasons.
+//! Shows the command palette, which finds every action, dataset, tab, view, profile, theme and tile size by name, and
+//! the action menu of the focused pane. Both list unavailable actions with their reasons.
 
 use std::cmp::Reverse;
 

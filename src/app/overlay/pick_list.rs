@@ -1,5 +1,5 @@
-//! A list of commands to pick one from. Typing filters the list by a fuzzy search, and the cursor or a digit picks a row.
-//! The command palette and all lists of commands use this list.
+//! Shows a list of commands to pick one from. Typing filters the list by a fuzzy search, and the cursor or a digit
+//! picks a row. The command palette and all lists of commands use this list.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! The prompt for one line of text: the id of a dataset, the path of a selection file, or the number of a page.
+//! Prompts for one line of text: the id of a dataset, the path of a selection file, or the number of a page.
 
 use std::path::Path;
 

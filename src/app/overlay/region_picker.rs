@@ -1,5 +1,5 @@
-//! The region picker: a box on a query image, which keys, numbers and the mouse change. Accepting the dialog searches
-//! by the region.
+//! Picks a region, which is a box on a query image. Keys, numbers and the mouse change the box. Accepting the dialog
+//! searches by the region.
 
 use std::mem;
 

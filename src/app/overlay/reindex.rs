@@ -1,4 +1,4 @@
-//! The confirmation before a reindex, which lists the consequences.
+//! Asks for confirmation before a reindex, and lists the consequences.
 
 use ratatui::{layout::Rect, text::Line};
 use tessera_model::{DatasetId, Operation, SafeText, text::grouped_with_noun};

@@ -1,4 +1,4 @@
-//! Saved views: the input for the name of a view, the list of views, and saving, renaming, deleting and opening a view.
+//! Saves, lists, renames, deletes and opens views.
 
 use ratatui::layout::Rect;
 use tessera_model::{

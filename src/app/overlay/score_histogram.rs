@@ -1,5 +1,5 @@
-//! The histogram of the loaded scores with a movable cut. Accepting the dialog makes the cut the limit of the search:
-//! the max score of captions, or the max distance from a picture.
+//! Shows a histogram of the loaded scores with a movable cut. Accepting the dialog makes the cut the limit of the
+//! search: the max score of captions, or the max distance from a picture.
 
 use ratatui::{
     layout::Rect,

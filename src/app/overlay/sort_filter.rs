@@ -1,4 +1,4 @@
-//! The input that filters the loaded datasets or clusters, and the list of their sort orders. The filter applies
+//! Shows the input that filters the loaded datasets or clusters, and the list of their sort orders. The filter applies
 //! while it is typed.
 
 use ratatui::layout::Rect;

@@ -1,5 +1,5 @@
-//! The panes by name, and how a cursor moves in their lists. The files of this folder have the state of the panes. They
-//! store ids and positions, never copies of what the service has sent.
+//! Names the panes, and moves a cursor in their lists. The files of this folder keep the state of the panes, as ids and
+//! positions, never as copies of what the service has sent.
 
 mod datasets;
 mod query;

@@ -1,4 +1,5 @@
-//! The state of the query pane: a draft of filters for each dataset, and its keys.
+//! Keeps the state of the query pane, which is a draft of filters for each dataset, and handles its
+//! keys.
 
 use std::collections::HashMap;
 

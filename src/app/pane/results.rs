@@ -1,5 +1,5 @@
-//! The state of the results pane: the tabs of each dataset, each with its history of views, and the loaded pages. While
-//! a page is requested, the page on screen stays.
+//! Keeps the state of the results pane: the tabs of each dataset, each with its history of views, and the loaded pages.
+//! The page on screen stays until a requested page is loaded.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,5 +1,5 @@
-//! Chips show the search in a line above the results. A click on a chip opens its row in the query
-//! builder.
+//! Computes the chips that show the search in a line above the results. A click on a chip opens its
+//! row in the query builder.
 
 use ratatui::layout::Rect;
 use tessera_model::{Filter, Query, SafeText};

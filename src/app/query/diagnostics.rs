@@ -1,4 +1,4 @@
-//! Diagnostics of a draft, which are computed at every key without a request.
+//! Computes the diagnostics of a draft at every key, without a request.
 
 use tessera_model::{EnrichmentModel, FailureKind, enrichment, vql};
 use tessera_wire::vql::write;

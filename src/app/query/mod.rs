@@ -1,4 +1,5 @@
-//! The model of the query builder: a draft of filters, as a form and as the JSON that is sent.
+//! Keeps the model of the query builder, which is a draft of filters, as a form and as the JSON
+//! that is sent.
 //!
 //! The form and the JSON are two views of one list of rows. Invalid JSON is kept as it was typed,
 //! and the rows do not change until the JSON is valid.

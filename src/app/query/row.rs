@@ -1,5 +1,5 @@
-//! A row of the query builder: a filter while it is being edited, whether it is valid yet or not. The values in loaded
-//! pages, which the query builder suggests, are here, too.
+//! Keeps a row of the query builder, which is a filter while it is being edited, whether it is valid yet or not. The
+//! values in loaded pages, which the query builder suggests, are collected here.
 //!
 //! A row has one choice (its `op`, or the `mode` of an issue) and a few text fields. It becomes a
 //! [`Filter`], or names the field that is wrong, so that a filter with two keys cannot be built.

@@ -1,4 +1,4 @@
-//! The search history of a deployment, which is saved between runs.
+//! Keeps the search history of a deployment, which is saved between runs.
 
 use tessera_model::{
     HistoryEntry, Page, PictureSource, Query, ResultCount, Search, StateKey, StateValue,

@@ -1,4 +1,5 @@
-//! Views: a view is a search with the position in its results. A tab is a history of views.
+//! Defines views. A view is a search with the position in its results, and a tab is a history of
+//! views.
 
 mod history;
 pub(in crate::app) mod pictures;

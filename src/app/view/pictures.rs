@@ -1,4 +1,4 @@
-//! The pictures on screen with the requests for them, and query images, which are pictures to search by.
+//! Finds the pictures on screen with the requests for them, and defines query images, which are pictures to search by.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Performs actions in the full-size view, handles the mouse there, and plays the frames of a video. It also decides
-//! why an action is unavailable there. An action that is not about the view closes the view and acts on its picture.
+//! Performs actions in the full-size view, handles the mouse there, plays the frames of a video, and decides why an
+//! action is unavailable there. An action that is not about the view closes the view and acts on its picture.
 
 use std::{cmp::Ordering, time::Duration};
 

@@ -1,5 +1,5 @@
-//! The full-size view: one picture of a list as large as the screen allows, or several pictures to compare, which are
-//! zoomed and panned together. This file has the state of the view, and the arithmetic of zoom and pan.
+//! Keeps the state of the full-size view, and computes zoom and pan. The view shows one picture of a list as large as
+//! the screen allows, or several pictures to compare, which are zoomed and panned together.
 
 mod actions;
 mod comparison;

@@ -1,5 +1,5 @@
 //! `tessera auth import`: turns a browser session into a stored key pair. The service shows a secret only once, so the
-//! order of steps is fixed: choose the store, send the only request, store the secret, read it back, then report.
+//! order of steps is fixed: choose the location, send the only request, store the secret, read it back, then report.
 
 use std::io::{self, IsTerminal as _};
 

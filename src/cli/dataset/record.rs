@@ -1,4 +1,4 @@
-//! The record of a dataset as commands print it: `tessera dataset list` and `show`.
+//! `tessera dataset list` and `tessera dataset show`: print the records of datasets.
 
 use serde_json::{Value, json};
 use tessera_model::{Dataset, Operation, Permission, Search, Status, text::count_with_noun};

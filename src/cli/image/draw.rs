@@ -236,7 +236,7 @@ fn caption_line(names: &[&str], wide: usize) -> String {
 /// Draws a row of pictures with `viuer`, for terminals that misdraw our own encoding.
 ///
 /// `viuer` queries the terminal again before it uses a protocol, and waits for the response without a deadline. It
-/// therefore only gets protocols that our own probe has confirmed. Sixels need a second encoder, so that terminals
+/// therefore gets only protocols that our own probe has confirmed. Sixels would need a second encoder, so terminals
 /// with sixels get half-blocks.
 fn print_row_by_viuer(
     context: &Context,

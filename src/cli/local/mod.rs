@@ -1,5 +1,5 @@
-//! The local deployment: `serve`, `work`, `demo`, `open` and local profiles. Builds without the feature `local` contain
-//! stubs that report its absence.
+//! Contains the local deployment: `serve`, `work`, `demo`, `open` and local profiles. Builds without the feature
+//! `local` contain stubs that report its absence.
 
 #[cfg(feature = "local")]
 mod access_log;

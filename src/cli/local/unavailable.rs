@@ -1,4 +1,4 @@
-//! Stubs of the local deployment for builds without the feature `local`.
+//! Contains stubs of the local deployment for builds without the feature `local`.
 #![expect(
     clippy::unused_async,
     clippy::unnecessary_wraps,

@@ -1,5 +1,5 @@
-//! Documents and their columns, formatted as aligned tables, tab-separated values and CSV. Scores and facets are drawn
-//! as bars of text.
+//! Defines documents and their columns, and formats them as aligned tables, tab-separated values and CSV. Scores and
+//! facets are drawn as bars of text.
 
 use std::env;
 

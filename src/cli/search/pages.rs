@@ -1,4 +1,4 @@
-//! The cursor over the pages of a search: where the next page is, and when it was the last one.
+//! Moves a cursor over the pages of a search. The cursor knows where the next page is, and which page was the last one.
 
 use std::collections::HashSet;
 

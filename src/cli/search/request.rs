@@ -1,4 +1,4 @@
-//! The options of a search, the request that they form, and the query image.
+//! Defines the options of a search, the request that they form, and the query image.
 
 use std::{num::NonZeroUsize, path::PathBuf};
 

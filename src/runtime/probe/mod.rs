@@ -1,4 +1,5 @@
-//! Detects what the terminal can draw. The terminal is queried once, before any input reader exists, with a hard timeout.
+//! Detects what the terminal can draw. The terminal is queried once, before any input reader exists, with a hard
+//! timeout.
 //!
 //! Terminals reply in order, and nearly all reply to the last query (the primary attributes), so that reply ends the
 //! wait. A silent terminal costs 300 ms (more over SSH) and gets half-blocks. [`LateReplyFilter`] keeps later replies

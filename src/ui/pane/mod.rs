@@ -1,5 +1,5 @@
-//! The drawing of each pane, and the frame that all panes share. The state of a pane is in the file of the same name in
-//! `app/pane`.
+//! Draws each pane in a file of its own, and the frame that all panes share. The state of a pane is in the file of the
+//! same name in `app/pane`.
 
 use ratatui::{
     layout::Rect,
