@@ -251,7 +251,7 @@ pub trait Dialog: Any + Debug + CloneDialog {
         Vec::new()
     }
 
-    /// Whether the panes stay laid out for their whole lists while the dialog filters one of them.
+    /// Returns whether the panes stay laid out for whole lists while the dialog filters one of them.
     fn filters_a_pane(&self) -> bool {
         false
     }

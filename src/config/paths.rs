@@ -70,7 +70,7 @@ pub fn state_dir(deployment: &str) -> Option<PathBuf> {
 
 fn state_root_dir() -> Option<PathBuf> {
     let dirs = project_dirs()?;
-    // Not every system has a state folder; those without one use the data folder.
+    // On a system without a state folder, the data folder is used.
     Some(dirs.state_dir().unwrap_or_else(|| dirs.data_dir()).to_owned())
 }
 

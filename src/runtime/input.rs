@@ -23,8 +23,8 @@ use crate::{
 };
 use tessera_picture::Protocol;
 
-/// Long enough for crossterm to read what is available. With a timeout of zero, crossterm does not
-/// try to read.
+/// The timeout of a read. It is long enough for crossterm to read what is available. With a timeout of zero, crossterm
+/// does not try to read.
 const READ_TIMEOUT: Duration = Duration::from_millis(1);
 
 pub(super) struct InputReader {

@@ -31,7 +31,7 @@ use crate::{
 /// The size limit of a picture. Originals are also loaded, several of them at the same time.
 const MAX_PICTURE_BYTES: usize = 64 << 20;
 const CACHE_BYTES: usize = 24 << 20;
-/// Enough for three originals of 12 megapixels.
+/// The size limit of the decoded originals, which is enough for three originals of 12 megapixels.
 const DECODED_BYTES: usize = 128 << 20;
 const MAX_PARALLEL_DECODES: usize = 2;
 

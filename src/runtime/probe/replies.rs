@@ -177,7 +177,7 @@ fn read_color(bytes: &[u8]) -> Option<[u8; 3]> {
 const REPLY_WINDOW: Duration = Duration::from_secs(10);
 /// A reply arrives in one piece, so after a longer pause the key comes from the user.
 const MAX_KEY_GAP: Duration = Duration::from_millis(50);
-/// More keys than the longest reply.
+/// The maximum number of keys that are dropped as one reply, which is more than the longest reply has.
 const MAX_REPLY_KEYS: usize = 64;
 
 #[derive(Clone, Debug)]
