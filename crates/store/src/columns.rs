@@ -5,9 +5,10 @@ use std::{
     ffi::OsString,
     os::unix::ffi::{OsStrExt as _, OsStringExt as _},
     path::{Path, PathBuf},
+    time::{Duration, SystemTime},
 };
 
-use super::engine::{QueryError, Result, Row};
+use super::engine::{Connection, QueryError, Result, Row, params, query};
 use half::f16;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -36,4 +37,23 @@ pub(super) fn to_json(value: &impl Serialize) -> Result<String> {
 pub(super) fn from_json<T: DeserializeOwned>(row: &Row, column: usize) -> Result<T> {
     let raw = row.get_ref(column)?.as_str_or_null()?.unwrap_or("null");
     serde_json::from_str(raw).map_err(QueryError::value)
+}
+
+/// Returns the number of microseconds since 1970, which is the unit of every `created_at`.
+pub fn now_micros() -> i64 {
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or(Duration::ZERO);
+    micros(since)
+}
+
+/// Returns the time of the clock by which leases end. On a server, this is the clock of the server, which all processes
+/// share.
+pub fn store_now(connection: &Connection) -> Result<i64> {
+    match connection.dialect().server_clock {
+        None => Ok(now_micros()),
+        Some(sql) => query::one(connection, sql, params![], |row| row.get(0)),
+    }
+}
+
+pub(super) fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn connection() -> Connection {
-        Connection::Sqlite(rusqlite::Connection::open_in_memory().unwrap())
+        Connection::new(rusqlite::Connection::open_in_memory().unwrap())
     }
 
     #[test]

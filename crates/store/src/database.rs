@@ -23,30 +23,15 @@ use super::{
 use tessera_files::ensure_private_dir;
 use tessera_media::network_file_system::network_file_system_of;
 
-enum Engine {
-    Sqlite(DatabaseFile),
-    Postgres(PostgresServer),
-}
-
-impl Engine {
-    fn connect(&self) -> Result<Connection> {
-        match self {
-            Self::Sqlite(file) => file.connect(),
-            Self::Postgres(server) => server.connect(),
-        }
-    }
-
-    /// Makes the next start check a database file. A server checks its own data.
-    fn distrust(&self) {
-        if let Self::Sqlite(file) = self {
-            file.distrust();
-        }
-    }
+/// Where a database is, and what its engine does beside running SQL.
+enum Location {
+    File(DatabaseFile),
+    Server(PostgresServer),
 }
 
 pub struct Store {
     data: PathBuf,
-    engine: Engine,
+    location: Location,
     writer: Mutex<Connection>,
     /// The connections that read. The connection that writes is separate.
     pool: ConnectionPool,
@@ -78,7 +63,7 @@ impl Store {
         let OpenedDatabase { file, writer, recovery_notice } = DatabaseFile::open(data, network)?;
         // All leases have ended, because their holders must have had the lock of this folder.
         lease::expire_all(&writer)?;
-        Self::new(data, lock, Engine::Sqlite(file), writer, recovery_notice)
+        Self::new(data, lock, Location::File(file), writer, recovery_notice)
     }
 
     /// Opens a store on a server, which `store init` has created. `data` contains uploads and archives. Processes with
@@ -96,20 +81,20 @@ impl Store {
             }
             transaction.commit()?;
         }
-        Self::new(data, lock, Engine::Postgres(server), writer, None)
+        Self::new(data, lock, Location::Server(server), writer, None)
     }
 
     fn new(
         data: &Path,
         folder_lock: FolderLock,
-        engine: Engine,
+        location: Location,
         writer: Connection,
         recovery_notice: Option<String>,
     ) -> Result<Self, StoreError> {
         let link_key = load_or_create_link_key(&writer)?;
         Ok(Self {
             data: data.to_owned(),
-            engine,
+            location,
             writer: Mutex::new(writer),
             pool: ConnectionPool::default(),
             link_key,
@@ -117,6 +102,21 @@ impl Store {
             has_damage: AtomicBool::new(false),
             folder_lock,
         })
+    }
+
+    fn connect(&self) -> Result<Connection> {
+        match &self.location {
+            Location::File(file) => file.connect(),
+            Location::Server(server) => server.connect(),
+        }
+    }
+
+    fn file(&self) -> Option<&DatabaseFile> {
+        if let Location::File(file) = &self.location { Some(file) } else { None }
+    }
+
+    fn server(&self) -> Option<&PostgresServer> {
+        if let Location::Server(server) = &self.location { Some(server) } else { None }
     }
 
     /// Runs `query` on a snapshot of the store.
@@ -134,7 +134,7 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection) -> Result<T>,
     ) -> Result<T, StoreError> {
-        let connect = || Ok(self.engine.connect()?);
+        let connect = || Ok(self.connect()?);
         self.pool.with_connection(connect, |connection| self.note(work(connection)))
     }
 
@@ -159,7 +159,7 @@ impl Store {
         &self,
         change: impl FnOnce(&Transaction) -> Result<T>,
     ) -> Result<T, StoreError> {
-        if let Engine::Sqlite(_) = self.engine {
+        if !self.is_on_server() {
             return self.write(change);
         }
         self.with_connection(|connection| {
@@ -183,7 +183,7 @@ impl Store {
 
     /// Whether other processes may use the store.
     pub fn is_on_server(&self) -> bool {
-        matches!(self.engine, Engine::Postgres(_))
+        self.server().is_some()
     }
 
     /// Records a worker of this process. Its leases end when no process uses the folder any more.
@@ -198,10 +198,7 @@ impl Store {
         &self,
         wake: impl Fn() + Send + 'static,
     ) -> Result<Option<TaskListener>, StoreError> {
-        match &self.engine {
-            Engine::Sqlite(_) => Ok(None),
-            Engine::Postgres(server) => TaskListener::start(server, wake).map(Some),
-        }
+        self.server().map(|server| TaskListener::start(server, wake)).transpose()
     }
 
     /// Whether no other process uses the folder with uploads, archives and index files.
@@ -211,10 +208,7 @@ impl Store {
 
     /// Allows other processes with a store on a server to use the folder.
     pub fn share_folder(&self) -> Result<(), StoreError> {
-        match self.engine {
-            Engine::Sqlite(_) => Ok(()),
-            Engine::Postgres(_) => self.folder_lock.share(),
-        }
+        if self.is_on_server() { self.folder_lock.share() } else { Ok(()) }
     }
 
     /// Fails if nothing can be written. If a change is being written at the moment, writing is assumed to work.
@@ -231,7 +225,7 @@ impl Store {
     /// Replaces a connection that the server has closed.
     fn reconnect(&self, writer: &mut Connection) -> Result<(), StoreError> {
         if writer.is_closed() {
-            *writer = self.engine.connect()?;
+            *writer = self.connect()?;
         }
         Ok(())
     }
@@ -241,7 +235,7 @@ impl Store {
         outcome.map_err(|cause| {
             let error = StoreError::from(cause);
             if error.is_damage() && !self.has_damage.swap(true, Ordering::Relaxed) {
-                self.engine.distrust();
+                self.file().inspect(|file| file.distrust());
             }
             error
         })
@@ -254,10 +248,7 @@ impl Store {
         if self.has_damage.load(Ordering::Relaxed) {
             return Ok(());
         }
-        match &self.engine {
-            Engine::Sqlite(file) => file.close(&writer),
-            Engine::Postgres(_) => Ok(()),
-        }
+        self.file().map_or(Ok(()), |file| file.close(&writer))
     }
 
     /// Returns the path of the archive of a completed export.
@@ -298,10 +289,7 @@ impl Store {
     /// Returns the network file system on which the store is. On a network file system, no write can be committed while
     /// another connection reads.
     pub fn network_file_system(&self) -> Option<&'static str> {
-        match &self.engine {
-            Engine::Sqlite(file) => file.network_file_system(),
-            Engine::Postgres(_) => None,
-        }
+        self.file().and_then(DatabaseFile::network_file_system)
     }
 
     /// Returns the secret that signs links. The secret never changes during the lifetime of the store.

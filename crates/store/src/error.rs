@@ -36,7 +36,7 @@ impl StoreError {
 
     /// Whether the transaction can succeed if it is repeated.
     pub fn is_deadlock(&self) -> bool {
-        matches!(self, Self::Query(cause) if cause.is_deadlock())
+        matches!(self, Self::Query(QueryError::Deadlock(_)))
     }
 
     /// Whether the failed task must stop.
@@ -46,7 +46,7 @@ impl StoreError {
 
     /// Whether a table was removed before it was read.
     pub fn is_missing_table(&self) -> bool {
-        matches!(self, Self::Query(cause) if cause.is_missing_table())
+        matches!(self, Self::Query(QueryError::MissingTable(_)))
     }
 
     /// Returns the message that clients are shown.
@@ -59,7 +59,7 @@ impl StoreError {
     }
 
     pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Query(cause) if cause.is_damage())
+        matches!(self, Self::Query(QueryError::Damaged(_)))
     }
 }
 

@@ -150,7 +150,7 @@ pub fn find_unfinished(
     transaction: &Transaction,
     id: ExportTaskId,
 ) -> Result<Option<ExportRecord>> {
-    let keep_row = transaction.keep_row();
+    let keep_row = transaction.dialect().keep_row;
     let sql = format!("{SELECT_EXPORT} id = ?1 AND status IN ('INIT', 'IN_PROGRESS'){keep_row}");
     query::find(transaction, &sql, params![id.0], read_export)
 }

@@ -26,13 +26,11 @@ pub(super) fn index_captions<'a>(
     dataset: DatasetId,
     captions: impl Iterator<Item = (i64, Option<&'a str>)>,
 ) -> Result<()> {
-    match connection {
-        Connection::Sqlite(_) => Ok(()),
-        Connection::Postgres(_) => {
-            let language = caption_language::find(connection, dataset)?.indexed;
-            postgres::index_captions(connection, language, captions)
-        }
+    if !connection.is_on_server() {
+        return Ok(());
     }
+    let language = caption_language::find(connection, dataset)?.indexed;
+    postgres::index_captions(connection, language, captions)
 }
 
 /// Sets the language of the captions of a dataset, and replaces its captions in the index of a server.
@@ -42,7 +40,7 @@ pub fn change_language(
     language: Language,
 ) -> Result<()> {
     caption_language::set_indexed(connection, dataset, language)?;
-    if let Connection::Sqlite(_) = connection {
+    if !connection.is_on_server() {
         return Ok(());
     }
     let captions = caption_language::captions(connection, dataset)?;
@@ -52,10 +50,10 @@ pub fn change_language(
 
 /// Merges the pending changes of word counts on a server.
 pub fn merge_word_counts(connection: &Connection) -> Result<()> {
-    match connection {
-        Connection::Sqlite(_) => Ok(()),
-        Connection::Postgres(_) => postgres::merge_word_counts(connection),
+    if !connection.is_on_server() {
+        return Ok(());
     }
+    postgres::merge_word_counts(connection)
 }
 
 /// The kinds of text metadata that the images and frames of a dataset have.

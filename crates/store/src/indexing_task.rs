@@ -106,7 +106,7 @@ pub fn find_running(connection: &Connection, dataset: DatasetId) -> Result<Optio
 
 /// Finds a running indexing task by its row. The task is not removed before the transaction ends.
 pub fn find(transaction: &Transaction, row: i64) -> Result<Option<IndexingTask>> {
-    let sql = format!("{SELECT_RUNNING} AND row = ?1{}", transaction.keep_row());
+    let sql = format!("{SELECT_RUNNING} AND row = ?1{}", transaction.dialect().keep_row);
     query::find(transaction, &sql, params![row], read_task)
 }
 

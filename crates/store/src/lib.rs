@@ -11,7 +11,6 @@
 pub mod applied_model;
 pub mod assignment;
 pub mod caption_language;
-mod clock;
 pub mod cluster;
 mod columns;
 mod connection_pool;
@@ -48,7 +47,7 @@ pub mod upload;
 mod vector_table;
 pub mod workload;
 
-pub use clock::{now_micros, store_now};
+pub use columns::{now_micros, store_now};
 pub use database::Store;
 pub use database::lock;
 pub use engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params, query};

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, time::Duration};
 
 use super::{
-    clock::micros,
+    columns::micros,
     engine::{Connection, Result, StatementBatch, params},
     query, store_now,
 };

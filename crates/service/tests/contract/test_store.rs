@@ -6,7 +6,7 @@ use std::path::Path;
 use tessera_store::{
     Connection,
     postgres::{self, StoreAddress},
-    sqlite::register_functions,
+    sqlite,
 };
 use tessera_testing::server_schema::ServerSchema;
 
@@ -34,8 +34,7 @@ impl TestStore {
             return postgres::connect(&address_of(schema)).unwrap();
         }
         let database = rusqlite::Connection::open(data.join("tessera.db")).unwrap();
-        register_functions(&database).unwrap();
-        let database = Connection::Sqlite(database);
+        let database = sqlite::connection(database).unwrap();
         database.execute_batch("PRAGMA foreign_keys = ON").unwrap();
         database
     }

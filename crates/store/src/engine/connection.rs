@@ -1,85 +1,128 @@
-//! Connections to a database, and transactions on them.
+//! Connections to a database, and transactions on them. What each engine does in its own way is behind
+//! [`EngineConnection`], which `sqlite` and `postgres` implement.
 
-use std::{ops::Deref, sync::atomic::AtomicBool};
+use std::{
+    fmt::Debug,
+    ops::{ControlFlow, Deref},
+    sync::atomic::AtomicBool,
+};
 
-use super::{PostgresConnection, Result};
+use super::{Result, Row, query::Params, row_batch::WaitingRows};
 
-/// A connection to the database of one engine.
-#[derive(Debug)]
-pub enum Connection {
-    Sqlite(rusqlite::Connection),
-    Postgres(PostgresConnection),
+/// Is called with each row of a result, and says whether to read the next one.
+pub(crate) type ReadRow<'a> = &'a mut dyn FnMut(&Row) -> Result<ControlFlow<()>>;
+
+/// A connection of one engine.
+pub(crate) trait EngineConnection: Debug + Send {
+    fn dialect(&self) -> &'static SqlDialect;
+
+    /// Runs statements that have neither parameters nor results, separated by semicolons.
+    fn execute_batch(&self, sql: &str) -> Result<()>;
+
+    /// Runs one statement that takes long. A server cancels the statement when `stop` is set.
+    fn execute_batch_until(&self, sql: &str, _stop: &AtomicBool) -> Result<()> {
+        self.execute_batch(sql)
+    }
+
+    /// Runs a statement and returns the number of rows that it changed.
+    fn change(&self, sql: &str, params: Params) -> Result<u64>;
+
+    /// Reads a result. A server sends all rows at once.
+    fn read_rows(&self, sql: &str, params: Params, each: ReadRow) -> Result<()>;
+
+    /// Reads a large result in parts, so that other statements can run meanwhile. Needs a transaction.
+    fn stream_rows(&self, sql: &str, params: Params, each: ReadRow) -> Result<()> {
+        self.read_rows(sql, params, each)
+    }
+
+    /// Runs a statement with one more row of parameters, or keeps the row in `waiting`.
+    fn add_to_batch(
+        &self,
+        sql: &str,
+        params: Params,
+        waiting: &mut WaitingRows,
+        each: ReadRow,
+    ) -> Result<()>;
+
+    /// Runs a statement with the rows that wait.
+    fn send_batch(&self, _sql: &str, _waiting: &mut WaitingRows, _each: ReadRow) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the server or the network has closed the connection.
+    fn is_closed(&self) -> bool {
+        false
+    }
 }
 
-/// The statement that begins a transaction which excludes all others. `PostgreSQL` would allow several transactions to
-/// change the store at the same time, but some rules, such as the limit of unfinished exports and the status that
-/// allows an indexing task, are checked by reading first. Each schema has its own lock.
-const BEGIN_POSTGRES: &str = "BEGIN; SELECT pg_advisory_xact_lock(hashtext(current_schema()), 1)";
+/// The SQL that an engine writes in its own way.
+pub(crate) struct SqlDialect {
+    /// Starts a transaction that excludes all others of its kind.
+    pub begin: &'static str,
+    /// Starts a transaction that reads a snapshot.
+    pub begin_snapshot: &'static str,
+    /// Starts a transaction that waits only for the rows that it changes.
+    pub begin_rows: &'static str,
+    /// Ends a query for rows that will be changed. The query skips rows that another transaction is changing.
+    pub skip_locked: &'static str,
+    /// Ends a query for a row that must not be removed before the transaction ends. The query waits for a transaction
+    /// that is removing the row.
+    pub keep_row: &'static str,
+    /// Reads the clock of the server, in microseconds since 1970. `None` if only this machine uses the database.
+    pub server_clock: Option<&'static str>,
+}
+
+/// A connection to the database, whichever engine it has.
+#[derive(Debug)]
+pub struct Connection(Box<dyn EngineConnection>);
 
 impl Connection {
+    pub(crate) fn new(connection: impl EngineConnection + 'static) -> Self {
+        Self(Box::new(connection))
+    }
+
+    pub(crate) fn engine(&self) -> &dyn EngineConnection {
+        &*self.0
+    }
+
+    pub(crate) fn dialect(&self) -> &'static SqlDialect {
+        self.0.dialect()
+    }
+
+    /// Whether other processes may use the database.
+    pub(crate) fn is_on_server(&self) -> bool {
+        self.dialect().server_clock.is_some()
+    }
+
     /// Starts a transaction that changes the store. No other transaction of this kind can start until it ends.
     pub fn begin(&self) -> Result<Transaction<'_>> {
-        self.start(match self {
-            Self::Sqlite(_) => "BEGIN IMMEDIATE",
-            Self::Postgres(_) => BEGIN_POSTGRES,
-        })
+        self.start(self.dialect().begin)
     }
 
     /// Starts a transaction that reads a snapshot of the store.
-    pub fn begin_snapshot(&self) -> Result<Transaction<'_>> {
-        self.start(match self {
-            Self::Sqlite(_) => "BEGIN DEFERRED",
-            Self::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        })
-    }
-
-    /// Runs statements that have neither parameters nor results, separated by semicolons.
-    pub fn execute_batch(&self, sql: &str) -> Result<()> {
-        match self {
-            Self::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
-            Self::Postgres(connection) => connection.execute_batch(sql),
-        }
-    }
-
-    /// Runs one statement that takes long, such as building an index. A server cancels the statement when `stop` is
-    /// set.
-    pub fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
-        match self {
-            Self::Sqlite(_) => self.execute_batch(sql),
-            Self::Postgres(connection) => connection.execute_batch_until(sql, stop),
-        }
+    pub(crate) fn begin_snapshot(&self) -> Result<Transaction<'_>> {
+        self.start(self.dialect().begin_snapshot)
     }
 
     /// Starts a transaction that waits only for the rows that it changes. It is meant for tasks, whose leases keep
     /// other tasks from changing the same rows. In a database file, only one transaction at a time changes the store.
     pub(crate) fn begin_rows(&self) -> Result<Transaction<'_>> {
-        self.start(match self {
-            Self::Sqlite(_) => "BEGIN IMMEDIATE",
-            Self::Postgres(_) => "BEGIN ISOLATION LEVEL READ COMMITTED",
-        })
+        self.start(self.dialect().begin_rows)
     }
 
-    /// Returns the end of a query for rows that will be changed. On a server, the query skips rows that another
-    /// transaction is changing.
-    pub(crate) fn skip_locked(&self) -> &'static str {
-        match self {
-            Self::Sqlite(_) => "",
-            Self::Postgres(_) => " FOR UPDATE SKIP LOCKED",
-        }
+    /// Runs statements that have neither parameters nor results, separated by semicolons.
+    pub fn execute_batch(&self, sql: &str) -> Result<()> {
+        self.0.execute_batch(sql)
     }
 
-    /// Returns the end of a query for a row that must not be removed before the transaction ends. The query waits for a
-    /// transaction that is removing the row.
-    pub(crate) fn keep_row(&self) -> &'static str {
-        match self {
-            Self::Sqlite(_) => "",
-            Self::Postgres(_) => " FOR KEY SHARE",
-        }
+    /// Runs one statement that takes long, such as building an index. A server cancels the statement when `stop` is
+    /// set.
+    pub(crate) fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
+        self.0.execute_batch_until(sql, stop)
     }
 
-    /// Whether the server or the network has closed the connection.
     pub(crate) fn is_closed(&self) -> bool {
-        matches!(self, Self::Postgres(connection) if connection.is_closed())
+        self.0.is_closed()
     }
 
     fn start(&self, sql: &str) -> Result<Transaction<'_>> {

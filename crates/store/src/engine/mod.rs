@@ -1,18 +1,18 @@
-//! The database engine behind the store. Connections, rows and errors have one interface for both engines.
+//! Connections, rows and errors, which are the same for both engines.
 //!
 //! The values of columns and parameters have the types of `rusqlite`, whichever engine is used.
 
-mod column_types;
 mod connection;
 mod error;
-mod postgres;
 pub mod query;
-mod tls;
+mod row_batch;
 
 pub use connection::{Connection, Transaction};
+pub(crate) use connection::{EngineConnection, ReadRow, SqlDialect};
 pub use error::{QueryError, Result};
-pub use postgres::PostgresConnection;
-pub use query::{Row, StatementBatch};
+pub use query::Row;
+pub(crate) use query::{EngineRow, Params};
+pub use row_batch::StatementBatch;
+pub(crate) use row_batch::WaitingRows;
 /// The parameters of a statement. `params![first, second]` gives the values of `?1` and `?2`.
 pub use rusqlite::{ToSql, params};
-pub use tls::ServerVerification;

@@ -1,23 +1,24 @@
-//! Runs SQL statements: one at a time, or one statement with many rows of parameters. A connection prepares each
-//! statement once. Functions of the store run SQL only through this file, and read rows of results without knowing the
+//! Runs SQL statements. A connection prepares each statement once. Functions of the store run SQL only through this file, and read rows of results without knowing the
 //! engine.
+
+use std::ops::ControlFlow;
 
 use rusqlite::{
     ToSql,
     types::{FromSql, ValueRef},
 };
 
-use super::{
-    Connection, QueryError, Result,
-    column_types::{ColumnValue, Parameter},
-};
+use super::{Connection, QueryError, Result};
+
+/// A row as an engine returns it.
+pub(crate) trait EngineRow {
+    /// Returns the value of a column, numbered from 0, without copying it.
+    fn value(&self, column: usize) -> Result<ValueRef<'_>>;
+}
 
 /// One row of a result. Columns are numbered from 0.
-#[derive(Clone, Copy, Debug)]
-pub enum Row<'a> {
-    Sqlite(&'a rusqlite::Row<'a>),
-    Postgres(&'a tokio_postgres::Row),
-}
+#[derive(Clone, Copy)]
+pub struct Row<'a>(pub(crate) &'a dyn EngineRow);
 
 impl Row<'_> {
     pub fn get<T: FromSql>(&self, column: usize) -> Result<T> {
@@ -26,18 +27,12 @@ impl Row<'_> {
 
     /// Returns the value of a column without copying it.
     pub fn get_ref(&self, column: usize) -> Result<ValueRef<'_>> {
-        match self {
-            Self::Sqlite(row) => Ok(row.get_ref(column)?),
-            Self::Postgres(row) => {
-                let ColumnValue(value) = row.try_get(column)?;
-                Ok(value)
-            }
-        }
+        self.0.value(column)
     }
 }
 
 /// The values of `?1`, `?2` and so on, made by `params!`.
-type Params<'a> = &'a [&'a dyn ToSql];
+pub(crate) type Params<'a> = &'a [&'a dyn ToSql];
 
 pub fn execute(connection: &Connection, sql: &str, params: Params) -> Result<()> {
     change(connection, sql, params).map(drop)
@@ -45,12 +40,7 @@ pub fn execute(connection: &Connection, sql: &str, params: Params) -> Result<()>
 
 /// Runs a statement and returns the number of rows that it changed.
 pub fn change(connection: &Connection, sql: &str, params: Params) -> Result<u64> {
-    match connection {
-        Connection::Sqlite(connection) => {
-            Ok(connection.prepare_cached(sql)?.execute(params)? as u64)
-        }
-        Connection::Postgres(connection) => connection.execute(sql, params),
-    }
+    connection.engine().change(sql, params)
 }
 
 /// Reads the first row. Fails if there is no row.
@@ -70,17 +60,12 @@ pub fn find<T>(
     params: Params,
     read: impl FnOnce(&Row) -> Result<T>,
 ) -> Result<Option<T>> {
-    match connection {
-        Connection::Sqlite(connection) => {
-            let mut statement = connection.prepare_cached(sql)?;
-            let mut rows = statement.query(params)?;
-            rows.next()?.map(|row| read(&Row::Sqlite(row))).transpose()
-        }
-        Connection::Postgres(connection) => {
-            let rows = connection.query(sql, params)?;
-            rows.first().map(|row| read(&Row::Postgres(row))).transpose()
-        }
-    }
+    let (mut read, mut found) = (Some(read), None);
+    connection.engine().read_rows(sql, params, &mut |row| {
+        found = read.take().map(|read| read(row)).transpose()?;
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(found)
 }
 
 pub fn all<T, C: FromIterator<T>>(
@@ -89,22 +74,18 @@ pub fn all<T, C: FromIterator<T>>(
     params: Params,
     mut read: impl FnMut(&Row) -> Result<T>,
 ) -> Result<C> {
-    match connection {
-        Connection::Sqlite(connection) => {
-            let mut statement = connection.prepare_cached(sql)?;
-            let rows = statement.query_map(params, |row| Ok(read(&Row::Sqlite(row))))?;
-            rows.map(|row| row?).collect()
-        }
-        Connection::Postgres(connection) => {
-            connection.query(sql, params)?.iter().map(|row| read(&Row::Postgres(row))).collect()
-        }
-    }
+    let mut values = Vec::new();
+    connection.engine().read_rows(sql, params, &mut |row| {
+        values.push(read(row)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(values.into_iter().collect())
 }
 
 /// Reads the rows whose number is in a list, in any order. The list is appended to the statement, and `params` are the
 /// values before it. The last number is repeated up to a round length, so that lists of similar lengths share a
 /// prepared statement.
-pub fn all_listed<T, C: FromIterator<T> + Default>(
+pub(crate) fn all_listed<T, C: FromIterator<T> + Default>(
     connection: &Connection,
     sql: &str,
     params: Params,
@@ -128,110 +109,10 @@ pub fn for_each<E: From<QueryError>>(
     params: Params,
     mut each: impl FnMut(&Row) -> Result<(), E>,
 ) -> Result<(), E> {
-    let connection = match connection {
-        Connection::Sqlite(connection) => connection,
-        Connection::Postgres(connection) => {
-            return connection.for_each(sql, params, |row| each(&Row::Postgres(row)));
-        }
-    };
-    let mut statement = connection.prepare_cached(sql).map_err(QueryError::from)?;
-    let mut rows = statement.query(params).map_err(QueryError::from)?;
-    while let Some(row) = rows.next().map_err(QueryError::from)? {
-        each(&Row::Sqlite(row))?;
-    }
-    Ok(())
-}
-
-/// The maximum number of rows that are sent to a server together.
-const SENT_ROWS: usize = 500;
-/// The number of bytes after which fewer rows are sent together.
-const SENT_BYTES: usize = 4 << 20;
-
-/// Runs a statement once for each row of parameters. On a server, many rows wait for the network only once. The rows of
-/// an `INSERT ... VALUES (?1, ..., ?n)` become one statement, so they must not change the same row twice.
-#[must_use = "rows may be waiting to be sent"]
-pub struct StatementBatch<'a, T = ()> {
-    connection: &'a Connection,
-    sql: &'a str,
-    /// Reads a returned row. `None` if the statement returns no rows.
-    read: Option<fn(&Row) -> Result<T>>,
-    returned: Vec<T>,
-    waiting: Vec<Vec<Parameter<'static>>>,
-    waiting_bytes: usize,
-}
-
-impl<'a> StatementBatch<'a> {
-    pub fn new(connection: &'a Connection, sql: &'a str) -> Self {
-        Self::reading(connection, sql, None)
-    }
-}
-
-impl<'a, T> StatementBatch<'a, T> {
-    /// Creates a batch of a statement that returns rows. The rows of an INSERT may be in any order.
-    pub fn returning(
-        connection: &'a Connection,
-        sql: &'a str,
-        read: fn(&Row) -> Result<T>,
-    ) -> Self {
-        Self::reading(connection, sql, Some(read))
-    }
-
-    fn reading(
-        connection: &'a Connection,
-        sql: &'a str,
-        read: Option<fn(&Row) -> Result<T>>,
-    ) -> Self {
-        let (returned, waiting) = (Vec::new(), Vec::new());
-        Self { connection, sql, read, returned, waiting, waiting_bytes: 0 }
-    }
-
-    /// Runs the statement with one more row, or keeps the row until it is sent together with others.
-    pub fn add(&mut self, params: Params) -> Result<()> {
-        let Connection::Sqlite(connection) = self.connection else {
-            return self.wait(params);
-        };
-        let mut statement = connection.prepare_cached(self.sql)?;
-        let Some(read) = self.read else {
-            statement.execute(params)?;
-            return Ok(());
-        };
-        let mut rows = statement.query(params)?;
-        while let Some(row) = rows.next()? {
-            self.returned.push(read(&Row::Sqlite(row))?);
-        }
-        Ok(())
-    }
-
-    fn wait(&mut self, params: Params) -> Result<()> {
-        let owned = |value: &&dyn ToSql| -> Result<_> {
-            Parameter::owned(value.to_sql()?).map_err(QueryError::Value)
-        };
-        let row: Vec<_> = params.iter().map(owned).collect::<Result<_>>()?;
-        self.waiting_bytes += row.iter().map(Parameter::size).sum::<usize>();
-        self.waiting.push(row);
-        if self.waiting.len() >= SENT_ROWS || self.waiting_bytes >= SENT_BYTES {
-            self.send()?;
-        }
-        Ok(())
-    }
-
-    fn send(&mut self) -> Result<()> {
-        let Connection::Postgres(connection) = self.connection else { return Ok(()) };
-        let rows = std::mem::take(&mut self.waiting);
-        self.waiting_bytes = 0;
-        for row in connection.query_for_all(self.sql, rows)? {
-            if let Some(read) = self.read {
-                self.returned.push(read(&Row::Postgres(&row))?);
-            }
-        }
-        Ok(())
-    }
-
-    /// Runs the statement with the waiting rows, and returns the results of all rows.
-    pub fn finish(mut self) -> Result<Vec<T>> {
-        if !self.waiting.is_empty() {
-            self.send()?;
-        }
-        Ok(self.returned)
-    }
+    let mut failure = None;
+    connection.engine().stream_rows(sql, params, &mut |row| {
+        failure = each(row).err();
+        Ok(if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    failure.map_or(Ok(()), Err)
 }

@@ -9,7 +9,7 @@ use tokio_postgres::{
     config::{Host, SslMode},
 };
 
-use crate::engine::ServerVerification;
+use super::tls::ServerVerification;
 
 /// The file, below the home folder, in which libpq looks for the certificates of authorities.
 const DEFAULT_ROOTS: &str = ".postgresql/root.crt";

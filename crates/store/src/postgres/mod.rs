@@ -1,10 +1,13 @@
 //! The engine for several machines, which is a schema on a PostgreSQL server that the user operates.
 
 mod address;
+mod column_types;
+mod connection;
 mod full_text;
 mod schema;
 mod server;
 mod text_match;
+mod tls;
 
 pub use address::StoreAddress;
 pub(super) use full_text::{index_captions, merge_word_counts, search};

@@ -1,10 +1,10 @@
 //! Opens a store on a server, creates its tables, and describes it to its operator: its version and size, its clock,
 //! its extensions and its workers.
 
-use super::{StoreAddress, schema};
+use super::{StoreAddress, connection::PostgresConnection, schema};
 use crate::{
     StoreError,
-    engine::{Connection, PostgresConnection, Result, params},
+    engine::{Connection, Result, params},
     now_micros, query, setting,
     several_processes::{
         lease,
@@ -117,7 +117,7 @@ pub fn connect(address: &StoreAddress) -> Result<Connection, StoreError> {
 
 fn connect_to(address: &StoreAddress, wake: impl Fn() + Send + 'static) -> Result<Connection> {
     let connected = PostgresConnection::connect(address.config(), address.verification(), wake);
-    connected.map(Connection::Postgres)
+    connected.map(Connection::new)
 }
 
 fn require_known(address: &StoreAddress, found_version: usize) -> Result<(), StoreError> {

@@ -89,7 +89,7 @@ pub fn next_unleased(
 
 /// Finds a range that has not ended. The range is not removed before the transaction ends.
 pub fn find(transaction: &Transaction, row: i64) -> Result<Option<ExtractionRange>> {
-    let sql = format!("{SELECT_RANGE} WHERE row = ?1{}", transaction.keep_row());
+    let sql = format!("{SELECT_RANGE} WHERE row = ?1{}", transaction.dialect().keep_row);
     query::find(transaction, &sql, params![row], read_range)
 }
 

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::{
     Connection, QueryError, Result, Row, StatementBatch, Transaction,
-    clock::{micros, store_now},
+    columns::{micros, store_now},
     params, query,
 };
 use tessera_model::ExportTaskId;
@@ -59,10 +59,10 @@ pub struct Lease {
 /// Returns when a lease that is taken now ends, in microseconds since 1970. In a database file, which one process uses,
 /// leases end with the lock of the process.
 pub fn end_of_new(connection: &Connection) -> Result<i64> {
-    match connection {
-        Connection::Sqlite(_) => Ok(i64::MAX),
-        Connection::Postgres(_) => Ok(store_now(connection)? + micros(LIFETIME)),
+    if !connection.is_on_server() {
+        return Ok(i64::MAX);
     }
+    Ok(store_now(connection)? + micros(LIFETIME))
 }
 
 /// Takes the lease of a task until `expires_at`. Returns `None` if the task has a lease at `now`, even if this holder
@@ -102,7 +102,7 @@ pub fn extend_all(connection: &Connection, holder: Uuid, expires_at: i64) -> Res
     let present = "INSERT INTO lease (task, holder, fence, expires_at) VALUES (?1, ?2, 1, ?3)
                    ON CONFLICT (task) DO UPDATE SET expires_at = excluded.expires_at";
     query::execute(connection, present, params![worker_key(holder), holder, expires_at])?;
-    let skip_locked = connection.skip_locked();
+    let skip_locked = connection.dialect().skip_locked;
     let sql = format!(
         "UPDATE lease SET expires_at = ?2 WHERE task IN
            (SELECT task FROM lease WHERE holder = ?1 AND expires_at > 0{skip_locked})"

@@ -115,7 +115,7 @@ pub fn next_unleased(
 
 /// Finds a range that has not ended. The range is not removed before the transaction ends.
 pub fn find(transaction: &Transaction, row: i64) -> Result<Option<SimilarityRange>> {
-    let sql = format!("{SELECT_RANGE} AND row = ?1{}", transaction.keep_row());
+    let sql = format!("{SELECT_RANGE} AND row = ?1{}", transaction.dialect().keep_row);
     query::find(transaction, &sql, params![row], read_range)
 }
 
@@ -224,7 +224,7 @@ pub fn is_open(connection: &Connection, members: MembersOfRun) -> Result<bool> {
 
 /// Removes all ranges and inputs of an indexing task. Workers that compute its ranges lose their leases.
 pub fn remove_all(transaction: &Transaction, indexing_task: i64) -> Result<()> {
-    if let Connection::Sqlite(_) = &**transaction {
+    if !transaction.is_on_server() {
         // A database file has no such ranges, because only one process uses it.
         return Ok(());
     }

@@ -11,7 +11,7 @@ use rusqlite::Connection as SqliteConnection;
 use super::{integrity, recovery, schema, shutdown_marks};
 use crate::{
     StoreError,
-    engine::{Connection, QueryError},
+    engine::{Connection, QueryError, params, query},
     table_definitions::VERSION,
 };
 use tessera_files::{private_file, restrict, sync_dir};
@@ -59,19 +59,18 @@ impl DatabaseFile {
             Ok(None) | Err(_) => file.create()?,
         };
         shutdown_marks::put_open_mark(data, &file.path());
-        Ok(OpenedDatabase { file, writer: Connection::Sqlite(writer), recovery_notice })
+        Ok(OpenedDatabase { file, writer: Connection::new(writer), recovery_notice })
     }
 
     pub fn connect(&self) -> Result<Connection, QueryError> {
-        Ok(Connection::Sqlite(self.open_connection()?))
+        Ok(Connection::new(self.open_connection()?))
     }
 
     /// Marks the database as closed. Its readers must have been closed before.
     pub fn close(&self, writer: &Connection) -> Result<(), StoreError> {
-        let Connection::Sqlite(writer) = writer else { return Ok(()) };
         let disk = |cause| StoreError::Io(self.data.clone(), cause);
-        let is_busy: bool =
-            writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let is_busy: bool = query::one(writer, checkpoint, params![], |row| row.get(0))?;
         if is_busy {
             return Ok(());
         }
@@ -163,5 +162,5 @@ pub fn open_in_memory() -> Result<Connection, QueryError> {
     let mut connection = SqliteConnection::open_in_memory()?;
     integrity::register_functions(&connection)?;
     schema::create(&mut connection)?;
-    Ok(Connection::Sqlite(connection))
+    Ok(Connection::new(connection))
 }

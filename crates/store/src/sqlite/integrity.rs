@@ -15,7 +15,7 @@ use rusqlite::{
 use super::schema;
 
 /// Adds the functions to a connection. Without them, the tables can be read but not changed.
-pub fn register_functions(connection: &Connection) -> Result<()> {
+pub(super) fn register_functions(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_INNOCUOUS;

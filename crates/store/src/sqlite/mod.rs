@@ -1,11 +1,12 @@
 //! The engine for one machine, which is an `SQLite` file in the index folder.
 
+mod connection;
 mod database_file;
 mod integrity;
 mod recovery;
 mod schema;
 mod shutdown_marks;
 
+pub use connection::connection;
 pub use database_file::open_in_memory;
 pub(super) use database_file::{DatabaseFile, OpenedDatabase};
-pub use integrity::register_functions;

@@ -56,7 +56,7 @@ pub fn find(
     dataset: DatasetId,
     entity: EntityType,
 ) -> Result<Option<SearchTable>> {
-    if let Connection::Sqlite(_) = connection {
+    if !connection.is_on_server() {
         return Ok(None);
     }
     let sql =

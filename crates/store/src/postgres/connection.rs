@@ -3,8 +3,10 @@
 use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
+    error::Error as _,
     future::poll_fn,
     io,
+    ops::ControlFlow,
     pin::pin,
     sync::{
         OnceLock,
@@ -15,20 +17,23 @@ use std::{
 
 use futures_executor::block_on;
 use futures_util::future::{Either, join_all, select};
-use rusqlite::ToSql as SqliteToSql;
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use tokio::{
     runtime::{Builder, Runtime},
     time::sleep,
 };
 use tokio_postgres::{
     AsyncMessage, Client, Config, Row as PostgresRow, Statement,
+    error::SqlState,
     types::{ToSql, Type},
 };
 
 use super::{
-    QueryError, Result,
-    column_types::Parameter,
+    column_types::{ColumnValue, Parameter},
     tls::{Encryption, ServerVerification},
+};
+use crate::engine::{
+    EngineConnection, EngineRow, Params, QueryError, ReadRow, Result, Row, SqlDialect, WaitingRows,
 };
 
 /// The number of rows that are in memory at a time while a large result is read.
@@ -37,6 +42,11 @@ const FETCHED_ROWS: usize = 500;
 /// Makes PostgreSQL plan a cursor for all of its rows. By default, it plans for the first tenth, with an index that
 /// gives the order, and then compares all rows.
 const READ_CURSORS_TO_THE_END: &str = "SET cursor_tuple_fraction = 1";
+
+/// The maximum number of rows that are sent to the server together.
+const SENT_ROWS: usize = 500;
+/// The number of bytes after which fewer rows are sent together.
+const SENT_BYTES: usize = 4 << 20;
 
 /// The interval at which a long statement checks whether it must stop.
 const STOP_CHECKS: Duration = Duration::from_millis(50);
@@ -62,7 +72,7 @@ impl PostgresConnection {
         verification: &ServerVerification,
         on_notification: impl Fn() + Send + 'static,
     ) -> Result<Self> {
-        let encryption = Encryption::new(verification).map_err(QueryError::Encryption)?;
+        let encryption = Encryption::new(verification).map_err(QueryError::value)?;
         let runtime = network_runtime().map_err(QueryError::value)?;
         let entered = runtime.handle().clone();
         let (config, tls) = (config.clone(), encryption.clone());
@@ -82,50 +92,11 @@ impl PostgresConnection {
         Ok(Self { client, encryption, statements, cursors })
     }
 
-    pub(super) fn is_closed(&self) -> bool {
-        self.client.is_closed()
-    }
-
-    pub(super) fn execute_batch(&self, sql: &str) -> Result<()> {
-        Ok(block_on(self.client.batch_execute(sql))?)
-    }
-
-    /// Cancels the statement when `stop` is set, and then fails with [`QueryError::Stopped`].
-    pub(super) fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
-        let runtime = network_runtime().map_err(QueryError::value)?;
-        let _timers = runtime.enter();
-        block_on(async {
-            let mut run = pin!(self.client.batch_execute(sql));
-            if let Either::Left((done, _)) = select(&mut run, pin!(until_set(stop))).await {
-                return Ok(done?);
-            }
-            loop {
-                // A cancel request that arrives before the statement has no effect, so it is repeated.
-                let token = self.client.cancel_token();
-                token.cancel_query(self.encryption.clone()).await?;
-                if let Either::Left(_) = select(&mut run, pin!(sleep(STOP_CHECKS))).await {
-                    return Err(QueryError::Stopped);
-                }
-            }
-        })
-    }
-
-    pub(super) fn execute(&self, sql: &str, params: &[&dyn SqliteToSql]) -> Result<u64> {
-        let values = parameters(params)?;
-        Ok(block_on(self.client.execute(&self.prepare(sql)?, &references(&values)))?)
-    }
-
-    pub(super) fn query(&self, sql: &str, params: &[&dyn SqliteToSql]) -> Result<Vec<PostgresRow>> {
-        let values = parameters(params)?;
-        Ok(block_on(self.client.query(&self.prepare(sql)?, &references(&values)))?)
-    }
-
     /// Runs a statement once for each row of parameters, without waiting between the rows.
-    pub(super) fn query_for_all(
-        &self,
-        sql: &str,
-        rows: Vec<Vec<Parameter<'static>>>,
-    ) -> Result<Vec<PostgresRow>> {
+    fn query_for_all(&self, sql: &str, rows: Vec<Vec<Value>>) -> Result<Vec<PostgresRow>> {
+        let parameter = |value| Parameter(ToSqlOutput::Owned(value));
+        let rows: Vec<Vec<_>> =
+            rows.into_iter().map(|row| row.into_iter().map(parameter).collect()).collect();
         let statement = self.prepare(sql)?;
         if let Some(insert) = insert_of_arrays(sql, statement.params()) {
             let columns = columns_of(rows);
@@ -142,33 +113,8 @@ impl PostgresConnection {
         Ok(returned)
     }
 
-    /// Reads rows in parts, so that other statements can run between them. This needs a transaction.
-    pub(super) fn for_each<E: From<QueryError>>(
-        &self,
-        sql: &str,
-        params: &[&dyn SqliteToSql],
-        mut each: impl FnMut(&PostgresRow) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let number = self.cursors.get() + 1;
-        self.cursors.set(number);
-        let fetch = self.open_cursor(number, sql, params)?;
-        loop {
-            let rows = block_on(self.client.query(&fetch, &[])).map_err(QueryError::from)?;
-            rows.iter().try_for_each(&mut each)?;
-            if rows.len() < FETCHED_ROWS {
-                break;
-            }
-        }
-        Ok(self.execute_batch(&format!("CLOSE cursor_{number}"))?)
-    }
-
     /// Opens a cursor. Returns the statement that fetches its next rows.
-    fn open_cursor(
-        &self,
-        number: u64,
-        sql: &str,
-        params: &[&dyn SqliteToSql],
-    ) -> Result<Statement> {
+    fn open_cursor(&self, number: u64, sql: &str, params: Params) -> Result<Statement> {
         let values = parameters(params)?;
         let declare = format!("DECLARE cursor_{number} NO SCROLL CURSOR FOR {}", in_postgres(sql));
         block_on(self.client.execute(&declare, &references(&values)))?;
@@ -187,6 +133,132 @@ impl PostgresConnection {
         }
         statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
+    }
+}
+
+/// `PostgreSQL` would allow several transactions to change the store at the same time, but some rules, such as the limit
+/// of unfinished exports and the status that allows an operation, are checked by reading first. Each schema has its own
+/// lock.
+static DIALECT: SqlDialect = SqlDialect {
+    begin: "BEGIN; SELECT pg_advisory_xact_lock(hashtext(current_schema()), 1)",
+    begin_snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    begin_rows: "BEGIN ISOLATION LEVEL READ COMMITTED",
+    skip_locked: " FOR UPDATE SKIP LOCKED",
+    keep_row: " FOR KEY SHARE",
+    server_clock: Some("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"),
+};
+
+impl EngineConnection for PostgresConnection {
+    fn dialect(&self) -> &'static SqlDialect {
+        &DIALECT
+    }
+
+    fn execute_batch(&self, sql: &str) -> Result<()> {
+        Ok(block_on(self.client.batch_execute(sql))?)
+    }
+
+    /// Cancels the statement when `stop` is set, and then fails with [`QueryError::Stopped`].
+    fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
+        let runtime = network_runtime().map_err(QueryError::value)?;
+        let _timers = runtime.enter();
+        block_on(async {
+            let mut run = pin!(self.client.batch_execute(sql));
+            if let Either::Left((done, _)) = select(&mut run, pin!(until_set(stop))).await {
+                return Ok(done?);
+            }
+            loop {
+                // A cancel request that arrives before the statement has no effect, so it is repeated.
+                let token = self.client.cancel_token();
+                token.cancel_query(self.encryption.clone()).await?;
+                if let Either::Left(_) = select(&mut run, pin!(sleep(STOP_CHECKS))).await {
+                    return Err(QueryError::Stopped);
+                }
+            }
+        })
+    }
+
+    fn change(&self, sql: &str, params: Params) -> Result<u64> {
+        let values = parameters(params)?;
+        Ok(block_on(self.client.execute(&self.prepare(sql)?, &references(&values)))?)
+    }
+
+    fn read_rows(&self, sql: &str, params: Params, each: ReadRow) -> Result<()> {
+        let values = parameters(params)?;
+        let rows = block_on(self.client.query(&self.prepare(sql)?, &references(&values)))?;
+        read_all(&rows, each).map(drop)
+    }
+
+    fn stream_rows(&self, sql: &str, params: Params, each: ReadRow) -> Result<()> {
+        let number = self.cursors.get() + 1;
+        self.cursors.set(number);
+        let fetch = self.open_cursor(number, sql, params)?;
+        loop {
+            let rows = block_on(self.client.query(&fetch, &[]))?;
+            if read_all(&rows, each)?.is_break() || rows.len() < FETCHED_ROWS {
+                break;
+            }
+        }
+        self.execute_batch(&format!("CLOSE cursor_{number}"))
+    }
+
+    fn add_to_batch(
+        &self,
+        sql: &str,
+        params: Params,
+        waiting: &mut WaitingRows,
+        each: ReadRow,
+    ) -> Result<()> {
+        waiting.add(params)?;
+        if waiting.rows.len() >= SENT_ROWS || waiting.bytes >= SENT_BYTES {
+            self.send_batch(sql, waiting, each)?;
+        }
+        Ok(())
+    }
+
+    fn send_batch(&self, sql: &str, waiting: &mut WaitingRows, each: ReadRow) -> Result<()> {
+        if waiting.rows.is_empty() {
+            return Ok(());
+        }
+        read_all(&self.query_for_all(sql, waiting.take())?, each).map(drop)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+}
+
+fn read_all(rows: &[PostgresRow], each: ReadRow) -> Result<ControlFlow<()>> {
+    for row in rows {
+        if each(&Row(row))?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+impl EngineRow for PostgresRow {
+    fn value(&self, column: usize) -> Result<ValueRef<'_>> {
+        let ColumnValue(value) = self.try_get(column)?;
+        Ok(value)
+    }
+}
+
+impl From<tokio_postgres::Error> for QueryError {
+    fn from(cause: tokio_postgres::Error) -> Self {
+        // The server's own message is shown, because the library's message would only be "db error".
+        let message = match (cause.as_db_error(), cause.source()) {
+            (Some(reason), _) => reason.to_string(),
+            (None, Some(source)) => format!("{cause}: {source}"),
+            (None, None) => cause.to_string(),
+        };
+        let is = |code| cause.code() == Some(&code);
+        if is(SqlState::T_R_DEADLOCK_DETECTED) {
+            Self::Deadlock(message.into())
+        } else if is(SqlState::UNDEFINED_TABLE) {
+            Self::MissingTable(message.into())
+        } else {
+            Self::Failed(message.into())
+        }
     }
 }
 
@@ -225,7 +297,7 @@ fn after_parentheses(arguments: &str) -> &str {
     ""
 }
 
-fn parameters<'a>(params: &'a [&dyn SqliteToSql]) -> Result<Vec<Parameter<'a>>> {
+fn parameters(params: Params<'_>) -> Result<Vec<Parameter<'_>>> {
     params.iter().map(|value| Ok(Parameter(value.to_sql()?))).collect()
 }
 

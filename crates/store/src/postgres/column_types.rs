@@ -18,26 +18,7 @@ type ConversionError = Box<dyn Error + Send + Sync>;
 #[derive(Debug)]
 pub(super) struct Parameter<'a>(pub ToSqlOutput<'a>);
 
-impl Parameter<'static> {
-    /// Creates a parameter that owns its value.
-    pub(super) fn owned(value: ToSqlOutput) -> Result<Self, ConversionError> {
-        Ok(Self(ToSqlOutput::Owned(match value {
-            ToSqlOutput::Borrowed(value) => value.try_into()?,
-            ToSqlOutput::Owned(value) => value,
-            _ => return Err(UNKNOWN_KIND.into()),
-        })))
-    }
-}
-
 impl Parameter<'_> {
-    /// Returns the memory of texts and blobs, in bytes.
-    pub(super) fn size(&self) -> usize {
-        match self.value() {
-            Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => bytes.len(),
-            _ => 0,
-        }
-    }
-
     fn value(&self) -> Result<ValueRef<'_>, ConversionError> {
         match &self.0 {
             ToSqlOutput::Borrowed(value) => Ok(*value),

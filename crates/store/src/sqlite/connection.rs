@@ -1,0 +1,79 @@
+//! A connection to a database file.
+
+use rusqlite::{ErrorCode, types::ValueRef};
+
+use super::integrity::register_functions;
+use crate::engine::{
+    Connection, EngineConnection, EngineRow, Params, QueryError, ReadRow, Result, Row, SqlDialect,
+    WaitingRows,
+};
+
+/// One process uses the file, and one transaction at a time changes it.
+static DIALECT: SqlDialect = SqlDialect {
+    begin: "BEGIN IMMEDIATE",
+    begin_snapshot: "BEGIN DEFERRED",
+    begin_rows: "BEGIN IMMEDIATE",
+    skip_locked: "",
+    keep_row: "",
+    server_clock: None,
+};
+
+impl EngineConnection for rusqlite::Connection {
+    fn dialect(&self) -> &'static SqlDialect {
+        &DIALECT
+    }
+
+    fn execute_batch(&self, sql: &str) -> Result<()> {
+        Ok(self.execute_batch(sql)?)
+    }
+
+    fn change(&self, sql: &str, params: Params) -> Result<u64> {
+        Ok(self.prepare_cached(sql)?.execute(params)? as u64)
+    }
+
+    fn read_rows(&self, sql: &str, params: Params, each: ReadRow) -> Result<()> {
+        let mut statement = self.prepare_cached(sql)?;
+        let mut rows = statement.query(params)?;
+        while let Some(row) = rows.next()? {
+            if each(&Row(row))?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the statement at once, because nothing waits for a network.
+    fn add_to_batch(
+        &self,
+        sql: &str,
+        params: Params,
+        _: &mut WaitingRows,
+        each: ReadRow,
+    ) -> Result<()> {
+        self.read_rows(sql, params, each)
+    }
+}
+
+impl EngineRow for rusqlite::Row<'_> {
+    fn value(&self, column: usize) -> Result<ValueRef<'_>> {
+        Ok(self.get_ref(column)?)
+    }
+}
+
+impl From<rusqlite::Error> for QueryError {
+    /// `Unknown` is an error in SQL, such as a missing table, so the database is not one of this program.
+    fn from(cause: rusqlite::Error) -> Self {
+        match cause.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
+                Self::Damaged(cause.into())
+            }
+            _ => Self::Failed(cause.into()),
+        }
+    }
+}
+
+/// A connection to an opened file, which can check its rows.
+pub fn connection(file: rusqlite::Connection) -> Result<Connection> {
+    register_functions(&file)?;
+    Ok(Connection::new(file))
+}
