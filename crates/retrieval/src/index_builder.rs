@@ -10,7 +10,7 @@ use std::{
 use tessera_model::{DatasetId, EntityType};
 use tessera_search::text::language::Language;
 use tessera_store::{
-    Connection, QueryError, Store, StoreError, caption_language,
+    Connection, QueryError, Store, StoreError, captions,
     dataset::DatasetRecord,
     media::{self, MediaFeatures},
 };
@@ -95,7 +95,7 @@ impl IndexBuilder {
                     self.captions.push(row, caption);
                     Ok(())
                 };
-                caption_language::for_each_caption(c, dataset.id, each)?;
+                captions::for_each_caption(c, dataset.id, each)?;
             }
             let each = |features: MediaFeatures| {
                 if is_stopped() {

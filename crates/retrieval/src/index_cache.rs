@@ -13,7 +13,7 @@ use std::{
 use tessera_media::ingest::disk_quota::DiskQuota;
 use tessera_model::{DatasetId, EntityType};
 use tessera_search::{similarity::VectorMemory, text::lsa::TextSpace};
-use tessera_store::{Store, StoreError, dataset::DatasetRecord, embedding, lock};
+use tessera_store::{Store, StoreError, dataset::DatasetRecord, lock, vectors};
 
 use crate::{
     dataset_index::DatasetIndex,
@@ -97,7 +97,7 @@ impl IndexCache {
         if let Some((_, space)) = cached.filter(|(of, _)| *of == dataset.generation) {
             return Ok(space);
         }
-        let bytes = store.read(|c| embedding::text_space(c, dataset.id))?;
+        let bytes = store.read(|c| vectors::text_space(c, dataset.id))?;
         let space = bytes.and_then(|bytes| TextSpace::from_bytes(&bytes)).map(Arc::new);
         lock(&self.text_spaces).insert(dataset.id, (dataset.generation, space.clone()));
         Ok(space)

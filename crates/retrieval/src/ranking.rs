@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tessera_model::{Granularity, Page};
 use tessera_store::{
-    preview::MAX_PREVIEWS,
+    cluster::MAX_PREVIEWS,
     search_table::{ClusterMatch, SelectedMember},
 };
 

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tessera_media::object_storage::{BlockingStorage, BucketFolder, LazyStorage, ObjectUri};
 use tessera_store::{
-    packed_picture::{PackedPicture, PackedPictures, picture_checksum},
+    picture_pack::{PackedPicture, PackedPictures, picture_checksum},
     picture_table::StoredPicture,
 };
 use uuid::Uuid;

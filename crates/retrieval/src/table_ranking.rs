@@ -12,7 +12,7 @@ use tessera_search::{
     similarity::MAX_COPY_CANDIDATES,
 };
 use tessera_store::{
-    Connection, Store, full_text,
+    Connection, Store, captions,
     search_table::{self, ClusterMatch, SearchTable, SelectedMember, TableSearch},
 };
 
@@ -177,7 +177,7 @@ impl<'a> QueryTranslation<'a> {
 
     fn full_text(&mut self, text: &QueryText) -> Result<(), RetrievalError> {
         let query = self.context.full_text_query(text)?;
-        let found = self.context.store.read(|c| full_text::search(c, &query))?;
+        let found = self.context.store.read(|c| captions::search(c, &query))?;
         let matching = !query.is_negated;
         if matching && self.order.is_none() {
             self.order = Some(MemberOrder::Captions(found));

@@ -31,7 +31,7 @@ use tessera_model::{DatasetId, FileKind, SafeText, Status};
 use tessera_picture::PictureFormat;
 use tessera_retrieval::{IndexCache, remove_outdated};
 use tessera_store::{
-    Connection, Store, StoreError, Transaction, applied_model, caption_language,
+    Connection, Store, StoreError, Transaction, applied_model, captions,
     dataset::{self, DatasetRecord},
     indexed_files,
     indexing_task::{self, IndexingTaskKind},
@@ -170,7 +170,7 @@ impl Deployment {
         let (known, chosen) = (record.language, choice.language());
         let is_new = known.chosen != chosen;
         if is_new {
-            caption_language::choose(tx, record.id, chosen)?;
+            captions::choose_language(tx, record.id, chosen)?;
         }
         // A detected language is known only after the dataset was indexed.
         Ok(chosen.map_or(is_new, |language| language != known.indexed))

@@ -6,13 +6,12 @@
 
 mod archive;
 mod common_settings;
-mod content_disposition;
 mod deployment;
 mod error;
 mod http;
+mod links;
 mod originals;
 mod settings;
-mod signed_link;
 mod task;
 mod task_error;
 mod uploads;

@@ -15,9 +15,12 @@ use super::{
     connection_pool::ConnectionPool,
     engine::{Connection, QueryError, Result, Transaction},
     postgres::{PostgresServer, StoreAddress},
-    process_lock::FolderLock,
     setting,
-    several_processes::{former_workers, lease, task_listener::TaskListener},
+    several_processes::{
+        folder_lock::{self, FolderLock},
+        lease,
+        task_listener::TaskListener,
+    },
     sqlite::{DatabaseFile, OpenedDatabase},
 };
 use tessera_files::ensure_private_dir;
@@ -76,7 +79,7 @@ impl Store {
         if lock.is_exclusive() {
             let disk = |cause| StoreError::Io(data.to_owned(), cause);
             let transaction = writer.begin()?;
-            for worker in former_workers::take_all(data).map_err(disk)? {
+            for worker in folder_lock::take_former_workers(data).map_err(disk)? {
                 lease::release_all(&transaction, worker)?;
             }
             transaction.commit()?;
@@ -188,7 +191,7 @@ impl Store {
 
     /// Records a worker of this process. Its leases end when no process uses the folder any more.
     pub fn note_worker(&self, worker: Uuid) -> Result<(), StoreError> {
-        former_workers::add(&self.data, worker)
+        folder_lock::add_former_worker(&self.data, worker)
             .map_err(|cause| StoreError::Io(self.data.clone(), cause))
     }
 

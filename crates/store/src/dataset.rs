@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    caption_language::CaptionLanguage,
+    captions::CaptionLanguage,
     columns::{path_from_bytes, path_to_bytes},
     engine::{Connection, Result, Row, params},
     now_micros, query, source,

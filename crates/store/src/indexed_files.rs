@@ -10,7 +10,7 @@ use super::{
     columns::{encode_f16, path_from_bytes, path_to_bytes},
     engine::{Connection, QueryError, Result, Row, StatementBatch, params},
     media::{FramePosition, MediaKind},
-    packed_picture::PackedPictures,
+    picture_pack::PackedPictures,
     picture_table::{FRAME_PICTURES, THUMBNAILS},
     query,
     source::SourceFolder,

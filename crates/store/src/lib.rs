@@ -10,32 +10,23 @@
 
 pub mod applied_model;
 pub mod assignment;
-pub mod caption_language;
+pub mod captions;
 pub mod cluster;
 mod columns;
 mod connection_pool;
 mod database;
 pub mod dataset;
-pub mod embedded_text;
-pub mod embedding;
 mod engine;
 mod error;
 pub mod export;
-pub mod full_text;
 pub mod indexed_files;
 pub mod indexing_task;
-pub mod look;
 pub mod media;
-pub mod model_label;
-pub mod model_vector;
 pub mod object;
-pub mod packed_picture;
 pub mod picture_features;
 pub mod picture_pack;
 pub mod picture_table;
 pub mod postgres;
-pub mod preview;
-mod process_lock;
 pub mod query_image;
 pub mod setting;
 mod several_processes;
@@ -44,7 +35,7 @@ pub mod source;
 pub mod sqlite;
 mod table_definitions;
 pub mod upload;
-mod vector_table;
+pub mod vectors;
 pub mod workload;
 
 pub use columns::{now_micros, store_now};
@@ -52,7 +43,7 @@ pub use database::Store;
 pub use database::lock;
 pub use engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params, query};
 pub use error::StoreError;
-pub use process_lock::lock_holder;
 pub use several_processes::{
-    extraction, lease, search_table, similarity_range, task_listener::TaskListener,
+    extraction, folder_lock::lock_holder, lease, search_table, similarity_range,
+    task_listener::TaskListener,
 };

@@ -9,10 +9,10 @@ use half::f16;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    applied_model::{model_labels, with_model_labels},
     assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
     columns::{decode_f16, from_json, path_from_bytes},
     engine::{Connection, QueryError, Result, Row, params},
-    model_label::{model_labels, with_model_labels},
     picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
     query,
 };

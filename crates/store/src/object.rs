@@ -9,7 +9,7 @@ use super::{
     engine::{Connection, QueryError, Result, Row, StatementBatch, params},
     indexed_files::put_features,
     media::region_to_array,
-    packed_picture::PackedPictures,
+    picture_pack::PackedPictures,
 };
 use tessera_model::Region;
 use tessera_search::index::Features;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::{
     engine::{Connection, QueryError, Result, Row, StatementBatch, params},
-    packed_picture::{PackedPicture, PackedPictures},
+    picture_pack::{PackedPicture, PackedPictures},
     query,
 };
 

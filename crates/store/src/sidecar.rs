@@ -1,11 +1,13 @@
-//! The text metadata of media items, and a record of which sidecars have been read.
+//! Text metadata of media items, from sidecars and from picture files, and which sidecars have been read. The texts in
+//! picture files are stored beside the texts in use, because sidecars, which take precedence, may change.
 
 use std::path::{Path, PathBuf};
 
-use super::{
+use crate::{
+    captions,
     columns::{from_json, path_from_bytes, path_to_bytes, to_json},
     engine::{Connection, Result, StatementBatch, params},
-    full_text, indexed_files, query,
+    indexed_files, query,
 };
 use tessera_media::ingest::{FileStat, embedded_text::EmbeddedText};
 use tessera_model::DatasetId;
@@ -71,7 +73,7 @@ pub fn set_texts(
         updates.add(params![media, text.caption, labels, tags])?;
     }
     updates.finish()?;
-    full_text::index_captions(
+    captions::index_captions(
         connection,
         dataset,
         texts.iter().map(|(media, text)| (*media, text.caption.as_deref())),
@@ -89,6 +91,22 @@ pub fn mark_read<'a>(
         StatementBatch::new(connection, "INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)");
     for (path, stat) in files {
         inserts.add(params![source, path_to_bytes(path), stat.size, stat.modified])?;
+    }
+    inserts.finish().map(drop)
+}
+
+/// Replaces the texts of media items, which are given by their rows.
+pub fn replace_embedded_texts<'a>(
+    connection: &Connection,
+    texts: impl Iterator<Item = (i64, &'a EmbeddedText)> + Clone,
+) -> Result<()> {
+    let mut deletes = StatementBatch::new(connection, "DELETE FROM embedded_text WHERE media = ?1");
+    texts.clone().try_for_each(|(media, _)| deletes.add(params![media]))?;
+    deletes.finish()?;
+    let sql = "INSERT INTO embedded_text VALUES (?1, ?2, ?3)";
+    let mut inserts = StatementBatch::new(connection, sql);
+    for (media, text) in texts.filter(|(_, text)| **text != EmbeddedText::default()) {
+        inserts.add(params![media, text.caption, to_json(&text.labels)?])?;
     }
     inserts.finish().map(drop)
 }

@@ -19,14 +19,13 @@ use tessera_store::{
     Store, StoreError,
     assignment::{self, ClusterAssignment, IssueScores},
     cluster::{self, ClusterRecord, MemberCounts},
+    cluster::{MAX_PREVIEWS, StoredPreview},
     dataset::{self, DatasetRecord},
-    embedding,
     indexed_files::{self, IndexedFile},
     media,
-    packed_picture::PackedPictures,
-    preview::{MAX_PREVIEWS, StoredPreview},
+    picture_pack::PackedPictures,
     sidecar::{self, TextMetadata},
-    source,
+    source, vectors,
 };
 use uuid::Uuid;
 
@@ -63,7 +62,7 @@ pub fn fill(store: &BenchStore, folder: &Path, size: usize) {
     store
         .write(|tx| {
             dataset::upsert(tx, &DatasetRecord::new(DATASET, "bench", folder, EXTRACTOR_VERSION))?;
-            embedding::replace_text_space(tx, DATASET, Some(&space.to_bytes()))
+            vectors::replace_text_space(tx, DATASET, Some(&space.to_bytes()))
         })
         .unwrap();
     let mut family = Family::new(1);
@@ -107,7 +106,7 @@ fn write_media(
             let captions: Vec<_> = numbers.iter().map(|_| family.random.caption()).collect();
             let vector = |(row, caption): (&i64, &String)| Some((*row, space.embed(caption)?));
             let vectors: Vec<_> = rows.iter().zip(&captions).filter_map(vector).collect();
-            embedding::upsert_all(tx, &vectors)?;
+            vectors::EMBEDDINGS.upsert_all(tx, &vectors)?;
             let text = |(number, caption): (&usize, String)| TextMetadata {
                 caption: Some(caption),
                 labels: labels(*number),

@@ -20,16 +20,16 @@ use parquet::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{originals::Originals, signed_link::media_link, task_error::TaskError};
+use crate::{links::media_link, originals::Originals, task_error::TaskError};
 use tessera_media::ingest::{OriginalFiles, SourceFile};
 use tessera_retrieval::{issues, stored_pictures::StoredPictures};
 use tessera_store::{
     Connection,
+    cluster::StoredPreview,
     dataset::DatasetRecord,
     export::{self, ExportEntry, ExportRecord},
     media::{MediaKind, MediaRecord},
     now_micros,
-    preview::StoredPreview,
     source::SourceFolder,
 };
 use tessera_wire::{export::column, fields::format_iso8601};

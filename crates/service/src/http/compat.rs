@@ -24,7 +24,7 @@ use super::{
 };
 use crate::usecase::{ScoredCluster, SearchParams};
 use tessera_model::{DatasetId, EntityType, ExportFormat, Granularity};
-use tessera_store::{full_text::TextCoverage, preview::StoredPreview};
+use tessera_store::{captions::TextCoverage, cluster::StoredPreview};
 use tessera_wire::{
     compat::{
         ClusterCountBody, FeatureBody, HealthBody, LabelCountBody, ListedModelBody, OverviewBody,

@@ -15,7 +15,7 @@ use super::{
     problem::Problem,
 };
 use crate::{Deployment, usecase::Enrichments};
-use tessera_store::{caption_language::CaptionLanguage, dataset::DatasetRecord};
+use tessera_store::{captions::CaptionLanguage, dataset::DatasetRecord};
 use tessera_wire::{
     dataset::{DatasetBody, DatasetExtras, legacy_status},
     enrichment::{EnrichmentBody, ModelBody, ModelFileBody, ModelMetadataBody, ModelsBody},

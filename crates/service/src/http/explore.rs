@@ -19,7 +19,7 @@ use tessera_model::{
     vql::{Fraction, LabelRule},
 };
 use tessera_retrieval::tag_id;
-use tessera_store::{cluster::ClusterRecord, preview::StoredPreview};
+use tessera_store::cluster::{ClusterRecord, StoredPreview};
 use tessera_wire::{
     endpoints::query,
     error_body::ProblemBody,

@@ -25,7 +25,7 @@ use super::{
     signed_links::SignedLinks,
 };
 use crate::{
-    content_disposition::content_disposition,
+    links::content_disposition,
     usecase::{Original, OriginalFile, ServiceError},
 };
 use tessera_media::ingest::{SourceFile, video::VideoContainer};

@@ -6,9 +6,9 @@ use axum::{
 };
 
 use super::{AppState, auth::equals_secret, origin_check::RequestOrigin, problem::Problem};
-use crate::signed_link::{media_link, media_signature, signature};
+use crate::links::{media_link, media_signature, signature};
 use tessera_model::{ExportTaskId, MediaId};
-use tessera_store::preview::StoredPreview;
+use tessera_store::cluster::StoredPreview;
 
 /// The lifetime in seconds.
 const ARCHIVE_LINK_LIFETIME: u64 = 3600;

@@ -5,8 +5,7 @@ use std::{cmp::Reverse, collections::HashMap};
 
 use super::{
     TaskContext,
-    cluster_writer::ClusterLevel,
-    clustered_media::ClusteredMedia,
+    clustered_media::{ClusterLevel, ClusteredMedia},
     member_features::{MemberFeatures, Scope},
     progress::ProgressRange,
     similar_members::similar_members,
@@ -24,8 +23,9 @@ use tessera_search::{
 use tessera_store::{
     Transaction,
     assignment::{self, ClusterAssignment, IssueScores},
-    cluster as clusters, indexed_files,
-    preview::MAX_PREVIEWS,
+    cluster as clusters,
+    cluster::MAX_PREVIEWS,
+    indexed_files,
 };
 
 /// The share of the progress for images. The rest is for objects.

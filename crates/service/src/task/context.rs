@@ -25,7 +25,7 @@ use tessera_model::DatasetId;
 use tessera_store::{
     QueryError, Store, StoreError, Transaction, dataset,
     lease::{self, Lease, LeasedTask},
-    packed_picture::PackedPictures,
+    picture_pack::PackedPictures,
     source::SourceFolder,
     store_now,
 };

@@ -1,19 +1,31 @@
 //! Computes vectors and labels with the user's own model. Finished batches stay in the store, so that an interruption
 //! loses little work.
 
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    io::Read as _,
+    path::Path,
+};
+
+use image::RgbImage;
+
 use super::{
     TaskContext,
+    extract_media::MAX_FILE_BYTES,
     member_features::Scope,
-    model_pictures::ModelPictures,
     progress::{ProgressRange, fraction},
 };
 use crate::task_error::TaskError;
 use tessera_encoder::{Encoder, HashedFile};
-use tessera_media::ingest::sidecar::push_name;
-use tessera_model::DatasetId;
+use tessera_media::ingest::{OriginalFiles, is_unavailable, sidecar::push_name};
+use tessera_model::{DatasetId, Region};
+use tessera_picture::decode::{DecodeError, decode};
+use tessera_search::index::{THUMBNAIL_SIDE, decode_regions};
 use tessera_store::{
     applied_model::{self, AppliedModel, ModelFile, ModelRecord},
-    model_label, model_vector,
+    picture_table::StoredPicture,
+    source,
+    vectors::{self, FullPicture},
 };
 
 const BATCH_SIZE: usize = 32;
@@ -33,7 +45,8 @@ pub fn encode_media(
         context.write(|tx| applied_model::replace(tx, dataset, applied.as_ref()))?;
     }
     let Some(model) = model else { return Ok(()) };
-    let rows = context.store.read(|c| model_vector::missing(c, dataset, scope.source_row()))?;
+    let rows =
+        context.store.read(|c| vectors::without_model_vector(c, dataset, scope.source_row()))?;
     let mut pictures = ModelPictures::new(context, model.input_side());
     let mut done = 0;
     for batch in rows.chunks(BATCH_SIZE) {
@@ -48,8 +61,8 @@ pub fn encode_media(
             labels.extend(encoded.label.map(|label| (row, bounded(&label.labels))));
         })?;
         context.write(|tx| {
-            model_vector::upsert_all(tx, &vectors)?;
-            model_label::insert_all(tx, &labels)
+            vectors::MODEL_VECTORS.upsert_all(tx, &vectors)?;
+            applied_model::insert_labels(tx, &labels)
         })?;
         done += batch.len();
     }
@@ -76,4 +89,111 @@ fn bounded(labels: &[String]) -> Vec<String> {
         push_name(&mut bounded, label);
     }
     bounded
+}
+
+pub struct ModelPictures<'a> {
+    context: &'a TaskContext,
+    /// The number of pixels per side of the model's input.
+    side: u32,
+    /// The folders that were opened, by the row of their source.
+    folders: HashMap<i64, Box<dyn OriginalFiles>>,
+}
+
+impl<'a> ModelPictures<'a> {
+    pub fn new(context: &'a TaskContext, side: u32) -> Self {
+        Self { context, side, folders: HashMap::new() }
+    }
+
+    /// Calls `each` with the rows of media and their pixels.
+    pub fn for_each(
+        &mut self,
+        rows: &[i64],
+        mut each: impl FnMut(i64, &RgbImage),
+    ) -> Result<(), TaskError> {
+        if self.side <= THUMBNAIL_SIDE {
+            return self.for_each_thumbnail(rows, &mut each);
+        }
+        let mut pictures = self.context.store.read(|c| vectors::full_pictures(c, rows))?;
+        let frames = pictures.iter_mut().filter_map(|it| Some((it.row, it.frame.take()?)));
+        let frames: HashMap<i64, Vec<u8>> =
+            self.read_pictures(frames.collect())?.into_iter().collect();
+        // The objects in an image follow each other.
+        let are_in_same_image = |a: &FullPicture, b: &FullPicture| {
+            a.region.is_some() && b.region.is_some() && (a.source, &a.path) == (b.source, &b.path)
+        };
+        for pictures in pictures.chunk_by(are_in_same_image) {
+            self.context.check_cancelled()?;
+            let original = match frames.get(&pictures[0].row) {
+                Some(jpeg) => Some(jpeg.clone()),
+                None => self.read_original(pictures[0].source, &pictures[0].path)?,
+            };
+            let decoded = original.map(|bytes| decode_all(&bytes, pictures, self.side, &mut each));
+            if !matches!(decoded, Some(Ok(()))) {
+                // If the file is gone or damaged by now, the thumbnails are all that is left of it.
+                let rows: Vec<i64> = pictures.iter().map(|picture| picture.row).collect();
+                self.for_each_thumbnail(&rows, &mut each)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn for_each_thumbnail(
+        &self,
+        rows: &[i64],
+        each: &mut impl FnMut(i64, &RgbImage),
+    ) -> Result<(), TaskError> {
+        let thumbnails = self.context.store.read(|c| vectors::thumbnails(c, rows))?;
+        for (row, jpeg) in self.read_pictures(thumbnails)? {
+            if let Ok(decoded) = decode(&jpeg, self.side) {
+                each(row, &decoded.pixels);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_pictures(
+        &self,
+        pictures: Vec<(i64, StoredPicture)>,
+    ) -> Result<Vec<(i64, Vec<u8>)>, TaskError> {
+        let read = self.context.originals.pictures.read_all(pictures);
+        read.map_err(|cause| TaskError::storage(&cause))
+    }
+
+    /// Reads an original. Returns `None` if the file cannot be read.
+    fn read_original(&mut self, source: i64, path: &Path) -> Result<Option<Vec<u8>>, TaskError> {
+        let folder = match self.folders.entry(source) {
+            Entry::Occupied(opened) => opened.into_mut(),
+            Entry::Vacant(free) => {
+                let found = self.context.store.read(|c| source::find(c, source))?;
+                free.insert(self.context.open_source(&found.ok_or(TaskError::Stopped)?)?)
+            }
+        };
+        let mut bytes = Vec::new();
+        let read = folder
+            .open_file(path)
+            .and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes));
+        match read {
+            Ok(_) => Ok(Some(bytes)),
+            Err(cause) if is_unavailable(&cause) => Err(TaskError::storage(&cause)),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// Decodes an image, or the objects in an image.
+fn decode_all(
+    bytes: &[u8],
+    pictures: &[FullPicture],
+    side: u32,
+    each: &mut impl FnMut(i64, &RgbImage),
+) -> Result<(), DecodeError> {
+    let regions: Vec<Region> = pictures.iter().filter_map(|picture| picture.region).collect();
+    if regions.is_empty() {
+        each(pictures[0].row, &decode(bytes, side)?.pixels);
+        return Ok(());
+    }
+    for (picture, (pixels, _)) in pictures.iter().zip(decode_regions(bytes, &regions, side)?) {
+        each(picture.row, &pixels);
+    }
+    Ok(())
 }

@@ -29,7 +29,7 @@ use tessera_store::{
     Transaction, dataset,
     extraction::{self, ExtractionProgress, ExtractionRange},
     indexed_files::{self, FileWithoutMedia, IndexedFile},
-    packed_picture::PackedPictures,
+    picture_pack::PackedPictures,
     source::SourceFolder,
 };
 
@@ -324,7 +324,7 @@ fn write_batch(
         }
     }
     let rows = indexed_files::upsert_images(transaction, source, &images, packed)?;
-    tessera_store::embedded_text::replace_all(transaction, rows.into_iter().zip(texts))?;
+    tessera_store::sidecar::replace_embedded_texts(transaction, rows.into_iter().zip(texts))?;
     indexed_files::update_stats(transaction, source.row, &unchanged)?;
     indexed_files::mark_skipped(transaction, source.row, skipped.into_iter())
 }

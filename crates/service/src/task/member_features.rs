@@ -10,7 +10,7 @@ use tessera_search::{
     index::{DIMENSION, Keypoints},
     similarity::Vectors,
 };
-use tessera_store::{QueryError, look, media};
+use tessera_store::{QueryError, media, picture_features};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -61,13 +61,20 @@ impl MemberFeatures {
             let members = members.finish();
             let mut vectors = Vectors::zeros(DIMENSION, members.len());
             let mut corners = 0;
-            look::for_each(c, dataset, entity, source, i64::MIN..=i64::MAX, |look| {
-                if let Some(position) = members.position(look.media) {
-                    vectors.set(position as usize, &look.descriptor());
-                    corners += look.keypoints.len() / Keypoints::ENCODED_SIZE;
-                }
-                Ok::<_, QueryError>(())
-            })?;
+            picture_features::for_each_look(
+                c,
+                dataset,
+                entity,
+                source,
+                i64::MIN..=i64::MAX,
+                |look| {
+                    if let Some(position) = members.position(look.media) {
+                        vectors.set(position as usize, &look.descriptor());
+                        corners += look.keypoints.len() / Keypoints::ENCODED_SIZE;
+                    }
+                    Ok::<_, QueryError>(())
+                },
+            )?;
             Ok(Self { members, vectors, corners })
         })?;
         Ok(read)

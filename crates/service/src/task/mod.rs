@@ -5,11 +5,9 @@
 
 mod apply_sidecars;
 mod cluster_step;
-mod cluster_writer;
 mod clustered_media;
 mod compare_folder;
 mod context;
-mod embed_step;
 mod encode_media;
 mod extract_media;
 mod extract_objects;
@@ -17,10 +15,8 @@ mod extract_ranges;
 mod fetch_batch;
 mod index_preparation;
 mod index_source;
-mod language_step;
 mod lease_keeper;
 mod member_features;
-mod model_pictures;
 mod name_lists;
 mod pack_sweep;
 mod progress;
@@ -33,6 +29,7 @@ mod shared_ranges;
 mod similar_members;
 mod similarity_range_worker;
 mod stored_keypoints;
+mod text_step;
 mod wake_signal;
 
 use context::{TaskContext, WorkerContext};

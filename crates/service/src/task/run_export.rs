@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::{TaskContext, WorkerContext};
 use crate::{
     archive::{self, ArchiveContent, SourceFolders},
-    content_disposition::content_disposition,
+    links::content_disposition,
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
     task_error::TaskError,

@@ -4,18 +4,17 @@
 use super::{
     EXTRACTOR_VERSION, INCOMPLETE, TaskContext, WorkerContext,
     cluster_step::ClusterUpdate,
-    embed_step::EmbeddingUpdate,
     encode_media::encode_media,
     fetch_batch::{fetch_batch, finish_unpacking},
     index_source::index_source,
-    language_step::LanguageUpdate,
     member_features::Scope,
     progress::ProgressRange,
     search_table_step::{SearchTableUpdate, drop_former_tables},
+    text_step::{EmbeddingUpdate, LanguageUpdate},
 };
 use crate::{originals::storage_location, settings::InjectedFailure, task_error::TaskError};
 use tessera_store::{
-    StoreError, dataset, extraction, full_text,
+    StoreError, captions, dataset, extraction,
     indexing_task::{self, IndexingTask, IndexingTaskKind},
     lease::LeasedTask,
     source,
@@ -76,7 +75,7 @@ fn write_result(
         language.write(tx)?;
         clusters.write(tx)?;
         embeddings.write(tx)?;
-        full_text::merge_word_counts(tx)?;
+        captions::merge_word_counts(tx)?;
         dataset::begin_generation(tx, running.dataset)?;
         members.publish(tx)?;
         if running.kind == IndexingTaskKind::Creation {

@@ -4,7 +4,7 @@
 use half::f16;
 
 use super::{
-    TaskContext, cluster_step::ClusterUpdate, embed_step::EmbeddingUpdate, member_features::Scope,
+    TaskContext, cluster_step::ClusterUpdate, member_features::Scope, text_step::EmbeddingUpdate,
 };
 use crate::task_error::TaskError;
 use tessera_model::{DatasetId, EntityType, vql::IssueKind};
@@ -12,13 +12,13 @@ use tessera_retrieval::{issues::confidence, tag_id};
 use tessera_store::{
     QueryError, StoreError, Transaction,
     assignment::ClusterAssignment,
-    dataset, embedding,
+    dataset,
     media::{self, MediaFeatures},
-    model_vector,
     search_table::{
         self, Dimensions, IndexedMember, SearchTable, TableWriter, VectorSupport, WriteTarget,
         WrittenMembers,
     },
+    vectors,
 };
 
 pub struct SearchTableUpdate(Vec<WrittenMembers>);
@@ -53,9 +53,9 @@ impl SearchTableUpdate {
             let embedding = match embeddings.dimension() {
                 Some(dimension) => dimension,
                 None if embeddings.replaces_all() => 0,
-                None => context.store.read(|c| embedding::dimension(c, dataset))?,
+                None => context.store.read(|c| vectors::EMBEDDINGS.dimension(c, dataset))?,
             };
-            let model = context.store.read(|c| model_vector::dimension(c, dataset))?;
+            let model = context.store.read(|c| vectors::MODEL_VECTORS.dimension(c, dataset))?;
             let dimensions = Dimensions { embedding, model };
             let existing = context.store.read(|c| search_table::find(c, dataset, entity))?;
             let existing = existing.filter(|table| table.dimensions() == dimensions);

@@ -6,7 +6,7 @@ use super::{TaskContext, clustered_media::ClusteredMedia};
 use crate::task_error::TaskError;
 use tessera_model::{DatasetId, EntityType};
 use tessera_search::similarity::KeypointSource;
-use tessera_store::{QueryError, look};
+use tessera_store::{QueryError, picture_features};
 
 pub(super) struct StoredKeypoints<'a> {
     pub(super) context: &'a TaskContext,
@@ -35,13 +35,20 @@ impl KeypointSource for StoredKeypoints<'_> {
     ) -> Result<(), TaskError> {
         let Some(rows) = self.members.rows_in_order(positions) else { return Ok(()) };
         let read = self.context.store.read(|c| {
-            look::for_each(c, self.dataset, self.entity, self.source, rows.clone(), |look| {
-                self.context.check_cancelled().map_err(|_| QueryError::Stopped)?;
-                if let Some(position) = self.members.position(look.media) {
-                    each(position, look.keypoints);
-                }
-                Ok::<_, QueryError>(())
-            })
+            picture_features::for_each_look(
+                c,
+                self.dataset,
+                self.entity,
+                self.source,
+                rows.clone(),
+                |look| {
+                    self.context.check_cancelled().map_err(|_| QueryError::Stopped)?;
+                    if let Some(position) = self.members.position(look.media) {
+                        each(position, look.keypoints);
+                    }
+                    Ok::<_, QueryError>(())
+                },
+            )
         });
         Ok(read?)
     }

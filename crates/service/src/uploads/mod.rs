@@ -1,7 +1,6 @@
 //! Keeps the uploads that were accepted, in the index folder or in the bucket of the deployment.
 
 mod accepted_uploads;
-mod bucket_unpack_target;
 mod bucket_uploads;
 
 pub use accepted_uploads::AcceptedUploads;

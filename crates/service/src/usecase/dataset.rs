@@ -7,9 +7,9 @@ use tessera_files::staging::create_staging_dir;
 use tessera_model::{DatasetId, EntityType, Granularity, Operation};
 use tessera_store::{
     applied_model::{self, AppliedModel},
+    captions::{self, TextCoverage},
     cluster,
     dataset::{self, DatasetRecord},
-    full_text::{self, TextCoverage},
     indexing_task::{self, IndexingTask},
     lease::{self, LeaseCounts},
     workload::{self, UnfinishedTasks},
@@ -54,7 +54,7 @@ impl Deployment {
         id: DatasetId,
     ) -> Result<(DatasetRecord, TextCoverage), ServiceError> {
         let record = self.require_dataset(id)?;
-        Ok((record, self.store.read(|c| full_text::text_coverage(c, id))?))
+        Ok((record, self.store.read(|c| captions::text_coverage(c, id))?))
     }
 
     pub(crate) fn cluster_count(
@@ -73,7 +73,7 @@ impl Deployment {
         id: DatasetId,
         entity: EntityType,
     ) -> Result<Vec<(String, u64)>, ServiceError> {
-        Ok(self.store.read(|c| full_text::label_counts(c, id, entity))?)
+        Ok(self.store.read(|c| captions::label_counts(c, id, entity))?)
     }
 
     pub(super) fn require_write_access(&self, record: &DatasetRecord) -> Result<(), ServiceError> {

@@ -3,7 +3,7 @@
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::json;
 use tessera_service::DeploymentSettings;
-use tessera_store::embedding;
+use tessera_store::vectors;
 
 use crate::{
     described::{found, set, vql},
@@ -76,6 +76,6 @@ async fn metadata_labels_are_not_compared_with_captions() {
     let dated = described_jpeg([200, 30, 30]);
     let place = Place::new(&[("a.jpg", dated), ("b.jpg", described_jpeg([30, 30, 200]))]);
     let service = Service::at_with(place, DeploymentSettings::default()).await;
-    let texts = embedding::texts(&service.place.database(), service.dataset, None).unwrap();
+    let texts = vectors::texts(&service.place.database(), service.dataset, None).unwrap();
     assert!(texts.iter().all(|(_, text)| text == "Two boats at noon boat"), "{texts:?}");
 }

@@ -117,7 +117,7 @@ impl Connection {
 
     /// Runs one statement that takes long, such as building an index. A server cancels the statement when `stop` is
     /// set.
-    pub(crate) fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
+    pub fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
         self.0.execute_batch_until(sql, stop)
     }
 

@@ -3,7 +3,7 @@
 //! indexing an upload comes here only to take the lease of its indexing task.
 
 pub mod extraction;
-pub(super) mod former_workers;
+pub(super) mod folder_lock;
 pub mod lease;
 pub mod search_table;
 pub mod similarity_range;

@@ -1,20 +1,26 @@
 //! Opens, checks and closes the database file.
+//!
+//! Marks say whether the next start has to check the file. A file that was closed has the mark of a clean shutdown: its size
+//! and time. A file that is open has the mark of the start of the operating system in which it was opened: when only the
+//! process is killed, the system still has everything that it wrote. Without either mark, the file is checked.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use rusqlite::Connection as SqliteConnection;
 
-use super::{integrity, recovery, schema, shutdown_marks};
+use super::{integrity, recovery, schema};
 use crate::{
     StoreError,
     engine::{Connection, QueryError, params, query},
     table_definitions::VERSION,
 };
-use tessera_files::{private_file, restrict, sync_dir};
+use tessera_files::{if_exists, private_file, restrict, sync_dir, write_durably};
 
 /// The first `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
@@ -47,18 +53,16 @@ impl DatabaseFile {
             sync_dir(folder).map_err(disk)?;
         }
         let log = data.join(recovery::DATABASE_FILES[1]);
-        let was_closed =
-            shutdown_marks::take_shutdown_mark(data, &file.path(), &log).map_err(disk)?;
-        let was_killed =
-            network.is_none() && shutdown_marks::was_opened_in_this_start(data, &file.path());
+        let was_closed = take_shutdown_mark(data, &file.path(), &log).map_err(disk)?;
+        let was_killed = network.is_none() && was_opened_in_this_start(data, &file.path());
         // The mark is removed until the database is known to be intact, in case this process is killed meanwhile.
-        shutdown_marks::remove_open_mark(data).map_err(disk)?;
+        remove_open_mark(data).map_err(disk)?;
         let (writer, recovery_notice) = match file.open_existing(was_closed || was_killed) {
             Ok(Some(writer)) => (writer, None),
             Err(cause) if !cause.is_damage() => return Err(cause),
             Ok(None) | Err(_) => file.create()?,
         };
-        shutdown_marks::put_open_mark(data, &file.path());
+        put_open_mark(data, &file.path());
         Ok(OpenedDatabase { file, writer: Connection::new(writer), recovery_notice })
     }
 
@@ -74,14 +78,14 @@ impl DatabaseFile {
         if is_busy {
             return Ok(());
         }
-        shutdown_marks::remove_open_mark(&self.data).map_err(disk)?;
-        shutdown_marks::put_shutdown_mark(&self.data, &self.path()).map_err(disk)
+        remove_open_mark(&self.data).map_err(disk)?;
+        put_shutdown_mark(&self.data, &self.path()).map_err(disk)
     }
 
     /// Makes the next start check the database.
     pub fn distrust(&self) {
         // An error is ignored: if the folder cannot be written, the damage is found again when it is read.
-        let _ = shutdown_marks::remove_open_mark(&self.data);
+        let _ = remove_open_mark(&self.data);
     }
 
     pub fn network_file_system(&self) -> Option<&'static str> {
@@ -163,4 +167,65 @@ pub fn open_in_memory() -> Result<Connection, QueryError> {
     integrity::register_functions(&connection)?;
     schema::create(&mut connection)?;
     Ok(Connection::new(connection))
+}
+
+const SHUTDOWN_MARK: &str = "clean-shutdown";
+
+/// Removes the shutdown mark. Returns whether the database has not changed since it was closed.
+fn take_shutdown_mark(data: &Path, database: &Path, log: &Path) -> io::Result<bool> {
+    let mark = data.join(SHUTDOWN_MARK);
+    let Some(written) = if_exists(fs::read_to_string(&mark))? else { return Ok(false) };
+    fs::remove_file(&mark)?;
+    sync_dir(data)?;
+    let has_log = fs::metadata(log).is_ok_and(|log| log.len() > 0);
+    Ok(!has_log && describe_file(database).is_ok_and(|found| found == written))
+}
+
+fn put_shutdown_mark(data: &Path, database: &Path) -> io::Result<()> {
+    write_durably(&data.join(SHUTDOWN_MARK), describe_file(database)?)
+}
+
+/// Returns the size in bytes, and the seconds and nanoseconds of the last change. A hash is not used, because it would
+/// read gigabytes at every start.
+fn describe_file(database: &Path) -> io::Result<String> {
+    let file = fs::metadata(database)?;
+    Ok(format!("{} {}.{:09}", file.len(), file.mtime(), file.mtime_nsec()))
+}
+
+const OPEN_MARK: &str = "opened";
+/// A file in which Linux keeps a random identifier of each boot. On systems without this file, a database that was not
+/// closed is always checked.
+const SYSTEM_START: &str = "/proc/sys/kernel/random/boot_id";
+
+/// Whether the database was opened since the last boot, was intact then, and has not been closed since.
+fn was_opened_in_this_start(data: &Path, database: &Path) -> bool {
+    let found = fs::read_to_string(open_mark(data));
+    found.is_ok_and(|found| describe_start(database).is_ok_and(|expected| found == expected))
+}
+
+/// Writes the mark of an open file. The mark need not survive a crash of the system, because it is invalid after one.
+fn put_open_mark(data: &Path, database: &Path) {
+    // If the mark cannot be written, the next start checks the database.
+    let _ = write_open_mark(data, database);
+}
+
+fn write_open_mark(data: &Path, database: &Path) -> io::Result<()> {
+    let mark = describe_start(database)?;
+    let mut file = private_file().create(true).truncate(true).open(open_mark(data))?;
+    file.write_all(mark.as_bytes())
+}
+
+fn remove_open_mark(data: &Path) -> io::Result<()> {
+    if_exists(fs::remove_file(open_mark(data))).map(drop)
+}
+
+fn open_mark(data: &Path) -> PathBuf {
+    data.join(OPEN_MARK)
+}
+
+/// Describes the boot of the system and the file. A copy of the folder, or a disk that was removed meanwhile, gives a
+/// different description.
+fn describe_start(database: &Path) -> io::Result<String> {
+    let (start, file) = (fs::read_to_string(SYSTEM_START)?, fs::metadata(database)?);
+    Ok(format!("{} {} {}", start.trim(), file.dev(), file.ino()))
 }

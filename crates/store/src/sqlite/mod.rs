@@ -5,7 +5,6 @@ mod database_file;
 mod integrity;
 mod recovery;
 mod schema;
-mod shutdown_marks;
 
 pub use connection::connection;
 pub use database_file::open_in_memory;

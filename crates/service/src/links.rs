@@ -1,4 +1,6 @@
-//! Links that need no login, because they contain a keyed hash of their target.
+//! Links that need no login, because they contain a keyed hash of their target, and the header that names what is saved.
+
+use std::fmt::Write as _;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
@@ -25,4 +27,18 @@ pub fn media_link(
 ) -> String {
     let signature = media_signature(key, media);
     format!("{origin}/media/{media}/{version}/{target}?signature={signature}")
+}
+
+/// Returns the header for a file name. Every byte that could end or split the header is encoded.
+pub(crate) fn content_disposition(kind: &str, name: &str) -> String {
+    let mut encoded = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    format!("{kind}; filename*=UTF-8''{encoded}")
 }

@@ -2,15 +2,17 @@
 //! process. A database file is used by one process; processes with a store on a server share their directory.
 
 use std::{
-    fs::{File, TryLockError},
-    io::{Read as _, Seek as _, Write as _},
+    fs::{self, File, TryLockError},
+    io::{self, Read as _, Seek as _, Write as _},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::Duration,
 };
 
-use super::StoreError;
+use uuid::Uuid;
+
+use crate::StoreError;
 use tessera_files::{if_exists, private_file, restrict};
 
 /// The number of attempts to take a lock that another process holds only while it starts.
@@ -32,7 +34,7 @@ pub fn lock_holder(data: &Path) -> std::io::Result<Option<String>> {
 }
 
 /// The lock of an index folder, which is released when this value is dropped.
-pub(super) struct FolderLock {
+pub(crate) struct FolderLock {
     path: PathBuf,
     file: File,
     is_exclusive: AtomicBool,
@@ -115,4 +117,20 @@ fn process_id(file: &mut File) -> Option<u32> {
     let mut holder = String::new();
     let _ = file.read_to_string(&mut holder);
     holder.trim().parse().ok()
+}
+
+/// The name of the file, which has one worker per line.
+const WORKERS_FILE: &str = "workers";
+
+pub(crate) fn add_former_worker(data: &Path, worker: Uuid) -> io::Result<()> {
+    let mut file = private_file().append(true).create(true).open(data.join(WORKERS_FILE))?;
+    writeln!(file, "{worker}")
+}
+
+/// Returns all recorded workers, and forgets them.
+pub(crate) fn take_former_workers(data: &Path) -> io::Result<Vec<Uuid>> {
+    let path = data.join(WORKERS_FILE);
+    let Some(lines) = if_exists(fs::read_to_string(&path))? else { return Ok(Vec::new()) };
+    fs::remove_file(path)?;
+    Ok(lines.lines().filter_map(|line| line.parse().ok()).collect())
 }

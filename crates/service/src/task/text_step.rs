@@ -1,13 +1,50 @@
-//! Computes the embeddings with which texts are compared, in a text space that is trained on the captions and labels of
-//! the dataset. A batch is embedded in the existing space, and a reindex trains the space again.
+//! Computes what searches of captions compare: the language of the captions, whose stems full-text indexes contain, and
+//! the embeddings of texts. Both are computed again when all of the dataset is indexed. A batch is embedded in the existing
+//! text space.
 
 use half::f16;
 
 use super::{TaskContext, member_features::Scope};
 use crate::task_error::TaskError;
 use tessera_model::DatasetId;
-use tessera_search::text::{language::Language, lsa::TextSpace};
-use tessera_store::{Transaction, embedding};
+use tessera_search::text::{detect_language, language::Language, lsa::TextSpace};
+use tessera_store::{Transaction, captions, vectors};
+
+#[derive(Clone, Copy)]
+pub struct LanguageUpdate {
+    dataset: DatasetId,
+    indexed: Language,
+    /// The language of the captions, which may have stayed the same.
+    pub language: Language,
+}
+
+impl LanguageUpdate {
+    /// Determines the language. A batch is indexed in the language of the dataset.
+    pub fn compute(
+        context: &TaskContext,
+        dataset: DatasetId,
+        scope: Scope,
+    ) -> Result<Self, TaskError> {
+        context.check_cancelled()?;
+        let known = context.store.read(|c| captions::language(c, dataset))?;
+        let language = match (scope, known.chosen) {
+            (Scope::Batch(_), _) => known.indexed,
+            (Scope::Everything, Some(chosen)) => chosen,
+            (Scope::Everything, None) => {
+                let captions = context.store.read(|c| captions::captions(c, dataset))?;
+                detect_language(captions.iter().map(|(_, caption)| caption)).unwrap_or_default()
+            }
+        };
+        Ok(Self { dataset, indexed: known.indexed, language })
+    }
+
+    pub fn write(self, transaction: &Transaction) -> tessera_store::Result<()> {
+        if self.language == self.indexed {
+            return Ok(());
+        }
+        captions::change_language(transaction, self.dataset, self.language)
+    }
+}
 
 enum TextSpaceUpdate {
     Kept,
@@ -30,11 +67,11 @@ impl EmbeddingUpdate {
         language: Language,
     ) -> Result<Self, TaskError> {
         context.check_cancelled()?;
-        let texts = context.store.read(|c| embedding::texts(c, dataset, scope.source_row()))?;
+        let texts = context.store.read(|c| vectors::texts(c, dataset, scope.source_row()))?;
         let space = match scope {
             Scope::Everything => TextSpace::train(language, texts.iter().map(|(_, text)| text)),
             Scope::Batch(_) => {
-                let kept = context.store.read(|c| embedding::text_space(c, dataset))?;
+                let kept = context.store.read(|c| vectors::text_space(c, dataset))?;
                 kept.and_then(|bytes| TextSpace::from_bytes(&bytes))
             }
         };
@@ -66,8 +103,8 @@ impl EmbeddingUpdate {
     pub fn write(&self, transaction: &Transaction) -> tessera_store::Result<()> {
         if let TextSpaceUpdate::Replaced(space) = &self.space {
             let bytes = space.as_ref().map(TextSpace::to_bytes);
-            embedding::replace_text_space(transaction, self.dataset, bytes.as_deref())?;
+            vectors::replace_text_space(transaction, self.dataset, bytes.as_deref())?;
         }
-        embedding::upsert_all(transaction, &self.vectors)
+        vectors::EMBEDDINGS.upsert_all(transaction, &self.vectors)
     }
 }

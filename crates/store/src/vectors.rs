@@ -1,0 +1,176 @@
+//! The vectors of media items: those of captions and labels with the text space of each dataset, and those of pictures by
+//! the user's own model, with the pictures that the model gets.
+
+use std::path::PathBuf;
+
+use half::f16;
+
+use crate::{
+    applied_model::{model_labels, with_model_labels},
+    columns::{encode_f16, from_json, path_from_bytes},
+    engine::{Connection, Result, Row, StatementBatch, params},
+    media::read_region,
+    picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
+    query,
+};
+use tessera_model::{DatasetId, Region, is_metadata_label};
+
+/// A table with the columns `media` and `vector`, given by its name.
+pub struct VectorTable(&'static str);
+
+/// The vectors of captions and labels.
+pub const EMBEDDINGS: VectorTable = VectorTable("meaning");
+
+/// The vectors of pictures by the user's own model.
+pub const MODEL_VECTORS: VectorTable = VectorTable("model_vector");
+
+impl VectorTable {
+    /// Stores vectors by the rows of their media items.
+    pub fn upsert_all(&self, connection: &Connection, vectors: &[(i64, Vec<f16>)]) -> Result<()> {
+        let sql = format!(
+            "INSERT INTO {} (media, vector) VALUES (?1, ?2)
+             ON CONFLICT (media) DO UPDATE SET vector = excluded.vector",
+            self.0
+        );
+        let mut upserts = StatementBatch::new(connection, &sql);
+        for (media, vector) in vectors {
+            upserts.add(params![media, encode_f16(vector)])?;
+        }
+        upserts.finish().map(drop)
+    }
+
+    /// Deletes the vectors of a dataset.
+    pub(super) fn delete_all(&self, connection: &Connection, dataset: DatasetId) -> Result<()> {
+        let sql = format!(
+            "DELETE FROM {} WHERE media IN (SELECT row FROM media WHERE dataset = ?1)",
+            self.0
+        );
+        query::execute(connection, &sql, params![dataset.0]).map(drop)
+    }
+
+    /// Returns the dimension of the vectors of a dataset, or 0 if there are none.
+    pub fn dimension(&self, connection: &Connection, dataset: DatasetId) -> Result<usize> {
+        let sql = format!(
+            "SELECT length(vector) FROM {}
+             WHERE media IN (SELECT row FROM media WHERE dataset = ?1) LIMIT 1",
+            self.0
+        );
+        let bytes: Option<usize> =
+            query::find(connection, &sql, params![dataset.0], |row| row.get(0))?;
+        Ok(bytes.unwrap_or_default() / size_of::<f16>())
+    }
+}
+
+/// Returns the media items of a dataset, or of one of its sources, that have no vector.
+pub fn without_model_vector(
+    connection: &Connection,
+    dataset: DatasetId,
+    source: Option<i64>,
+) -> Result<Vec<i64>> {
+    const WITHOUT_VECTOR: &str =
+        "NOT EXISTS (SELECT 1 FROM model_vector WHERE media = row) ORDER BY row";
+    let read = |row: &Row| row.get(0);
+    let Some(source) = source else {
+        let sql = format!("SELECT row FROM media WHERE dataset = ?1 AND {WITHOUT_VECTOR}");
+        return query::all(connection, &sql, params![dataset.0], read);
+    };
+    let sql =
+        format!("SELECT row FROM media WHERE source = ?2 AND dataset = ?1 AND {WITHOUT_VECTOR}");
+    query::all(connection, &sql, params![dataset.0, source], read)
+}
+
+/// Returns the thumbnails of media items, by row.
+pub fn thumbnails(connection: &Connection, media: &[i64]) -> Result<Vec<(i64, StoredPicture)>> {
+    let (columns, joins) = (THUMBNAILS.columns(), THUMBNAILS.joins());
+    let sql = format!("SELECT {columns}, media.row FROM media {joins} WHERE media.row = ?1");
+    let mut thumbnails = StatementBatch::returning(connection, &sql, |row| {
+        let picture = PictureTable::read(row, 0)?;
+        Ok((row.get(PictureTable::COLUMN_COUNT)?, picture))
+    });
+    media.iter().try_for_each(|row| thumbnails.add(params![row]))?;
+    let found = thumbnails.finish()?.into_iter();
+    Ok(found.filter_map(|(row, picture)| Some((row, picture?))).collect())
+}
+
+/// The full picture of a media item, or where to find it.
+pub struct FullPicture {
+    pub row: i64,
+    pub source: i64,
+    /// The path relative to the source.
+    pub path: PathBuf,
+    /// The region of an object in its image.
+    pub region: Option<Region>,
+    /// The picture of a frame, if the item is one.
+    pub frame: Option<StoredPicture>,
+}
+
+/// Returns the full pictures of media items, in the order of their rows.
+pub fn full_pictures(connection: &Connection, media: &[i64]) -> Result<Vec<FullPicture>> {
+    let (columns, joins) = (FRAME_PICTURES.columns(), FRAME_PICTURES.joins());
+    let sql = format!(
+        "SELECT media.row, source, path, region, {columns}, require(media.intact)
+         FROM media {joins} WHERE media.row = ?1"
+    );
+    let mut pictures = StatementBatch::returning(connection, &sql, |row| {
+        Ok(FullPicture {
+            row: row.get(0)?,
+            source: row.get(1)?,
+            path: path_from_bytes(row.get(2)?),
+            region: read_region(row, 3)?,
+            frame: PictureTable::read(row, 4)?,
+        })
+    });
+    media.iter().try_for_each(|row| pictures.add(params![row]))?;
+    pictures.finish()
+}
+
+pub fn text_space(connection: &Connection, dataset: DatasetId) -> Result<Option<Vec<u8>>> {
+    let sql = "SELECT bytes, require(intact) FROM space WHERE dataset = ?1";
+    query::find(connection, sql, params![dataset.0], |row| row.get(0))
+}
+
+/// Replaces the text space of a dataset, and deletes the embeddings of the old one.
+pub fn replace_text_space(
+    connection: &Connection,
+    dataset: DatasetId,
+    space: Option<&[u8]>,
+) -> Result<()> {
+    EMBEDDINGS.delete_all(connection, dataset)?;
+    query::execute(connection, "DELETE FROM space WHERE dataset = ?1", params![dataset.0])?;
+    if let Some(space) = space {
+        let sql = "INSERT INTO space VALUES (?1, ?2)";
+        query::execute(connection, sql, params![dataset.0, space])?;
+    }
+    Ok(())
+}
+
+/// Returns the captions of a dataset or of one of its sources, in the order of the rows, with the labels that say what
+/// a picture shows. Labels of the model are used only if there is no caption. Next to a caption, they would rank
+/// pictures of the same kind above the picture that a text describes.
+pub fn texts(
+    connection: &Connection,
+    dataset: DatasetId,
+    source: Option<i64>,
+) -> Result<Vec<(i64, String)>> {
+    let sql = format!(
+        "SELECT row, coalesce(caption, ''), labels,
+           CASE WHEN caption IS NULL THEN {} ELSE '[]' END, require(intact)
+         FROM media WHERE dataset = ?1 {} ORDER BY row",
+        model_labels!(),
+        if source.is_some() { "AND source = ?2" } else { "" },
+    );
+    let read = |row: &Row| {
+        let mut text = row.get_ref(1)?.as_str()?.to_owned();
+        let (labels, by_model): (Vec<String>, Vec<String>) =
+            (from_json(row, 2)?, from_json(row, 3)?);
+        for label in with_model_labels(&labels, &by_model).filter(|it| !is_metadata_label(it)) {
+            text.push(' ');
+            text.push_str(label);
+        }
+        Ok((row.get(0)?, text))
+    };
+    match source {
+        None => query::all(connection, &sql, params![dataset.0], read),
+        Some(source) => query::all(connection, &sql, params![dataset.0, source], read),
+    }
+}
