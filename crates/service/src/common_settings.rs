@@ -17,7 +17,10 @@ type CommonSetting = (&'static str, &'static str, String);
 ///
 /// # Errors
 /// Another process of the store has a different bucket or model, or the store fails.
-pub fn record_settings(store: &Store, settings: &DeploymentSettings) -> Result<(), LocalError> {
+pub(crate) fn record_settings(
+    store: &Store,
+    settings: &DeploymentSettings,
+) -> Result<(), LocalError> {
     if settings.store.is_none() {
         return Ok(());
     }
@@ -34,7 +37,7 @@ pub fn record_settings(store: &Store, settings: &DeploymentSettings) -> Result<(
 ///
 /// # Errors
 /// Another process of the store has a different bucket or model, or the store fails.
-pub fn require_recorded_settings(
+pub(crate) fn require_recorded_settings(
     store: &Store,
     settings: &DeploymentSettings,
 ) -> Result<(), LocalError> {

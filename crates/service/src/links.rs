@@ -1,4 +1,5 @@
-//! Links that need no login, because they contain a keyed hash of their target, and the header that names what is saved.
+//! Makes links that need no login, because they contain a keyed hash of their target, and the header that gives a
+//! saved file its name.
 
 use std::fmt::Write as _;
 
@@ -7,18 +8,18 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use tessera_model::MediaId;
 
 /// Returns the signature of a target of a kind.
-pub fn signature(key: &[u8; 32], kind: &str, target: &str) -> String {
+pub(crate) fn signature(key: &[u8; 32], kind: &str, target: &str) -> String {
     let hash = blake3::keyed_hash(key, format!("{kind} {target}").as_bytes());
     URL_SAFE_NO_PAD.encode(&hash.as_bytes()[..16])
 }
 
-pub fn media_signature(key: &[u8; 32], media: MediaId) -> String {
+pub(crate) fn media_signature(key: &[u8; 32], media: MediaId) -> String {
     signature(key, "media", &media.to_string())
 }
 
 /// Returns the link to `original` or `thumbnail` of a media item. `version` changes with the content, so that the
 /// response can be cached forever.
-pub fn media_link(
+pub(crate) fn media_link(
     key: &[u8; 32],
     origin: &str,
     media: MediaId,

@@ -21,7 +21,7 @@ use tessera_media::{
 use tessera_retrieval::stored_pictures::{BucketPacks, StoredPictures};
 use tessera_store::Store;
 
-pub struct Originals {
+pub(crate) struct Originals {
     storage: Arc<LazyStorage>,
     pub uploads: AcceptedUploads,
     /// The thumbnails and the pictures of frames.
@@ -95,6 +95,6 @@ impl Originals {
 }
 
 /// Returns the address in object storage, if the location is one. Folders of this machine are absolute paths.
-pub fn storage_location(location: &Path) -> Option<ObjectUri> {
+pub(crate) fn storage_location(location: &Path) -> Option<ObjectUri> {
     ObjectUri::parse(location.to_str()?).ok()
 }

@@ -1,48 +1,14 @@
-//! The user's own model that a dataset was indexed with, and the labels that it gave: apart from those of the dataset,
-//! because they come after them and are replaced with the model.
+//! The user's own model that a dataset was indexed with.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     columns::{from_json, to_json},
-    engine::{Connection, QueryError, Result, Row, StatementBatch, params},
-    now_micros, query,
+    engine::{Connection, QueryError, Result, Row, params},
+    media, now_micros, query,
     vectors::MODEL_VECTORS,
 };
 use tessera_model::DatasetId;
-
-/// The SQL expression for the labels of an item in a table called `media`, as JSON.
-macro_rules! model_labels {
-    () => {
-        "coalesce((SELECT labels FROM model_label
-           WHERE model_label.media = media.row AND require(intact)), '[]')"
-    };
-}
-pub(super) use model_labels;
-
-/// Returns the labels of the dataset, followed by those labels of the model that are not among them.
-pub fn with_model_labels<'a>(
-    of_dataset: &'a [String],
-    by_model: &'a [String],
-) -> impl Iterator<Item = &'a String> {
-    of_dataset.iter().chain(by_model.iter().filter(|label| !of_dataset.contains(label)))
-}
-
-/// Stores labels by the rows of their media items.
-pub fn insert_labels(connection: &Connection, labels: &[(i64, Vec<String>)]) -> Result<()> {
-    let sql = "INSERT INTO model_label (media, labels) VALUES (?1, ?2)
-               ON CONFLICT (media) DO UPDATE SET labels = excluded.labels";
-    let mut inserts = StatementBatch::new(connection, sql);
-    for (media, labels) in labels {
-        inserts.add(params![media, to_json(labels)?])?;
-    }
-    inserts.finish().map(drop)
-}
-
-fn delete_labels(connection: &Connection, dataset: DatasetId) -> Result<()> {
-    let sql = "DELETE FROM model_label WHERE media IN (SELECT row FROM media WHERE dataset = ?1)";
-    query::execute(connection, sql, params![dataset.0]).map(drop)
-}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppliedModel {
@@ -94,7 +60,7 @@ pub fn replace(
     model: Option<&AppliedModel>,
 ) -> Result<()> {
     MODEL_VECTORS.delete_all(connection, dataset)?;
-    delete_labels(connection, dataset)?;
+    media::delete_model_labels(connection, dataset)?;
     let delete = "DELETE FROM applied_model WHERE dataset = ?1";
     query::execute(connection, delete, params![dataset.0])?;
     let Some(AppliedModel { fingerprint, record }) = model else { return Ok(()) };

@@ -37,7 +37,7 @@ pub(super) const ASSIGNMENT_COLUMNS: &str =
      place.odd_size, place.rank_0, place.rank_1, place.rank_2, place.rank_3, place.rank_4,
      require(coalesce(place.intact, place.media IS NULL))";
 
-pub const ASSIGNMENT_COLUMN_COUNT: usize = 13;
+pub(crate) const ASSIGNMENT_COLUMN_COUNT: usize = 13;
 
 /// Reads an assignment. Returns `None` if the media item is not clustered, in which case all columns are null.
 pub(super) fn read_assignment(

@@ -1,13 +1,13 @@
-//! Captions: their language, which is chosen or detected, and their full text by the row of their media. On a server, an
-//! index of the captions of all datasets is for large ones, which index files do not contain. In a file, there is none.
+//! Reads and writes captions: their language, which is chosen or detected, and their full text. On a server, one
+//! full-text index contains the captions of all datasets, because index files would be too large for large
+//! datasets. In a database file, there is no such index.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use crate::{
-    applied_model::{model_labels, with_model_labels},
     columns::from_json,
     engine::{Connection, QueryError, Result, params},
-    media::entity_condition,
+    media::{entity_condition, model_labels, with_model_labels},
     postgres, query,
 };
 use tessera_model::{DatasetId, EntityType};

@@ -201,7 +201,8 @@ impl Store {
         &self,
         wake: impl Fn() + Send + 'static,
     ) -> Result<Option<TaskListener>, StoreError> {
-        self.server().map(|server| TaskListener::start(server, wake)).transpose()
+        let Some(server) = self.server() else { return Ok(None) };
+        Ok(Some(TaskListener::start(server.connect_listening(wake)?)?))
     }
 
     /// Whether no other process uses the folder with uploads, archives and index files.

@@ -1,5 +1,5 @@
-//! Pictures in packs: objects of a bucket, each with the pictures of one transaction, and which packs nothing refers to
-//! any more.
+//! Describes pictures in packs, which are objects of a bucket with the pictures of one transaction, and finds the
+//! packs to which nothing refers any more.
 
 use std::{
     collections::{HashMap, HashSet},

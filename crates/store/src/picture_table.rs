@@ -43,7 +43,7 @@ impl PictureTable {
     }
 
     /// The number of columns that [`PictureTable::columns`] returns.
-    pub const COLUMN_COUNT: usize = 8;
+    pub(crate) const COLUMN_COUNT: usize = 8;
 
     /// Returns the joins with a table called `media`.
     pub fn joins(&self) -> String {

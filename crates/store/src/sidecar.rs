@@ -1,5 +1,5 @@
-//! Text metadata of media items, from sidecars and from picture files, and which sidecars have been read. The texts in
-//! picture files are stored beside the texts in use, because sidecars, which take precedence, may change.
+//! Reads and writes the text metadata of media items, and which sidecars have been read. The texts in picture files
+//! are stored beside the texts in use, because sidecars take precedence and may change.
 
 use std::path::{Path, PathBuf};
 

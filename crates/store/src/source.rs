@@ -31,7 +31,7 @@ impl SourceFolder {
     }
 
     /// Returns the identifier of a frame of the video at `file`, which depends on its time.
-    pub fn frame_id(&self, file: &Path, seconds: f64) -> MediaId {
+    pub(crate) fn frame_id(&self, file: &Path, seconds: f64) -> MediaId {
         let video = self.media_id(file);
         MediaId(uuid::Uuid::new_v5(&video.0, format!("{seconds:.3}").as_bytes()))
     }

@@ -1,15 +1,14 @@
-//! The vectors of media items: those of captions and labels with the text space of each dataset, and those of pictures by
-//! the user's own model, with the pictures that the model gets.
+//! Reads and writes the vectors of media items. The vectors of captions and labels belong to the text space of a
+//! dataset. The user's own model computes vectors from pictures, which are read here, too.
 
 use std::path::PathBuf;
 
 use half::f16;
 
 use crate::{
-    applied_model::{model_labels, with_model_labels},
     columns::{encode_f16, from_json, path_from_bytes},
     engine::{Connection, Result, Row, StatementBatch, params},
-    media::read_region,
+    media::{model_labels, read_region, with_model_labels},
     picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
     query,
 };

@@ -64,7 +64,7 @@ impl SourceFolders {
 }
 
 /// One row of the metadata, independent of the format.
-pub struct MetadataRow {
+pub(crate) struct MetadataRow {
     pub entry: ExportEntry,
     pub objects: Vec<ExportEntry>,
     /// The name of the picture below `images/`, if it is included.
@@ -73,7 +73,7 @@ pub struct MetadataRow {
     pub url: String,
 }
 
-pub fn issue_list(entry: &ExportEntry) -> Vec<(&'static str, f64)> {
+pub(crate) fn issue_list(entry: &ExportEntry) -> Vec<(&'static str, f64)> {
     let Some(assignment) = &entry.assignment else {
         return Vec::new();
     };
@@ -81,12 +81,12 @@ pub fn issue_list(entry: &ExportEntry) -> Vec<(&'static str, f64)> {
     found.map(|(kind, confidence)| (kind.as_str(), confidence)).collect()
 }
 
-pub fn uniqueness(entry: &ExportEntry) -> Option<f64> {
+pub(crate) fn uniqueness(entry: &ExportEntry) -> Option<f64> {
     entry.assignment.map(|assignment| assignment.uniqueness.into())
 }
 
 /// Calls `each` with every row. The pictures in the rows have the names that they have in the archive.
-pub fn for_each_row(
+pub(crate) fn for_each_row(
     content: &ArchiveContent,
     missing: &HashSet<i64>,
     mut each: impl FnMut(MetadataRow) -> Result<(), TaskError>,
@@ -111,7 +111,7 @@ pub fn for_each_row(
     })
 }
 
-pub fn write_json(
+pub(crate) fn write_json(
     content: &ArchiveContent,
     out: &mut impl Write,
     missing: &HashSet<i64>,
@@ -327,7 +327,7 @@ fn parquet_schema() -> String {
     format!("message metadata {{ {} }}", fields.collect::<String>())
 }
 
-pub fn write_parquet(
+pub(crate) fn write_parquet(
     content: &ArchiveContent,
     out: &mut (impl Write + Send),
     missing: &HashSet<i64>,
@@ -389,7 +389,7 @@ fn write_column<T: DataType, W: Write + Send>(
 
 /// Names inside `images/` that are safe to unpack anywhere, and that are unique even if case is ignored.
 #[derive(Debug, Default)]
-pub struct UniqueNames {
+pub(crate) struct UniqueNames {
     used: HashSet<String>,
 }
 

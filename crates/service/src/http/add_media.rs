@@ -45,7 +45,7 @@ use tessera_wire::{
     error_body::ProblemBody,
 };
 
-pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(reindex)).add(routes!(add_media)).add_unsafe_get(routes!(process_add_media))
 }
 
@@ -56,7 +56,7 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     params(DatasetPath),
     responses((status = 202, description = "Accepted; watch the status"), StatusErrors),
 )]
-pub async fn reindex(
+pub(crate) async fn reindex(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<StatusCode, Problem> {
@@ -77,7 +77,7 @@ pub async fn reindex(
     responses((status = 202, description = "Accepted; watch the status"), UploadErrors, StatusErrors),
     security(("token" = []), ("session" = [])),
 )]
-pub async fn add_media(
+pub(crate) async fn add_media(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
     request: Request,
@@ -106,7 +106,7 @@ pub async fn add_media(
         StatusErrors,
     ),
 )]
-pub async fn process_add_media(
+pub(crate) async fn process_add_media(
     State(state): State<AppState>,
     params: QueryParams,
 ) -> Result<Json<ProcessBody>, Problem> {
@@ -131,7 +131,7 @@ pub async fn process_add_media(
         StatusErrors,
     ),
 )]
-pub async fn process_add_media_by_post(
+pub(crate) async fn process_add_media_by_post(
     state: State<AppState>,
     params: QueryParams,
 ) -> Result<Json<ProcessBody>, Problem> {
@@ -154,7 +154,7 @@ const TEXT_LIMIT: SizeLimit =
 const MAX_UPLOAD_BYTES: u64 = 50 << 30;
 const NO_SPACE: &str = "The upload is larger than what can be stored here";
 
-pub async fn read_form(
+pub(crate) async fn read_form(
     request: Request,
     uploads: &Path,
     disk: &DiskQuota,

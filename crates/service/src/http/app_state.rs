@@ -29,7 +29,7 @@ use super::{
 use crate::{Deployment, usecase::ServiceError};
 
 #[derive(Clone)]
-pub struct AppState {
+pub(crate) struct AppState {
     pub deployment: Deployment,
     pub authenticator: Arc<Authenticator>,
     /// Whether to accept what public clients send beyond the API document.
@@ -45,7 +45,7 @@ pub struct AppState {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestCost {
+pub(crate) enum RequestCost {
     /// The request needs only a few indexed reads.
     Cheap,
     /// The request ranks or decodes. Only a few such requests run at a time.
@@ -91,14 +91,14 @@ const CHECK_LIFETIME: Duration = Duration::from_secs(1);
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The reason given if a check failed or took too long.
-pub const NOT_READY: &str = "The service is not ready";
+pub(crate) const NOT_READY: &str = "The service is not ready";
 
 /// Whether requests can be served, and if not, why.
 type Readiness = Result<(), &'static str>;
 
 /// The latest check of the store. Clones share it.
 #[derive(Clone, Default)]
-pub struct ReadinessCheck(Arc<Mutex<Option<LastCheck>>>);
+pub(crate) struct ReadinessCheck(Arc<Mutex<Option<LastCheck>>>);
 
 #[derive(Clone, Copy)]
 struct LastCheck {
@@ -125,7 +125,7 @@ impl ReadinessCheck {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServerPhase {
+pub(crate) enum ServerPhase {
     Serving,
     /// The service is not ready, but still serves everything.
     Draining,
@@ -135,7 +135,7 @@ pub enum ServerPhase {
 
 /// The phase of a server. Clones share it.
 #[derive(Clone)]
-pub struct CurrentPhase(Arc<watch::Sender<ServerPhase>>);
+pub(crate) struct CurrentPhase(Arc<watch::Sender<ServerPhase>>);
 
 impl Default for CurrentPhase {
     fn default() -> Self {
@@ -154,7 +154,7 @@ impl CurrentPhase {
 }
 
 /// Middleware that refuses requests while the server is closing.
-pub async fn refuse_while_closing(
+pub(crate) async fn refuse_while_closing(
     State(phase): State<CurrentPhase>,
     request: Request,
     next: Next,

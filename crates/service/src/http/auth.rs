@@ -37,7 +37,7 @@ const EXPIRY_LEEWAY: u64 = 30;
 /// The minimum time between two lookups of a key pair of another process, so that many wrong tokens cost little.
 const LOOKUP_INTERVAL: Duration = Duration::from_secs(1);
 
-pub struct Authenticator(Option<KeyPairs>);
+pub(crate) struct Authenticator(Option<KeyPairs>);
 
 /// The accepted key pairs, and the session with which a client may request the second pair.
 struct KeyPairs {
@@ -81,12 +81,12 @@ impl Authenticator {
         }
     }
 
-    pub fn requires_login(&self) -> bool {
+    pub(crate) fn requires_login(&self) -> bool {
         self.0.is_some()
     }
 
     /// Whether a request has a token that was signed with an accepted key pair.
-    pub async fn authorizes(&self, headers: &HeaderMap) -> bool {
+    pub(crate) async fn authorizes(&self, headers: &HeaderMap) -> bool {
         if !self.is_authorized(headers) && self.is_from_elsewhere(headers) {
             self.find_issued_elsewhere().await;
         }
@@ -129,7 +129,7 @@ impl Authenticator {
         }
     }
 
-    pub fn has_session(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
         let Some(key_pairs) = &self.0 else { return false };
         let session = key_pairs.session.expose_secret();
         session_cookie(headers).is_some_and(|cookie| equals_secret(cookie, session))
@@ -137,7 +137,7 @@ impl Authenticator {
 
     /// Issues the second key pair to a session. Only the call that creates the pair returns the secret. Returns `None`
     /// if the service has no login.
-    pub fn issue_credentials(
+    pub(crate) fn issue_credentials(
         &self,
         headers: &HeaderMap,
     ) -> Result<Option<CredentialsBody>, Problem> {
@@ -223,7 +223,7 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
 
 /// Middleware that requires the login. A signed-in browser may add media without a token, because the API document says
 /// so.
-pub async fn require_login(
+pub(crate) async fn require_login(
     State(authenticator): State<Arc<Authenticator>>,
     request: Request,
     next: Next,
@@ -240,11 +240,11 @@ pub async fn require_login(
 }
 
 /// Compares two secrets in a time that does not depend on their content.
-pub fn equals_secret(other: &str, secret: &str) -> bool {
+pub(crate) fn equals_secret(other: &str, secret: &str) -> bool {
     let differing = secret.bytes().zip(other.bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
     secret.len() == other.len() && differing == 0
 }
 
-pub fn unix_seconds() -> u64 {
+pub(crate) fn unix_seconds() -> u64 {
     now_micros().unsigned_abs() / 1_000_000
 }

@@ -16,7 +16,7 @@ use super::{
 /// The memory that large selections and query images share. A request waits until enough of it is free, so the memory
 /// for bodies is bounded, whatever the number of connections is.
 #[derive(Clone)]
-pub struct BodyMemory {
+pub(crate) struct BodyMemory {
     all_kib: u32,
     free_kib: Arc<Semaphore>,
     wait: Duration,
@@ -28,13 +28,13 @@ impl BodyMemory {
         Self { all_kib, free_kib: Arc::new(Semaphore::new(all_kib as usize)), wait }
     }
 
-    pub fn reserved_bytes(&self) -> u64 {
+    pub(crate) fn reserved_bytes(&self) -> u64 {
         u64::from(self.all_kib).saturating_sub(self.free_kib.available_permits() as u64) << 10
     }
 
     /// Reserves memory for the body of a request, whose declared length must be acceptable. Fails with 503 if the
     /// memory does not become free in time.
-    pub async fn reserve_for(
+    pub(crate) async fn reserve_for(
         &self,
         request: Request,
         limit: SizeLimit,
@@ -59,7 +59,7 @@ fn to_kib(bytes: u64) -> u32 {
     u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX)
 }
 
-pub struct ReservedMemory(OwnedSemaphorePermit);
+pub(crate) struct ReservedMemory(OwnedSemaphorePermit);
 
 impl ReservedMemory {
     /// Keeps the memory reserved until the last copy of the body is dropped.

@@ -21,7 +21,7 @@ use super::{AppState, multipart_form::drain, origin_check, problem::Problem};
 use tessera_wire::endpoints::query;
 
 /// Routes that check their query parameters.
-pub struct CheckedRoutes {
+pub(crate) struct CheckedRoutes {
     router: OpenApiRouter<AppState>,
     state: AppState,
 }
@@ -40,17 +40,23 @@ impl CheckedRoutes {
     }
 
     /// Adds a GET that changes something even without login, so pages of other sites must not be able to send it.
-    pub fn add_unsafe_get(self, (schemas, paths, route): UtoipaMethodRouter<AppState>) -> Self {
+    pub(crate) fn add_unsafe_get(
+        self,
+        (schemas, paths, route): UtoipaMethodRouter<AppState>,
+    ) -> Self {
         let check = from_fn_with_state(self.state.clone(), origin_check::check_unsafe_get);
         self.add_without_head((schemas, paths, route.layer(check)))
     }
 
     /// Adds a GET with side effects, which must not be reachable by HEAD.
-    pub fn add_without_head(self, (schemas, paths, route): UtoipaMethodRouter<AppState>) -> Self {
+    pub(crate) fn add_without_head(
+        self,
+        (schemas, paths, route): UtoipaMethodRouter<AppState>,
+    ) -> Self {
         self.add((schemas, paths, route.head(method_not_allowed)))
     }
 
-    pub fn split_for_parts(self) -> (Router<AppState>, OpenApi) {
+    pub(crate) fn split_for_parts(self) -> (Router<AppState>, OpenApi) {
         self.router.split_for_parts()
     }
 }
@@ -112,7 +118,7 @@ impl KnownParameters {
     }
 }
 
-pub async fn method_not_allowed() -> Problem {
+pub(crate) async fn method_not_allowed() -> Problem {
     Problem::Plain(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed".to_owned())
 }
 
@@ -143,7 +149,7 @@ const ONLY_IN_COMPAT: [&str; 1] = [query::CAPTION_ONLY_FILTER];
 
 /// Adapts the descriptions, which list the parameters of both kinds of services and mark as required what a strict
 /// service requires.
-pub fn adapt_parameters(paths: &mut Paths, compat: bool) {
+pub(crate) fn adapt_parameters(paths: &mut Paths, compat: bool) {
     let items = paths.paths.values_mut();
     let operations = items.flat_map(|item| [&mut item.get, &mut item.post]).flatten();
     for parameters in operations.filter_map(|operation| operation.parameters.as_mut()) {

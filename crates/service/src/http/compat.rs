@@ -36,7 +36,7 @@ use tessera_wire::{
     preview::ImageBody,
 };
 
-pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes
         .add(routes!(user_config))
         .add(routes!(sample_data))
@@ -50,7 +50,7 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
         .add(routes!(add_media::process_add_media_by_post))
 }
 
-pub fn add_public_routes(routes: CheckedRoutes) -> CheckedRoutes {
+pub(crate) fn add_public_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(healthcheck))
 }
 
@@ -61,7 +61,7 @@ pub fn add_public_routes(routes: CheckedRoutes) -> CheckedRoutes {
     responses((status = 200, description = "It is", body = HealthBody)),
     security(()),
 )]
-pub async fn healthcheck() -> Json<HealthBody> {
+pub(crate) async fn healthcheck() -> Json<HealthBody> {
     let version = env!("CARGO_PKG_VERSION");
     Json(HealthBody { status: "Green", message: "none", version })
 }
@@ -73,7 +73,7 @@ pub async fn healthcheck() -> Json<HealthBody> {
     params(UserConfigParams),
     responses((status = 200, description = "The features", body = UserConfigBody), DatasetErrors),
 )]
-pub async fn user_config(
+pub(crate) async fn user_config(
     State(state): State<AppState>,
     params: QueryParams,
 ) -> Result<Json<UserConfigBody>, Problem> {
@@ -99,7 +99,7 @@ pub async fn user_config(
     path = "/datasets/sample_data",
     responses((status = 200, description = "An empty array", body = Vec<DatasetBody>), CommonErrors),
 )]
-pub async fn sample_data() -> Json<[DatasetBody; 0]> {
+pub(crate) async fn sample_data() -> Json<[DatasetBody; 0]> {
     Json([])
 }
 
@@ -110,7 +110,7 @@ pub async fn sample_data() -> Json<[DatasetBody; 0]> {
     params(DatasetPath),
     responses((status = 200, description = "Counts", body = StatsBody), DatasetErrors),
 )]
-pub async fn stats(
+pub(crate) async fn stats(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<StatsBody>, Problem> {
@@ -134,7 +134,7 @@ pub async fn stats(
     params(DatasetPath, CountParams),
     responses((status = 200, description = "Counts", body = OverviewBody), DatasetErrors),
 )]
-pub async fn exploration_metadata(
+pub(crate) async fn exploration_metadata(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
     params: QueryParams,
@@ -178,7 +178,7 @@ pub async fn exploration_metadata(
     params(DatasetPath),
     responses((status = 200, description = "The models", body = Vec<ListedModelBody>), DatasetErrors),
 )]
-pub async fn list_models(
+pub(crate) async fn list_models(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<Vec<ListedModelBody>>, Problem> {
@@ -207,7 +207,7 @@ pub async fn list_models(
         BusyError,
     ),
 )]
-pub async fn export(
+pub(crate) async fn export(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
     links: SignedLinks,
@@ -234,7 +234,7 @@ pub async fn export(
         BusyError,
     ),
 )]
-pub async fn export_media_id(
+pub(crate) async fn export_media_id(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Response, Problem> {
@@ -273,7 +273,7 @@ fn respond_with_spooled(
         BusyError,
     ),
 )]
-pub async fn similarity_cluster(
+pub(crate) async fn similarity_cluster(
     State(state): State<AppState>,
     ClusterPath(id, cluster): ClusterPath,
     links: SignedLinks,
@@ -296,7 +296,7 @@ pub async fn similarity_cluster(
     params(ImagePath),
     responses((status = 200, description = "The record", body = ImageBody), DatasetErrors),
 )]
-pub async fn image(
+pub(crate) async fn image(
     State(state): State<AppState>,
     ImagePath(id): ImagePath,
     links: SignedLinks,

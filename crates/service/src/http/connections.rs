@@ -31,7 +31,7 @@ use super::{
 };
 use tessera_store::lock;
 
-pub struct ConnectionSlots {
+pub(crate) struct ConnectionSlots {
     limits: Arc<ServerLimits>,
     open: Mutex<Vec<ConnectionMonitor>>,
     /// Notified when a connection was closed, or when one may be evicted.
@@ -39,7 +39,7 @@ pub struct ConnectionSlots {
 }
 
 /// The slot of one connection, which becomes free when it is dropped.
-pub struct ConnectionSlot {
+pub(crate) struct ConnectionSlot {
     pub monitor: ConnectionMonitor,
     slots: Arc<ConnectionSlots>,
 }
@@ -49,7 +49,7 @@ impl ConnectionSlots {
         Arc::new(Self { limits, open: Mutex::default(), changed: Arc::default() })
     }
 
-    pub fn open_count(&self) -> usize {
+    pub(crate) fn open_count(&self) -> usize {
         lock(&self.open).len()
     }
 
@@ -108,7 +108,7 @@ impl Drop for ConnectionSlot {
 }
 
 #[derive(Clone)]
-pub struct ClientConnection {
+pub(crate) struct ClientConnection {
     /// The address of this machine to which the client connected.
     pub local: SocketAddr,
     pub remote: SocketAddr,
@@ -117,7 +117,7 @@ pub struct ClientConnection {
 
 /// The state of one connection. Clones share it.
 #[derive(Clone)]
-pub struct ConnectionMonitor {
+pub(crate) struct ConnectionMonitor {
     activity: Arc<watch::Sender<ConnectionActivity>>,
     limits: Arc<ServerLimits>,
     /// Notified when it may have changed whether the connection can be evicted.
@@ -182,7 +182,7 @@ impl ConnectionMonitor {
         Self { activity: Arc::new(watch::Sender::new(state)), limits, phase_changed }
     }
 
-    pub fn evictable_from(&self) -> Option<Instant> {
+    pub(crate) fn evictable_from(&self) -> Option<Instant> {
         self.activity.borrow().evictable_from(&self.limits)
     }
 
@@ -197,7 +197,7 @@ impl ConnectionMonitor {
         });
     }
 
-    pub fn is_evicted(&self) -> bool {
+    pub(crate) fn is_evicted(&self) -> bool {
         self.activity.borrow().phase == ConnectionPhase::Evicted
     }
 
@@ -255,7 +255,7 @@ impl ConnectionMonitor {
 
 /// Middleware that records when a request arrives and when its response is complete, and that limits how slowly its
 /// body may arrive.
-pub async fn monitor_response(
+pub(crate) async fn monitor_response(
     State(observer): State<RequestObserver>,
     Extension(ClientConnection { monitor, remote, .. }): Extension<ClientConnection>,
     request: Request,
@@ -307,7 +307,7 @@ impl hyper::body::Body for MonitoredBody {
     }
 }
 
-pub struct MonitoredStream<S> {
+pub(crate) struct MonitoredStream<S> {
     pub stream: S,
     pub monitor: ConnectionMonitor,
 }

@@ -21,7 +21,7 @@ use tessera_files::{if_exists, restrict, write_durably};
 use tessera_store::{QueryError, StoreError, setting};
 use tessera_wire::{credentials::CredentialsBody, error_body::ProblemBody};
 
-pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add_without_head(routes!(api_credentials))
 }
 
@@ -37,7 +37,7 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     ),
     security(("session" = [])),
 )]
-pub async fn api_credentials(
+pub(crate) async fn api_credentials(
     State(state): State<AppState>,
     headers: HeaderMap,
 ) -> Result<Json<CredentialsBody>, Problem> {

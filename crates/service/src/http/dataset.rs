@@ -22,7 +22,7 @@ use tessera_wire::{
     fields::format_iso8601,
 };
 
-pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(datasets)).add(routes!(dataset)).add(routes!(enrichment_context))
 }
 
@@ -32,7 +32,9 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     path = "/datasets",
     responses((status = 200, description = "The datasets", body = Vec<DatasetBody>), CommonErrors),
 )]
-pub async fn datasets(State(state): State<AppState>) -> Result<Json<Vec<DatasetBody>>, Problem> {
+pub(crate) async fn datasets(
+    State(state): State<AppState>,
+) -> Result<Json<Vec<DatasetBody>>, Problem> {
     let records = state.spawn_blocking(Deployment::all_datasets).await?;
     Ok(Json(records.into_iter().map(dataset_body).collect()))
 }
@@ -44,7 +46,7 @@ pub async fn datasets(State(state): State<AppState>) -> Result<Json<Vec<DatasetB
     params(DatasetPath),
     responses((status = 200, description = "The record", body = DatasetBody), DatasetErrors),
 )]
-pub async fn dataset(
+pub(crate) async fn dataset(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<DatasetBody>, Problem> {
@@ -76,7 +78,7 @@ fn dataset_body(record: DatasetRecord) -> DatasetBody {
     params(DatasetPath),
     responses((status = 200, description = "The enrichments", body = EnrichmentBody), DatasetErrors),
 )]
-pub async fn enrichment_context(
+pub(crate) async fn enrichment_context(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<EnrichmentBody>, Problem> {
@@ -95,7 +97,7 @@ pub async fn enrichment_context(
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServiceModel {
+pub(crate) enum ServiceModel {
     /// The user's own model, for pictures and texts.
     OwnPair,
     /// The user's own model, for pictures only.
@@ -118,7 +120,7 @@ impl ServiceModel {
     ];
 
     /// Whether datasets of a deployment can have this model.
-    pub fn is_available(self, deployment: &Deployment) -> bool {
+    pub(crate) fn is_available(self, deployment: &Deployment) -> bool {
         let Some(own) = deployment.settings.model.as_deref() else {
             return matches!(self, Self::TextSpace | Self::Labels | Self::Objects);
         };
@@ -130,7 +132,7 @@ impl ServiceModel {
         }
     }
 
-    pub fn is_applied(self, dataset: &Enrichments) -> bool {
+    pub(crate) fn is_applied(self, dataset: &Enrichments) -> bool {
         let Enrichments { record, coverage, model } = dataset;
         let own = |takes_texts| {
             model.as_ref().is_some_and(|(model, _)| model.record.takes_texts == takes_texts)

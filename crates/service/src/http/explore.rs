@@ -28,7 +28,7 @@ use tessera_wire::{
     vql,
 };
 
-pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(explore))
 }
 
@@ -44,7 +44,7 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
         BusyError,
     ),
 )]
-pub async fn explore(
+pub(crate) async fn explore(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
     links: SignedLinks,
@@ -64,7 +64,7 @@ pub async fn explore(
     }))
 }
 
-pub fn cluster_body(
+pub(crate) fn cluster_body(
     dataset: DatasetId,
     ScoredCluster { entity, level, cluster, scores }: ScoredCluster,
     links: &SignedLinks,
@@ -96,7 +96,7 @@ pub fn cluster_body(
     }
 }
 
-pub fn preview_body(preview: StoredPreview, links: &SignedLinks) -> PreviewBody {
+pub(crate) fn preview_body(preview: StoredPreview, links: &SignedLinks) -> PreviewBody {
     let (media_uri, media_thumb_uri, video_uri) = links.media_links(&preview);
     let region = preview.region;
     PreviewBody {
@@ -125,14 +125,17 @@ pub fn preview_body(preview: StoredPreview, links: &SignedLinks) -> PreviewBody 
 }
 
 /// Reads the parameters. `entity_type` is required unless the service is lenient.
-pub fn parse_search(state: &AppState, params: &QueryParams) -> Result<SearchParams, Problem> {
+pub(crate) fn parse_search(
+    state: &AppState,
+    params: &QueryParams,
+) -> Result<SearchParams, Problem> {
     if !state.compat {
         params.required(query::ENTITY_TYPE)?;
     }
     parse_optional_search(state, params)
 }
 
-pub fn parse_optional_search(
+pub(crate) fn parse_optional_search(
     state: &AppState,
     params: &QueryParams,
 ) -> Result<SearchParams, Problem> {

@@ -34,14 +34,14 @@ use tessera_wire::{
     endpoints::query, error_body::ProblemBody, export::ExportTaskBody, fields::format_iso8601,
 };
 
-pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes
         .add_unsafe_get(routes!(export_context_async))
         .add(routes!(export_status))
         .add(routes!(export_entities_async))
 }
 
-pub fn add_link_routes(routes: CheckedRoutes) -> CheckedRoutes {
+pub(crate) fn add_link_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(archive))
 }
 
@@ -58,7 +58,7 @@ pub fn add_link_routes(routes: CheckedRoutes) -> CheckedRoutes {
         ExportErrors,
     ),
 )]
-pub async fn export_context_async(
+pub(crate) async fn export_context_async(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
     links: SignedLinks,
@@ -77,7 +77,7 @@ pub async fn export_context_async(
     start_export(&state, id, scope, spec, &links).await
 }
 
-pub async fn start_export(
+pub(crate) async fn start_export(
     state: &AppState,
     id: DatasetId,
     scope: ExportScope,
@@ -92,7 +92,7 @@ pub async fn start_export(
     Ok(Json(export_task_body(export, links, state.compat)))
 }
 
-pub fn export_spec(params: &QueryParams, file_name: &str) -> Result<ExportSpec, Problem> {
+pub(crate) fn export_spec(params: &QueryParams, file_name: &str) -> Result<ExportSpec, Problem> {
     params.required(query::EXPORT_FORMAT)?;
     let expected = "Input should be 'json' or 'parquet'";
     let format = params.parse(query::EXPORT_FORMAT, expected, |raw| raw.parse().ok())?;
@@ -110,7 +110,7 @@ pub fn export_spec(params: &QueryParams, file_name: &str) -> Result<ExportSpec, 
     params(DatasetPath, ExportStatusParams),
     responses((status = 200, description = "The export task", body = ExportTaskBody), DatasetErrors),
 )]
-pub async fn export_status(
+pub(crate) async fn export_status(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
     links: SignedLinks,
@@ -151,7 +151,7 @@ fn export_task_body(export: ExportRecord, links: &SignedLinks, compat: bool) -> 
     ),
     security(()),
 )]
-pub async fn archive(
+pub(crate) async fn archive(
     State(state): State<AppState>,
     params: QueryParams,
     ExportLinkPath(task): ExportLinkPath,
@@ -197,7 +197,7 @@ const SELECTION_LIMIT: SizeLimit =
         ExportErrors,
     ),
 )]
-pub async fn export_entities_async(
+pub(crate) async fn export_entities_async(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
     links: SignedLinks,

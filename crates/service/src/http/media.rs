@@ -35,7 +35,7 @@ use tessera_wire::endpoints::query;
 /// The caching of media, whose content never changes for the same link.
 const IMMUTABLE_CACHE: &str = "private, max-age=31536000, immutable";
 
-pub struct AuthorizedMedia {
+pub(crate) struct AuthorizedMedia {
     id: MediaId,
     version: String,
 }
@@ -58,7 +58,7 @@ impl FromRequestParts<AppState> for AuthorizedMedia {
     }
 }
 
-pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(original)).add(routes!(video)).add(routes!(thumbnail))
 }
 
@@ -76,7 +76,7 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     ),
     security((), ("token" = [])),
 )]
-pub async fn original(
+pub(crate) async fn original(
     State(state): State<AppState>,
     AuthorizedMedia { id, .. }: AuthorizedMedia,
     headers: HeaderMap,
@@ -112,7 +112,7 @@ pub async fn original(
     ),
     security((), ("token" = [])),
 )]
-pub async fn video(
+pub(crate) async fn video(
     State(state): State<AppState>,
     AuthorizedMedia { id, .. }: AuthorizedMedia,
     headers: HeaderMap,
@@ -149,7 +149,7 @@ fn respond_with_original(
     ),
     security((), ("token" = [])),
 )]
-pub async fn thumbnail(
+pub(crate) async fn thumbnail(
     State(state): State<AppState>,
     AuthorizedMedia { id, version }: AuthorizedMedia,
     headers: HeaderMap,
@@ -183,7 +183,7 @@ fn sniff_content_type(head: &[u8]) -> &'static str {
 /// The number of bytes of a file that are in memory at a time.
 const BLOCK_BYTES: u64 = 128 << 10;
 
-pub enum FileContent {
+pub(crate) enum FileContent {
     InMemory(Bytes),
     File(Box<dyn SourceFile>),
 }
@@ -222,7 +222,7 @@ fn blocks(
     })
 }
 
-pub struct FileResponse {
+pub(crate) struct FileResponse {
     pub content: FileContent,
     pub length: u64,
     pub content_type: &'static str,
@@ -235,7 +235,7 @@ pub struct FileResponse {
     pub cache_control: &'static str,
 }
 
-pub fn respond_with_file(served: FileResponse, request: &HeaderMap) -> Response {
+pub(crate) fn respond_with_file(served: FileResponse, request: &HeaderMap) -> Response {
     let tag = format!("\"{}\"", served.etag);
     let common = [
         (header::ETAG, tag.clone()),

@@ -34,7 +34,7 @@ struct MetricsState {
 }
 
 /// Returns the router of `/metrics`, which describes the requests of a service.
-pub fn metrics_router(app: AppState) -> Router {
+pub(crate) fn metrics_router(app: AppState) -> Router {
     let mut registry = Registry::with_prefix("tessera");
     let gauges = ServiceGauges::default();
     gauges.register(&mut registry);
@@ -74,7 +74,7 @@ struct LeaseLabels {
 }
 
 #[derive(Default)]
-pub struct ServiceGauges {
+pub(crate) struct ServiceGauges {
     ready: Gauge,
     store_readable: Gauge,
     connections: Gauge,
@@ -180,7 +180,7 @@ impl ServiceGauges {
 }
 
 #[derive(Default)]
-pub struct CacheMetrics {
+pub(crate) struct CacheMetrics {
     indexes: Gauge,
     memory: Gauge,
     loads: Counter,
@@ -218,6 +218,6 @@ impl CacheMetrics {
 }
 
 /// Sets a gauge. A number beyond the range of the gauge becomes the largest number.
-pub fn set(gauge: &Gauge, value: impl TryInto<i64>) {
+pub(crate) fn set(gauge: &Gauge, value: impl TryInto<i64>) {
     gauge.set(value.try_into().unwrap_or(i64::MAX));
 }

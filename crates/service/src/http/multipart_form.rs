@@ -32,7 +32,7 @@ const MAX_PART_HEAD: usize = 64 << 10;
 
 /// A limit in bytes, with the message of the 413 response.
 #[derive(Clone, Copy, Debug)]
-pub struct SizeLimit {
+pub(crate) struct SizeLimit {
     pub bytes: u64,
     pub message: &'static str,
 }
@@ -44,23 +44,23 @@ impl SizeLimit {
 }
 
 /// Refuses a request whose declared length exceeds `limit`.
-pub fn check_content_length(request: &Request, limit: SizeLimit) -> Result<(), Problem> {
+pub(crate) fn check_content_length(request: &Request, limit: SizeLimit) -> Result<(), Problem> {
     limit.check(content_length(request).unwrap_or_default())
 }
 
 /// Returns the maximum number of bytes that the body of a request can have. Its declared length must be acceptable.
-pub fn max_body_bytes(request: &Request, limit: SizeLimit) -> u64 {
+pub(crate) fn max_body_bytes(request: &Request, limit: SizeLimit) -> u64 {
     content_length(request).unwrap_or(limit.bytes)
 }
 
 /// Returns the declared length of a body.
-pub fn content_length(request: &Request) -> Option<u64> {
+pub(crate) fn content_length(request: &Request) -> Option<u64> {
     request.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// Reads a refused body for a moment, because a client that is cut off while it is sending never sees the response. A
 /// client that sent `Expect` has not sent its body yet.
-pub async fn drain(request: Request) {
+pub(crate) async fn drain(request: Request) {
     if !request.headers().contains_key(header::EXPECT) {
         drain_stream(request.into_body().into_data_stream()).await;
     }
@@ -88,7 +88,7 @@ async fn drain_rest(body: Arc<Mutex<BodyDataStream>>) {
     }
 }
 
-pub struct MultipartForm {
+pub(crate) struct MultipartForm {
     multipart: Multipart,
     body: Arc<Mutex<BodyDataStream>>,
     flow: Arc<FlowControl>,
@@ -96,7 +96,7 @@ pub struct MultipartForm {
 }
 
 /// One part of a form. The part must be read to its end or skipped before the next part.
-pub struct FormPart<'a> {
+pub(crate) struct FormPart<'a> {
     field: Field<'a>,
     flow: &'a FlowControl,
 }

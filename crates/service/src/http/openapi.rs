@@ -29,7 +29,7 @@ use tessera_wire::{
 pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";
 
 #[derive(Clone)]
-pub struct OpenApiDocument(Bytes);
+pub(crate) struct OpenApiDocument(Bytes);
 
 impl OpenApiDocument {
     pub fn new(routes: OpenApi, login: bool) -> Self {
@@ -68,7 +68,7 @@ fn base_document(login: bool) -> OpenApi {
     whole
 }
 
-pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(openapi))
 }
 
@@ -79,13 +79,13 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     responses((status = 200, description = "An `OpenAPI` document", content_type = "application/json")),
     security(()),
 )]
-pub async fn openapi(
+pub(crate) async fn openapi(
     Extension(OpenApiDocument(bytes)): Extension<OpenApiDocument>,
 ) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], bytes)
 }
 
-pub fn input_schemas() -> Map<String, Value> {
+pub(crate) fn input_schemas() -> Map<String, Value> {
     let schemas = [
         ("AddMediaForm", add_media::form_schema()),
         ("QueryImageForm", explore::query_image_schema()),
@@ -98,19 +98,19 @@ pub fn input_schemas() -> Map<String, Value> {
 
 type ResponseMap = BTreeMap<String, RefOr<Response>>;
 
-pub struct CommonErrors;
+pub(crate) struct CommonErrors;
 /// The errors of an endpoint of a dataset, including the common errors.
-pub struct DatasetErrors;
+pub(crate) struct DatasetErrors;
 /// The errors of an endpoint that needs permission or a status, including those of a dataset.
-pub struct StatusErrors;
-pub struct UploadErrors;
-pub struct BusyError;
-pub struct NotReadyError;
+pub(crate) struct StatusErrors;
+pub(crate) struct UploadErrors;
+pub(crate) struct BusyError;
+pub(crate) struct NotReadyError;
 /// The errors of a service that has no room for another export.
-pub struct ExportErrors;
-pub struct FileResponses;
+pub(crate) struct ExportErrors;
+pub(crate) struct FileResponses;
 /// The errors of a file that a token or a signed link opens, including those of any file.
-pub struct MediaResponses;
+pub(crate) struct MediaResponses;
 
 impl IntoResponses for CommonErrors {
     fn responses() -> ResponseMap {

@@ -21,10 +21,10 @@ const FETCH_SITE: header::HeaderName = header::HeaderName::from_static("sec-fetc
 
 /// The scheme, host and port that the client used. Every absolute link starts with it.
 #[derive(Clone, Debug)]
-pub struct RequestOrigin(pub String);
+pub(crate) struct RequestOrigin(pub String);
 
 /// Middleware that refuses requests of other sites with 403.
-pub async fn check_origin(
+pub(crate) async fn check_origin(
     State(state): State<AppState>,
     Extension(ClientConnection { local, .. }): Extension<ClientConnection>,
     mut request: Request,
@@ -45,7 +45,7 @@ pub async fn check_origin(
 }
 
 /// Middleware that adds the headers that keep a browser from rendering a response as a page.
-pub async fn add_security_headers(request: Request, next: Next) -> Response {
+pub(crate) async fn add_security_headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -62,7 +62,7 @@ pub async fn add_security_headers(request: Request, next: Next) -> Response {
 }
 
 /// Middleware for GETs with side effects. Refuses with 403 what a page of another site may have sent.
-pub async fn check_unsafe_get(
+pub(crate) async fn check_unsafe_get(
     State(state): State<AppState>,
     request: Request,
     next: Next,

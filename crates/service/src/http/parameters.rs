@@ -28,18 +28,18 @@ use tessera_model::{
 };
 use tessera_wire::endpoints::{DATASET_ID, MEDIA_ID, query};
 
-pub const MAX_CAPTION_CHARS: usize = 1_000;
+pub(crate) const MAX_CAPTION_CHARS: usize = 1_000;
 
-pub struct DatasetPath(pub DatasetId);
+pub(crate) struct DatasetPath(pub DatasetId);
 
-pub struct ClusterPath(pub DatasetId, pub ClusterId);
+pub(crate) struct ClusterPath(pub DatasetId, pub ClusterId);
 
-pub struct ImagePath(pub MediaId);
+pub(crate) struct ImagePath(pub MediaId);
 
 /// The media item of a link, and its content version.
-pub struct MediaLinkPath(pub MediaId, pub String);
+pub(crate) struct MediaLinkPath(pub MediaId, pub String);
 
-pub struct ExportLinkPath(pub ExportTaskId);
+pub(crate) struct ExportLinkPath(pub ExportTaskId);
 
 /// Reads the raw parameters of the path, which are empty if they are not text.
 async fn raw_path<T, S>(parts: &mut Parts, state: &S) -> T
@@ -104,10 +104,10 @@ impl<S: Send + Sync> FromRequestParts<S> for ExportLinkPath {
     }
 }
 
-pub const BOOLEAN_HINT: &str = "Input should be a valid boolean";
+pub(crate) const BOOLEAN_HINT: &str = "Input should be a valid boolean";
 
 /// The parameters of a query. If a name is repeated, its last value counts.
-pub struct QueryParams(HashMap<String, String>);
+pub(crate) struct QueryParams(HashMap<String, String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
     type Rejection = Problem;

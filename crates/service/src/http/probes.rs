@@ -31,7 +31,7 @@ impl AppState {
     }
 }
 
-pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(healthz)).add(routes!(readyz))
 }
 
@@ -42,7 +42,7 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     responses((status = 200, description = "It does", content_type = "text/plain", body = String)),
     security(()),
 )]
-pub async fn healthz() -> &'static str {
+pub(crate) async fn healthz() -> &'static str {
     "ok\n"
 }
 
@@ -56,6 +56,6 @@ pub async fn healthz() -> &'static str {
     ),
     security(()),
 )]
-pub async fn readyz(State(state): State<AppState>) -> Result<&'static str, Problem> {
+pub(crate) async fn readyz(State(state): State<AppState>) -> Result<&'static str, Problem> {
     state.readiness().await.map(|()| "ready\n").map_err(Problem::not_ready)
 }

@@ -18,7 +18,7 @@ use tessera_wire::{
 const RETRY_AFTER: &str = "5";
 
 #[derive(Debug)]
-pub enum Problem {
+pub(crate) enum Problem {
     Plain(StatusCode, String),
     /// 422: a parameter is wrong.
     Invalid(InvalidParameter),
@@ -30,12 +30,12 @@ impl Problem {
     }
 
     /// Creates a 400 for a wrong parameter or body, where the API document says 400.
-    pub fn bad_request(message: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::plain(StatusCode::BAD_REQUEST, message)
     }
 
     /// Creates a 401, which always has the same message.
-    pub fn unauthorized() -> Self {
+    pub(crate) fn unauthorized() -> Self {
         Self::plain(StatusCode::UNAUTHORIZED, "Invalid or expired token")
     }
 
@@ -66,15 +66,15 @@ impl Problem {
         Self::Invalid(InvalidParameter { r#type: kind, loc, msg, input })
     }
 
-    pub fn invalid_query(name: &str, message: &str) -> Self {
+    pub(crate) fn invalid_query(name: &str, message: &str) -> Self {
         Self::invalid("query", name, "value_error", message, None)
     }
 
-    pub fn invalid_body(name: &str, message: &str) -> Self {
+    pub(crate) fn invalid_body(name: &str, message: &str) -> Self {
         Self::invalid("body", name, "value_error", message, None)
     }
 
-    pub fn invalid_id(location: &str, name: &str, raw: &str) -> Self {
+    pub(crate) fn invalid_id(location: &str, name: &str, raw: &str) -> Self {
         let expected = "Input should be a valid UUID";
         Self::invalid(location, name, "uuid_parsing", expected, Some(raw.to_owned()))
     }
@@ -86,12 +86,12 @@ impl Problem {
     }
 
     /// Creates a 503: the service is not ready.
-    pub fn not_ready(reason: &'static str) -> Self {
+    pub(crate) fn not_ready(reason: &'static str) -> Self {
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, reason)
     }
 
     /// Creates a 503: the server is closing.
-    pub fn shutting_down() -> Self {
+    pub(crate) fn shutting_down() -> Self {
         let message = "The service is shutting down; try again in a moment";
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
     }

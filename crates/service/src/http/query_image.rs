@@ -34,7 +34,7 @@ const REGION_LIMIT: SizeLimit =
 /// The limit allows the image and the multipart framing around it.
 const BODY_LIMIT: SizeLimit = SizeLimit { bytes: MAX_IMAGE_BYTES + (64 << 10), message: TOO_LARGE };
 
-pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(search_image_similarity))
 }
 
@@ -49,7 +49,7 @@ pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     ),
     responses((status = 200, description = "The anchor", body = AnchorBody), UploadErrors, StatusErrors, BusyError),
 )]
-pub async fn search_image_similarity(
+pub(crate) async fn search_image_similarity(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
     params: QueryParams,

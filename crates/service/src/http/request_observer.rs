@@ -20,13 +20,13 @@ use tessera_wire::fields::format_iso8601;
 
 /// The destinations of observations. Clones share them.
 #[derive(Clone)]
-pub struct RequestObserver {
+pub(crate) struct RequestObserver {
     pub access_log: Option<AccessLog>,
     pub metrics: RequestMetrics,
 }
 
 /// The observation of one request. It ends when it is dropped, with or without a response.
-pub struct RequestObservation {
+pub(crate) struct RequestObservation {
     observer: RequestObserver,
     began: Instant,
     record: AccessRecord,
@@ -79,7 +79,7 @@ impl Drop for RequestObservation {
 
 /// The header with the identifier of a request. In requests, a proxy sets it; in responses, it is the identifier in the
 /// log.
-pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 /// The maximum length of an identifier from a proxy, in bytes.
 const MAX_REQUEST_ID: usize = 64;
@@ -129,7 +129,7 @@ impl fmt::Debug for AccessLog {
 }
 
 /// Returns the identifier of a request: the one from a proxy if it is plain, and otherwise a new one.
-pub fn request_id(headers: &HeaderMap) -> String {
+pub(crate) fn request_id(headers: &HeaderMap) -> String {
     let plain = |id: &&str| {
         let characters = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         (1..=MAX_REQUEST_ID).contains(&id.len()) && id.bytes().all(characters)
@@ -139,7 +139,7 @@ pub fn request_id(headers: &HeaderMap) -> String {
 }
 
 /// Returns the addresses in `X-Forwarded-For`, or none if one of them is not an address.
-pub fn forwarded_for(headers: &HeaderMap) -> Vec<IpAddr> {
+pub(crate) fn forwarded_for(headers: &HeaderMap) -> Vec<IpAddr> {
     let values = headers.get_all(FORWARDED_FOR).iter();
     let names = values.flat_map(|value| value.to_str().unwrap_or_default().split(','));
     let addresses = names.take(MAX_FORWARDED).map(|name| name.trim().parse().ok());
@@ -147,7 +147,7 @@ pub fn forwarded_for(headers: &HeaderMap) -> Vec<IpAddr> {
 }
 
 /// Returns the name of a method. Unknown methods share one name, because a client can invent any number of them.
-pub fn method_name(method: &Method) -> &'static str {
+pub(crate) fn method_name(method: &Method) -> &'static str {
     [
         (Method::GET, "GET"),
         (Method::HEAD, "HEAD"),
@@ -185,7 +185,7 @@ struct RouteLabels {
 
 /// Counts requests. Clones share the counts.
 #[derive(Clone)]
-pub struct RequestMetrics {
+pub(crate) struct RequestMetrics {
     requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabels, Histogram>,
     sent: Family<RouteLabels, Counter>,

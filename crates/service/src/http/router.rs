@@ -18,7 +18,7 @@ use super::{
 };
 use tessera_wire::endpoints::API_PREFIX;
 
-pub fn build_router(state: AppState) -> Router {
+pub(crate) fn build_router(state: AppState) -> Router {
     let (authenticated, authenticated_api) = authenticated_routes(&state).split_for_parts();
     let (public, public_api) = public_routes(&state).split_for_parts();
     let (link_routes, link_api) = signed_link_routes(&state).split_for_parts();

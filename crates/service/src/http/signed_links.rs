@@ -13,7 +13,7 @@ use tessera_store::cluster::StoredPreview;
 /// The lifetime in seconds.
 const ARCHIVE_LINK_LIFETIME: u64 = 3600;
 
-pub struct SignedLinks {
+pub(crate) struct SignedLinks {
     key: [u8; 32],
     /// The start of every link.
     pub origin: String,
@@ -41,18 +41,18 @@ impl FromRequestParts<AppState> for SignedLinks {
 
 impl SignedLinks {
     /// Returns the links to the original, to the thumbnail and, for a frame, to the video.
-    pub fn media_links(&self, preview: &StoredPreview) -> (String, String, Option<String>) {
+    pub(crate) fn media_links(&self, preview: &StoredPreview) -> (String, String, Option<String>) {
         let StoredPreview { media, version, .. } = preview;
         let link = |target| media_link(&self.key, &self.origin, *media, version, target);
         (link("original"), link("thumbnail"), preview.frame.map(|_| link("video")))
     }
 
-    pub fn is_valid_media_link(&self, media: MediaId, signature: &str) -> bool {
+    pub(crate) fn is_valid_media_link(&self, media: MediaId, signature: &str) -> bool {
         equals_secret(signature, &media_signature(&self.key, media))
     }
 
     /// Returns the link to an archive, which is valid for an hour after `now` (in Unix seconds).
-    pub fn archive_link(&self, export: ExportTaskId, now: u64) -> String {
+    pub(crate) fn archive_link(&self, export: ExportTaskId, now: u64) -> String {
         let expires = now + ARCHIVE_LINK_LIFETIME;
         let origin = if self.relative_archives { "" } else { self.origin.as_str() };
         let signature = self.archive_signature(export, expires);
@@ -60,7 +60,7 @@ impl SignedLinks {
     }
 
     /// Checks a link to an archive at `now`. Fails with 403 if the link is not valid, and with 410 if it has expired.
-    pub fn check_archive_link(
+    pub(crate) fn check_archive_link(
         &self,
         export: ExportTaskId,
         expires: u64,

@@ -18,7 +18,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::problem::Problem;
 
-pub struct TimedBody {
+pub(crate) struct TimedBody {
     body: Body,
     budget: StallBudget,
     /// The time since which we have been waiting for the client, and the end of the wait.
@@ -26,7 +26,7 @@ pub struct TimedBody {
 }
 
 #[derive(Debug)]
-pub struct BodyTimeout;
+pub(crate) struct BodyTimeout;
 
 impl TimedBody {
     /// Wraps a body. `limit` is the maximum pause, and the maximum time by which a client may be behind the minimum
@@ -76,7 +76,7 @@ impl fmt::Display for BodyTimeout {
 impl Error for BodyTimeout {}
 
 /// Returns the response to a body that could not be read: 408, or 400 if the body broke off.
-pub fn body_problem(cause: &axum::Error) -> Problem {
+pub(crate) fn body_problem(cause: &axum::Error) -> Problem {
     if is_body_timeout(cause) {
         Problem::body_timeout()
     } else {
@@ -84,7 +84,7 @@ pub fn body_problem(cause: &axum::Error) -> Problem {
     }
 }
 
-pub fn is_body_timeout(cause: &(dyn Error + 'static)) -> bool {
+pub(crate) fn is_body_timeout(cause: &(dyn Error + 'static)) -> bool {
     cause.is::<BodyTimeout>() || cause.source().is_some_and(is_body_timeout)
 }
 
@@ -94,7 +94,7 @@ const MIN_RATE: u64 = 1 << 10;
 /// A token bucket of time. Waiting spends time, and each byte earns its share back. A client that pauses longer than
 /// the limit, or stays below the minimum rate, exhausts the bucket.
 #[derive(Clone, Copy, Debug)]
-pub struct StallBudget {
+pub(crate) struct StallBudget {
     limit: Duration,
     left: Duration,
 }

@@ -27,7 +27,7 @@ const MEDIA_AT_A_TIME: usize = 1_000;
 
 /// Updates texts and objects to match the sidecars. Sidecars with errors are listed among the skipped files, but their
 /// valid parts are used.
-pub fn apply_sidecars(
+pub(crate) fn apply_sidecars(
     context: &TaskContext,
     source: &SourceFolder,
     folder: &dyn OriginalFiles,

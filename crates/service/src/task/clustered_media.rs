@@ -17,7 +17,7 @@ use tessera_store::{
 };
 
 #[derive(Default)]
-pub struct ClusteredMedia {
+pub(crate) struct ClusteredMedia {
     /// The row numbers of the media, in the order of their paths.
     pub rows: Vec<i64>,
     pub ids: Vec<MediaId>,
@@ -61,7 +61,7 @@ impl ClusteredMedia {
 
     /// Returns the first and the last row number of a range of the members, which are in the order of row numbers here.
     /// Returns `None` if the range is empty.
-    pub fn rows_in_order(&self, positions: Range<usize>) -> Option<RangeInclusive<i64>> {
+    pub(crate) fn rows_in_order(&self, positions: Range<usize>) -> Option<RangeInclusive<i64>> {
         let (first, last) = (self.by_row.get(positions.start)?, positions.end.checked_sub(1)?);
         let last = self.by_row.get(last)?;
         Some(self.rows[*first as usize]..=self.rows[*last as usize])
@@ -69,7 +69,7 @@ impl ClusteredMedia {
 
     /// Returns the most frequent labels of the members at these positions. Labels of the dataset come first, then
     /// labels of the model, and finally labels that say nothing about what a picture shows.
-    pub fn frequent_labels(&self, positions: &[u32]) -> Vec<String> {
+    pub(crate) fn frequent_labels(&self, positions: &[u32]) -> Vec<String> {
         let mut labels = self.labels.most_frequent(positions);
         let shown = labels.iter().take_while(|label| !is_metadata_label(label)).count();
         let mut by_model = self.model_labels.most_frequent_first(positions);
@@ -103,7 +103,7 @@ impl ClusteredMedia {
 
 /// Collects members, which must arrive in the order of their paths.
 #[derive(Default)]
-pub struct MediaCollector {
+pub(crate) struct MediaCollector {
     members: ClusteredMedia,
     /// The number of each video, by source and path.
     videos: HashMap<(i64, PathBuf), u32>,
@@ -146,7 +146,7 @@ impl MediaCollector {
 const CLUSTERS_AT_A_TIME: usize = 100;
 
 /// The clusters at a level, largest first.
-pub struct ClusterLevel {
+pub(crate) struct ClusterLevel {
     pub granularity: Granularity,
     /// The rank of the first cluster.
     pub first_rank: u32,

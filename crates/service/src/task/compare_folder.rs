@@ -19,7 +19,7 @@ use tessera_store::{
 
 /// The datasets whose folders are waiting to be compared.
 #[derive(Debug, Default)]
-pub struct FoldersToCompare(Mutex<VecDeque<DatasetId>>);
+pub(crate) struct FoldersToCompare(Mutex<VecDeque<DatasetId>>);
 
 impl FoldersToCompare {
     pub fn add(&self, dataset: DatasetId) {
@@ -27,7 +27,7 @@ impl FoldersToCompare {
     }
 
     /// Compares the next folder. Returns whether there was one.
-    pub fn compare_next(&self, worker: &WorkerContext) -> bool {
+    pub(crate) fn compare_next(&self, worker: &WorkerContext) -> bool {
         let Some(dataset) = lock(&self.0).pop_front() else { return false };
         // If the storage or the store fails, the folder is compared at the next start.
         let _ = compare(worker, dataset);

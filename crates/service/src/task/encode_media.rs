@@ -23,6 +23,7 @@ use tessera_picture::decode::{DecodeError, decode};
 use tessera_search::index::{THUMBNAIL_SIDE, decode_regions};
 use tessera_store::{
     applied_model::{self, AppliedModel, ModelFile, ModelRecord},
+    media::insert_model_labels,
     picture_table::StoredPicture,
     source,
     vectors::{self, FullPicture},
@@ -32,7 +33,7 @@ const BATCH_SIZE: usize = 32;
 
 /// Encodes the media that have no vector of this deployment's model, except media that the model rejects. Without a
 /// model, deletes the vectors and labels of a previous model.
-pub fn encode_media(
+pub(crate) fn encode_media(
     context: &TaskContext,
     dataset: DatasetId,
     scope: Scope,
@@ -62,7 +63,7 @@ pub fn encode_media(
         })?;
         context.write(|tx| {
             vectors::MODEL_VECTORS.upsert_all(tx, &vectors)?;
-            applied_model::insert_labels(tx, &labels)
+            insert_model_labels(tx, &labels)
         })?;
         done += batch.len();
     }
@@ -91,7 +92,7 @@ fn bounded(labels: &[String]) -> Vec<String> {
     bounded
 }
 
-pub struct ModelPictures<'a> {
+pub(crate) struct ModelPictures<'a> {
     context: &'a TaskContext,
     /// The number of pixels per side of the model's input.
     side: u32,

@@ -20,14 +20,14 @@ use tessera_store::{
 /// The number of pictures that are opened and written at a time, which bounds the memory and the number of syncs.
 const BATCH_SIZE: usize = 32;
 
-pub struct ChangedObjects {
+pub(crate) struct ChangedObjects {
     pub picture: DescribedMedia,
     /// The labels of the objects, and their regions in fractions of the picture.
     pub objects: Vec<(String, Region)>,
 }
 
 /// Extracts the objects in pictures. A picture that cannot be opened has no objects.
-pub fn extract_objects(
+pub(crate) fn extract_objects(
     context: &TaskContext,
     folder: &dyn OriginalFiles,
     pictures: &[ChangedObjects],

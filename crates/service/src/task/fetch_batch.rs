@@ -9,10 +9,10 @@ use tessera_files::staging::ARCHIVE_FILE_NAME;
 use tessera_media::ingest::unpack::{ArchiveKind, UnpackError, UnpackLimits};
 use tessera_store::{indexing_task::BatchOrigin, source::SourceFolder};
 
-pub type MissingFiles = Vec<(PathBuf, String)>;
+pub(crate) type MissingFiles = Vec<(PathBuf, String)>;
 
 /// Brings the files into the folder, unless they are already there. Returns the files that are missing.
-pub fn fetch_batch(
+pub(crate) fn fetch_batch(
     context: &TaskContext,
     source: &SourceFolder,
     origin: &BatchOrigin,
@@ -24,7 +24,7 @@ pub fn fetch_batch(
 }
 
 /// Unpacks the archive of an upload, if this was not done before the database was lost or the addition failed.
-pub fn finish_unpacking(
+pub(crate) fn finish_unpacking(
     context: &TaskContext,
     source: &SourceFolder,
 ) -> Result<MissingFiles, TaskError> {

@@ -6,10 +6,10 @@ use tessera_model::is_metadata_label;
 use tessera_search::similarity::RowLists;
 
 /// The maximum number of names of a cluster.
-pub const MAX_FREQUENT: usize = 8;
+pub(crate) const MAX_FREQUENT: usize = 8;
 
 #[derive(Default)]
-pub struct NameLists {
+pub(crate) struct NameLists {
     names: Vec<String>,
     numbers: HashMap<String, u32>,
     /// The numbers of the names of each row.
@@ -30,7 +30,7 @@ impl NameLists {
     }
 
     /// Returns the numbers of those names of each row that say what a picture shows.
-    pub fn without_metadata(&self) -> RowLists<u32> {
+    pub(crate) fn without_metadata(&self) -> RowLists<u32> {
         let is_metadata: Vec<bool> =
             self.names.iter().map(|name| is_metadata_label(name)).collect();
         let mut lists = RowLists::default();
@@ -42,7 +42,7 @@ impl NameLists {
 
     /// Returns the most frequent names of these rows. Names that say what a picture shows come first. Equally frequent
     /// names are in alphabetical order.
-    pub fn most_frequent(&self, rows: &[u32]) -> Vec<String> {
+    pub(crate) fn most_frequent(&self, rows: &[u32]) -> Vec<String> {
         let mut names = self.counted(rows);
         names
             .sort_unstable_by_key(|&(name, count)| (is_metadata_label(name), Reverse(count), name));
@@ -52,7 +52,7 @@ impl NameLists {
 
     /// Returns all names of these rows, the most frequent ones first. Equally frequent names are in the order in which
     /// they occur, so that a class of a model precedes its hypernyms.
-    pub fn most_frequent_first(&self, rows: &[u32]) -> Vec<String> {
+    pub(crate) fn most_frequent_first(&self, rows: &[u32]) -> Vec<String> {
         let mut names = self.counted(rows);
         names.sort_by_key(|&(_, count)| Reverse(count));
         names.into_iter().map(|(name, _)| name.to_owned()).collect()

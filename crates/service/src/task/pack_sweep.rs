@@ -14,12 +14,12 @@ const PACKS_AT_A_TIME: usize = 64;
 
 /// Sweeps at the first call, and then once a day.
 #[derive(Default)]
-pub struct PackSweep {
+pub(crate) struct PackSweep {
     begun_at: Option<Instant>,
 }
 
 impl PackSweep {
-    pub fn run_when_due(&mut self, worker: &WorkerContext) {
+    pub(crate) fn run_when_due(&mut self, worker: &WorkerContext) {
         let is_due = self.begun_at.is_none_or(|begun_at| begun_at.elapsed() >= PAUSE);
         if is_due && worker.settings.bucket.is_some() {
             self.begun_at = Some(Instant::now());

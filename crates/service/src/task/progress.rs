@@ -8,11 +8,11 @@ use tessera_model::DatasetId;
 
 /// Returns the share that is done, 0.0-1.0, or 0.0 if there is nothing to do.
 #[expect(clippy::cast_precision_loss, reason = "a share, not a count")]
-pub fn fraction(done: usize, all: usize) -> f64 {
+pub(crate) fn fraction(done: usize, all: usize) -> f64 {
     done as f64 / all.max(1) as f64
 }
 
-pub struct ProgressRange<'a> {
+pub(crate) struct ProgressRange<'a> {
     context: &'a TaskContext,
     dataset: DatasetId,
     from: f64,
@@ -26,7 +26,7 @@ impl<'a> ProgressRange<'a> {
         Self { context, dataset, from, to, reported: AtomicU8::new(0) }
     }
 
-    pub fn subrange(&self, from: f64, to: f64) -> Self {
+    pub(crate) fn subrange(&self, from: f64, to: f64) -> Self {
         let at = |share: f64| self.from + share * (self.to - self.from);
         Self::new(self.context, self.dataset, at(from), at(to))
     }

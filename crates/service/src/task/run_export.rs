@@ -36,7 +36,7 @@ use tessera_store::{
 };
 
 /// Runs the oldest export that no worker is running. Returns whether there was one.
-pub fn run_next_export(worker: &WorkerContext) -> bool {
+pub(crate) fn run_next_export(worker: &WorkerContext) -> bool {
     worker.run_next(
         |tx| {
             let found = export::next_unleased(tx)?;
@@ -68,7 +68,9 @@ fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreE
 
 /// Deletes exports that ended longer ago than they are kept, and archives on disk whose exports no longer exist.
 /// Returns the deleted exports.
-pub fn delete_expired_exports(context: &WorkerContext) -> Result<Vec<ExportTaskId>, StoreError> {
+pub(crate) fn delete_expired_exports(
+    context: &WorkerContext,
+) -> Result<Vec<ExportTaskId>, StoreError> {
     let (store, retention) = (&context.store, context.settings.export_retention);
     let deleted = store.write(|tx| export::delete_expired(tx, retention))?;
     remove_orphaned_files(store)?;
@@ -97,7 +99,7 @@ fn remove_orphaned_files(store: &Store) -> Result<(), StoreError> {
 }
 
 /// Deletes the archives of deleted exports from the bucket. Archives that cannot be deleted now stay in the list.
-pub fn delete_archives(context: &WorkerContext, exports: &mut Vec<ExportTaskId>) {
+pub(crate) fn delete_archives(context: &WorkerContext, exports: &mut Vec<ExportTaskId>) {
     let Some(bucket) = context.settings.bucket.as_ref().filter(|_| !exports.is_empty()) else {
         exports.clear();
         return;

@@ -9,7 +9,7 @@ use tessera_store::{lease::Lease, lock};
 
 /// The running tasks, shared by the threads that run tasks and the thread that extends leases.
 #[derive(Debug, Default)]
-pub struct RunningTasks(Mutex<RunningState>);
+pub(crate) struct RunningTasks(Mutex<RunningState>);
 
 #[derive(Debug, Default)]
 struct RunningState {
@@ -33,7 +33,7 @@ impl RunningTasks {
         lock(&self.0).is_stopped
     }
 
-    pub fn stop_all(&self) {
+    pub(crate) fn stop_all(&self) {
         let mut state = lock(&self.0);
         state.is_stopped = true;
         state.tasks.iter().for_each(|(_, stop)| set(stop));

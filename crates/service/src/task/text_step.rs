@@ -1,6 +1,6 @@
-//! Computes what searches of captions compare: the language of the captions, whose stems full-text indexes contain, and
-//! the embeddings of texts. Both are computed again when all of the dataset is indexed. A batch is embedded in the existing
-//! text space.
+//! Computes what searches of texts use: the language of the captions, whose stems the full-text indexes contain,
+//! and the embeddings of captions and labels. Both are computed again when the whole dataset is indexed. A batch is
+//! embedded in the existing text space.
 
 use half::f16;
 
@@ -11,7 +11,7 @@ use tessera_search::text::{detect_language, language::Language, lsa::TextSpace};
 use tessera_store::{Transaction, captions, vectors};
 
 #[derive(Clone, Copy)]
-pub struct LanguageUpdate {
+pub(crate) struct LanguageUpdate {
     dataset: DatasetId,
     indexed: Language,
     /// The language of the captions, which may have stayed the same.
@@ -52,7 +52,7 @@ enum TextSpaceUpdate {
     Replaced(Option<TextSpace>),
 }
 
-pub struct EmbeddingUpdate {
+pub(crate) struct EmbeddingUpdate {
     dataset: DatasetId,
     space: TextSpaceUpdate,
     /// The vectors in the order of their rows.
@@ -90,7 +90,7 @@ impl EmbeddingUpdate {
     }
 
     /// Whether earlier embeddings are deleted.
-    pub fn replaces_all(&self) -> bool {
+    pub(crate) fn replaces_all(&self) -> bool {
         matches!(self.space, TextSpaceUpdate::Replaced(_))
     }
 

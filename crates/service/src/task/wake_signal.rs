@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 /// Counts the calls of `wake`. A thread is idle if it has looked for tasks since the latest call.
 #[derive(Debug)]
-pub struct WakeSignal {
+pub(crate) struct WakeSignal {
     state: Mutex<WakeState>,
     changed: Condvar,
     is_idle: watch::Sender<bool>,

@@ -19,7 +19,7 @@ use tessera_model::DatasetId;
 use tessera_store::upload::{self, UploadRecord};
 
 #[derive(Debug)]
-pub struct AcceptedUploads {
+pub(crate) struct AcceptedUploads {
     /// The folder in which uploads arrive. Without a bucket, they stay there.
     local: PathBuf,
     bucket: Option<BucketUploads>,

@@ -34,7 +34,7 @@ const FOLDER: &str = "uploads";
 const CONCURRENT_UPLOADS: usize = 4;
 
 #[derive(Debug)]
-pub struct BucketUploads {
+pub(crate) struct BucketUploads {
     storage: Arc<BlockingStorage>,
     folder: Arc<BucketFolder>,
     /// The address of all uploads.
@@ -221,7 +221,7 @@ fn record_name(id: &str) -> String {
     format!("{FOLDER}/{id}.json")
 }
 
-pub struct BucketUnpackTarget<'a> {
+pub(crate) struct BucketUnpackTarget<'a> {
     storage: &'a BlockingStorage,
     folder: &'a Arc<BucketFolder>,
     /// The prefix of the names of the objects.

@@ -3,5 +3,5 @@
 mod accepted_uploads;
 mod bucket_uploads;
 
-pub use accepted_uploads::AcceptedUploads;
-pub use bucket_uploads::BucketUploads;
+pub(crate) use accepted_uploads::AcceptedUploads;
+pub(crate) use bucket_uploads::BucketUploads;

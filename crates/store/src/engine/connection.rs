@@ -1,5 +1,5 @@
-//! Connections to a database, and transactions on them. What each engine does in its own way is behind
-//! [`EngineConnection`], which `sqlite` and `postgres` implement.
+//! Connections to a database, transactions on them, and the rows that they read and send. What each engine does in its
+//! own way is behind [`EngineConnection`], which `sqlite` and `postgres` implement.
 
 use std::{
     fmt::Debug,
@@ -7,7 +7,73 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use super::{Result, Row, query::Params, row_batch::WaitingRows};
+use rusqlite::{
+    ToSql,
+    types::{FromSql, ToSqlOutput, Value, ValueRef},
+};
+
+use super::{QueryError, Result};
+
+/// A row as an engine returns it.
+pub(crate) trait EngineRow {
+    /// Returns the value of a column, numbered from 0, without copying it.
+    fn value(&self, column: usize) -> Result<ValueRef<'_>>;
+}
+
+/// One row of a result. Columns are numbered from 0.
+#[derive(Clone, Copy)]
+pub struct Row<'a>(pub(crate) &'a dyn EngineRow);
+
+impl Row<'_> {
+    pub fn get<T: FromSql>(&self, column: usize) -> Result<T> {
+        Ok(T::column_result(self.get_ref(column)?)?)
+    }
+
+    /// Returns the value of a column without copying it.
+    pub fn get_ref(&self, column: usize) -> Result<ValueRef<'_>> {
+        self.0.value(column)
+    }
+}
+
+/// The values of `?1`, `?2` and so on, made by `params!`.
+pub(crate) type Params<'a> = &'a [&'a dyn ToSql];
+
+/// Rows of parameters that wait to be sent together. A database file runs each at once.
+#[derive(Debug, Default)]
+pub(crate) struct WaitingRows {
+    pub rows: Vec<Vec<Value>>,
+    /// The memory of their texts and blobs.
+    pub bytes: usize,
+}
+
+impl WaitingRows {
+    pub fn add(&mut self, params: Params) -> Result<()> {
+        let row: Vec<Value> =
+            params.iter().map(|value| owned(value.to_sql()?)).collect::<Result<_>>()?;
+        for value in &row {
+            self.bytes += match value {
+                Value::Text(text) => text.len(),
+                Value::Blob(bytes) => bytes.len(),
+                Value::Null | Value::Integer(_) | Value::Real(_) => 0,
+            };
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Returns the rows, which wait no longer.
+    pub fn take(&mut self) -> Vec<Vec<Value>> {
+        std::mem::take(self).rows
+    }
+}
+
+fn owned(value: ToSqlOutput) -> Result<Value> {
+    match value {
+        ToSqlOutput::Borrowed(value) => Ok(value.try_into()?),
+        ToSqlOutput::Owned(value) => Ok(value),
+        _ => Err(QueryError::value("this kind of parameter cannot wait")),
+    }
+}
 
 /// Is called with each row of a result, and says whether to read the next one.
 pub(crate) type ReadRow<'a> = &'a mut dyn FnMut(&Row) -> Result<ControlFlow<()>>;

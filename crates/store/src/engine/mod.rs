@@ -5,14 +5,12 @@
 mod connection;
 mod error;
 pub mod query;
-mod row_batch;
 
-pub use connection::{Connection, Transaction};
-pub(crate) use connection::{EngineConnection, ReadRow, SqlDialect};
+pub use connection::{Connection, Row, Transaction};
+pub(crate) use connection::{
+    EngineConnection, EngineRow, Params, ReadRow, SqlDialect, WaitingRows,
+};
 pub use error::{QueryError, Result};
-pub use query::Row;
-pub(crate) use query::{EngineRow, Params};
-pub use row_batch::StatementBatch;
-pub(crate) use row_batch::WaitingRows;
+pub use query::StatementBatch;
 /// The parameters of a statement. `params![first, second]` gives the values of `?1` and `?2`.
 pub use rusqlite::{ToSql, params};

@@ -1,38 +1,12 @@
-//! Runs SQL statements. A connection prepares each statement once. Functions of the store run SQL only through this file, and read rows of results without knowing the
+//! Runs SQL statements: one at a time, or one statement with many rows of parameters. A connection prepares each
+//! statement once. Functions of the store run SQL only through this file, and read rows of results without knowing the
 //! engine.
 
 use std::ops::ControlFlow;
 
-use rusqlite::{
-    ToSql,
-    types::{FromSql, ValueRef},
-};
+use rusqlite::ToSql;
 
-use super::{Connection, QueryError, Result};
-
-/// A row as an engine returns it.
-pub(crate) trait EngineRow {
-    /// Returns the value of a column, numbered from 0, without copying it.
-    fn value(&self, column: usize) -> Result<ValueRef<'_>>;
-}
-
-/// One row of a result. Columns are numbered from 0.
-#[derive(Clone, Copy)]
-pub struct Row<'a>(pub(crate) &'a dyn EngineRow);
-
-impl Row<'_> {
-    pub fn get<T: FromSql>(&self, column: usize) -> Result<T> {
-        Ok(T::column_result(self.get_ref(column)?)?)
-    }
-
-    /// Returns the value of a column without copying it.
-    pub fn get_ref(&self, column: usize) -> Result<ValueRef<'_>> {
-        self.0.value(column)
-    }
-}
-
-/// The values of `?1`, `?2` and so on, made by `params!`.
-pub(crate) type Params<'a> = &'a [&'a dyn ToSql];
+use super::{Connection, Params, QueryError, Result, Row, WaitingRows};
 
 pub fn execute(connection: &Connection, sql: &str, params: Params) -> Result<()> {
     change(connection, sql, params).map(drop)
@@ -115,4 +89,65 @@ pub fn for_each<E: From<QueryError>>(
         Ok(if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     failure.map_or(Ok(()), Err)
+}
+
+/// Runs a statement once for each row of parameters. On a server, many rows wait for the network only once. The rows of
+/// an `INSERT ... VALUES (?1, ..., ?n)` become one statement, so they must not change the same row twice.
+#[must_use = "rows may be waiting to be sent"]
+pub struct StatementBatch<'a, T = ()> {
+    connection: &'a Connection,
+    sql: &'a str,
+    /// Reads a returned row. `None` if the statement returns no rows.
+    read: Option<fn(&Row) -> Result<T>>,
+    returned: Vec<T>,
+    waiting: WaitingRows,
+}
+
+impl<'a> StatementBatch<'a> {
+    pub fn new(connection: &'a Connection, sql: &'a str) -> Self {
+        Self::reading(connection, sql, None)
+    }
+}
+
+impl<'a, T> StatementBatch<'a, T> {
+    /// Creates a batch of a statement that returns rows. The rows of an INSERT may be in any order.
+    pub fn returning(
+        connection: &'a Connection,
+        sql: &'a str,
+        read: fn(&Row) -> Result<T>,
+    ) -> Self {
+        Self::reading(connection, sql, Some(read))
+    }
+
+    fn reading(
+        connection: &'a Connection,
+        sql: &'a str,
+        read: Option<fn(&Row) -> Result<T>>,
+    ) -> Self {
+        Self { connection, sql, read, returned: Vec::new(), waiting: WaitingRows::default() }
+    }
+
+    /// Runs the statement with one more row, or keeps the row until it is sent together with others.
+    pub fn add(&mut self, params: Params) -> Result<()> {
+        let Self { connection, sql, read, returned, waiting } = self;
+        let engine = connection.engine();
+        engine.add_to_batch(sql, params, waiting, &mut |row| collect(*read, returned, row))
+    }
+
+    /// Runs the statement with the waiting rows, and returns the results of all rows.
+    pub fn finish(self) -> Result<Vec<T>> {
+        let Self { connection, sql, read, mut returned, mut waiting } = self;
+        let each = &mut |row: &Row| collect(read, &mut returned, row);
+        connection.engine().send_batch(sql, &mut waiting, each)?;
+        Ok(returned)
+    }
+}
+
+fn collect<T>(
+    read: Option<fn(&Row) -> Result<T>>,
+    returned: &mut Vec<T>,
+    row: &Row,
+) -> Result<ControlFlow<()>> {
+    returned.extend(read.map(|read| read(row)).transpose()?);
+    Ok(ControlFlow::Continue(()))
 }

@@ -55,7 +55,7 @@ const STOP_CHECKS: Duration = Duration::from_millis(50);
 const MAX_STATEMENTS: usize = 500;
 
 #[derive(Debug)]
-pub struct PostgresConnection {
+pub(crate) struct PostgresConnection {
     client: Client,
     /// The encryption of the connection that cancels a statement.
     encryption: Encryption,
@@ -136,9 +136,8 @@ impl PostgresConnection {
     }
 }
 
-/// `PostgreSQL` would allow several transactions to change the store at the same time, but some rules, such as the limit
-/// of unfinished exports and the status that allows an operation, are checked by reading first. Each schema has its own
-/// lock.
+/// A transaction that changes the store takes a lock of its schema. `PostgreSQL` would allow several at the same time,
+/// but some rules, such as the limit of unfinished exports, are checked by reading first.
 static DIALECT: SqlDialect = SqlDialect {
     begin: "BEGIN; SELECT pg_advisory_xact_lock(hashtext(current_schema()), 1)",
     begin_snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",

@@ -32,7 +32,7 @@ impl PostgresServer {
     }
 
     /// Returns a connection that calls `wake` on another thread after each notification.
-    pub fn connect_listening(&self, wake: impl Fn() + Send + 'static) -> Result<Connection> {
+    pub(crate) fn connect_listening(&self, wake: impl Fn() + Send + 'static) -> Result<Connection> {
         connect_to(&self.address, wake)
     }
 }

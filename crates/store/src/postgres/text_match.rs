@@ -6,7 +6,7 @@ use tessera_search::text::{
 };
 
 /// A query whose phrases are split into words.
-pub struct TextQuery<'a> {
+pub(crate) struct TextQuery<'a> {
     pub phrases: Vec<Vec<String>>,
     expression: &'a TextExpression,
 }
@@ -55,7 +55,7 @@ impl<'a> TextQuery<'a> {
 }
 
 /// Returns the condition that a text contains all words of a phrase.
-pub fn all_of(words: &[String]) -> Option<String> {
+pub(crate) fn all_of(words: &[String]) -> Option<String> {
     let quoted = |word: &String| format!("'{}'", word.replace('\\', "\\\\").replace('\'', "''"));
     let quoted: Vec<String> = words.iter().map(quoted).collect();
     (!quoted.is_empty()).then(|| format!("({})", quoted.join(" & ")))
@@ -100,7 +100,7 @@ fn contribute(
 }
 
 /// The statistics of all texts, on which the score of a text depends.
-pub struct TextStatistics(Vec<PhraseScore>);
+pub(crate) struct TextStatistics(Vec<PhraseScore>);
 
 impl TextStatistics {
     /// Creates the statistics. `containing` says how many texts contain each phrase.

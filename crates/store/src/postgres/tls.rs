@@ -38,7 +38,7 @@ const PROTOCOL: &[u8] = b"postgresql";
 
 /// What the certificate of a server must prove.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ServerVerification {
+pub(crate) enum ServerVerification {
     /// Nothing. The connection is encrypted, but another server can impersonate this one.
     Unverified,
     /// The certificate is in this file, or was issued by an authority in this file.

@@ -1,5 +1,7 @@
-//! The lock of an index folder: an advisory lock on a file that contains the id of the process. The lock ends with the
-//! process. A database file is used by one process; processes with a store on a server share their directory.
+//! Locks an index folder: an advisory lock on a file that contains a process id and ends with the process. A store
+//! in a file has one process. Processes with a store on a server share their folder, which lists the workers that
+//! ran tasks from it, so that their tasks need not wait for the end of their leases when no process uses the folder
+//! any more.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -52,7 +54,7 @@ impl FolderLock {
     }
 
     /// Takes the lock exclusively if no other process has it, until it is shared. Otherwise, shares the lock.
-    pub fn take_shared(data: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn take_shared(data: &Path) -> Result<Self, StoreError> {
         let mut lock = Self::open(data)?;
         let mut attempt = 1;
         loop {
@@ -72,7 +74,7 @@ impl FolderLock {
         }
     }
 
-    pub fn is_exclusive(&self) -> bool {
+    pub(crate) fn is_exclusive(&self) -> bool {
         self.is_exclusive.load(Ordering::Relaxed)
     }
 

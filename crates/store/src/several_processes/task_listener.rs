@@ -2,7 +2,7 @@
 //! that index files must be written. The channel of a schema is named by a hash, because the names of channels must be
 //! shorter than those of schemas.
 
-use crate::{StoreError, engine::Connection, postgres::PostgresServer};
+use crate::engine::{Connection, Result};
 
 /// The triggers that notify workers.
 pub(crate) const ANNOUNCEMENTS: &str = "
@@ -34,12 +34,8 @@ END $$";
 pub struct TaskListener(Connection);
 
 impl TaskListener {
-    /// Starts listening. `wake` is called on another thread after each notification.
-    pub(crate) fn start(
-        server: &PostgresServer,
-        wake: impl Fn() + Send + 'static,
-    ) -> Result<Self, StoreError> {
-        let connection = server.connect_listening(wake)?;
+    /// Listens on a connection that calls a function after each notification.
+    pub(crate) fn start(connection: Connection) -> Result<Self> {
         connection.execute_batch(LISTEN)?;
         Ok(Self(connection))
     }

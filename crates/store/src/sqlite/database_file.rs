@@ -1,8 +1,9 @@
 //! Opens, checks and closes the database file.
 //!
-//! Marks say whether the next start has to check the file. A file that was closed has the mark of a clean shutdown: its size
-//! and time. A file that is open has the mark of the start of the operating system in which it was opened: when only the
-//! process is killed, the system still has everything that it wrote. Without either mark, the file is checked.
+//! Marks show whether the next start has to check the file. A file that was closed has the mark of a clean
+//! shutdown, which is its size and time. A file that is open has the mark of the start of the operating system in
+//! which it was opened, because the kernel still holds all writes of a process that was killed. Without either
+//! mark, the file is checked.
 
 use std::{
     fs,
@@ -83,7 +84,7 @@ impl DatabaseFile {
     }
 
     /// Makes the next start check the database.
-    pub fn distrust(&self) {
+    pub(crate) fn distrust(&self) {
         // An error is ignored: if the folder cannot be written, the damage is found again when it is read.
         let _ = remove_open_mark(&self.data);
     }

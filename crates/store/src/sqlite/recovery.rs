@@ -63,7 +63,7 @@ const RESTORE_SOURCES: &str = "INSERT OR IGNORE INTO source (dataset, folder)
 
 impl Remains {
     /// Copies all datasets into a new database, in which they are indexed again. Fails if the datasets are damaged.
-    pub fn restore_datasets(&self, mut new: Connection) -> Result<()> {
+    pub(crate) fn restore_datasets(&self, mut new: Connection) -> Result<()> {
         let database = self.folder.as_ref().map(|folder| folder.join(DATABASE_FILES[0]));
         let database = database.as_ref().and_then(|path| path.to_str()).unwrap_or_default();
         new.execute("ATTACH ?1 AS old", [database])?;

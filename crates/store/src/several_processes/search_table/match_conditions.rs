@@ -89,7 +89,11 @@ impl<'a> MatchConditions<'a> {
     }
 
     /// Returns the conditions on the distance that is the score.
-    pub fn cutoffs(&mut self, search: &MemberSearch, ranking: &MemberDistance) -> Vec<String> {
+    pub(crate) fn cutoffs(
+        &mut self,
+        search: &MemberSearch,
+        ranking: &MemberDistance,
+    ) -> Vec<String> {
         let mut cutoffs = Vec::new();
         for condition in &search.conditions {
             if let MemberCondition::Distance(distance, bound) = condition
@@ -133,7 +137,7 @@ impl<'a> MatchConditions<'a> {
     }
 
     /// Whether the table has vectors to compare with the query. Vectors of different dimensions have no distance.
-    pub fn has_distance(&self, query: &VectorQuery) -> bool {
+    pub(crate) fn has_distance(&self, query: &VectorQuery) -> bool {
         let dimension = match query.of {
             MemberVector::Descriptor => DIMENSION,
             MemberVector::Embedding => self.table.dimension,

@@ -1,5 +1,5 @@
-//! The search tables that exist, those of current generations among them, and pgvector: the extension of PostgreSQL for
-//! vectors, without which there are none.
+//! Lists the search tables and those of current generations, and finds pgvector, the extension of PostgreSQL
+//! without which there are none.
 
 use crate::{
     engine::{Connection, Result, Row, Transaction, params},

@@ -1,10 +1,8 @@
 //! Writes searches as SQL on a search table, and runs them.
 //!
 //! The plan of the database is chosen here, not by its estimates. An exact search never orders by distance with a
-//! limit, so that the index of vectors cannot be used for it. A bounded search turns all other plans off.
-//!
-//! An approximate search considers only the nearest members, which an index of vectors finds, so it is used only where too
-//! many members are left for an exact search.
+//! limit, so that the index of vectors cannot be used for it. A bounded search turns all other plans off. It
+//! considers only the nearest members, so it is used only if too many members are left for an exact search.
 
 use super::{
     match_conditions::{MatchConditions, has_vector},
