@@ -20,7 +20,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("hyper", &["service/src/http/"]),
     ("utoipa", &["service/src/http/"]),
     ("rusqlite", &["store/src/engine/", "store/src/sqlite/"]),
-    ("tokio_postgres", &["store/src/engine/", "store/src/postgres/"]),
+    ("tokio_postgres", &["store/src/postgres/"]),
 ];
 
 const CRATES: [&str; 6] = ["media", "search", "encoder", "store", "retrieval", "service"];

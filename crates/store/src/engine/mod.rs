@@ -12,5 +12,6 @@ pub(crate) use connection::{
 };
 pub use error::{QueryError, Result};
 pub use query::StatementBatch;
+pub(crate) use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 /// The parameters of a statement. `params![first, second]` gives the values of `?1` and `?2`.
 pub use rusqlite::{ToSql, params};

@@ -4,8 +4,9 @@
 use std::{borrow::Cow, error::Error};
 
 use bytes::{BufMut as _, BytesMut};
-use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+
+use crate::engine::{ToSqlOutput, ValueRef};
 
 const UNKNOWN_KIND: &str = "this kind of parameter is only known to SQLite";
 

@@ -17,7 +17,6 @@ use std::{
 
 use futures_executor::block_on;
 use futures_util::future::{Either, join_all, select};
-use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use tokio::{
     runtime::{Builder, Runtime},
     time::sleep,
@@ -33,7 +32,8 @@ use super::{
     tls::{Encryption, ServerVerification},
 };
 use crate::engine::{
-    EngineConnection, EngineRow, Params, QueryError, ReadRow, Result, Row, SqlDialect, WaitingRows,
+    EngineConnection, EngineRow, Params, QueryError, ReadRow, Result, Row, SqlDialect, ToSqlOutput,
+    Value, ValueRef, WaitingRows,
 };
 
 /// The number of rows that are in memory at a time while a large result is read.
