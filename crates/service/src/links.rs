@@ -1,5 +1,5 @@
-//! Makes links that need no login, because they contain a keyed hash of their target, and the header that gives a
-//! saved file its name.
+//! Makes links that need no login, because they contain a keyed hash of their target, and the header that names a saved
+//! file.
 
 use std::fmt::Write as _;
 

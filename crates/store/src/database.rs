@@ -26,7 +26,7 @@ use super::{
 use tessera_files::ensure_private_dir;
 use tessera_media::network_file_system::network_file_system_of;
 
-/// Where a database is, and what its engine does beside running SQL.
+/// The location of a database, with everything that its engine does in addition to running SQL.
 enum Location {
     File(DatabaseFile),
     Server(PostgresServer),

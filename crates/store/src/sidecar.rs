@@ -1,5 +1,5 @@
-//! Reads and writes the text metadata of media items, and which sidecars have been read. The texts in picture files
-//! are stored beside the texts in use, because sidecars take precedence and may change.
+//! Reads and writes the text metadata of media items, and which sidecars have been read. The texts in picture files are
+//! stored separately from the texts in use, because sidecars take precedence and may change.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
 //! Reads and writes the vectors of media items. The vectors of captions and labels belong to the text space of a
-//! dataset. The user's own model computes vectors from pictures, which are read here, too.
+//! dataset. The other vectors are computed from pictures by the user's own model; the pictures are read here as well.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub struct VectorTable(&'static str);
 /// The vectors of captions and labels.
 pub const EMBEDDINGS: VectorTable = VectorTable("meaning");
 
-/// The vectors of pictures by the user's own model.
+/// The vectors that the user's own model computed from pictures.
 pub const MODEL_VECTORS: VectorTable = VectorTable("model_vector");
 
 impl VectorTable {

@@ -1,5 +1,5 @@
-//! Computes what searches of texts use: the language of the captions, whose stems the full-text indexes contain,
-//! and the embeddings of captions and labels. Both are computed again when the whole dataset is indexed. A batch is
+//! Computes what text searches use: the language of the captions, whose stems the full-text indexes contain, and the
+//! embeddings of captions and labels. Both are computed again when the whole dataset is indexed, but a batch is
 //! embedded in the existing text space.
 
 use half::f16;

@@ -38,11 +38,12 @@ impl Row<'_> {
 /// The values of `?1`, `?2` and so on, made by `params!`.
 pub(crate) type Params<'a> = &'a [&'a dyn ToSql];
 
-/// Rows of parameters that wait to be sent together. A database file runs each at once.
+/// Rows of parameters that wait to be sent together. With a database file, no rows wait, because each statement runs at
+/// once.
 #[derive(Debug, Default)]
 pub(crate) struct WaitingRows {
     pub rows: Vec<Vec<Value>>,
-    /// The memory of their texts and blobs.
+    /// The memory of the texts and blobs in the rows.
     pub bytes: usize,
 }
 
@@ -61,7 +62,7 @@ impl WaitingRows {
         Ok(())
     }
 
-    /// Returns the rows, which wait no longer.
+    /// Returns the rows and removes them from the waiting ones.
     pub fn take(&mut self) -> Vec<Vec<Value>> {
         std::mem::take(self).rows
     }
@@ -75,7 +76,7 @@ fn owned(value: ToSqlOutput) -> Result<Value> {
     }
 }
 
-/// Is called with each row of a result, and says whether to read the next one.
+/// A function that is called with each row of a result, and returns whether to read the next one.
 pub(crate) type ReadRow<'a> = &'a mut dyn FnMut(&Row) -> Result<ControlFlow<()>>;
 
 /// A connection of one engine.
@@ -110,7 +111,7 @@ pub(crate) trait EngineConnection: Debug + Send {
         each: ReadRow,
     ) -> Result<()>;
 
-    /// Runs a statement with the rows that wait.
+    /// Runs a statement with the waiting rows.
     fn send_batch(&self, _sql: &str, _waiting: &mut WaitingRows, _each: ReadRow) -> Result<()> {
         Ok(())
     }
@@ -134,7 +135,8 @@ pub(crate) struct SqlDialect {
     /// Ends a query for a row that must not be removed before the transaction ends. The query waits for a transaction
     /// that is removing the row.
     pub keep_row: &'static str,
-    /// Reads the clock of the server, in microseconds since 1970. `None` if only this machine uses the database.
+    /// Reads the clock of the server, in microseconds since 1970. The value is `None` if only this machine uses the
+    /// database.
     pub server_clock: Option<&'static str>,
 }
 

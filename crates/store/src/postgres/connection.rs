@@ -136,8 +136,8 @@ impl PostgresConnection {
     }
 }
 
-/// A transaction that changes the store takes a lock of its schema. `PostgreSQL` would allow several at the same time,
-/// but some rules, such as the limit of unfinished exports, are checked by reading first.
+/// A transaction that changes the store takes a lock of its schema. `PostgreSQL` would allow several such transactions
+/// at the same time, but some rules, such as the limit of unfinished exports, are checked by reading first.
 static DIALECT: SqlDialect = SqlDialect {
     begin: "BEGIN; SELECT pg_advisory_xact_lock(hashtext(current_schema()), 1)",
     begin_snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",

@@ -1,7 +1,7 @@
-//! Locks an index folder: an advisory lock on a file that contains a process id and ends with the process. A store
-//! in a file has one process. Processes with a store on a server share their folder, which lists the workers that
-//! ran tasks from it, so that their tasks need not wait for the end of their leases when no process uses the folder
-//! any more.
+//! Locks an index folder by an advisory lock on a file that contains the process id. The lock ends with the process.
+//! Only one process uses a store in a file. Processes with a store on a server share their folder. The folder lists the
+//! workers that ran tasks from it, so that the tasks of these workers need not wait until leases expire when no process
+//! uses the folder any more.
 
 use std::{
     fs::{self, File, TryLockError},

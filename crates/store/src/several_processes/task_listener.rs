@@ -34,7 +34,7 @@ END $$";
 pub struct TaskListener(Connection);
 
 impl TaskListener {
-    /// Listens on a connection that calls a function after each notification.
+    /// Starts listening on a connection, which must call a function after each notification.
     pub(crate) fn start(connection: Connection) -> Result<Self> {
         connection.execute_batch(LISTEN)?;
         Ok(Self(connection))

@@ -8,7 +8,7 @@ use crate::engine::{
     WaitingRows,
 };
 
-/// One process uses the file, and one transaction at a time changes it.
+/// Only one process uses the file, and only one transaction at a time changes it.
 static DIALECT: SqlDialect = SqlDialect {
     begin: "BEGIN IMMEDIATE",
     begin_snapshot: "BEGIN DEFERRED",
@@ -61,7 +61,8 @@ impl EngineRow for rusqlite::Row<'_> {
 }
 
 impl From<rusqlite::Error> for QueryError {
-    /// `Unknown` is an error in SQL, such as a missing table, so the database is not one of this program.
+    /// The code `Unknown` is an error in SQL, such as a missing table, which shows that this program did not create the
+    /// database.
     fn from(cause: rusqlite::Error) -> Self {
         match cause.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
@@ -72,7 +73,7 @@ impl From<rusqlite::Error> for QueryError {
     }
 }
 
-/// A connection to an opened file, which can check its rows.
+/// Returns a connection to an opened file, with the functions that check its rows.
 pub fn connection(file: rusqlite::Connection) -> Result<Connection> {
     register_functions(&file)?;
     Ok(Connection::new(file))

@@ -1,5 +1,5 @@
-//! Lists the search tables and those of current generations, and finds pgvector, the extension of PostgreSQL
-//! without which there are none.
+//! Lists the search tables, records which of them belong to current generations, and finds pgvector, the extension of
+//! PostgreSQL that search tables need.
 
 use crate::{
     engine::{Connection, Result, Row, Transaction, params},
