@@ -150,7 +150,7 @@ async fn datasets(target: &ServiceTarget) -> CliResult<Names> {
     }
     let (client, _) = deployment::client_for(target).await?;
     let listed = timeout(SERVICE_TIMEOUT, client.with_retries(0).list_datasets()).await;
-    let (datasets, _) = listed.map_err(|_| CliError::failed("the service is slow"))??;
+    let listed = listed.map_err(|_| CliError::failed("the service is slow"))??;
     let name = |dataset: Dataset| {
         if is_plain_word(dataset.name.as_str()) {
             (dataset.name.to_string(), Some(SafeText::name(dataset.status.as_str())))
@@ -158,7 +158,7 @@ async fn datasets(target: &ServiceTarget) -> CliResult<Names> {
             (dataset.id.to_string(), Some(dataset.name))
         }
     };
-    Ok(datasets.into_iter().map(name).collect())
+    Ok(listed.datasets.into_iter().map(name).collect())
 }
 
 #[cfg(test)]

@@ -159,7 +159,7 @@ impl Connection<'_> {
         if let Some(id) = named.and_then(|name| name.parse::<DatasetId>().ok()) {
             return Ok(self.client.dataset(id).await?);
         }
-        let (all, _) = self.client.list_datasets().await?;
+        let all = self.client.list_datasets().await?.datasets;
         let available = join_names(&all);
         let mut matching = find_datasets(all, named);
         match (matching.len(), named) {

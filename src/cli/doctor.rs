@@ -242,8 +242,8 @@ async fn check_reachable(subject: String, target: &ServiceTarget) -> CheckResult
     let login =
         if client.service().is_on_premises() { "no login needed" } else { "the login works" };
     match tokio::time::timeout(RESPONSE_TIMEOUT, client.list_datasets()).await {
-        Ok(Ok((datasets, _))) => {
-            let message = format!("{address}: {login}, {} datasets", datasets.len());
+        Ok(Ok(list)) => {
+            let message = format!("{address}: {login}, {} datasets", list.datasets.len());
             match clock_skew_warning(&client) {
                 Some(skew) => CheckResult::warning(subject, format!("{message}; {skew}")),
                 None => CheckResult::passed(subject, message),

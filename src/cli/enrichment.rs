@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{CliResult, Column, Connection, Context, Document};
 use tessera_client::Endpoint;
-use tessera_model::{AppliedModel, EnrichmentModel, ModelStatus, SafeText};
+use tessera_model::{AppliedModel, EnrichmentModel, ModelFile, ModelStatus, SafeText};
 
 #[derive(Debug, Subcommand)]
 pub enum EnrichmentCommand {
@@ -73,7 +73,7 @@ fn row(kind: &str, status: ModelStatus, purpose: &str, model: Option<&AppliedMod
     let files = model.map(|model| model.files.as_slice()).unwrap_or_default();
     let files = files
         .iter()
-        .map(|(path, sha256)| json!({ "path": path.as_str(), "sha256": sha256.as_str() }));
+        .map(|file| json!({ "path": file.path.as_str(), "sha256": file.sha256.as_str() }));
     json!({
         "model": kind,
         "applied": applied,
@@ -99,8 +99,8 @@ fn applied_model_text(model: &AppliedModel) -> String {
         parts.extend(model.id.as_ref().map(ToString::to_string));
     }
     let is_onnx = |path: &SafeText| Path::new(path.as_str()).extension() == Some("onnx".as_ref());
-    let onnx = model.files.iter().filter(|(path, _)| is_onnx(path));
-    parts.extend(onnx.map(|(path, sha256)| {
+    let onnx = model.files.iter().filter(|file| is_onnx(&file.path));
+    parts.extend(onnx.map(|ModelFile { path, sha256 }| {
         let digits: String = sha256.as_str().chars().take(SHOWN_DIGITS).collect();
         format!("{path} sha256:{digits}")
     }));

@@ -73,8 +73,8 @@ impl RequestHandler {
         let client = &self.client;
         Ok(match request {
             Request::Datasets => {
-                let (datasets, skipped) = client.list_datasets().await?;
-                Payload::Datasets(datasets, skipped)
+                let list = client.list_datasets().await?;
+                Payload::Datasets(list.datasets, list.unreadable)
             }
             Request::Dataset(dataset) => Payload::Dataset(client.dataset(dataset).await?),
             Request::Explore(search) => Payload::Page(client.explore(&search).await?),
@@ -95,8 +95,8 @@ impl RequestHandler {
             Request::Reindex(dataset) => Payload::Accepted(client.reindex(dataset).await?),
             Request::AddMedia(dataset, addition) => {
                 let mut progress = self.progress_callback(ticket.clone());
-                let (accepted, _) = client.add_media(dataset, &addition, &mut progress).await?;
-                Payload::Accepted(accepted)
+                let added = client.add_media(dataset, &addition, &mut progress).await?;
+                Payload::Accepted(added.accepted)
             }
             Request::Preflight(source) => {
                 Payload::Preflight(run_blocking(move || tessera_client::preflight(&source)).await?)

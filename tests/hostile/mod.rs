@@ -26,7 +26,7 @@ use tessera::{
 };
 use tessera_model::{
     AppliedModel, Dataset, Enrichment, EnrichmentModel, Failure, FailureKind, FolderEntry,
-    FolderListing, ModelStatus, Page, Preflight, RecordField, Relevance, RequestOutcome,
+    FolderListing, ModelFile, ModelStatus, Page, Preflight, RecordField, Relevance, RequestOutcome,
     RequestRecord, SafeText, ScoreKind, Status, VideoFrame, ingest::UnreadableFile,
 };
 use tessera_picture::Protocol;
@@ -119,7 +119,7 @@ fn answer(lane: &Lane, text: &str) -> Result<Payload, Failure> {
                 id: Some(name(text)),
                 name: Some(name(text)),
                 applied_at: Some(name(text)),
-                files: vec![(name(text), name(text))],
+                files: vec![ModelFile { path: name(text), sha256: name(text) }],
             };
             let raw = SafeText::detail(text);
             Payload::Enrichment(Enrichment { statuses: applied, models: vec![model], raw })

@@ -27,9 +27,16 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// The rate, in bytes per second, at which a service is expected to store an upload before it responds.
 const MIN_STORE_RATE: u64 = 1 << 20;
 
+/// Media that a service has accepted.
+#[derive(Clone, Debug)]
+pub struct AddedMedia {
+    pub accepted: Accepted,
+    /// Describes what was sent, and which files were skipped.
+    pub preflight: Preflight,
+}
+
 impl Client {
-    /// Adds media to a dataset. The request is sent once. Returns the acceptance, what was sent, and which files were
-    /// skipped.
+    /// Adds media to a dataset. The request is sent once.
     ///
     /// # Errors
     /// [`FailureKind::Local`] before any request if the input is invalid, or later if a file changes while it is sent.
@@ -40,14 +47,14 @@ impl Client {
         dataset: DatasetId,
         addition: &MediaAddition,
         report: ProgressCallback<'_>,
-    ) -> Result<(Accepted, Preflight), Failure> {
+    ) -> Result<AddedMedia, Failure> {
         addition.validate().map_err(|invalid| Failure::local(invalid.to_string()))?;
         if addition.spot.is_some() && matches!(self.service().auth(), AuthMethod::OnPremises) {
             return Err(Failure::local("use_spot: only for hosted deployments"));
         }
         if let MediaSource::ServerPath(path) = &addition.source {
             let accepted = self.process_folder(dataset, path, addition.force).await?;
-            return Ok((accepted, Preflight::default()));
+            return Ok(AddedMedia { accepted, preflight: Preflight::default() });
         }
         let form = Arc::new(MediaForm::open(addition).await?);
         // The status is checked first, because the response of an early rejection is often lost during a long upload.
@@ -61,7 +68,7 @@ impl Client {
             Ok(accepted) => accepted,
             Err(failure) => self.resolve_lost_upload(&previous, Some(&form), failure).await?,
         };
-        Ok((accepted, form.preflight.clone()))
+        Ok(AddedMedia { accepted, preflight: form.preflight.clone() })
     }
 
     /// Adds a folder that the pipeline can read, by `GET process/add_media` of the pipeline.

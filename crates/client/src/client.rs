@@ -22,9 +22,9 @@ use crate::{
     transport::Transport,
 };
 use tessera_model::{
-    Anchor, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec, ExportTask,
-    ExportTaskId, Failure, FailureKind, Granularity, Link, Operation, Page, RecordField, Region,
-    SafeText, Search, SelectionItem, ShellCommand, Timestamp,
+    Anchor, Dataset, DatasetId, DatasetList, Enrichment, EntityType, ExportFormat, ExportSpec,
+    ExportTask, ExportTaskId, Failure, FailureKind, Granularity, Link, Operation, Page,
+    RecordField, Region, SafeText, Search, SelectionItem, ShellCommand, Timestamp,
 };
 use tessera_wire::{
     add_media::Accepted,
@@ -45,6 +45,15 @@ const NO_PARAMETERS: Parameters = Parameters::new();
 #[derive(Clone)]
 pub struct Client {
     pub(super) transport: Arc<Transport>,
+}
+
+/// A page of clusters as the service sent it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RawPage {
+    /// The body, including undocumented fields.
+    pub body: Value,
+    /// What could be read of it.
+    pub page: Option<Page>,
 }
 
 impl Client {
@@ -148,8 +157,8 @@ impl Client {
             .await
     }
 
-    /// Returns the visible datasets and the number of unreadable records, by `GET datasets`.
-    pub async fn list_datasets(&self) -> Result<(Vec<Dataset>, usize), Failure> {
+    /// Returns the visible datasets, by `GET datasets`.
+    pub async fn list_datasets(&self) -> Result<DatasetList, Failure> {
         let path = endpoints::datasets();
         self.get(Endpoint::Datasets, &path, &NO_PARAMETERS, |list| read_datasets(list)).await
     }
@@ -176,10 +185,11 @@ impl Client {
         self.explore_as(search, |page| read_page(page)).await
     }
 
-    /// Returns one page, by `GET explore`, as the service sent it, including undocumented fields, and the part of it
-    /// that could be read.
-    pub async fn explore_raw(&self, search: &Search) -> Result<(Value, Option<Page>), Failure> {
-        self.explore_as(search, |page| Some((page.value().clone(), read_page(page)))).await
+    /// Returns one page as the service sent it, by `GET explore`.
+    pub async fn explore_raw(&self, search: &Search) -> Result<RawPage, Failure> {
+        let read =
+            |page: Fields<'_>| Some(RawPage { body: page.value().clone(), page: read_page(page) });
+        self.explore_as(search, read).await
     }
 
     async fn explore_as<T>(

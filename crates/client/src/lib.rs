@@ -28,14 +28,15 @@ mod retry;
 mod service_config;
 mod transport;
 
-pub use client::Client;
+pub use add_media::AddedMedia;
+pub use client::{Client, RawPage};
 pub use curl::{DryRun, DryRunRequest};
 pub use download::ProgressCallback;
 pub use extract::extract;
 pub use inspect::{inspect_archive, read_entry};
 pub use part_file::{ExistingFile, check_folder, check_target};
 pub use picture_key::PictureKey;
-pub use preflight::{files_to_send, preflight};
+pub use preflight::{LocalFiles, files_to_send, preflight};
 pub use query_image::QueryImageUpload;
 pub use recorder::{RequestRecorder, Trace, micros};
 pub use request::{RawBody, RawPart, RawRequest};

@@ -12,7 +12,7 @@ use ruzstd::decoding::{
 
 /// The maximum size of the output that a decoder keeps in memory. `zstd --long` needs this much, and `xz -9` needs half
 /// of it.
-pub const MAX_DICTIONARY_BYTES: u64 = 128 << 20;
+const MAX_DICTIONARY_BYTES: u64 = 128 << 20;
 
 /// The memory that the xz decoder counts in addition to the dictionary.
 const XZ_OVERHEAD_KIB: u32 = 256;

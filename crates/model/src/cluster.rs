@@ -97,6 +97,11 @@ pub enum ScoreKind {
     Other(SafeText),
 }
 
+impl ScoreKind {
+    /// The name of the cosine distance, from 0 (same) to 2 (opposite), in the API.
+    pub const COSINE_DISTANCE: &str = "cosine_distance";
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relevance {
     pub score: f64,

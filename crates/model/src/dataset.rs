@@ -145,6 +145,14 @@ impl Status {
     }
 }
 
+/// The datasets that a service lists.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DatasetList {
+    pub datasets: Vec<Dataset>,
+    /// The number of records without a usable identifier.
+    pub unreadable: usize,
+}
+
 /// A dataset record. Counts and progress are absent when the service does not send them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {

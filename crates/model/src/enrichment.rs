@@ -46,8 +46,14 @@ pub struct AppliedModel {
     pub name: Option<SafeText>,
     /// The time as the service writes it.
     pub applied_at: Option<SafeText>,
-    /// The path and SHA-256 of each file.
-    pub files: Vec<(SafeText, SafeText)>,
+    pub files: Vec<ModelFile>,
+}
+
+/// A file of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelFile {
+    pub path: SafeText,
+    pub sha256: SafeText,
 }
 
 impl Enrichment {

@@ -8,7 +8,7 @@ pub mod cluster;
 pub mod dataset;
 pub mod enrichment;
 pub mod export;
-pub mod facet;
+mod facet;
 pub mod failure;
 pub mod ids;
 pub mod ingest;
@@ -19,7 +19,7 @@ pub mod picture_source;
 pub mod polling;
 pub mod pseudorandom;
 pub mod region;
-pub mod saved_state;
+mod saved_state;
 pub mod search;
 pub mod selection;
 pub mod set_algebra;
@@ -30,8 +30,8 @@ pub mod vql;
 
 pub use basket::{Basket, SelectionChange, ToggleOutcome};
 pub use cluster::{Cluster, Preview, Relevance, RelevanceBand, ScoreKind, ScoreScale, Tag};
-pub use dataset::{Dataset, Operation, Permission, RecordField, Status};
-pub use enrichment::{AppliedModel, Enrichment, EnrichmentModel, ModelStatus};
+pub use dataset::{Dataset, DatasetList, Operation, Permission, RecordField, Status};
+pub use enrichment::{AppliedModel, Enrichment, EnrichmentModel, ModelFile, ModelStatus};
 pub use export::{
     Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, Extraction, Inspection,
 };

@@ -25,8 +25,8 @@ pub struct SafeText(String);
 impl SafeText {
     /// The limit in characters, like the limits below.
     pub const MAX_NAME: usize = 512;
-    pub const MAX_FILE_NAME: usize = 1_024;
-    pub const MAX_DETAIL: usize = 2_048;
+    const MAX_FILE_NAME: usize = 1_024;
+    const MAX_DETAIL: usize = 2_048;
     pub const MAX_CAPTION: usize = 16_384;
 
     /// Cleans `raw` and truncates it to `limit` characters with an ellipsis.

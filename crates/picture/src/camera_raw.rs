@@ -45,7 +45,7 @@ pub enum RawFormat {
 impl RawFormat {
     /// Detects the format of a file with the signature of TIFF. Returns `None` for TIFF files that are not raw. `bytes`
     /// must be the whole file, because the fields that distinguish the formats may be anywhere in it.
-    pub fn detect_in_tiff(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn detect_in_tiff(bytes: &[u8]) -> Option<Self> {
         let (structure, first) = TiffStructure::open(bytes)?;
         if structure.bytes(first, DNG_VERSION).is_some() {
             return Some(Self::Dng);

@@ -47,7 +47,7 @@ impl Fit {
     }
 
     /// Like [`Fit::new`], but as large as the canvas allows.
-    pub fn enlarged(original: (u32, u32), canvas: Canvas) -> Self {
+    pub(crate) fn enlarged(original: (u32, u32), canvas: Canvas) -> Self {
         Self::limited(original, canvas, f64::INFINITY)
     }
 

@@ -8,7 +8,7 @@ use tessera_search::index::quality;
 use tessera_store::assignment::ClusterAssignment;
 
 /// Confidence from which on an issue counts if no bound is given.
-pub const DEFAULT_MIN_CONFIDENCE: f64 = 0.5;
+const DEFAULT_MIN_CONFIDENCE: f64 = 0.5;
 
 /// Returns the confidence, which depends on sharpness (the inverse of the variance of the width of edges), brightness
 /// (mean luma, 0.0-1.0), or the clustering.
@@ -38,7 +38,7 @@ pub fn confidence(
 }
 
 /// Returns the range of confidences that a filter selects. A filter with only a maximum includes low confidences.
-pub fn confidence_range(issue: &IssueFilter) -> RangeInclusive<f64> {
+pub(crate) fn confidence_range(issue: &IssueFilter) -> RangeInclusive<f64> {
     let min = if issue.confidence_max.is_some() { 0.0 } else { DEFAULT_MIN_CONFIDENCE };
     let min = issue.confidence_min.map_or(min, Fraction::value);
     min..=issue.confidence_max.map_or(1.0, Fraction::value)

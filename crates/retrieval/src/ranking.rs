@@ -13,8 +13,6 @@ use tessera_store::{
 
 use crate::{dataset_index::DatasetIndex, member_columns::NO_VIDEO};
 
-/// The wire name of a distance from 0 (same) to 2 (opposite).
-pub const COSINE_DISTANCE: &str = "cosine_distance";
 /// The wire name of full-text scores. A lower score is better.
 pub const BM25: &str = "bm25";
 

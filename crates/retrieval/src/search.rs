@@ -4,7 +4,7 @@
 use std::{io, sync::Arc};
 
 use tessera_model::{
-    Anchor, Filter,
+    Anchor, Filter, ScoreKind,
     vql::{Fraction, QueryText},
 };
 use tessera_search::member_search::DistanceQuery;
@@ -16,7 +16,7 @@ use tessera_store::{
 use crate::{
     dataset_index::DatasetIndex,
     filter_mask::FilterMask,
-    ranking::{BM25, COSINE_DISTANCE, ClusterRanking, Scores},
+    ranking::{BM25, ClusterRanking, Scores},
     search_context::{SearchContext, lower_distances_of_copies},
     search_query::{RetrievalError, SearchQuery},
     table_ranking::TableRanking,
@@ -80,7 +80,7 @@ impl SearchRanking {
 
     /// Whether the scores are distances from which similarities can be computed.
     pub fn is_similarity(&self) -> bool {
-        self.score_kind() == Some(COSINE_DISTANCE)
+        self.score_kind() == Some(ScoreKind::COSINE_DISTANCE)
     }
 
     /// Whether only the nearest of the matching members were considered.
@@ -130,7 +130,8 @@ impl QueryRun<'_> {
             scores = scores.or(by_filter);
         }
         if let (Some(max_score), None) = (query.max_score, &query.caption) {
-            let distances = scores.as_ref().filter(|scores| scores.kind == COSINE_DISTANCE);
+            let distances =
+                scores.as_ref().filter(|scores| scores.kind == ScoreKind::COSINE_DISTANCE);
             let distances = distances.ok_or(RetrievalError::NoSimilarity)?;
             self.mask.by_score(&distances.values, |score| score < max_score.value());
         }
@@ -213,5 +214,5 @@ impl QueryRun<'_> {
 }
 
 fn cosine(values: Vec<f32>) -> Scores {
-    Scores { values, kind: COSINE_DISTANCE }
+    Scores { values, kind: ScoreKind::COSINE_DISTANCE }
 }

@@ -1,7 +1,7 @@
 //! Searches a large dataset by means of a search table, which the database searches.
 
 use tessera_model::{
-    Anchor, Filter, Granularity,
+    Anchor, Filter, Granularity, ScoreKind,
     vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, QueryText},
 };
 use tessera_search::{
@@ -18,7 +18,7 @@ use tessera_store::{
 
 use crate::{
     issues::confidence_range,
-    ranking::{BM25, COSINE_DISTANCE},
+    ranking::BM25,
     search_context::{QueryPicture, SearchContext, copies_among_rows},
     search_query::{RetrievalError, SearchQuery},
 };
@@ -71,7 +71,7 @@ impl TableRanking {
         match self.search.order {
             MemberOrder::Browsing => None,
             MemberOrder::Captions(_) => Some(BM25),
-            MemberOrder::Distance(_) => Some(COSINE_DISTANCE),
+            MemberOrder::Distance(_) => Some(ScoreKind::COSINE_DISTANCE),
         }
     }
 

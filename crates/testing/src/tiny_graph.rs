@@ -15,7 +15,7 @@ const IR_VERSION: i64 = 8;
 pub struct TinyGraph(GraphProto);
 
 /// The dimensions of a value. A variable dimension is `None`.
-pub type Shape<'a> = &'a [Option<i64>];
+pub(crate) type Shape<'a> = &'a [Option<i64>];
 
 impl TinyGraph {
     #[must_use]
@@ -32,7 +32,7 @@ impl TinyGraph {
 
     /// Replaces all outputs so far by this output.
     #[must_use]
-    pub fn only_output(mut self, name: &str, shape: Shape) -> Self {
+    pub(crate) fn only_output(mut self, name: &str, shape: Shape) -> Self {
         self.0.output.clear();
         self.output(name, shape)
     }

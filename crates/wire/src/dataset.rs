@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::fields::{Fields, count, first_text, percent, required, text};
-use tessera_model::{Dataset, DatasetId, Link, RecordField, SafeText, Status};
+use tessera_model::{Dataset, DatasetId, DatasetList, Link, RecordField, SafeText, Status};
 
 /// The record of a dataset.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -191,9 +191,9 @@ pub fn read_fields<'a>(record: impl Into<Fields<'a>>) -> Option<Vec<RecordField>
     Some(fields.into_iter().map(field).collect())
 }
 
-/// Reads the list: an array, or an object with exactly one array. Returns the records and the number of rows without a
-/// usable identifier, or `None` if the value is not a list of datasets.
-pub fn read_datasets<'a>(list: impl Into<Fields<'a>>) -> Option<(Vec<Dataset>, usize)> {
+/// Reads the list: an array, or an object with exactly one array. A record without a usable identifier cannot be read. Returns
+/// `None` if the value is not a list of datasets.
+pub fn read_datasets<'a>(list: impl Into<Fields<'a>>) -> Option<DatasetList> {
     let list = list.into();
     let rows = match list.value() {
         Value::Array(rows) => rows,
@@ -209,7 +209,7 @@ pub fn read_datasets<'a>(list: impl Into<Fields<'a>>) -> Option<(Vec<Dataset>, u
     };
     let read = |row| read_dataset(list.element("datasets", row));
     let datasets: Vec<Dataset> = rows.iter().filter_map(read).collect();
-    let skipped = rows.len() - datasets.len();
+    let unreadable = rows.len() - datasets.len();
     // A list of something else must not look like an empty list of datasets.
-    (rows.is_empty() || !datasets.is_empty()).then_some((datasets, skipped))
+    (rows.is_empty() || !datasets.is_empty()).then_some(DatasetList { datasets, unreadable })
 }

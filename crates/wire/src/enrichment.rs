@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::fields::{first_text, text};
-use tessera_model::{AppliedModel, Enrichment, EnrichmentModel, ModelStatus, SafeText};
+use tessera_model::{AppliedModel, Enrichment, EnrichmentModel, ModelFile, ModelStatus, SafeText};
 
 /// The enrichments of a dataset, with an identifier of the context.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -93,7 +93,10 @@ fn read_model(kind: &str, model: &Value) -> AppliedModel {
         name: name(text(metadata, "name")),
         applied_at: name(text(metadata, "applied_at")),
         files: files
-            .filter_map(|file| Some((name(text(file, "path"))?, name(text(file, "sha256"))?)))
+            .filter_map(|file| {
+                let (path, sha256) = (name(text(file, "path"))?, name(text(file, "sha256"))?);
+                Some(ModelFile { path, sha256 })
+            })
             .collect(),
     }
 }

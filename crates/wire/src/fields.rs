@@ -62,7 +62,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns an element of a list in this object.
-    pub fn element(self, list: &'static str, value: &'a Value) -> Self {
+    pub(crate) fn element(self, list: &'static str, value: &'a Value) -> Self {
         Self { value, list: Some(list), ..self }
     }
 

@@ -14,9 +14,6 @@ use crate::{
 };
 use tessera_model::{Link, MediaId, Preview, Region, Relevance, SafeText, ScoreKind, VideoFrame};
 
-/// The score type of cosine distances. A lower distance is closer.
-pub const COSINE_DISTANCE: &str = "cosine_distance";
-
 /// A preview.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PreviewBody {
@@ -190,7 +187,7 @@ pub fn region_schema() -> Value {
 /// Writes what a score measures.
 pub(crate) fn score_type(relevance: &Relevance) -> Cow<'static, str> {
     match &relevance.kind {
-        ScoreKind::CosineDistance => COSINE_DISTANCE.into(),
+        ScoreKind::CosineDistance => ScoreKind::COSINE_DISTANCE.into(),
         ScoreKind::Other(kind) => kind.to_string().into(),
     }
 }
@@ -219,7 +216,9 @@ pub(crate) fn read_preview(value: Fields<'_>) -> Option<Preview> {
 pub(crate) fn read_relevance(value: Fields<'_>) -> Option<Relevance> {
     let score = number(value, "relevance_score")?;
     let kind = match text(value, "relevance_score_type") {
-        Some(kind) if kind.eq_ignore_ascii_case(COSINE_DISTANCE) => ScoreKind::CosineDistance,
+        Some(kind) if kind.eq_ignore_ascii_case(ScoreKind::COSINE_DISTANCE) => {
+            ScoreKind::CosineDistance
+        }
         kind => ScoreKind::Other(SafeText::name(&kind.unwrap_or_default())),
     };
     Some(Relevance { score, kind })
@@ -263,7 +262,7 @@ pub fn read_frame<'a>(preview: impl Into<Fields<'a>>) -> Option<VideoFrame> {
 }
 
 /// Reads the path or URI of the original. A URI loses its query, which may contain a signature.
-pub fn read_original_uri<'a>(preview: impl Into<Fields<'a>>) -> Option<SafeText> {
+pub(crate) fn read_original_uri<'a>(preview: impl Into<Fields<'a>>) -> Option<SafeText> {
     let raw = first_text(preview, &["original_uri"])?;
     let is_url = raw.contains("://");
     Some(SafeText::file_name(&if is_url { Link::new(raw).to_string() } else { raw }))

@@ -1,7 +1,9 @@
 //! `tessera dataset list` and `tessera dataset show`: print the records of datasets.
 
 use serde_json::{Value, json};
-use tessera_model::{Dataset, Operation, Permission, Search, Status, text::count_with_noun};
+use tessera_model::{
+    Dataset, DatasetList, Operation, Permission, Search, Status, text::count_with_noun,
+};
 use tessera_wire::dataset::DatasetBody;
 
 use crate::cli::{
@@ -34,7 +36,8 @@ const FIELD_COLUMNS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VA
 
 pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> CliResult {
     let context = connection.context;
-    let (mut all, skipped) = connection.client.list_datasets().await?;
+    let DatasetList { datasets: mut all, unreadable: skipped } =
+        connection.client.list_datasets().await?;
     let target = context.target()?;
     let pinned = target.options().pinned.iter().filter_map(|id| id.parse().ok());
     for id in pinned {

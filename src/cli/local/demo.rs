@@ -69,7 +69,7 @@ pub async fn run_text_tour(local: &LocalService) -> CliResult<()> {
     let client = local.client()?;
     let dataset = wait_until_ready(&client, local).await?;
     print(format_args!("DATASETS  at {}", local.base_url()))?;
-    for each in client.list_datasets().await?.0 {
+    for each in client.list_datasets().await?.datasets {
         let count = each.n_images.unwrap_or_default();
         print(format_args!(
             "  {}  {}  {}  {count} images",

@@ -289,9 +289,9 @@ impl<'a> AdditionRun<'a> {
         let Some(mut recorder) = self.current_job.take() else {
             return Err(CliError::interrupted());
         };
-        let (accepted, preflight) = response.inspect_err(|failure| recorder.set_failed(failure))?;
-        self.record_accepted(part, preflight);
-        recorder.apply(|job| job.operation_accepted(timestamp_now(), accepted));
+        let added = response.inspect_err(|failure| recorder.set_failed(failure))?;
+        self.record_accepted(part, added.preflight);
+        recorder.apply(|job| job.operation_accepted(timestamp_now(), added.accepted));
         let last = self.accepted_parts == self.plan.parts.len();
         if last && !self.options.wait && !self.options.then_reindex {
             return Ok(());

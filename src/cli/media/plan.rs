@@ -8,7 +8,7 @@ use std::{
 
 use glob::Pattern;
 use serde_json::{Value, json};
-use tessera_client::{DryRunRequest, files_to_send};
+use tessera_client::{DryRunRequest, LocalFiles, files_to_send};
 use tessera_model::{
     Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight, ShellCommand,
     ingest::UnreadableFile, text::count_with_noun,
@@ -58,7 +58,7 @@ impl AdditionPlan {
         let max_files = max_files.and_then(|max| usize::try_from(max).ok());
         let inspection = tokio::task::spawn_blocking(move || match media {
             MediaSource::Files(paths) => {
-                let (files, preflight) = files_to_send(&paths, glob.as_ref());
+                let LocalFiles { files, preflight } = files_to_send(&paths, glob.as_ref());
                 let parts = files.chunks(max_files.unwrap_or(usize::MAX)).map(|files| {
                     let paths = files.iter().map(|file| file.path.clone()).collect();
                     AdditionPart {

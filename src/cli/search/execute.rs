@@ -1,6 +1,7 @@
 //! Runs a search page by page, until a limit or the last page is reached.
 
 use serde_json::Value;
+use tessera_client::RawPage;
 use tessera_model::{
     Dataset, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Search,
     basket::cluster_entry,
@@ -99,7 +100,7 @@ impl PreparedSearch<'_> {
         let mut results = SearchResults::new(cursor, sheet, options.display.plot);
         let mut progress = context.messages.progress_bar("search");
         while let Some(search) = results.pages.next().cloned() {
-            let (body, page) = match connection.client.explore_raw(&search).await {
+            let RawPage { body, page } = match connection.client.explore_raw(&search).await {
                 Ok(page) => page,
                 Err(failure) if results.pages.fetched == 0 => {
                     return Err(match search.required_operation() {

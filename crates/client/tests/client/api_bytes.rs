@@ -64,8 +64,8 @@ fn dataset_records_are_read() {
     let updating = read_dataset(&parse(UPDATING)).unwrap();
     assert_eq!((updating.status, updating.n_videos), (Status::ReadOnly, Some(31)));
     let list = parse(&format!("[{RECORD},{UPDATING}]"));
-    let (datasets, skipped) = read_datasets(&list).unwrap();
-    assert_eq!((datasets.len(), skipped), (2, 0));
+    let list = read_datasets(&list).unwrap();
+    assert_eq!((list.datasets.len(), list.unreadable), (2, 0));
 }
 
 #[test]

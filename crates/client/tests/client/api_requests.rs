@@ -52,7 +52,7 @@ async fn ask_for_everything(client: &tessera_client::Client) {
         format: ExportFormat::Parquet,
         include_images: true,
     };
-    assert_eq!(client.list_datasets().await.unwrap().0.len(), 1);
+    assert_eq!(client.list_datasets().await.unwrap().datasets.len(), 1);
     assert_eq!(client.dataset(dataset()).await.unwrap().id, dataset());
     assert_eq!(client.explore(&search).await.unwrap().clusters.len(), 1);
     assert_eq!(client.explore(&anchored).await.unwrap().clusters.len(), 1);

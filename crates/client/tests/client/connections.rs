@@ -14,7 +14,7 @@ use std::{
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use tessera_client::ClientPolicy;
-use tessera_model::{FailureKind, MediaAddition, MediaSource};
+use tessera_model::{DatasetList, FailureKind, MediaAddition, MediaSource};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpSocket, TcpStream},
@@ -61,7 +61,7 @@ async fn the_next_address_of_a_name_is_tried() {
     }
     let _unresponsive = unresponsive(TcpSocket::new_v6().unwrap(), first).await;
     let client = on_premises(&format!("http://localhost:{port}"), without_pauses());
-    assert_eq!(client.list_datasets().await, Ok((Vec::new(), 0)));
+    assert_eq!(client.list_datasets().await, Ok(DatasetList::default()));
     assert_eq!(server.count(), 1);
 }
 

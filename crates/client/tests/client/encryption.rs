@@ -11,7 +11,7 @@ use tokio_rustls::{rustls::ServerConfig, server::TlsStream};
 
 use crate::tls_service::{TlsService, client, client_trusting};
 use tessera_client::CertificateAuthorities;
-use tessera_model::FailureKind;
+use tessera_model::{DatasetList, FailureKind};
 use tessera_testing::certificates::{Authority, self_signed};
 
 #[test]
@@ -50,7 +50,10 @@ async fn only_a_proven_identity_is_accepted() {
     let trusted = Authority::new("trusted");
     let service = async |config: ServerConfig| TlsService::start_tls(config, answer).await;
     let good = service(trusted.server("localhost", false)).await;
-    assert_eq!(client_trusting(&trusted, good.port).list_datasets().await, Ok((Vec::new(), 0)));
+    assert_eq!(
+        client_trusting(&trusted, good.port).list_datasets().await,
+        Ok(DatasetList::default())
+    );
 
     let unknown = Authority::new("unknown");
     for (name, config, cause) in [

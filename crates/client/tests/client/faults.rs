@@ -15,7 +15,7 @@ use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer, head};
 
 async fn datasets(server: &ScriptedServer, policy: ClientPolicy) -> Result<usize, Failure> {
     let client = on_premises(&server.url(), policy);
-    client.list_datasets().await.map(|(datasets, _)| datasets.len())
+    client.list_datasets().await.map(|list| list.datasets.len())
 }
 
 #[tokio::test]

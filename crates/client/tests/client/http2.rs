@@ -11,7 +11,7 @@ use std::{
 use bytes::Bytes;
 use h2::{Reason, server::SendResponse};
 use tessera_client::{Client, ClientPolicy};
-use tessera_model::FailureKind;
+use tessera_model::{DatasetList, FailureKind};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
@@ -82,7 +82,7 @@ async fn respond(mut reply: SendResponse<Bytes>, trick: Option<Trick>) {
 async fn after_a_goaway_the_next_request_uses_a_new_connection() {
     let (service, client, requests) = tricky(Trick::GoAway).await;
     for _ in 0..3 {
-        assert_eq!(client.list_datasets().await, Ok((Vec::new(), 0)));
+        assert_eq!(client.list_datasets().await, Ok(DatasetList::default()));
     }
     assert_eq!((service.accepted(), requests.load(Ordering::SeqCst)), (2, 3));
 }
@@ -90,7 +90,7 @@ async fn after_a_goaway_the_next_request_uses_a_new_connection() {
 #[tokio::test]
 async fn a_refused_read_is_repeated_and_a_refused_change_is_not() {
     let (_service, client, requests) = tricky(Trick::RefuseStream).await;
-    assert_eq!(client.list_datasets().await, Ok((Vec::new(), 0)));
+    assert_eq!(client.list_datasets().await, Ok(DatasetList::default()));
     assert_eq!(requests.load(Ordering::SeqCst), 2);
 
     let (_service, client, requests) = tricky(Trick::RefuseStream).await;
@@ -111,7 +111,7 @@ async fn a_connection_that_answers_no_pings_is_replaced() {
         ..without_pauses()
     };
     let client = Client::with_policy(client.service().clone(), policy).unwrap();
-    assert_eq!(client.list_datasets().await, Ok((Vec::new(), 0)));
+    assert_eq!(client.list_datasets().await, Ok(DatasetList::default()));
     assert_eq!((service.accepted(), requests.load(Ordering::SeqCst)), (2, 2));
 }
 
@@ -121,6 +121,6 @@ async fn frames_without_content_end_with_the_deadline() {
     let policy = ClientPolicy { total_timeout: Duration::from_millis(300), ..without_pauses() };
     let client = Client::with_policy(client.service().clone(), policy).unwrap();
     // The deadline ends the first attempt, unless the connection has ended it; the second succeeds.
-    assert_eq!(client.list_datasets().await, Ok((Vec::new(), 0)));
+    assert_eq!(client.list_datasets().await, Ok(DatasetList::default()));
     assert_eq!(requests.load(Ordering::SeqCst), 2);
 }

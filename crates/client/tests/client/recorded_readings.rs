@@ -3,7 +3,8 @@
 use std::fmt::Display;
 
 use tessera_model::{
-    Cluster, Dataset, ExportTask, Link, Page, Preview, Relevance, SafeText, ScoreKind, VideoFrame,
+    Cluster, Dataset, DatasetList, ExportTask, Link, Page, Preview, Relevance, SafeText, ScoreKind,
+    VideoFrame,
 };
 
 fn shown(value: Option<impl Display>) -> String {
@@ -38,9 +39,9 @@ pub(crate) fn dataset_line(dataset: &Dataset) -> String {
     )
 }
 
-pub(crate) fn list_lines((datasets, skipped): &(Vec<Dataset>, usize)) -> Vec<String> {
-    let mut lines: Vec<String> = datasets.iter().map(dataset_line).collect();
-    lines.push(format!("{skipped} skipped"));
+pub(crate) fn list_lines(list: &DatasetList) -> Vec<String> {
+    let mut lines: Vec<String> = list.datasets.iter().map(dataset_line).collect();
+    lines.push(format!("{} skipped", list.unreadable));
     lines
 }
 

@@ -203,7 +203,7 @@ pub enum PathRoot {
 }
 
 impl ObjectEntry {
-    pub fn file_kind(&self) -> FileKind {
+    fn file_kind(&self) -> FileKind {
         FileKind::from_name(&self.key)
     }
 

@@ -101,7 +101,7 @@ impl ObjectUri {
     }
 
     /// Returns the key as a folder prefix, which is empty or ends with a slash.
-    pub fn folder_prefix(&self) -> String {
+    pub(crate) fn folder_prefix(&self) -> String {
         let key = self.key.trim_end_matches('/');
         if key.is_empty() { String::new() } else { format!("{key}/") }
     }

@@ -171,14 +171,14 @@ impl RetryPolicy {
         }
     }
 
-    pub fn attempts(&self) -> Attempts {
+    pub(crate) fn attempts(&self) -> Attempts {
         Attempts { failed: 0, backoff: self.initial_backoff }
     }
 }
 
 /// The attempts of one request.
 #[derive(Debug)]
-pub struct Attempts {
+pub(crate) struct Attempts {
     failed: u32,
     backoff: Duration,
 }

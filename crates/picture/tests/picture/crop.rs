@@ -1,9 +1,10 @@
-//! Cropped and highlighted pictures.
+//! Cropped and highlighted pictures, and the difference of two pictures.
+
+use image::{Rgb, RgbImage};
 
 use crate::{CANVAS, png};
-use image::RgbImage;
 use tessera_model::Region;
-use tessera_picture::{Canvas, Crop, Encoded, Protocol, fit_picture, thumbnail};
+use tessera_picture::{Canvas, Crop, Encoded, Protocol, difference, fit_picture, thumbnail};
 
 /// The pixels and cells of a picture with a red left and a blue right half.
 fn pixels(crop: &Crop) -> (Vec<[u8; 3]>, (u16, u16)) {
@@ -68,4 +69,37 @@ fn boxes_are_outlined_where_they_are_visible() {
     // The other box ends in the visible half, its left side is outside.
     assert_eq!([at(0, 8), at(3, 8)], [white; 2]);
     assert_eq!([at(0, 9), at(0, 12)], [[0, 0, 200]; 2]);
+}
+
+/// A gray picture of this side, whose right half is brighter by `step`.
+fn halves(side: u32, step: u8) -> Vec<u8> {
+    png(&RgbImage::from_fn(side, side, |x, _| Rgb([90 + if x < side / 2 { 0 } else { step }; 3])))
+}
+
+fn difference_pixels(one: &[u8], other: &[u8]) -> Vec<[u8; 3]> {
+    let crop = Crop::Zoomed(Region::WHOLE, [].into());
+    let drawn = difference([one, other], &crop, CANVAS).expect("a picture");
+    assert_eq!(drawn.cells, (20, 10));
+    let Encoded::Pixels(pixels) = drawn.encoded else { unreachable!("not half-blocks") };
+    pixels.to_vec()
+}
+
+#[test]
+fn only_what_differs_is_red() {
+    let drawn = difference_pixels(&halves(200, 0), &halves(200, 80));
+    let (same, differs) = (drawn[2], drawn[17]);
+    assert_eq!(same, [30; 3], "dimmed and gray");
+    assert!(differs[0] > 100 && differs[1] < 30 && differs[2] < 30, "{differs:?}");
+}
+
+#[test]
+fn copies_of_another_size_and_traces_of_compression_do_not_differ() {
+    let drawn = difference_pixels(&halves(200, 0), &halves(400, 10));
+    assert!(drawn.iter().all(|pixel| pixel[0] == pixel[1]), "nothing is red");
+}
+
+#[test]
+fn a_damaged_picture_is_an_error() {
+    let crop = Crop::Zoomed(Region::WHOLE, [].into());
+    assert!(difference([&halves(20, 0), b"damaged"], &crop, CANVAS).is_err());
 }

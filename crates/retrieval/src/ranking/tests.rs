@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use tessera_search::similarity::Vectors;
 use tessera_store::cluster::MemberCounts;
 
+use tessera_model::ScoreKind;
+
 use super::*;
 use crate::{
     caption_index::CaptionIndex,
@@ -61,7 +63,7 @@ fn index_of(members: &[Member]) -> Arc<DatasetIndex> {
 fn ranking_of(members: &[Member], is_scored: bool) -> ClusterRanking {
     let mask = members.iter().map(|member| member.matches).collect();
     let values = members.iter().map(|member| member.score).collect();
-    let scores = is_scored.then_some(Scores { values, kind: COSINE_DISTANCE });
+    let scores = is_scored.then_some(Scores { values, kind: ScoreKind::COSINE_DISTANCE });
     ClusterRanking::new(index_of(members), Granularity::new(0).unwrap(), mask, scores)
 }
 

@@ -143,7 +143,7 @@ pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
 }
 
 /// Returns the upper median, which outliers do not move, or `None` if there are no values.
-pub fn median(mut values: Vec<f32>) -> Option<f32> {
+pub(super) fn median(mut values: Vec<f32>) -> Option<f32> {
     let middle = values.len() / 2;
     (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f32::total_cmp).1)
 }

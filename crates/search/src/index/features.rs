@@ -140,9 +140,9 @@ pub fn encode_thumbnail(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {
 }
 
 /// The views of a picture rotated by 90, 180 and 270 degrees.
-pub struct TurnedViews([TurnedView; 3]);
+pub(crate) struct TurnedViews([TurnedView; 3]);
 
-pub struct TurnedView {
+pub(crate) struct TurnedView {
     pixels: RgbImage,
     /// The perceptual hashes of the view and of its mirror image.
     pub hashes: [u64; 2],

@@ -90,7 +90,7 @@ impl Keypoints {
 }
 
 /// Decodes keypoints. An incomplete keypoint at the end is ignored.
-pub fn decode_keypoints(bytes: &[u8]) -> impl ExactSizeIterator<Item = Keypoint> {
+pub(crate) fn decode_keypoints(bytes: &[u8]) -> impl ExactSizeIterator<Item = Keypoint> {
     let (packed, _) = bytes.as_chunks::<{ Keypoints::ENCODED_SIZE }>();
     packed.iter().map(|&[x, y, ref word @ ..]| Keypoint {
         x,

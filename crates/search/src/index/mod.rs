@@ -17,8 +17,10 @@ mod keypoints;
 pub mod quality;
 
 pub use descriptor::DIMENSION;
+pub(crate) use features::TurnedViews;
 pub use features::{
-    Features, THUMBNAIL_SIDE, TurnedView, TurnedViews, decode_regions, extract, extract_regions,
-    region_in_pixels, whole_pixels,
+    Features, THUMBNAIL_SIDE, decode_regions, extract, extract_regions, region_in_pixels,
+    whole_pixels,
 };
-pub use keypoints::{Keypoint, Keypoints, decode_keypoints};
+pub(crate) use keypoints::decode_keypoints;
+pub use keypoints::{Keypoint, Keypoints};

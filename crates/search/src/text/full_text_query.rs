@@ -236,7 +236,7 @@ impl fmt::Display for SyntaxError {
 impl std::error::Error for SyntaxError {}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum QueryToken {
+enum QueryToken {
     /// A word or phrase with at least one letter or digit.
     Term(String),
     And,
@@ -248,11 +248,11 @@ pub enum QueryToken {
 }
 
 /// A token and its character position, counted from 1.
-pub type PositionedToken = (usize, QueryToken);
+type PositionedToken = (usize, QueryToken);
 
 /// Splits a query into tokens. Fails if a quote is not closed, a minus stands alone, a term has no letter or digit, or
 /// there are too many terms.
-pub fn tokenize(text: &str) -> Result<Vec<PositionedToken>, SyntaxError> {
+fn tokenize(text: &str) -> Result<Vec<PositionedToken>, SyntaxError> {
     let text: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();
     let mut terms = 0;

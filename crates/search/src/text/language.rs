@@ -121,7 +121,7 @@ pub enum LanguageChoice {
 }
 
 impl LanguageChoice {
-    pub const DETECTED: &str = "auto";
+    const DETECTED: &str = "auto";
 
     pub fn language(self) -> Option<Language> {
         match self {

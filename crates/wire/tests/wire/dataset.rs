@@ -10,14 +10,14 @@ const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
 fn list_shapes() {
     let row = json!({"id": ID, "display_name": "demo", "status_new": "READY"});
     for list in [json!([row]), json!({"datasets": [row]}), json!({"total": 1, "items": [row]})] {
-        let (datasets, skipped) = read_datasets(&list).unwrap();
-        assert_eq!((datasets.len(), skipped), (1, 0), "{list}");
+        let read = read_datasets(&list).unwrap();
+        assert_eq!((read.datasets.len(), read.unreadable), (1, 0), "{list}");
     }
-    let (datasets, skipped) = read_datasets(&json!([row, {"id": "x"}, 3])).unwrap();
-    assert_eq!((datasets.len(), skipped), (1, 2));
+    let read = read_datasets(&json!([row, {"id": "x"}, 3])).unwrap();
+    assert_eq!((read.datasets.len(), read.unreadable), (1, 2));
     assert!(read_datasets(&json!("<html>")).is_none());
     assert!(read_datasets(&json!([3, {"id": "x"}])).is_none(), "nothing in it is a dataset");
-    assert_eq!(read_datasets(&json!([])).unwrap(), (Vec::new(), 0));
+    assert_eq!(read_datasets(&json!([])).unwrap(), DatasetList::default());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use tessera_model::SafeText;
+use tessera_model::{ModelFile, SafeText};
 use tessera_wire::enrichment::*;
 
 #[test]
@@ -53,6 +53,7 @@ fn the_model_of_a_type_is_its_name_or_an_object_with_what_was_applied_when() {
     assert_eq!((blip.kind.as_str(), text(&blip.id).as_deref()), ("CAPTION_IMAGES", Some("blip")));
     assert_eq!((text(&own.id).as_deref(), text(&own.name).as_deref()), (Some("own"), Some("cats")));
     assert_eq!(text(&own.applied_at).as_deref(), Some("2026-11-25T08:00:00"));
-    assert_eq!(own.files, [(SafeText::name("onnx/model.onnx"), SafeText::name("ab"))]);
+    let file = ModelFile { path: SafeText::name("onnx/model.onnx"), sha256: SafeText::name("ab") };
+    assert_eq!(own.files, [file]);
     assert_eq!((&unnamed.id, &unnamed.files), (&None, &Vec::new()));
 }

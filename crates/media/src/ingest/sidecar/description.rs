@@ -78,7 +78,7 @@ impl BoundingBox {
     }
 
     /// Returns the box around points in pixels. Returns `None` if it is empty or outside the image.
-    pub fn around(points: &[[f64; 2]]) -> Option<Self> {
+    pub(crate) fn around(points: &[[f64; 2]]) -> Option<Self> {
         let span = |axis: usize| {
             let along = || points.iter().map(|point| point[axis]);
             let (low, high) = (along().reduce(f64::min)?, along().reduce(f64::max)?);

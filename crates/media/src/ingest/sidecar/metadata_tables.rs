@@ -156,10 +156,7 @@ pub(crate) fn read_parquet(reader: &mut SidecarReader<'_>) {
         let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) else { continue };
         let mut diagnostics = SidecarDiagnostics::new("row", "rows");
         let end = read_parquet_rows(reader, sidecar, bytes, &mut diagnostics);
-        let problems: Vec<String> = diagnostics.summary().into_iter().chain(end.err()).collect();
-        if !problems.is_empty() {
-            reader.report_problem(sidecar, problems.join("; "));
-        }
+        reader.report_rows(sidecar, diagnostics, end);
     }
 }
 
@@ -238,10 +235,7 @@ pub(crate) fn read_image_tables(reader: &mut SidecarReader<'_>) {
         reader.mark_used(sidecar);
         let mut diagnostics = SidecarDiagnostics::new("row", "rows");
         let end = read_image_rows(reader, sidecar, &files, &mut diagnostics);
-        let problems: Vec<String> = diagnostics.summary().into_iter().chain(end.err()).collect();
-        if !problems.is_empty() {
-            reader.report_problem(sidecar, problems.join("; "));
-        }
+        reader.report_rows(sidecar, diagnostics, end);
     }
 }
 

@@ -123,8 +123,19 @@ impl<'a> SidecarReader<'a> {
     }
 
     pub fn report_problems(&mut self, path: &Path, diagnostics: SidecarDiagnostics) {
-        if let Some(summary) = diagnostics.summary() {
-            self.report_problem(path, summary);
+        self.report_rows(path, diagnostics, Ok(()));
+    }
+
+    /// Records the problems of rows, and why further rows were not read.
+    pub(crate) fn report_rows(
+        &mut self,
+        path: &Path,
+        diagnostics: SidecarDiagnostics,
+        end: Result<(), String>,
+    ) {
+        let problems: Vec<String> = diagnostics.summary().into_iter().chain(end.err()).collect();
+        if !problems.is_empty() {
+            self.report_problem(path, problems.join("; "));
         }
     }
 }
