@@ -121,6 +121,13 @@ impl IndexCache {
         index_folder::prepare(store, &self.limits, dataset, entity, is_stopped)
     }
 
+    /// Drops everything that is loaded of a dataset, because its clusters change or because the memory is needed. The next
+    /// search loads it again.
+    pub fn release(&self, dataset: DatasetId) {
+        lock(&self.indexes).retain(|(of, _), _| *of != dataset);
+        lock(&self.text_spaces).remove(&dataset);
+    }
+
     /// Returns the latest ranking of the index if the query is the same. If not, computes it with `rank`.
     pub(super) fn ranking(
         &self,

@@ -26,7 +26,7 @@ use processor_time::cpu_seconds;
 use rayon::prelude::*;
 use tessera_search::{
     index::{DIMENSION, Features, Keypoints, extract},
-    similarity::{DuplicatePair, InProcess, Vectors, near_duplicates, neighbor_graph},
+    similarity::{DuplicatePair, Vectors, near_duplicates, neighbor_graph},
 };
 
 const NEIGHBORS: usize = 24;
@@ -78,7 +78,7 @@ impl Collection {
         let keypoints: Vec<Keypoints> = self.items.iter().map(|item| item.1.clone()).collect();
         let graph = neighbor_graph(&vectors, NEIGHBORS, |_| true).unwrap();
         let used = cpu_seconds();
-        let pairs = near_duplicates(&*keypoints, &graph, &InProcess, |_| true).unwrap().unwrap();
+        let pairs = near_duplicates(&*keypoints, &graph, |_| true).unwrap().unwrap();
         (pairs, cpu_seconds() - used)
     }
 

@@ -13,7 +13,7 @@ use half::f16;
 use tessera_search::{
     cluster::cluster,
     index::Keypoints,
-    similarity::{InProcess, Vectors, near_duplicates, neighbor_graph},
+    similarity::{Vectors, near_duplicates, neighbor_graph},
 };
 
 /// Returns deterministic pseudorandom bits.
@@ -77,7 +77,7 @@ fn arrangement(criterion: &mut Criterion) {
     });
     let keypoints = keypoints(5_000);
     criterion.bench_function("near-duplicates of 5,000", |bencher| {
-        bencher.iter(|| near_duplicates(black_box(&*keypoints), &neighbours, &InProcess, |_| true));
+        bencher.iter(|| near_duplicates(black_box(&*keypoints), &neighbours, |_| true));
     });
 }
 

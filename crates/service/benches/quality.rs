@@ -23,7 +23,7 @@ use image::RgbImage;
 use rayon::prelude::*;
 use tessera_search::{
     index::{DIMENSION, Features, Keypoints, extract},
-    similarity::{CopySearch, DuplicatePair, InProcess, Vectors, near_duplicates, neighbor_graph},
+    similarity::{CopySearch, DuplicatePair, Vectors, near_duplicates, neighbor_graph},
 };
 
 const NEIGHBORS: usize = 24;
@@ -108,7 +108,7 @@ impl Collection {
         let keypoints: Vec<Keypoints> =
             self.items.iter().map(|item| item.keypoints.clone()).collect();
         let graph = neighbor_graph(&self.vectors, NEIGHBORS, |_| true).unwrap();
-        let pairs = near_duplicates(&*keypoints, &graph, &InProcess, |_| true).unwrap().unwrap();
+        let pairs = near_duplicates(&*keypoints, &graph, |_| true).unwrap().unwrap();
         for least in [0.0, 0.9, 0.95] {
             let mut found = Found::default();
             for DuplicatePair { rows: (one, other), .. } in

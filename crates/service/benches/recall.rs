@@ -16,7 +16,7 @@
 mod edited_photographs;
 mod processor_time;
 
-use std::{convert::Infallible, env, path::Path};
+use std::{env, path::Path};
 
 use edited_photographs::{EDIT_KINDS, jpeg, photographs};
 use half::f16;
@@ -25,7 +25,7 @@ use processor_time::cpu_seconds;
 use rayon::prelude::*;
 use tessera_search::{
     index::{DIMENSION, extract},
-    similarity::{InProcess, Vectors, approximate_neighbor_graph},
+    similarity::{Vectors, approximate_neighbor_graph},
 };
 
 const NEIGHBORS: usize = 24;
@@ -39,9 +39,7 @@ fn main() {
     let edited = described(&photographs(Path::new(folder)));
     let vectors = among_mixtures(&edited, count.parse().unwrap());
     let used = cpu_seconds();
-    let Ok(graph) =
-        approximate_neighbor_graph::<Infallible, _>(&vectors, NEIGHBORS, &InProcess, |_| true);
-    let graph = graph.unwrap();
+    let graph = approximate_neighbor_graph(&vectors, NEIGHBORS, |_| true).unwrap();
     println!("graph of {} media items: {:.1} CPU s", vectors.len(), cpu_seconds() - used);
     let recall = |rows: &mut dyn Iterator<Item = usize>| {
         let shares: Vec<f64> = rows

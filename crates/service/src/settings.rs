@@ -34,12 +34,12 @@ pub struct DeploymentSettings {
     /// The number of indexing tasks that this process runs at a time, in addition to one export. With 0, the process
     /// runs neither, and workers run both.
     pub jobs: usize,
-    /// The number of files of an indexing task that one worker extracts at a time. Other workers extract further files
-    /// meanwhile.
+    /// The number of files of an indexing task that one worker extracts at a time, with a store on a server. Other workers
+    /// extract further files meanwhile.
     pub range_files: usize,
     /// The number of images and frames, or of objects, up to which one worker computes the neighbor graph and
-    /// near-duplicates alone. Above this number, they are computed in ranges by all workers that have nothing else to
-    /// do.
+    /// near-duplicates alone, with a store on a server. Above this number, they are computed in ranges by all workers
+    /// that have nothing else to do.
     pub unshared_members: usize,
     /// Whether the index files of a dataset are written when an indexing task on the dataset has ended, for searches of
     /// this process. If not, the first search writes them.

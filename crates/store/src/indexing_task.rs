@@ -12,7 +12,7 @@ use super::{
     columns::{from_json, to_json},
     dataset,
     engine::{Connection, QueryError, Result, Row, Transaction, params},
-    extraction, now_micros, query, similarity_range, store_now,
+    now_micros, query, remove_ranges, store_now,
 };
 use tessera_files::staging::UNPACKED_DIR_NAME;
 use tessera_model::{DatasetId, Status};
@@ -191,8 +191,7 @@ pub fn fail(transaction: &Transaction, failed: &IndexingTask, why: &str) -> Resu
 }
 
 fn set_final_state(transaction: &Transaction, running: &IndexingTask, stage: &str) -> Result<()> {
-    extraction::remove(transaction, running.row)?;
-    similarity_range::remove_all(transaction, running.row)?;
+    remove_ranges(transaction, running.row)?;
     let sql = "UPDATE indexing_task SET stage = ?2 WHERE row = ?1 AND stage = 'RUNNING'";
     query::execute(transaction, sql, params![running.row, stage])
 }

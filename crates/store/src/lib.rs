@@ -44,6 +44,6 @@ pub use database::lock;
 pub use engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params, query};
 pub use error::StoreError;
 pub use several_processes::{
-    extraction, folder_lock::lock_holder, lease, search_table, similarity_range,
+    extraction, folder_lock::lock_holder, lease, remove_ranges, search_table, similarity_range,
     task_listener::TaskListener,
 };

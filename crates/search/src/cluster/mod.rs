@@ -14,6 +14,7 @@
 pub mod issue_scores;
 
 use half::f16;
+use rayon::prelude::*;
 use tessera_model::Granularity;
 
 use crate::similarity::{self, DuplicatePair, Neighbor, NeighborGraph, Vectors};
@@ -53,11 +54,11 @@ pub fn cluster(
     graph: &NeighborGraph,
     duplicates: &[DuplicatePair],
 ) -> Clustering {
-    let edges = sorted_edges(graph);
+    let thresholds = level_thresholds(graph);
+    let edges = sorted_edges(graph, thresholds[Granularity::LEVELS - 1]);
     let degree = graph.iter().map(<[Neighbor]>::len).max().unwrap_or_default();
     let mut groups = GroupForest::new(vectors);
     groups.join_pairs(duplicates.iter().map(|pair| pair.rows));
-    let thresholds = level_thresholds(graph);
     let levels = thresholds.map(|threshold| {
         let tight = edges.partition_point(|edge| edge.distance <= threshold);
         groups.join_within(&edges[..tight], threshold);
@@ -93,21 +94,21 @@ pub fn by_centrality(vectors: &Vectors, members: &[u32]) -> Vec<u32> {
     ranked.into_iter().map(|(_, member)| member).collect()
 }
 
-/// Returns every edge of the graph once, by increasing distance.
-fn sorted_edges(graph: &NeighborGraph) -> Vec<NeighborEdge> {
-    let mut edges: Vec<NeighborEdge> = (0_u32..)
-        .zip(graph.iter())
-        .flat_map(|(row, nearest)| {
-            nearest.iter().map(move |other| NeighborEdge {
-                distance: other.distance,
-                endpoints: (row.min(other.row), row.max(other.row)),
-            })
-        })
-        .collect();
-    edges.sort_unstable_by(|a, b| {
+/// Returns every edge of the graph within a distance once, by increasing distance.
+fn sorted_edges(graph: &NeighborGraph, distance: f32) -> Vec<NeighborEdge> {
+    let mut edges = Vec::new();
+    for (row, nearest) in (0_u32..).zip(graph.iter()) {
+        for other in nearest.iter().take_while(|other| other.distance <= distance) {
+            let is_known_there = || graph[other.row as usize].iter().any(|back| back.row == row);
+            if row < other.row || !is_known_there() {
+                let endpoints = (row.min(other.row), row.max(other.row));
+                edges.push(NeighborEdge { distance: other.distance, endpoints });
+            }
+        }
+    }
+    edges.par_sort_unstable_by(|a, b| {
         a.distance.total_cmp(&b.distance).then(a.endpoints.cmp(&b.endpoints))
     });
-    edges.dedup_by_key(|edge| edge.endpoints);
     edges
 }
 
@@ -119,7 +120,7 @@ fn join_closed_groups(groups: &mut GroupForest, degree: usize, threshold: f32) {
         return;
     }
     let graph = similarity::neighbor_graph(&means, GROUP_NEIGHBORS, |_| true);
-    let mut edges = sorted_edges(&graph.unwrap_or_default());
+    let mut edges = sorted_edges(&graph.unwrap_or_default(), threshold);
     for edge in &mut edges {
         edge.endpoints = (roots[edge.endpoints.0 as usize], roots[edge.endpoints.1 as usize]);
     }

@@ -9,85 +9,51 @@ use rayon::prelude::*;
 use tessera_model::pseudorandom::splitmix64;
 
 use super::{
-    Neighbor, NeighborGraph, Vectors, kernel,
-    neighbor_graph::GraphPart,
-    range_step::{
-        LINK_ROUNDS, RangeExecutor, RangeStep, StepCounter, StepInput, Stoppable, row_ranges,
-        rows_of_range,
-    },
+    Neighbor, NeighborGraph, Vectors, kernel, neighbor_graph::GraphPart, progress::StepCounter,
     row_lists::RowLists,
 };
 
 /// Number of trees. With 16 trees, one more neighbor in a thousand is missed among photographs. A tree costs as much as
 /// comparing every row with 2,000 rows.
-const TREES: usize = 24;
-/// Number of trees in a range. The result of a range has neighbors for all rows, so a range takes several trees.
-const TREES_PER_RANGE: usize = 3;
+pub const TREES: usize = 24;
+/// Number of rounds in which rows are compared with the neighbors of their neighbors. The third round finds one more
+/// neighbor in a thousand.
+pub const LINK_ROUNDS: usize = 3;
 /// Number of leaves whose results are in memory in addition to the graph.
 const LEAVES_PER_BATCH: usize = 256;
-const ROWS_PER_STEP: usize = 256;
+pub const LINKED_ROWS_PER_STEP: usize = 256;
 
 /// Finds the `k` nearest other rows of every row, nearest first. A few are missed. The result does not depend on the
-/// number of threads and workers. For `progress`, see [`neighbor_graph`](super::neighbor_graph()).
-pub fn approximate_neighbor_graph<E, X: RangeExecutor<E>>(
+/// number of threads. For `progress`, see [`neighbor_graph`](super::neighbor_graph()).
+pub fn approximate_neighbor_graph(
     vectors: &Vectors,
     k: usize,
-    executor: &X,
     progress: impl Fn(f32) -> bool + Sync,
-) -> Stoppable<NeighborGraph, E> {
+) -> Option<NeighborGraph> {
     let rows = vectors.len();
-    let steps_of_trees = rows.div_ceil(LEAF_ROWS) * TREES_PER_RANGE;
-    let steps_of_rows = |range| rows_of_range(rows, range).len().div_ceil(ROWS_PER_STEP);
-    let links: usize = (0..row_ranges(rows)).map(steps_of_rows).sum();
-    let tree_ranges = TREES / TREES_PER_RANGE;
-    let steps = StepCounter::new(tree_ranges * steps_of_trees + LINK_ROUNDS * links, &progress);
-
-    let mut graph = NeighborGraph::new(rows, k);
-    let compare = |range| Ok(compare_trees(vectors, k, range, || steps.advance()));
-    let trees = executor.run(RangeStep::Trees, tree_ranges, compare, |_, found| {
-        let is_complete = graph.merge(&found);
-        steps.end_range(steps_of_trees);
-        is_complete
-    })?;
-    if trees.is_none() {
-        return Ok(None);
+    let steps_of_trees = TREES * rows.div_ceil(LEAF_ROWS);
+    let steps_of_links = LINK_ROUNDS * rows.div_ceil(LINKED_ROWS_PER_STEP);
+    let steps = StepCounter::new(steps_of_trees + steps_of_links, &progress);
+    let advance = || steps.advance();
+    let mut graph = compare_trees(vectors, k, 0..TREES, advance)?;
+    let mut new = None;
+    for _ in 0..LINK_ROUNDS {
+        let links = NeighborLinks::new(&graph, new.as_ref());
+        new = Some(compare_linked(vectors, &links, 0, &mut graph, advance)?);
     }
-    let mut links = NeighborLinks::of(&graph, k);
-    for round in 0..LINK_ROUNDS {
-        executor.publish(StepInput::Graph { round, graph: &graph })?;
-        let mut next = NeighborGraph::new(rows, k);
-        let compare = |range| {
-            let rows = rows_of_range(rows, range);
-            Ok(compare_linked(vectors, &graph, &links, rows, || steps.advance()))
-        };
-        let step = RangeStep::Links { round };
-        let compared = executor.run(step, row_ranges(rows), compare, |range, found| {
-            let rows = rows_of_range(rows, range);
-            let is_complete = found.len() == rows.len();
-            rows.zip(found.iter()).for_each(|(row, nearest)| next.replace(row, nearest));
-            steps.end_range(steps_of_rows(range));
-            is_complete
-        })?;
-        if compared.is_none() {
-            return Ok(None);
-        }
-        drop(links);
-        let former = std::mem::replace(&mut graph, next);
-        links = NeighborLinks::since(&former, &graph, k);
-    }
-    Ok(Some(graph))
+    Some(graph)
 }
 
-/// Returns the nearest rows of every row among the rows in the same leaves, for the trees of a range. Returns `None` if
-/// `advance` returned false.
+/// Returns the nearest rows of every row among the rows in the same leaves of some trees. Returns `None` if `advance`
+/// returned false.
 pub fn compare_trees(
     vectors: &Vectors,
     k: usize,
-    range: usize,
+    trees: Range<usize>,
     advance: impl Fn() -> bool + Sync,
 ) -> Option<NeighborGraph> {
     let mut graph = NeighborGraph::new(vectors.len(), k);
-    for tree in range * TREES_PER_RANGE..(range + 1) * TREES_PER_RANGE {
+    for tree in trees {
         let rows = rows_by_leaf(vectors, tree as u64);
         for batch in rows.chunks(LEAVES_PER_BATCH * LEAF_ROWS) {
             let compare = |leaf: &[u32]| {
@@ -128,41 +94,46 @@ fn compare_leaf(vectors: &Vectors, leaf: &[u32], graph: &NeighborGraph, k: usize
     lists
 }
 
-/// Returns the nearest rows of each row of a range, among its neighbors and the rows two links away. Returns `None` if
-/// `advance` returned false.
+/// Adds the nearest of the rows two links away to the neighbors of the rows from `first` on, which are in `nearest`.
+/// Returns the new neighbors of each row, or `None` if `advance` returned false.
 pub fn compare_linked(
     vectors: &Vectors,
-    graph: &NeighborGraph,
     links: &NeighborLinks,
-    rows: Range<usize>,
+    first: usize,
+    nearest: &mut NeighborGraph,
     advance: impl Fn() -> bool + Sync,
-) -> Option<NeighborGraph> {
-    let first = rows.start;
-    let mut nearest = graph.rows(rows);
-    nearest.par_parts_mut(ROWS_PER_STEP).try_for_each_init(Vec::new, |candidates, mut part| {
+) -> Option<RowLists<u32>> {
+    let parts = nearest.par_parts_mut(LINKED_ROWS_PER_STEP);
+    let compare = |(known, candidates): &mut (Vec<u32>, Vec<u32>), mut part: GraphPart| {
+        let mut new = RowLists::default();
         for position in part.rows() {
             let row = first + position;
+            known.clear();
+            known.extend(part.nearest(position).iter().map(|neighbor| neighbor.row));
             links.two_links_away(row, candidates);
-            add_candidates(&mut part, position, vectors, (row, &graph[row]), candidates);
+            candidates.retain(|other| *other as usize != row && !known.contains(other));
+            add_candidates(&mut part, position, vectors, row, candidates);
+            let nearest = part.nearest(position).iter().map(|neighbor| neighbor.row);
+            new.push(nearest.filter(|other| !known.contains(other)));
         }
-        advance().then_some(())
-    })?;
-    Some(nearest)
+        advance().then_some(new)
+    };
+    let parts: Option<Vec<RowLists<u32>>> = parts.map_init(Default::default, compare).collect();
+    let mut new = RowLists::default();
+    parts?.into_iter().for_each(|part| new.append(part));
+    Some(new)
 }
 
-/// Adds the nearest of the other rows to the `known` neighbors of the row at a position of a graph.
+/// Adds the nearest of the `candidates` to the neighbors of a row, which is at a position of a graph.
 fn add_candidates(
     part: &mut GraphPart,
     position: usize,
     vectors: &Vectors,
-    (row, known): (usize, &[Neighbor]),
+    row: usize,
     candidates: &[u32],
 ) {
     let query = kernel::prescaled(vectors.row(row));
     for &other in candidates {
-        if other as usize == row || known.iter().any(|neighbor| neighbor.row == other) {
-            continue;
-        }
         let distance = kernel::distance(vectors.row(other as usize), &query);
         // If many rows are equally near, the rows that were found first stay.
         if part.accepts(position, distance) {
@@ -175,23 +146,18 @@ fn add_candidates(
 pub struct NeighborLinks {
     /// The neighbors of each row, and the nearest rows that have it as a neighbor.
     all: RowLists<u32>,
-    /// The rows that were not linked in the previous graph, or `None` if there was no previous graph.
+    /// The links that the graph did not have before, or `None` if all are new.
     new: Option<RowLists<u32>>,
 }
 
 impl NeighborLinks {
-    /// Returns the links of a graph, all of them new.
-    pub fn of(graph: &NeighborGraph, k: usize) -> Self {
-        Self { all: both_directions(graph, k, |_, _| true), new: None }
-    }
-
-    /// Returns the links of a graph that was computed from the `former` graph.
-    pub fn since(former: &NeighborGraph, graph: &NeighborGraph, k: usize) -> Self {
-        let is_new = |row: usize, neighbor: &Neighbor| {
-            former[row].iter().all(|known| known.row != neighbor.row)
+    /// Returns the links of a graph. `new` has the neighbors of each row that were not in the graph before, or is `None` if
+    /// all are new.
+    pub fn new(graph: &NeighborGraph, new: Option<&RowLists<u32>>) -> Self {
+        let of_new = |new: &RowLists<u32>| {
+            both_directions(graph, |row, neighbor| new[row].contains(&neighbor.row))
         };
-        let new = both_directions(graph, k, is_new);
-        Self { all: both_directions(graph, k, |_, _| true), new: Some(new) }
+        Self { new: new.map(of_new), all: both_directions(graph, |_, _| true) }
     }
 
     /// Finds the rows that are two links away from `row`, with at least one new link. Some rows with a direct link are
@@ -209,25 +175,27 @@ impl NeighborLinks {
 }
 
 /// Lists for every row its `included` neighbors, and the nearest rows that have it as such a neighbor. The latter are
-/// limited to half of `k`, because a row can be the neighbor of any number of rows.
+/// limited to half as many as a row has neighbors, because a row can be the neighbor of any number of rows.
 fn both_directions(
     graph: &NeighborGraph,
-    k: usize,
     included: impl Fn(usize, &Neighbor) -> bool,
 ) -> RowLists<u32> {
-    let mut backward = NeighborGraph::new(graph.len(), k.div_ceil(2));
+    let mut backward = NeighborGraph::new(graph.len(), graph.k().div_ceil(2));
+    let mut links = 0;
     for (row, nearest) in graph.iter().enumerate() {
         for neighbor in nearest.iter().filter(|neighbor| included(row, neighbor)) {
             let link = Neighbor { row: row as u32, distance: neighbor.distance };
             backward.insert(neighbor.row as usize, link);
+            links += 1;
         }
     }
-    let mut links = RowLists::with_capacity(graph.len(), 0);
+    links += backward.iter().map(<[Neighbor]>::len).sum::<usize>();
+    let mut lists = RowLists::with_capacity(graph.len(), links);
     for (row, (nearest, backward)) in graph.iter().zip(backward.iter()).enumerate() {
         let forward = nearest.iter().filter(|neighbor| included(row, neighbor));
-        links.set(row, forward.chain(backward).map(|neighbor| neighbor.row));
+        lists.set(row, forward.chain(backward).map(|neighbor| neighbor.row));
     }
-    links
+    lists
 }
 
 /// Number of rows in a leaf. A leaf of 256-number rows fits the second-level cache.

@@ -12,10 +12,7 @@ use super::{
     Neighbor, NeighborGraph,
     geometric_verification::{CornerColumns, copy_similarity, inlier_score},
     keypoint_index::{KeypointIndex, KeypointSource, Votes, for_each_block},
-    range_step::{
-        LINK_ROUNDS, RangeExecutor, RangeStep, StepCounter, StepInput, Stoppable, row_ranges,
-        rows_of_range,
-    },
+    progress::{StepCounter, Stoppable},
     row_lists::{RowCandidates, RowLists},
 };
 use crate::index::{Keypoint, Keypoints, decode_keypoints};
@@ -41,57 +38,31 @@ const MAX_CANDIDATES: usize = 32;
 /// Cosine distance up to which a neighbor is also compared as a mirror image. A mirror image has nearly the same
 /// descriptor.
 const MAX_MIRRORED_DISTANCE: f32 = 0.4;
-const ROWS_PER_STEP: usize = 32;
+pub const ROWS_PER_STEP: usize = 32;
 
 /// Finds all pairs of near-duplicates, each once, ordered by rows. `graph` contains the nearest
 /// neighbors of the rows. For `progress`, see [`neighbor_graph`](super::neighbor_graph()).
 ///
 /// The keypoints are read four times, because the index of the keypoints and the keypoints themselves are in memory one
 /// after the other. Each takes about 100 MiB for 100,000 rows.
-pub fn near_duplicates<S: KeypointSource + ?Sized, X: RangeExecutor<S::Error>>(
+pub fn near_duplicates<S: KeypointSource + ?Sized>(
     source: &S,
     graph: &NeighborGraph,
-    executor: &X,
     progress: impl Fn(f32) -> bool + Sync,
 ) -> Stoppable<Vec<DuplicatePair>, S::Error> {
     let rows = source.rows();
-    let ranges = row_ranges(rows);
-    let steps_of = |range| rows_of_range(rows, range).len().div_ceil(ROWS_PER_STEP);
-    let all: usize = (0..ranges).map(steps_of).sum();
-    let steps = StepCounter::new(2 * all, &progress);
-
-    executor.publish(StepInput::Graph { round: LINK_ROUNDS, graph })?;
+    let steps = StepCounter::new(2 * rows.div_ceil(ROWS_PER_STEP), &progress);
     let index = KeypointIndex::new(source)?;
-    let mut candidates: Vec<RowCandidates> = Vec::new();
-    candidates.resize_with(ranges, RowCandidates::default);
-    let find = |range| {
-        let positions = rows_of_range(rows, range);
-        find_candidates(source, positions, &index, graph, || steps.advance())
-    };
-    let found = executor.run(RangeStep::Candidates, ranges, find, |range, found| {
-        let is_complete = found.rows() == rows_of_range(rows, range).len();
-        candidates[range] = found;
-        steps.end_range(steps_of(range));
-        is_complete
-    })?;
+    let found = find_candidates(source, 0..rows, &index, graph, || steps.advance())?;
     drop(index);
-    if found.is_none() {
-        return Ok(None);
-    }
-    for (range, candidates) in candidates.iter().enumerate() {
-        executor.publish(StepInput::Candidates { range, candidates })?;
-    }
+    let Some(candidates) = found else { return Ok(None) };
     let keypoints = read_keypoints(source)?;
-    let verify =
-        |range: usize| Ok(verify(&keypoints, graph, &candidates[range], || steps.advance()));
-    let mut pairs = Vec::new();
-    let verified = executor.run(RangeStep::Verification, ranges, verify, |range, found| {
-        pairs.extend(found);
-        steps.end_range(steps_of(range));
-        true
-    })?;
+    Ok(verify(&keypoints, graph, &candidates, || steps.advance()).map(in_order_of_rows))
+}
+
+pub fn in_order_of_rows(mut pairs: Vec<DuplicatePair>) -> Vec<DuplicatePair> {
     pairs.par_sort_unstable_by_key(|pair| pair.rows);
-    Ok(verified.map(|()| pairs))
+    pairs
 }
 
 /// Returns the candidates of the rows at some positions of the source, or `None` if `advance` returned false.

@@ -1,17 +1,14 @@
 //! Computes the neighbor graph, and chooses between the exact and the approximate method. The exact graph is computed
 //! in square tiles, so that each pair of rows is compared once.
 
-use std::{
-    convert::Infallible,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
 use super::{
-    InProcess, Neighbor, NeighborGraph, Vectors, approximate_neighbor_graph,
+    Neighbor, NeighborGraph, Vectors, approximate_neighbor_graph,
     kernel::{self, BLOCK},
-    range_step::StepCounter,
+    progress::StepCounter,
 };
 
 /// Number of rows up to which all pairs are compared. At this number, both methods take the same time.
@@ -28,8 +25,7 @@ pub fn neighbor_graph(
     if vectors.len() <= MAX_EXACT_ROWS {
         return exact_neighbor_graph(vectors, k, progress);
     }
-    let Ok(graph) = approximate_neighbor_graph::<Infallible, _>(vectors, k, &InProcess, progress);
-    graph
+    approximate_neighbor_graph(vectors, k, progress)
 }
 
 fn exact_neighbor_graph(

@@ -17,9 +17,9 @@ mod geometric_verification;
 mod kernel;
 mod keypoint_index;
 mod neighbor_graph;
-mod range_step;
+mod progress;
 mod row_lists;
-mod shared_steps;
+pub mod several_processes;
 mod vectors;
 
 pub use approximate_graph::approximate_neighbor_graph;
@@ -28,9 +28,6 @@ pub use duplicates::{DuplicatePair, near_duplicates};
 pub use exact_graph::{MAX_EXACT_ROWS, neighbor_graph};
 pub use keypoint_index::KeypointSource;
 pub use neighbor_graph::{Neighbor, NeighborGraph};
-pub use range_step::{
-    InProcess, LINK_ROUNDS, RangeExecutor, RangeResult, RangeStep, StepInput, Stoppable,
-};
+pub use progress::Stoppable;
 pub use row_lists::{RowCandidates, RowLists};
-pub use shared_steps::StepWorker;
 pub use vectors::{VectorFile, VectorMemory, Vectors};

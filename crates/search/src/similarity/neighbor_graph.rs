@@ -165,10 +165,15 @@ impl GraphPart<'_> {
         self.first..self.first + self.lengths.len()
     }
 
+    /// Returns the neighbors of a row.
+    pub fn nearest(&self, row: usize) -> &[Neighbor] {
+        let row = row - self.first;
+        &self.places[row * self.k..][..self.lengths[row] as usize]
+    }
+
     /// Whether a row has fewer than `k` neighbors, or a neighbor that is farther away than `distance`.
     pub fn accepts(&self, row: usize, distance: f32) -> bool {
-        let row = row - self.first;
-        let nearest = &self.places[row * self.k..][..self.lengths[row] as usize];
+        let nearest = self.nearest(row);
         nearest.len() < self.k || nearest.last().is_some_and(|last| distance < last.distance)
     }
 

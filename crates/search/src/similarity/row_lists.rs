@@ -42,6 +42,13 @@ impl<T> RowLists<T> {
         self.ranges.push((0, 0));
         self.set(self.len() - 1, list);
     }
+
+    /// Appends the rows of other lists.
+    pub fn append(&mut self, other: Self) {
+        let first = self.values.len();
+        self.values.extend(other.values);
+        self.ranges.extend(other.ranges.iter().map(|(start, length)| (first + start, *length)));
+    }
 }
 
 impl<T> Index<usize> for RowLists<T> {

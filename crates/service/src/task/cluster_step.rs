@@ -6,7 +6,7 @@ use std::{cmp::Reverse, collections::HashMap};
 use super::{
     TaskContext,
     clustered_media::{ClusterLevel, ClusteredMedia},
-    member_features::{MemberFeatures, Scope},
+    member_features::{MemberVectors, Scope, read_members},
     progress::ProgressRange,
     similar_members::similar_members,
     stored_keypoints::StoredKeypoints,
@@ -96,8 +96,7 @@ impl EntityClusters {
         entity: EntityType,
         progress: &ProgressRange,
     ) -> Result<Option<Self>, TaskError> {
-        let MemberFeatures { members, vectors, corners } =
-            MemberFeatures::read(context, dataset, scope, entity)?;
+        let members = read_members(context, dataset, scope, entity)?;
         if members.is_empty() {
             return Ok(None);
         }
@@ -105,10 +104,14 @@ impl EntityClusters {
             Scope::Everything => [0; Granularity::LEVELS],
             Scope::Batch(_) => context.store.read(|c| clusters::counts(c, dataset, entity))?,
         };
+        let read = || MemberVectors::read(context, dataset, scope, entity, &members);
+        let MemberVectors { vectors, corners } = read()?;
         let source = scope.source_row();
         let keypoints =
             StoredKeypoints { context, dataset, entity, source, members: &members, corners };
-        let (graph, duplicates) = similar_members(indexing_task, &vectors, &keypoints, progress)?;
+        let (graph, duplicates) = similar_members(indexing_task, vectors, &keypoints, progress)?;
+        // The vectors are read again, because near-duplicates are searched in the memory that they had.
+        let MemberVectors { vectors, .. } = read()?;
         let clustering = cluster(&vectors, &graph, &duplicates);
         let levels = levels(&vectors, &clustering, first);
         drop(vectors);

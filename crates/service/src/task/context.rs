@@ -22,6 +22,7 @@ use crate::{
 };
 use tessera_media::ingest::OriginalFiles;
 use tessera_model::DatasetId;
+use tessera_retrieval::IndexCache;
 use tessera_store::{
     QueryError, Store, StoreError, Transaction, dataset,
     lease::{self, Lease, LeasedTask},
@@ -40,6 +41,7 @@ pub struct WorkerContext {
     pub store: Arc<Store>,
     pub settings: Arc<DeploymentSettings>,
     pub originals: Arc<Originals>,
+    pub indexes: Arc<IndexCache>,
     pub running: Arc<RunningTasks>,
     /// The identifier of this worker in leases.
     pub holder: Uuid,

@@ -27,7 +27,6 @@ use tessera_picture::PictureFormat;
 use tessera_search::index::{self, Features};
 use tessera_store::{
     Transaction, dataset,
-    extraction::{self, ExtractionProgress, ExtractionRange},
     indexed_files::{self, FileWithoutMedia, IndexedFile},
     picture_pack::PackedPictures,
     source::SourceFolder,
@@ -73,13 +72,14 @@ impl From<VideoError> for ExtractError {
     }
 }
 
-/// Extracts the files of a range into the store.
+/// Extracts files into the store. In each transaction, `note` notes the extracted files, and returns the progress of the
+/// indexing task, in percent.
 pub fn extract_media(
     context: &TaskContext,
-    range: &ExtractionRange,
     source: &SourceFolder,
     folder: &dyn OriginalFiles,
     files: &[FileToExtract],
+    note: impl FnMut(&Transaction, &[&Path]) -> tessera_store::Result<u8>,
 ) -> Result<(), TaskError> {
     let next = &AtomicUsize::new(0);
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -102,7 +102,7 @@ pub fn extract_media(
         }
         drop(sender);
         started?;
-        write_all(context, range, source, &outcomes)
+        write_all(context, source, &outcomes, note)
     })?;
     context.check_cancelled()
 }
@@ -242,9 +242,9 @@ fn unreadable(cause: io::Error) -> ExtractError {
 
 fn write_all(
     context: &TaskContext,
-    range: &ExtractionRange,
     source: &SourceFolder,
     outcomes: &Receiver<(&ScannedFile, FileOutcome)>,
+    mut note: impl FnMut(&Transaction, &[&Path]) -> tessera_store::Result<u8>,
 ) -> Result<(), TaskError> {
     loop {
         let batch = next_batch(outcomes);
@@ -258,10 +258,10 @@ fn write_all(
         }
         let packed = context.put_pictures(pictures(&batch))?;
         context.write(|tx| {
-            let files = batch.iter().map(|(found, _)| &*found.path);
-            let progress = extraction::finish_files(tx, range, files)?;
+            let files: Vec<&Path> = batch.iter().map(|(found, _)| &*found.path).collect();
+            let percent = note(tx, &files)?;
             write_batch(tx, source, &batch, &packed)?;
-            dataset::set_progress(tx, source.dataset, percent(progress))
+            dataset::set_progress(tx, source.dataset, percent)
         })?;
     }
 }
@@ -284,8 +284,8 @@ fn pictures<'a>(batch: &'a [(&ScannedFile, FileOutcome)]) -> impl Iterator<Item 
     thumbnails.chain(frames().map(|(frame, _)| &*frame.jpeg))
 }
 
-/// Returns the progress of the indexing task so far, in percent.
-fn percent(ExtractionProgress { files, done }: ExtractionProgress) -> u8 {
+/// Returns the progress of an indexing task when `done` of its files are extracted, in percent.
+pub fn percent(done: usize, files: usize) -> u8 {
     u8::try_from(EXTRACTION_PERCENT * done / files.max(1)).unwrap_or(100)
 }
 

@@ -1,27 +1,22 @@
 //! Writes the index files of datasets whose clusters changed, so that the first search does not need to. This process
 //! or another one may have changed the clusters.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use super::WorkerContext;
 use tessera_model::{DatasetId, EntityType, Status};
-use tessera_retrieval::IndexCache;
 use tessera_store::{
     dataset::{self, DatasetRecord},
     search_table,
 };
 
+#[derive(Default)]
 pub struct IndexPreparation {
-    indexes: Arc<IndexCache>,
     /// The latest generation of each index that was handled. An index that had no space is not tried again.
     prepared: HashMap<(DatasetId, EntityType), i64>,
 }
 
 impl IndexPreparation {
-    pub fn new(indexes: &Arc<IndexCache>) -> Self {
-        Self { indexes: indexes.clone(), prepared: HashMap::new() }
-    }
-
     /// Writes the missing files of datasets that no indexing task is changing.
     pub fn run(&mut self, worker: &WorkerContext) {
         // If the store cannot be read now, it is read at the next call.
@@ -48,7 +43,7 @@ impl IndexPreparation {
         let prepared = prepared.and_then(|table| match table {
             // The database searches this dataset, so it needs no index files.
             Some(_) => Ok(()),
-            None => self.indexes.prepare(&worker.store, dataset, entity, &is_stopped),
+            None => worker.indexes.prepare(&worker.store, dataset, entity, &is_stopped),
         });
         if prepared.is_ok() {
             self.prepared.insert(key, dataset.generation);

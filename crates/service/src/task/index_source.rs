@@ -6,8 +6,11 @@ use std::{
 };
 
 use super::{
-    TaskContext, apply_sidecars::apply_sidecars, extract_ranges::extract_in_ranges,
+    TaskContext,
+    apply_sidecars::apply_sidecars,
+    extract_media::{extract_media, percent},
     fetch_batch::MissingFiles,
+    several_processes::extract_in_ranges,
 };
 use crate::task_error::TaskError;
 use tessera_media::ingest::{diff, sidecar};
@@ -49,7 +52,15 @@ pub fn index_source(
     let reading = sidecar::read(folder, &scan);
     let described: BTreeSet<_> = reading.sidecars.iter().chain(reading.problems.keys()).collect();
     changes.added_or_modified.retain(|(found, _)| !described.contains(&found.path));
-    let files = &changes.added_or_modified;
-    extract_in_ranges(context, indexing_task, source, files, scan.files.len())?;
+    let (files, all) = (&changes.added_or_modified, scan.files.len());
+    if store.is_on_server() {
+        extract_in_ranges(context, indexing_task, source, files, all)?;
+    } else {
+        let mut done = all - files.len();
+        extract_media(context, source, folder, files, |_, extracted| {
+            done += extracted.len();
+            Ok(percent(done, all))
+        })?;
+    }
     apply_sidecars(context, source, folder, &scan, &reading)
 }

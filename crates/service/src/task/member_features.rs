@@ -35,48 +35,51 @@ impl Scope {
     }
 }
 
-/// The members of a scope, and their features.
-pub struct MemberFeatures {
-    pub members: ClusteredMedia,
+/// Reads the members of a scope, ordered by path.
+pub fn read_members(
+    context: &TaskContext,
+    dataset: DatasetId,
+    scope: Scope,
+    entity: EntityType,
+) -> Result<ClusteredMedia, TaskError> {
+    let mut members = MediaCollector::default();
+    context.store.read(|c| {
+        media::for_each_by_path(c, dataset, entity, scope.source_row(), |media, is_clustered| {
+            if scope.includes(is_clustered) {
+                members.push(media);
+            }
+        })
+    })?;
+    Ok(members.finish())
+}
+
+/// What the members of a scope look like.
+pub struct MemberVectors {
     pub vectors: Vectors,
     /// The number of keypoints of all members.
     pub corners: usize,
 }
 
-impl MemberFeatures {
+impl MemberVectors {
     pub fn read(
         context: &TaskContext,
         dataset: DatasetId,
         scope: Scope,
         entity: EntityType,
+        members: &ClusteredMedia,
     ) -> Result<Self, TaskError> {
-        let source = scope.source_row();
-        let read = context.store.read(|c| {
-            let mut members = MediaCollector::default();
-            media::for_each_by_path(c, dataset, entity, source, |media, is_clustered| {
-                if scope.includes(is_clustered) {
-                    members.push(media);
+        let mut vectors = Vectors::zeros(DIMENSION, members.len());
+        let mut corners = 0;
+        let (source, all) = (scope.source_row(), i64::MIN..=i64::MAX);
+        context.store.read(|c| {
+            picture_features::for_each_look(c, dataset, entity, source, all, |look| {
+                if let Some(position) = members.position(look.media) {
+                    vectors.set(position as usize, &look.descriptor());
+                    corners += look.keypoints.len() / Keypoints::ENCODED_SIZE;
                 }
-            })?;
-            let members = members.finish();
-            let mut vectors = Vectors::zeros(DIMENSION, members.len());
-            let mut corners = 0;
-            picture_features::for_each_look(
-                c,
-                dataset,
-                entity,
-                source,
-                i64::MIN..=i64::MAX,
-                |look| {
-                    if let Some(position) = members.position(look.media) {
-                        vectors.set(position as usize, &look.descriptor());
-                        corners += look.keypoints.len() / Keypoints::ENCODED_SIZE;
-                    }
-                    Ok::<_, QueryError>(())
-                },
-            )?;
-            Ok(Self { members, vectors, corners })
+                Ok::<_, QueryError>(())
+            })
         })?;
-        Ok(read)
+        Ok(Self { vectors, corners })
     }
 }

@@ -9,15 +9,15 @@ use super::{
     index_source::index_source,
     member_features::Scope,
     progress::ProgressRange,
-    search_table_step::{SearchTableUpdate, drop_former_tables},
+    several_processes::{SearchTableUpdate, drop_former_tables},
     text_step::{EmbeddingUpdate, LanguageUpdate},
 };
 use crate::{originals::storage_location, settings::InjectedFailure, task_error::TaskError};
 use tessera_store::{
-    StoreError, captions, dataset, extraction,
+    StoreError, captions, dataset,
     indexing_task::{self, IndexingTask, IndexingTaskKind},
     lease::LeasedTask,
-    source,
+    remove_ranges, source,
 };
 
 /// The progress when all files are extracted.
@@ -47,7 +47,7 @@ fn run_indexing(context: &TaskContext, running: &IndexingTask) -> Result<(), Sto
     let outcome = context.run(|| {
         if context.fence() > 1 {
             // Workers may still be extracting files that a previous worker of this task found.
-            context.write(|tx| extraction::remove(tx, running.row))?;
+            context.write(|tx| remove_ranges(tx, running.row))?;
         }
         context.simulate(failure, |part| context.report_progress(running.dataset, part))?;
         match running.kind {
@@ -83,6 +83,8 @@ fn write_result(
         }
         indexing_task::finish(tx, running)
     })?;
+    // Indexes in memory are of the previous generation.
+    context.indexes.release(running.dataset);
     // Whatever cannot be removed now is removed by the next indexing task.
     let _ = drop_former_tables(context, running.dataset);
     Ok(())
@@ -147,5 +149,7 @@ fn run_addition(
 fn run_reindex(context: &TaskContext, running: &IndexingTask) -> Result<IndexingResult, TaskError> {
     context.write(|tx| indexing_task::begin_clustering(tx, running))?;
     context.simulate(None, |_| Ok(()))?;
+    // Clustering needs the memory more than searches, which load what they need again.
+    context.indexes.release(running.dataset);
     cluster_and_embed(context, running, Scope::Everything, 0.0)
 }

@@ -11,14 +11,12 @@ use uuid::Uuid;
 use super::{
     WorkerContext,
     compare_folder::FoldersToCompare,
-    extract_ranges::run_next_range,
     index_preparation::IndexPreparation,
-    lease_keeper::keep_leases,
     pack_sweep::PackSweep,
     run_export::{delete_archives, delete_expired_exports, run_next_export},
     run_indexing::run_next_indexing,
     running_tasks::RunningTasks,
-    similarity_range_worker::SimilarityRangeWorker,
+    several_processes::{RangeWorker, keep_leases},
     wake_signal::WakeSignal,
 };
 use crate::{originals::Originals, settings::DeploymentSettings};
@@ -52,6 +50,7 @@ impl TaskRunner {
             store: store.clone(),
             settings: settings.clone(),
             originals: originals.clone(),
+            indexes: indexes.clone(),
             running: Arc::new(RunningTasks::default()),
             holder: Uuid::new_v4(),
         };
@@ -70,7 +69,7 @@ impl TaskRunner {
             runner.start_keeper();
         }
         if settings.prepare_indexes {
-            let mut preparation = IndexPreparation::new(indexes);
+            let mut preparation = IndexPreparation::default();
             runner.start_thread("index", task_threads, move |worker| {
                 preparation.run(worker);
                 false
@@ -85,9 +84,9 @@ impl TaskRunner {
     fn start_tasks(&mut self, jobs: usize) -> Result<(), StoreError> {
         let mut expired = delete_expired_exports(&self.worker)?;
         let mut sweep = PackSweep::default();
-        let similarity = Arc::<SimilarityRangeWorker>::default();
+        let ranges = Arc::<RangeWorker>::default();
         for number in 1..=jobs {
-            let (signal, similarity) = (self.signal.clone(), similarity.clone());
+            let (signal, ranges) = (self.signal.clone(), ranges.clone());
             // A waiting indexing task comes before ranges, so that a small task does not wait for a large one.
             self.start_thread("indexing", number, move |worker| {
                 let has_run = run_next_indexing(worker);
@@ -95,7 +94,7 @@ impl TaskRunner {
                     // The index of the dataset can be prepared now.
                     signal.wake();
                 }
-                has_run || run_next_range(worker, None) || similarity.run_next(worker)
+                has_run || ranges.run_next(worker)
             });
         }
         self.start_thread("export", jobs + 1, move |worker| {

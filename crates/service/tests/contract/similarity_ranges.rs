@@ -4,7 +4,7 @@
 use std::fs;
 
 use tessera_model::EntityType;
-use tessera_search::similarity::{NeighborGraph, RangeResult as _};
+use tessera_search::similarity::{NeighborGraph, several_processes::RangeResult as _};
 use tessera_service::{Deployment, DeploymentSettings};
 use tessera_store::{
     Store,

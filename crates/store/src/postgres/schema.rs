@@ -5,7 +5,7 @@ use super::full_text;
 use crate::{
     engine::{Connection, Result, params},
     query,
-    several_processes::{search_table, similarity_range, task_listener},
+    several_processes::{extraction, search_table, similarity_range, task_listener},
     table_definitions::{ALLOWED_TRANSITIONS, TABLES, VERSION},
 };
 
@@ -80,6 +80,7 @@ pub(super) fn create(connection: &Connection) -> Result<usize> {
         full_text::TABLES,
         full_text::WORD_COUNTS,
         search_table::TABLES,
+        extraction::TABLES,
         similarity_range::TABLES,
         task_listener::ANNOUNCEMENTS,
     ] {

@@ -224,10 +224,6 @@ pub fn is_open(connection: &Connection, members: MembersOfRun) -> Result<bool> {
 
 /// Removes all ranges and inputs of an indexing task. Workers that compute its ranges lose their leases.
 pub fn remove_all(transaction: &Transaction, indexing_task: i64) -> Result<()> {
-    if !transaction.is_on_server() {
-        // A database file has no such ranges, because only one process uses it.
-        return Ok(());
-    }
     remove_ranges(transaction, indexing_task)?;
     let sql = "DELETE FROM similarity_input WHERE indexing_task = ?1";
     query::execute(transaction, sql, params![indexing_task])

@@ -1,4 +1,5 @@
-//! Ranges of files: every file is extracted once, and a former worker changes nothing.
+//! Ranges of files: every file is extracted once, and a former worker changes nothing. Only a store on a server has
+//! ranges, so these tests run where `TESSERA_TEST_STORE` names a server.
 
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,8 @@ use tessera_store::{
 };
 use uuid::Uuid;
 
+use crate::test_store::TestStore;
+
 const DATASET: DatasetId = DatasetId(Uuid::from_u128(7));
 const WORKER: Uuid = Uuid::from_u128(1);
 
@@ -25,12 +28,15 @@ struct Extraction {
     store: Store,
     indexing_task: i64,
     source: i64,
+    _server: TestStore,
+    _data: tempfile::TempDir,
 }
 
 impl Extraction {
-    fn new(data: &Path) -> Self {
+    fn new() -> Option<Self> {
+        let (server, data) = (TestStore::new(), tempfile::tempdir().unwrap());
         let record = DatasetRecord::new(DATASET, "demo", "/folder".as_ref(), 0);
-        let store = Store::open(data).unwrap();
+        let store = Store::open_on_server(data.path(), &server.address()?).unwrap();
         let (indexing_task, source) = store
             .write(|tx| {
                 dataset::upsert(tx, &record)?;
@@ -39,18 +45,18 @@ impl Extraction {
                 Ok((begun, source::upsert(tx, DATASET, "/folder".as_ref())?))
             })
             .unwrap();
-        Self { store, indexing_task, source }
+        Some(Self { store, indexing_task, source, _server: server, _data: data })
     }
 
     /// Ten files, of which three are known, and two ranges.
-    fn begun(data: &Path) -> Self {
-        let extraction = Self::new(data);
+    fn begun() -> Option<Self> {
+        let extraction = Self::new()?;
         extraction.write(|tx| {
             begin(tx, extraction.indexing_task, 10, 3)?;
             add_range(tx, extraction.indexing_task, extraction.source, &files(0..4))?;
             add_range(tx, extraction.indexing_task, extraction.source, &files(4..7))
         });
-        extraction
+        Some(extraction)
     }
 
     fn write<T>(&self, change: impl FnOnce(&Transaction) -> Result<T, QueryError>) -> T {
@@ -90,8 +96,7 @@ fn files(numbers: std::ops::Range<u8>) -> Vec<FileToExtract> {
 
 #[test]
 fn each_range_has_one_worker_and_ends_once() {
-    let data = tempfile::tempdir().unwrap();
-    let extraction = Extraction::begun(data.path());
+    let Some(extraction) = Extraction::begun() else { return };
     let (first, lease) = extraction.take().unwrap();
     let found = extraction.store.read(|c| extraction::files(c, first.row)).unwrap();
     assert_eq!(found, files(0..4), "with what is known of them");
@@ -109,8 +114,7 @@ fn each_range_has_one_worker_and_ends_once() {
 
 #[test]
 fn a_range_that_is_taken_again_contains_what_is_left() {
-    let data = tempfile::tempdir().unwrap();
-    let extraction = Extraction::begun(data.path());
+    let Some(extraction) = Extraction::begun() else { return };
     let (range, lease) = extraction.take().unwrap();
     let progress = extraction.finish(&range, &["p2.png", "p0.png"]);
     assert_eq!(progress, ExtractionProgress { files: 10, done: 5 });
@@ -124,8 +128,7 @@ fn a_range_that_is_taken_again_contains_what_is_left() {
 
 #[test]
 fn a_worker_of_a_former_extraction_changes_nothing() {
-    let data = tempfile::tempdir().unwrap();
-    let extraction = Extraction::begun(data.path());
+    let Some(extraction) = Extraction::begun() else { return };
     let (range, lease) = extraction.take().unwrap();
     extraction.write(|tx| begin(tx, extraction.indexing_task, 10, 3));
     let outcome = extraction.store.write(|tx| lease::require(tx, &lease));
@@ -141,8 +144,7 @@ fn a_worker_of_a_former_extraction_changes_nothing() {
 
 #[test]
 fn nothing_more_is_extracted_after_a_failure() {
-    let data = tempfile::tempdir().unwrap();
-    let extraction = Extraction::begun(data.path());
+    let Some(extraction) = Extraction::begun() else { return };
     let (range, _) = extraction.take().unwrap();
     extraction.write(|tx| fail_range(tx, &range, "the bucket is gone"));
     assert_eq!(extraction.take(), None);
@@ -151,8 +153,7 @@ fn nothing_more_is_extracted_after_a_failure() {
 
 #[test]
 fn an_operation_that_ends_leaves_no_ranges() {
-    let data = tempfile::tempdir().unwrap();
-    let extraction = Extraction::begun(data.path());
+    let Some(extraction) = Extraction::begun() else { return };
     let (_, lease) = extraction.take().unwrap();
     extraction.write(|tx| {
         let running = indexing_task::find(tx, extraction.indexing_task)?.unwrap();

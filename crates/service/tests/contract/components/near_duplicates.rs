@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use tessera_search::{
     index::{DIMENSION, Features, Keypoint, Keypoints, extract},
     similarity::{
-        DuplicatePair, InProcess, Neighbor, NeighborGraph, Vectors, near_duplicates, neighbor_graph,
+        DuplicatePair, Neighbor, NeighborGraph, Vectors, near_duplicates, neighbor_graph,
     },
 };
 
@@ -66,7 +66,7 @@ fn found(images: &[RgbImage]) -> Vec<DuplicatePair> {
     let keypoints: Vec<Keypoints> =
         features.into_iter().map(|features| features.keypoints).collect();
     let graph = neighbor_graph(&vectors, 16, |_| true).unwrap();
-    near_duplicates(&*keypoints, &graph, &InProcess, |_| true).unwrap().unwrap()
+    near_duplicates(&*keypoints, &graph, |_| true).unwrap().unwrap()
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn progress_reaches_one_and_can_cancel_the_search() {
     let keypoints = vec![Keypoints::default(); 100];
     let graph = NeighborGraph::new(100, 0);
     let heard = std::sync::Mutex::new(Vec::new());
-    let pairs = near_duplicates(&*keypoints, &graph, &InProcess, |share| {
+    let pairs = near_duplicates(&*keypoints, &graph, |share| {
         heard.lock().unwrap().push(share);
         true
     });
@@ -110,7 +110,7 @@ fn progress_reaches_one_and_can_cancel_the_search() {
     let mut heard = heard.into_inner().unwrap();
     heard.sort_by(f32::total_cmp);
     assert_eq!(heard, [0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0]);
-    assert_eq!(near_duplicates(&*keypoints, &graph, &InProcess, |_| false), Ok(None));
+    assert_eq!(near_duplicates(&*keypoints, &graph, |_| false), Ok(None));
 }
 
 /// Dissimilar random corners, spread over a picture; each seed gives another picture.
@@ -149,9 +149,8 @@ fn encoded(corners: &[Keypoint]) -> Keypoints {
 fn similarity(left: &[Keypoint], right: &[Keypoint]) -> Option<f32> {
     let graph: NeighborGraph =
         [Vec::new(), vec![Neighbor { row: 0, distance: f32::INFINITY }]].into_iter().collect();
-    let pairs = near_duplicates(&[encoded(left), encoded(right)][..], &graph, &InProcess, |_| true)
-        .unwrap()
-        .unwrap();
+    let pairs =
+        near_duplicates(&[encoded(left), encoded(right)][..], &graph, |_| true).unwrap().unwrap();
     pairs.first().map(|pair| pair.similarity)
 }
 

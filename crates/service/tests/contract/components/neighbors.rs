@@ -1,11 +1,9 @@
 //! Nearest neighbors and the neighbor graph.
 
-use std::convert::Infallible;
-
 use half::f16;
 use proptest::prelude::*;
 use tessera_search::similarity::{
-    InProcess, Neighbor, NeighborGraph, Vectors, approximate_neighbor_graph, neighbor_graph,
+    Neighbor, NeighborGraph, Vectors, approximate_neighbor_graph, neighbor_graph,
 };
 
 /// Pseudorandom unit vectors, always the same.
@@ -107,15 +105,6 @@ fn equal_rows_are_neighbors_in_row_order() {
     }
 }
 
-fn approximate(
-    vectors: &Vectors,
-    k: usize,
-    progress: impl Fn(f32) -> bool + Sync,
-) -> Option<NeighborGraph> {
-    let Ok(graph) = approximate_neighbor_graph::<Infallible, _>(vectors, k, &InProcess, progress);
-    graph
-}
-
 /// Rows that are similar in families of `members`, which follow each other.
 fn families(count: usize, members: usize) -> Vectors {
     let (centers, noise) = (vectors(count.div_ceil(members), 16), vectors(count, 16));
@@ -133,7 +122,7 @@ fn families(count: usize, members: usize) -> Vectors {
 #[test]
 fn approximate_graph_has_nearly_all_neighbors_at_their_distances() {
     let vectors = families(600, 12);
-    let graph = approximate(&vectors, 16, |_| true).unwrap();
+    let graph = approximate_neighbor_graph(&vectors, 16, |_| true).unwrap();
     let exact = neighbor_graph(&vectors, 16, |_| true).unwrap();
     let mut found = 0;
     for (row, (nearest, exact)) in graph.iter().zip(exact.iter()).enumerate() {
@@ -153,7 +142,7 @@ fn approximate_graph_is_the_same_with_any_number_of_threads() {
     let vectors = families(300, 12);
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| approximate(&vectors, 5, |_| true))
+        pool.install(|| approximate_neighbor_graph(&vectors, 5, |_| true))
     };
     assert_eq!(with(1), with(3));
 }
@@ -163,7 +152,7 @@ fn approximate_graph_connects_many_equal_rows() {
     let mut same = Vectors::new(16);
     let row = vectors(1, 16).row(0).to_vec();
     (0..600).for_each(|_| same.push(&row));
-    let graph = approximate(&same, 4, |_| true).unwrap();
+    let graph = approximate_neighbor_graph(&same, 4, |_| true).unwrap();
     let (mut reached, mut open) = (vec![false; 600], vec![0_usize]);
     while let Some(row) = open.pop() {
         if !std::mem::replace(&mut reached[row], true) {
@@ -185,10 +174,10 @@ fn approximate_graph_reports_progress_and_can_be_canceled() {
         *last = last.max(share);
         true
     };
-    assert!(approximate(&vectors, 3, heard).is_some());
+    assert!(approximate_neighbor_graph(&vectors, 3, heard).is_some());
     assert!((*last.lock().unwrap() - 1.0).abs() < 1e-6);
     for share in [0.1, 0.99] {
-        assert_eq!(approximate(&vectors, 3, |done| done < share), None);
+        assert_eq!(approximate_neighbor_graph(&vectors, 3, |done| done < share), None);
     }
 }
 
@@ -197,6 +186,6 @@ fn dataset_without_rows_has_no_neighbors() {
     for empty in [Vectors::default(), Vectors::new(256)] {
         assert!(empty.distances(&[]).is_empty());
         assert_eq!(neighbor_graph(&empty, 5, |_| true), Some(NeighborGraph::new(0, 5)));
-        assert_eq!(approximate(&empty, 5, |_| true), Some(NeighborGraph::new(0, 5)));
+        assert_eq!(approximate_neighbor_graph(&empty, 5, |_| true), Some(NeighborGraph::new(0, 5)));
     }
 }

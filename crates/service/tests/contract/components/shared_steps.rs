@@ -7,9 +7,12 @@ use tessera_model::pseudorandom::splitmix64;
 use tessera_search::{
     index::Keypoints,
     similarity::{
-        DuplicatePair, InProcess, NeighborGraph, RangeExecutor, RangeResult, RangeStep,
-        RowCandidates, StepInput, StepWorker, Stoppable, Vectors, approximate_neighbor_graph,
-        near_duplicates,
+        DuplicatePair, NeighborGraph, RowCandidates, Stoppable, Vectors,
+        approximate_neighbor_graph, near_duplicates,
+        several_processes::{
+            RangeExecutor, RangeResult, RangeStep, StepInput, StepWorker, shared_near_duplicates,
+            shared_neighbor_graph,
+        },
     },
 };
 
@@ -144,23 +147,25 @@ impl RangeExecutor<Infallible> for TwoWorkers<'_> {
     }
 }
 
-fn similar(executor: &impl RangeExecutor<Infallible>) -> (NeighborGraph, Vec<DuplicatePair>) {
-    let Ok(graph) = approximate_neighbor_graph(&vectors(), NEIGHBORS, executor, |_| true);
+fn shared(executor: &impl RangeExecutor<Infallible>) -> (NeighborGraph, Vec<DuplicatePair>) {
+    let Ok(graph) = shared_neighbor_graph(&vectors(), NEIGHBORS, executor, |_| true);
     let graph = graph.unwrap();
-    let Ok(pairs) = near_duplicates(&*keypoints(), &graph, executor, |_| true);
+    let Ok(pairs) = shared_near_duplicates(&*keypoints(), &graph, executor, |_| true);
     (graph, pairs.unwrap())
 }
 
 #[test]
-fn ranges_of_another_worker_have_the_same_results() {
+fn ranges_of_another_worker_have_the_results_of_one_process() {
     let keypoints = keypoints();
-    let alone = similar(&InProcess);
+    let graph = approximate_neighbor_graph(&vectors(), NEIGHBORS, |_| true).unwrap();
+    let Ok(pairs) = near_duplicates(&*keypoints, &graph, |_| true);
+    let alone = (graph, pairs.unwrap());
     assert!(alone.1.len() > 1_500, "{} pairs", alone.1.len());
     let whole = TwoWorkers::new(&keypoints, RangeStep::Trees);
-    assert!(similar(&whole) == alone);
+    assert!(shared(&whole) == alone);
     let late = TwoWorkers::new(&keypoints, RangeStep::Links { round: 1 });
     let incomplete = TwoWorkers { lost: Some(RangeStep::Candidates), ..late };
-    assert!(similar(&incomplete) == alone);
+    assert!(shared(&incomplete) == alone);
 }
 
 #[test]

@@ -1,14 +1,8 @@
-//! Lets several processes compute the steps of one dataset together. This file converts results of ranges to bytes, and
-//! has the worker that computes ranges of steps that another process has begun. A deployment of one process needs
-//! nothing from here.
+//! Writes the results of ranges as bytes, which one process sends to another through the store, and reads them.
 
 use super::{
-    DuplicatePair, KeypointSource, Neighbor, NeighborGraph, RowCandidates, RowLists, Stoppable,
-    Vectors,
-    approximate_graph::{NeighborLinks, compare_linked, compare_trees},
-    duplicates::{find_candidates, read_keypoints, verify},
-    keypoint_index::KeypointIndex,
-    range_step::{RangeResult, rows_of_range},
+    super::{DuplicatePair, Neighbor, NeighborGraph, RowCandidates},
+    range_step::RangeResult,
 };
 
 /// Approximate maximum size of a part.
@@ -107,119 +101,6 @@ impl RangeResult for Vec<DuplicatePair> {
             similarity: f32::from_le_bytes(similarity),
         }));
         (incomplete.is_empty() && rest.is_empty()).then_some(())
-    }
-}
-
-/// Computes ranges. The inputs are kept from one range to the next, because reading them takes longer than computing
-/// most ranges.
-pub struct StepWorker {
-    vectors: Vectors,
-    k: usize,
-    /// The latest graph, and the round before which it was computed.
-    graph: Option<(usize, NeighborGraph)>,
-    /// The graph of the previous round.
-    former: Option<NeighborGraph>,
-    /// The structure that was derived from the graphs or the source for the current step.
-    derived: Derived,
-}
-
-enum Derived {
-    Nothing,
-    Links(NeighborLinks),
-    Index(KeypointIndex),
-    Keypoints(RowLists<u8>),
-}
-
-impl StepWorker {
-    pub fn new(vectors: Vectors, k: usize) -> Self {
-        Self { vectors, k, graph: None, former: None, derived: Derived::Nothing }
-    }
-
-    /// Returns the number of rows.
-    pub fn rows(&self) -> usize {
-        self.vectors.len()
-    }
-
-    /// Returns the round before which the latest known graph was computed.
-    pub fn known_round(&self) -> Option<usize> {
-        self.graph.as_ref().map(|(round, _)| *round)
-    }
-
-    /// Adds the graph before a round. Returns `false` if the graph has a wrong number of rows.
-    pub fn add_graph(&mut self, round: usize, graph: NeighborGraph) -> bool {
-        if graph.len() != self.rows() {
-            return false;
-        }
-        self.derived = Derived::Nothing;
-        let latest = self.graph.replace((round, graph));
-        self.former = latest.filter(|(known, _)| known + 1 == round).map(|(_, graph)| graph);
-        true
-    }
-
-    pub fn compare_trees(
-        &self,
-        range: usize,
-        advance: impl Fn() -> bool + Sync,
-    ) -> Option<NeighborGraph> {
-        compare_trees(&self.vectors, self.k, range, advance)
-    }
-
-    /// Computes a range. Returns `None` if it was stopped or there is no graph.
-    pub fn compare_linked(
-        &mut self,
-        range: usize,
-        advance: impl Fn() -> bool + Sync,
-    ) -> Option<NeighborGraph> {
-        let (_, graph) = self.graph.as_ref()?;
-        if !matches!(self.derived, Derived::Links(_)) {
-            self.derived = Derived::Links(match &self.former {
-                None => NeighborLinks::of(graph, self.k),
-                Some(former) => NeighborLinks::since(former, graph, self.k),
-            });
-        }
-        let Derived::Links(links) = &self.derived else { return None };
-        let rows = rows_of_range(self.vectors.len(), range);
-        compare_linked(&self.vectors, graph, links, rows, advance)
-    }
-
-    /// Computes a range. Returns `None` if it was stopped or there is no graph.
-    pub fn find_candidates<S: KeypointSource + ?Sized>(
-        &mut self,
-        source: &S,
-        range: usize,
-        advance: impl Fn() -> bool + Sync,
-    ) -> Stoppable<RowCandidates, S::Error> {
-        self.former = None;
-        let Some((_, graph)) = &self.graph else { return Ok(None) };
-        if !matches!(self.derived, Derived::Index(_)) {
-            self.derived = Derived::Nothing;
-            self.derived = Derived::Index(KeypointIndex::new(source)?);
-        }
-        let Derived::Index(index) = &self.derived else { return Ok(None) };
-        let positions = rows_of_range(self.vectors.len(), range);
-        find_candidates(source, positions, index, graph, advance)
-    }
-
-    /// Computes a range. Returns `None` if it was stopped, there is no graph, or the candidates are not those of the
-    /// range.
-    pub fn verify<S: KeypointSource + ?Sized>(
-        &mut self,
-        source: &S,
-        range: usize,
-        candidates: &RowCandidates,
-        advance: impl Fn() -> bool + Sync,
-    ) -> Stoppable<Vec<DuplicatePair>, S::Error> {
-        self.former = None;
-        let Some((_, graph)) = &self.graph else { return Ok(None) };
-        if !matches!(self.derived, Derived::Keypoints(_)) {
-            self.derived = Derived::Nothing;
-            self.derived = Derived::Keypoints(read_keypoints(source)?);
-        }
-        let Derived::Keypoints(keypoints) = &self.derived else { return Ok(None) };
-        if candidates.rows() != rows_of_range(self.rows(), range).len() {
-            return Ok(None);
-        }
-        Ok(verify(keypoints, graph, candidates, advance))
     }
 }
 

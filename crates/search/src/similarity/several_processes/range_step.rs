@@ -1,13 +1,12 @@
-//! Divides the computation of the neighbor graph and of the near-duplicates into steps of independent ranges. A
-//! `RangeExecutor` runs the ranges: `InProcess` runs them here; another executor shares them among several processes,
-//! whose workers use `shared_steps`.
+//! Divides the computation of the neighbor graph and of the near-duplicates into steps of independent ranges, which a
+//! `RangeExecutor` shares among several processes.
 
 use std::{
     ops::Range,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use super::{NeighborGraph, RowCandidates};
+use super::super::{NeighborGraph, RowCandidates, Stoppable, approximate_graph::LINK_ROUNDS};
 
 /// Number of rows in a range. One core computes a step of a range in about a second.
 const RANGE_ROWS: usize = 4096;
@@ -52,10 +51,6 @@ pub enum StepInput<'a> {
     Candidates { range: usize, candidates: &'a RowCandidates },
 }
 
-/// Number of rounds in which rows are compared with the neighbors of their neighbors. The third round finds one more
-/// neighbor in a thousand.
-pub const LINK_ROUNDS: usize = 3;
-
 /// A result that can be sent to other workers, in parts of about a megabyte.
 pub trait RangeResult: Default {
     fn parts(&self) -> impl Iterator<Item = Vec<u8>>;
@@ -64,10 +59,7 @@ pub trait RangeResult: Default {
     fn add_part(&mut self, part: &[u8]) -> Option<()>;
 }
 
-/// A result that is `None` if the computation was stopped.
-pub type Stoppable<T, E> = Result<Option<T>, E>;
-
-/// Computes the ranges of steps: in this process, or together with other workers.
+/// Computes the ranges of steps together with other workers.
 pub trait RangeExecutor<E> {
     /// Makes the input of a later step known to other workers.
     fn publish(&self, input: StepInput) -> Result<(), E>;
@@ -83,30 +75,6 @@ pub trait RangeExecutor<E> {
     ) -> Stoppable<(), E>;
 }
 
-/// Computes one range after the other. Each range uses all cores.
-#[derive(Clone, Copy, Debug)]
-pub struct InProcess;
-
-impl<E> RangeExecutor<E> for InProcess {
-    fn publish(&self, _: StepInput) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn run<R: RangeResult>(
-        &self,
-        _: RangeStep,
-        ranges: usize,
-        compute: impl Fn(usize) -> Stoppable<R, E>,
-        mut merge: impl FnMut(usize, R) -> bool,
-    ) -> Stoppable<(), E> {
-        for range in 0..ranges {
-            let Some(result) = compute(range)? else { return Ok(None) };
-            merge(range, result);
-        }
-        Ok(Some(()))
-    }
-}
-
 /// Returns the number of ranges of this number of rows.
 pub fn row_ranges(rows: usize) -> usize {
     rows.div_ceil(RANGE_ROWS)
@@ -118,7 +86,8 @@ pub fn rows_of_range(rows: usize, range: usize) -> Range<usize> {
     first.min(rows)..(first + RANGE_ROWS).min(rows)
 }
 
-pub struct StepCounter<'a, P> {
+/// Counts the steps of ranges that are computed here or elsewhere.
+pub struct RangeProgress<'a, P> {
     total: usize,
     /// Steps of the ranges that have ended.
     done: AtomicUsize,
@@ -127,7 +96,7 @@ pub struct StepCounter<'a, P> {
     progress: &'a P,
 }
 
-impl<'a, P: Fn(f32) -> bool> StepCounter<'a, P> {
+impl<'a, P: Fn(f32) -> bool> RangeProgress<'a, P> {
     pub fn new(total: usize, progress: &'a P) -> Self {
         Self { total, done: AtomicUsize::new(0), in_range: AtomicUsize::new(0), progress }
     }

@@ -5,7 +5,7 @@ use std::sync::{
     mpsc::{Receiver, RecvTimeoutError},
 };
 
-use super::{WorkerContext, wake_signal::WakeSignal};
+use super::super::{WorkerContext, wake_signal::WakeSignal};
 use tessera_store::{
     StoreError, TaskListener,
     lease::{self, EXTENSION_INTERVAL},

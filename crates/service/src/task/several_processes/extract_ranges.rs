@@ -3,7 +3,10 @@
 
 use std::{thread, time::Duration};
 
-use super::{TaskContext, WorkerContext, extract_media::extract_media};
+use super::super::{
+    TaskContext, WorkerContext,
+    extract_media::{extract_media, percent},
+};
 use crate::task_error::TaskError;
 use tessera_media::ingest::FileToExtract;
 use tessera_store::{
@@ -83,5 +86,8 @@ fn extract_range(context: &TaskContext, range: &ExtractionRange) -> Result<(), T
         .read(|c| Ok((source::find(c, range.source)?, extraction::files(c, range.row)?)))?;
     let source = source.ok_or(TaskError::Stopped)?;
     let folder = context.open_source(&source)?;
-    extract_media(context, range, &source, &*folder, &files)
+    extract_media(context, &source, &*folder, &files, |tx, extracted| {
+        let progress = extraction::finish_files(tx, range, extracted.iter().copied())?;
+        Ok(percent(progress.done, progress.files))
+    })
 }

@@ -2,11 +2,12 @@
 
 use std::{cell::Cell, collections::BTreeSet, fs::File, thread, time::Duration};
 
-use super::TaskContext;
+use super::super::TaskContext;
 use crate::task_error::TaskError;
 use tessera_files::open_locked;
 use tessera_search::similarity::{
-    InProcess, RangeExecutor, RangeResult, RangeStep, StepInput, Stoppable,
+    Stoppable,
+    several_processes::{RangeExecutor, RangeResult, RangeStep, StepInput},
 };
 use tessera_store::{
     Connection,
@@ -33,9 +34,7 @@ pub struct SharedRanges<'a> {
 impl<'a> SharedRanges<'a> {
     /// Begins. Removes what a previous worker of the indexing task has left.
     pub fn begin(context: &'a TaskContext, members: MembersOfRun) -> Result<Self, TaskError> {
-        let store = &context.store;
-        let lock = store.is_on_server().then(|| store.computation_lock_file());
-        let lock = lock.and_then(|file| open_locked(&file).ok().flatten());
+        let lock = open_locked(&context.store.computation_lock_file()).ok().flatten();
         let ranges = Self { context, members, are_shared: Cell::new(false), _lock: lock };
         ranges.end()?;
         Ok(ranges)
@@ -108,9 +107,6 @@ impl RangeExecutor<TaskError> for SharedRanges<'_> {
         compute: impl Fn(usize) -> Stoppable<R, TaskError>,
         mut merge: impl FnMut(usize, R) -> bool,
     ) -> Stoppable<(), TaskError> {
-        if !self.context.store.is_on_server() {
-            return InProcess.run(step, ranges, compute, merge);
-        }
         let (context, members) = (self.context, self.members);
         let name = step.name();
         context.write(|tx| similarity_range::begin_step(tx, members, &name, ranges))?;

@@ -7,17 +7,21 @@ use std::{
 };
 
 use super::{
-    TaskContext, WorkerContext,
-    member_features::{MemberFeatures, Scope},
+    super::{
+        TaskContext, WorkerContext,
+        clustered_media::ClusteredMedia,
+        member_features::{MemberVectors, Scope, read_members},
+        similar_members::GRAPH_NEIGHBORS,
+        stored_keypoints::StoredKeypoints,
+    },
     shared_ranges::{candidates_name, graph_name, read_parts},
-    similar_members::GRAPH_NEIGHBORS,
-    stored_keypoints::StoredKeypoints,
 };
 use crate::task_error::TaskError;
 use tessera_files::open_locked;
 use tessera_model::DatasetId;
 use tessera_search::similarity::{
-    DuplicatePair, LINK_ROUNDS, NeighborGraph, RangeResult, RangeStep, RowCandidates, StepWorker,
+    DuplicatePair, NeighborGraph, RowCandidates,
+    several_processes::{LINK_ROUNDS, RangeResult, RangeStep, StepWorker},
 };
 use tessera_store::{
     StoreError, indexing_task,
@@ -40,7 +44,8 @@ struct CurrentMembers {
 struct Members {
     run: MembersOfRun,
     dataset: DatasetId,
-    features: MemberFeatures,
+    media: ClusteredMedia,
+    corners: usize,
     steps: StepWorker,
 }
 
@@ -53,9 +58,6 @@ enum ComputedRange {
 impl SimilarityRangeWorker {
     /// Computes the oldest range that no worker is computing. Returns whether there was one.
     pub fn run_next(&self, worker: &WorkerContext) -> bool {
-        if !worker.store.is_on_server() {
-            return false;
-        }
         let mut current = match self.0.try_lock() {
             Ok(current) => current,
             Err(TryLockError::Poisoned(current)) => current.into_inner(),
@@ -142,10 +144,11 @@ impl Members {
         let dataset = context.store.read(|c| indexing_task::dataset_of(c, indexing_task))?;
         let Some(dataset) = dataset else { return Ok(None) };
         let scope = source.map_or(Scope::Everything, Scope::Batch);
-        let mut features = MemberFeatures::read(context, dataset, scope, entity)?;
-        let vectors = std::mem::take(&mut features.vectors);
+        let media = read_members(context, dataset, scope, entity)?;
+        let MemberVectors { vectors, corners } =
+            MemberVectors::read(context, dataset, scope, entity, &media)?;
         let steps = StepWorker::new(vectors, GRAPH_NEIGHBORS);
-        Ok(Some(Self { run, dataset, features, steps }))
+        Ok(Some(Self { run, dataset, media, corners, steps }))
     }
 
     /// Reads the graphs that a step needs, unless they are known. Returns `false` if one is missing.
@@ -182,9 +185,8 @@ impl Members {
     ) -> Result<Option<ComputedRange>, TaskError> {
         let dataset = self.dataset;
         let MembersOfRun { indexing_task, entity, source, .. } = self.run;
-        let MemberFeatures { members, corners, .. } = &self.features;
-        let keypoints =
-            StoredKeypoints { context, dataset, entity, source, members, corners: *corners };
+        let (members, corners) = (&self.media, self.corners);
+        let keypoints = StoredKeypoints { context, dataset, entity, source, members, corners };
         let advance = || context.check_cancelled().is_ok();
         let steps = &mut self.steps;
         Ok(match step {

@@ -3,7 +3,7 @@
 
 use half::f16;
 
-use super::{
+use super::super::{
     TaskContext, cluster_step::ClusterUpdate, member_features::Scope, text_step::EmbeddingUpdate,
 };
 use crate::task_error::TaskError;

@@ -1,0 +1,29 @@
+//! Lets several processes work on one store on a server: extends their leases, shares ranges of files and of similarity
+//! among them, and writes the search tables of large datasets. A machine with a store in a file needs nothing from here.
+
+mod extract_ranges;
+mod lease_keeper;
+mod search_table_step;
+mod shared_ranges;
+mod shared_similar_members;
+mod similarity_range_worker;
+
+pub(super) use extract_ranges::extract_in_ranges;
+pub(super) use lease_keeper::keep_leases;
+pub(super) use search_table_step::{SearchTableUpdate, drop_former_tables};
+pub(super) use shared_similar_members::shared_similar_members;
+
+use super::WorkerContext;
+use similarity_range_worker::SimilarityRangeWorker;
+
+/// Computes ranges of any indexing task. A store in a file has none.
+#[derive(Default)]
+pub struct RangeWorker(SimilarityRangeWorker);
+
+impl RangeWorker {
+    /// Computes the oldest range that no worker computes. Returns whether there was one.
+    pub fn run_next(&self, worker: &WorkerContext) -> bool {
+        worker.store.is_on_server()
+            && (extract_ranges::run_next_range(worker, None) || self.0.run_next(worker))
+    }
+}
