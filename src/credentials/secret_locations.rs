@@ -202,7 +202,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let secrets = secrets(folder.path(), Behavior::Forgets);
         let error = secrets.save(OWNER, &"canary".into(), SecretLocation::Keyring).unwrap_err();
-        assert!(error.contains("did not location") && !error.contains("canary"), "{error}");
+        assert!(error.contains("did not store") && !error.contains("canary"), "{error}");
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(best(Behavior::RejectsWrites), SecretLocation::File);
         assert_eq!(best(Behavior::Forgets), SecretLocation::File);
         let reason = secrets(folder.path(), Behavior::Forgets).check_keyring().unwrap_err();
-        assert!(reason.contains("does not location"), "{reason}");
+        assert!(reason.contains("does not store"), "{reason}");
         let memory = secrets(folder.path(), Behavior::Stores);
         memory.check_keyring().unwrap();
         assert_eq!(found(&memory), None, "the check leaves no secret behind");
