@@ -1,5 +1,6 @@
 //! Ranks the clusters of a search in memory by their best matching member. This file decides the order of the clusters
-//! on a page. Without scores, and among equal scores, clusters keep the order of browsing.
+//! of a search. Without scores, and among equal scores, clusters keep the order of browsing, which `cluster_step` of the
+//! service computes.
 //!
 //! The rest of the service reads a ranking only through [`SearchRanking`](super::SearchRanking).
 

@@ -1,34 +1,17 @@
-//! Computes the neighbor graph, and chooses between the exact and the approximate method. The exact graph is computed
-//! in square tiles, so that each pair of rows is compared once.
+//! Computes the exact neighbor graph in square tiles, so that each pair of rows is compared once.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
 use super::{
-    Neighbor, NeighborGraph, Vectors, approximate_neighbor_graph,
+    Neighbor, NeighborGraph, Vectors,
     kernel::{self, BLOCK},
     progress::StepCounter,
 };
 
-/// Number of rows up to which all pairs are compared. At this number, both methods take the same time.
-pub const MAX_EXACT_ROWS: usize = 65_536;
-
-/// Finds the `k` nearest other rows of every row, nearest first. Up to [`MAX_EXACT_ROWS`], the result is exact; among
-/// more rows, a few neighbors are missed. `progress` is called with the share done (0.0 to 1.0) from any thread, and
-/// returns whether to continue. If it returns false, the result is `None`.
-pub fn neighbor_graph(
-    vectors: &Vectors,
-    k: usize,
-    progress: impl Fn(f32) -> bool + Sync,
-) -> Option<NeighborGraph> {
-    if vectors.len() <= MAX_EXACT_ROWS {
-        return exact_neighbor_graph(vectors, k, progress);
-    }
-    approximate_neighbor_graph(vectors, k, progress)
-}
-
-fn exact_neighbor_graph(
+/// Computes the `k` nearest other rows of every row from all pairs of rows. Returns `None` if `progress` returns false.
+pub fn exact_neighbor_graph(
     vectors: &Vectors,
     k: usize,
     progress: impl Fn(f32) -> bool + Sync,

@@ -1,5 +1,5 @@
-//! Finds nearest neighbors, near-duplicates and copies. `exact_graph` is the entry to the neighbor graph, and chooses
-//! between the exact and the approximate method.
+//! Finds nearest neighbors, near-duplicates and copies. [`neighbor_graph()`] chooses between the exact and the approximate
+//! method.
 //!
 //! Results do not depend on the number of threads, because equal distances are ordered by row.
 
@@ -25,9 +25,27 @@ mod vectors;
 pub use approximate_graph::approximate_neighbor_graph;
 pub use copy_search::{CopyCandidate, CopySearch, MAX_COPY_CANDIDATES};
 pub use duplicates::{DuplicatePair, near_duplicates};
-pub use exact_graph::{MAX_EXACT_ROWS, neighbor_graph};
 pub use keypoint_index::KeypointSource;
 pub use neighbor_graph::{Neighbor, NeighborGraph};
 pub use progress::Stoppable;
 pub use row_lists::{RowCandidates, RowLists};
 pub use vectors::{VectorFile, VectorMemory, Vectors};
+
+use exact_graph::exact_neighbor_graph;
+
+/// Number of rows up to which all pairs are compared. At this number, both methods take the same time.
+pub const MAX_EXACT_ROWS: usize = 65_536;
+
+/// Finds the `k` nearest other rows of every row, nearest first. Up to [`MAX_EXACT_ROWS`], the result is exact; among
+/// more rows, a few neighbors are missed. `progress` is called with the share done (0.0 to 1.0) from any thread, and
+/// returns whether to continue. If it returns false, the result is `None`.
+pub fn neighbor_graph(
+    vectors: &Vectors,
+    k: usize,
+    progress: impl Fn(f32) -> bool + Sync,
+) -> Option<NeighborGraph> {
+    if vectors.len() <= MAX_EXACT_ROWS {
+        return exact_neighbor_graph(vectors, k, progress);
+    }
+    approximate_neighbor_graph(vectors, k, progress)
+}

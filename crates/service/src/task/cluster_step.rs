@@ -8,7 +8,8 @@ use super::{
     clustered_media::{ClusterLevel, ClusteredMedia},
     member_features::{MemberVectors, Scope, read_members},
     progress::ProgressRange,
-    similar_members::similar_members,
+    several_processes::{is_shared, shared_similar_members},
+    similar_members::{SimilarMembers, similar_members},
     stored_keypoints::StoredKeypoints,
 };
 use crate::task_error::TaskError;
@@ -109,7 +110,11 @@ impl EntityClusters {
         let source = scope.source_row();
         let keypoints =
             StoredKeypoints { context, dataset, entity, source, members: &members, corners };
-        let (graph, duplicates) = similar_members(indexing_task, vectors, &keypoints, progress)?;
+        let SimilarMembers { graph, duplicates } = if is_shared(context, vectors.len()) {
+            shared_similar_members(indexing_task, vectors, &keypoints, progress)?
+        } else {
+            similar_members(vectors, &keypoints, progress)?
+        };
         // The vectors are read again, because near-duplicates are searched in the memory that they had.
         let MemberVectors { vectors, .. } = read()?;
         let clustering = cluster(&vectors, &graph, &duplicates);

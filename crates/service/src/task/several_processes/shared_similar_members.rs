@@ -2,7 +2,9 @@
 
 use super::{
     super::{
-        similar_members::{GRAPH_NEIGHBORS, SimilarMembers},
+        TaskContext,
+        progress::ProgressRange,
+        similar_members::{GRAPH_NEIGHBORS, SimilarMembers, progress_parts},
         stored_keypoints::StoredKeypoints,
     },
     shared_ranges::SharedRanges,
@@ -14,15 +16,22 @@ use tessera_search::similarity::{
 };
 use tessera_store::similarity_range::MembersOfRun;
 
+/// Whether other workers take part: they reach the same store, and there are enough members.
+pub fn is_shared(context: &TaskContext, members: usize) -> bool {
+    context.store.is_on_server() && members > context.settings.unshared_members
+}
+
 /// Computes what [`similar_members`](super::super::similar_members::similar_members) does, and removes what other workers
-/// sent.
+/// sent. The result does not depend on the number of workers.
 pub fn shared_similar_members(
     indexing_task: i64,
     vectors: Vectors,
     keypoints: &StoredKeypoints,
-    graph_progress: impl Fn(f32) -> bool + Sync,
-    duplicate_progress: impl Fn(f32) -> bool + Sync,
+    progress: &ProgressRange,
 ) -> Result<SimilarMembers, TaskError> {
+    let parts = progress_parts(progress);
+    let [graph_progress, duplicate_progress] =
+        parts.each_ref().map(|part| |share: f32| part.report(f64::from(share)));
     let StoredKeypoints { context, entity, source, .. } = *keypoints;
     let members = MembersOfRun { indexing_task, fence: context.fence(), entity, source };
     let shared = SharedRanges::begin(context, members)?;
@@ -32,5 +41,5 @@ pub fn shared_similar_members(
     let duplicates = shared_near_duplicates(keypoints, &graph, &shared, duplicate_progress)?;
     let duplicates = duplicates.ok_or(TaskError::Stopped)?;
     shared.end()?;
-    Ok((graph, duplicates))
+    Ok(SimilarMembers { graph, duplicates })
 }
