@@ -11,6 +11,7 @@ use crate::{
         areas::{DetailLayout, datasets_scroll_top, tab_areas},
         basket::TileDrag,
         jobs::rows::JobRows,
+        overlay::palette::open_action_menu,
         query::{chip_areas, chips},
     },
     input::{Action, Chord, Key, KeyMatch},
@@ -114,7 +115,7 @@ impl App {
             MouseKind::Drag | MouseKind::Release => {}
             MouseKind::RightClick => {
                 self.select_at(mouse);
-                self.open_action_menu();
+                open_action_menu(self);
             }
             MouseKind::Click => {
                 self.select_at(mouse);

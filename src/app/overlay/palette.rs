@@ -190,18 +190,16 @@ impl Overlays {
     }
 }
 
-impl App {
-    /// Opens the menu of all actions for the focused pane. Picking an unavailable action shows the actions that would
-    /// make it available.
-    pub(in crate::app) fn open_action_menu(&mut self) {
-        let title = match (self.panes.focus, self.selected_dataset()) {
-            _ if self.viewer.is_some() => "Actions on the picture".to_owned(),
-            (Pane::Datasets, Some(dataset)) => {
-                format!("Actions on {} ({})", dataset.name, dataset.status.as_str())
-            }
-            (pane, _) => format!("Actions in {}", pane.name()),
-        };
-        let items = menu_actions(self).map(|action| action_item(self, action)).collect();
-        CommandList::open(&mut self.overlays, &self.screen, ListKind::Actions, &title, items);
-    }
+/// Opens the menu of all actions for the focused pane. Picking an unavailable action shows the actions that would make it
+/// available.
+pub(in crate::app) fn open_action_menu(app: &mut App) {
+    let title = match (app.panes.focus, app.selected_dataset()) {
+        _ if app.viewer.is_some() => "Actions on the picture".to_owned(),
+        (Pane::Datasets, Some(dataset)) => {
+            format!("Actions on {} ({})", dataset.name, dataset.status.as_str())
+        }
+        (pane, _) => format!("Actions in {}", pane.name()),
+    };
+    let items = menu_actions(app).map(|action| action_item(app, action)).collect();
+    CommandList::open(&mut app.overlays, &app.screen, ListKind::Actions, &title, items);
 }

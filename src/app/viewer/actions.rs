@@ -10,6 +10,7 @@ use crate::{
     app::{
         App, Baskets, Level, Mouse, MouseKind, Pane, Results, Screen, Setup,
         basket::count_with_noun,
+        overlay::palette::open_action_menu,
         pane::moved_cursor,
         viewer::{
             Arrangement, Comparison, PictureList, Viewer, ZoomPosition, actual_zoom,
@@ -437,7 +438,7 @@ impl App {
             MouseKind::Click => self.edit_viewer(|viewer| viewer.drag = Some(cell)),
             MouseKind::Drag => self.drag_viewer(cell),
             MouseKind::Release => self.edit_viewer(|viewer| viewer.drag = None),
-            MouseKind::RightClick => self.open_action_menu(),
+            MouseKind::RightClick => open_action_menu(self),
         }
     }
 
