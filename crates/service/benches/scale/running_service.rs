@@ -19,7 +19,7 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// The percentages of progress at which the phases of a reindex begin.
 const PHASES: [(u64, &str); 3] =
-    [(0, "neighbor graph"), (38, "near-duplicates"), (64, "clusters and texts")];
+    [(0, "neighbor graph"), (58, "near-duplicates"), (84, "clusters and texts")];
 
 const CLIENTS: usize = 8;
 const THROUGHPUT_TIME: Duration = Duration::from_secs(20);
