@@ -260,8 +260,8 @@ impl App {
         }
     }
 
-    /// Stores the loaded list of datasets. The list lacks pinned datasets that the service does not
-    /// list. The first list opens a dataset.
+    /// Stores the loaded list of datasets. Pinned datasets that the service does not list are kept from before. The
+    /// first list opens a dataset.
     pub(in crate::app) fn datasets_loaded(&mut self, mut list: Vec<Dataset>, unreadable: usize) {
         if unreadable > 0 && unreadable != self.service_data.unreadable_datasets {
             let rows = count_with_noun(unreadable, "row", "rows");

@@ -1,4 +1,4 @@
-//! Defines what is fixed when the program starts: values from settings, command line and terminal.
+//! Defines what the interface starts with: values from the settings, the command line and the terminal.
 
 use std::path::PathBuf;
 

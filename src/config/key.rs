@@ -1,5 +1,5 @@
-//! Defines all settings: the name, type, default and scope of each key, and the JSON Schema made from this table. Come
-//! here to add a setting.
+//! Defines all settings: the name, type and scope of each key, and the JSON Schema made from this table. To add a
+//! setting, add it here, and its default and description to `assets/config.toml`.
 
 use std::{path::PathBuf, str::FromStr};
 

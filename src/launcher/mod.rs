@@ -1,5 +1,5 @@
-//! Opens deployments in the interface, one after the other when the user switches. Come here
-//! to follow the program from its options to the event loop.
+//! Opens a deployment in the interface, and the next one when the user switches deployments. Come here to follow the
+//! program from its options to the event loop.
 
 use std::{
     io::{self, IsTerminal},

@@ -75,7 +75,7 @@ pub fn draw_with_texts(
         draw_panes(&mut ctx);
     }
     if let (Some(dialog), Some(area)) = (app.overlay(), overlay) {
-        // The mouse does not reach the panes below the dialog, so their texts are removed.
+        // The mouse does not reach the panes below the dialog, so the hover texts of the panes are removed.
         ctx.hover.clear();
         ctx.layer.allow_on_overlays();
         Clear.render(area, ctx.buf);

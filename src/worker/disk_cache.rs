@@ -1,5 +1,5 @@
-//! Stores thumbnails on disk, shared by all running instances. An entry is a file with the checksum
-//! of its picture, followed by the picture. Entries appear by renaming and may vanish at any time.
+//! Caches the bytes of fetched pictures on disk, shared by all running instances. An entry is a file with the checksum
+//! of its picture, followed by the picture. Entries are renamed into place, and may vanish at any time.
 
 use std::{
     fs::{self, File, OpenOptions},

@@ -1,5 +1,5 @@
-//! Atomic, private and durable files. Everything that tessera keeps on disk is created, replaced, locked and staged by
-//! the functions of this crate.
+//! Creates, replaces, locks and stages files so that they are atomic, private and durable. The crates that keep files
+//! on disk use these functions.
 
 mod atomic_write;
 mod private;

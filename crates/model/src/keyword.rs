@@ -1,5 +1,5 @@
-//! Enums whose values are keywords of the API. The macro `keyword_enum` defines such an enum; [`EntityType`] and
-//! [`Anchor`], which all searches use, are defined here as well.
+//! Defines enums whose values are keywords of the API by the macro `keyword_enum`. [`EntityType`], and [`Anchor`] for
+//! searches by a picture, are defined here as well.
 
 use std::str::FromStr;
 

@@ -1,5 +1,5 @@
-//! Polling intervals. The interval is short at first and grows while an operation runs. After failures, it backs off to
-//! 30 s.
+//! Defines how often a dataset or an export is polled. The interval grows while an export or another
+//! task runs. Repeated failures double the interval, from 2 s up to 30 s.
 
 use std::time::Duration;
 

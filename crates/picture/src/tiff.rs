@@ -146,7 +146,8 @@ impl<'a> Tiff<'a> {
                 scale_to_byte(&mut samples, bit_depth);
                 color = ColorType::La8;
             }
-            // A satellite picture is shown by its first three bands, as in other programs.
+            // Any other picture of many bands, such as one from a satellite, is drawn from its first three bands, as in
+            // other programs.
             StoredColor::Multiband { num_samples, .. } => {
                 let bands = samples.chunks_exact(num_samples.into());
                 samples = bands.flat_map(|bands| [bands[0], bands[1], bands[2]]).collect();

@@ -26,7 +26,7 @@ pub const DESCRIPTORS_FILE: &str = "descriptors";
 pub const EMBEDDINGS_FILE: &str = "embeddings";
 pub const MODEL_VECTORS_FILE: &str = "model_vectors";
 
-/// The reason why the store is not read further.
+/// Why building an index stopped.
 enum BuildError {
     Store(QueryError),
     File(io::Error),

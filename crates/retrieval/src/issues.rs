@@ -1,5 +1,5 @@
-//! Computes the confidence that a media item has a quality issue, for filters and exports. The bounds from which on an
-//! issue counts are defined here.
+//! Computes the confidence that a media item has a quality issue, for filters and exports. The confidence at or above
+//! which an issue counts is defined here.
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +7,7 @@ use tessera_model::vql::{Fraction, IssueFilter, IssueKind};
 use tessera_search::index::quality;
 use tessera_store::assignment::ClusterAssignment;
 
-/// Confidence from which on an issue counts if no bound is given.
+/// The confidence at or above which an issue counts if no bound is given.
 const DEFAULT_MIN_CONFIDENCE: f64 = 0.5;
 
 /// Returns the confidence, which depends on sharpness (the inverse of the variance of the width of edges), brightness

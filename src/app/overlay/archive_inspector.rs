@@ -23,7 +23,7 @@ use crate::{
     message::{Lane, Request},
 };
 
-/// The columns from which on the histogram is beside the facts.
+/// The number of columns at or above which the histogram is beside the facts.
 pub const WIDE_COLUMNS: u16 = 72;
 /// The rows of the histogram with its heading.
 pub const HISTOGRAM_ROWS: u16 = 11;

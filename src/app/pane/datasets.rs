@@ -1,5 +1,5 @@
-//! Keeps the state of the datasets pane (selected row, filter and order), and what was observed of each dataset while
-//! the program ran: counts, statuses and status changes.
+//! Keeps the state of the datasets pane (selected row, filter and order), and what was observed of each dataset since
+//! the program started: counts, statuses and status changes.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Turns names from outside into safe relative paths, and paths into text for messages. Unsafe names are rejected in
-//! archives, and sanitized in uploads and object storage.
+//! Sanitizes the file names of uploads and of rows in Parquet files into safe relative paths, and turns paths into text
+//! for messages.
 
 use std::path::{Path, PathBuf};
 

@@ -323,7 +323,7 @@ fn has_index_behind_pictures(video: &mut dyn SourceFile) -> io::Result<bool> {
 /// not.
 const SECONDS_TO_NEW_SCENE: f64 = 2.0;
 const SECONDS_TO_NEXT: f64 = 5.0;
-/// Mean difference in brightness from which on two scenes differ. The maximum is 255.
+/// The mean difference in brightness at or above which two scenes differ. The maximum is 255.
 const SCENE_DIFFERENCE: u32 = 25;
 /// The width and height at which scenes are compared.
 const SCENE_SIDE: u32 = 32;

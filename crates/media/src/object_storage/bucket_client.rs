@@ -256,7 +256,8 @@ impl Transport {
 
 impl HttpConnector for Transport {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        // The requests that the library sends for the role can be recognized only by their different timeout.
+        // The requests by which the library gets the credentials of the machine's IAM role can be recognized only by
+        // their different timeout.
         let limit =
             |options: &ClientOptions| options.get_config_value(&ClientConfigKey::ConnectTimeout);
         let for_role = limit(options) != limit(&ClientOptions::default());

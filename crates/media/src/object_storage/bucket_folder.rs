@@ -1,5 +1,5 @@
-//! Writes to the folder of a bucket that belongs to the deployment. This file uploads in parts, reads, lists and
-//! deletes objects, and signs links.
+//! Reads, uploads (in parts), lists and deletes objects in a deployment's own folder of a bucket, and signs links to
+//! these objects.
 
 use std::{
     fs::File,

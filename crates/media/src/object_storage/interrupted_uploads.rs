@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{BucketFolder, CloudService, StorageError, error::not_object_storage};
 
-/// Age from which on an upload counts as interrupted. A younger upload may belong to a process that is still running.
+/// The age at which an upload counts as interrupted. A younger upload may belong to a process that is still running.
 pub const INTERRUPTED_AFTER: Duration = Duration::from_hours(24);
 /// The folder with a marker object for each upload of files that has begun.
 const BEGUN_UPLOADS: &str = "begun-uploads";

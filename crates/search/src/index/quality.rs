@@ -97,7 +97,7 @@ fn squared_gradients(channel: &Channel) -> Vec<f32> {
     squares
 }
 
-/// Returns the squared gradient from which on a pixel is among the strongest [`EDGE_SHARE`].
+/// Returns the squared gradient at or above which a pixel is among the strongest [`EDGE_SHARE`].
 fn weakest_strong_edge(squares: &[f32]) -> f32 {
     let bin = |square: f32| ((square.sqrt() * BINS_PER_LUMA) as usize).min(BINS - 1);
     let mut counts = [0_usize; BINS];

@@ -14,7 +14,7 @@ const MAX_DIFFERING_BITS: u32 = 24;
 pub const MIN_INLIERS: usize = 10;
 /// Minimum share of consistent corners in each half.
 const MIN_INLIER_SHARE: f32 = 0.2;
-/// Share of consistent corners from which on the score is 1.0.
+/// The share of consistent corners at or above which the score is 1.0.
 const CERTAIN_INLIER_SHARE: f32 = 0.7;
 /// Difference between the similarity of an equal picture and the similarity of a copy that just matches.
 const COPY_SIMILARITY_RANGE: f32 = 0.16;

@@ -58,7 +58,8 @@ impl NeighborGraph {
         (0..self.len()).map(|row| &self[row])
     }
 
-    /// Inserts a neighbor of a row among its nearest ones, unless it is one of them already or is farther away.
+    /// Inserts a neighbor of a row among its nearest ones, unless it is one of them already, or all `k` places are used
+    /// by nearer ones.
     pub fn insert(&mut self, row: usize, newcomer: Neighbor) {
         let places = &mut self.places[row * self.k..][..self.k];
         insert_nearest(places, &mut self.lengths[row], newcomer);

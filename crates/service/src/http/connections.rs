@@ -159,7 +159,7 @@ impl ConnectionActivity {
         phase.into_iter().chain(stuck).min()
     }
 
-    /// Returns the time from which on the connection may be closed for another client, or `None` while a request is
+    /// Returns the time after which the connection may be closed for another client, or `None` while a request is
     /// being handled or a response is in transit.
     fn evictable_from(&self, limits: &ServerLimits) -> Option<Instant> {
         match self.phase {

@@ -6,7 +6,7 @@ use super::block_text::{
     BlockText, date_labels_of_text, decode_text, joined_caption, metadata_label,
 };
 
-// Tags of Exif 2.32, in the first directory, the directory of Exif, and the directory of GPS.
+// Tags of Exif 2.32, in IFD0, the Exif IFD and the GPS IFD.
 const IMAGE_DESCRIPTION: u16 = 0x010E;
 const MAKE: u16 = 0x010F;
 const MODEL: u16 = 0x0110;

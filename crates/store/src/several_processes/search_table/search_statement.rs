@@ -251,7 +251,7 @@ fn read_list<T: std::str::FromStr>(row: &Row, column: usize) -> Result<Vec<T>> {
     row.get_ref(column)?.as_str()?.split(',').map(|part| part.parse().map_err(unreadable)).collect()
 }
 
-/// The size from which on a dataset gets a search table. At one million media, a search reads 512 MB of descriptors and
+/// The size at which a dataset gets a search table. At one million media, a search reads 512 MB of descriptors and
 /// takes 0.1 CPU-seconds, and each process needs 210 MiB. Twice as much still fits a small machine.
 const MIN_MEDIA: u64 = 2_000_000;
 /// The number of distances that an exact search computes in 0.4 CPU-seconds of the server.
@@ -262,7 +262,7 @@ const HORIZON: u64 = 10_000;
 /// The limits for searches by the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchTableLimits {
-    /// The number of images and frames, or of objects, from which on a dataset gets a search table.
+    /// The number of images and frames, or of objects, at or above which a dataset gets a search table.
     pub min_media: u64,
     /// The number of media above which a search by similarity is bounded. Media that the filters exclude do not count.
     pub max_exact: u64,
