@@ -20,7 +20,7 @@ use crate::{
 pub enum KeyResult {
     Stay,
     Close,
-    /// The dialog closes, and [`Dialog::accept`] is called.
+    /// The dialog closes, and `Dialog::accept` is called.
     Accept,
 }
 
