@@ -40,7 +40,7 @@ impl Compression {
     }
 
     /// Returns the content of `source`, with all of its parts in a row and with their checksums verified. An error of
-    /// the kind `OutOfMemory` means that the source needs a dictionary larger than [`MAX_DICTIONARY_BYTES`].
+    /// the kind `OutOfMemory` means that the source needs a dictionary larger than `MAX_DICTIONARY_BYTES`.
     pub fn reader<'a>(self, source: impl BufRead + 'a) -> Box<dyn Read + 'a> {
         match self {
             Self::Gzip => Box::new(MultiGzDecoder::new(source)),
