@@ -43,8 +43,8 @@ impl NamedService {
     }
 }
 
-/// Permission to read the login in the environment. A value of this type exists only for a service
-/// that the login may be sent to, so that an exported login never reaches another service.
+/// Permission to read the login in the environment. If the environment has a login, a value of this type exists only for
+/// a service that the login may be sent to, so that an exported login never reaches another service.
 #[derive(Clone, Copy, Debug)]
 pub struct EnvironmentLogin(());
 

@@ -31,6 +31,8 @@ use tessera_store::{
 
 /// The share of the progress for images. The rest is for objects.
 const IMAGES_SHARE: f64 = 0.8;
+/// The share of an entity type's progress for the neighbor graph. The rest is for near-duplicates.
+const GRAPH_SHARE: f64 = 0.6;
 
 pub struct ClusterUpdate {
     dataset: DatasetId,
@@ -110,10 +112,13 @@ impl EntityClusters {
         let source = scope.source_row();
         let keypoints =
             StoredKeypoints { context, dataset, entity, source, members: &members, corners };
+        let parts = [progress.subrange(0.0, GRAPH_SHARE), progress.subrange(GRAPH_SHARE, 1.0)];
+        let [in_graph, in_pairs] =
+            parts.each_ref().map(|part| |share: f32| part.report(f64::from(share)));
         let SimilarMembers { graph, duplicates } = if is_shared(context, vectors.len()) {
-            shared_similar_members(indexing_task, vectors, &keypoints, progress)?
+            shared_similar_members(indexing_task, vectors, &keypoints, in_graph, in_pairs)?
         } else {
-            similar_members(vectors, &keypoints, progress)?
+            similar_members(vectors, &keypoints, in_graph, in_pairs)?
         };
         // The vectors are read again, because near-duplicates are searched in the memory that they had.
         let MemberVectors { vectors, .. } = read()?;

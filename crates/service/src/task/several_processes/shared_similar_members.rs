@@ -3,8 +3,7 @@
 use super::{
     super::{
         TaskContext,
-        progress::ProgressRange,
-        similar_members::{GRAPH_NEIGHBORS, SimilarMembers, progress_parts},
+        similar_members::{GRAPH_NEIGHBORS, SimilarMembers},
         stored_keypoints::StoredKeypoints,
     },
     shared_ranges::SharedRanges,
@@ -27,11 +26,9 @@ pub fn shared_similar_members(
     indexing_task: i64,
     vectors: Vectors,
     keypoints: &StoredKeypoints,
-    progress: &ProgressRange,
+    graph_progress: impl Fn(f32) -> bool + Sync,
+    duplicate_progress: impl Fn(f32) -> bool + Sync,
 ) -> Result<SimilarMembers, TaskError> {
-    let parts = progress_parts(progress);
-    let [graph_progress, duplicate_progress] =
-        parts.each_ref().map(|part| |share: f32| part.report(f64::from(share)));
     let StoredKeypoints { context, entity, source, .. } = *keypoints;
     let members = MembersOfRun { indexing_task, fence: context.fence(), entity, source };
     let shared = SharedRanges::begin(context, members)?;
