@@ -85,7 +85,8 @@ struct SessionFields {
 }
 
 fn write_filters<S: Serializer>(filters: &[Filter], serializer: S) -> Result<S::Ok, S::Error> {
-    serde_json::from_str::<Value>(&vql::write(filters)).unwrap_or_default().serialize(serializer)
+    let filters = serde_json::from_str::<Value>(&vql::write(filters));
+    filters.map_err(serde::ser::Error::custom)?.serialize(serializer)
 }
 
 fn read_filters<'de, D: Deserializer<'de>>(filters: D) -> Result<Vec<Filter>, D::Error> {
