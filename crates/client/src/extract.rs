@@ -13,22 +13,28 @@ use rustix::{
     fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, statat, unlinkat},
     io::Errno,
 };
+use serde_json::Value;
 
 use crate::{
     bounded_unpack::{
         ArchiveEntry, ArchiveError, EntryError, IMAGES_PREFIX, NameHasher, for_each_entry,
         into_failure,
     },
+    image_folder_row::image_folder_row,
     inspect::write_joined_rows,
     part_file::{ExistingFile, check_room, disk_failure, local_failure},
 };
 use tessera_model::{Extraction, Failure, local_files::safe_relative_path};
 
 const ROWS_FILE: &str = "rows.jsonl";
+/// The table of an image folder, and the metadata from which it is made.
+const TABLE_FILE: &str = "metadata.jsonl";
+const METADATA_FILE: &str = "metadata.json";
 
-/// Extracts `archive` into `folder`, which is created if it is missing. Blocks on the disk. With `join`, writes each
-/// row of the metadata to `rows.jsonl` as a JSON object with the path of its picture as `_path`, or null. Fails before
-/// anything is written if a file exists and is kept, or if there is too little disk space.
+/// Extracts `archive` into `folder`, which is created if it is missing. Blocks on the disk. Pictures with a
+/// `metadata.json` become an image folder: `metadata.jsonl` is written from it. With `join`, writes each row of the
+/// metadata to `rows.jsonl` as a JSON object with the path of its picture as `_path`, or null. Fails before anything is
+/// written if a file exists and is kept, or if there is too little disk space.
 pub fn extract(
     archive: &Path,
     folder: &Path,
@@ -36,17 +42,23 @@ pub fn extract(
     join: bool,
 ) -> Result<Extraction, Failure> {
     let open_archive = || File::open(archive).map_err(|error| disk_failure(archive, &error));
-    let size = check_and_measure(open_archive()?, folder, existing, join)
+    let contents = check_contents(open_archive()?, folder, existing, join)
         .map_err(|error| into_failure(archive, error))?;
     let target =
         TargetFolder::open(folder, existing).map_err(|error| disk_failure(folder, &error))?;
-    check_room(&target.root, folder, size)?;
+    check_room(&target.root, folder, contents.size)?;
     let mut extraction = target
         .extract_all(open_archive()?, folder)
         .map_err(|error| into_failure(archive, error))?;
+    // The extracted and rejected entries are reported even if the rows cannot be written.
+    if contents.has_pictures
+        && contents.has_json
+        && let Err(failure) = target.write_rows(archive, folder, TABLE_FILE, image_folder_row)
+    {
+        extraction.index_failure = Some(failure);
+    }
     if join {
-        // The extracted and rejected entries are reported even if the rows cannot be written.
-        match target.write_rows(archive, folder) {
+        match target.write_rows(archive, folder, ROWS_FILE, with_path) {
             Ok(file) => extraction.index_file = Some(file),
             Err(failure) => extraction.index_failure = Some(failure),
         }
@@ -54,13 +66,27 @@ pub fn extract(
     Ok(extraction)
 }
 
-/// Checks all entries before anything is written, and returns their total size.
-fn check_and_measure(
+fn with_path(mut row: Value, picture: Option<String>) -> Value {
+    row["_path"] = picture.into();
+    row
+}
+
+#[derive(Default)]
+struct Contents {
+    /// The total size of the entries in bytes.
+    size: u64,
+    has_pictures: bool,
+    /// Whether the metadata is a file that other programs do not read as the table of an image folder.
+    has_json: bool,
+}
+
+/// Checks all entries before anything is written.
+fn check_contents(
     file: File,
     folder: &Path,
     existing: ExistingFile,
     join: bool,
-) -> Result<u64, ArchiveError> {
+) -> Result<Contents, ArchiveError> {
     let require_free = |path: &Path| {
         if existing == ExistingFile::Keep && fs::symlink_metadata(path).is_ok() {
             let failure = local_failure(path, "already exists and is not overwritten");
@@ -71,17 +97,22 @@ fn check_and_measure(
     if join {
         require_free(&folder.join(ROWS_FILE))?;
     }
-    let mut size = 0_u64;
+    let mut contents = Contents::default();
     for_each_entry(file, |entry| {
         if let Ok(path) = safe_relative_path(&entry.name)
             && !entry.is_dir()
         {
-            size = size.saturating_add(entry.size());
+            contents.size = contents.size.saturating_add(entry.size());
+            contents.has_pictures |= path.starts_with(IMAGES_PREFIX);
+            contents.has_json |= path == Path::new(METADATA_FILE);
             require_free(&folder.join(path))?;
         }
         Ok(())
     })?;
-    Ok(size)
+    if contents.has_pictures && contents.has_json {
+        require_free(&folder.join(TABLE_FILE))?;
+    }
+    Ok(contents)
 }
 
 /// A folder that is kept open. All paths are relative to it, and no link is followed.
@@ -179,12 +210,19 @@ impl TargetFolder {
             .is_ok_and(|path| statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW).is_ok())
     }
 
-    fn write_rows(&self, archive: &Path, folder: &Path) -> Result<PathBuf, Failure> {
-        let target = folder.join(ROWS_FILE);
+    /// Writes the rows of the metadata, each as `convert` makes it of the row and of the path of its picture.
+    fn write_rows(
+        &self,
+        archive: &Path,
+        folder: &Path,
+        name: &str,
+        convert: fn(Value, Option<String>) -> Value,
+    ) -> Result<PathBuf, Failure> {
+        let target = folder.join(name);
         let refused = |error: io::Error| disk_failure(&target, &error);
-        let (_, file) = self.create(Path::new(ROWS_FILE)).map_err(|error| refused(error.into()))?;
+        let (_, file) = self.create(Path::new(name)).map_err(|error| refused(error.into()))?;
         let mut out = io::BufWriter::new(file);
-        write_joined_rows(archive, |image| self.has(image), &mut out, &target)?;
+        write_joined_rows(archive, |image| self.has(image), convert, &mut out, &target)?;
         out.flush().map_err(refused)?;
         Ok(target)
     }

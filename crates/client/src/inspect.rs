@@ -144,16 +144,18 @@ pub(super) fn image_name<'a>(entry: &'a ArchiveEntry<'_>) -> Option<&'a str> {
     (!entry.is_dir() && is_usable(entry)).then_some(image)
 }
 
-/// Writes one JSON object per line, with the path of the picture as `_path`, or null if it is unknown.
+/// Writes one JSON object per line: what `convert` makes of a row and of the path of its picture, if that is known.
 pub(crate) fn write_joined_rows(
     archive: &Path,
     has: impl Fn(&str) -> bool,
+    convert: impl Fn(Value, Option<String>) -> Value,
     out: &mut impl Write,
     target: &Path,
 ) -> Result<(), Failure> {
-    let write = |mut row: Value| {
+    let write = |row: Value| {
         let path = |image: &str| has(image).then(|| format!("{IMAGES_PREFIX}{image}"));
-        row["_path"] = find_picture(&row, path).and_then(Result::ok).into();
+        let picture = find_picture(&row, path).and_then(Result::ok);
+        let row = convert(row, picture);
         writeln!(out, "{row}").map_err(|error| disk_failure(target, &error).into())
     };
     let written = || {

@@ -12,6 +12,7 @@ mod curl;
 mod download;
 mod errors;
 mod extract;
+mod image_folder_row;
 mod inspect;
 mod media_form;
 mod metadata_rows;

@@ -170,7 +170,7 @@ pub struct Extraction {
     pub rejected_entries: NameSample,
     /// The file that joins rows of metadata with their pictures, if requested.
     pub index_file: Option<PathBuf>,
-    /// Why the index file could not be written.
+    /// Why the index file, or the table of an image folder, could not be written.
     pub index_failure: Option<Failure>,
 }
 

@@ -38,9 +38,11 @@ pub mod column {
     pub const MEDIA_TYPE: &str = "media_type";
     /// The name of the picture below `images/`, which the document guarantees.
     pub const IMAGE_FILENAME: &str = "image_filename";
+    /// The name of the file in JSON. In Parquet, the path of the picture relative to the metadata.
     pub const FILE_NAME: &str = "file_name";
     pub const FILE_PATH: &str = "file_path";
     pub const FILE_SIZE: &str = "file_size";
+    pub const MODIFIED_AT: &str = "modified_at";
     /// The uniqueness score, which the document guarantees.
     pub const UNIQUENESS_SCORE: &str = "uniqueness_score";
     pub const SEARCH_CONFIDENCE: &str = "search_confidence";

@@ -279,8 +279,12 @@ pub fn read_row_frame(row: &Value) -> Option<VideoFrame> {
     if name.is_none() && !is_frame_type(row, column::MEDIA_TYPE) {
         return None;
     }
-    let video = first_text(row, &[column::FILE_PATH])
-        .and_then(|path| video_path(&path, first_text(row, &[column::FILE_NAME]).as_deref()))
+    let path = first_text(row, &[column::FILE_PATH]);
+    let is_video = |folder: &&str| name.as_ref().is_some_and(|name| folder.ends_with(name));
+    let folder = path.as_deref().and_then(|path| Some(path.rsplit_once('/')?.0)).filter(is_video);
+    let video = folder
+        .map(ToOwned::to_owned)
+        .or_else(|| video_path(&path?, first_text(row, &[column::FILE_NAME]).as_deref()))
         .or(name)
         .unwrap_or_default();
     Some(VideoFrame { video: SafeText::file_name(&video), seconds: time(), link: None })

@@ -119,7 +119,8 @@ impl DownloadedArchive {
             problems.push(describe_named("entries were rejected", &extraction.rejected_entries));
         }
         let index_failure = self.extraction.as_ref().and_then(|it| it.index_failure.as_ref());
-        problems.extend(index_failure.map(|failure| format!("--join: {failure}")));
+        problems
+            .extend(index_failure.map(|failure| format!("the rows were not written: {failure}")));
         context.warn_of_problems(&problems)
     }
 }

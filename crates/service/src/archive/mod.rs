@@ -1,7 +1,11 @@
 //! Writes the archive of an export, a ZIP file. The pictures come first, because the metadata after them names only
 //! pictures that could be read.
 
+mod image_names;
+mod json_document;
 mod metadata;
+mod parquet_columns;
+mod parquet_table;
 
 use std::{
     collections::HashSet,
@@ -11,7 +15,7 @@ use std::{
 
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use self::metadata::UniqueNames;
+use self::image_names::{UniqueNames, names_a_split};
 use crate::task_error::TaskError;
 use tessera_media::ingest::{disk_quota::ClaimedFile, is_unavailable};
 use tessera_model::ExportFormat;
@@ -22,6 +26,12 @@ use tessera_store::{
 };
 
 pub(crate) use metadata::{ArchiveContent, SourceFolders};
+
+/// The folder in which an archive has its pictures.
+const IMAGES_PREFIX: &str = "images/";
+/// Tells the library `datasets` of Hugging Face that all files belong together. Without this card, the library would
+/// divide the files by names such as `test_01.jpg`, and find no metadata for them.
+const DATASET_CARD: &str = "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: train\n    path: \"**\"\n---\n";
 
 /// The share of the progress that copying pictures takes.
 const PICTURES_SHARE: f64 = 0.9;
@@ -76,25 +86,30 @@ fn write_members(
     zip: &mut Zip,
     report: &mut impl FnMut(f64) -> Result<(), TaskError>,
 ) -> Result<usize, TaskError> {
-    let mut missing = HashSet::new();
+    let mut pictures = WrittenPictures::default();
     report(0.0)?;
     if content.export.spec.include_images {
-        missing = write_pictures(content, zip, |part| report(part * PICTURES_SHARE))?;
+        pictures = write_pictures(content, zip, |part| report(part * PICTURES_SHARE))?;
     }
     report(PICTURES_SHARE)?;
+    let missing = pictures.missing;
     // The size is unknown, so there must be room for more than 4 GiB.
     let options = SimpleFileOptions::default().large_file(true);
     match content.export.spec.format {
         ExportFormat::Json => {
             zip.start_file("metadata.json", options)?;
-            metadata::write_json(content, zip, &missing)?;
+            json_document::write_json(content, zip, &missing)?;
         }
         ExportFormat::Parquet => {
             // The columns of Parquet are already compressed.
             let stored = options.compression_method(CompressionMethod::Stored);
             zip.start_file("metadata.parquet", stored)?;
-            metadata::write_parquet(content, zip, &missing)?;
+            parquet_columns::write_parquet(content, zip, &missing)?;
         }
+    }
+    if pictures.name_a_split {
+        zip.start_file("README.md", SimpleFileOptions::default())?;
+        zip.write_all(DATASET_CARD.as_bytes()).map_err(TaskError::archive)?;
     }
     Ok(missing.len())
 }
@@ -103,29 +118,37 @@ pub(crate) fn write_metadata_json(
     content: &ArchiveContent,
     out: &mut impl io::Write,
 ) -> Result<(), TaskError> {
-    metadata::write_json(content, out, &HashSet::new())
+    json_document::write_json(content, out, &HashSet::new())
 }
 
-/// Copies the pictures. Returns the rows of pictures that could not be read.
+#[derive(Default)]
+struct WrittenPictures {
+    /// The rows of pictures that could not be read.
+    missing: HashSet<i64>,
+    /// Whether the name of a picture looks like the name of a split.
+    name_a_split: bool,
+}
+
 fn write_pictures(
     content: &ArchiveContent,
     zip: &mut Zip,
     mut report: impl FnMut(f64) -> Result<(), TaskError>,
-) -> Result<HashSet<i64>, TaskError> {
+) -> Result<WrittenPictures, TaskError> {
     let mut names = UniqueNames::default();
-    let mut missing = HashSet::new();
+    let mut written = WrittenPictures::default();
     let mut done = 0.0;
     #[expect(clippy::cast_precision_loss, reason = "a progress, not a count")]
     let all = content.export.media_count.max(1) as f64;
     export::for_each_entry(content.connection, content.export, |entry| {
         let name = names.unique(&entry.media.file_name());
         if !write_picture(content, &entry.media, &name, zip)? {
-            missing.insert(entry.media.row);
+            written.missing.insert(entry.media.row);
         }
+        written.name_a_split |= names_a_split(&name);
         done += 1.0;
         report(f64::min(done / all, 1.0))
     })?;
-    Ok(missing)
+    Ok(written)
 }
 
 /// Copies one picture unchanged. Returns `false` if it could not be read.
@@ -145,7 +168,7 @@ fn write_picture(
             Err(_) => return Ok(false),
         };
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-        zip.start_file(format!("images/{name}"), options)?;
+        zip.start_file(format!("{IMAGES_PREFIX}{name}"), options)?;
         zip.write_all(&jpeg).map_err(TaskError::archive)?;
         return Ok(true);
     }
@@ -158,7 +181,7 @@ fn write_picture(
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .large_file(file.length().is_ok_and(|length| length > u64::from(u32::MAX / 2)));
-    zip.start_file(format!("images/{name}"), options)?;
+    zip.start_file(format!("{IMAGES_PREFIX}{name}"), options)?;
     let mut buffer = vec![0; 1 << 16];
     loop {
         match file.read(&mut buffer) {

@@ -72,6 +72,7 @@ mod ranges;
 mod real_s3;
 mod refused;
 mod restart;
+mod round_trip;
 mod search_tables;
 mod selection;
 mod shutdown;

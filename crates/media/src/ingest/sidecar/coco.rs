@@ -59,7 +59,9 @@ struct CocoAnnotation<'a> {
 
 /// Reads every COCO file of the folder. Other JSON is ignored.
 pub fn read(reader: &mut SidecarReader<'_>) {
-    let candidates: Vec<_> = reader.files.all().filter(|path| may_be_coco(path)).collect();
+    let is_unread = |path: &&Path| !reader.data.sidecars.contains(*path);
+    let candidates = reader.files.all().filter(|path| may_be_coco(path)).filter(is_unread);
+    let candidates: Vec<_> = candidates.collect();
     for sidecar in candidates {
         let Some(text) = reader.read_text(sidecar, MAX_SHARED_SIDECAR_BYTES) else { continue };
         match serde_json::from_str::<&RawValue>(&text) {

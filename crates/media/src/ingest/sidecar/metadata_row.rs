@@ -1,5 +1,6 @@
 //! Converts one row of a metadata table, as in image folder datasets, to a description. A row may have the columns
-//! `file_name`, `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`.
+//! `file_name`, `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`. A row of an export also
+//! has a `media_id`, and its boxes are in pixels of a picture of its `width` and `height`.
 
 use std::{borrow::Cow, path::Path};
 
@@ -13,8 +14,19 @@ use super::{
 use crate::ingest::documents;
 
 /// The columns that are read.
-pub(crate) const COLUMNS: [&str; 8] =
-    ["file_name", "caption", "text", "label", "labels", "tags", "user_tags", "objects"];
+pub(crate) const COLUMNS: [&str; 11] = [
+    "file_name",
+    "caption",
+    "text",
+    "label",
+    "labels",
+    "tags",
+    "user_tags",
+    "objects",
+    "media_id",
+    "width",
+    "height",
+];
 
 #[derive(Deserialize)]
 pub(crate) struct SidecarRow<'a> {
@@ -34,6 +46,12 @@ pub(crate) struct SidecarRow<'a> {
     user_tags: Option<&'a RawValue>,
     #[serde(borrow)]
     objects: Option<&'a RawValue>,
+    #[serde(borrow)]
+    media_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    width: Option<&'a RawValue>,
+    #[serde(borrow)]
+    height: Option<&'a RawValue>,
 }
 
 impl SidecarRow<'_> {
@@ -41,6 +59,16 @@ impl SidecarRow<'_> {
     pub fn describes(&self) -> bool {
         let texts = [self.caption, self.text, self.label, self.labels];
         texts.iter().chain(&[self.tags, self.user_tags, self.objects]).any(Option::is_some)
+    }
+
+    /// Returns the unit of the boxes in a list of objects.
+    fn box_unit(&self) -> BoxUnit {
+        let side = |side: Option<&RawValue>| side.and_then(|side| side.get().parse().ok());
+        match (self.media_id, side(self.width), side(self.height)) {
+            (None, ..) => BoxUnit::Fractions,
+            (Some(_), Some(width), Some(height)) => BoxUnit::PixelsOf { width, height },
+            (Some(_), ..) => BoxUnit::Pixels,
+        }
     }
 }
 
@@ -83,14 +111,40 @@ pub(crate) fn describe_row(
     add_names(&mut description.tags, row.tags, "its tags are not a list of strings");
     add_names(&mut description.tags, row.user_tags, "its tags are not a list of strings");
     if let Some(value) = row.objects {
-        read_objects(value.get(), &mut description, diagnostics);
+        read_objects(value.get(), row.box_unit(), &mut description, diagnostics);
     }
     description
 }
 
+/// What the numbers of a box count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum BoxUnit {
+    Fractions,
+    /// Pixels of the picture.
+    Pixels,
+    /// Pixels of a picture of this size, which may differ from the size of the picture in the folder.
+    PixelsOf {
+        width: f64,
+        height: f64,
+    },
+}
+
+impl BoxUnit {
+    pub(crate) fn bounding_box(self, sides: [f64; 4]) -> Option<BoundingBox> {
+        let [x, y, across, down] = sides;
+        match self {
+            Self::Fractions => BoundingBox::normalized(sides),
+            Self::Pixels => BoundingBox::pixels(sides),
+            Self::PixelsOf { width, height } => {
+                BoundingBox::normalized([x / width, y / height, across / width, down / height])
+            }
+        }
+    }
+}
+
 #[derive(Deserialize)]
 struct ObjectRow<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, alias = "category_name")]
     label: Option<&'a RawValue>,
     #[serde(borrow)]
     bbox: Option<&'a RawValue>,
@@ -108,15 +162,18 @@ struct ObjectColumns<'a> {
     labels: Option<&'a RawValue>,
 }
 
+/// Reads a list of objects, or an object of lists. `unit` is the unit in a list. An object of lists is in pixels, as the
+/// library `datasets` writes it.
 pub(crate) fn read_objects(
     value: &str,
+    unit: BoxUnit,
     description: &mut MediaDescription,
     diagnostics: &mut SidecarDiagnostics,
 ) {
     let parsed = match documents::parse_object::<ObjectColumns<'_>>(value) {
         Some(columns) => read_columns(&columns, description, diagnostics),
         None => documents::for_each_element(value, |value| {
-            diagnostics.check(read_object(value, description));
+            diagnostics.check(read_object(value, unit, description));
         }),
     };
     if parsed.is_none() {
@@ -124,12 +181,16 @@ pub(crate) fn read_objects(
     }
 }
 
-fn read_object(value: &RawValue, description: &mut MediaDescription) -> Result<(), &'static str> {
+pub(crate) fn read_object(
+    value: &RawValue,
+    unit: BoxUnit,
+    description: &mut MediaDescription,
+) -> Result<(), &'static str> {
     let object = documents::parse_object::<ObjectRow<'_>>(value.get())
         .ok_or("one of its objects is not a JSON object")?;
     let bbox = object.bbox.ok_or("one of its objects has no bbox")?;
     let label = object.label.and_then(parse_label);
-    add_object(label, documents::parse_box(bbox), BoundingBox::normalized, description)
+    add_object(label, documents::parse_box(bbox), unit, description)
 }
 
 fn read_columns(
@@ -156,7 +217,7 @@ fn read_columns(
         diagnostics.report("its objects have different numbers of boxes and names");
     }
     for (label, sides) in labels.into_iter().zip(boxes) {
-        diagnostics.check(add_object(label, sides, BoundingBox::pixels, description));
+        diagnostics.check(add_object(label, sides, BoxUnit::Pixels, description));
     }
     Some(())
 }
@@ -172,12 +233,13 @@ fn parse_label(value: &RawValue) -> Option<String> {
 fn add_object(
     label: Option<String>,
     sides: Option<[f64; 4]>,
-    unit: fn([f64; 4]) -> Option<BoundingBox>,
+    unit: BoxUnit,
     description: &mut MediaDescription,
 ) -> Result<(), &'static str> {
     let label = label.ok_or("one of its objects has no name")?;
     let sides = sides.ok_or("the bbox of an object is not a list of four numbers")?;
-    let extent = unit(sides).ok_or("the bbox of an object is empty or outside the picture")?;
+    let extent =
+        unit.bounding_box(sides).ok_or("the bbox of an object is empty or outside the picture")?;
     description.push_object(label, extent);
     Ok(())
 }

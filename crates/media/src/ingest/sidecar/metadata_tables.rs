@@ -7,11 +7,13 @@ use std::{
 };
 
 use serde_json::{Map, Value};
-use tessera_parquet::{Columns, ParquetFile};
+use tessera_parquet::{Columns, ParquetFile, Source};
 
 use super::{
     description::{MediaDescription, push_name},
-    metadata_row::{COLUMNS, SidecarRow, collect_names, describe_row, read_objects, read_row},
+    metadata_row::{
+        BoxUnit, COLUMNS, SidecarRow, collect_names, describe_row, read_objects, read_row,
+    },
     sidecar_reader::{
         MAX_SHARED_SIDECAR_BYTES, METADATA_CSV, METADATA_JSONL, SidecarDiagnostics, SidecarReader,
     },
@@ -134,7 +136,9 @@ fn describe_cells<'a>(
             "tags" | "user_tags" if collect_cell_names(cell, &mut description.tags).is_none() => {
                 diagnostics.report("its tags are not a list of strings");
             }
-            "objects" => read_objects(cell, &mut description, diagnostics),
+            "objects" => {
+                read_objects(cell, BoxUnit::Fractions, &mut description, diagnostics);
+            }
             _ => {}
         }
     }
@@ -153,9 +157,9 @@ const NAME_COLUMNS: [&str; 3] = ["labels", "tags", "user_tags"];
 pub(crate) fn read_parquet(reader: &mut SidecarReader<'_>) {
     for sidecar in reader.files.with_name(METADATA_PARQUET) {
         reader.mark_used(sidecar);
-        let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) else { continue };
+        let Some(file) = reader.open_parquet(sidecar) else { continue };
         let mut diagnostics = SidecarDiagnostics::new("row", "rows");
-        let end = read_parquet_rows(reader, sidecar, bytes, &mut diagnostics);
+        let end = read_parquet_rows(reader, sidecar, file, &mut diagnostics);
         reader.report_rows(sidecar, diagnostics, end);
     }
 }
@@ -164,10 +168,10 @@ pub(crate) fn read_parquet(reader: &mut SidecarReader<'_>) {
 fn read_parquet_rows(
     reader: &mut SidecarReader<'_>,
     sidecar: &Path,
-    bytes: Vec<u8>,
+    file: Source,
     diagnostics: &mut SidecarDiagnostics,
 ) -> Result<(), String> {
-    let file = ParquetFile::open(bytes).map_err(|_| "it is damaged or not a Parquet file")?;
+    let file = ParquetFile::open(file).map_err(|_| "it is damaged or not a Parquet file")?;
     if !file.column_names().iter().any(|name| name == "file_name") {
         return Err("it has no column file_name".to_owned());
     }

@@ -8,6 +8,7 @@
 mod coco;
 mod cvat;
 mod description;
+mod export_document;
 mod image_annotations;
 mod metadata_row;
 mod metadata_tables;
@@ -34,6 +35,7 @@ pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
     let mut names = ClassNames::default();
     read_jsonl(&mut reader);
     read_parquet(&mut reader);
+    export_document::read(&mut reader);
     read_image_tables(&mut reader);
     read_csv(&mut reader);
     coco::read(&mut reader);

@@ -260,25 +260,34 @@ impl<'a> FileIndex<'a> {
     }
 
     /// Finds the media file that a row of `sidecar` calls `name`. The name is relative to the folder of the sidecar or
-    /// to the root, or only one file has it. The error explains why no file was found.
+    /// to the root, or only one file has it. A frame of a video is called as if it were in a folder named like the
+    /// video. The error explains why no file was found.
     pub fn resolve(&self, name: &str, sidecar: &Path) -> Result<&'a Path, &'static str> {
-        // Tables that were written on Windows contain backslashes.
-        let name = name.trim().replace('\\', "/");
+        let media = self.resolve_as_written(name, sidecar).or_else(|why| {
+            // Tables that were written on Windows contain backslashes.
+            let portable = name.trim().replace('\\', "/");
+            if portable == name { Err(why) } else { self.resolve_as_written(&portable, sidecar) }
+        })?;
+        if may_be_sidecar(media) { Err("its file_name is not a media file") } else { Ok(media) }
+    }
+
+    fn resolve_as_written(&self, name: &str, sidecar: &Path) -> Result<&'a Path, &'static str> {
         let mut path = PathBuf::new();
-        for part in Path::new(&name).components() {
+        for part in Path::new(name).components() {
             match part {
                 Component::Normal(part) => path.push(part),
                 Component::CurDir => {}
                 _ => return Err("its file_name points outside the folder"),
             }
         }
-        let by_path = sidecar
-            .parent()
-            .and_then(|folder| self.get(&folder.join(&path)))
-            .or_else(|| self.get(&path))
-            .or_else(|| self.in_folder_of_same_name(&path, sidecar));
-        let media = by_path.map_or_else(|| self.by_unique_name(&path), Ok)?;
-        if may_be_sidecar(media) { Err("its file_name is not a media file") } else { Ok(media) }
+        let by_path = |path: &Path| {
+            let beside = sidecar.parent().and_then(|folder| self.get(&folder.join(path)));
+            beside.or_else(|| self.get(path))
+        };
+        by_path(&path)
+            .or_else(|| by_path(path.parent()?))
+            .or_else(|| self.in_folder_of_same_name(&path, sidecar))
+            .map_or_else(|| self.by_unique_name(&path), Ok)
     }
 
     /// Finds `train/a.jpg` or `images/train/a.jpg` for `instances_train.json`.
@@ -322,6 +331,8 @@ fn is_media(path: &Path) -> bool {
 
 pub(crate) const METADATA_JSONL: &str = "metadata.jsonl";
 pub(crate) const METADATA_CSV: &str = "metadata.csv";
+/// The metadata in the archive of an export.
+pub(crate) const METADATA_JSON: &str = "metadata.json";
 pub(crate) const CVAT_XML: &str = "annotations.xml";
 /// Files with the class names for YOLO boxes, in the order in which they are tried.
 pub(crate) const CLASS_NAME_FILES: [&str; 7] = [
@@ -341,7 +352,7 @@ const COCO_FOLDER: &str = "annotations";
 /// Whether a file has the name of a sidecar. Rows of tables cannot describe such a file as a media file.
 fn may_be_sidecar(path: &Path) -> bool {
     let ends = |end: &str| path.extension().is_some_and(|extension| extension == end);
-    is_named(path, &[METADATA_JSONL, METADATA_PARQUET, METADATA_CSV])
+    is_named(path, &[METADATA_JSONL, METADATA_PARQUET, METADATA_CSV, METADATA_JSON])
         || is_named(path, &CLASS_NAME_FILES)
         || ends("txt")
         || ends("xml")

@@ -1,0 +1,123 @@
+//! Defines the columns of `metadata.parquet`: their types, and how each value is computed from a row. A column that
+//! other programs read as the file of the picture is called `file_name`, as in image folders of the library `datasets`
+//! of Hugging Face. `docs/exports.md` describes the columns.
+
+use std::{collections::HashSet, io::Write};
+
+use super::{
+    metadata::{
+        ArchiveContent, MetadataRow, bounding_box, for_each_row, issue_list, media_type,
+        uniqueness, video_info,
+    },
+    parquet_table::{
+        Cell, Field,
+        FieldKind::{Double, Int32, Int64, List, Struct, Text, Timestamp},
+        TableWriter,
+    },
+};
+use crate::task_error::TaskError;
+use tessera_store::export::ExportEntry;
+use tessera_wire::export::column;
+
+/// A column with the function that computes its value.
+type Column = (Field, fn(&MetadataRow) -> Cell);
+
+/// A quality issue. The group is the cluster of near-duplicates, and absent for other issues.
+const ISSUE: &[Field] = &[
+    Field::required("type", Text),
+    Field::required("confidence", Double),
+    Field::optional("group", Text),
+];
+
+/// An object. Its box is in pixels: left, top, width, height. The score is absent, because labels of sidecars have no
+/// score.
+const OBJECT: &[Field] = &[
+    Field::required("label", Text),
+    Field::required("bbox", List(&Double)),
+    Field::optional("score", Double),
+    Field::optional(column::UNIQUENESS_SCORE, Double),
+    Field::required(column::ISSUES, List(&Struct(ISSUE))),
+];
+
+/// The columns in the order of the file.
+const COLUMNS: [Column; 22] = [
+    (Field::required(column::MEDIA_ID, Text), |row| Cell::text(row.entry.media.id.to_string())),
+    (Field::required(column::MEDIA_TYPE, Text), |row| Cell::text(media_type(row.entry.media.kind))),
+    (Field::optional(column::FILE_NAME, Text), |row| Cell::optional_text(row.file_name.clone())),
+    (Field::optional(column::IMAGE_FILENAME, Text), |row| Cell::optional_text(row.image.clone())),
+    (Field::required(column::FILE_PATH, Text), |row| Cell::text(row.entry.media.file_path())),
+    (Field::required(column::FILE_SIZE, Int64), |row| Cell::Int(row.entry.size.cast_signed())),
+    (Field::optional(column::MODIFIED_AT, Timestamp), |row| modified_at(&row.entry)),
+    (Field::optional(column::VIDEO_NAME, Text), |row| {
+        Cell::optional_text(video_info(&row.entry.media).map(|(name, _)| name))
+    }),
+    (Field::optional(column::FRAME_TIMESTAMP, Double), |row| {
+        Cell::double(video_info(&row.entry.media).map(|(_, seconds)| seconds))
+    }),
+    (Field::optional(column::UNIQUENESS_SCORE, Double), |row| Cell::double(uniqueness(&row.entry))),
+    (Field::optional(column::SEARCH_CONFIDENCE, Double), |row| Cell::double(row.entry.confidence)),
+    (Field::required(column::WIDTH, Int32), |row| Cell::Int(row.entry.media.width.into())),
+    (Field::required(column::HEIGHT, Int32), |row| Cell::Int(row.entry.media.height.into())),
+    (Field::optional(column::SHARPNESS, Double), |row| {
+        Cell::double(Some(row.entry.media.sharpness.into()))
+    }),
+    (Field::optional(column::BRIGHTNESS, Double), |row| {
+        Cell::double(Some(row.entry.media.brightness.into()))
+    }),
+    (Field::required(column::ISSUES, List(&Struct(ISSUE))), |row| issues(&row.entry)),
+    (Field::optional(column::CAPTION, Text), |row| {
+        Cell::optional_text(row.entry.media.caption.clone())
+    }),
+    (Field::required(column::LABELS, List(&Text)), |row| texts(row.entry.media.all_labels())),
+    (Field::required(column::USER_TAGS, List(&Text)), |row| texts(&row.entry.media.tags)),
+    (Field::required(column::OBJECTS, List(&Struct(OBJECT))), |row| {
+        Cell::List(row.objects.iter().map(object).collect())
+    }),
+    (Field::optional(column::CLUSTER_ID, Text), |row| {
+        Cell::optional_text(row.entry.cluster.map(|id| id.to_string()))
+    }),
+    (Field::required(column::URL, Text), |row| Cell::text(row.url.clone())),
+];
+
+/// Returns the time of the last change of the file, unless its source does not know it.
+fn modified_at(entry: &ExportEntry) -> Cell {
+    if entry.modified == 0 { Cell::Absent } else { Cell::Int(entry.modified / 1_000) }
+}
+
+fn texts<'a>(texts: impl IntoIterator<Item = &'a String>) -> Cell {
+    Cell::List(texts.into_iter().map(Cell::text).collect())
+}
+
+fn issues(entry: &ExportEntry) -> Cell {
+    let issues = issue_list(entry).into_iter().map(|issue| {
+        Cell::Struct(vec![
+            Cell::text(issue.kind),
+            Cell::Double(issue.confidence),
+            Cell::optional_text(issue.group),
+        ])
+    });
+    Cell::List(issues.collect())
+}
+
+fn object(entry: &ExportEntry) -> Cell {
+    let sides = bounding_box(&entry.media).into_iter().flatten().map(Cell::Double);
+    Cell::Struct(vec![
+        Cell::text(entry.media.labels.first().cloned().unwrap_or_default()),
+        Cell::List(sides.collect()),
+        Cell::Absent,
+        Cell::double(uniqueness(entry)),
+        issues(entry),
+    ])
+}
+
+pub(super) fn write_parquet(
+    content: &ArchiveContent,
+    out: &mut (impl Write + Send),
+    missing: &HashSet<i64>,
+) -> Result<(), TaskError> {
+    let mut table = TableWriter::new(out, COLUMNS.iter().map(|(field, _)| *field).collect())?;
+    for_each_row(content, missing, |row| {
+        Ok(table.push(COLUMNS.iter().map(|(_, value)| value(&row)))?)
+    })?;
+    Ok(table.finish()?)
+}

@@ -1,0 +1,318 @@
+//! Writes a Parquet file whose columns may be lists and structs. The Parquet library takes flat columns with levels,
+//! which say where lists begin and what is absent. This file derives the flat columns and their levels from whole rows.
+//! `parquet_columns` defines the columns of an export.
+
+use std::{io::Write, mem, sync::Arc};
+
+use parquet::{
+    basic::Compression,
+    data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type},
+    errors::ParquetError,
+    file::{
+        properties::WriterProperties,
+        writer::{SerializedFileWriter, SerializedRowGroupWriter},
+    },
+    schema::parser::parse_message_type,
+};
+
+const ROWS_PER_GROUP: usize = 8_192;
+
+/// A column, or a part of a struct.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field {
+    pub name: &'static str,
+    /// Whether the value may be absent.
+    pub optional: bool,
+    pub kind: FieldKind,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum FieldKind {
+    Text,
+    Double,
+    Int32,
+    Int64,
+    /// Microseconds since 1970, in UTC.
+    Timestamp,
+    /// A list, which may be empty but not absent. So are its elements.
+    List(&'static FieldKind),
+    Struct(&'static [Field]),
+}
+
+/// The value of a field in one row.
+#[derive(Clone, Debug)]
+pub(super) enum Cell {
+    Absent,
+    Text(String),
+    Double(f64),
+    Int(i64),
+    List(Vec<Cell>),
+    Struct(Vec<Cell>),
+}
+
+impl Cell {
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Returns a number. A number that is not finite counts as absent, because readers treat NaN in different ways.
+    pub(super) fn double(number: Option<f64>) -> Self {
+        number.filter(|number| number.is_finite()).map_or(Self::Absent, Self::Double)
+    }
+
+    pub(super) fn optional_text(text: Option<impl Into<String>>) -> Self {
+        text.map_or(Self::Absent, Self::text)
+    }
+}
+
+impl Field {
+    pub(super) const fn required(name: &'static str, kind: FieldKind) -> Self {
+        Self { name, optional: false, kind }
+    }
+
+    pub(super) const fn optional(name: &'static str, kind: FieldKind) -> Self {
+        Self { name, optional: true, kind }
+    }
+
+    /// Returns the field in the schema language of the library.
+    fn schema(&self) -> String {
+        let (name, repetition) = (self.name, if self.optional { "OPTIONAL" } else { "REQUIRED" });
+        match self.kind {
+            FieldKind::Text => format!("{repetition} BYTE_ARRAY {name} (STRING);"),
+            FieldKind::Double => format!("{repetition} DOUBLE {name};"),
+            FieldKind::Int32 => format!("{repetition} INT32 {name};"),
+            FieldKind::Int64 => format!("{repetition} INT64 {name};"),
+            FieldKind::Timestamp => format!("{repetition} INT64 {name} (TIMESTAMP(MICROS,true));"),
+            FieldKind::List(element) => {
+                let element = Self::required("element", *element).schema();
+                format!(
+                    "{repetition} GROUP {name} (LIST) {{ REPEATED GROUP list {{ {element} }} }}"
+                )
+            }
+            FieldKind::Struct(fields) => {
+                let fields: String = fields.iter().map(Self::schema).collect();
+                format!("{repetition} GROUP {name} {{ {fields} }}")
+            }
+        }
+    }
+}
+
+impl FieldKind {
+    /// Calls `each` with the kind of each flat column, in the order of the file.
+    fn for_each_flat_kind(self, each: &mut impl FnMut(Self)) {
+        match self {
+            Self::List(element) => element.for_each_flat_kind(each),
+            Self::Struct(fields) => {
+                fields.iter().for_each(|field| field.kind.for_each_flat_kind(each));
+            }
+            flat => each(flat),
+        }
+    }
+
+    fn count_flat(self) -> usize {
+        let mut count = 0;
+        self.for_each_flat_kind(&mut |_| count += 1);
+        count
+    }
+}
+
+/// The values of a flat column, with the levels of each value and of each absent value.
+#[derive(Debug)]
+struct FlatColumn {
+    values: FlatValues,
+    definitions: Vec<i16>,
+    repetitions: Vec<i16>,
+}
+
+#[derive(Debug)]
+enum FlatValues {
+    Text(Vec<ByteArray>),
+    Double(Vec<f64>),
+    Int32(Vec<i32>),
+    Int64(Vec<i64>),
+}
+
+/// Where a value is in its row.
+#[derive(Clone, Copy, Debug, Default)]
+struct Levels {
+    /// How many of the optional fields and lists around the value have content.
+    definition: i16,
+    /// The innermost list that continues with this value. Lists are counted from the outside, and 0 begins a row.
+    repetition: i16,
+    /// The number of lists around the value.
+    depth: i16,
+}
+
+impl FlatColumn {
+    fn new(kind: FieldKind) -> Self {
+        let values = match kind {
+            FieldKind::Double => FlatValues::Double(Vec::new()),
+            FieldKind::Int32 => FlatValues::Int32(Vec::new()),
+            FieldKind::Int64 | FieldKind::Timestamp => FlatValues::Int64(Vec::new()),
+            _ => FlatValues::Text(Vec::new()),
+        };
+        Self { values, definitions: Vec::new(), repetitions: Vec::new() }
+    }
+
+    fn push_levels(&mut self, levels: Levels) {
+        self.definitions.push(levels.definition);
+        self.repetitions.push(levels.repetition);
+    }
+
+    fn push(&mut self, cell: Cell, levels: Levels) -> Result<(), ParquetError> {
+        self.push_levels(levels);
+        match (&mut self.values, cell) {
+            (FlatValues::Text(values), Cell::Text(text)) => values.push(text.into_bytes().into()),
+            (FlatValues::Double(values), Cell::Double(number)) => values.push(number),
+            (FlatValues::Int64(values), Cell::Int(number)) => values.push(number),
+            (FlatValues::Int32(values), Cell::Int(number)) => values.push(i32::try_from(number)?),
+            _ => return Err(wrong_kind()),
+        }
+        Ok(())
+    }
+
+    /// Writes and removes the values.
+    fn write<W: Write + Send>(
+        &mut self,
+        group: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<(), ParquetError> {
+        let (definitions, repetitions) = (&self.definitions, &self.repetitions);
+        match &mut self.values {
+            FlatValues::Text(values) => {
+                write_flat::<ByteArrayType, _>(group, values, definitions, repetitions)
+            }
+            FlatValues::Double(values) => {
+                write_flat::<DoubleType, _>(group, values, definitions, repetitions)
+            }
+            FlatValues::Int32(values) => {
+                write_flat::<Int32Type, _>(group, values, definitions, repetitions)
+            }
+            FlatValues::Int64(values) => {
+                write_flat::<Int64Type, _>(group, values, definitions, repetitions)
+            }
+        }?;
+        self.definitions.clear();
+        self.repetitions.clear();
+        Ok(())
+    }
+}
+
+fn write_flat<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &mut Vec<T::T>,
+    definitions: &[i16],
+    repetitions: &[i16],
+) -> Result<(), ParquetError> {
+    if let Some(mut column) = group.next_column()? {
+        let values = mem::take(values);
+        column.typed::<T>().write_batch(&values, Some(definitions), Some(repetitions))?;
+        column.close()?;
+    }
+    Ok(())
+}
+
+fn wrong_kind() -> ParquetError {
+    ParquetError::General("a value does not have the type of its column".to_owned())
+}
+
+/// Appends the cells of a row, or of a struct, to the flat columns of its fields.
+fn append_fields(
+    fields: &[Field],
+    cells: impl IntoIterator<Item = Cell>,
+    levels: Levels,
+    mut columns: &mut [FlatColumn],
+) -> Result<(), ParquetError> {
+    for (field, cell) in fields.iter().zip(cells) {
+        let (own, rest) = mem::take(&mut columns).split_at_mut(field.kind.count_flat());
+        columns = rest;
+        if matches!(cell, Cell::Absent) {
+            own.iter_mut().for_each(|column| column.push_levels(levels));
+            continue;
+        }
+        let definition = levels.definition + i16::from(field.optional);
+        append(field.kind, cell, Levels { definition, ..levels }, own)?;
+    }
+    Ok(())
+}
+
+/// Appends a value to the flat columns of its field.
+fn append(
+    kind: FieldKind,
+    cell: Cell,
+    levels: Levels,
+    columns: &mut [FlatColumn],
+) -> Result<(), ParquetError> {
+    match (kind, cell) {
+        (FieldKind::List(_), Cell::List(items)) if items.is_empty() => {
+            columns.iter_mut().for_each(|column| column.push_levels(levels));
+            Ok(())
+        }
+        (FieldKind::List(element), Cell::List(items)) => {
+            let (definition, depth) = (levels.definition + 1, levels.depth + 1);
+            for (position, item) in items.into_iter().enumerate() {
+                let repetition = if position == 0 { levels.repetition } else { depth };
+                append(*element, item, Levels { definition, repetition, depth }, columns)?;
+            }
+            Ok(())
+        }
+        (FieldKind::Struct(fields), Cell::Struct(cells)) => {
+            append_fields(fields, cells, levels, columns)
+        }
+        (_, cell) => match columns {
+            [column] => column.push(cell, levels),
+            _ => Err(wrong_kind()),
+        },
+    }
+}
+
+/// Writes rows in groups of bounded size.
+pub(super) struct TableWriter<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    fields: Vec<Field>,
+    columns: Vec<FlatColumn>,
+    /// The number of rows in `columns`.
+    rows: usize,
+}
+
+impl<W: Write + Send> TableWriter<W> {
+    pub(super) fn new(out: W, fields: Vec<Field>) -> Result<Self, ParquetError> {
+        let schema: String = fields.iter().map(Field::schema).collect();
+        let schema = Arc::new(parse_message_type(&format!("message metadata {{ {schema} }}"))?);
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
+        let mut columns = Vec::new();
+        for field in &fields {
+            field.kind.for_each_flat_kind(&mut |kind| columns.push(FlatColumn::new(kind)));
+        }
+        Ok(Self { file, fields, columns, rows: 0 })
+    }
+
+    /// Appends a row, which has a cell for each field.
+    pub(super) fn push(
+        &mut self,
+        cells: impl IntoIterator<Item = Cell>,
+    ) -> Result<(), ParquetError> {
+        append_fields(&self.fields, cells, Levels::default(), &mut self.columns)?;
+        self.rows += 1;
+        if self.rows == ROWS_PER_GROUP { self.write_group() } else { Ok(()) }
+    }
+
+    fn write_group(&mut self) -> Result<(), ParquetError> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let mut group = self.file.next_row_group()?;
+        for column in &mut self.columns {
+            column.write(&mut group)?;
+        }
+        group.close()?;
+        self.rows = 0;
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<(), ParquetError> {
+        self.write_group()?;
+        self.file.close()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,246 @@
+//! Archives of exports that are opened again: each form of an archive gives back the descriptions of the dataset.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
+
+use proptest::{prelude::*, test_runner::TestRunner};
+use serde_json::{Value, json};
+use walkdir::WalkDir;
+
+use crate::{
+    change::archived,
+    described,
+    export::{archive, content, metadata, names},
+    support::{Place, Service, picture},
+};
+
+/// The difference between the sides of boxes that counts as none, in pixels.
+const BOX_TOLERANCE: f64 = 0.01;
+
+/// What is exported of a picture, without its identity.
+#[derive(Debug, Default, PartialEq)]
+struct Description {
+    captions: Vec<String>,
+    labels: Vec<String>,
+    tags: BTreeSet<String>,
+    objects: Vec<(String, [f64; 4])>,
+    issues: Vec<String>,
+}
+
+impl Description {
+    fn of(item: &Value) -> Self {
+        let mut description = Self::default();
+        for typed in item["metadata_items"].as_array().unwrap() {
+            let text = |key: &str| typed["properties"][key].as_str().unwrap().to_owned();
+            match typed["type"].as_str().unwrap() {
+                "caption" => description.captions.push(text("caption")),
+                "image_label" => description.labels.push(text("category_name")),
+                "user_tag" => drop(description.tags.insert(text("tag_name"))),
+                "issue" => description.issues.push(text("issue_type")),
+                "object_label" => {
+                    let sides = serde_json::from_value(typed["properties"]["bbox"].clone());
+                    description.objects.push((text("category_name"), sides.unwrap()));
+                }
+                _ => {}
+            }
+        }
+        description.objects.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        description
+    }
+
+    fn is_close_to(&self, other: &Self) -> bool {
+        let close = |(one, other): (&(String, [f64; 4]), &(String, [f64; 4]))| {
+            let mut sides = one.1.iter().zip(&other.1);
+            one.0 == other.0 && sides.all(|(a, b)| (a - b).abs() < BOX_TOLERANCE)
+        };
+        self.captions == other.captions
+            && self.labels == other.labels
+            && self.tags == other.tags
+            && self.issues == other.issues
+            && self.objects.len() == other.objects.len()
+            && self.objects.iter().zip(&other.objects).all(close)
+    }
+}
+
+/// The descriptions in a dataset, by the value of `key`.
+async fn descriptions(service: &Service, key: &str) -> BTreeMap<String, Description> {
+    let query = "file_name=a&export_format=json&include_images=true";
+    let (_, mut zip) = archive(service, query).await;
+    let items = metadata(&mut zip)["media_items"].as_array().unwrap().clone();
+    items
+        .iter()
+        .map(|item| (item[key].as_str().unwrap().to_owned(), Description::of(item)))
+        .collect()
+}
+
+fn assert_same(
+    form: &str,
+    expected: &BTreeMap<String, Description>,
+    found: &BTreeMap<String, Description>,
+) {
+    for (name, description) in expected {
+        let other = found.get(name).unwrap_or_else(|| panic!("{form}: {name} is not in {found:?}"));
+        assert!(description.is_close_to(other), "{form}: {name}: {description:?} became {other:?}");
+    }
+}
+
+/// Exports a dataset in each form, opens the archive again, and compares the descriptions.
+async fn assert_round_trip(service: &Service) {
+    for format in ["json", "parquet"] {
+        let query = format!("file_name=a&export_format={format}&include_images=true");
+        let (_, mut zip) = archive(service, &query).await;
+        let files: Vec<_> =
+            names(&zip).into_iter().map(|name| (name.clone(), content(&mut zip, &name))).collect();
+        let files: Vec<_> = files.iter().map(|(name, bytes)| (&**name, bytes.clone())).collect();
+        let expected = descriptions(service, "image_filename").await;
+        let extracted = Service::of(&files).await;
+        let problems = extracted.deployment.skipped_files(extracted.dataset).unwrap();
+        assert!(problems.iter().all(|it| it.file.as_str() == "README.md"), "{problems:?}");
+        let found = descriptions(&extracted, "file_name").await;
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        assert_same(&format!("extracted {format}"), &expected, &found);
+
+        let uploaded = Service::of(&[("own/first.png", picture(9_999))]).await;
+        uploaded.added(archived("a.zip", zip.into_inner().into_inner())).await;
+        assert_eq!(uploaded.reindex().await.0, 202);
+        uploaded.deployment.wait_until_idle().await;
+        // Another picture in the dataset may change which pictures are outliers.
+        let without_issues = |mut all: BTreeMap<String, Description>| {
+            all.values_mut().for_each(|description| description.issues.clear());
+            all
+        };
+        let found = without_issues(descriptions(&uploaded, "file_name").await);
+        assert_same(&format!("uploaded {format}"), &without_issues(expected), &found);
+
+        let query = format!("file_name=a&export_format={format}");
+        let (_, mut zip) = archive(service, &query).await;
+        let name = format!("metadata.{format}");
+        let mut files = pictures_of(service.place.pictures.path());
+        files.push((name.clone(), content(&mut zip, &name)));
+        let files: Vec<_> = files.iter().map(|(name, bytes)| (&**name, bytes.clone())).collect();
+        let beside = Service::of(&files).await;
+        let expected = descriptions(service, "file_path").await;
+        let found = descriptions(&beside, "file_path").await;
+        assert_same(&format!("{format} beside the pictures"), &expected, &found);
+    }
+}
+
+/// The files of a folder that are not sidecars.
+fn pictures_of(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let files = WalkDir::new(folder).into_iter().map(Result::unwrap);
+    let is_picture = |path: &Path| {
+        path.extension().is_some_and(|it| it.eq_ignore_ascii_case("png") || it == "jpg")
+    };
+    let pictures = files.filter(|it| it.file_type().is_file() && is_picture(it.path()));
+    let name = |path: &Path| path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+    pictures.map(|it| (name(it.path()), fs::read(it.path()).unwrap())).collect()
+}
+
+#[tokio::test]
+async fn captions_labels_tags_boxes_and_issues_come_back() {
+    let service = described::served().await;
+    let all = descriptions(&service, "file_name").await;
+    assert_eq!(all["doors.png"].objects.len(), 2);
+    assert_eq!(all["wall.png"].labels, ["wall", "sea"]);
+    assert!(all["dark.png"].issues.contains(&"dark".to_owned()));
+    assert_round_trip(&service).await;
+}
+
+#[tokio::test]
+async fn the_sample_dataset_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    tessera_sample::write(folder.path(), 24, 7, |_, _| {}).unwrap();
+    let files = WalkDir::new(folder.path()).into_iter().map(Result::unwrap);
+    let files = files.filter(|it| it.file_type().is_file()).map(|it| {
+        let name = it.path().strip_prefix(folder.path()).unwrap().to_str().unwrap().to_owned();
+        (name, fs::read(it.path()).unwrap())
+    });
+    let files: Vec<_> = files.collect();
+    let files: Vec<_> = files.iter().map(|(name, bytes)| (&**name, bytes.clone())).collect();
+    let service = Service::of(&files).await;
+    let all = descriptions(&service, "file_name").await;
+    assert!(all.values().any(|description| !description.objects.is_empty()));
+    assert_round_trip(&service).await;
+}
+
+/// Names that other programs or our own readers could misunderstand.
+const NAMES: [&str; 10] = [
+    "test_01.png",
+    "train.png",
+    "a b.png",
+    "ü#%&'.png",
+    "x.tar.png",
+    " lead.png",
+    "A_2.PNG",
+    "a.png",
+    "back\\slash.png",
+    "images.png",
+];
+
+fn rows() -> impl Strategy<Value = Vec<Value>> {
+    let text = || "\\PC{1,20}";
+    let region = (0.0..0.9_f64, 0.0..0.9_f64, 0.02..0.1_f64, 0.02..0.1_f64);
+    let object = (text(), region).prop_map(|(label, (x, y, width, height))| {
+        json!({"label": format!("l{label}"), "bbox": [x, y, width, height]})
+    });
+    let texts = || prop::collection::vec(text(), 0..4);
+    let description = (
+        prop::option::of(text()),
+        texts(),
+        texts(),
+        prop::collection::vec(object, 0..4),
+        prop::sample::select(vec!["", "day/", "night/test/"]),
+    );
+    prop::collection::vec(description, NAMES.len()).prop_map(|rows| {
+        let row = |(name, (caption, labels, tags, objects, folder))| {
+            json!({"file_name": format!("{folder}{name}"), "caption": caption, "labels": labels,
+                   "tags": tags, "objects": objects})
+        };
+        NAMES.into_iter().zip(rows).map(row).collect()
+    })
+}
+
+#[test]
+fn any_description_comes_back() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let config = ProptestConfig { cases: 3, max_shrink_iters: 20, ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    let end = runner.run(&rows(), |rows| {
+        let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
+        let mut files = vec![("metadata.jsonl", lines.join("\n").into_bytes())];
+        for (number, row) in (0..).zip(&rows) {
+            files.push((row["file_name"].as_str().unwrap(), picture(number)));
+        }
+        runtime.block_on(async { assert_round_trip(&Service::of(&files).await).await });
+        Ok(())
+    });
+    end.unwrap();
+}
+
+#[tokio::test]
+async fn an_export_of_a_hosted_service_is_a_dataset() {
+    let items = json!([
+        {"media_id": "m1", "media_type": "image", "file_name": "a.png", "file_path": "day/a.png",
+         "width": 96, "height": 64, "metadata_items": [
+            {"type": "issue", "properties": {"issue_type": "dark", "confidence": 0.9}},
+            {"type": "image_label", "properties": {"category_name": "cat", "source": "Visual Layer"}},
+            {"type": "object_label", "properties": {"category_name": "ear", "bbox": [24, 16, 48, 32]}},
+            {"type": "caption", "properties": {"text": "A cat."}},
+            {"type": "user_tag", "properties": {"tag_name": "keep", "assigned_date": "2025-04-02"}}]},
+        {"media_id": "m2", "file_name": "gone.png", "file_path": "gone.png", "metadata_items": []},
+    ]);
+    let document = json!({"info": {"dataset": "demo"}, "media_items": items}).to_string();
+    let files = [("images/a.png", picture(0)), ("metadata.json", document.into_bytes())];
+    let service = Service::of(&files).await;
+    let found = descriptions(&service, "file_name").await;
+    let description = &found["a.png"];
+    assert_eq!(description.captions, ["A cat."]);
+    assert_eq!((&description.labels[..], description.tags.len()), (&["cat".to_owned()][..], 1));
+    assert_eq!(description.objects, [("ear".to_owned(), [24.0, 16.0, 48.0, 32.0])]);
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
+    let reason = skipped.iter().find(|it| it.file.as_str() == "metadata.json").unwrap();
+    assert_eq!(reason.reason.as_str(), "item 2: its file_name is not in the folder");
+}
