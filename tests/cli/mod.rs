@@ -15,6 +15,7 @@ mod config;
 mod documents;
 mod durability;
 mod export;
+mod export_readers;
 mod first_hour;
 #[cfg(target_os = "linux")]
 mod full_disk;

@@ -103,7 +103,9 @@ impl FieldKind {
         match self {
             Self::List(element) => element.for_each_flat_kind(each),
             Self::Struct(fields) => {
-                fields.iter().for_each(|field| field.kind.for_each_flat_kind(each));
+                for field in fields {
+                    field.kind.for_each_flat_kind(each);
+                }
             }
             flat => each(flat),
         }
@@ -215,6 +217,13 @@ fn wrong_kind() -> ParquetError {
     ParquetError::General("a value does not have the type of its column".to_owned())
 }
 
+/// Records that all columns of a field lack a value.
+fn push_absent(columns: &mut [FlatColumn], levels: Levels) {
+    for column in columns {
+        column.push_levels(levels);
+    }
+}
+
 /// Appends the cells of a row, or of a struct, to the flat columns of its fields.
 fn append_fields(
     fields: &[Field],
@@ -226,7 +235,7 @@ fn append_fields(
         let (own, rest) = mem::take(&mut columns).split_at_mut(field.kind.count_flat());
         columns = rest;
         if matches!(cell, Cell::Absent) {
-            own.iter_mut().for_each(|column| column.push_levels(levels));
+            push_absent(own, levels);
             continue;
         }
         let definition = levels.definition + i16::from(field.optional);
@@ -244,7 +253,7 @@ fn append(
 ) -> Result<(), ParquetError> {
     match (kind, cell) {
         (FieldKind::List(_), Cell::List(items)) if items.is_empty() => {
-            columns.iter_mut().for_each(|column| column.push_levels(levels));
+            push_absent(columns, levels);
             Ok(())
         }
         (FieldKind::List(element), Cell::List(items)) => {

@@ -187,30 +187,91 @@ async fn the_parquet_archive_contains_its_images() {
     let rows = bytes::Bytes::from(content(&mut zip, "metadata.parquet"));
     let reader = SerializedFileReader::new(rows).unwrap();
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    let place =
-        |name: &str| (0..schema.num_columns()).find(|&n| schema.column(n).name() == name).unwrap();
+    let columns = schema.root_schema().get_fields();
     let documentation = include_str!("../../../../docs/exports.md");
-    for column in schema.columns() {
+    for column in columns {
         let cell = format!("`{}`", column.name());
         assert!(documentation.contains(&cell), "{cell} is not documented");
     }
+    let place = |name: &str| columns.iter().position(|column| column.name() == name).unwrap();
     let mut expected = vec!["metadata.parquet".to_owned()];
     for row in reader.get_row_iter(None).unwrap() {
         let row = row.unwrap();
         let path = row.get_string(place("file_path")).unwrap();
         let image = format!("images/{}", row.get_string(place("image_filename")).unwrap());
+        assert_eq!(row.get_string(place("file_name")).unwrap(), &image);
         let original = std::fs::read(service.place.picture(path)).unwrap();
         assert_eq!(content(&mut zip, &image), original, "{path}");
         let size = u64::try_from(row.get_long(place("file_size")).unwrap()).unwrap();
         assert_eq!(size, original.len() as u64);
         let uniqueness = row.get_double(place("uniqueness_score")).unwrap();
         assert!((0.0..=1.0).contains(&uniqueness));
+        let modified = row.get_timestamp_micros(place("modified_at")).unwrap() / 1_000_000;
+        assert!(modified.abs_diff(crate::support::now().cast_signed()) < 600, "{modified}");
+        assert_eq!(row.get_list(place("labels")).unwrap().len(), 0, "a list, also without labels");
         row.get_string(place("media_id")).unwrap().parse::<uuid::Uuid>().unwrap();
         row.get_string(place("cluster_id")).unwrap().parse::<uuid::Uuid>().unwrap();
         expected.push(image);
     }
     expected.sort();
     assert_eq!(names(&zip), expected);
+}
+
+/// The rows of `metadata.parquet`, without the columns of one picture.
+fn parquet_rows(zip: &mut ZipArchive<Cursor<Vec<u8>>>) -> Vec<Value> {
+    let bytes = bytes::Bytes::from(content(zip, "metadata.parquet"));
+    let rows = SerializedFileReader::new(bytes).unwrap();
+    rows.get_row_iter(None).unwrap().map(|row| row.unwrap().to_json_value()).collect()
+}
+
+#[tokio::test]
+async fn parquet_has_lists_of_labels_objects_and_issues() {
+    let service = crate::described::served().await;
+    let (_, mut zip) = archive(&service, "file_name=a&export_format=parquet").await;
+    let rows = parquet_rows(&mut zip);
+    let row = |path: &str| rows.iter().find(|row| row["file_path"] == path).unwrap();
+    let doors = row("doors.png");
+    assert_eq!(
+        doors["file_name"], "doors.png",
+        "the path in the dataset, because no images are included"
+    );
+    assert_eq!(doors["image_filename"], json!(null));
+    assert_eq!(doors["labels"], json!(["door", "wall"]));
+    assert_eq!(doors["user_tags"], json!(["keep", "front"]));
+    let objects = doors["objects"].as_array().unwrap();
+    let boxes: Vec<_> = objects.iter().map(|object| (&object["label"], &object["bbox"])).collect();
+    let door = json!("door");
+    let (first, second) = (json!([0.0, 0.0, 48.0, 32.0]), json!([48.0, 32.0, 48.0, 32.0]));
+    assert_eq!(boxes, [(&door, &first), (&door, &second)]);
+    assert!(objects.iter().all(|object| object["score"].is_null() && object["issues"].is_array()));
+    let plain = row("bright.png");
+    let empty = ["labels", "user_tags", "objects"].map(|column| &plain[column]);
+    assert_eq!(empty, [&json!([]); 3]);
+    let group = |path: &str| {
+        let issues = row(path)["issues"].as_array().unwrap().iter();
+        let duplicate = issues.clone().find(|issue| issue["type"] == "duplicates").unwrap();
+        assert!(duplicate["confidence"].as_f64().unwrap() > 0.9, "{duplicate}");
+        duplicate["group"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(group("twin.png"), group("twin2.png"));
+    let dark = &row("dark.png")["issues"].as_array().unwrap().clone();
+    let dark = dark.iter().find(|issue| issue["type"] == "dark").unwrap();
+    assert_eq!(dark["group"], json!(null), "only near-duplicates have a group");
+}
+
+#[tokio::test]
+async fn names_like_those_of_splits_come_with_a_dataset_card() {
+    for (name, has_card) in [("latest_1.png", false), ("test_1.png", true)] {
+        let service = Service::of(&[(name, picture(1))]).await;
+        for format in ["json", "parquet"] {
+            let query = format!("file_name=a&export_format={format}&include_images=true");
+            let (_, zip) = archive(&service, &query).await;
+            let card = names(&zip).iter().any(|entry| entry == "README.md");
+            assert_eq!(card, has_card, "{name}, {format}");
+        }
+        let (_, zip) = archive(&service, "file_name=a&export_format=parquet").await;
+        assert_eq!(names(&zip), ["metadata.parquet"], "no card without images");
+    }
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use crate::{
     change::archived,
     described,
     export::{archive, content, metadata, names},
-    support::{Place, Service, picture},
+    support::{Service, picture},
 };
 
 /// The difference between the sides of boxes that counts as none, in pixels.

@@ -1,0 +1,86 @@
+//! Reads exports by pandas, polars, pyarrow, duckdb and `datasets`, and replays the examples of docs/exports.md, if
+//! `TESSERA_TEST_PYTHON` names a Python that has these packages (`tools/export_readers.sh` installs them).
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use super::{Serving, outcome, picture, serve};
+
+const DOCUMENT: &str = include_str!("../../docs/exports.md");
+const CHECKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/export_readers.py");
+
+/// Returns the Python with the packages. Prints why it is missing.
+fn python() -> Option<PathBuf> {
+    let python = env::var_os("TESSERA_TEST_PYTHON").map(PathBuf::from);
+    let python = python.filter(|path| path.is_file());
+    if python.is_none() {
+        println!(
+            "SKIPPED: no Python packages; run tools/export_readers.sh and set TESSERA_TEST_PYTHON"
+        );
+    }
+    python
+}
+
+/// Serves the sample dataset as `photos`, with pictures that have no sidecar and names like those of splits.
+fn photos(home: &Path) -> Serving {
+    let folder = home.join("originals/photos");
+    tessera_sample::write(&folder, 24, 7, |_, _| {}).unwrap();
+    for name in ["test_01.png", "train.png", "a b#%&'ü.png", "scan.v2.png"] {
+        picture(&folder.join(name));
+    }
+    let serving = serve(home, &[folder.to_str().unwrap(), "--no-auth"]);
+    assert_eq!(serving.indexed()["status_new"], "READY");
+    serving
+}
+
+/// Returns the code blocks of the document in a language.
+fn examples(language: &str) -> Vec<&'static str> {
+    let blocks = DOCUMENT.split(&format!("```{language}\n")).skip(1);
+    blocks.map(|block| block.split_once("```").unwrap().0).collect()
+}
+
+fn run_python(python: &Path, home: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(python);
+    command.args(arguments).current_dir(home).env("HOME", home).env("HF_HOME", home.join("hf"));
+    command.env("HF_HUB_OFFLINE", "1").env("HF_DATASETS_OFFLINE", "1");
+    let (code, out, err) = outcome(&mut command);
+    assert_eq!(code, 0, "{arguments:?}\n{out}\n{err}");
+    out
+}
+
+#[test]
+fn other_tools_read_exports() {
+    let Some(python) = python() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let serving = photos(home);
+    for format in ["parquet", "json"] {
+        let start = ["export", "start", "photos", "--format", format, "--images", "--name", format];
+        let options = ["--download", ".", "--extract", format];
+        let start = [&start[..], &options].concat();
+        let (code, _, err) = outcome(serving.asked(home, &start).current_dir(home));
+        assert_eq!(code, 0, "{err}");
+        let report = run_python(&python, home, &[CHECKS, format]);
+        assert!(report.ends_with("28 images\n"), "{report}");
+    }
+}
+
+#[test]
+fn the_documented_examples_work() {
+    let Some(python) = python() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let serving = photos(home);
+    let start: Vec<&str> = examples("sh")[0].split_whitespace().skip(1).collect();
+    let (code, _, err) = outcome(serving.asked(home, &start).current_dir(home));
+    assert_eq!(code, 0, "{err}");
+    let examples = examples("python");
+    assert_eq!(examples.len(), 5, "one for each tool");
+    for example in examples {
+        let out = run_python(&python, home, &["-c", example]);
+        assert!(!out.trim().is_empty(), "{example}");
+    }
+}
