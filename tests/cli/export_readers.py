@@ -65,9 +65,9 @@ def check_table(path: Path) -> None:
     assert lazy["objects"].list.len().sum() == boxes
     assert lazy.schema["modified_at"] == pl.Datetime("us", "UTC")
 
-    found = duckdb.sql(f"SELECT sum(len(objects)), count(*) FROM '{path}'").fetchone()
+    found = duckdb.sql(f"SELECT sum(len(objects)), count(*) FROM '{path}'").fetchall()[0]
     assert found == (boxes, len(rows)), found
-    kinds = duckdb.sql(f"SELECT typeof(labels), typeof(modified_at) FROM '{path}' LIMIT 1").fetchone()
+    kinds = duckdb.sql(f"SELECT typeof(labels), typeof(modified_at) FROM '{path}' LIMIT 1").fetchall()[0]
     assert kinds == ("VARCHAR[]", "TIMESTAMP WITH TIME ZONE"), kinds
 
 

@@ -20,13 +20,16 @@ use crate::{
 /// The difference between the sides of boxes that counts as none, in pixels.
 const BOX_TOLERANCE: f64 = 0.01;
 
+/// A label with left, top, width and height in pixels.
+type LabeledBox = (String, [f64; 4]);
+
 /// What is exported of a picture, without its identity.
 #[derive(Debug, Default, PartialEq)]
 struct Description {
     captions: Vec<String>,
     labels: Vec<String>,
     tags: BTreeSet<String>,
-    objects: Vec<(String, [f64; 4])>,
+    objects: Vec<LabeledBox>,
     issues: Vec<String>,
 }
 
@@ -52,7 +55,7 @@ impl Description {
     }
 
     fn is_close_to(&self, other: &Self) -> bool {
-        let close = |(one, other): (&(String, [f64; 4]), &(String, [f64; 4]))| {
+        let close = |(one, other): (&LabeledBox, &LabeledBox)| {
             let mut sides = one.1.iter().zip(&other.1);
             one.0 == other.0 && sides.all(|(a, b)| (a - b).abs() < BOX_TOLERANCE)
         };
@@ -109,7 +112,9 @@ async fn assert_round_trip(service: &Service) {
         uploaded.deployment.wait_until_idle().await;
         // Another picture in the dataset may change which pictures are outliers.
         let without_issues = |mut all: BTreeMap<String, Description>| {
-            all.values_mut().for_each(|description| description.issues.clear());
+            for description in all.values_mut() {
+                description.issues.clear();
+            }
             all
         };
         let found = without_issues(descriptions(&uploaded, "file_name").await);

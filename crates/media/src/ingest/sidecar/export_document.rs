@@ -26,6 +26,7 @@ use crate::ingest::documents;
 const MAX_BYTES: u64 = 2 << 30;
 /// Maximum size of an item, and of a value outside the items.
 const MAX_ITEM_BYTES: usize = 8 << 20;
+const TOO_LARGE: &str = "an item is larger than 8 MiB";
 
 /// Reads every export of the folder. Other JSON is ignored.
 pub(crate) fn read(reader: &mut SidecarReader<'_>) {
@@ -45,7 +46,11 @@ pub(crate) fn read(reader: &mut SidecarReader<'_>) {
         let end = serde_json::Deserializer::from_reader(file).deserialize_map(document);
         if is_export {
             reader.mark_used(sidecar);
-            let end = end.map_err(|cause| format!("line {}: invalid JSON", cause.line()));
+            let end = end.map_err(|cause| {
+                let (line, is_io) = (cause.line(), cause.is_io());
+                let reason = is_io.then(|| io::Error::from(cause).to_string());
+                format!("line {line}: {}", reason.as_deref().unwrap_or("invalid JSON"))
+            });
             reader.report_rows(sidecar, diagnostics, end);
         }
     }
@@ -61,7 +66,7 @@ impl<R: Read> Read for BoundedReader<'_, R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let length = self.file.read(out)?;
         let left = self.allowance.get().checked_sub(length);
-        self.allowance.set(left.ok_or_else(|| io::Error::other("a value is too large"))?);
+        self.allowance.set(left.ok_or_else(|| io::Error::other(TOO_LARGE))?);
         Ok(length)
     }
 }

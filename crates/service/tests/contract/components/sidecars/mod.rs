@@ -16,6 +16,7 @@ use tessera_media::ingest::{
 mod coco;
 mod cvat;
 mod descriptions;
+mod export_document;
 mod file_names;
 mod kitti;
 mod labelme;
@@ -154,6 +155,7 @@ fn rows_cannot_describe_sidecars() {
         "metadata.jsonl",
         "a/metadata.csv",
         "a/metadata.parquet",
+        "a/metadata.json",
         "a/b.txt",
         "a.xml",
         "any.json",
@@ -206,6 +208,9 @@ const FRAGMENTS: &[&str] = &[
     "\"annotations\":",
     "\"id\":",
     "\"image_id\":",
+    "{\"media_items\":[",
+    "\"file_path\":",
+    "\"metadata_items\":",
     "names:",
     "&a ",
     "*a",
@@ -246,7 +251,7 @@ proptest! {
         let sidecars = [
             "metadata.jsonl", "metadata.csv", "metadata.parquet", "coco.json", "a.xml", "a.txt", "labels/b.txt",
             "data.yaml", "classes.txt", "a.json", "a.cls", "x-annotations-bbox.csv",
-            "class-descriptions.csv",
+            "class-descriptions.csv", "images/metadata.json",
         ];
         for sidecar in sidecars {
             folder.write(sidecar, &bytes);
