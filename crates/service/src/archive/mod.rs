@@ -29,7 +29,7 @@ pub(crate) use metadata::{ArchiveContent, SourceFolders};
 
 /// The folder in which an archive has its pictures.
 const IMAGES_PREFIX: &str = "images/";
-/// Tells the library `datasets` of Hugging Face that all files belong together. Without this card, the library would
+/// Keeps all files together for the library `datasets` of Hugging Face. Without this card, the library would
 /// divide the files by names such as `test_01.jpg`, and find no metadata for them.
 const DATASET_CARD: &str = "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: train\n    path: \"**\"\n---\n";
 
