@@ -22,8 +22,7 @@ impl Serving {
         let path = path.replace("{id}", self.1["datasets"][0]["id"].as_str().unwrap());
         let mut stream = TcpStream::connect(host).unwrap();
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\
-             X-Requested-With: tests\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
         );
         stream.write_all(head.as_bytes()).unwrap();
         let mut answer = String::new();

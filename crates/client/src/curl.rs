@@ -21,7 +21,6 @@ impl ApiRequest {
     pub(super) fn curl(&self, login: Option<&HeaderName>) -> ShellCommand {
         let curl = ShellCommand::new("curl -sS");
         let curl = match login {
-            None if self.is_unsafe_get() => curl.text("-H 'X-Requested-With: curl'"),
             None => curl,
             Some(name) if *name == COOKIE => curl.text("-b \"SESSION=$SESSION\""),
             Some(_) => curl.text("-H \"Authorization: Bearer $TESSERA_TOKEN\""),

@@ -87,14 +87,6 @@ impl ApiRequest {
         if matches!(self.body, RequestBody::Get) { "GET" } else { "POST" }
     }
 
-    /// Whether the request is a GET that changes something. A service without login accepts such a request only with a
-    /// header that no web page can send.
-    pub(super) fn is_unsafe_get(&self) -> bool {
-        use Endpoint::{ProcessMedia, Raw, StartExport};
-        matches!(self.body, RequestBody::Get)
-            && matches!(self.endpoint, StartExport | ProcessMedia | Raw)
-    }
-
     /// Returns the method and the path. The query is omitted because a link may contain a signature.
     pub(super) fn method_and_path(&self) -> SafeText {
         SafeText::file_name(&format!("{} {}", self.method(), self.url.path()))

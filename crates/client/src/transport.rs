@@ -31,7 +31,7 @@ use crate::{
 };
 use tessera_model::{Failure, FailureKind, Link, SafeText};
 use tessera_wire::{
-    endpoints::{Endpoint, REQUESTED_WITH},
+    endpoints::Endpoint,
     error_body::read_error_message,
 };
 
@@ -241,8 +241,6 @@ impl Transport {
         };
         if let Some(auth_header) = auth_header {
             builder = builder.header(auth_header.name.clone(), auth_header.value.clone());
-        } else if request.is_unsafe_get() {
-            builder = builder.header(REQUESTED_WITH, "tessera");
         }
         builder.headers(request.headers.clone())
     }

@@ -13,10 +13,6 @@ use tessera_model::{DatasetId, ExportFormat, ExportSpec, Query, Search};
 
 pub const API_PREFIX: &str = "/api/v1";
 
-/// A header that a web page cannot add to a request to another site without the consent of that site. A service without
-/// login requires this header for GETs with side effects.
-pub const REQUESTED_WITH: &str = "x-requested-with";
-
 /// Query parameters, spelled as in the document.
 pub mod query {
     pub const ANCHOR_MEDIA_ID: &str = "anchor_media_id";

@@ -52,7 +52,7 @@ fn part(name: &str, file: Option<&str>, content: &'static str) -> RawPart {
 #[tokio::test]
 async fn each_kind_of_body_has_its_option() {
     for (body, command) in [
-        (RawBody::Get, "GET curl -sS -H 'X-Requested-With: curl'"),
+        (RawBody::Get, "GET curl -sS"),
         (RawBody::Post, "POST curl -sS -X POST"),
         (
             RawBody::Json(r#"{"a": "it's"}"#.into()),

@@ -1,8 +1,9 @@
 //! Refuses requests from web pages of other sites. Such a page can make a browser send requests to loopback, either by
 //! a host name that resolves to this machine or directly, for example with an image tag. A foreign host name is refused
 //! because the Host must be ours, and a direct request because the browser's fetch metadata must not name another site.
-//! Three GETs of the API have side effects, so this check precedes all routes, in both access modes. Old browsers send
-//! no fetch metadata, so without login these GETs need a header that a page cannot send.
+//! Three GETs of the API have side effects, so this check precedes all routes, in both access modes. A browser without
+//! fetch metadata is recognized by its user agent, and by the page that it names as the referrer. Without login, these
+//! GETs refuse such a browser. A program that is not a browser needs no header that the API document does not list.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -15,9 +16,11 @@ use axum::{
 };
 
 use super::{AppState, connections::ClientConnection, problem::Problem};
-use tessera_wire::endpoints::REQUESTED_WITH;
 
 const FETCH_SITE: header::HeaderName = header::HeaderName::from_static("sec-fetch-site");
+
+/// What the user agent of every browser contains, for historical reasons.
+const BROWSER_AGENT: &[u8] = b"Mozilla";
 
 /// The scheme, host and port that the client used. Every absolute link starts with it.
 #[derive(Clone, Debug)]
@@ -61,20 +64,37 @@ pub(crate) async fn add_security_headers(request: Request, next: Next) -> Respon
     response
 }
 
-/// Middleware for GETs with side effects. Refuses with 403 what a page of another site may have sent.
+/// Middleware for GETs with side effects. Without login, refuses with 403 what a page of another site may have sent.
 pub(crate) async fn check_unsafe_get(
     State(state): State<AppState>,
+    Extension(RequestOrigin(origin)): Extension<RequestOrigin>,
     request: Request,
     next: Next,
 ) -> Response {
-    let headers = request.headers();
-    // Requests whose fetch metadata names another site were refused earlier.
-    let proven = headers.contains_key(REQUESTED_WITH) || headers.contains_key(FETCH_SITE);
-    if proven || state.compat || state.authenticator.requires_login() {
+    if state.authenticator.requires_login() || !may_come_from_page(&origin, request.headers()) {
         return next.run(request).await;
     }
-    let message = "Without login, this request needs the header X-Requested-With, with any value";
+    let message = "Without login, this request is refused from a web browser, because any page \
+                   could send it; send it with a program such as curl";
     Problem::forbidden(message).into_response()
+}
+
+/// Whether a page of another site may have sent a request that [`check_origin`] has accepted. Requests whose fetch
+/// metadata names another site were refused there. A browser sends no fetch metadata if it is old, or if the name of the
+/// service is neither loopback nor behind TLS.
+fn may_come_from_page(origin: &str, headers: &HeaderMap) -> bool {
+    let any = |name, matches: &dyn Fn(&[u8]) -> bool| {
+        headers.get_all(name).iter().any(|value| matches(value.as_bytes()))
+    };
+    let is_foreign = |page: &[u8]| {
+        page.strip_prefix(origin.as_bytes())
+            .is_none_or(|path| !path.is_empty() && !path.starts_with(b"/"))
+    };
+    let is_browser = |agent: &[u8]| {
+        agent.windows(BROWSER_AGENT.len()).any(|part| part.eq_ignore_ascii_case(BROWSER_AGENT))
+    };
+    !headers.contains_key(FETCH_SITE)
+        && (any(header::REFERER, &is_foreign) || any(header::USER_AGENT, &is_browser))
 }
 
 /// Returns the origin of an accepted request. `origin_of` returns the origin of an accepted host.
