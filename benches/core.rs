@@ -46,6 +46,7 @@ fn preview(number: u128) -> Preview {
         caption: Some(SafeText::caption(CAPTION)),
         file_name: SafeText::file_name(&format!("{number}.jpg")),
         original_uri: None,
+        original_path: None,
         frame: None,
         region: None,
         relevance: Some(relevance(number)),

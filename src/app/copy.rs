@@ -9,7 +9,12 @@ use tessera_model::{
     Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, ShellCommand, Status,
     text::format_bytes,
 };
-use tessera_wire::{dataset::DatasetBody, explore::ClusterBody, preview::PreviewBody, selection};
+use tessera_wire::{
+    dataset::DatasetBody,
+    explore::ClusterBody,
+    preview::{LinkForm, PreviewBody, file_uri},
+    selection,
+};
 
 use crate::{
     app::{App, Effect, Job, Level, Outbox, Pane, ReopenCommand, full_size_link},
@@ -104,7 +109,7 @@ fn json_text(app: &App) -> Result<ClipboardContent, &'static str> {
             let items = selection.ok_or("nothing is selected")?.items();
             ("selection", PrintableText::pretty_json(&selection::write(&items)))
         }
-        _ => ("details", PrintableText::pretty_json(&facts(subject(app)?))),
+        _ => ("details", PrintableText::pretty_json(&facts(subject(app)?, link_form(app)))),
     };
     Ok(ClipboardContent::Text(name, json))
 }
@@ -169,10 +174,23 @@ fn task(job: &Job) -> Result<ExportTaskId, &'static str> {
     job.state().export_task().ok_or("this job has no id at the service")
 }
 
+/// Returns the form of the links in JSON. The links of a local deployment end with the program, so its files are named
+/// instead.
+fn link_form(app: &App) -> LinkForm {
+    match app.setup.deployment {
+        DeploymentKind::Local => LinkForm::Files,
+        DeploymentKind::Hosted | DeploymentKind::Onprem => LinkForm::Unsigned,
+    }
+}
+
 fn link(app: &App) -> Result<ClipboardContent, &'static str> {
     match app.panes.focus {
         Pane::Results | Pane::Detail => {
             let preview = app.results.preview().ok_or(NO_PICTURE)?;
+            if let (LinkForm::Files, Some(file)) = (link_form(app), preview.original_file()) {
+                let uri = PrintableText::lines(&file_uri(file));
+                return Ok(ClipboardContent::Text("link", uri));
+            }
             let link =
                 full_size_link(preview).ok_or("the service provides no link to this picture")?;
             let text = PrintableText::exposed_link(&link)
@@ -201,12 +219,12 @@ fn file_name(job: &Job) -> Option<&str> {
     job.export().map(|export| export.spec.file_name.as_str())
 }
 
-/// Returns the facts on screen as JSON in the format of the service. Links have no signatures.
-fn facts(subject: Subject) -> Value {
+/// Returns the facts on screen as JSON in the format of the service.
+fn facts(subject: Subject, links: LinkForm) -> Value {
     match subject {
         Subject::Dataset(dataset) => json!(DatasetBody::new(dataset)),
-        Subject::Cluster(cluster) => json!(ClusterBody::new(cluster, Link::to_string)),
-        Subject::Preview(preview) => json!(PreviewBody::new(preview, Link::to_string)),
+        Subject::Cluster(cluster) => json!(ClusterBody::new(cluster, links)),
+        Subject::Preview(preview) => json!(PreviewBody::new(preview, links)),
         Subject::Job(job) => json!({
             "dataset_id": job.dataset,
             "export_task_id": task(job).ok(),

@@ -14,6 +14,7 @@ use tessera_client::{Client, DryRun, DryRunRequest, Endpoint, RequestRecorder, T
 use tessera_model::{
     Dataset, DatasetId, JobRecord, Operation, Permission, RequestOutcome, ShellCommand, Status,
 };
+use tessera_wire::preview::LinkForm;
 
 /// Clock differences of up to this many seconds are not reported.
 const MAX_CLOCK_SKEW_SECS: u64 = 30;
@@ -90,6 +91,12 @@ impl Context {
 }
 
 impl Connection<'_> {
+    /// Returns the form of the links in documents. The links of a local deployment end with the command, so documents
+    /// name its files instead.
+    pub fn link_form(&self) -> LinkForm {
+        if self.local.is_some() { LinkForm::Files } else { LinkForm::Signed }
+    }
+
     /// Closes the connection. This stops a local deployment and prints the request of a dry run.
     pub async fn close(self, outcome: CliResult) -> CliResult {
         let context = self.context;

@@ -240,6 +240,34 @@ async fn repeated_and_missing_pages_are_reported() {
     assert!(err.contains("warning: 120 clusters shown; more may exist"), "{err}");
 }
 
+/// The service of a local profile ends with the command, so its links would not work.
+#[test]
+fn rows_of_a_local_profile_name_files_instead_of_links() {
+    let (home, serving) = world();
+    drop(serving);
+    let home = home.path();
+    let folder = home.join("street-cams");
+    let profile = ["profile", "add", "cams", "--kind", "local", "--folder"];
+    let (code, _, err) = run(home, &[&profile[..], &[folder.to_str().unwrap()]].concat());
+    assert_eq!(code, 0, "{err}");
+    let file = folder.canonicalize().unwrap().join("c.png");
+    let expect = |row: &Value| {
+        let fields = ["original_path", "media_uri", "media_thumb_uri", "video_uri"];
+        let [path, picture, thumbnail, video] = fields.map(|field| &row[field]);
+        assert_eq!(path.as_str(), file.to_str(), "{row}");
+        assert_eq!(*picture, format!("file://{}", file.display()), "{row}");
+        assert!(thumbnail.is_null() && video.is_null(), "{row}");
+    };
+    let search = ["--profile", "cams", "search", "caption", "dogs on a beach", "--json"];
+    let (code, out, err) = run(home, &search);
+    assert_eq!(code, 0, "{err}");
+    assert!(!out.contains("127.0.0.1"), "{out}");
+    expect(&document(&out)["clusters"][0]["previews"][0]);
+    let (code, out, err) = run(home, &[&search[..], &["--flat"]].concat());
+    assert_eq!(code, 0, "{err}");
+    expect(&document(&out)["previews"][0]);
+}
+
 /// Returns a page with a cluster of two frames of a video, in the shape of recorded pages.
 fn frames(_: u32) -> Reply {
     let preview = |number: u32, seconds: f64| {

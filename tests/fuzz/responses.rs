@@ -68,7 +68,7 @@ fn read_with_everything(document: &Value) {
     dataset::read_fields(document);
     if let Some(page) = explore::read_page(document) {
         for cluster in &page.clusters {
-            drop(json!(ClusterBody::new(cluster, |link| link.expose().to_owned())));
+            drop(json!(ClusterBody::new(cluster, preview::LinkForm::Signed)));
         }
     }
     preview::read_region(document);

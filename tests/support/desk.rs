@@ -233,6 +233,7 @@ fn preview(number: u128) -> Preview {
         caption: None,
         file_name: SafeText::file_name(&format!("{number}.jpg")),
         original_uri: None,
+        original_path: None,
         frame: None,
         region: None,
         relevance: None,

@@ -69,6 +69,23 @@ fn queries_and_selections_are_copied_as_they_are_sent() {
 }
 
 #[test]
+fn the_link_of_a_local_picture_is_its_file() {
+    let mut desk = with_status(Status::Ready);
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    let mut local = page(0, 1);
+    let preview = &mut local.clusters[0].previews[0];
+    preview.original_path = Some(format!("/photos/a b/{}", preview.file_name).into());
+    let uri = format!("file:///photos/a%20b/{}", preview.file_name);
+    desk.press("r");
+    desk.answer_page(local);
+    desk.press("y u");
+    assert_eq!(clipboard(&desk), Some(uri.as_str()));
+    desk.press("y j");
+    let facts: serde_json::Value = serde_json::from_str(clipboard(&desk).unwrap()).unwrap();
+    assert_eq!(facts["previews"][0]["media_uri"], uri);
+}
+
+#[test]
 fn a_signature_is_copied_only_with_the_link_itself() {
     let mut desk = with_status(Status::Ready);
     let mut signed = page(0, 1);

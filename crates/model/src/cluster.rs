@@ -1,5 +1,7 @@
 //! Clusters with their previews, and the relevance scores by which clusters and previews are ranked.
 
+use std::path::{Path, PathBuf};
+
 use crate::{
     ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame,
     picture_source::frames_and_videos, text::grouped_with_noun,
@@ -72,6 +74,9 @@ pub struct Preview {
     pub file_name: SafeText,
     /// The path or URI of the original file, as received, without a query.
     pub original_uri: Option<SafeText>,
+    /// The file of this machine that is or contains the original, if the service runs in this process. The path is not
+    /// sanitized, because it names a file.
+    pub original_path: Option<PathBuf>,
     /// The video and the time, if the media item is a frame of a video.
     pub frame: Option<VideoFrame>,
     /// The part of the picture that matched, if the service sends it.
@@ -85,6 +90,13 @@ impl Preview {
     /// Returns the file name. For a frame, returns the time and the name of its video.
     pub fn title(&self) -> SafeText {
         self.frame.as_ref().map_or_else(|| self.file_name.clone(), VideoFrame::title)
+    }
+
+    /// Returns the file of this machine that is the original. A video or a Parquet file only contains originals.
+    pub fn original_file(&self) -> Option<&Path> {
+        let path = self.original_path.as_deref()?;
+        let name = SafeText::file_name(path.file_name()?.to_str()?);
+        (self.frame.is_none() && name == self.file_name).then_some(path)
     }
 }
 

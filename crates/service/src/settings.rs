@@ -44,6 +44,9 @@ pub struct DeploymentSettings {
     /// Whether the index files of a dataset are written when an indexing task on the dataset has ended, for searches of
     /// this process. If not, the first search writes them.
     pub prepare_indexes: bool,
+    /// Whether previews contain the paths of originals on this machine. Only a service for a client in the same process
+    /// sends paths, because the API document does not list them.
+    pub original_paths: bool,
     /// The maximum number of exports that may be waiting or running.
     pub max_unfinished_exports: u64,
     /// The time for which an export is kept after it has ended.
@@ -73,6 +76,7 @@ impl Default for DeploymentSettings {
             range_files: RANGE_FILES,
             unshared_members: MAX_EXACT_ROWS,
             prepare_indexes: true,
+            original_paths: false,
             max_unfinished_exports: 32,
             export_retention: Duration::from_hours(24),
             simulated_delay: Duration::ZERO,

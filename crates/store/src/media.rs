@@ -231,6 +231,15 @@ pub fn find(connection: &Connection, id: MediaId) -> Result<Option<(MediaRecord,
     })
 }
 
+/// Returns the folder of the source of a media item, and the path of its file in this folder.
+pub fn location(connection: &Connection, id: MediaId) -> Result<Option<(PathBuf, PathBuf)>> {
+    let sql = "SELECT source.folder, media.path, require(media.intact)
+               FROM media JOIN source ON source.row = media.source WHERE media.id = ?1";
+    query::find(connection, sql, params![id.0], |row| {
+        Ok((path_from_bytes(row.get(0)?), path_from_bytes(row.get(1)?)))
+    })
+}
+
 pub fn row_of(connection: &Connection, dataset: DatasetId, id: MediaId) -> Result<Option<i64>> {
     let sql = "SELECT row, require(intact) FROM media WHERE id = ?1 AND dataset = ?2";
     query::find(connection, sql, params![id.0, dataset.0], |row| row.get(0))

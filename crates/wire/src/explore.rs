@@ -11,10 +11,10 @@ use utoipa::ToSchema;
 use crate::{
     endpoints::query,
     fields::{Fields, count, first_text, names, parsed, required, text},
-    preview::{PreviewBody, read_preview, read_relevance, score_type},
+    preview::{LinkForm, PreviewBody, read_preview, read_relevance, score_type},
 };
 use tessera_model::{
-    Anchor, AnchorKind, Cluster, ClusterId, Link, MediaId, Page, Preview, SafeText, Tag, TagId,
+    Anchor, AnchorKind, Cluster, ClusterId, MediaId, Page, Preview, SafeText, Tag, TagId,
 };
 
 /// A page of clusters.
@@ -113,8 +113,8 @@ pub fn query_image_schema() -> Value {
 }
 
 impl ClusterBody {
-    /// Writes the cluster as far as a client has read it. `link` decides whether links keep their signature.
-    pub fn new(cluster: &Cluster, link: fn(&Link) -> String) -> Self {
+    /// Writes the cluster as far as a client has read it.
+    pub fn new(cluster: &Cluster, links: LinkForm) -> Self {
         let relevance = cluster.relevance.as_ref();
         let tag = |tag: &Tag| TagBody { id: tag.id, name: tag.name.to_string() };
         Self {
@@ -127,7 +127,7 @@ impl ClusterBody {
             similarity_threshold: cluster.similarity_threshold.as_ref().map(ToString::to_string),
             relevance_score: relevance.map(|relevance| relevance.score),
             relevance_score_type: relevance.map(score_type),
-            previews: cluster.previews.iter().map(|it| PreviewBody::new(it, link)).collect(),
+            previews: cluster.previews.iter().map(|it| PreviewBody::new(it, links)).collect(),
             labels: list_or_null(&cluster.labels, SafeText::to_string),
             user_tags: list_or_null(&cluster.tags, tag),
             captions: list_or_null(&cluster.captions, SafeText::to_string),

@@ -2,7 +2,7 @@
 //! a video. [`PreviewBody`] is what the service sends and what commands print; the readers in this file accept every
 //! observed shape.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Write as _, os::unix::ffi::OsStrExt as _, path::{Path, PathBuf}};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -43,6 +43,10 @@ pub struct PreviewBody {
     /// Path of the original file in the dataset, raw. For a frame, the path of its video.
     #[schema(value_type = String)]
     pub original_uri: Option<String>,
+    /// Absolute path of the file that is or contains the original, which only a service in the process of its client
+    /// sends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub original_path: Option<String>,
     /// URL of the video from which a frame was taken; empty for a picture.
     #[schema(value_type = String)]
     pub video_uri: Option<String>,
@@ -107,10 +111,48 @@ pub struct ImageBody {
     pub height: Option<u32>,
 }
 
+/// The form of the links that a client writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkForm {
+    /// Whole links, which programs can open.
+    Signed,
+    /// Links without their signatures.
+    Unsigned,
+    /// URIs of files of this machine, because the service of the links ends together with the client.
+    Files,
+}
+
+impl LinkForm {
+    /// Writes the link to `target`, which is in `file` if it is in a file of this machine.
+    fn write(self, target: Option<&Link>, file: Option<&Path>) -> Option<String> {
+        match self {
+            Self::Signed => target.map(|link| link.expose().to_owned()),
+            Self::Unsigned => target.map(ToString::to_string),
+            Self::Files => file.map(file_uri),
+        }
+    }
+}
+
+/// Returns the `file` URI of an absolute path.
+pub fn file_uri(path: &Path) -> String {
+    let mut uri = "file://".to_owned();
+    for &byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
+
 impl PreviewBody {
-    /// Writes the preview as far as a client has read it. `link` decides whether links keep their signature.
-    pub fn new(preview: &Preview, link: fn(&Link) -> String) -> Self {
+    /// Writes the preview as far as a client has read it. Only the form [`LinkForm::Files`] contains paths.
+    pub fn new(preview: &Preview, links: LinkForm) -> Self {
         let frame = preview.frame.as_ref();
+        let path = preview.original_path.as_deref().filter(|_| links == LinkForm::Files);
+        let video = frame.and(path);
         let relevance = preview.relevance.as_ref();
         let (width, height) = preview.dimensions.unzip();
         Self {
@@ -118,12 +160,13 @@ impl PreviewBody {
             media_id: preview.media,
             image_id: None,
             image_uri: None,
-            media_uri: preview.original.as_ref().map(link),
-            media_thumb_uri: preview.thumbnail.as_ref().map(link),
+            media_uri: links.write(preview.original.as_ref(), preview.original_file()),
+            media_thumb_uri: links.write(preview.thumbnail.as_ref(), None),
             caption: preview.caption.as_ref().map(ToString::to_string),
             file_name: preview.file_name.to_string(),
             original_uri: preview.original_uri.as_ref().map(ToString::to_string),
-            video_uri: frame.and_then(|frame| frame.link.as_ref()).map(link),
+            original_path: path.and_then(Path::to_str).map(str::to_owned),
+            video_uri: links.write(frame.and_then(|frame| frame.link.as_ref()), video),
             frame_timestamp: frame.and_then(|frame| frame.seconds),
             bounding_box: preview.region.map(BoundingBoxBody::new),
             relevance_score: relevance.map(|relevance| relevance.score),
@@ -205,6 +248,9 @@ pub(crate) fn read_preview(value: Fields<'_>) -> Option<Preview> {
         caption: first_text(value, &["caption"]).map(|raw| SafeText::caption(&raw)),
         file_name: SafeText::file_name(&text(value, "file_name").unwrap_or_default()),
         original_uri: read_original_uri(value),
+        original_path: first_text(value, &["original_path"])
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute()),
         frame: read_frame(value),
         region: value.read("bounding_box", read_region),
         relevance: read_relevance(value),

@@ -116,6 +116,7 @@ impl LocalService {
     ) -> CliResult<Self> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let login = RequiredLogin::Generated;
+        let settings = DeploymentSettings { original_paths: true, ..settings };
         Self::start(data, settings, &[folder], listen, login, ServerOptions::from).await
     }
 

@@ -10,7 +10,7 @@ use tessera_model::{
 use tessera_picture::Crop;
 use tessera_wire::{
     explore::{AnchorBody, ClusterBody},
-    preview::{BoundingBoxBody, PreviewBody},
+    preview::{BoundingBoxBody, LinkForm, PreviewBody},
     vql,
 };
 
@@ -135,16 +135,18 @@ impl RowFormat {
     pub fn rows(
         self,
         clusters: &[Cluster],
+        links: LinkForm,
         scale: ScoreScale,
         page: u32,
         body: &Value,
     ) -> Vec<Value> {
         let rows = |cluster: &Cluster| {
             let fields = match self {
-                Self::Clusters => json!(ClusterBody::new(cluster, full_link)),
-                Self::Raw => cluster_as_sent(cluster, body),
+                Self::Clusters => json!(ClusterBody::new(cluster, links)),
+                Self::Raw => cluster_as_sent(cluster, body)
+                    .unwrap_or_else(|| json!(ClusterBody::new(cluster, links))),
                 Self::Previews => {
-                    let row = |preview| preview_row(preview, cluster, scale, page);
+                    let row = |preview| preview_row(preview, cluster, links, scale, page);
                     return cluster.previews.iter().map(row).collect();
                 }
             };
@@ -182,11 +184,10 @@ fn parse_own_json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
-fn cluster_as_sent(cluster: &Cluster, body: &Value) -> Value {
+fn cluster_as_sent(cluster: &Cluster, body: &Value) -> Option<Value> {
     let has_id =
         |row: &&Value| row["cluster_id"].as_str().is_some_and(|id| id.parse() == Ok(cluster.id));
-    let row = body["clusters"].as_array().into_iter().flatten().find(has_id);
-    row.cloned().unwrap_or_else(|| json!(ClusterBody::new(cluster, full_link)))
+    body["clusters"].as_array()?.iter().find(has_id).cloned()
 }
 
 fn with_own_fields(mut fields: Value, cluster: &Cluster, scale: ScoreScale, page: u32) -> Value {
@@ -196,13 +197,14 @@ fn with_own_fields(mut fields: Value, cluster: &Cluster, scale: ScoreScale, page
     fields
 }
 
-/// Returns the whole link. Without its signature, the link would not work.
-fn full_link(link: &Link) -> String {
-    link.expose().to_owned()
-}
-
-fn preview_row(preview: &Preview, cluster: &Cluster, scale: ScoreScale, page: u32) -> Value {
-    let mut row = json!(PreviewBody::new(preview, full_link));
+fn preview_row(
+    preview: &Preview,
+    cluster: &Cluster,
+    links: LinkForm,
+    scale: ScoreScale,
+    page: u32,
+) -> Value {
+    let mut row = json!(PreviewBody::new(preview, links));
     row["_band"] = band(preview.relevance.as_ref(), scale);
     row["_cluster_id"] = json!(cluster.id);
     row["_page"] = page.into();

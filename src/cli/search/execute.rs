@@ -121,7 +121,8 @@ impl PreparedSearch<'_> {
                 let entries = clusters.iter().map(|cluster| cluster_entry(cluster, &search));
                 results.selected.extend(entries);
             }
-            let rows = format.rows(&clusters, search.query.score_scale(), search.page, &body);
+            let (links, scale) = (connection.link_form(), search.query.score_scale());
+            let rows = format.rows(&clusters, links, scale, search.page, &body);
             if context.out.is_jsonl() {
                 context.print(&format.rows_document(rows))?;
                 continue;

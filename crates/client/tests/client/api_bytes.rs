@@ -125,6 +125,7 @@ fn preview_body() -> PreviewBody {
         caption: None,
         file_name: "a.jpg".into(),
         original_uri: Some("p/a.jpg".into()),
+        original_path: None,
         video_uri: Some(String::new()),
         frame_timestamp: None,
         bounding_box: Some(BoundingBoxBody { x: 0.5, y: 0.25, width: 0.5, height: 0.75 }),

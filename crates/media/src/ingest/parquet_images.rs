@@ -42,6 +42,14 @@ pub fn list_images(files: &dyn OriginalFiles, scan: &mut FolderScan) -> io::Resu
     Ok(())
 }
 
+/// Returns the file on disk that is or contains the original at `path` in a folder: the Parquet file of a row, and
+/// otherwise the file itself.
+pub fn containing_file(folder: &Path, path: &Path) -> PathBuf {
+    let file = folder.join(path);
+    let table = file.parent().filter(|parent| is_parquet(parent) && parent.is_file());
+    table.map(Path::to_owned).unwrap_or(file)
+}
+
 fn row_names(table: &ImageTable) -> io::Result<Vec<String>> {
     let rows = usize::try_from(table.count_rows()?).unwrap_or(MAX_ROWS).min(MAX_ROWS);
     if rows == 0 {

@@ -28,6 +28,7 @@ pub fn preview() -> Preview {
         caption: Some(SafeText::caption("a dog")),
         file_name: SafeText::file_name("dog.png"),
         original_uri: None,
+        original_path: None,
         frame: None,
         region: None,
         relevance: None,

@@ -66,14 +66,16 @@ pub(crate) async fn explore(
 
 pub(crate) fn cluster_body(
     dataset: DatasetId,
-    ScoredCluster { entity, level, cluster, scores }: ScoredCluster,
+    ScoredCluster { entity, level, cluster, scores, original_paths }: ScoredCluster,
     links: &SignedLinks,
 ) -> ClusterBody {
     let score = |at: usize| scores.as_ref()?.values.get(at).copied().map(f64::from);
     let kind = scores.as_ref().map(|scores| scores.kind);
     let ClusterRecord { id, counts, previews, labels, tags } = cluster;
     let captions = previews.first().and_then(|preview| preview.caption.clone());
-    let previews = previews.into_iter().enumerate().map(|(at, preview)| PreviewBody {
+    let previews = previews.into_iter().zip(original_paths).enumerate();
+    let previews = previews.map(|(at, (preview, original_path))| PreviewBody {
+        original_path,
         relevance_score: score(at),
         relevance_score_type: kind.map(Into::into),
         ..preview_body(preview, links)
@@ -113,6 +115,7 @@ pub(crate) fn preview_body(preview: StoredPreview, links: &SignedLinks) -> Previ
         media_thumb_uri: Some(media_thumb_uri),
         file_name: preview.name(),
         original_uri: Some(preview.path),
+        original_path: None,
         video_uri: Some(video_uri.unwrap_or_default()),
         frame_timestamp: preview.frame.map(|frame| frame.seconds),
         caption: preview.caption,

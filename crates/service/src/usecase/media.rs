@@ -13,13 +13,16 @@ use rustix::io::Errno;
 use uuid::Uuid;
 
 use super::ServiceError;
-use crate::{Deployment, InjectedFailure};
-use tessera_media::ingest::{SourceFile, is_unavailable, read_first_bytes};
+use crate::{Deployment, InjectedFailure, originals::storage_location};
+use tessera_media::ingest::{
+    SourceFile, is_unavailable, parquet_images::containing_file, read_first_bytes,
+};
 use tessera_model::{DatasetId, EntityType, Granularity, MediaId, Region};
 use tessera_picture::decode::decode;
 use tessera_retrieval::stored_pictures::REQUEST_LIMIT;
 use tessera_search::index::{self, Features, region_in_pixels, whole_pixels};
 use tessera_store::{
+    cluster::StoredPreview,
     media::{self, MediaRecord},
     picture_features::PictureFeatures,
     picture_table::StoredPicture,
@@ -64,6 +67,27 @@ impl Deployment {
 
     fn find_media(&self, id: MediaId) -> Result<(MediaRecord, PathBuf), ServiceError> {
         self.store.read(|c| media::find(c, id))?.ok_or_else(ServiceError::media_not_found)
+    }
+
+    /// Returns the paths of the files on this machine that are or contain the originals of previews, in their order.
+    /// `None` stands for an original in a bucket, for a path that is not text, and for every original if the settings
+    /// keep paths private.
+    pub(super) fn original_paths(
+        &self,
+        previews: &[StoredPreview],
+    ) -> Result<Vec<Option<String>>, ServiceError> {
+        if !self.settings.original_paths {
+            return Ok(vec![None; previews.len()]);
+        }
+        let path_of = |(folder, path): (PathBuf, PathBuf)| {
+            let is_local = storage_location(&folder).is_none();
+            let file = is_local.then(|| containing_file(&folder, &path))?;
+            file.into_os_string().into_string().ok()
+        };
+        let locations: Vec<_> = self.store.read(|c| {
+            previews.iter().map(|preview| media::location(c, preview.media)).collect()
+        })?;
+        Ok(locations.into_iter().map(|location| location.and_then(path_of)).collect())
     }
 
     /// Returns the thumbnail as a JPEG.

@@ -120,6 +120,8 @@ pub(crate) struct ScoredCluster {
     pub level: Granularity,
     pub cluster: ClusterRecord,
     pub scores: Option<PreviewScores>,
+    /// The path of the original of each preview, if the settings show paths.
+    pub original_paths: Vec<Option<String>>,
 }
 
 pub(crate) struct PreviewScores {
@@ -174,8 +176,7 @@ impl Deployment {
                 cluster::single_item_page(c, id, entity, level, page)
             }
         })?;
-        let unscored = |cluster| ScoredCluster { entity, level, cluster, scores: None };
-        Ok(clusters.into_iter().map(unscored).collect())
+        clusters.into_iter().map(|cluster| self.scored(entity, level, cluster, None)).collect()
     }
 
     fn search(
@@ -210,9 +211,21 @@ impl Deployment {
             let (cluster, values) = found?;
             let scores = kind.map(|kind| PreviewScores { kind, values });
             let cluster = ClusterRecord { counts, ..cluster };
-            Some(ScoredCluster { entity, level, cluster, scores })
+            Some(self.scored(entity, level, cluster, scores))
         });
-        Ok(ClusterPage { clusters: scored.collect(), is_bounded: result.is_bounded() })
+        let clusters = scored.collect::<Result<_, _>>()?;
+        Ok(ClusterPage { clusters, is_bounded: result.is_bounded() })
+    }
+
+    fn scored(
+        &self,
+        entity: EntityType,
+        level: Granularity,
+        cluster: ClusterRecord,
+        scores: Option<PreviewScores>,
+    ) -> Result<ScoredCluster, ServiceError> {
+        let original_paths = self.original_paths(&cluster.previews)?;
+        Ok(ScoredCluster { entity, level, cluster, scores, original_paths })
     }
 
     /// Finds a cluster. If an entity type or a granularity was requested, the cluster must have it.
@@ -266,11 +279,12 @@ impl Deployment {
         let mut found =
             self.store.read(|c| cluster::with_previews(c, dataset, entity, level, &shown))?;
         let kind = ranking.score_kind();
-        let found = found.pop().flatten().map(|(cluster, values)| {
+        let found = found.pop().flatten().filter(|(cluster, _)| !cluster.previews.is_empty());
+        let page = found.map(|(cluster, values)| {
             let scores = kind.map(|kind| PreviewScores { kind, values });
-            ScoredCluster { entity, level, cluster, scores }
+            self.scored(entity, level, cluster, scores)
         });
-        Ok(found.filter(|page| !page.cluster.previews.is_empty()))
+        page.transpose()
     }
 
     pub(super) fn search_context<'a>(&'a self, dataset: &'a DatasetRecord) -> SearchContext<'a> {

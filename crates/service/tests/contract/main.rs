@@ -60,6 +60,7 @@ mod metrics;
 mod model_labels;
 mod objects;
 mod onprem;
+mod original_paths;
 mod own_model;
 mod parameters;
 mod parquet_images;

@@ -141,8 +141,8 @@ fn a_cluster_is_written_as_it_was_read() {
         (Some((640, 480)), Region::new(0.25, 0.5, 0.5, 0.25))
     );
     // A box is written as integers where it can be; as numbers they are equal.
-    assert_eq!(json!(ClusterBody::new(cluster, |link| link.expose().to_owned())), whole_cluster());
-    let shown = json!(PreviewBody::new(preview, Link::to_string));
+    assert_eq!(json!(ClusterBody::new(cluster, LinkForm::Signed)), whole_cluster());
+    let shown = json!(PreviewBody::new(preview, LinkForm::Unsigned));
     assert_eq!(shown["media_uri"], "https://cdn.example/1.jpg");
     assert_eq!(shown["media_thumb_uri"], "https://cdn.example/1t.jpg");
 }
@@ -153,7 +153,7 @@ fn what_a_service_did_not_send_is_written_as_null() {
     let page = read_page(&json!({"clusters": [
         {"cluster_id": id, "previews": [{"media_id": id}], "labels": [], "n_images": -1}]}))
     .unwrap();
-    let written = json!(ClusterBody::new(&page.clusters[0], Link::to_string));
+    let written = json!(ClusterBody::new(&page.clusters[0], LinkForm::Unsigned));
     for field in [
         "n_images",
         "n_objects",
@@ -219,6 +219,32 @@ fn an_older_name_of_a_field_is_read_where_the_documented_one_is_missing() {
     assert_eq!(shown(&both.original).as_deref(), Some("/2.jpg"));
     assert_eq!(shown(&both.thumbnail).as_deref(), Some("/t.jpg"));
     assert_eq!(both.dimensions, None, "no picture is that wide");
+}
+
+#[test]
+fn documents_about_local_files_name_the_files_instead_of_links() {
+    let id = "31ae21e5-0000-46f6-85a3-000000000001";
+    let written = |fields: Value, links: LinkForm| {
+        let mut preview = json!({"media_id": id, "media_uri": "/1.jpg", "media_thumb_uri": "/t.jpg"});
+        preview.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let page = json!({"clusters": [{"cluster_id": id, "previews": [preview]}]});
+        let preview = read_page(&page).unwrap().clusters.remove(0).previews.remove(0);
+        let written = json!(PreviewBody::new(&preview, links));
+        ["original_path", "media_uri", "media_thumb_uri", "video_uri"].map(|key| {
+            written.get(key).and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
+        })
+    };
+    let picture = json!({"file_name": "é 1#.jpg", "original_path": "/p/a b/é 1#.jpg"});
+    let uri = "file:///p/a%20b/%C3%A9%201%23.jpg";
+    assert_eq!(written(picture.clone(), LinkForm::Files), ["/p/a b/é 1#.jpg", uri, "", ""]);
+    assert_eq!(written(picture.clone(), LinkForm::Signed), ["", "/1.jpg", "/t.jpg", ""]);
+    let frame = json!({"file_name": "clip_000001.jpg", "frame_timestamp": 0.5,
+        "original_path": "/p/clip.mp4", "video_uri": "/v"});
+    assert_eq!(written(frame, LinkForm::Files), ["/p/clip.mp4", "", "", "file:///p/clip.mp4"]);
+    let row = json!({"file_name": "000001.png", "original_path": "/p/rows.parquet"});
+    assert_eq!(written(row, LinkForm::Files), ["/p/rows.parquet", "", "", ""]);
+    let relative = json!({"file_name": "a.jpg", "original_path": "p/a.jpg"});
+    assert_eq!(written(relative, LinkForm::Files), ["", "", "", ""], "not a path of this machine");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
-use tessera_model::{Link, Preview, SafeText};
+use tessera_model::{Preview, SafeText};
 use tessera_wire::{
     explore::{ClusterBody, read_page},
-    preview::{PreviewBody, read_row_frame},
+    preview::{LinkForm, PreviewBody, read_row_frame},
 };
 
 /// A page with a cluster of two frames, in the shape of recorded pages.
@@ -40,12 +40,12 @@ fn frames_are_read_with_their_video_and_time() {
 #[test]
 fn frames_are_written_as_they_were_read() {
     let cluster = read_page(&recorded()).unwrap().clusters.remove(0);
-    let written = json!(ClusterBody::new(&cluster, |link| link.expose().to_owned()));
+    let written = json!(ClusterBody::new(&cluster, LinkForm::Signed));
     assert_eq!((&written["n_videos"], &written["n_frames"]), (&json!(3), &json!(12)));
     let again = read_page(&json!({"clusters": [written]})).unwrap().clusters.remove(0);
     assert_eq!(again, cluster);
     // What is printed and copied contains no signature.
-    let shown = json!(PreviewBody::new(&cluster.previews[0], Link::to_string));
+    let shown = json!(PreviewBody::new(&cluster.previews[0], LinkForm::Unsigned));
     assert_eq!(shown["video_uri"], "https://cdn.example/ds/clip.mp4");
 }
 
