@@ -123,9 +123,9 @@ pub struct ServeOptions {
     /// starts. Default: auto.
     #[arg(long, value_name = "CODE")]
     pub caption_language: Option<LanguageChoice>,
-    /// Address and port; port 0 picks a free one.
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
-    pub listen: SocketAddr,
+    /// Address and port; port 0 picks a free one [default: a port of the index folder on 127.0.0.1].
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub listen: Option<SocketAddr>,
     /// Another name of this service, with its scheme if a proxy terminates TLS; repeatable.
     #[arg(long, value_name = "[https://]NAME[:PORT]")]
     pub allow_host: Vec<String>,

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
     os::unix::fs::PermissionsExt as _,
     process::Stdio,
     time::{Duration, Instant},
@@ -98,6 +98,33 @@ fn the_line_reports_where_the_description_and_the_session_are() {
     let (_, description) = serving.ask("GET", "/api/v1/openapi.json");
     assert!(description["security"].is_null(), "nobody needs a token");
     assert_eq!(serving.ask("GET", "/api/v1/healthcheck").0, 404);
+}
+
+#[test]
+fn links_still_work_after_a_restart_because_the_port_stays_the_same() {
+    let (home, folder) = home();
+    let start = || {
+        let serving = serve(home.path(), &[folder.to_str().unwrap(), "--no-auth"]);
+        assert_eq!(serving.indexed()["status_new"], "READY");
+        let (status, page) = serving.ask("GET", "/api/v1/explore/{id}?entity_type=IMAGES");
+        let link = page["clusters"][0]["previews"][0]["media_uri"].as_str().unwrap_or_default();
+        assert_eq!(status, 200, "{page}");
+        (link.to_owned(), serving)
+    };
+    let (first, serving) = start();
+    drop(serving);
+    assert_eq!(start().0, first);
+    let address = first.trim_start_matches("http://").split('/').next().unwrap();
+    let taken = TcpListener::bind(address).unwrap();
+    let (other, mut serving) = start();
+    assert_ne!(other, first);
+    let mut messages = serving.0.stderr.take().unwrap();
+    drop(serving);
+    let mut text = String::new();
+    messages.read_to_string(&mut text).unwrap();
+    assert!(text.contains("another program uses the port of this index folder"), "{text}");
+    drop(taken);
+    assert_eq!(start().0, first);
 }
 
 #[test]

@@ -22,8 +22,9 @@ use crate::{
         CliError, CliResult, GlobalOptions, ServeOptions,
         local::{
             access_log::open_access_log,
+            listening::bind,
             local_settings,
-            service::{LocalService, RequiredLogin, bind, index_dir, report_skipped},
+            service::{LocalService, RequiredLogin, index_dir, report_skipped},
             store::{parse_bucket, require_store, store_address},
         },
         messages::write_message,
@@ -60,7 +61,7 @@ pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResu
     let served =
         |access| ServerOptions { access, compat, allowed_hosts, access_log, metrics, limits };
     let local = LocalService::start(data, settings, &folders, listen, login, served).await?;
-    if !listen.ip().is_loopback() {
+    if listen.is_some_and(|address| !address.ip().is_loopback()) {
         write_message(&format!("warning: {UNENCRYPTED}"));
     }
     let signals = StopSignals::listen()?;

@@ -2,13 +2,12 @@
 
 use std::{
     env,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use tokio::{
-    net::TcpListener,
     sync::oneshot,
     task::{JoinHandle, spawn_blocking},
 };
@@ -16,7 +15,10 @@ use tokio::{
 use crate::{
     cli::{
         CliError, CliResult, Exit,
-        local::model::load_model,
+        local::{
+            listening::{bind, bind_port_of, reachable_address},
+            model::load_model,
+        },
         messages::{write_message, write_stderr},
     },
     config,
@@ -57,21 +59,23 @@ pub(super) enum RequiredLogin {
 }
 
 impl LocalService {
-    /// Opens the given or the default data folder, adds the folders, and serves them.
+    /// Opens the given or the default data folder, adds the folders, and serves them at the given address, or at the
+    /// port of the data folder.
     pub(super) async fn start(
         data: Option<PathBuf>,
         settings: DeploymentSettings,
         folders: &[PathBuf],
-        listen: SocketAddr,
+        listen: Option<SocketAddr>,
         login: RequiredLogin,
         options: impl FnOnce(AccessMode) -> ServerOptions,
     ) -> CliResult<Self> {
         let data = index_dir(data)?;
         // The address is bound first, because an address that is in use must not cost an index.
-        let listener = bind(listen, "--listen").await?;
-        let address = listener.local_addr();
-        let address =
-            address.map_err(|error| CliError::io(format_args!("listen on {listen}"), &error))?;
+        let listener = match listen {
+            Some(address) => bind(address, "--listen").await?,
+            None => bind_port_of(&data).await?,
+        };
+        let address = listener.local_addr().map_err(LocalError::Socket)?;
         if login == RequiredLogin::None && !address.ip().is_loopback() {
             return Err(LocalError::OpenOnNetwork(address).into());
         }
@@ -114,7 +118,7 @@ impl LocalService {
         data: Option<PathBuf>,
         settings: DeploymentSettings,
     ) -> CliResult<Self> {
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let listen = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let login = RequiredLogin::Generated;
         let settings = DeploymentSettings { original_paths: true, ..settings };
         Self::start(data, settings, &[folder], listen, login, ServerOptions::from).await
@@ -190,31 +194,6 @@ impl LocalService {
             Err(error) => Err(CliError::failed(error.to_string())),
         }
     }
-}
-
-/// Listens on the address that an option names.
-pub(super) async fn bind(address: SocketAddr, option: &str) -> CliResult<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
-        let remedy = format!("choose another address with {option}, or port 0 for a free port");
-        CliError::failed(format!("cannot listen on {address}: {error}; {remedy}"))
-    })
-}
-
-/// Returns an address that clients can use. If the service listens on all addresses of this
-/// machine, one of them is chosen.
-fn reachable_address(listening: SocketAddr) -> SocketAddr {
-    let (target, loopback): (_, IpAddr) = match listening.ip() {
-        all if !all.is_unspecified() => return listening,
-        IpAddr::V4(_) => ("192.0.2.1:9", Ipv4Addr::LOCALHOST.into()),
-        IpAddr::V6(_) => ("[2001:db8::1]:9", Ipv6Addr::LOCALHOST.into()),
-    };
-    // Connecting a UDP socket sends nothing, but chooses the address of the default route.
-    let network_address = || {
-        let socket = UdpSocket::bind((listening.ip(), 0)).ok()?;
-        socket.connect(target).ok()?;
-        Some(socket.local_addr().ok()?.ip())
-    };
-    SocketAddr::new(network_address().unwrap_or(loopback), listening.port())
 }
 
 pub(super) fn index_dir(given: Option<PathBuf>) -> CliResult<PathBuf> {
