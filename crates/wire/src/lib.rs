@@ -20,4 +20,5 @@ pub mod export;
 pub mod fields;
 pub mod preview;
 pub mod selection;
+pub mod service;
 pub mod vql;

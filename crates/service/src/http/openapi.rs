@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use axum::{Extension, body::Bytes, http::header, response::IntoResponse};
+use axum::{Extension, Json, body::Bytes, http::header, response::IntoResponse};
 use serde_json::{Map, Value, json};
 use utoipa::{
     IntoResponses, ToSchema,
@@ -19,14 +19,17 @@ use utoipa::{
 };
 use utoipa_axum::routes;
 
-use super::checked_routes::CheckedRoutes;
+use super::{checked_routes::CheckedRoutes, origin_check::RequestOrigin};
 use tessera_wire::{
     add_media,
     error_body::{InvalidBody, InvalidParameter, ProblemBody},
-    explore, preview, selection, vql,
+    explore, preview, selection,
+    service::ServiceBody,
+    vql,
 };
 
 pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";
+const SERVICE_NAME: &str = "Dataset Media Service";
 
 #[derive(Clone)]
 pub(crate) struct OpenApiDocument(Bytes);
@@ -46,7 +49,7 @@ impl OpenApiDocument {
 fn base_document(login: bool) -> OpenApi {
     let summary = "Datasets of images and videos: read, search, export, and add media.";
     let info = InfoBuilder::new()
-        .title("Dataset Media Service")
+        .title(SERVICE_NAME)
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(summary));
     let mut whole = OpenApiBuilder::new().info(info).servers(Some([Server::new("/")])).build();
@@ -70,6 +73,24 @@ fn base_document(login: bool) -> OpenApi {
 
 pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(openapi))
+}
+
+pub(crate) fn add_root_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(root))
+}
+
+/// Returns where this description is.
+#[utoipa::path(
+    get,
+    path = "/",
+    responses((status = 200, description = "The service", body = ServiceBody), CommonErrors),
+    security(()),
+)]
+pub(crate) async fn root(
+    Extension(RequestOrigin(origin)): Extension<RequestOrigin>,
+) -> Json<ServiceBody> {
+    let (version, openapi) = (env!("CARGO_PKG_VERSION"), format!("{origin}{OPENAPI_PATH}"));
+    Json(ServiceBody { name: SERVICE_NAME, version, openapi })
 }
 
 /// Returns this description.

@@ -11,11 +11,9 @@ use serde::de::DeserializeOwned;
 use utoipa::{
     IntoParams, Number,
     openapi::{
-        Content, Deprecated, RefOr, Required,
+        Deprecated, Required,
         path::{Parameter, ParameterBuilder, ParameterIn},
-        schema::{
-            ArrayBuilder, ArrayItems, KnownFormat, ObjectBuilder, Ref, Schema, SchemaFormat, Type,
-        },
+        schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type},
     },
 };
 
@@ -24,7 +22,7 @@ use crate::usecase::ServiceError;
 use tessera_model::{
     ClusterId, DatasetId, EntityType, ExportTaskId, Granularity, MediaId,
     text::parse_boolean,
-    vql::{Label, MAX_VALUES, QueryText},
+    vql::QueryText,
 };
 use tessera_wire::endpoints::{DATASET_ID, MEDIA_ID, query};
 
@@ -213,7 +211,8 @@ parameters! {
     QueryImageParams => [
         required(query::ENTITY_TYPE, entity()),
         optional(query::THRESHOLD, level()),
-        optional_json(query::BOUNDING_BOX, Ref::from_schema_name("BoundingBox")).with_description("The part that counts"),
+        optional_json(query::BOUNDING_BOX, r#"{"x":0.1,"y":0.2,"width":0.5,"height":0.6}"#)
+            .with_description("The part that counts, as in the schema BoundingBox"),
     ];
     ProcessParams => [
         required(query::DATASET_ID, uuid()),
@@ -237,6 +236,8 @@ parameters! {
     ];
 }
 
+const VQL_EXAMPLE: &str = r#"[{"labels":{"op":"one_of","value":["van"]}},{"issues":{"op":"issue","value":"blur","mode":"out"}}]"#;
+
 fn search_parameters() -> Vec<Parameter> {
     let anchor = "Of a registered query image or of an image of the dataset; with anchor_type";
     let caption = "Ranks by meaning; not together with image_caption";
@@ -251,11 +252,12 @@ fn search_parameters() -> Vec<Parameter> {
         old_caption,
         optional(query::TEXTUAL_SIMILARITY_THRESHOLD, fraction())
             .with_description("Keeps scores below it"),
-        optional_json(query::LABELS, list(text(Label::MAX_CHARS)))
-            .with_description("Any of these labels"),
-        optional_json(query::TAGS, list(uuid())).with_description("All of these tags"),
-        optional_json(query::VQL, Ref::from_schema_name("Vql"))
-            .with_description("Filters; all of them hold"),
+        optional_json(query::LABELS, r#"["van","truck"]"#)
+            .with_description("A JSON array of labels: any of them"),
+        optional_json(query::TAGS, r#"["6f1c0e5a-7d0b-4c0f-9a3f-3f0c2f6b7a11"]"#)
+            .with_description("A JSON array of tag UUIDs: all of them"),
+        optional_json(query::VQL, VQL_EXAMPLE)
+            .with_description("A JSON array of filters, as in the schema Vql: all of them hold"),
         optional(query::CAPTION_ONLY_FILTER, text(QueryText::MAX_CHARS))
             .with_description("As the filter text with op fts"),
     ]
@@ -295,11 +297,13 @@ fn optional(name: &str, schema: Schema) -> Parameter {
     query.required(Required::False).schema(Some(schema)).build()
 }
 
-/// Describes an optional parameter whose text is JSON.
-fn optional_json(name: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
-    let query = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Query);
-    let content = Content::new(Some(schema));
-    query.required(Required::False).content("application/json", content).build()
+/// Describes an optional parameter whose text is JSON. Generated clients send it as text, because they ignore parameters
+/// that are described by a media type instead of a schema.
+fn optional_json(name: &str, example: &str) -> Parameter {
+    let text = string().min_length(Some(1)).content_media_type("application/json");
+    let mut parameter = optional(name, text.into());
+    parameter.example = Some(example.into());
+    parameter
 }
 
 fn string() -> ObjectBuilder {
@@ -343,9 +347,4 @@ fn level() -> Schema {
 fn fraction() -> Schema {
     let number = ObjectBuilder::new().schema_type(Type::Number);
     number.minimum(Some(0.0)).maximum(Some(1.0)).into()
-}
-
-fn list(items: Schema) -> Schema {
-    let items = ArrayItems::RefOrSchema(Box::new(items.into()));
-    ArrayBuilder::new().items(items).min_items(Some(1)).max_items(Some(MAX_VALUES)).into()
 }

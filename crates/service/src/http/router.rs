@@ -21,12 +21,12 @@ use tessera_wire::endpoints::API_PREFIX;
 pub(crate) fn build_router(state: AppState) -> Router {
     let (authenticated, authenticated_api) = authenticated_routes(&state).split_for_parts();
     let (public, public_api) = public_routes(&state).split_for_parts();
-    let (link_routes, link_api) = signed_link_routes(&state).split_for_parts();
+    let (root_routes, root_api) = root_routes(&state).split_for_parts();
     let (probe_routes, probe_api) = probe_routes(&state).split_for_parts();
     let nested =
         OpenApi::default().nest(API_PREFIX, authenticated_api).nest(API_PREFIX, public_api);
     let description = OpenApiDocument::new(
-        link_api.merge_from(probe_api).merge_from(nested),
+        root_api.merge_from(probe_api).merge_from(nested),
         state.authenticator.requires_login(),
     );
     let api = authenticated
@@ -34,7 +34,7 @@ pub(crate) fn build_router(state: AppState) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(state.authenticator.clone(), auth::require_login))
         .merge(public);
-    link_routes
+    root_routes
         .nest(API_PREFIX, api)
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
@@ -60,8 +60,10 @@ fn public_routes(state: &AppState) -> CheckedRoutes {
     if state.compat { compat::add_public_routes(routes) } else { routes }
 }
 
-fn signed_link_routes(state: &AppState) -> CheckedRoutes {
-    export::add_link_routes(media::add_routes(CheckedRoutes::new(state)))
+/// Returns the routes outside the API: `/`, and media and archives behind links.
+fn root_routes(state: &AppState) -> CheckedRoutes {
+    let routes = openapi::add_root_routes(CheckedRoutes::new(state));
+    export::add_link_routes(media::add_routes(routes))
 }
 
 /// Returns the routes that accept any host name, in every phase.

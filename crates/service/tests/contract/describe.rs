@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reqwest::Method;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tessera_client::QueryImageUpload;
 use tessera_model::vql::{IssueKind, MAX_FILTERS};
 use tessera_service::{OPENAPI_PATH, ServerLimits};
-use tessera_wire::vql;
+use tessera_wire::{preview::read_region, vql};
 
 use crate::{
     compat,
@@ -284,7 +284,8 @@ fn every_issue_is_documented() {
 /// A value that a schema forbids; `None` if any text is valid.
 fn wrong(parameter: &Value) -> Option<&'static str> {
     let schema = &parameter["schema"];
-    let free = schema["type"] == "string" && schema["format"] != "uuid" && schema["enum"].is_null();
+    let free = schema["type"] == "string"
+        && ["format", "enum", "contentMediaType"].iter().all(|rule| schema[*rule].is_null());
     if free { None } else { Some("wrong") }
 }
 
@@ -332,6 +333,43 @@ async fn invalid_values_of_described_parameters_are_rejected_by_name() {
             assert!(body.to_string().contains(name.as_str()), "{path} {name}: {body}");
         }
     }
+}
+
+/// Generated clients ignore parameters without a schema.
+#[tokio::test]
+async fn every_parameter_has_a_schema_and_json_has_an_example_that_is_accepted() {
+    let (service, description) = served(false).await;
+    let mut examples = BTreeSet::new();
+    for ((_, path), call) in calls(&description) {
+        for (name, parameter) in parameters(&call) {
+            assert!(parameter["schema"].is_object(), "{path} {name}");
+            if parameter["schema"]["contentMediaType"] == "application/json" {
+                let example = parameter["example"].as_str().unwrap().to_owned();
+                examples.insert((name, example));
+            }
+        }
+    }
+    let names: Vec<&str> = examples.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["bounding_box", "labels", "tags", "vql"]);
+    for (name, example) in examples.iter().filter(|(name, _)| name != "bounding_box") {
+        let request = service.get(&service.explore("")).query(&[(name, example)]);
+        let (status, page) = answer(request).await;
+        assert_eq!(status, 200, "{name}: {page}");
+    }
+    let (_, region) = examples.first().unwrap();
+    assert!(read_region(&serde_json::from_str(region).unwrap()).is_some(), "{region}");
+}
+
+#[tokio::test]
+async fn the_root_names_the_description() {
+    let service = Service::of(&pictures(4)).await;
+    let (status, root) = answer(service.client.get(service.url("/"))).await;
+    assert_eq!(status, 200, "no login is needed");
+    let address = root["openapi"].as_str().unwrap();
+    assert_eq!(address, service.url(OPENAPI_PATH));
+    let (status, description) = answer(service.client.get(address)).await;
+    assert_eq!((status, &description["info"]["title"]), (StatusCode::OK, &root["name"]));
+    assert_eq!(description["info"]["version"], root["version"]);
 }
 
 #[tokio::test]
