@@ -21,9 +21,7 @@ impl Serving {
         let host = url.trim_start_matches("http://");
         let path = path.replace("{id}", self.1["datasets"][0]["id"].as_str().unwrap());
         let mut stream = TcpStream::connect(host).unwrap();
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
-        );
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
         stream.write_all(head.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();

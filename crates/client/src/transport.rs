@@ -30,10 +30,7 @@ use crate::{
     service_config::{BaseUrl, ServiceConfig},
 };
 use tessera_model::{Failure, FailureKind, Link, SafeText};
-use tessera_wire::{
-    endpoints::Endpoint,
-    error_body::read_error_message,
-};
+use tessera_wire::{endpoints::Endpoint, error_body::read_error_message};
 
 /// The parts of a client that all its requests share.
 #[derive(Clone)]

@@ -23,5 +23,5 @@ pub use http::{
     AccessLog, AccessMode, AccessRecord, AllowedHost, OPENAPI_PATH, ServerLimits, ServerOptions,
     ServiceCredentials,
 };
-pub use settings::{DeploymentSettings, InjectedFailure};
+pub use settings::{DeploymentSettings, InjectedFailure, OriginalPaths};
 pub use task::EXTRACTOR_VERSION;

@@ -44,9 +44,7 @@ pub struct DeploymentSettings {
     /// Whether the index files of a dataset are written when an indexing task on the dataset has ended, for searches of
     /// this process. If not, the first search writes them.
     pub prepare_indexes: bool,
-    /// Whether previews contain the paths of originals on this machine. Only a service for a client in the same process
-    /// sends paths, because the API document does not list them.
-    pub original_paths: bool,
+    pub original_paths: OriginalPaths,
     /// The maximum number of exports that may be waiting or running.
     pub max_unfinished_exports: u64,
     /// The time for which an export is kept after it has ended.
@@ -76,7 +74,7 @@ impl Default for DeploymentSettings {
             range_files: RANGE_FILES,
             unshared_members: MAX_EXACT_ROWS,
             prepare_indexes: true,
-            original_paths: false,
+            original_paths: OriginalPaths::Hidden,
             max_unfinished_exports: 32,
             export_retention: Duration::from_hours(24),
             simulated_delay: Duration::ZERO,
@@ -92,6 +90,15 @@ impl DeploymentSettings {
         let ffmpeg = std::env::split_paths(&paths).map(|folder| folder.join("ffmpeg"));
         Self { ffmpeg: ffmpeg.into_iter().find(|program| program.is_file()), ..Self::default() }
     }
+}
+
+/// Whether previews contain the paths of originals on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OriginalPaths {
+    /// The form for other processes and machines, because the API document lists no paths.
+    Hidden,
+    /// The form for a client in the same process.
+    Shown,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

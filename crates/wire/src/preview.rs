@@ -2,7 +2,12 @@
 //! a video. [`PreviewBody`] is what the service sends and what commands print; the readers in this file accept every
 //! observed shape.
 
-use std::{borrow::Cow, fmt::Write as _, os::unix::ffi::OsStrExt as _, path::{Path, PathBuf}};
+use std::{
+    borrow::Cow,
+    fmt::Write as _,
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+};
 
 use serde::Serialize;
 use serde_json::{Value, json};

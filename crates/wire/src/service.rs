@@ -10,6 +10,6 @@ pub struct ServiceBody {
     pub name: &'static str,
     /// Version of the service.
     pub version: &'static str,
-    /// URL of the OpenAPI description.
+    /// URL of the `OpenAPI` description.
     pub openapi: String,
 }

@@ -32,8 +32,8 @@ use tessera_model::{
 };
 pub use tessera_service::DeploymentSettings as LocalSettings;
 use tessera_service::{
-    AccessMode, Deployment, DeploymentSettings, LocalError, ServerOptions, ServiceCredentials,
-    SkippedFile,
+    AccessMode, Deployment, DeploymentSettings, LocalError, OriginalPaths, ServerOptions,
+    ServiceCredentials, SkippedFile,
 };
 
 pub struct LocalService {
@@ -120,7 +120,7 @@ impl LocalService {
     ) -> CliResult<Self> {
         let listen = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let login = RequiredLogin::Generated;
-        let settings = DeploymentSettings { original_paths: true, ..settings };
+        let settings = DeploymentSettings { original_paths: OriginalPaths::Shown, ..settings };
         Self::start(data, settings, &[folder], listen, login, ServerOptions::from).await
     }
 

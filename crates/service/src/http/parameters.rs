@@ -20,8 +20,7 @@ use utoipa::{
 use super::problem::Problem;
 use crate::usecase::ServiceError;
 use tessera_model::{
-    ClusterId, DatasetId, EntityType, ExportTaskId, Granularity, MediaId,
-    text::parse_boolean,
+    ClusterId, DatasetId, EntityType, ExportTaskId, Granularity, MediaId, text::parse_boolean,
     vql::QueryText,
 };
 use tessera_wire::endpoints::{DATASET_ID, MEDIA_ID, query};
@@ -293,17 +292,19 @@ fn required(name: &str, schema: Schema) -> Parameter {
 }
 
 fn optional(name: &str, schema: Schema) -> Parameter {
+    optional_query(name, schema).build()
+}
+
+fn optional_query(name: &str, schema: Schema) -> ParameterBuilder {
     let query = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Query);
-    query.required(Required::False).schema(Some(schema)).build()
+    query.required(Required::False).schema(Some(schema))
 }
 
 /// Describes an optional parameter whose text is JSON. Generated clients send it as text, because they ignore parameters
 /// that are described by a media type instead of a schema.
 fn optional_json(name: &str, example: &str) -> Parameter {
     let text = string().min_length(Some(1)).content_media_type("application/json");
-    let mut parameter = optional(name, text.into());
-    parameter.example = Some(example.into());
-    parameter
+    optional_query(name, text.into()).example(Some(example.into())).build()
 }
 
 fn string() -> ObjectBuilder {

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use uuid::Uuid;
 
 use super::ServiceError;
-use crate::{Deployment, InjectedFailure, originals::storage_location};
+use crate::{Deployment, InjectedFailure, OriginalPaths, originals::storage_location};
 use tessera_media::ingest::{
     SourceFile, is_unavailable, parquet_images::containing_file, read_first_bytes,
 };
@@ -71,12 +71,12 @@ impl Deployment {
 
     /// Returns the paths of the files on this machine that are or contain the originals of previews, in their order.
     /// `None` stands for an original in a bucket, for a path that is not text, and for every original if the settings
-    /// keep paths private.
+    /// hide paths.
     pub(super) fn original_paths(
         &self,
         previews: &[StoredPreview],
     ) -> Result<Vec<Option<String>>, ServiceError> {
-        if !self.settings.original_paths {
+        if self.settings.original_paths == OriginalPaths::Hidden {
             return Ok(vec![None; previews.len()]);
         }
         let path_of = |(folder, path): (PathBuf, PathBuf)| {
@@ -84,9 +84,9 @@ impl Deployment {
             let file = is_local.then(|| containing_file(&folder, &path))?;
             file.into_os_string().into_string().ok()
         };
-        let locations: Vec<_> = self.store.read(|c| {
-            previews.iter().map(|preview| media::location(c, preview.media)).collect()
-        })?;
+        let locations: Vec<_> = self
+            .store
+            .read(|c| previews.iter().map(|preview| media::location(c, preview.media)).collect())?;
         Ok(locations.into_iter().map(|location| location.and_then(path_of)).collect())
     }
 

@@ -1,7 +1,7 @@
 //! A web page in a local browser cannot use the service.
 
-use tessera_service::{AccessMode, AllowedHost, LocalError, ServerOptions};
 use reqwest::RequestBuilder;
+use tessera_service::{AccessMode, AllowedHost, LocalError, ServerOptions};
 use tokio::net::TcpListener;
 
 use crate::support::{Place, Service, answer, pictures};
@@ -204,7 +204,8 @@ async fn pages_of_other_sites_cannot_start_exports() {
     assert_eq!(service.place.count("export"), 0);
 }
 
-const OLD_BROWSER: &str = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_14) AppleWebKit/605.1.15 Safari";
+const OLD_BROWSER: &str =
+    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_14) AppleWebKit/605.1.15 Safari";
 
 /// The API document lists no header for these requests, so that its own scripts work. An old browser sends an image tag
 /// of another site without fetch metadata.

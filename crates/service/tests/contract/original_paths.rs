@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ffi::OsStr, fs, os::unix::ffi::OsStrExt as _, path::PathBuf};
 
 use reqwest::multipart::{Form, Part};
-use tessera_service::DeploymentSettings;
+use tessera_service::{DeploymentSettings, OriginalPaths};
 
 use crate::{
     bucket_pictures::VIDEO,
@@ -42,8 +42,10 @@ async fn an_original_has_the_path_of_the_file_that_is_or_contains_it() {
         ("wall/bytes.parquet", PARQUET.to_vec()),
         ("folder.parquet/c.png", picture(4)),
     ];
-    let settings =
-        DeploymentSettings { original_paths: true, ..with_ffmpeg(tools.path(), &[2, 3]) };
+    let settings = DeploymentSettings {
+        original_paths: OriginalPaths::Shown,
+        ..with_ffmpeg(tools.path(), &[2, 3])
+    };
     let service = served(Place::new(&files), settings).await;
     let part = Part::bytes(picture(5)).file_name("upload.png");
     service.added(Form::new().part("files", part)).await;
@@ -67,7 +69,10 @@ async fn an_original_has_the_path_of_the_file_that_is_or_contains_it() {
 async fn a_path_that_is_not_text_is_left_out() {
     let place = Place::new(&[("a.png", picture(0))]);
     fs::write(place.pictures.path().join(OsStr::from_bytes(b"b\xff.png")), picture(1)).unwrap();
-    let settings = DeploymentSettings { original_paths: true, ..DeploymentSettings::default() };
+    let settings = DeploymentSettings {
+        original_paths: OriginalPaths::Shown,
+        ..DeploymentSettings::default()
+    };
     let service = served(place, settings).await;
     let paths = original_paths(&service).await;
     let with_path: Vec<&str> =
@@ -80,7 +85,7 @@ async fn an_original_in_a_bucket_has_no_path() {
     let storage = FakeS3::with_objects(&[("team/set/a.png", picture(0).as_slice())]).await;
     let settings = DeploymentSettings {
         storage: storage.settings(),
-        original_paths: true,
+        original_paths: OriginalPaths::Shown,
         ..DeploymentSettings::default()
     };
     let place = Place::new(&[]);

@@ -225,7 +225,8 @@ fn an_older_name_of_a_field_is_read_where_the_documented_one_is_missing() {
 fn documents_about_local_files_name_the_files_instead_of_links() {
     let id = "31ae21e5-0000-46f6-85a3-000000000001";
     let written = |fields: Value, links: LinkForm| {
-        let mut preview = json!({"media_id": id, "media_uri": "/1.jpg", "media_thumb_uri": "/t.jpg"});
+        let mut preview =
+            json!({"media_id": id, "media_uri": "/1.jpg", "media_thumb_uri": "/t.jpg"});
         preview.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         let page = json!({"clusters": [{"cluster_id": id, "previews": [preview]}]});
         let preview = read_page(&page).unwrap().clusters.remove(0).previews.remove(0);
