@@ -27,7 +27,7 @@ pub struct Connection<'a> {
     pub state: StateFolder,
     dry_run: Option<DryRun>,
     /// The local deployment in this process, which lives as long as the command.
-    local: Option<LocalService>,
+    pub(super) local: Option<LocalService>,
     /// The jobs of this command. The lock is never held across an await.
     pub(super) jobs: Mutex<Vec<JobRecord>>,
 }
@@ -119,6 +119,15 @@ impl Connection<'_> {
             Some(request) => context.print_dry_run(Some(request)),
             None => outcome,
         }
+    }
+
+    /// Returns the local deployment, which an option needs because it uses files of this machine.
+    pub(super) fn local_service(&self, option: &str) -> CliResult<&LocalService> {
+        self.local.as_ref().ok_or_else(|| {
+            CliError::usage(format!(
+                "{option} needs a local profile; the files of this deployment may be on another machine"
+            ))
+        })
     }
 
     /// Returns the request that was not sent. The caller prints it.

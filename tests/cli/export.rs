@@ -5,6 +5,7 @@ use std::{
     fs,
     io::{Read as _, Write as _},
     net::TcpListener,
+    os::unix::fs::MetadataExt as _,
     path::Path,
     process::{Command, Stdio},
     sync::mpsc,
@@ -320,4 +321,106 @@ async fn a_folder_that_does_not_exist_is_refused_before_the_first_request() {
     let (code, out, err) = outcome(command.current_dir(home.path()));
     assert_eq!((code, out.as_str(), service.count()), (1, "", 0), "{err}");
     assert!(err.contains("none/such: the folder does not exist. Create the folder first"), "{err}");
+}
+
+/// Adds a profile for a folder with two pictures. Returns the home and the folder.
+fn local_folder() -> (TempDir, std::path::PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("pictures");
+    fs::create_dir_all(folder.join("sub")).unwrap();
+    picture(&folder.join("a.png"));
+    picture(&folder.join("sub/b.png"));
+    let add = ["profile", "add", "mine", "--kind", "local", "--folder", folder.to_str().unwrap()];
+    let (code, _, err) = outcome(tessera(home.path(), &add).current_dir(home.path()));
+    assert_eq!(code, 0, "{err}");
+    (home, folder)
+}
+
+fn local(home: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let arguments = [&["--profile", "mine", "export", "start"], arguments].concat();
+    outcome(tessera(home, &arguments).current_dir(home))
+}
+
+#[test]
+fn a_local_archive_is_not_copied_and_images_may_link_to_their_originals() {
+    let (home, folder) = local_folder();
+    let home = home.path();
+    let copied = ["--images", "--download", ".", "--name", "copied", "--extract", "copied"];
+    let (code, _, err) = local(home, &copied);
+    assert_eq!(code, 0, "{err}");
+    assert!(fs::metadata(home.join("copied.zip")).unwrap().nlink() > 1, "the file of the service");
+    let linked =
+        ["--images", "--download", ".", "--name", "linked", "--extract", "linked", "--link"];
+    let (code, _, err) = local(home, &linked);
+    assert_eq!(code, 0, "{err}");
+    for (image, original) in [("a.png", "a.png"), ("b.png", "sub/b.png")] {
+        let original = folder.join(original);
+        let [copied, linked] =
+            ["copied", "linked"].map(|it| home.join(it).join("images").join(image));
+        assert_eq!(fs::read(&copied).unwrap(), fs::read(&original).unwrap());
+        assert_eq!(fs::read(&linked).unwrap(), fs::read(&original).unwrap());
+        assert_ne!(inode(&copied), inode(&original), "only --link may change originals");
+        // Where the file system shares blocks, a link is not needed.
+        let is_linked = inode(&linked) == inode(&original);
+        assert!(is_linked || err.contains("2 share their space"), "{err}");
+    }
+    assert!(err.contains("2 links to their originals") || err.contains("2 share"), "{err}");
+}
+
+fn inode(path: &Path) -> u64 {
+    fs::metadata(path).unwrap().ino()
+}
+
+#[test]
+fn an_original_that_has_changed_is_not_linked() {
+    let (home, folder) = local_folder();
+    let home = home.path();
+    let start = ["--images", "--wait", "--quiet"];
+    let (code, id, err) = local(home, &start);
+    assert_eq!(code, 0, "{err}");
+    let archived = fs::read(folder.join("a.png")).unwrap();
+    fs::write(folder.join("a.png"), "changed").unwrap();
+    let arguments =
+        ["--profile", "mine", "export", "download", id.trim(), "--extract", "out", "--link"];
+    let (code, _, err) = outcome(tessera(home, &arguments).current_dir(home));
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(fs::read(home.join("out/images/a.png")).unwrap(), archived, "the archived image");
+    assert_eq!(fs::read(folder.join("a.png")).unwrap(), b"changed");
+}
+
+#[test]
+fn a_list_has_the_metadata_and_the_paths_of_the_originals() {
+    let (home, folder) = local_folder();
+    let home = home.path();
+    let (code, _, err) = local(home, &["--list", "rows.jsonl"]);
+    assert_eq!(code, 0, "{err}");
+    let rows = fs::read_to_string(home.join("rows.jsonl")).unwrap();
+    let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let paths: Vec<&str> = rows.iter().map(|row| row["original_path"].as_str().unwrap()).collect();
+    let folder = fs::canonicalize(folder).unwrap();
+    let expected = ["a.png", "sub/b.png"].map(|name| folder.join(name).display().to_string());
+    assert_eq!(paths, expected);
+    assert!(rows.iter().all(|row| row["labels"].is_array() && row["width"] == 32), "{rows:?}");
+    let zips = fs::read_dir(home).unwrap().map(|entry| entry.unwrap().path());
+    assert_eq!(zips.filter(|path| path.extension().is_some_and(|it| it == "zip")).count(), 0);
+
+    let (code, _, err) = local(home, &["--list", "rows.jsonl"]);
+    assert!(code == 1 && err.contains("already exists"), "{err}");
+    let (code, _, err) = local(home, &["--list", "rows.jsonl", "--force"]);
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = local(home, &["--list", "x", "--images"]);
+    assert_eq!(code, 2, "{err}");
+}
+
+#[test]
+fn options_for_files_of_this_machine_need_a_local_profile() {
+    let (home, serving) = world(&[]);
+    let home = home.path();
+    for options in [&["--list", "rows.jsonl"][..], &["--extract", "out", "--link"]] {
+        let start = [&["export", "start"], options].concat();
+        let (code, _, err) = json(home, &serving, &start);
+        assert!(code == 2 && err.contains("needs a local profile"), "{err}");
+    }
+    let (_, listed, _) = json(home, &serving, &["export", "list"]);
+    assert_eq!(listed["exports"].as_array().map(Vec::len), Some(0), "nothing was sent: {listed}");
 }

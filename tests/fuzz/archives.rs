@@ -10,7 +10,7 @@ use std::{
 
 use flate2::{Compression, write::GzEncoder};
 use tempfile::TempDir;
-use tessera_client::{ExistingFile, extract, inspect_archive};
+use tessera_client::{ExistingFile, ExtractOptions, extract, inspect_archive};
 use tessera_media::ingest::unpack::{ArchiveKind, UnpackLimits, unpack};
 use walkdir::WalkDir;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
@@ -77,7 +77,7 @@ fn damaged_exports_are_inspected_and_extracted_within_their_folder() {
         let [archive, folder] = ["export.zip", "out"].map(|name| parent.path().join(name));
         fs::write(&archive, &input.0).expect("a file");
         let _ = inspect_archive(&archive);
-        let _ = extract(&archive, &folder, ExistingFile::Keep, true);
+        let _ = extract(&archive, &folder, &ExtractOptions::new(ExistingFile::Keep, true));
         files_only_below(&parent, &folder, 1);
     });
 }

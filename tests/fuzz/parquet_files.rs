@@ -12,7 +12,7 @@ use parquet::{
     file::{properties::WriterProperties, writer::SerializedFileWriter},
     schema::parser::parse_message_type,
 };
-use tessera_client::{ExistingFile, extract, inspect_archive};
+use tessera_client::{ExistingFile, ExtractOptions, extract, inspect_archive};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::{fuzz, mutation::mutated};
@@ -108,7 +108,11 @@ fn damaged_metadata_of_an_export_is_read_or_refused() {
             if let Ok(inspection) = inspect_archive(&archive) {
                 assert!(inspection.rows <= 1 << 20, "{} rows in a small file", inspection.rows);
             }
-            let _ = extract(&archive, &parent.path().join("out"), ExistingFile::Keep, true);
+            let _ = extract(
+                &archive,
+                &parent.path().join("out"),
+                &ExtractOptions::new(ExistingFile::Keep, true),
+            );
         },
     );
 }

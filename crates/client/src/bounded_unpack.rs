@@ -135,6 +135,11 @@ impl ArchiveEntry<'_> {
         self.entry.size()
     }
 
+    /// Returns the CRC-32 of the unpacked bytes, as the archive declares it.
+    pub(super) fn checksum(&self) -> u32 {
+        self.entry.crc32()
+    }
+
     /// Copies at most `max_bytes` and verifies the checksum. Returns the size.
     pub(super) fn copy_to(self, out: &mut impl Write, max_bytes: u64) -> Result<u64, EntryError> {
         let fair =

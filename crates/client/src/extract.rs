@@ -22,6 +22,7 @@ use crate::{
     },
     image_folder_row::image_folder_row,
     inspect::write_joined_rows,
+    local_files::{Originals, PictureSharing},
     part_file::{ExistingFile, check_room, disk_failure, local_failure},
 };
 use tessera_model::{Extraction, Failure, local_files::safe_relative_path};
@@ -31,22 +32,46 @@ const ROWS_FILE: &str = "rows.jsonl";
 const TABLE_FILE: &str = "metadata.jsonl";
 const METADATA_FILE: &str = "metadata.json";
 
+#[derive(Clone)]
+pub struct ExtractOptions {
+    pub existing: ExistingFile,
+    /// Whether each row of the metadata is written to `rows.jsonl`, as a JSON object with the path of its picture as
+    /// `_path`, or null.
+    pub join: bool,
+    /// The originals with which pictures share their space, if they are on this machine.
+    pub originals: Option<Originals>,
+}
+
+impl ExtractOptions {
+    /// Returns the options for extracting copies.
+    pub fn new(existing: ExistingFile, join: bool) -> Self {
+        Self { existing, join, originals: None }
+    }
+}
+
 /// Extracts `archive` into `folder`, which is created if it is missing. Blocks on the disk. Pictures with a
-/// `metadata.json` become an image folder: `metadata.jsonl` is written from it. With `join`, writes each row of the
-/// metadata to `rows.jsonl` as a JSON object with the path of its picture as `_path`, or null. Fails before anything is
-/// written if a file exists and is kept, or if there is too little disk space.
+/// `metadata.json` become an image folder: `metadata.jsonl` is written from it. Fails before anything is written if a
+/// file exists and is kept, or if there is too little disk space.
 pub fn extract(
     archive: &Path,
     folder: &Path,
-    existing: ExistingFile,
-    join: bool,
+    options: &ExtractOptions,
 ) -> Result<Extraction, Failure> {
+    let ExtractOptions { existing, join, originals } = options;
+    let (existing, join) = (*existing, *join);
     let open_archive = || File::open(archive).map_err(|error| disk_failure(archive, &error));
     let contents = check_contents(open_archive()?, folder, existing, join)
         .map_err(|error| into_failure(archive, error))?;
-    let target =
-        TargetFolder::open(folder, existing).map_err(|error| disk_failure(folder, &error))?;
-    check_room(&target.root, folder, contents.size)?;
+    let sharing = match originals {
+        Some(originals) if contents.has_pictures => Some(PictureSharing::new(archive, originals)?),
+        _ => None,
+    };
+    let target = TargetFolder::open(folder, existing, sharing)
+        .map_err(|error| disk_failure(folder, &error))?;
+    // Another name of a file needs no room.
+    if !originals.as_ref().is_some_and(|originals| originals.hard_links) {
+        check_room(&target.root, folder, contents.size)?;
+    }
     let mut extraction = target
         .extract_all(open_archive()?, folder)
         .map_err(|error| into_failure(archive, error))?;
@@ -116,16 +141,28 @@ fn check_contents(
 }
 
 /// A folder that is kept open. All paths are relative to it, and no link is followed.
-struct TargetFolder {
+struct TargetFolder<'a> {
     root: OwnedFd,
     existing: ExistingFile,
+    sharing: Option<PictureSharing<'a>>,
 }
 
-impl TargetFolder {
-    fn open(folder: &Path, existing: ExistingFile) -> io::Result<Self> {
+/// An extracted file.
+struct ExtractedFile {
+    bytes: u64,
+    /// Whether the file shares its space with an original.
+    is_shared: bool,
+}
+
+impl<'a> TargetFolder<'a> {
+    fn open(
+        folder: &Path,
+        existing: ExistingFile,
+        sharing: Option<PictureSharing<'a>>,
+    ) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let root = open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(Self { root, existing })
+        Ok(Self { root, existing, sharing })
     }
 
     fn extract_all(&self, archive: File, folder: &Path) -> Result<Extraction, ArchiveError> {
@@ -135,9 +172,10 @@ impl TargetFolder {
             let name = entry.name.clone();
             match self.extract_entry(entry, &mut used_names) {
                 Ok(None) => {}
-                Ok(Some(bytes)) => {
+                Ok(Some(file)) => {
                     extraction.files += 1;
-                    extraction.bytes += bytes;
+                    extraction.bytes += file.bytes;
+                    extraction.shared_files += u64::from(file.is_shared);
                 }
                 Err(EntryError::Invalid(reason)) => {
                     extraction.rejected_entries.add(&format!("{name} ({reason})"));
@@ -149,13 +187,12 @@ impl TargetFolder {
         Ok(extraction)
     }
 
-    /// Writes an entry and returns its size. Returns `None` for a directory, because directories are created with their
-    /// files.
+    /// Writes an entry. Returns `None` for a directory, because directories are created with their files.
     fn extract_entry(
         &self,
         entry: ArchiveEntry<'_>,
         used_names: &mut UsedNames,
-    ) -> Result<Option<u64>, EntryError> {
+    ) -> Result<Option<ExtractedFile>, EntryError> {
         let invalid = |reason: &str| EntryError::Invalid(reason.to_owned());
         let path = safe_relative_path(&entry.name).map_err(invalid)?;
         if entry.is_dir() {
@@ -170,22 +207,30 @@ impl TargetFolder {
         if !used_names.insert(&path) {
             return Err(invalid("duplicate name, ignoring case"));
         }
-        let (directory, mut file) = match self.create(&path) {
-            Ok(created) => created,
-            Err(Errno::EXIST | Errno::NOTDIR | Errno::ISDIR | Errno::LOOP) => {
-                return Err(invalid("the path is already in use"));
+        let refused = |error| match error {
+            Errno::EXIST | Errno::NOTDIR | Errno::ISDIR | Errno::LOOP => {
+                invalid("the path is already in use")
             }
-            Err(error) => return Err(EntryError::Disk(error.into())),
+            error => EntryError::Disk(error.into()),
         };
+        let directory = self.create_directory(&path).map_err(refused)?;
+        let content = (entry.size(), entry.checksum());
+        if let Some(sharing) = &self.sharing
+            && sharing.share(&entry.name, content, &directory, &path)
+        {
+            return Ok(Some(ExtractedFile { bytes: entry.size(), is_shared: true }));
+        }
+        let mut file = create_file(&directory, &path).map_err(refused)?;
         let copied = entry.copy_to(&mut file, u64::MAX);
         if copied.is_err() {
             remove(&directory, &path).map_err(|error| EntryError::Disk(error.into()))?;
         }
-        copied.map(Some)
+        copied.map(|bytes| Some(ExtractedFile { bytes, is_shared: false }))
     }
 
-    /// Creates a file and its parent directories. Returns the file with the innermost directory.
-    fn create(&self, path: &Path) -> Result<(OwnedFd, File), Errno> {
+    /// Creates the parent directories of a file, and removes the file if it may be replaced. Returns the innermost
+    /// directory.
+    fn create_directory(&self, path: &Path) -> Result<OwnedFd, Errno> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut directory = openat(&self.root, ".", flags, Mode::empty())?;
         for part in path.parent().into_iter().flat_map(Path::components) {
@@ -198,10 +243,7 @@ impl TargetFolder {
         if self.existing == ExistingFile::Replace {
             remove(&directory, path)?;
         }
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let name = path.file_name().unwrap_or_default();
-        let file = openat(&directory, name, flags, Mode::from_raw_mode(0o600))?;
-        Ok((directory, file.into()))
+        Ok(directory)
     }
 
     /// Whether a picture with this name was extracted.
@@ -220,7 +262,9 @@ impl TargetFolder {
     ) -> Result<PathBuf, Failure> {
         let target = folder.join(name);
         let refused = |error: io::Error| disk_failure(&target, &error);
-        let (_, file) = self.create(Path::new(name)).map_err(|error| refused(error.into()))?;
+        let path = Path::new(name);
+        let file = self.create_directory(path).and_then(|folder| create_file(&folder, path));
+        let file = file.map_err(|error| refused(error.into()))?;
         let mut out = io::BufWriter::new(file);
         write_joined_rows(archive, |image| self.has(image), convert, &mut out, &target)?;
         out.flush().map_err(refused)?;
@@ -242,8 +286,14 @@ impl UsedNames {
     }
 }
 
+pub(super) fn create_file(directory: &OwnedFd, path: &Path) -> Result<File, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let name = path.file_name().unwrap_or_default();
+    openat(directory, name, flags, Mode::from_raw_mode(0o600)).map(File::from)
+}
+
 /// Removes a file if it exists. Removes only the link if the path is a link.
-fn remove(directory: &OwnedFd, path: &Path) -> Result<(), Errno> {
+pub(super) fn remove(directory: &OwnedFd, path: &Path) -> Result<(), Errno> {
     match unlinkat(directory, path.file_name().unwrap_or_default(), AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(error) => Err(error),

@@ -166,6 +166,8 @@ pub struct Extraction {
     pub folder: PathBuf,
     pub files: u64,
     pub bytes: u64,
+    /// The number of files that share their space with the originals.
+    pub shared_files: u64,
     /// Entries that were skipped, each with the reason.
     pub rejected_entries: NameSample,
     /// The file that joins rows of metadata with their pictures, if requested.

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Value, json};
-use tessera_client::ExistingFile;
+use tessera_client::{ExistingFile, ExtractOptions, Originals};
 use tessera_model::{
-    ArchiveName, ExportTaskId, Extraction, Failure, Inspection, SafeText, export::NameSample,
+    Archive, ArchiveName, ExportTaskId, Extraction, Failure, Inspection, SafeText,
+    export::NameSample, text::count_with_noun,
 };
 
 use crate::cli::{
@@ -30,6 +31,9 @@ pub struct ArchiveOptions {
     /// Write rows.jsonl there: each metadata row, with the path of its image as _path.
     #[arg(long, requires = "extract")]
     pub join: bool,
+    /// Extract images of a local folder as hard links to their originals. Changing such an image changes the original.
+    #[arg(long, requires = "extract")]
+    pub link: bool,
 }
 
 pub(super) struct DownloadTarget<'a> {
@@ -38,8 +42,13 @@ pub(super) struct DownloadTarget<'a> {
 }
 
 impl ArchiveOptions {
-    fn existing(&self) -> ExistingFile {
+    pub(super) fn existing(&self) -> ExistingFile {
         if self.force { ExistingFile::Replace } else { ExistingFile::Keep }
+    }
+
+    /// Checks that links to the originals are possible. This is called before the export starts.
+    pub(super) fn require_originals(&self, connection: &Connection<'_>) -> CliResult<()> {
+        if self.link { connection.local_service("--link").map(drop) } else { Ok(()) }
     }
 }
 
@@ -68,8 +77,14 @@ impl DownloadTarget<'_> {
             let mut bar = context.messages.progress_bar(file_name(&self.path));
             let report = &mut |done, all| bar.set_bytes(done, all);
             let (client, existing) = (&connection.client, self.options.existing());
-            let outcome =
-                client.download(export.dataset, export.task, &self.path, existing, report).await;
+            let outcome = match self.link_archive(connection, export.task).await {
+                Ok(None) => {
+                    let (dataset, task) = (export.dataset, export.task);
+                    client.download(dataset, task, &self.path, existing, report).await
+                }
+                Ok(Some(archive)) => Ok(archive),
+                Err(failure) => Err(failure),
+            };
             hint.finished = true;
             outcome?
         };
@@ -81,28 +96,71 @@ impl DownloadTarget<'_> {
         ));
         let inspection = inspect_archive(archive.path.clone()).await;
         let extraction = match &self.options.extract {
-            Some(folder) => Some(self.extract(context, &archive.path, folder).await?),
+            Some(folder) => Some(self.extract(connection, &archive.path, folder).await?),
             None => None,
         };
         Ok(DownloadedArchive { archive, inspection, extraction })
     }
 
+    /// Takes the archive of a local deployment without copying it. Returns `None` if it has to be downloaded.
+    async fn link_archive(
+        &self,
+        connection: &Connection<'_>,
+        task: ExportTaskId,
+    ) -> Result<Option<Archive>, Failure> {
+        let source = connection.local.as_ref().and_then(|local| local.archive_file(task));
+        let Some(source) = source else { return Ok(None) };
+        let (target, existing) = (self.path.clone(), self.options.existing());
+        run_blocking(move || tessera_client::link_archive(&source, &target, existing)).await
+    }
+
     async fn extract(
         &self,
-        context: &Context,
+        connection: &Connection<'_>,
         archive: &Path,
         folder: &Path,
     ) -> CliResult<Extraction> {
         let (from, to) = (archive.to_owned(), folder.to_owned());
-        let (existing, join) = (self.options.existing(), self.options.join);
-        let work = tokio::task::spawn_blocking(move || {
-            tessera_client::extract(&from, &to, existing, join)
-        });
-        let extraction = work.await.unwrap_or_else(|_| Err(Failure::internal_error()))?;
+        let originals = connection
+            .local
+            .as_ref()
+            .map(|local| Originals { lookup: local.originals(), hard_links: self.options.link });
+        let options = ExtractOptions::new(self.options.existing(), self.options.join);
+        let options = ExtractOptions { originals, ..options };
+        let extraction =
+            run_blocking(move || tessera_client::extract(&from, &to, &options)).await?;
         let (files, bytes) = (extraction.files, format_bytes(extraction.bytes));
-        context.messages.info(format!("{}: {files} files, {bytes}", folder.display()));
+        let mut message = format!("{}: {files} files, {bytes}", folder.display());
+        if extraction.shared_files > 0 {
+            let kind = if self.options.link { "links to" } else { "share their space with" };
+            message = format!("{message}; {} {kind} their originals", extraction.shared_files);
+        }
+        connection.context.messages.info(message);
         Ok(extraction)
     }
+}
+
+/// Writes the rows of an archive with the paths of the originals.
+pub(super) async fn list_originals(
+    connection: &Connection<'_>,
+    archive: PathBuf,
+    list: &Path,
+    existing: ExistingFile,
+) -> CliResult<()> {
+    let lookup = connection.local_service("--list")?.originals();
+    let target = list.to_owned();
+    let list_rows = move || tessera_client::list_originals(&archive, &target, existing, &lookup);
+    let rows = run_blocking(list_rows).await?;
+    let rows = count_with_noun(usize::try_from(rows).unwrap_or(usize::MAX), "row", "rows");
+    connection.context.messages.info(format!("{}: {rows}", list.display()));
+    Ok(())
+}
+
+async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let work = tokio::task::spawn_blocking(work);
+    work.await.unwrap_or_else(|_| Err(Failure::internal_error()))
 }
 
 impl DownloadedArchive {
@@ -176,6 +234,7 @@ pub(super) async fn download(
     lookup: &ExportLookup,
     options: &DownloadOptions,
 ) -> CliResult {
+    options.archive.require_originals(connection)?;
     let export = lookup.find(connection).await?;
     let path = archive_path(connection, &export, options).await?;
     let target = DownloadTarget { path, options: &options.archive };
@@ -227,8 +286,7 @@ pub(super) async fn inspect(context: &Context, file: PathBuf) -> CliResult {
 }
 
 pub(super) async fn inspect_archive(file: PathBuf) -> Result<Inspection, Failure> {
-    let work = tokio::task::spawn_blocking(move || tessera_client::inspect_archive(&file));
-    work.await.unwrap_or_else(|_| Err(Failure::internal_error()))
+    run_blocking(move || tessera_client::inspect_archive(&file)).await
 }
 
 fn inspection_json(inspection: &Inspection) -> Value {

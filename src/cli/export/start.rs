@@ -1,7 +1,10 @@
 //! `tessera export start`: sends the request once, for a dataset or a selection in it, then waits and downloads as
 //! requested.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::Args;
 
@@ -9,7 +12,7 @@ use crate::{
     cli::{
         CliError, CliResult, Connection, Context, JobRecorder,
         export::{
-            archive::{ArchiveOptions, DownloadTarget},
+            archive::{ArchiveOptions, DownloadTarget, list_originals},
             lookup::{FoundExport, export_document},
         },
         input_options::ItemOptions,
@@ -19,6 +22,7 @@ use crate::{
     config::{ExportDefaults, expand_home},
     state,
 };
+use tessera_client::ExistingFile;
 use tessera_model::{
     ArchiveName, Dataset, ExportFormat, ExportJob, ExportSpec, ExportTask, Failure, JobKind,
     Operation, Selection,
@@ -52,6 +56,11 @@ pub struct ExportStartOptions {
     download: Option<PathBuf>,
     #[command(flatten)]
     archive: ArchiveOptions,
+    /// Wait for the export, and write a line of JSON for each row to this file, with the absolute path of its original
+    /// as original_path. No image is copied, and no archive is kept. Local folders only.
+    #[arg(long, value_name = "FILE", help_heading = "After the export",
+          conflicts_with_all = ["images", "format", "name", "download", "extract"])]
+    list: Option<PathBuf>,
 }
 
 impl ExportStartOptions {
@@ -59,6 +68,11 @@ impl ExportStartOptions {
         let context = connection.context;
         if let Some(folder) = &self.download {
             tessera_client::check_folder(folder)?;
+        }
+        self.archive.require_originals(connection)?;
+        if let Some(list) = &self.list {
+            connection.local_service("--list")?;
+            tessera_client::check_target(list, self.archive.existing())?;
         }
         let dataset = connection.dataset(self.dataset.as_deref()).await?;
         context.require_allowed(&dataset, Operation::Export, false)?;
@@ -77,7 +91,7 @@ impl ExportStartOptions {
             .await
             .map_err(|failure| record_failure(&mut recorder, failure))?;
         recorder.apply(|job| job.export_reported(Duration::ZERO, task.clone()));
-        if task.failure().is_none() && (self.wait || target.is_some()) {
+        if task.failure().is_none() && (self.wait || target.is_some() || self.list.is_some()) {
             context.messages.info(format!("export {} of {}", task.id, dataset.name));
             task = recorder.follow_export(self.interval).await?;
         }
@@ -85,6 +99,9 @@ impl ExportStartOptions {
             return Err(failure.into());
         }
         let mut started = FoundExport::started_by(&recorder, task.id);
+        if let Some(list) = &self.list {
+            self.write_list(connection, &started, list).await?;
+        }
         let Some(target) = target else { return print_export(context, &started, &task) };
         let downloaded = target.download(connection, &started).await?;
         let archive = downloaded.archive.clone();
@@ -97,6 +114,21 @@ impl ExportStartOptions {
         Ok(downloaded.report_problems(context, &started))
     }
 
+    /// Writes the list of originals from an archive that is not kept.
+    async fn write_list(
+        &self,
+        connection: &Connection<'_>,
+        export: &FoundExport,
+        list: &Path,
+    ) -> CliResult<()> {
+        let folder = tempfile::tempdir();
+        let folder = folder.map_err(|error| CliError::io("create a temporary folder", &error))?;
+        let archive = folder.path().join("list.zip");
+        let (client, kept) = (&connection.client, ExistingFile::Keep);
+        client.download(export.dataset, export.task, &archive, kept, &mut |_, _| {}).await?;
+        list_originals(connection, archive, list, self.archive.existing()).await
+    }
+
     fn export_job(
         &self,
         defaults: &ExportDefaults,
@@ -107,8 +139,13 @@ impl ExportStartOptions {
         ExportJob {
             spec: ExportSpec {
                 file_name: ArchiveName::new(name.unwrap_or(dataset.name.as_str())),
-                format: self.format.unwrap_or(defaults.format),
-                include_images: self.images.unwrap_or(defaults.include_images),
+                format: if self.list.is_some() {
+                    ExportFormat::Parquet
+                } else {
+                    self.format.unwrap_or(defaults.format)
+                },
+                include_images: self.list.is_none()
+                    && self.images.unwrap_or(defaults.include_images),
             },
             selection: selection.map(|selection| selection.totals().summary()),
             folder: self
@@ -119,7 +156,7 @@ impl ExportStartOptions {
             // the archive is ready.
             auto_download: self.download.is_some()
                 || self.archive.extract.is_some()
-                || self.wait && defaults.auto_download,
+                || self.wait && self.list.is_none() && defaults.auto_download,
         }
     }
 }

@@ -12,8 +12,8 @@ use crate::cli::{
     exit::CheckResult,
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
-use tessera_client::Client;
-use tessera_model::{DatasetId, SafeText};
+use tessera_client::{Client, OriginalLookup};
+use tessera_model::{DatasetId, ExportTaskId, SafeText};
 
 /// The settings of local deployments, which are empty because this build has none.
 #[derive(Clone, Default)]
@@ -47,6 +47,14 @@ impl LocalService {
     }
 
     pub async fn wait_until_idle(&self) {
+        match *self {}
+    }
+
+    pub fn archive_file(&self, _: ExportTaskId) -> Option<PathBuf> {
+        match *self {}
+    }
+
+    pub fn originals(&self) -> OriginalLookup {
         match *self {}
     }
 

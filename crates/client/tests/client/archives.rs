@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use tessera_client::{ExistingFile, extract};
+use tessera_client::{ExistingFile, ExtractOptions, extract};
 
 use super::test_zip::{
     ZipMember, central_header, deflated_zeros, end_of_directory, local_header, stored_member,
@@ -26,7 +26,7 @@ fn extracted(bytes: &[u8]) -> ExtractedFiles {
 
 fn extracted_file(archive: &Path) -> ExtractedFiles {
     let folder = archive.with_extension("");
-    let extraction = extract(archive, &folder, ExistingFile::Replace, false);
+    let extraction = extract(archive, &folder, &ExtractOptions::new(ExistingFile::Replace, false));
     let extraction = extraction.map_err(|failure| failure.to_string())?;
     if let Some(rejected) = extraction.rejected_entries.first.first() {
         return Err(rejected.to_string());

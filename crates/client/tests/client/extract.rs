@@ -7,7 +7,7 @@ use std::{
 };
 
 use tempfile::TempDir;
-use tessera_client::{ExistingFile, extract};
+use tessera_client::{ExistingFile, ExtractOptions, extract};
 use tessera_model::{Extraction, Failure, FailureKind};
 
 use super::test_zip::{ZipMember, stored_member, zip_bytes};
@@ -72,7 +72,7 @@ impl ExtractFixture {
     }
 
     fn extract(&self, existing: ExistingFile) -> Result<Extraction, Failure> {
-        extract(&self.0.path().join("x.zip"), &self.folder(), existing, false)
+        extract(&self.0.path().join("x.zip"), &self.folder(), &ExtractOptions::new(existing, false))
     }
 
     /// All files in the working folder except the archive, sorted.
@@ -163,7 +163,8 @@ fn rows_are_joined_with_the_paths_of_their_pictures() {
     let fixture =
         ExtractFixture::new(&[stored_member("m.json", rows), stored_member("images/a.jpg", b"a")]);
     let archive = fixture.0.path().join("x.zip");
-    let done = extract(&archive, &fixture.folder(), ExistingFile::Keep, true).unwrap();
+    let done = extract(&archive, &fixture.folder(), &ExtractOptions::new(ExistingFile::Keep, true))
+        .unwrap();
     let text = fs::read_to_string(done.index_file.unwrap()).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
@@ -183,7 +184,7 @@ fn extracted_files_and_folders_are_private() {
     let fixture =
         ExtractFixture::new(&[stored_member("m.json", rows), stored_member("images/a.jpg", b"a")]);
     let archive = fixture.0.path().join("x.zip");
-    extract(&archive, &fixture.folder(), ExistingFile::Keep, true).unwrap();
+    extract(&archive, &fixture.folder(), &ExtractOptions::new(ExistingFile::Keep, true)).unwrap();
     for entry in walkdir::WalkDir::new(fixture.folder()) {
         let entry = entry.unwrap();
         let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
@@ -200,7 +201,8 @@ fn rejected_entries_are_reported_although_the_rows_cannot_be_joined() {
         stored_member("images/a.jpg", b"a"),
     ]);
     let archive = fixture.0.path().join("x.zip");
-    let done = extract(&archive, &fixture.folder(), ExistingFile::Keep, true).unwrap();
+    let done = extract(&archive, &fixture.folder(), &ExtractOptions::new(ExistingFile::Keep, true))
+        .unwrap();
     assert_eq!((done.files, done.rejected_entries.count), (2, 1));
     assert_eq!(done.index_file, None);
     assert!(done.index_failure.is_some());

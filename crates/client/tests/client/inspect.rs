@@ -3,7 +3,7 @@
 use std::{io::Write as _, path::Path};
 
 use serde_json::Value;
-use tessera_client::{ExistingFile, extract, inspect_archive, read_entry};
+use tessera_client::{ExistingFile, ExtractOptions, extract, inspect_archive, read_entry};
 use tessera_model::{PictureSource, SafeText, export::NameSample};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
@@ -90,7 +90,7 @@ fn rows_of_recorded_archives_are_matched_by_the_names_they_have() {
     assert_eq!(names(&found.files_without_row), ["b.jpg"], "its row says that it has none");
 
     let folder = tempfile::tempdir().unwrap();
-    extract(file.path(), folder.path(), ExistingFile::Keep, true).unwrap();
+    extract(file.path(), folder.path(), &ExtractOptions::new(ExistingFile::Keep, true)).unwrap();
     let rows = std::fs::read_to_string(folder.path().join("rows.jsonl")).unwrap();
     let row = |line| serde_json::from_str::<Value>(line).unwrap();
     let paths: Vec<Value> = rows.lines().map(|line| row(line)["_path"].clone()).collect();

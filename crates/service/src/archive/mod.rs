@@ -3,6 +3,7 @@
 
 mod image_names;
 mod json_document;
+mod local_files;
 mod metadata;
 mod parquet_columns;
 mod parquet_table;

@@ -1,0 +1,195 @@
+//! Uses the files of a service on the same machine instead of copies: the archive of an export, and the originals of its
+//! pictures. What is shared is verified like what is copied.
+
+use std::{
+    cell::Cell,
+    collections::HashMap,
+    fs::{self, File},
+    io::{self, Read as _, Write as _},
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};
+use serde_json::Value;
+use tempfile::{Builder, NamedTempFile};
+
+use crate::{
+    bounded_unpack::{ArchiveError, IMAGES_PREFIX, VerifiedArchive, into_failure, verify},
+    extract::{create_file, remove},
+    inspect::{ArchiveListing, write_joined_rows},
+    metadata_rows::find_picture,
+    part_file::{ExistingFile, check_target, disk_failure},
+};
+use tessera_model::{Archive, Failure, MediaId};
+use tessera_wire::{export::column, fields::parsed};
+
+/// Finds the original of a media item on this machine.
+pub type OriginalLookup = Arc<dyn Fn(MediaId) -> Option<PathBuf> + Send + Sync>;
+
+/// The originals with which extracted pictures may share their space.
+#[derive(Clone)]
+pub struct Originals {
+    pub lookup: OriginalLookup,
+    /// Whether a picture may be another name of its original. A change of the picture then changes the original.
+    pub hard_links: bool,
+}
+
+/// Gives the archive at `source` also the name `target`. Returns `None` if the archive has to be downloaded instead, for
+/// example because `target` is on another disk. Blocks on the disk.
+pub fn link_archive(
+    source: &Path,
+    target: &Path,
+    existing: ExistingFile,
+) -> Result<Option<Archive>, Failure> {
+    check_target(target, existing)?;
+    let folder = tessera_files::parent_dir(target);
+    let link = Builder::new().suffix(".part").make_in(folder, |path| fs::hard_link(source, path));
+    let Ok(link) = link.map(NamedTempFile::into_temp_path) else { return Ok(None) };
+    let refused = |error: io::Error| disk_failure(target, &error);
+    let file = File::open(&link).map_err(refused)?;
+    let bytes = file.metadata().map_err(refused)?.len();
+    let Ok(VerifiedArchive { entries, images }) = verify(file) else { return Ok(None) };
+    let part = link.to_path_buf();
+    let named = match existing {
+        ExistingFile::Keep => link.persist_noclobber(target),
+        ExistingFile::Replace => link.persist(target),
+    };
+    named.map_err(|failed| refused(failed.error))?;
+    // If both names are of the same file, renaming keeps both. Otherwise, the file no longer exists.
+    let _ = fs::remove_file(part);
+    tessera_files::sync_dir(folder).map_err(refused)?;
+    Ok(Some(Archive { path: target.to_owned(), bytes, entries, images }))
+}
+
+/// Writes each row of an archive as a JSON object with the path of the original as `original_path`, or null. Returns the
+/// number of rows. Blocks on the disk.
+pub fn list_originals(
+    archive: &Path,
+    target: &Path,
+    existing: ExistingFile,
+    lookup: &OriginalLookup,
+) -> Result<u64, Failure> {
+    check_target(target, existing)?;
+    let refused = |error: io::Error| disk_failure(target, &error);
+    let folder = tessera_files::parent_dir(target);
+    let mut list = NamedTempFile::new_in(folder).map_err(refused)?;
+    let rows = Cell::new(0);
+    let with_original = |mut row: Value, _| {
+        rows.set(rows.get() + 1);
+        let original = parsed(&row, column::MEDIA_ID).and_then(|id| lookup(id));
+        row["original_path"] = original.map(|path| path.to_string_lossy().into_owned()).into();
+        row
+    };
+    let mut out = io::BufWriter::new(list.as_file_mut());
+    write_joined_rows(archive, |_| false, with_original, &mut out, target)?;
+    out.flush().map_err(refused)?;
+    drop(out);
+    let named = match existing {
+        ExistingFile::Keep => list.persist_noclobber(target),
+        ExistingFile::Replace => list.persist(target),
+    };
+    named.map_err(|failed| refused(failed.error))?;
+    Ok(rows.get())
+}
+
+/// Shares the pictures of one archive with their originals.
+pub(super) struct PictureSharing<'a> {
+    originals: &'a Originals,
+    /// The media items by the names of their pictures in the archive.
+    media: HashMap<String, MediaId>,
+    /// Whether the file system may share blocks. Cleared at the first failure, because all pictures are on one disk.
+    can_reflink: Cell<bool>,
+}
+
+const NEEDED_COLUMNS: &[&str] =
+    &[column::MEDIA_ID, column::IMAGE_FILENAME, column::FILE_PATH, column::FILE_NAME];
+
+impl<'a> PictureSharing<'a> {
+    pub(super) fn new(archive: &Path, originals: &'a Originals) -> Result<Self, Failure> {
+        let mut media = HashMap::new();
+        let mut read = || -> Result<(), ArchiveError> {
+            let (_, metadata) = ArchiveListing::read(File::open(archive)?)?;
+            let picture_of = |row: Value| {
+                let picture = find_picture(&row, |name| Some(format!("{IMAGES_PREFIX}{name}")));
+                let id = parsed(&row, column::MEDIA_ID);
+                media.extend(picture.and_then(Result::ok).zip(id));
+                Ok(())
+            };
+            metadata.for_each_row(Some(NEEDED_COLUMNS), picture_of).map(drop)
+        };
+        read().map_err(|error| into_failure(archive, error))?;
+        Ok(Self { originals, media, can_reflink: Cell::new(true) })
+    }
+
+    /// Creates the file `path` (in the open folder `directory`) from the original, if the original has this size and
+    /// checksum. Returns whether it was created; otherwise, no such file exists.
+    pub(super) fn share(
+        &self,
+        entry: &str,
+        (size, checksum): (u64, u32),
+        directory: &OwnedFd,
+        path: &Path,
+    ) -> bool {
+        let original = self.media.get(entry).and_then(|id| (self.originals.lookup)(*id));
+        let Some(original) = original else { return false };
+        let shared = self.reflink(&original, directory, path)
+            || (self.originals.hard_links && hard_link(&original, directory, path));
+        if !shared || has_content(directory, path, size, checksum) {
+            return shared;
+        }
+        // If the file cannot be removed, copying the entry reports that the path is in use.
+        let _ = remove(directory, path);
+        false
+    }
+
+    fn reflink(&self, original: &Path, directory: &OwnedFd, path: &Path) -> bool {
+        if !self.can_reflink.get() {
+            return false;
+        }
+        let Ok(original) = File::open(original) else { return false };
+        let Ok(new) = create_file(directory, path) else { return false };
+        let shared = share_blocks(&new, &original);
+        self.can_reflink.set(shared);
+        if !shared {
+            // If the file cannot be removed, copying the entry reports that the path is in use.
+            let _ = remove(directory, path);
+        }
+        shared
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn share_blocks(new: &File, original: &File) -> bool {
+    rustix::fs::ioctl_ficlone(new, original).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn share_blocks(_: &File, _: &File) -> bool {
+    false
+}
+
+fn hard_link(original: &Path, directory: &OwnedFd, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    linkat(CWD, original, directory, name, AtFlags::empty()).is_ok()
+}
+
+fn has_content(directory: &OwnedFd, path: &Path, size: u64, checksum: u32) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let name = path.file_name().unwrap_or_default();
+    let file = openat(directory, name, flags, Mode::empty()).map(File::from);
+    let read = |mut file: File| -> io::Result<bool> {
+        if file.metadata()?.len() != size {
+            return Ok(false);
+        }
+        let (mut block, mut hasher) = (vec![0; 1 << 16], crc32fast::Hasher::new());
+        loop {
+            match file.read(&mut block)? {
+                0 => return Ok(hasher.finalize() == checksum),
+                length => hasher.update(&block[..length]),
+            }
+        }
+    };
+    file.is_ok_and(|file| read(file).unwrap_or(false))
+}
