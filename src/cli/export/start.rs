@@ -57,7 +57,7 @@ pub struct ExportStartOptions {
     #[command(flatten)]
     archive: ArchiveOptions,
     /// Wait for the export, and write a line of JSON for each row to this file, with the absolute path of its original
-    /// as original_path. No image is copied, and no archive is kept. Local folders only.
+    /// as `original_path`. No image is copied, and no archive is kept. Local folders only.
     #[arg(long, value_name = "FILE", help_heading = "After the export",
           conflicts_with_all = ["images", "format", "name", "download", "extract"])]
     list: Option<PathBuf>,
