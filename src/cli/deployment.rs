@@ -114,7 +114,7 @@ pub async fn client_for(target: &ServiceTarget) -> CliResult<(Client, Option<Loc
         }) => {
             let settings = local_settings(model.as_deref())?;
             let local = LocalService::open_folder(folder.clone(), None, settings).await?;
-            local.wait_until_idle().await;
+            local.wait_until_indexed().await?;
             Ok((local.client()?, Some(local)))
         }
         ServiceTarget::Profile(profile) => {

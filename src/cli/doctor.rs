@@ -179,14 +179,7 @@ fn check_folders() -> Vec<CheckResult> {
     if cfg!(feature = "local")
         && let Some(folder) = config::local_data_dir()
     {
-        let (subject, name) = ("local deployments", folder.display());
-        findings.push(match local::lock_holder(&folder) {
-            Ok(None) => CheckResult::passed(subject, name.to_string()),
-            Ok(Some(holder)) => {
-                CheckResult::warning(subject, format!("{name}: in use by {holder}"))
-            }
-            Err(error) => CheckResult::failed(subject, format!("{name}: {error}"), Exit::Failed),
-        });
+        findings.push(CheckResult::passed("local deployments", folder.display().to_string()));
     }
     findings
 }

@@ -60,7 +60,8 @@ pub enum StoreCommand {
 #[derive(Debug, Default, Args)]
 pub struct ModelOptions {
     /// Folder of your own model, in the layout of a model hub, or the name of an added one. Similar images are ranked by
-    /// it, and a model that takes texts also finds images without captions. Default: the setting `model`.
+    /// it, and a model that takes texts also finds images without captions. `none` takes the model away from a
+    /// dataset. Default: the setting `model`, or else the model that the dataset has.
     #[arg(long, value_name = "DIR")]
     pub model: Option<PathBuf>,
 }

@@ -35,6 +35,7 @@ mod session;
 mod set;
 mod store;
 mod surface;
+mod together;
 mod tour;
 mod waiting;
 mod work;
@@ -289,7 +290,7 @@ fn without_login_no_secret_is_printed() {
 }
 
 #[test]
-fn a_taken_port_and_a_taken_data_folder_are_named() {
+fn a_taken_port_is_named() {
     let (home, folder) = home();
     let folder = folder.to_str().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -297,11 +298,6 @@ fn a_taken_port_and_a_taken_data_folder_are_named() {
     let (code, _, err) = run(home.path(), &["serve", folder, "--listen", &address]);
     assert_eq!(code, 1);
     assert!(err.contains(&address) && err.contains("--listen"), "{err}");
-
-    let _serving = serve(home.path(), &[folder]);
-    let (code, _, err) = run(home.path(), &["serve", folder]);
-    assert_eq!(code, 1);
-    assert!(err.contains("another") && err.contains("--data"), "{err}");
 }
 
 #[test]

@@ -112,6 +112,11 @@ impl Encoder {
         !self.image.classes().is_empty()
     }
 
+    /// Returns the folder from which the encoders were loaded.
+    pub fn folder(&self) -> &Path {
+        &self.folder.path
+    }
+
     /// Returns the name of the folder.
     pub fn name(&self) -> String {
         self.folder.name()

@@ -11,7 +11,7 @@ pub use atomic_write::{
 };
 pub use private::{
     close_to_others, create_private_dir, create_private_dir_durably, ensure_own_private_dir,
-    ensure_private_dir, is_locked, open_locked, private_file, read_if_own, restrict,
+    ensure_private_dir, is_locked, open_locked, private_file, read_if_own, restrict, wait_for_lock,
 };
 pub use rotating_file::RotatingFile;
 

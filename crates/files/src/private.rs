@@ -112,6 +112,13 @@ pub fn open_locked(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
+/// Opens a private file, creating it if it is missing, and locks it as soon as no other process has the lock.
+pub fn wait_for_lock(path: &Path) -> io::Result<File> {
+    let file = private_file().create(true).truncate(false).open(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
 /// Whether a process has locked a file. A missing file is not locked.
 pub fn is_locked(path: &Path) -> io::Result<bool> {
     let Some(file) = if_exists(File::open(path))? else { return Ok(false) };
@@ -161,5 +168,8 @@ mod tests {
         assert!(open_locked(&path).unwrap().is_none());
         drop(lock);
         assert!(!is_locked(&path).unwrap() && open_locked(&path).unwrap().is_some());
+        let waited = wait_for_lock(&path).unwrap();
+        assert!(is_locked(&path).unwrap());
+        drop(waited);
     }
 }

@@ -12,27 +12,57 @@ use std::{
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use super::{create_private_dir, if_exists, private_file};
+use super::{create_private_dir, if_exists, is_locked, private_file};
 
 /// The name of an uploaded archive in its staging folder.
 pub const ARCHIVE_FILE_NAME: &str = "archive";
 /// The folder for unpacked files, which is next to the archive.
 pub const UNPACKED_DIR_NAME: &str = "unpacked";
 
-/// Creates the private folder `<base>/<uuid>`, which is removed when the returned value is dropped. If the removal
-/// fails, the next start removes the folder.
-pub fn create_staging_dir(base: &Path) -> io::Result<TempDir> {
-    create_private_dir(base)?;
-    tempfile::Builder::new()
-        .prefix(&Uuid::new_v4().to_string())
-        .rand_bytes(0)
-        .permissions(Permissions::from_mode(0o700))
-        .tempdir_in(base)
+/// A staging folder that this process uses. It is removed when this value is dropped, unless it is kept. If the removal
+/// fails, a later start removes the folder.
+#[derive(Debug)]
+pub struct StagingDir {
+    folder: TempDir,
+    /// The lock by which other processes see that the folder is in use.
+    _lock: File,
+}
+
+impl StagingDir {
+    /// Creates the private folder `<base>/<uuid>`.
+    pub fn create(base: &Path) -> io::Result<Self> {
+        create_private_dir(base)?;
+        let folder = tempfile::Builder::new()
+            .prefix(&Uuid::new_v4().to_string())
+            .rand_bytes(0)
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(base)?;
+        let lock = File::open(folder.path())?;
+        // The folder has just been created, so the lock is free. Without it, a start may remove the folder too early.
+        let _ = lock.try_lock();
+        Ok(Self { folder, _lock: lock })
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Ends the use of the folder without removing it.
+    pub fn keep(self) -> PathBuf {
+        self.folder.keep()
+    }
+}
+
+/// Whether a process uses a staging folder.
+pub fn is_in_use(staging: &Path) -> bool {
+    // Where there are no locks, a folder counts as abandoned.
+    is_locked(staging).unwrap_or(false)
 }
 
 /// Removes what a crashed process left below `base`, except the folders that `keep` selects.
 pub fn remove_abandoned(base: &Path, keep: impl Fn(&Path) -> bool) -> io::Result<()> {
-    staging_dirs(base)?.iter().filter(|staging| !keep(staging)).try_for_each(fs::remove_dir_all)
+    let is_abandoned = |staging: &&PathBuf| !is_in_use(staging) && !keep(staging);
+    staging_dirs(base)?.iter().filter(is_abandoned).try_for_each(fs::remove_dir_all)
 }
 
 /// Returns the staging folders below `base`. There are none if `base` does not exist.
@@ -113,26 +143,27 @@ mod tests {
     #[test]
     fn a_staging_folder_is_removed_unless_kept() {
         let base = tempfile::tempdir().unwrap();
-        let dropped = create_staging_dir(base.path()).unwrap();
+        let dropped = StagingDir::create(base.path()).unwrap();
         fs::write(dropped.path().join("a"), "x").unwrap();
         let mode = fs::metadata(dropped.path()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
         let gone = dropped.path().to_owned();
         drop(dropped);
         assert!(!gone.exists());
-        let kept = create_staging_dir(base.path()).unwrap().keep();
+        let kept = StagingDir::create(base.path()).unwrap().keep();
         assert!(kept.is_dir());
     }
 
     #[test]
     fn abandoned_staging_folders_are_removed() {
         let base = tempfile::tempdir().unwrap();
-        let needed = create_staging_dir(base.path()).unwrap();
-        let (needed, left) = (needed.keep(), create_staging_dir(base.path()).unwrap().keep());
+        let [needed, left] = [(), ()].map(|()| StagingDir::create(base.path()).unwrap().keep());
+        let used = StagingDir::create(base.path()).unwrap();
         fs::write(left.join("half"), "x").unwrap();
         fs::write(base.path().join("note"), "not ours").unwrap();
         remove_abandoned(base.path(), |found| found == needed).unwrap();
         assert!(needed.exists() && !left.exists() && base.path().join("note").exists());
+        assert!(used.path().exists() && is_in_use(used.path()) && !is_in_use(&needed));
         remove_abandoned(&base.path().join("nowhere"), |_| false).unwrap();
     }
 

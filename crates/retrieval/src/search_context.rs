@@ -1,6 +1,6 @@
 //! Resolves the parts of a query that rank: a picture and its copies, or a text.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use tessera_encoder::Encoder;
 use tessera_model::{Anchor, AnchorKind, vql::QueryText};
@@ -22,6 +22,7 @@ use tessera_store::{
 use crate::{
     index_cache::IndexCache,
     member_columns::MemberColumns,
+    models::Models,
     search_query::RetrievalError,
     stored_pictures::{REQUEST_LIMIT, StoredPictures},
 };
@@ -31,8 +32,7 @@ pub struct SearchContext<'a> {
     pub store: &'a Store,
     pub pictures: &'a StoredPictures,
     pub indexes: &'a IndexCache,
-    /// The encoders of the user's own model, if there is one.
-    pub model: Option<&'a Encoder>,
+    pub models: &'a Models,
     pub dataset: &'a DatasetRecord,
     pub limits: SearchTableLimits,
 }
@@ -93,8 +93,9 @@ impl SearchContext<'_> {
     }
 
     /// Returns the user's model if the dataset has vectors of it.
-    fn applied_model(&self) -> Result<Option<&Encoder>, RetrievalError> {
-        let Some(model) = self.model else { return Ok(None) };
+    fn applied_model(&self) -> Result<Option<Arc<Encoder>>, RetrievalError> {
+        let model = self.models.of(self.dataset).map_err(RetrievalError::UnreadableModel)?;
+        let Some(model) = model else { return Ok(None) };
         let applied = self.store.read(|c| applied_model::fingerprint(c, self.dataset.id))?;
         Ok((applied == Some(model.fingerprint())).then_some(model))
     }

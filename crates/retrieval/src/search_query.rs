@@ -2,6 +2,7 @@
 
 use std::io;
 
+use tessera_encoder::LoadError;
 use tessera_model::{Anchor, EntityType, Filter, Granularity, vql::Fraction};
 use tessera_search::text::full_text_query::SyntaxError;
 use tessera_store::StoreError;
@@ -30,6 +31,8 @@ pub enum RetrievalError {
     NoSimilarity,
     /// The encoder rejects the text. The message says why.
     UnencodableText(String),
+    /// The files of the dataset's own model cannot be read.
+    UnreadableModel(LoadError),
     FullText(SyntaxError),
     /// An indexing task ended while the search ran. The next search uses its result.
     Outdated,

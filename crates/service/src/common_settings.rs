@@ -70,7 +70,7 @@ fn bucket_name(settings: &DeploymentSettings) -> String {
 }
 
 fn model_name(settings: &DeploymentSettings) -> String {
-    let Some(model) = &settings.model else { return "no model".to_owned() };
+    let Some(model) = settings.model.encoder() else { return "no model".to_owned() };
     let mut name = "the model ".to_owned();
     for byte in &model.fingerprint()[..SHOWN_BYTES] {
         // Writing cannot fail, because a string accepts everything.

@@ -6,6 +6,7 @@ use std::{
     io::ErrorKind,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use uuid::Uuid;
@@ -15,7 +16,7 @@ use crate::{
     error::LocalError,
     originals::{Originals, storage_location},
     settings::DeploymentSettings,
-    task::{EXTRACTOR_VERSION, TaskRunner},
+    task::{EXTRACTOR_VERSION, TaskRunner, WorkerContext},
 };
 use tessera_media::{
     ingest::{
@@ -29,7 +30,7 @@ use tessera_media::{
 };
 use tessera_model::{DatasetId, FileKind, SafeText, Status};
 use tessera_picture::PictureFormat;
-use tessera_retrieval::{IndexCache, remove_outdated};
+use tessera_retrieval::{IndexCache, ModelChoice, Models, remove_outdated};
 use tessera_store::{
     Connection, Store, StoreError, Transaction, applied_model, captions,
     dataset::{self, DatasetRecord},
@@ -38,13 +39,17 @@ use tessera_store::{
     source,
 };
 
-/// An open local deployment. Clones share it. When the last clone is dropped, the background work stops and the index
-/// folder is released.
+/// The interval at which the store is asked whether a dataset is still being indexed.
+const INDEXING_CHECK: Duration = Duration::from_millis(50);
+
+/// An open local deployment. Clones share it. When the last clone is dropped, the background work of this process stops,
+/// and another process with the same index folder continues it.
 #[derive(Clone)]
 pub struct Deployment {
     pub(crate) tasks: Arc<TaskRunner>,
     pub(crate) settings: Arc<DeploymentSettings>,
     pub(crate) indexes: Arc<IndexCache>,
+    pub(crate) models: Arc<Models>,
     pub(crate) originals: Arc<Originals>,
     pub(crate) store: Arc<Store>,
     /// The folder of a bucket with the archives of exports.
@@ -66,8 +71,7 @@ impl Deployment {
     /// Opens the index folder `data`, and resumes unfinished work. The folder (mode 0700) is created if needed.
     ///
     /// # Errors
-    /// Another process uses the directory, its store cannot be opened, or the other processes of a store on a server
-    /// have a different bucket or model.
+    /// The store cannot be opened, or the other processes of a store on a server have a different bucket or model.
     pub fn open(data: &Path, settings: DeploymentSettings) -> Result<Self, LocalError> {
         let settings = Arc::new(settings);
         let bucket = settings.bucket.as_ref();
@@ -81,13 +85,23 @@ impl Deployment {
         let originals = Originals::new(&settings, &store);
         let originals = Arc::new(originals.map_err(LocalError::Bucket)?);
         clean_storage(&store, &originals)?;
-        store.share_folder()?;
         if store.recovery_notice().is_some() {
             add_lost_uploads(&store, &originals)?;
         }
+        store.share_folder()?;
         let indexes = Arc::new(IndexCache::new(settings.disk.clone(), data));
-        let tasks = Arc::new(TaskRunner::start(&store, &settings, &originals, &indexes)?);
-        Ok(Self { tasks, settings, indexes, originals, store, bucket })
+        let models = Arc::new(Models::new(&settings.model, store.is_on_server()));
+        let holder = Uuid::new_v4();
+        let tasks = Arc::new(TaskRunner::start(WorkerContext {
+            store: store.clone(),
+            settings: settings.clone(),
+            originals: originals.clone(),
+            indexes: indexes.clone(),
+            models: models.clone(),
+            running: Arc::default(),
+            holder,
+        })?);
+        Ok(Self { tasks, settings, indexes, models, originals, store, bucket })
     }
 
     /// Checks that archives can be written to the bucket, if there is one. From then on, all other processes of a store
@@ -138,6 +152,9 @@ impl Deployment {
         if let Some(name) = name {
             name.clone_into(&mut record.name);
         }
+        if !self.store.is_on_server() && !matches!(self.settings.model, ModelChoice::Keep) {
+            record.model = self.settings.model.folder();
+        }
         let id = record.id;
         let uploaded = uploaded_folders(&self.store, &self.originals, id)?;
         let begun = self.store.write(|tx| {
@@ -187,8 +204,12 @@ impl Deployment {
         if !is_up_to_date(record) {
             return Ok(true);
         }
-        let model = self.settings.model.as_ref().map(|model| model.fingerprint());
-        if applied_model::fingerprint(c, record.id)? != model {
+        let applied = applied_model::fingerprint(c, record.id)?;
+        let is_applied = match &self.settings.model {
+            ModelChoice::Keep => applied.is_some() == record.model.is_some(),
+            choice => applied == choice.encoder().map(|model| model.fingerprint()),
+        };
+        if !is_applied {
             return Ok(true);
         }
         let own = source::upsert(c, record.id, &record.folder)?;
@@ -210,8 +231,22 @@ impl Deployment {
         Ok(self.store.read(dataset::all)?)
     }
 
+    /// Waits until this process has no task to run.
     pub async fn wait_until_idle(&self) {
         self.tasks.wait_until_idle().await;
+    }
+
+    /// Waits until a dataset is not being indexed, by this process or another one.
+    pub async fn wait_until_indexed(&self, id: DatasetId) -> Result<(), LocalError> {
+        let record = self.store.read(|c| dataset::find(c, id))?;
+        if record.is_some_and(|record| storage_location(&record.folder).is_some()) {
+            // This process may still be comparing the folder with what is stored.
+            self.tasks.wait_until_idle().await;
+        }
+        while self.store.read(|c| indexing_task::find_running(c, id))?.is_some() {
+            tokio::time::sleep(INDEXING_CHECK).await;
+        }
+        Ok(())
     }
 
     /// Returns the files in the folder of a dataset that are not media, with the reasons, in the order of their paths.

@@ -1,9 +1,9 @@
 //! The settings of a deployment: permissions, folders, programs, and simulated failures.
 
-use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, path::PathBuf, str::FromStr, time::Duration};
 
-use tessera_encoder::Encoder;
 use tessera_media::{ingest::disk_quota::DiskQuota, object_storage};
+use tessera_retrieval::ModelChoice;
 use tessera_search::{similarity::MAX_EXACT_ROWS, text::language::LanguageChoice};
 use tessera_store::{
     extraction::RANGE_FILES, postgres::StoreAddress, search_table::SearchTableLimits,
@@ -18,8 +18,9 @@ pub struct DeploymentSettings {
     pub readable_roots: Vec<PathBuf>,
     /// The program that decodes the frames of videos. Without it, videos are skipped.
     pub ffmpeg: Option<PathBuf>,
-    /// The user's own model. Without it, texts match captions and labels only.
-    pub model: Option<Arc<Encoder>>,
+    /// Which model of the user's own the datasets have whose folders are opened. Without one, texts match captions and
+    /// labels only.
+    pub model: ModelChoice,
     /// The language of the captions in folders that are added. `None` keeps the language that was chosen before.
     pub caption_language: Option<LanguageChoice>,
     /// The address of the store on a server, or `None` for a file in the index folder.
@@ -63,7 +64,7 @@ impl Default for DeploymentSettings {
             write_access: true,
             readable_roots: Vec::new(),
             ffmpeg: None,
-            model: None,
+            model: ModelChoice::Keep,
             caption_language: None,
             store: None,
             storage: object_storage::StorageSettings::default(),

@@ -20,8 +20,9 @@ use super::{
         folder_lock::{self, FolderLock},
         lease,
         task_listener::TaskListener,
+        task_lock::TaskLock,
     },
-    sqlite::{DatabaseFile, OpenedDatabase},
+    sqlite::{DatabaseFile, FileChanges, OpenedDatabase},
 };
 use tessera_files::ensure_private_dir;
 use tessera_media::network_file_system::network_file_system_of;
@@ -41,16 +42,17 @@ pub struct Store {
     link_key: [u8; 32],
     recovery_notice: Option<String>,
     has_damage: AtomicBool,
+    task_lock: TaskLock,
     /// The lock of the index folder, which is held as long as the store is open.
     folder_lock: FolderLock,
 }
 
 impl Store {
     /// Opens the store in `data`. The directory (mode 0700) and the tables are created if needed, and a damaged
-    /// database is set aside.
+    /// database is set aside. Other processes may use the same store. While one of them checks it, this process waits.
     ///
     /// # Errors
-    /// Another process uses the store, another version of this program wrote it, or the directory cannot be written.
+    /// Another version of this program wrote the store, or the directory cannot be written.
     pub fn open(data: &Path) -> Result<Self, StoreError> {
         Self::open_on(data, network_file_system_of)
     }
@@ -63,17 +65,18 @@ impl Store {
         prepare_directory(data)?;
         let network = network_of(data);
         let lock = FolderLock::take(data)?;
-        let OpenedDatabase { file, writer, recovery_notice } = DatabaseFile::open(data, network)?;
-        // All leases have ended, because their holders must have had the lock of this folder.
-        lease::expire_all(&writer)?;
+        let OpenedDatabase { file, writer, recovery_notice } = if lock.is_exclusive() {
+            DatabaseFile::open(data, network)?
+        } else {
+            DatabaseFile::share(data, network)?
+        };
         Self::new(data, lock, Location::File(file), writer, recovery_notice)
     }
 
-    /// Opens a store on a server, which `store init` has created. `data` contains uploads and archives. Processes with
-    /// a store on a server may share this folder.
+    /// Opens a store on a server, which `store init` has created. `data` contains uploads and archives.
     pub fn open_on_server(data: &Path, address: &StoreAddress) -> Result<Self, StoreError> {
         prepare_directory(data)?;
-        let lock = FolderLock::take_shared(data)?;
+        let lock = FolderLock::take(data)?;
         let server = PostgresServer::open(address)?;
         let writer = server.connect()?;
         if lock.is_exclusive() {
@@ -103,6 +106,7 @@ impl Store {
             link_key,
             recovery_notice,
             has_damage: AtomicBool::new(false),
+            task_lock: TaskLock::new(data),
             folder_lock,
         })
     }
@@ -184,7 +188,7 @@ impl Store {
         })
     }
 
-    /// Whether other processes may use the store.
+    /// Whether the store is on a server, whose processes all run tasks.
     pub fn is_on_server(&self) -> bool {
         self.server().is_some()
     }
@@ -195,8 +199,27 @@ impl Store {
             .map_err(|cause| StoreError::Io(self.data.clone(), cause))
     }
 
-    /// Calls `wake` when a task may be waiting. Returns `None` for a database file, because only this process changes
-    /// it.
+    /// Whether this process may run tasks now. Processes with a store on a server always may. Of the processes with a
+    /// store in a file, the one that calls this first runs the tasks until it ends.
+    pub fn may_run_tasks(&self) -> Result<bool, StoreError> {
+        if self.is_on_server() {
+            return Ok(true);
+        }
+        // The holders of all leases have ended, because they must have had the lock.
+        self.task_lock.take(|| self.write(|tx| lease::expire_all(tx)))
+    }
+
+    /// Whether this process runs the tasks of the store.
+    pub fn runs_tasks(&self) -> bool {
+        self.is_on_server() || self.task_lock.is_held()
+    }
+
+    /// Returns a counter of the changes of a database file, or `None` for a server, which announces changes.
+    pub fn changes(&self) -> Result<Option<FileChanges>, StoreError> {
+        Ok(self.file().map(DatabaseFile::changes).transpose()?)
+    }
+
+    /// Calls `wake` when a task may be waiting. Returns `None` for a database file, which announces nothing.
     pub fn listen(
         &self,
         wake: impl Fn() + Send + 'static,
@@ -205,14 +228,14 @@ impl Store {
         Ok(Some(TaskListener::start(server.connect_listening(wake)?)?))
     }
 
-    /// Whether no other process uses the folder with uploads, archives and index files.
+    /// Whether no other process uses the index folder, because this one has not shared it yet.
     pub fn has_folder_alone(&self) -> bool {
         self.folder_lock.is_exclusive()
     }
 
-    /// Allows other processes with a store on a server to use the folder.
+    /// Allows other processes to use the index folder.
     pub fn share_folder(&self) -> Result<(), StoreError> {
-        if self.is_on_server() { self.folder_lock.share() } else { Ok(()) }
+        self.folder_lock.share()
     }
 
     /// Fails if nothing can be written. If a change is being written at the moment, writing is assumed to work.
@@ -245,11 +268,11 @@ impl Store {
         })
     }
 
-    /// Marks the database file as closed.
+    /// Marks the database file as closed, if no other process uses it.
     fn close(&self) -> Result<(), StoreError> {
         self.pool.clear();
         let writer = lock(&self.writer);
-        if self.has_damage.load(Ordering::Relaxed) {
+        if self.has_damage.load(Ordering::Relaxed) || !self.folder_lock.is_last() {
             return Ok(());
         }
         self.file().map_or(Ok(()), |file| file.close(&writer))

@@ -32,6 +32,9 @@ pub struct DatasetRecord {
     pub generation: i64,
     /// The version of the extractor that computed the stored features.
     pub extractor: u32,
+    /// The folder of the user's own model, as an absolute path. With a store on a server, all processes have the same
+    /// model instead.
+    pub model: Option<PathBuf>,
     /// The language of the captions.
     pub language: CaptionLanguage,
 }
@@ -53,6 +56,7 @@ impl DatasetRecord {
             n_objects: 0,
             generation: 0,
             extractor,
+            model: None,
             language: CaptionLanguage::default(),
         }
     }
@@ -60,7 +64,7 @@ impl DatasetRecord {
 
 const SELECT_DATASET: &str = "SELECT id, name, folder, status, progress, created_at, fatal_error,
                               n_images, n_videos, n_frames, n_objects, generation, extractor,
-                              indexed, chosen, require(dataset.intact),
+                              indexed, chosen, model, require(dataset.intact),
                               require(coalesce(caption_language.intact, caption_language.dataset IS NULL))
                               FROM dataset LEFT JOIN caption_language ON caption_language.dataset = id";
 
@@ -83,6 +87,7 @@ fn read_dataset(row: &Row) -> Result<DatasetRecord> {
             row.get::<Option<String>>(13)?.as_deref(),
             row.get::<Option<String>>(14)?.as_deref(),
         )?,
+        model: row.get::<Option<Vec<u8>>>(15)?.map(path_from_bytes),
     })
 }
 
@@ -102,13 +107,13 @@ pub fn find_by_folder(connection: &Connection, folder: &Path) -> Result<Option<D
     query::find(connection, &sql, params![path_to_bytes(folder)], read_dataset)
 }
 
-/// Inserts a dataset with its folder, or renames the existing one.
+/// Inserts a dataset with its folder, or changes the name and the model of the existing one.
 pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> Result<()> {
     query::execute(
         connection,
-        "INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-         ON CONFLICT (id) DO UPDATE SET name = excluded.name",
+        "INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor, model)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+         ON CONFLICT (id) DO UPDATE SET name = excluded.name, model = excluded.model",
         params![
             dataset.id.0,
             dataset.name,
@@ -117,6 +122,7 @@ pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> Result<()> {
             dataset.progress,
             dataset.created_at,
             dataset.extractor,
+            dataset.model.as_deref().map(path_to_bytes),
         ],
     )?;
     source::upsert(connection, dataset.id, &dataset.folder).map(drop)

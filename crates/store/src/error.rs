@@ -7,8 +7,8 @@ use tessera_media::ingest::file_names::printable_path;
 
 #[derive(Debug)]
 pub enum StoreError {
-    /// Another process uses this index folder. The id of the process is given if it is known.
-    InUse(PathBuf, Option<u32>),
+    /// Another process has been checking this index folder for minutes. The id of the process is given if it is known.
+    Busy(PathBuf, Option<u32>),
     /// Another version of this program wrote the tables in this index folder.
     FileVersion {
         data: PathBuf,
@@ -66,20 +66,19 @@ impl StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::InUse(data, process) => {
+            Self::Busy(data, process) => {
                 let owner = process.map_or_else(String::new, |id| format!(" (process {id})"));
                 write!(
                     f,
-                    "the index folder {} is in use by another process{owner}; \
-                     stop it, or give another folder with --data",
+                    "another process{owner} is still checking the index folder {}; wait until it has ended, or stop it",
                     printable_path(data)
                 )
             }
             Self::FileVersion { data, found_version } => write!(
                 f,
                 "the store in {} is of another version of tessera (schema {found_version}, this one uses \
-                 {VERSION}); remove tessera.db there or set it aside, then open each folder again; \
-                 uploads are kept",
+                 {VERSION}); use that version, or stop it, remove tessera.db there or set it aside, then open \
+                 each folder again; uploads are kept",
                 printable_path(data)
             ),
             Self::Io(path, cause) => write!(

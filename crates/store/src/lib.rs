@@ -1,5 +1,5 @@
-//! The store. It is either an `SQLite` file in a private directory, which one process uses at a time, or a schema of a
-//! PostgreSQL server, which any number of processes use.
+//! The store. It is either an `SQLite` file in a private directory, which processes of one machine use, or a schema of a
+//! PostgreSQL server, which processes of any machine use.
 //!
 //! In a file, a transaction that changes the store excludes all other changes. On a server, the transactions of
 //! requests exclude each other, but those of tasks wait only for the rows that they change. Reads use pooled
@@ -44,6 +44,5 @@ pub use database::lock;
 pub use engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params, query};
 pub use error::StoreError;
 pub use several_processes::{
-    extraction, folder_lock::lock_holder, lease, remove_ranges, search_table, similarity_range,
-    task_listener::TaskListener,
+    extraction, lease, remove_ranges, search_table, similarity_range, task_listener::TaskListener,
 };

@@ -35,7 +35,8 @@ CREATE TABLE dataset (
   n_frames    bigint NOT NULL DEFAULT 0,  -- kept by triggers
   n_objects   bigint NOT NULL DEFAULT 0,  -- kept by triggers
   generation  bigint NOT NULL DEFAULT 0,  -- counts clusterings: what is cached belongs to one
-  extractor   integer NOT NULL  -- version of the features stored
+  extractor   integer NOT NULL,  -- version of the features stored
+  model       bytea  -- the folder of the user's own model for this dataset, absolute
 );
 
 CREATE TABLE export (

@@ -41,12 +41,14 @@ pub fn remove_record(staging: &Path) {
     let _ = fs::remove_file(record_path(staging));
 }
 
-/// Returns the folders with the uploaded media of a dataset, the oldest first.
+/// Returns the folders with the uploaded media of a dataset, the oldest first. Uploads that a process is still adding are
+/// omitted.
 pub fn folders_of_dataset(uploads: &Path, dataset: DatasetId) -> io::Result<Vec<PathBuf>> {
     let mut accepted = Vec::new();
     for staging in staging::staging_dirs(uploads)? {
         if let Some(record) = UploadRecord::read(&staging)
             && record.dataset == dataset
+            && !staging::is_in_use(&staging)
         {
             let accepted_at = fs::metadata(record_path(&staging))?.modified()?;
             accepted.push((accepted_at, record.origin.media_folder(&staging)));

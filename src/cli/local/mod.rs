@@ -32,7 +32,5 @@ pub use serve::{serve, work};
 pub use service::{LocalService, LocalSettings, check_storage_folder, local_settings};
 #[cfg(feature = "local")]
 pub use store::{check_store, run_store};
-#[cfg(feature = "local")]
-pub use tessera_store::lock_holder;
 #[cfg(not(feature = "local"))]
 pub use unavailable::*;

@@ -227,11 +227,14 @@ pub(super) fn test_model(folder: &Path, model: &Encoder) -> CliResult<SelfTest> 
         .map_err(|reason| CliError::failed(format!("the model {}: {reason}", folder.display())))
 }
 
+/// The value of `--model` that takes the model away from a dataset.
+pub(super) const NO_MODEL: &str = "none";
+
 /// Checks the name of a model, which becomes the name of a folder and must not be a path.
 pub(super) fn check_name(name: &str) -> CliResult<()> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if name.is_empty() || name.len() > 40 || !name.chars().all(fits) {
-        let message = "a model name has 1 to 40 letters, digits, - and _; give one with --name";
+    if name.is_empty() || name.len() > 40 || name == NO_MODEL || !name.chars().all(fits) {
+        let message = "a model name has 1 to 40 letters, digits, - and _, and is not `none`; give one with --name";
         return Err(CliError::usage(message));
     }
     Ok(())

@@ -79,8 +79,9 @@ async fn run_until_signal(mut local: LocalService, mut signals: StopSignals) -> 
     let skipped_report = tokio::spawn({
         let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
         async move {
-            deployment.wait_until_idle().await;
             for dataset in datasets {
+                // If the store cannot be read, nothing can be reported either.
+                let _ = deployment.wait_until_indexed(dataset).await;
                 report_skipped(&deployment, dataset);
             }
         }

@@ -17,7 +17,7 @@ use crate::{
         CliError, CliResult, Exit,
         local::{
             listening::{bind, bind_port_of, reachable_address},
-            model::load_model,
+            model::{NO_MODEL, load_model},
         },
         messages::{write_message, write_stderr},
     },
@@ -32,8 +32,8 @@ use tessera_model::{
 };
 pub use tessera_service::DeploymentSettings as LocalSettings;
 use tessera_service::{
-    AccessMode, Deployment, DeploymentSettings, LocalError, OriginalPaths, ServerOptions,
-    ServiceCredentials, SkippedFile,
+    AccessMode, Deployment, DeploymentSettings, LocalError, ModelChoice, OriginalPaths,
+    ServerOptions, ServiceCredentials, SkippedFile,
 };
 
 pub struct LocalService {
@@ -139,7 +139,10 @@ impl LocalService {
     pub fn skipped_warning(&self) -> impl Future<Output = Option<SafeText>> + Send + use<> {
         let (deployment, datasets) = (self.deployment.clone(), self.datasets.clone());
         async move {
-            deployment.wait_until_idle().await;
+            for dataset in &datasets {
+                // An error is ignored here, because the list is also printed at the end.
+                let _ = deployment.wait_until_indexed(*dataset).await;
+            }
             let list = move || {
                 let skipped = datasets.iter().map(|dataset| deployment.skipped_files(*dataset));
                 // Errors are ignored here, because the list is also printed at the end.
@@ -149,8 +152,12 @@ impl LocalService {
         }
     }
 
-    pub async fn wait_until_idle(&self) {
-        self.deployment.wait_until_idle().await;
+    /// Waits until the folders that were given at start are indexed.
+    pub async fn wait_until_indexed(&self) -> CliResult<()> {
+        for dataset in &self.datasets {
+            self.deployment.wait_until_indexed(*dataset).await?;
+        }
+        Ok(())
     }
 
     pub fn base_url(&self) -> String {
@@ -243,17 +250,22 @@ impl From<LocalError> for CliError {
     }
 }
 
-/// Returns the settings of local deployments, with the model of a folder if one is given.
+/// Returns the settings of local deployments, with the model of a folder if one is given, or without a model if it is
+/// `none`.
 pub fn local_settings(model: Option<&Path>) -> CliResult<LocalSettings> {
-    let mut settings = LocalSettings { storage: storage_settings()?, ..LocalSettings::detect() };
-    if let Some(folder) = model {
-        let model = load_model(folder)?;
-        for default in model.defaults() {
-            write_message(&format!("model: {default}."));
-        }
-        settings.model = Some(Arc::new(model));
+    let model = model.map(choose_model).transpose()?.unwrap_or_default();
+    Ok(LocalSettings { storage: storage_settings()?, model, ..LocalSettings::detect() })
+}
+
+fn choose_model(folder: &Path) -> CliResult<ModelChoice> {
+    if folder == Path::new(NO_MODEL) {
+        return Ok(ModelChoice::None);
     }
-    Ok(settings)
+    let model = load_model(folder)?;
+    for default in model.defaults() {
+        write_message(&format!("model: {default}."));
+    }
+    Ok(ModelChoice::Own(Arc::new(model)))
 }
 
 /// Checks that a folder in object storage can be listed and has media.

@@ -46,7 +46,7 @@ impl LocalService {
         std::future::ready(None)
     }
 
-    pub async fn wait_until_idle(&self) {
+    pub async fn wait_until_indexed(&self) -> CliResult<()> {
         match *self {}
     }
 
@@ -101,8 +101,4 @@ pub async fn start_demo(_: u32, _: Option<PathBuf>) -> CliResult<LocalService> {
 
 pub async fn run_text_tour(local: &LocalService) -> CliResult<()> {
     match *local {}
-}
-
-pub fn lock_holder(_: &Path) -> std::io::Result<Option<String>> {
-    Ok(None)
 }

@@ -13,7 +13,6 @@ use axum::{
     extract::{Request, State},
     http::StatusCode,
 };
-use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
 use utoipa_axum::routes;
 
@@ -28,7 +27,7 @@ use super::{
 use crate::usecase::{AddMediaRequest, AddMediaSource};
 use tessera_files::{
     create_private_dir, private_file,
-    staging::{ARCHIVE_FILE_NAME, UniqueFiles, create_staging_dir},
+    staging::{ARCHIVE_FILE_NAME, StagingDir, UniqueFiles},
 };
 use tessera_media::{
     ingest::{
@@ -187,8 +186,8 @@ struct FormReader<'a> {
 }
 
 enum IncomingSource {
-    Files(TempDir, UniqueFiles),
-    Archive(TempDir, ArchiveKind),
+    Files(StagingDir, UniqueFiles),
+    Archive(StagingDir, ArchiveKind),
     Storage(String),
 }
 
@@ -237,7 +236,7 @@ impl FormReader<'_> {
             return skip_empty_file(part).await;
         };
         if self.source.is_none() {
-            let staged = create_staging_dir(self.uploads).map_err(storage_problem)?;
+            let staged = StagingDir::create(self.uploads).map_err(storage_problem)?;
             let files = UniqueFiles::new(staged.path());
             self.source = Some(IncomingSource::Files(staged, files));
         }
@@ -264,7 +263,7 @@ impl FormReader<'_> {
                 "The archive must be a .zip, .tar, .tar.gz, .tar.xz or .tar.zst file",
             )
         })?;
-        let staged = create_staging_dir(self.uploads).map_err(storage_problem)?;
+        let staged = StagingDir::create(self.uploads).map_err(storage_problem)?;
         let path = staged.path().join(ARCHIVE_FILE_NAME);
         let file = private_file().create_new(true).open(&path).map_err(storage_problem)?;
         // The size of the archive is limited by the size of the body.

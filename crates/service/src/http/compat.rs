@@ -182,8 +182,8 @@ pub(crate) async fn list_models(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<Vec<ListedModelBody>>, Problem> {
-    state.spawn_blocking(move |deployment| deployment.require_dataset(id)).await?;
-    let is_available = |model: &ServiceModel| model.is_available(&state.deployment);
+    let own = state.spawn_blocking(move |deployment| deployment.own_model(id)).await?;
+    let is_available = |model: &ServiceModel| model.is_available(own.as_deref());
     let listed = |model: ServiceModel| ListedModelBody {
         id: model.id(),
         name: model.name(),

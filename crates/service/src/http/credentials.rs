@@ -2,7 +2,12 @@
 //! a server, where all processes of the service find it. `GET api_credentials` issues a key pair to a client with the
 //! session cookie.
 
-use std::{borrow::Cow, fs, io, path::PathBuf};
+use std::{
+    borrow::Cow,
+    fs::{self, File},
+    io,
+    path::Path,
+};
 
 use axum::{Json, extract::State, http::HeaderMap};
 use secrecy::{ExposeSecret as _, SecretString, zeroize::Zeroizing};
@@ -17,7 +22,7 @@ use super::{
     problem::Problem,
 };
 use crate::{Deployment, LocalError};
-use tessera_files::{if_exists, restrict, write_durably};
+use tessera_files::{if_exists, restrict, wait_for_lock, write_durably};
 use tessera_store::{QueryError, StoreError, setting};
 use tessera_wire::{credentials::CredentialsBody, error_body::ProblemBody};
 
@@ -80,15 +85,7 @@ impl Deployment {
             return Ok(self.credentials_in_store()?);
         }
         let path = self.store.login_file();
-        let kept = read_file(path.clone()).and_then(|kept| {
-            if let Some(kept) = kept {
-                return Ok(kept);
-            }
-            let storage = LoginStorage::File(path.clone());
-            let new = ServiceCredentials { storage, ..ServiceCredentials::generate() };
-            write_durably(&path, &new.encode()?).map(|()| new)
-        });
-        kept.map_err(|cause| LocalError::Login(path, cause))
+        read_or_create(&path).map_err(|cause| LocalError::Login(path, cause))
     }
 
     fn credentials_in_store(&self) -> Result<ServiceCredentials, StoreError> {
@@ -99,10 +96,25 @@ impl Deployment {
     }
 }
 
-fn read_file(path: PathBuf) -> io::Result<Option<ServiceCredentials>> {
-    let Some(text) = if_exists(fs::read(&path))?.map(Zeroizing::new) else { return Ok(None) };
-    restrict(&path, 0o600)?;
-    decode(&text, LoginStorage::File(path)).map(Some)
+fn read_or_create(path: &Path) -> io::Result<ServiceCredentials> {
+    let _lock = lock_changes(path)?;
+    if let Some(kept) = read_file(path)? {
+        return Ok(kept);
+    }
+    let storage = LoginStorage::File(path.to_owned());
+    let new = ServiceCredentials { storage, ..ServiceCredentials::generate() };
+    write_durably(path, &new.encode()?).map(|()| new)
+}
+
+/// Waits until no other process changes the login in a file, and excludes others until the returned file is closed.
+fn lock_changes(login: &Path) -> io::Result<File> {
+    wait_for_lock(&login.with_extension("lock"))
+}
+
+fn read_file(path: &Path) -> io::Result<Option<ServiceCredentials>> {
+    let Some(text) = if_exists(fs::read(path))?.map(Zeroizing::new) else { return Ok(None) };
+    restrict(path, 0o600)?;
+    decode(&text, LoginStorage::File(path.to_owned())).map(Some)
 }
 
 fn decode(text: &[u8], storage: LoginStorage) -> io::Result<ServiceCredentials> {
@@ -143,8 +155,14 @@ impl ServiceCredentials {
         match &self.storage {
             LoginStorage::None => Ok(pair),
             LoginStorage::File(path) => {
-                let written = changed.encode().and_then(|text| write_durably(path, &text));
-                written.map(|()| pair).map_err(|cause| StoreError::Io(path.clone(), cause))
+                let keep = || {
+                    let _lock = lock_changes(path)?;
+                    if let Some(known) = read_file(path)?.and_then(|login| login.issued) {
+                        return Ok(known);
+                    }
+                    write_durably(path, &changed.encode()?).map(|()| pair)
+                };
+                keep().map_err(|cause| StoreError::Io(path.clone(), cause))
             }
             LoginStorage::Store(store) => {
                 let text = changed.encode().map_err(QueryError::value)?;
@@ -161,14 +179,19 @@ impl ServiceCredentials {
 
     /// Whether another process may issue a key pair.
     pub(super) fn is_shared(&self) -> bool {
-        matches!(self.storage, LoginStorage::Store(_))
+        !matches!(self.storage, LoginStorage::None)
     }
 
-    /// Returns the key pair that another process has issued, by reading the store.
+    /// Returns the key pair that another process has issued.
     pub(super) fn issued_elsewhere(&self) -> Option<KeyPair> {
-        let LoginStorage::Store(store) = &self.storage else { return None };
-        let issued = store.read(|c| find_issued(setting::find(c, setting::LOGIN)?));
-        issued.ok().flatten()
+        match &self.storage {
+            LoginStorage::None => None,
+            LoginStorage::File(path) => read_file(path).ok().flatten()?.issued,
+            LoginStorage::Store(store) => {
+                let issued = store.read(|c| find_issued(setting::find(c, setting::LOGIN)?));
+                issued.ok().flatten()
+            }
+        }
     }
 }
 

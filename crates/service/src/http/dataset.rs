@@ -15,6 +15,7 @@ use super::{
     problem::Problem,
 };
 use crate::{Deployment, usecase::Enrichments};
+use tessera_encoder::Encoder;
 use tessera_store::{captions::CaptionLanguage, dataset::DatasetRecord};
 use tessera_wire::{
     dataset::{DatasetBody, DatasetExtras, legacy_status},
@@ -119,9 +120,9 @@ impl ServiceModel {
         Self::Objects,
     ];
 
-    /// Whether datasets of a deployment can have this model.
-    pub(crate) fn is_available(self, deployment: &Deployment) -> bool {
-        let Some(own) = deployment.settings.model.as_deref() else {
+    /// Whether a dataset with the given model of its own can have this model.
+    pub(crate) fn is_available(self, own: Option<&Encoder>) -> bool {
+        let Some(own) = own else {
             return matches!(self, Self::TextSpace | Self::Labels | Self::Objects);
         };
         match self {

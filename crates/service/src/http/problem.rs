@@ -173,7 +173,9 @@ impl From<RetrievalError> for Problem {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Tasks on this dataset end faster than it is searched; try again later",
             ),
-            RetrievalError::Store(_) | RetrievalError::UnreadableThumbnail(_) => Self::internal(),
+            RetrievalError::Store(_)
+            | RetrievalError::UnreadableThumbnail(_)
+            | RetrievalError::UnreadableModel(_) => Self::internal(),
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::{
 };
 use tessera_media::ingest::OriginalFiles;
 use tessera_model::DatasetId;
-use tessera_retrieval::IndexCache;
+use tessera_retrieval::{IndexCache, Models};
 use tessera_store::{
     QueryError, Store, StoreError, Transaction, dataset,
     lease::{self, Lease, LeasedTask},
@@ -42,6 +42,7 @@ pub struct WorkerContext {
     pub settings: Arc<DeploymentSettings>,
     pub originals: Arc<Originals>,
     pub indexes: Arc<IndexCache>,
+    pub models: Arc<Models>,
     pub running: Arc<RunningTasks>,
     /// The identifier of this worker in leases.
     pub holder: Uuid,
@@ -154,6 +155,12 @@ impl WorkerContext {
     fn context(&self, lease: Lease) -> TaskContext {
         let stop = self.running.begin(&lease);
         TaskContext { worker: self.clone(), lease, stop }
+    }
+
+    /// Whether this process may run tasks now.
+    pub fn may_run_tasks(&self) -> bool {
+        // If the lock cannot be used, it is tried again at the next call.
+        self.store.may_run_tasks().unwrap_or(false)
     }
 
     /// Whether the deployment is being closed.

@@ -15,7 +15,7 @@ use super::{
     member_features::Scope,
     progress::{ProgressRange, fraction},
 };
-use crate::task_error::TaskError;
+use crate::{task_error::TaskError, usecase::UNREADABLE_MODEL};
 use tessera_encoder::{Encoder, HashedFile};
 use tessera_media::ingest::{OriginalFiles, is_unavailable, sidecar::push_name};
 use tessera_model::{DatasetId, Region};
@@ -23,6 +23,7 @@ use tessera_picture::decode::{DecodeError, decode};
 use tessera_search::index::{THUMBNAIL_SIDE, decode_regions};
 use tessera_store::{
     applied_model::{self, AppliedModel, ModelFile, ModelRecord},
+    dataset,
     media::insert_model_labels,
     picture_table::StoredPicture,
     source,
@@ -31,7 +32,7 @@ use tessera_store::{
 
 const BATCH_SIZE: usize = 32;
 
-/// Encodes the media that have no vector of this deployment's model, except media that the model rejects. Without a
+/// Encodes the media that have no vector of the dataset's own model, except media that the model rejects. Without a
 /// model, deletes the vectors and labels of a previous model.
 pub(crate) fn encode_media(
     context: &TaskContext,
@@ -39,7 +40,10 @@ pub(crate) fn encode_media(
     scope: Scope,
     progress: &ProgressRange,
 ) -> Result<(), TaskError> {
-    let model = context.settings.model.as_deref();
+    let record = context.store.read(|c| dataset::find(c, dataset))?.ok_or(TaskError::Stopped)?;
+    let model = context.models.of(&record);
+    let model = model.map_err(|_| TaskError::Failed(UNREADABLE_MODEL.to_owned()))?;
+    let model = model.as_deref();
     let fingerprint = model.map(Encoder::fingerprint);
     if context.store.read(|c| applied_model::fingerprint(c, dataset))? != fingerprint {
         let applied = model.map(applied);

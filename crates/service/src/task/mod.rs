@@ -28,7 +28,8 @@ mod stored_keypoints;
 mod text_step;
 mod wake_signal;
 
-use context::{TaskContext, WorkerContext};
+use context::TaskContext;
+pub use context::WorkerContext;
 pub use runner::TaskRunner;
 
 /// The version of the stored features and words. Increase it if `index::extract` or `text::words` change their results,

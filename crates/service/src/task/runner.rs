@@ -1,12 +1,10 @@
 //! The threads that run tasks. The threads take indexing tasks and exports from the store, including tasks that other
-//! processes accepted.
+//! processes accepted. With a store in a file, only the threads of one process do.
 
 use std::{
     sync::{Arc, mpsc},
     thread::{self, JoinHandle},
 };
-
-use uuid::Uuid;
 
 use super::{
     WorkerContext,
@@ -15,14 +13,11 @@ use super::{
     pack_sweep::PackSweep,
     run_export::{delete_archives, delete_expired_exports, run_next_export},
     run_indexing::run_next_indexing,
-    running_tasks::RunningTasks,
-    several_processes::{RangeWorker, keep_leases},
+    several_processes::{RangeWorker, keep_leases, watch_file},
     wake_signal::WakeSignal,
 };
-use crate::{originals::Originals, settings::DeploymentSettings};
 use tessera_model::DatasetId;
-use tessera_retrieval::IndexCache;
-use tessera_store::{Store, StoreError};
+use tessera_store::StoreError;
 
 /// The number of checks for expired exports within the time for which exports are kept.
 const EXPIRY_CHECKS: u32 = 24;
@@ -34,44 +29,33 @@ pub struct TaskRunner {
     signal: Arc<WakeSignal>,
     folders: Arc<FoldersToCompare>,
     threads: Vec<JoinHandle<()>>,
-    /// The sender whose closing ends the thread that extends leases.
-    keeper: Option<mpsc::Sender<()>>,
+    /// The sender whose closing ends the thread that watches the store.
+    watcher: Option<mpsc::Sender<()>>,
 }
 
 impl TaskRunner {
     /// Starts the threads, which begin with the unfinished tasks in the store.
-    pub fn start(
-        store: &Arc<Store>,
-        settings: &Arc<DeploymentSettings>,
-        originals: &Arc<Originals>,
-        indexes: &Arc<IndexCache>,
-    ) -> Result<Self, StoreError> {
-        let worker = WorkerContext {
-            store: store.clone(),
-            settings: settings.clone(),
-            originals: originals.clone(),
-            indexes: indexes.clone(),
-            running: Arc::new(RunningTasks::default()),
-            holder: Uuid::new_v4(),
-        };
-        let jobs = settings.jobs;
+    pub fn start(worker: WorkerContext) -> Result<Self, StoreError> {
+        let (jobs, prepares) = (worker.settings.jobs, worker.settings.prepare_indexes);
         // The first thread compares folders, and the last thread for tasks runs exports.
         let task_threads = if jobs == 0 { 1 } else { jobs + 2 };
-        let threads = task_threads + usize::from(settings.prepare_indexes);
+        let threads = task_threads + usize::from(prepares);
         let signal = Arc::new(WakeSignal::new(threads));
         let folders = Arc::<FoldersToCompare>::default();
-        let mut runner = Self { worker, signal, folders, threads: Vec::new(), keeper: None };
+        if jobs > 0 && worker.store.is_on_server() {
+            worker.store.note_worker(worker.holder)?;
+        }
+        let mut runner = Self { worker, signal, folders, threads: Vec::new(), watcher: None };
         runner.start_comparison();
-        if jobs > 0 && store.is_on_server() {
-            store.note_worker(runner.worker.holder)?;
+        if jobs > 0 || prepares {
+            runner.start_watcher();
         }
-        if (jobs > 0 || settings.prepare_indexes) && store.is_on_server() {
-            runner.start_keeper();
-        }
-        if settings.prepare_indexes {
+        if prepares {
             let mut preparation = IndexPreparation::default();
             runner.start_thread("index", task_threads, move |worker| {
-                preparation.run(worker);
+                if worker.may_run_tasks() {
+                    preparation.run(worker);
+                }
                 false
             });
         }
@@ -82,13 +66,19 @@ impl TaskRunner {
     }
 
     fn start_tasks(&mut self, jobs: usize) -> Result<(), StoreError> {
-        let mut expired = delete_expired_exports(&self.worker)?;
+        let mut expired = Vec::new();
+        if self.worker.may_run_tasks() {
+            expired = delete_expired_exports(&self.worker)?;
+        }
         let mut sweep = PackSweep::default();
         let ranges = Arc::<RangeWorker>::default();
         for number in 1..=jobs {
             let (signal, ranges) = (self.signal.clone(), ranges.clone());
             // A waiting indexing task comes before ranges, so that a small task does not wait for a large one.
             self.start_thread("indexing", number, move |worker| {
+                if !worker.may_run_tasks() {
+                    return false;
+                }
                 let has_run = run_next_indexing(worker);
                 if has_run {
                     // The index of the dataset can be prepared now.
@@ -98,6 +88,9 @@ impl TaskRunner {
             });
         }
         self.start_thread("export", jobs + 1, move |worker| {
+            if !worker.may_run_tasks() {
+                return false;
+            }
             // If the store cannot be written, the next check deletes the exports.
             expired.extend(delete_expired_exports(worker).unwrap_or_default());
             delete_archives(worker, &mut expired);
@@ -144,13 +137,20 @@ impl TaskRunner {
         });
     }
 
-    fn start_keeper(&mut self) {
+    fn start_watcher(&mut self) {
         let (sender, ended) = mpsc::channel();
         let (worker, signal) = (self.worker.clone(), self.signal.clone());
-        let body = move || keep_leases(&worker, &signal, &ended);
-        // If the thread cannot be started, other workers take the tasks of this one when their leases expire.
-        self.threads.extend(thread::Builder::new().name("leases".to_owned()).spawn(body));
-        self.keeper = Some(sender);
+        let body = move || {
+            if worker.store.is_on_server() {
+                keep_leases(&worker, &signal, &ended);
+            } else {
+                watch_file(&worker, &signal, &ended);
+            }
+        };
+        // Without the thread, other workers take the tasks of this one when their leases expire, and this one takes
+        // other tasks only when it accepts some.
+        self.threads.extend(thread::Builder::new().name("watcher".to_owned()).spawn(body));
+        self.watcher = Some(sender);
     }
 
     /// Compares the folder of a dataset in object storage with what is stored, in the background.
@@ -164,7 +164,7 @@ impl TaskRunner {
         self.signal.wake();
     }
 
-    /// Waits until no thread runs a task or finds one that it could run.
+    /// Waits until no thread of this process runs a task or finds one that it could run.
     pub async fn wait_until_idle(&self) {
         self.signal.wait_until_idle().await;
     }
@@ -174,7 +174,7 @@ impl Drop for TaskRunner {
     fn drop(&mut self) {
         self.worker.running.stop_all();
         self.signal.stop();
-        self.keeper = None;
+        self.watcher = None;
         for thread in self.threads.drain(..) {
             // The panic hook has already reported a panic of the thread.
             let _ = thread.join();

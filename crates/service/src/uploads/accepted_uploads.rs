@@ -7,11 +7,9 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use tempfile::TempDir;
-
 use super::BucketUploads;
 use tessera_files::{
-    staging::{self, ARCHIVE_FILE_NAME},
+    staging::{self, ARCHIVE_FILE_NAME, StagingDir},
     sync_dir, sync_tree,
 };
 use tessera_media::ingest::unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack};
@@ -42,7 +40,7 @@ impl AcceptedUploads {
     }
 
     /// Ends the acceptance, because the files now belong to a dataset.
-    pub(crate) fn settle(&self, staging: TempDir) {
+    pub(crate) fn settle(&self, staging: StagingDir) {
         match &self.bucket {
             Some(bucket) => bucket.settle(staging.path()),
             None => drop(staging.keep()),

@@ -3,11 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use super::{ServiceError, dataset::check_status};
 use crate::{Deployment, InjectedFailure};
-use tessera_files::staging::create_staging_dir;
+use tessera_files::staging::StagingDir;
 use tessera_media::{
     ingest::unpack::ArchiveKind,
     object_storage::{ObjectStorage, ObjectUri, RoleArn},
@@ -29,8 +27,8 @@ pub(crate) struct AddMediaRequest {
 
 #[derive(Debug)]
 pub(crate) enum AddMediaSource {
-    Files(TempDir),
-    Archive(TempDir, ArchiveKind),
+    Files(StagingDir),
+    Archive(StagingDir, ArchiveKind),
     /// A folder or manifest in object storage, as given by the client. The text is not empty.
     Storage(String),
 }
@@ -90,7 +88,7 @@ impl Deployment {
                 (staging, BatchOrigin::Archive(kind.extension().to_owned()))
             }
             AddMediaSource::Storage(uri) => {
-                let staging = create_staging_dir(&self.store.uploads_dir()).map_err(failed)?;
+                let staging = StagingDir::create(&self.store.uploads_dir()).map_err(failed)?;
                 (staging, BatchOrigin::ObjectStorage(location_of(&uri).to_owned()))
             }
         };

@@ -1,9 +1,12 @@
 //! Datasets: whether a dataset exists and allows an operation, and what it contains. The deployment itself is checked
 //! here as well: whether it can do its work, and how much of its work is unfinished.
 
-use super::ServiceError;
+use std::sync::Arc;
+
+use super::{ServiceError, error::UNREADABLE_MODEL};
 use crate::{Deployment, InjectedFailure};
-use tessera_files::staging::create_staging_dir;
+use tessera_encoder::Encoder;
+use tessera_files::staging::StagingDir;
 use tessera_model::{DatasetId, EntityType, Granularity, Operation};
 use tessera_store::{
     applied_model::{self, AppliedModel},
@@ -30,6 +33,12 @@ impl Deployment {
 
     pub(crate) fn require_dataset(&self, id: DatasetId) -> Result<DatasetRecord, ServiceError> {
         self.store.read(|c| dataset::find(c, id))?.ok_or_else(ServiceError::dataset_not_found)
+    }
+
+    /// Returns the model of the user's own that a dataset has, if it has one.
+    pub(crate) fn own_model(&self, id: DatasetId) -> Result<Option<Arc<Encoder>>, ServiceError> {
+        let model = self.models.of(&self.require_dataset(id)?);
+        model.map_err(|_| ServiceError::Failed(UNREADABLE_MODEL))
     }
 
     pub(crate) fn require_ready(
@@ -120,7 +129,7 @@ impl Deployment {
         self.unfinished_tasks()?;
         if self.settings.add_media && self.settings.write_access {
             self.store.check_writable()?;
-            let uploads = create_staging_dir(&self.store.uploads_dir());
+            let uploads = StagingDir::create(&self.store.uploads_dir());
             uploads.map_err(|_| {
                 ServiceError::Failed("Uploads cannot be stored; check free disk space")
             })?;

@@ -6,6 +6,10 @@ use tessera_retrieval::RetrievalError;
 use tessera_store::StoreError;
 use tessera_wire::selection::SelectionError;
 
+/// The message for a model that cannot be read. The cause is not shown, because it contains local paths.
+pub(crate) const UNREADABLE_MODEL: &str =
+    "the model of the dataset cannot be read; open its folder again with --model";
+
 #[derive(Debug)]
 pub(crate) enum ServiceError {
     NotFound(String),
@@ -91,6 +95,7 @@ impl From<RetrievalError> for ServiceError {
         match cause {
             RetrievalError::Store(cause) => cause.into(),
             RetrievalError::UnreadableThumbnail(cause) => Self::unreadable_picture(cause),
+            RetrievalError::UnreadableModel(_) => Self::Failed(UNREADABLE_MODEL),
             cause => Self::Retrieval(cause),
         }
     }

@@ -144,8 +144,7 @@ impl Deployment {
         region: Option<QueryRegion>,
     ) -> Result<MediaId, ServiceError> {
         self.inject(InjectedFailure::Search, "The search failed")?;
-        let (features, thumbnail) =
-            self.features_of(file, region).map_err(ServiceError::Invalid)?;
+        let (features, thumbnail) = self.features_of(dataset, file, region)?;
         let id = MediaId(Uuid::new_v4());
         let image = StoredQueryImage { entity, level, features, thumbnail };
         self.store.write(|tx| query_image::put(tx, dataset, id, &image))?;
@@ -156,16 +155,17 @@ impl Deployment {
     /// picture, there is no vector of the model.
     fn features_of(
         &self,
+        dataset: DatasetId,
         file: &[u8],
         region: Option<QueryRegion>,
-    ) -> Result<(PictureFeatures, Vec<u8>), String> {
+    ) -> Result<(PictureFeatures, Vec<u8>), ServiceError> {
         let file = match region {
             None => Cow::Borrowed(file),
-            Some(region) => Cow::Owned(cut_out(file, region)?),
+            Some(region) => Cow::Owned(cut_out(file, region).map_err(ServiceError::Invalid)?),
         };
         let Features { descriptor, keypoints, thumbnail, .. } =
-            index::extract(&file).map_err(|cause| unreadable(&cause))?;
-        let model_vector = self.settings.model.as_deref().and_then(|model| {
+            index::extract(&file).map_err(|cause| ServiceError::Invalid(unreadable(&cause)))?;
+        let model_vector = self.own_model(dataset)?.and_then(|model| {
             let pixels = decode(&file, model.input_side()).ok()?.pixels;
             Some(model.encode_image(&pixels).ok()?.vector)
         });

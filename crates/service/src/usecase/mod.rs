@@ -9,7 +9,7 @@ mod search;
 
 pub(crate) use add_media::{AddMediaRequest, AddMediaSource};
 pub(crate) use dataset::Enrichments;
-pub(crate) use error::ServiceError;
+pub(crate) use error::{ServiceError, UNREADABLE_MODEL};
 pub(crate) use export::{ExportArchive, ExportScope};
 pub(crate) use media::{Original, OriginalFile, QueryRegion};
 pub(crate) use search::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams};

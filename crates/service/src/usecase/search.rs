@@ -292,7 +292,7 @@ impl Deployment {
             store: &self.store,
             pictures: &self.originals.pictures,
             indexes: &self.indexes,
-            model: self.settings.model.as_deref(),
+            models: &self.models,
             dataset,
             limits: self.settings.search_tables,
         }

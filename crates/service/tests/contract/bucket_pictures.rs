@@ -10,7 +10,7 @@ use std::{
 use serde_json::json;
 use tessera_encoder::Encoder;
 use tessera_media::object_storage::ObjectUri;
-use tessera_service::DeploymentSettings;
+use tessera_service::{DeploymentSettings, ModelChoice};
 use tessera_store::query;
 use tessera_testing::tiny_model::ModelFolder;
 use tokio::time::timeout;
@@ -134,7 +134,7 @@ async fn a_model_gets_the_same_pictures_by_few_requests() {
     for folder in [ModelFolder::clip(), ModelFolder::brightest(384)] {
         let model = Arc::new(Encoder::load(folder.path()).unwrap());
         let with_model = || DeploymentSettings {
-            model: Some(model.clone()),
+            model: ModelChoice::Own(model.clone()),
             ..with_ffmpeg(tools.path(), &[2, 3, 1])
         };
         let vectors = |service: &Service| -> Vec<Vec<u8>> {

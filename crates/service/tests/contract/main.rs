@@ -76,6 +76,7 @@ mod restart;
 mod round_trip;
 mod search_tables;
 mod selection;
+mod shared_folder;
 mod shutdown;
 mod similarity;
 mod similarity_ranges;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
 use tessera_encoder::Encoder;
-use tessera_service::DeploymentSettings;
+use tessera_service::{DeploymentSettings, ModelChoice};
 use tessera_testing::tiny_model::{ModelFolder, OPPOSITE_COLORS};
 
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 
 pub fn with_model(folder: &ModelFolder) -> DeploymentSettings {
     let model = Encoder::load(folder.path()).unwrap();
-    DeploymentSettings { model: Some(Arc::new(model)), ..DeploymentSettings::default() }
+    DeploymentSettings { model: ModelChoice::Own(Arc::new(model)), ..DeploymentSettings::default() }
 }
 
 const RED: [u8; 3] = [250, 10, 10];
@@ -67,14 +67,19 @@ async fn a_changed_model_is_noticed_at_the_next_start() {
     let mut service = Service::at_with(colors(), none()).await;
     assert_eq!(vectors(&service), 0);
     let mut fingerprints = Vec::new();
-    for folder in [ModelFolder::clip(), ModelFolder::tokens()] {
-        service = Service::at_with(service.stop().await, with_model(&folder)).await;
+    let folders = [ModelFolder::clip(), ModelFolder::tokens()];
+    for folder in &folders {
+        service = Service::at_with(service.stop().await, with_model(folder)).await;
         assert_eq!(vectors(&service), 3);
         let sql = "SELECT fingerprint FROM applied_model";
         fingerprints.push(service.place.row(sql, |row| row.get::<Vec<u8>>(0)));
     }
     assert_ne!(fingerprints[0], fingerprints[1]);
     let service = Service::at_with(service.stop().await, none()).await;
+    assert_eq!(vectors(&service), 3, "the model is kept");
+    assert_eq!(found(&service, "caption=red").await[0].0, "1.png");
+    let without = DeploymentSettings { model: ModelChoice::None, ..none() };
+    let service = Service::at_with(service.stop().await, without).await;
     assert_eq!((vectors(&service), service.place.count("applied_model")), (0, 0));
     let (status, body) = service.json(&service.explore("caption=red")).await;
     assert_eq!(status, 422);

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, sync::atomic::AtomicBool};
 use half::f16;
 use serde_json::{Value, json};
 use tessera_model::pseudorandom::{SPLITMIX64_INCREMENT, splitmix64};
-use tessera_service::DeploymentSettings;
+use tessera_service::{DeploymentSettings, ModelChoice};
 use tessera_store::{
     QueryError, StatementBatch, params, query,
     search_table::{self, SearchTableLimits, VectorSupport},
@@ -152,7 +152,7 @@ async fn tables_and_index_files_give_the_same_results() {
 
 /// Compares the results of tables with those of index files, with the vectors of a model if there is one.
 async fn compare(place: Place, model: Option<&ModelFolder>) {
-    let model = model.and_then(|folder| with_model(folder).model);
+    let model = model.map_or(ModelChoice::Keep, |folder| with_model(folder).model);
     let service = Service::at_with(place, DeploymentSettings { model, ..with(limits()) }).await;
     assert_eq!(tables(&service.place), 2, "of images and of objects");
     let queries = queries(&service).await;

@@ -1,7 +1,8 @@
-//! Locks an index folder by an advisory lock on a file that contains the process id. The lock ends with the process.
-//! Only one process uses a store in a file. Processes with a store on a server share their folder. The folder lists the
-//! workers that ran tasks from it, so that the tasks of these workers need not wait until leases expire when no process
-//! uses the folder any more.
+//! Locks an index folder by an advisory lock on a file that contains a process id. The lock ends with the process. All
+//! processes share the folder. A process that finds no other process there has the folder to itself until it shares
+//! it, so that it can check and repair what is in the folder. The folder also lists the workers that ran tasks from it
+//! for a store on a server, so that the tasks of these workers need not wait until leases expire when no process uses
+//! the folder any more.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -17,23 +18,10 @@ use uuid::Uuid;
 use crate::StoreError;
 use tessera_files::{if_exists, private_file, restrict};
 
-/// The number of attempts to take a lock that another process holds only while it starts.
-const ATTEMPTS: u32 = 100;
+/// The number of attempts to take a lock that another process has to itself. A check of a large store after a crash of
+/// the system takes minutes.
+const ATTEMPTS: u32 = 6000;
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// Returns which other process holds the lock of the index folder, or `None` if the lock is free or shared. No file is
-/// created.
-pub fn lock_holder(data: &Path) -> std::io::Result<Option<String>> {
-    let Some(mut file) = if_exists(File::open(data.join("lock")))? else { return Ok(None) };
-    match file.try_lock_shared() {
-        Ok(()) => Ok(None),
-        Err(TryLockError::WouldBlock) => {
-            let process = process_id(&mut file).map(|id| format!("process {id}"));
-            Ok(Some(process.unwrap_or_else(|| "another process".to_owned())))
-        }
-        Err(TryLockError::Error(error)) => Err(error),
-    }
-}
 
 /// The lock of an index folder, which is released when this value is dropped.
 pub(crate) struct FolderLock {
@@ -43,18 +31,9 @@ pub(crate) struct FolderLock {
 }
 
 impl FolderLock {
-    /// Takes the lock exclusively, which excludes all other processes.
-    pub fn take(data: &Path) -> Result<Self, StoreError> {
-        let mut lock = Self::open(data)?;
-        match lock.file.try_lock() {
-            Ok(()) => lock.write_process_id()?,
-            Err(cause) => return Err(lock.refusal(data, cause)),
-        }
-        Ok(lock)
-    }
-
-    /// Takes the lock exclusively if no other process has it, until it is shared. Otherwise, shares the lock.
-    pub(crate) fn take_shared(data: &Path) -> Result<Self, StoreError> {
+    /// Takes the lock exclusively if no other process has it. Otherwise, shares it, as soon as no process has the
+    /// folder to itself.
+    pub(crate) fn take(data: &Path) -> Result<Self, StoreError> {
         let mut lock = Self::open(data)?;
         let mut attempt = 1;
         loop {
@@ -86,6 +65,12 @@ impl FolderLock {
         Ok(())
     }
 
+    /// Takes a shared lock exclusively at the end. Returns whether no other process has the lock. If one has, this
+    /// process may have lost its share.
+    pub fn is_last(&self) -> bool {
+        self.is_exclusive() || self.file.try_lock().is_ok()
+    }
+
     fn open(data: &Path) -> Result<Self, StoreError> {
         let path = data.join("lock");
         let disk = |cause| StoreError::Io(path.clone(), cause);
@@ -107,14 +92,14 @@ impl FolderLock {
     fn refusal(&mut self, data: &Path, cause: TryLockError) -> StoreError {
         match cause {
             TryLockError::WouldBlock => {
-                StoreError::InUse(data.to_owned(), process_id(&mut self.file))
+                StoreError::Busy(data.to_owned(), process_id(&mut self.file))
             }
             TryLockError::Error(cause) => StoreError::Io(self.path.clone(), cause),
         }
     }
 }
 
-/// Returns the process that holds the lock. The id may be missing, but the lock is certainly held.
+/// Returns the process that has the folder to itself. The id may be missing.
 fn process_id(file: &mut File) -> Option<u32> {
     let mut holder = String::new();
     let _ = file.read_to_string(&mut holder);

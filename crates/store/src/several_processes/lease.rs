@@ -56,8 +56,8 @@ pub struct Lease {
     pub fence: i64,
 }
 
-/// Returns when a lease that is taken now ends, in microseconds since 1970. In a database file, which one process uses,
-/// leases end with the lock of the process.
+/// Returns when a lease that is taken now ends, in microseconds since 1970. In a database file, whose tasks one process
+/// runs, leases end with the lock of this process.
 pub fn end_of_new(connection: &Connection) -> Result<i64> {
     if !connection.is_on_server() {
         return Ok(i64::MAX);
@@ -188,7 +188,7 @@ pub fn counts(connection: &Connection) -> Result<LeaseCounts> {
     query::one(connection, sql, params![store_now(connection)?], read)
 }
 
-/// Ends all leases of a store that no other process can use.
+/// Ends all leases of a store in a file, whose holders have ended.
 pub(crate) fn expire_all(connection: &Connection) -> Result<()> {
     query::execute(connection, "UPDATE lease SET expires_at = 0", params![])
 }

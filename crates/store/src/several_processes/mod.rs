@@ -1,6 +1,7 @@
-//! Everything that allows several processes to work on one store: leases on tasks, ranges of files and of similarity
-//! that workers share, notifications about waiting tasks, and the search tables of large datasets. On a single machine,
-//! indexing an upload comes here only to take the lease of its indexing task.
+//! Everything that allows several processes to work on one store: the locks of an index folder, leases on tasks, ranges
+//! of files and of similarity that workers share, notifications about waiting tasks, and the search tables of large
+//! datasets. With a store in a file, one process runs all tasks, so that indexing an upload comes here only to take the
+//! lease of its indexing task.
 
 use crate::{Result, Transaction};
 
@@ -10,6 +11,7 @@ pub mod lease;
 pub mod search_table;
 pub mod similarity_range;
 pub(super) mod task_listener;
+pub(super) mod task_lock;
 
 /// Removes all ranges of an indexing task and what they need. Workers that compute them lose their leases. A store in a file
 /// has none.

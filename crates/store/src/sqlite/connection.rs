@@ -8,7 +8,7 @@ use crate::engine::{
     WaitingRows,
 };
 
-/// Only one process uses the file, and only one transaction at a time changes it.
+/// Only one transaction at a time changes the file.
 static DIALECT: SqlDialect = SqlDialect {
     begin: "BEGIN IMMEDIATE",
     begin_snapshot: "BEGIN DEFERRED",

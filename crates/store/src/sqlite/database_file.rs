@@ -26,6 +26,10 @@ use tessera_files::{if_exists, private_file, restrict, sync_dir, write_durably};
 /// The first `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
+/// The time for which a transaction waits for one of another process. The transaction that ends the indexing of a
+/// million media items takes minutes on a slow disk.
+const BUSY_TIMEOUT: Duration = Duration::from_mins(10);
+
 /// The database of an index folder.
 pub(crate) struct DatabaseFile {
     data: PathBuf,
@@ -42,13 +46,11 @@ pub(crate) struct OpenedDatabase {
 }
 
 impl DatabaseFile {
-    /// Opens the database of a locked index folder. The database is created if needed, and a damaged one is set aside.
+    /// Opens the database of an index folder that no other process uses. The database is created if needed, and a
+    /// damaged one is set aside.
     pub fn open(data: &Path, network: Option<&'static str>) -> Result<OpenedDatabase, StoreError> {
-        if rusqlite::version_number() < MIN_SQLITE_VERSION {
-            return Err(StoreError::OldSqlite(rusqlite::version()));
-        }
+        let file = Self::new(data, network)?;
         let disk = |cause| StoreError::Io(data.to_owned(), cause);
-        let file = Self { data: data.to_owned(), network };
         file.restrict().map_err(disk)?;
         for folder in data.ancestors().take(2).filter(|folder| !folder.as_os_str().is_empty()) {
             sync_dir(folder).map_err(disk)?;
@@ -67,13 +69,45 @@ impl DatabaseFile {
         Ok(OpenedDatabase { file, writer: Connection::new(writer), recovery_notice })
     }
 
+    /// Opens the database of an index folder that another process has opened before. This process must not open the
+    /// file by any other function, because closing it would end the locks of `SQLite`.
+    pub fn share(data: &Path, network: Option<&'static str>) -> Result<OpenedDatabase, StoreError> {
+        let file = Self::new(data, network)?;
+        let writer = file.open_connection()?;
+        file.require_version(schema::version(&writer)?)?;
+        Ok(OpenedDatabase { file, writer: Connection::new(writer), recovery_notice: None })
+    }
+
+    fn new(data: &Path, network: Option<&'static str>) -> Result<Self, StoreError> {
+        if rusqlite::version_number() < MIN_SQLITE_VERSION {
+            return Err(StoreError::OldSqlite(rusqlite::version()));
+        }
+        Ok(Self { data: data.to_owned(), network })
+    }
+
+    fn require_version(&self, found_version: usize) -> Result<(), StoreError> {
+        if found_version == VERSION {
+            return Ok(());
+        }
+        Err(StoreError::FileVersion { data: self.data.clone(), found_version })
+    }
+
     pub fn connect(&self) -> Result<Connection, QueryError> {
         Ok(Connection::new(self.open_connection()?))
     }
 
-    /// Marks the database as closed. Its readers must have been closed before.
+    /// Returns a counter of the changes by all processes.
+    pub fn changes(&self) -> Result<FileChanges, QueryError> {
+        Ok(FileChanges { connection: self.open_connection()?, version: None })
+    }
+
+    /// Marks the database as closed. No process may use it any more, except for `writer`.
     pub fn close(&self, writer: &Connection) -> Result<(), StoreError> {
         let disk = |cause| StoreError::Io(self.data.clone(), cause);
+        if !open_mark(&self.data).try_exists().map_err(disk)? {
+            // A process has found damage.
+            return Ok(());
+        }
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         let is_busy: bool = query::one(writer, checkpoint, params![], |row| row.get(0))?;
         if is_busy {
@@ -103,10 +137,7 @@ impl DatabaseFile {
         let existing = self.open_connection()?;
         match schema::version(&existing)? {
             0 => return Ok(None),
-            VERSION => {}
-            found_version => {
-                return Err(StoreError::FileVersion { data: self.data.clone(), found_version });
-            }
+            found_version => self.require_version(found_version)?,
         }
         if !is_intact {
             integrity::check(&existing)?;
@@ -143,16 +174,28 @@ impl DatabaseFile {
         integrity::register_functions(&connection)?;
         // With a write-ahead log, no reader waits for a writer. With a rollback journal, each connection waits for all
         // others.
-        let (journal, timeout) = match self.network {
-            None => ("WAL", Duration::from_secs(10)),
-            Some(_) => ("TRUNCATE", Duration::from_mins(10)),
-        };
-        connection.busy_timeout(timeout)?;
+        let journal = if self.network.is_some() { "TRUNCATE" } else { "WAL" };
+        connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.pragma_update(None, "journal_mode", journal)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "trusted_schema", false)?;
         Ok(connection)
+    }
+}
+
+/// Notices the transactions of this process and of others.
+pub struct FileChanges {
+    connection: SqliteConnection,
+    /// A number that `SQLite` changes when another connection has committed a change.
+    version: Option<i64>,
+}
+
+impl FileChanges {
+    /// Whether the database has changed since the last call. The first call returns true.
+    pub fn has_changed(&mut self) -> Result<bool, QueryError> {
+        let version = self.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
+        Ok(self.version.replace(version) != Some(version))
     }
 }
 

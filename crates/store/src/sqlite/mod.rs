@@ -7,5 +7,5 @@ mod recovery;
 mod schema;
 
 pub use connection::connection;
-pub use database_file::open_in_memory;
 pub(super) use database_file::{DatabaseFile, OpenedDatabase};
+pub use database_file::{FileChanges, open_in_memory};

@@ -52,8 +52,8 @@ fn is_filled(file: &Path) -> bool {
 }
 
 const RESTORE_DATASETS: &str = "
-    INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor)
-      SELECT id, name, folder, 'INDEXING', 0, created_at, 0 FROM old.dataset;
+    INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor, model)
+      SELECT id, name, folder, 'INDEXING', 0, created_at, 0, model FROM old.dataset;
     INSERT INTO source (dataset, folder) SELECT id, folder FROM dataset ORDER BY created_at;
     INSERT INTO indexing_task (dataset, kind, stage, reindex, created_at)
       SELECT id, 'DATASET_CREATION', 'RUNNING', 0, created_at FROM dataset;

@@ -1,7 +1,9 @@
-//! Lets several processes work on one store on a server: extends their leases, shares ranges of files and of similarity
-//! among them, and writes the search tables of large datasets. A machine with a store in a file needs nothing from here.
+//! Lets several processes work on one store. A store in a file is watched for changes, and its tasks are taken over. On a
+//! server, leases are extended, ranges of files and of similarity are shared, and the search tables of large datasets are
+//! written.
 
 mod extract_ranges;
+mod file_watcher;
 mod lease_keeper;
 mod search_table_step;
 mod shared_ranges;
@@ -9,6 +11,7 @@ mod shared_similar_members;
 mod similarity_range_worker;
 
 pub(super) use extract_ranges::extract_in_ranges;
+pub(super) use file_watcher::watch_file;
 pub(super) use lease_keeper::keep_leases;
 pub(super) use search_table_step::{SearchTableUpdate, drop_former_tables};
 pub(super) use shared_similar_members::{is_shared, shared_similar_members};

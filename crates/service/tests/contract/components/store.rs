@@ -9,18 +9,34 @@ use std::{
 use rusqlite::Connection;
 
 use tessera_media::network_file_system::network_file_system;
-use tessera_store::{Store, params, query};
+use tessera_store::{Store, params, query, setting};
 
 #[test]
-fn a_store_in_use_reports_the_process() {
+fn a_store_is_open_several_times_and_one_of_them_runs_tasks() {
     let data = tempfile::tempdir().unwrap();
     let first = Store::open(data.path()).unwrap();
-    let refusal = Store::open(data.path()).err().unwrap().to_string();
-    assert!(refusal.contains("in use by another process"), "{refusal}");
-    assert!(refusal.contains(&std::process::id().to_string()), "{refusal}");
-    assert!(refusal.contains("--data"), "{refusal}");
+    assert!(first.has_folder_alone());
+    first.share_folder().unwrap();
+    let second = Store::open(data.path()).unwrap();
+    assert!(!second.has_folder_alone());
+    assert_eq!(second.link_key(), first.link_key());
+    assert!(first.may_run_tasks().unwrap() && !second.may_run_tasks().unwrap());
     drop(first);
-    assert!(Store::open(data.path()).is_ok());
+    assert!(second.may_run_tasks().unwrap() && second.runs_tasks());
+    let closed = data.path().join("clean-shutdown");
+    assert!(!closed.exists());
+    drop(second);
+    assert!(closed.exists());
+}
+
+#[test]
+fn changes_of_another_connection_are_noticed() {
+    let data = tempfile::tempdir().unwrap();
+    let store = Store::open(data.path()).unwrap();
+    let mut changes = store.changes().unwrap().unwrap();
+    assert_eq!([(), ()].map(|()| changes.has_changed().unwrap()), [true, false]);
+    store.write(|tx| setting::replace(tx, "name", b"value")).unwrap();
+    assert_eq!([(), ()].map(|()| changes.has_changed().unwrap()), [true, false]);
 }
 
 #[test]
