@@ -62,7 +62,7 @@ impl Store {
         data: &Path,
         network_of: impl FnOnce(&Path) -> Option<&'static str>,
     ) -> Result<Self, StoreError> {
-        prepare_directory(data)?;
+        let data = &prepare_directory(data)?;
         let network = network_of(data);
         let lock = FolderLock::take(data)?;
         let OpenedDatabase { file, writer, recovery_notice } = if lock.is_exclusive() {
@@ -75,7 +75,7 @@ impl Store {
 
     /// Opens a store on a server, which `store init` has created. `data` contains uploads and archives.
     pub fn open_on_server(data: &Path, address: &StoreAddress) -> Result<Self, StoreError> {
-        prepare_directory(data)?;
+        let data = &prepare_directory(data)?;
         let lock = FolderLock::take(data)?;
         let server = PostgresServer::open(address)?;
         let writer = server.connect()?;
@@ -345,12 +345,16 @@ impl Drop for Store {
     }
 }
 
-/// Creates the index folder (mode 0700) and its subfolders if needed.
-fn prepare_directory(data: &Path) -> Result<(), StoreError> {
-    ["", "exports", "uploads"].into_iter().try_for_each(|folder| {
-        ensure_private_dir(&data.join(folder))
-            .map_err(|cause| StoreError::Io(data.to_owned(), cause))
-    })
+/// Creates the index folder (mode 0700) and its subfolders if needed. Returns its canonical path, because the store
+/// knows uploads by their paths, and another process may reach the folder through a link.
+fn prepare_directory(data: &Path) -> Result<PathBuf, StoreError> {
+    let prepare = || {
+        for folder in ["", "exports", "uploads"] {
+            ensure_private_dir(&data.join(folder))?;
+        }
+        data.canonicalize()
+    };
+    prepare().map_err(|cause| StoreError::Io(data.to_owned(), cause))
 }
 
 fn load_or_create_link_key(connection: &Connection) -> Result<[u8; 32]> {

@@ -67,7 +67,7 @@ async fn a_changed_model_is_noticed_at_the_next_start() {
     let mut service = Service::at_with(colors(), none()).await;
     assert_eq!(vectors(&service), 0);
     let mut fingerprints = Vec::new();
-    let folders = [ModelFolder::clip(), ModelFolder::tokens()];
+    let folders = [ModelFolder::tokens(), ModelFolder::clip()];
     for folder in &folders {
         service = Service::at_with(service.stop().await, with_model(folder)).await;
         assert_eq!(vectors(&service), 3);
