@@ -12,7 +12,7 @@ use tessera_testing::tiny_model::ModelFolder;
 use crate::{
     described::{found, set, vql},
     export::{archive, metadata},
-    own_model::with_model,
+    own_model::{with_model, without_model},
     similarity,
     support::{Place, Service, encoded},
 };
@@ -137,7 +137,7 @@ async fn labels_are_replaced_with_the_model_and_with_the_picture() {
     let service = Service::at_with(place, other).await;
     assert_eq!(labeled(&service, "dog").await, set(&["1.png"]));
     assert_eq!(labeled(&service, "b").await, set(&["2.png", "3.png"]));
-    let service = Service::at_with(service.stop().await, DeploymentSettings::default()).await;
+    let service = Service::at_with(service.stop().await, without_model()).await;
     assert_eq!(labeled(&service, "b").await, set(&NONE));
     assert_eq!(labeled(&service, "dog").await, set(&["1.png"]), "it is of the dataset");
     assert_eq!((service.place.count("model_label"), service.place.count("applied_model")), (0, 0));
@@ -206,7 +206,7 @@ async fn the_enrichment_context_names_the_model_and_the_hashes_of_its_files() {
     assert_eq!(models["IMAGE_ENCODING"]["id"], "own-model", "{models}");
     assert_eq!(models["IMAGE_TAGGING"]["id"], "tessera-sidecar");
     assert_eq!(models["MULTIMODEL_IMAGE_ENCODING"], json!(null));
-    let service = Service::at_with(service.stop().await, DeploymentSettings::default()).await;
+    let service = Service::at_with(service.stop().await, without_model()).await;
     let models =
         service.good(&path).await["dataset_enrichment_models"]["enrichment_models"].clone();
     assert_eq!(models.as_object().unwrap().len(), 2, "{models}");

@@ -20,6 +20,11 @@ pub fn with_model(folder: &ModelFolder) -> DeploymentSettings {
     DeploymentSettings { model: ModelChoice::Own(Arc::new(model)), ..DeploymentSettings::default() }
 }
 
+/// Settings that take the model away from datasets.
+pub fn without_model() -> DeploymentSettings {
+    DeploymentSettings { model: ModelChoice::None, ..DeploymentSettings::default() }
+}
+
 const RED: [u8; 3] = [250, 10, 10];
 const GREEN: [u8; 3] = [10, 250, 10];
 const BLUE: [u8; 3] = [10, 10, 250];
@@ -78,8 +83,7 @@ async fn a_changed_model_is_noticed_at_the_next_start() {
     let service = Service::at_with(service.stop().await, none()).await;
     assert_eq!(vectors(&service), 3, "the model is kept");
     assert_eq!(found(&service, "caption=red").await[0].0, "1.png");
-    let without = DeploymentSettings { model: ModelChoice::None, ..none() };
-    let service = Service::at_with(service.stop().await, without).await;
+    let service = Service::at_with(service.stop().await, without_model()).await;
     assert_eq!((vectors(&service), service.place.count("applied_model")), (0, 0));
     let (status, body) = service.json(&service.explore("caption=red")).await;
     assert_eq!(status, 422);

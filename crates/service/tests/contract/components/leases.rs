@@ -123,12 +123,14 @@ fn a_lease_that_expired_and_was_not_taken_still_counts() {
 }
 
 #[test]
-fn leases_of_a_store_with_one_process_end_with_it() {
+fn leases_of_the_process_that_runs_the_tasks_end_with_it() {
     let data = tempfile::tempdir().unwrap();
     let (store, row) = with_operation(data.path());
+    assert!(store.may_run_tasks().unwrap());
     take(&store, row, FIRST, 0, i64::MAX).unwrap();
     drop(store);
     let store = open(data.path());
+    assert!(store.may_run_tasks().unwrap());
     assert_eq!(take(&store, row, SECOND, 1, i64::MAX).unwrap().fence, 2);
 }
 
