@@ -1,5 +1,5 @@
 //! Reads exports by pandas, polars, pyarrow, duckdb and `datasets`, and replays the examples of docs/exports.md, if
-//! `TESSERA_TEST_PYTHON` names a Python that has these packages (`tools/export_readers.sh` installs them).
+//! `TESSERA_TEST_PYTHON` names a Python that has these packages (`tools/python_packages.sh export_readers` installs them).
 
 use std::{
     env,
@@ -18,8 +18,7 @@ fn python() -> Option<PathBuf> {
     let python = env::var_os("TESSERA_TEST_PYTHON").map(PathBuf::from);
     let python = python.filter(|path| path.is_file());
     if python.is_none() {
-        let note =
-            "SKIPPED: no Python packages; run tools/export_readers.sh and set TESSERA_TEST_PYTHON";
+        let note = "SKIPPED: no Python packages; run tools/python_packages.sh export_readers and set TESSERA_TEST_PYTHON";
         // A print macro is not used, because the output of passing tests is hidden.
         std::io::stderr().write_all(format!("{note}\n").as_bytes()).unwrap();
     }

@@ -277,44 +277,41 @@ fn with_number(mut object: Value, field: &str, value: Option<Fraction>) -> Value
     object
 }
 
-/// The JSON schema of a `vql` text.
-pub fn schema() -> Value {
+/// The JSON schema of a `vql` text, and the schemas of the filters that it refers to, each with its name in the
+/// description of the API. A filter with a name becomes a class of a generated client.
+pub fn schemas() -> Vec<(&'static str, Value)> {
     let fraction = json!({"type": "number", "minimum": 0.0, "maximum": 1.0});
     let text = json!({"type": "string", "minLength": 1, "maxLength": QueryText::MAX_CHARS, "pattern": r"\S"});
     let uuid = json!({"type": "string", "format": "uuid"});
     let rules = LabelRule::ALL.iter().map(|rule| rule.as_str()).collect::<Vec<_>>();
     let kinds = IssueKind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>();
-    let filters = [
-        filter_schema("text", &["fts"], &json!({"value": text})),
-        filter_schema("text", &["semantic"], &json!({"value": text, "threshold?": fraction})),
-        filter_schema("labels", &rules, &json!({"value": label_list_schema()})),
-        filter_schema(
-            "tags",
-            &["is"],
-            &json!({"value": {
-                "type": "array", "items": uuid, "minItems": 1, "maxItems": MAX_VALUES,
-            }}),
-        ),
-        filter_schema(
-            "issues",
-            &["issue"],
-            &json!({
-                "value": {"enum": kinds}, "mode?": {"enum": ["in", "out"]},
-                "confidence_min?": fraction, "confidence_max?": fraction,
-            }),
-        ),
-        filter_schema("duplicates", &["duplicates"], &json!({"value": fraction})),
-        filter_schema("uniqueness", &["uniqueness"], &json!({"value": fraction})),
-        filter_schema(
-            "similarity",
-            &["upload", "media"],
-            &json!({"value": uuid, "threshold?": fraction}),
-        ),
+    let tags = json!({"type": "array", "items": uuid, "minItems": 1, "maxItems": MAX_VALUES});
+    let scored_text = json!({"value": text, "threshold?": fraction});
+    let issue = json!({
+        "value": {"enum": kinds}, "mode?": {"enum": ["in", "out"]},
+        "confidence_min?": fraction, "confidence_max?": fraction,
+    });
+    let similar = json!({"value": uuid, "threshold?": fraction});
+    let of_score = json!({"value": fraction});
+    let mut schemas = vec![
+        ("FullTextFilter", filter_schema("text", &["fts"], &json!({"value": text}))),
+        ("SemanticFilter", filter_schema("text", &["semantic"], &scored_text)),
+        ("LabelsFilter", filter_schema("labels", &rules, &json!({"value": label_list_schema()}))),
+        ("TagsFilter", filter_schema("tags", &["is"], &json!({"value": tags}))),
+        ("IssuesFilter", filter_schema("issues", &["issue"], &issue)),
+        ("DuplicatesFilter", filter_schema("duplicates", &["duplicates"], &of_score)),
+        ("UniquenessFilter", filter_schema("uniqueness", &["uniqueness"], &of_score)),
+        ("SimilarityFilter", filter_schema("similarity", &["upload", "media"], &similar)),
     ];
-    json!({
+    let reference =
+        |(name, _): &(&str, Value)| json!({"$ref": format!("#/components/schemas/{name}")});
+    let filters: Vec<Value> = schemas.iter().map(reference).collect();
+    let list = json!({
         "type": "array", "maxItems": MAX_FILTERS, "items": {"oneOf": filters},
         "description": "Filters; all of them hold",
-    })
+    });
+    schemas.push(("Vql", list));
+    schemas
 }
 
 /// An object with one filter key. Fields whose name ends in `?` are optional.

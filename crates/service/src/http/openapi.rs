@@ -112,9 +112,12 @@ pub(crate) fn input_schemas() -> Map<String, Value> {
         ("QueryImageForm", explore::query_image_schema()),
         ("MediaSelection", selection::schema()),
         ("BoundingBox", preview::region_schema()),
-        ("Vql", vql::schema()),
     ];
-    schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+    schemas
+        .into_iter()
+        .chain(vql::schemas())
+        .map(|(name, schema)| (name.to_owned(), schema))
+        .collect()
 }
 
 type ResponseMap = BTreeMap<String, RefOr<Response>>;
