@@ -372,6 +372,28 @@ fn inode(path: &Path) -> u64 {
 }
 
 #[test]
+fn an_archive_is_opened_again() {
+    let (home, folder) = local_folder();
+    let home = home.path();
+    let row = r#"{"file_name":"a.png","caption":"A wall","objects":[{"label":"door","bbox":[0.1,0.2,0.33,0.5]}]}"#;
+    fs::write(folder.join("metadata.jsonl"), row).unwrap();
+    let (code, _, err) = local(home, &["--images", "--download", ".", "--name", "mine"]);
+    assert_eq!(code, 0, "{err}");
+    let archive = home.join("mine.zip");
+    let add = ["profile", "add", "zip", "--kind", "local", "--folder", archive.to_str().unwrap()];
+    let (code, _, err) = outcome(tessera(home, &add).current_dir(home));
+    assert_eq!(code, 0, "{err}");
+    let list = ["--profile", "zip", "export", "start", "mine", "--list", "rows.jsonl"];
+    let (code, _, err) = outcome(tessera(home, &list).current_dir(home));
+    assert_eq!(code, 0, "{err}");
+    let rows = fs::read_to_string(home.join("rows.jsonl")).unwrap();
+    let row: Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
+    assert_eq!((&row["file_name"], &row["caption"]), (&"images/a.png".into(), &"A wall".into()));
+    assert_eq!(row["objects"][0]["label"], "door");
+    assert_eq!(row["objects"][0]["bbox"], serde_json::json!([3.2, 4.8, 10.56, 12.0]));
+}
+
+#[test]
 fn an_original_that_has_changed_is_not_linked() {
     let (home, folder) = local_folder();
     let home = home.path();

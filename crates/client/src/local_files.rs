@@ -79,7 +79,9 @@ pub fn list_originals(
     let with_original = |mut row: Value, _| {
         rows.set(rows.get() + 1);
         let original = parsed(&row, column::MEDIA_ID).and_then(|id| lookup(id));
-        row["original_path"] = original.map(|path| path.to_string_lossy().into_owned()).into();
+        // A path that is not text has no form that other programs would read as this path.
+        row["original_path"] =
+            original.and_then(|path| path.into_os_string().into_string().ok()).into();
         row
     };
     let mut out = io::BufWriter::new(list.as_file_mut());

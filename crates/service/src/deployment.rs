@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::{
     common_settings::{record_settings, require_recorded_settings},
     error::LocalError,
+    opened_archive::{folder_of_archive, skipped_members},
     originals::{Originals, storage_location},
     settings::DeploymentSettings,
     task::{EXTRACTOR_VERSION, TaskRunner, WorkerContext},
@@ -127,7 +128,14 @@ impl Deployment {
         self.store.network_file_system()
     }
 
-    /// Adds a folder on this machine or in a bucket (`s3://bucket/folder`) as a dataset. If the folder was added
+    /// Returns the absolute path of a folder, or of the folder to which an archive is unpacked.
+    fn local_folder(&self, given: &Path) -> Result<PathBuf, LocalError> {
+        let opened = self.store.opened_archives_dir();
+        let unpacked = folder_of_archive(&opened, given, &self.settings.disk)?;
+        canonical_folder(unpacked.as_deref().unwrap_or(given))
+    }
+
+    /// Adds a folder on this machine or in a bucket (`s3://bucket/folder`), or an archive, as a dataset. If the folder was added
     /// before, its dataset is updated. The function returns at once, and the indexing runs in the background. `name` is
     /// the display name, which is the name of the folder by default. The same folder always has the same identifier.
     ///
@@ -137,7 +145,7 @@ impl Deployment {
     pub fn add_folder(&self, folder: &Path, name: Option<&str>) -> Result<DatasetId, LocalError> {
         let bucket = bucket_location(folder)?;
         let in_bucket = bucket.is_some();
-        let folder = bucket.map_or_else(|| canonical_folder(folder), Ok)?;
+        let folder = bucket.map_or_else(|| self.local_folder(folder), Ok)?;
         let known = self.store.read(|c| dataset::find_by_folder(c, &folder))?;
         let mut record = known.unwrap_or_else(|| new_record(&folder));
         let scan = if in_bucket {
@@ -250,14 +258,18 @@ impl Deployment {
     }
 
     /// Returns the files in the folder of a dataset that are not media, with the reasons, in the order of their paths.
-    pub fn skipped_files(&self, dataset: DatasetId) -> Result<Vec<SkippedFile>, LocalError> {
-        let rows = self.store.read(|c| indexed_files::skipped_files(c, dataset))?;
+    pub fn skipped_files(&self, id: DatasetId) -> Result<Vec<SkippedFile>, LocalError> {
+        let (record, rows) = self
+            .store
+            .read(|c| Ok((dataset::find(c, id)?, indexed_files::skipped_files(c, id)?)))?;
+        let opened = self.store.opened_archives_dir();
+        let members = record.map(|record| skipped_members(&opened, &record.folder));
         let skipped = rows.into_iter().map(|(path, reason)| SkippedFile {
             file: printable_path(&path),
             reason: SafeText::detail(&reason),
             is_media: FileKind::from_name(&path.to_string_lossy()).is_media(),
         });
-        Ok(skipped.collect())
+        Ok(skipped.chain(members.into_iter().flatten()).collect())
     }
 }
 

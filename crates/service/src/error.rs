@@ -11,6 +11,8 @@ use tessera_store::{StoreError, postgres::StoreAddress};
 pub enum LocalError {
     NoSuchFolder(PathBuf),
     NotAFolder(PathBuf),
+    /// An archive that was opened like a folder cannot be unpacked.
+    Archive(PathBuf, String),
     /// The folder exists but cannot be listed.
     Unreadable(PathBuf, io::Error),
     EmptyFolder(PathBuf),
@@ -46,6 +48,12 @@ impl fmt::Display for LocalError {
             Self::NotAFolder(path) => {
                 write!(f, "{} is not a folder; give the one it is in", printable_path(path))
             }
+            Self::Archive(path, reason) => write!(
+                f,
+                "the archive {} cannot be unpacked: {reason}; check the file, or unpack it and \
+                 give the folder",
+                printable_path(path)
+            ),
             Self::Unreadable(path, cause) => write!(
                 f,
                 "the folder {} cannot be read ({cause}); check its permissions",

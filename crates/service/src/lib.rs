@@ -10,6 +10,7 @@ mod deployment;
 mod error;
 mod http;
 mod links;
+mod opened_archive;
 mod originals;
 mod settings;
 mod task;

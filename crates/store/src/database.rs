@@ -292,6 +292,11 @@ impl Store {
         self.data.join("uploads")
     }
 
+    /// Returns the folder with the files of archives that were opened like folders.
+    pub fn opened_archives_dir(&self) -> PathBuf {
+        self.data.join("archives")
+    }
+
     /// Returns the folder with files that are derived from the database and make searches fast.
     pub fn indexes_dir(&self) -> PathBuf {
         self.data.join("indexes")

@@ -147,7 +147,7 @@ pub(super) async fn list_originals(
     list: &Path,
     existing: ExistingFile,
 ) -> CliResult<()> {
-    let lookup = connection.local_service("--list")?.originals();
+    let lookup = connection.local_service("--list")?.original_paths();
     let target = list.to_owned();
     let list_rows = move || tessera_client::list_originals(&archive, &target, existing, &lookup);
     let rows = run_blocking(list_rows).await?;

@@ -12,6 +12,12 @@ impl LocalService {
         self.deployment.archive_file(export)
     }
 
+    /// Returns the function that finds the file of this machine that is or contains an original.
+    pub fn original_paths(&self) -> OriginalLookup {
+        let deployment = self.deployment.clone();
+        Arc::new(move |id| deployment.original_path(id))
+    }
+
     /// Returns the function that finds the original of a media item on this machine.
     pub fn originals(&self) -> OriginalLookup {
         let deployment = self.deployment.clone();

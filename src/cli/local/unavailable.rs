@@ -54,6 +54,10 @@ impl LocalService {
         match *self {}
     }
 
+    pub fn original_paths(&self) -> OriginalLookup {
+        match *self {}
+    }
+
     pub fn originals(&self) -> OriginalLookup {
         match *self {}
     }

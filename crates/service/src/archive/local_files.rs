@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::{Deployment, originals::storage_location};
+use tessera_media::ingest::parquet_images::containing_file;
 use tessera_model::{ExportTaskId, MediaId};
 use tessera_store::media;
 
@@ -11,6 +12,13 @@ impl Deployment {
     pub fn archive_file(&self, export: ExportTaskId) -> Option<PathBuf> {
         let path = self.store.export_archive_path(export.0);
         path.is_file().then_some(path)
+    }
+
+    /// Returns the file that is or contains the original of a media item: the video of a frame, or the Parquet file of
+    /// an image in it. Returns `None` if the original is in a bucket.
+    pub fn original_path(&self, id: MediaId) -> Option<PathBuf> {
+        let (folder, path) = self.store.read(|c| media::location(c, id)).ok()??;
+        storage_location(&folder).is_none().then(|| containing_file(&folder, &path))
     }
 
     /// Returns the original of a media item. Returns `None` if the original is not a whole file of this machine: a frame

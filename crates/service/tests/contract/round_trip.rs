@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use walkdir::WalkDir;
 
 use crate::{
-    change::archived,
+    change::{archived, zip as zip_of},
     described,
     export::{archive, content, metadata, names},
-    support::{Service, picture},
+    support::{Place, Service, picture},
 };
 
 /// The difference between the sides of boxes that counts as none, in pixels.
@@ -169,6 +169,43 @@ async fn the_sample_dataset_comes_back() {
     let all = descriptions(&service, "file_name").await;
     assert!(all.values().any(|description| !description.objects.is_empty()));
     assert_round_trip(&service).await;
+}
+
+#[tokio::test]
+async fn an_archive_is_opened_like_a_folder() {
+    let service = described::served().await;
+    let expected = descriptions(&service, "image_filename").await;
+    let query = "file_name=a&export_format=parquet&include_images=true";
+    let (_, zip) = archive(&service, query).await;
+    let bytes = zip.into_inner().into_inner();
+    let place = Place::new(&[("photos.zip", bytes.clone()), ("...zip", bytes)]);
+    let deployment = place.open();
+    let file = place.picture("photos.zip");
+    let dataset = deployment.add_folder(&file, None).unwrap();
+    deployment.wait_until_idle().await;
+    let again = deployment.add_folder(&file, None).unwrap();
+    assert_eq!(again, dataset, "the same archive is the same dataset");
+    let odd = deployment.add_folder(&place.picture("...zip"), None).unwrap();
+    deployment.wait_until_idle().await;
+    let opened = Service::serve(place, deployment, dataset, true).await;
+    assert_eq!(opened.record().await["display_name"], "photos");
+    assert_same("opened archive", &expected, &descriptions(&opened, "file_name").await);
+
+    let files = [("images/new.png", picture(3)), (".hidden.png", picture(4))];
+    let files: Vec<_> = files.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect();
+    opened.place.put("photos.zip", &zip_of(&files));
+    let changed = opened.deployment.add_folder(&opened.place.picture("photos.zip"), None);
+    assert_eq!(changed.unwrap(), dataset);
+    opened.deployment.wait_until_idle().await;
+    assert_eq!(opened.record().await["n_images"], 1, "the archive was unpacked again");
+    let skipped = opened.deployment.skipped_files(dataset).unwrap();
+    assert!(skipped.iter().any(|it| it.file.as_str() == ".hidden.png"), "{skipped:?}");
+    assert!(opened.deployment.skipped_files(odd).unwrap().is_empty());
+
+    opened.place.put("broken.zip", b"PK and no more");
+    let error = opened.deployment.add_folder(&opened.place.picture("broken.zip"), None);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("broken.zip cannot be unpacked: "), "{error}");
 }
 
 /// Names that other programs or our own readers could misunderstand.
