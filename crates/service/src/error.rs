@@ -11,8 +11,8 @@ use tessera_store::{StoreError, postgres::StoreAddress};
 pub enum LocalError {
     NoSuchFolder(PathBuf),
     NotAFolder(PathBuf),
-    /// An archive that was opened like a folder cannot be unpacked.
-    Archive(PathBuf, String),
+    /// An archive that was opened like a folder cannot be unpacked. The message says why.
+    Archive(String),
     /// The folder exists but cannot be listed.
     Unreadable(PathBuf, io::Error),
     EmptyFolder(PathBuf),
@@ -48,12 +48,6 @@ impl fmt::Display for LocalError {
             Self::NotAFolder(path) => {
                 write!(f, "{} is not a folder; give the one it is in", printable_path(path))
             }
-            Self::Archive(path, reason) => write!(
-                f,
-                "the archive {} cannot be unpacked: {reason}; check the file, or unpack it and \
-                 give the folder",
-                printable_path(path)
-            ),
             Self::Unreadable(path, cause) => write!(
                 f,
                 "the folder {} cannot be read ({cause}); check its permissions",
@@ -94,7 +88,7 @@ impl fmt::Display for LocalError {
                 "the store {address} is used with {recorded}, and this process was given {given}; give all \
                  processes the same {option}, or stop them and run `tessera store init --reset-settings`"
             ),
-            Self::ObjectStorage(message) => f.write_str(message),
+            Self::Archive(message) | Self::ObjectStorage(message) => f.write_str(message),
             Self::Bucket(cause) => write!(f, "the bucket cannot be used: {cause}"),
         }
     }

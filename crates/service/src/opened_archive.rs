@@ -16,7 +16,7 @@ use crate::{deployment::SkippedFile, error::LocalError};
 use tessera_files::{create_private_dir, if_exists, sync_tree, write_atomically};
 use tessera_media::ingest::{
     disk_quota::DiskQuota,
-    file_names::sanitized_path,
+    file_names::{printable_path, sanitized_path},
     unpack::{ArchiveKind, UnpackError, UnpackLimits, unpack},
 };
 use tessera_model::{FileKind, SafeText};
@@ -42,7 +42,11 @@ pub(crate) fn folder_of_archive(
     let name = archive.file_name().unwrap_or_default().to_string_lossy();
     let kind = ArchiveKind::from_name(&name).filter(|_| archive.is_file());
     let Some(kind) = kind else { return Ok(None) };
-    let refused = |reason: String| LocalError::Archive(archive.to_owned(), reason);
+    let refused = |reason: String| {
+        let path = printable_path(archive);
+        let remedy = "check the file, or unpack it and give the folder";
+        LocalError::Archive(format!("the archive {path} cannot be unpacked: {reason}; {remedy}"))
+    };
     let prepare = || {
         let archive = archive.canonicalize()?;
         let metadata = archive.metadata()?;
