@@ -110,7 +110,9 @@ fn links_still_work_after_a_restart_because_the_port_stays_the_same() {
         (link.to_owned(), serving)
     };
     let (first, serving) = start();
-    drop(serving);
+    let (second, another) = start();
+    assert_ne!(second, first, "two services of one index folder have different ports");
+    drop((serving, another));
     assert_eq!(start().0, first);
     let address = first.trim_start_matches("http://").split('/').next().unwrap();
     let taken = TcpListener::bind(address).unwrap();

@@ -1,9 +1,5 @@
 //! Contains stubs of the local deployment for builds without the feature `local`.
-#![expect(
-    clippy::unused_async,
-    clippy::unnecessary_wraps,
-    reason = "the same functions as the real local deployment"
-)]
+#![expect(clippy::unused_async, reason = "the same functions as the real local deployment")]
 
 use std::path::{Path, PathBuf};
 
