@@ -64,7 +64,9 @@ impl World {
             let path = home.path().join(format!("pictures/p{n:03}.png"));
             std::fs::write(path, picture(n)).unwrap();
         }
-        let client = tessera_testing::clients::raw_client().build().unwrap();
+        // A service listens on the port of its killed predecessor, whose connections are of no use.
+        let client = tessera_testing::clients::raw_client().pool_max_idle_per_host(0);
+        let client = client.build().unwrap();
         Self { serving: start(home.path(), store.as_ref()), home, client, store }
     }
 
