@@ -157,8 +157,11 @@ impl WorkerContext {
         TaskContext { worker: self.clone(), lease, stop }
     }
 
-    /// Whether this process may run tasks now.
+    /// Whether this process may run tasks now. A process without jobs never asks for the lock on the tasks of a file.
     pub fn may_run_tasks(&self) -> bool {
+        if self.settings.jobs == 0 {
+            return self.store.is_on_server();
+        }
         // If the lock cannot be used, it is tried again at the next call.
         self.store.may_run_tasks().unwrap_or(false)
     }

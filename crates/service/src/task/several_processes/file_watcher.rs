@@ -13,10 +13,11 @@ use tessera_store::sqlite::FileChanges;
 /// The interval at which the file is checked for changes, and the lock on the tasks is tried.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Wakes the threads whenever they may find tasks, until `ended` is closed.
+/// Takes the lock on the tasks when it is free, and wakes the threads whenever they may find tasks, until `ended` is
+/// closed.
 pub fn watch_file(worker: &WorkerContext, signal: &WakeSignal, ended: &Receiver<()>) {
     let mut changes = None;
-    let mut ran_tasks = false;
+    let mut ran_tasks = worker.store.runs_tasks();
     while ended.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         // A failure is repaired at the next check.
         changes = changes.or_else(|| worker.store.changes().ok().flatten());
@@ -24,9 +25,9 @@ pub fn watch_file(worker: &WorkerContext, signal: &WakeSignal, ended: &Receiver<
         if matches!(checked, Some(Err(_))) {
             changes = None;
         }
-        // The first thread that is woken may take the lock after other threads have found nothing to do.
-        let had_lock = mem::replace(&mut ran_tasks, worker.store.runs_tasks());
-        if !had_lock || matches!(checked, Some(Ok(true))) {
+        let is_changed = matches!(checked, Some(Ok(true)));
+        let has_taken_over = !mem::replace(&mut ran_tasks, worker.may_run_tasks());
+        if ran_tasks && (is_changed || has_taken_over) {
             signal.wake();
         }
     }
