@@ -80,14 +80,26 @@ async fn a_changed_model_is_noticed_at_the_next_start() {
         fingerprints.push(service.place.row(sql, |row| row.get::<Vec<u8>>(0)));
     }
     assert_ne!(fingerprints[0], fingerprints[1]);
-    let service = Service::at_with(service.stop().await, none()).await;
-    assert_eq!(vectors(&service), 3, "the model is kept");
-    assert_eq!(found(&service, "caption=red").await[0].0, "1.png");
     let service = Service::at_with(service.stop().await, without_model()).await;
     assert_eq!((vectors(&service), service.place.count("applied_model")), (0, 0));
     let (status, body) = service.json(&service.explore("caption=red")).await;
     assert_eq!(status, 422);
     assert_eq!(body["detail"][0]["loc"], json!(["query", "caption"]));
+}
+
+#[tokio::test]
+async fn a_dataset_in_a_file_keeps_its_model() {
+    let folder = ModelFolder::clip();
+    let place = colors().with_store_file();
+    let service = Service::at_with(place, with_model(&folder)).await;
+    let service = Service::at_with(service.stop().await, DeploymentSettings::default()).await;
+    assert_eq!(found(&service, "caption=red").await[0].0, "1.png");
+    let path = service.explore("caption=red");
+    let service = Service::at(service.stop().await, true).await;
+    drop(folder);
+    let (status, body) = service.json(&path).await;
+    assert_eq!(status, 500);
+    assert!(body["detail"].as_str().unwrap().contains("open its folder again with --model"));
 }
 
 /// Where the picture of each caption is found by it: the mean of one divided by its rank.
