@@ -179,6 +179,31 @@ fn rows_are_joined_with_the_paths_of_their_pictures() {
 }
 
 #[test]
+fn pictures_with_json_become_an_image_folder() {
+    let rows =
+        br#"{"media_items": [{"media_id": "m", "image_filename": "a.jpg", "file_name": "x.jpg",
+        "metadata_items": [{"type": "image_label", "properties": {"category_name": "cat"}}]}]}"#;
+    let members = [stored_member("images/a.jpg", b"a"), stored_member("metadata.json", rows)];
+    let fixture = ExtractFixture::new(&members);
+    let done = fixture.extract(ExistingFile::Keep).unwrap();
+    assert_eq!((done.files, done.index_failure), (2, None));
+    let table = fixture.folder().join("metadata.jsonl");
+    let row: serde_json::Value = serde_json::from_slice(&fs::read(&table).unwrap()).unwrap();
+    assert_eq!((&row["file_name"], &row["labels"][0]), (&"images/a.jpg".into(), &"cat".into()));
+
+    let other = ExtractFixture::new(&members);
+    fs::create_dir_all(other.folder()).unwrap();
+    fs::write(other.folder().join("metadata.jsonl"), "mine").unwrap();
+    let failure = other.extract(ExistingFile::Keep).unwrap_err();
+    assert!(failure.to_string().contains("metadata.jsonl: already exists"), "{failure}");
+    assert_eq!(fs::read(other.folder().join("metadata.jsonl")).unwrap(), b"mine");
+
+    let plain = ExtractFixture::new(&[stored_member("metadata.json", rows)]);
+    plain.extract(ExistingFile::Keep).unwrap();
+    assert!(!plain.folder().join("metadata.jsonl").exists(), "no table without pictures");
+}
+
+#[test]
 fn extracted_files_and_folders_are_private() {
     let rows = br#"{"media_items": [{"image_filename": "a.jpg"}]}"#;
     let fixture =

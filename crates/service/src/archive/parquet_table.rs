@@ -325,3 +325,81 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tessera_parquet::{Columns, ParquetFile};
+
+    use super::{FieldKind::*, *};
+
+    const PART: &[Field] =
+        &[Field::required("sides", List(&Double)), Field::optional("group", Text)];
+
+    fn fields() -> Vec<Field> {
+        vec![
+            Field::required("number", Int32),
+            Field::optional("name", Text),
+            Field::required("names", List(&Text)),
+            Field::required("parts", List(&Struct(PART))),
+            Field::optional("part", Struct(PART)),
+        ]
+    }
+
+    /// A row whose lists have 0 to 3 values, with the row that a reader finds.
+    fn row(number: i32) -> (Vec<Cell>, Value) {
+        let count = usize::try_from(number % 4).unwrap();
+        let name = (number % 3 > 0).then(|| number.to_string());
+        let names = vec![format!("n{number}"); count];
+        let part = || {
+            let sides = vec![Cell::Double(f64::from(number)); count];
+            Cell::Struct(vec![Cell::List(sides), Cell::optional_text(name.clone())])
+        };
+        let part_value = json!({"sides": vec![f64::from(number); count], "group": name});
+        let cells = vec![
+            Cell::Int(number.into()),
+            Cell::optional_text(name.clone()),
+            Cell::List(names.iter().map(Cell::text).collect()),
+            Cell::List((0..count).map(|_| part()).collect()),
+            if count == 2 { Cell::Absent } else { part() },
+        ];
+        let whole = if count == 2 { Value::Null } else { part_value.clone() };
+        let value = json!({"number": number, "name": name, "names": names,
+                           "parts": vec![part_value; count], "part": whole});
+        (cells, value)
+    }
+
+    #[test]
+    fn rows_of_several_groups_are_read_as_written() {
+        let rows: Vec<_> = (0..20_000).map(row).collect();
+        let mut bytes = Vec::new();
+        let mut table = TableWriter::new(&mut bytes, fields()).unwrap();
+        for (cells, _) in rows.clone() {
+            table.push(cells).unwrap();
+        }
+        table.finish().unwrap();
+        let mut expected = rows.into_iter().map(|(_, value)| value);
+        let file = ParquetFile::open(bytes).unwrap();
+        let read = file.for_each_row(Columns::All, &mut |row| {
+            assert_eq!(Some(row), expected.next());
+            Ok(())
+        });
+        read.unwrap();
+        assert_eq!(expected.next(), None);
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_absent() {
+        for number in [Some(f64::NAN), Some(f64::INFINITY), None] {
+            assert!(matches!(Cell::double(number), Cell::Absent), "{number:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_refused() {
+        let mut bytes = Vec::new();
+        let mut table = TableWriter::new(&mut bytes, fields()).unwrap();
+        assert!(table.push([Cell::text("no number")]).is_err());
+        assert!(table.push([Cell::Int(i64::MAX)]).is_err());
+    }
+}
