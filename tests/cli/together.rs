@@ -53,7 +53,11 @@ fn other_folders_and_the_same_one_are_open_at_the_same_time() {
 
 #[tokio::test]
 async fn another_process_takes_over_the_tasks_of_a_killed_one() {
-    let mut world = World::new().await;
+    let mut world = World::started_by(|home| {
+        let path = |name: &str| home.join(name).to_str().unwrap().to_owned();
+        serve(home, &[&path("pictures"), "--data", &path("data")])
+    })
+    .await;
     let mut runner = other_service(&world);
     // The first process runs the tasks. It is killed while the other one accepts an addition.
     std::mem::swap(&mut world.serving, &mut runner);

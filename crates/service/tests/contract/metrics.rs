@@ -109,7 +109,7 @@ async fn requests_are_counted_by_method_route_and_status() {
 async fn clients_cannot_add_time_series() {
     let measured = MeasuredService::start().await;
     for (method, path, host) in [
-        ("GET", "/", None),
+        ("GET", "/other/path", None),
         ("GET", "/private/path", None),
         ("GET", "/api/v1/private/path", None),
         ("BREW", "/private/path", None),
