@@ -7,8 +7,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tessera_model::{
     Anchor, Archive, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec,
     ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection, MediaAddition,
-    MediaSource, Page, PictureSource, Preflight, RecordField, Region, RequestRecord, SafeText,
-    Search, Selection, SelectionItem, ShellCommand, StateKey, StateValue, Timestamp,
+    MediaSource, Overview, Page, PictureSource, Preflight, RecordField, Region, RequestRecord,
+    SafeText, Search, Selection, SelectionItem, ShellCommand, StateKey, StateValue, Timestamp,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
@@ -24,6 +24,7 @@ pub enum Lane {
     Anchor,
     Dataset(DatasetId),
     Enrichment(DatasetId),
+    Overview(DatasetId, EntityType),
     Record(DatasetId),
     /// The start of an export or a reindex. It is a write, so it is never cancelled.
     StartJob(JobId),
@@ -69,6 +70,7 @@ impl Lane {
             | Self::Anchor
             | Self::Dataset(_)
             | Self::Enrichment(_)
+            | Self::Overview(..)
             | Self::Record(_)
             | Self::StartJob(_)
             | Self::Upload(_)
@@ -104,6 +106,8 @@ pub enum Request {
     Explore(Search),
     Dataset(DatasetId),
     Enrichment(DatasetId),
+    /// How often labels, tags and words occur in a dataset.
+    Overview(DatasetId, EntityType),
     Record(DatasetId),
     RegisterAnchor {
         dataset: DatasetId,
@@ -207,6 +211,7 @@ pub enum Payload {
     Page(Page),
     Dataset(Dataset),
     Enrichment(Enrichment),
+    Overview(Overview),
     Record(Vec<RecordField>),
     Anchor(Anchor),
     Export(ExportTask),

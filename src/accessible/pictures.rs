@@ -156,16 +156,14 @@ fn single_best<T: Copy>(values: &[Option<T>], order: impl Fn(&T, &T) -> Ordering
 const RANGES: usize = 10;
 
 pub(super) fn facets(app: &App, facets: Facets) -> Reading {
-    let loaded = app.results().loaded_clusters().len();
-    let list = facets.values(app.query(), app.results());
-    let sections = Facets::sections(app.results()).into_iter().filter(|it| *it != facets.section);
+    let list = facets.values(app);
+    let unit = facets.unit(app);
+    let sections = Facets::sections(app).into_iter().filter(|it| *it != facets.section);
     let others: Vec<&str> = sections.map(FacetSection::label).collect();
     let values = count_with_noun(list.len(), "value", "values");
-    let within = match facets.section {
-        FacetSection::Counted(_) => {
-            format!(" in {}", count_with_noun(loaded, "loaded cluster", "loaded clusters"))
-        }
-        FacetSection::Issues => "; results do not carry issues, so there are no counts".to_owned(),
+    let within = match unit {
+        Some(unit) => format!(" in {}", unit.description()),
+        None => "; results do not carry issues, so there are no counts".to_owned(),
     };
     let mut above = vec![format!("{}: {values}{within}", facets.section.label())];
     if !others.is_empty() {
@@ -173,9 +171,11 @@ pub(super) fn facets(app: &App, facets: Facets) -> Reading {
     }
     let count = list.len();
     let items = (1..).zip(&list).map(|(number, facet)| {
-        let clusters = facet.clusters.map(|it| count_with_noun(it, "cluster", "clusters"));
-        let clusters = clusters.map_or_else(String::new, |clusters| format!(": {clusters}"));
-        format!("{number} of {count}. {}{clusters}", facet.name)
+        let with_unit = facet.count.zip(unit).map(|(count, unit)| {
+            let (one, many) = unit.nouns();
+            format!(": {}", count_with_noun(count, one, many))
+        });
+        format!("{number} of {count}. {}{}", facet.name, with_unit.unwrap_or_default())
     });
     Reading::with_items("Facets", above, items.collect(), facets.cursor)
 }

@@ -17,7 +17,7 @@ use crate::{
     app::{
         App, Effect, JobState, Jobs, Level, Outbox, Results, Screen, Setup, Uptime,
         areas::DetailLayout,
-        overlay::{file_picker::FilePicker, saved_views::needs_saved_views},
+        overlay::{facets::Facets, file_picker::FilePicker, saved_views::needs_saved_views},
         view::pictures::{VisiblePicture, framed_picture, preview_picture},
     },
     message::{Lane, Request},
@@ -120,6 +120,7 @@ impl App {
         });
         let mut reads: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
         reads.extend(self.enrichment_read());
+        reads.extend(self.overview_reads());
         reads.extend(self.page_reads());
         reads.extend(page_to_select);
         reads.extend(self.jobs_read());
@@ -174,6 +175,17 @@ impl App {
         let enrichment = self.service_data.enrichments.get(&id);
         let due = enrichment.map_or(Some(Uptime::ZERO), |enrichment| enrichment.due(None))?;
         Some(ScheduledRead { lane: Lane::Enrichment(id), request: Request::Enrichment(id), due })
+    }
+
+    /// Returns the reads of the counts that the open facets show.
+    fn overview_reads(&self) -> impl Iterator<Item = ScheduledRead> {
+        Facets::overviews_to_show(self).into_iter().filter_map(|(dataset, entity)| {
+            let overview = self.service_data.overviews.get(&(dataset, entity));
+            let due = overview.map_or(Some(Uptime::ZERO), |overview| overview.due(None))?;
+            let (lane, request) =
+                (Lane::Overview(dataset, entity), Request::Overview(dataset, entity));
+            Some(ScheduledRead { lane, request, due })
+        })
     }
 
     /// Returns the reads of the page on screen and of the requested page. A page is kept until it is invalidated. A

@@ -59,7 +59,11 @@ impl App {
             self.service_data.datasets.invalidate();
         }
         match lane {
-            Lane::Datasets | Lane::Dataset(_) | Lane::Enrichment(_) | Lane::Record(_) => {
+            Lane::Datasets
+            | Lane::Dataset(_)
+            | Lane::Enrichment(_)
+            | Lane::Overview(..)
+            | Lane::Record(_) => {
                 self.handle_dataset_response(lane, result);
             }
             Lane::Page(_) | Lane::Anchor | Lane::Picture(..) | Lane::OpenExternally => {
@@ -112,6 +116,15 @@ impl App {
                     .entry(dataset)
                     .or_default()
                     .finish(self.outbox.now, Err(failure));
+            }
+            (Lane::Overview(dataset, entity), Ok(Payload::Overview(overview))) => {
+                let known = self.service_data.overviews.entry((dataset, entity)).or_default();
+                known.finish(self.outbox.now, Ok(overview));
+            }
+            // Not every deployment counts media. The facets then count the loaded clusters.
+            (Lane::Overview(dataset, entity), Err(failure)) => {
+                let known = self.service_data.overviews.entry((dataset, entity)).or_default();
+                known.finish(self.outbox.now, Err(failure));
             }
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
                 FactSheet::show_record(
@@ -309,6 +322,7 @@ impl App {
         }
         if (&before.status, before.n_images) != (&dataset.status, dataset.n_images) {
             self.results.pages.invalidate(dataset.id);
+            self.service_data.overviews.retain(|(id, _), _| *id != dataset.id);
         }
         if dataset.is_reclustered_since(&before) {
             self.baskets.flag_stale(dataset.id, &mut self.outbox);

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use tessera_model::{
-    Anchor, AnchorKind, Cluster, ClusterId, Failure, Filter, Fraction, HistoryEntry, Page,
-    PictureSource, Query, ResultCount, SafeText, Search, StateValue,
+    Anchor, AnchorKind, Cluster, ClusterId, EntityType, Failure, Filter, Fraction, HistoryEntry,
+    Page, PictureSource, Query, ResultCount, SafeText, Search, StateValue,
     set_algebra::{SetOperator, combine},
     text::{format_age, group_digits},
     vql::MAX_FILTERS,
@@ -199,8 +199,15 @@ impl App {
     }
 
     /// Searches again with one more filter.
-    pub(in crate::app) fn search_with_filter(&mut self, filter: Filter) {
+    /// Searches with one more filter. Objects are searched in the whole dataset, because filters of images do not
+    /// match objects.
+    pub(in crate::app) fn search_with_filter(&mut self, entity: EntityType, filter: Filter) {
         let Some(search) = self.results.view().map(|view| view.search.clone()) else { return };
+        let search = if entity == search.entity {
+            search
+        } else {
+            Search { entity, granularity: search.granularity, ..Search::browse(search.dataset) }
+        };
         if search.filters.contains(&filter) {
             self.outbox.notify(Level::Warning, "the search has this filter already");
         } else if search.filters.len() >= MAX_FILTERS {

@@ -9,8 +9,8 @@ use std::{
 
 use lru::LruCache;
 use tessera_model::{
-    Dataset, DatasetId, Enrichment, Failure, FolderListing, MediaId, SafeText, SavedView,
-    StateValue, Timestamp,
+    Dataset, DatasetId, Enrichment, EntityType, Failure, FolderListing, MediaId, Overview,
+    SafeText, SavedView, StateValue, Timestamp,
 };
 use tessera_picture::{Canvas, Encoded, PictureSubject, PictureView, Thumbnail};
 
@@ -25,6 +25,7 @@ pub struct ServiceData {
     pub(in crate::app) unreadable_datasets: usize,
     pub observed: ObservedDatasets,
     pub(in crate::app) enrichments: BTreeMap<DatasetId, Remote<Enrichment>>,
+    pub(in crate::app) overviews: BTreeMap<(DatasetId, EntityType), Remote<Overview>>,
     pub views: Remote<Vec<SavedView>>,
     pub pictures: PictureCache,
     /// The folder of this machine that was listed last.
@@ -49,6 +50,11 @@ impl ServiceData {
 
     pub fn enrichment(&self, dataset: DatasetId) -> Option<&Enrichment> {
         self.enrichments.get(&dataset)?.value()
+    }
+
+    /// Returns the counts of a dataset, or `None` if the service has not sent them or does not count.
+    pub fn overview(&self, dataset: DatasetId, entity: EntityType) -> Option<&Overview> {
+        self.overviews.get(&(dataset, entity))?.value()
     }
 
     pub fn dataset(&self, id: DatasetId) -> Option<&Dataset> {

@@ -87,10 +87,11 @@ pub enum InterfaceCommand {
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
     },
-    /// Index a folder of images and browse it.
+    /// Index folders of images and browse them.
     Open {
-        /// The folder; also in object storage: <s3://bucket/folder>, gs:// or az://.
-        folder: PathBuf,
+        /// The folders, one dataset each; also in object storage: <s3://bucket/folder>, gs:// or az://.
+        #[arg(required = true, value_name = "FOLDER")]
+        folders: Vec<PathBuf>,
         /// Folder for the index.
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,

@@ -18,7 +18,7 @@ use crate::{
         CliError, CliResult, GlobalOptions, ServiceTarget, command_line::definition,
         connection::target_state, deployment, info::SHELL_VARIABLE, output::write_candidates,
     },
-    config::{DeploymentConfig, Profile, Settings},
+    config::Settings,
 };
 use tessera_model::{Dataset, SafeText};
 
@@ -140,11 +140,7 @@ async fn find_names(thing: NamedThing, words: &[OsString]) -> CliResult<Names> {
 /// interprets.
 async fn datasets(target: &ServiceTarget) -> CliResult<Names> {
     // A local service is not started, because it could begin to index.
-    if let ServiceTarget::Profile(Profile {
-        deployment: DeploymentConfig::Local { folder, .. },
-        ..
-    }) = target
-    {
+    if let Some((folder, _)) = target.local_folder() {
         let name = folder.file_name().and_then(OsStr::to_str);
         return Ok(name.map(|name| (name.to_owned(), None)).into_iter().collect());
     }

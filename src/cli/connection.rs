@@ -168,11 +168,15 @@ fn request_recorder(verbose: bool, trace: Trace) -> RequestRecorder {
 }
 
 impl Connection<'_> {
-    /// Returns the dataset that the argument or `--dataset` names, or the only dataset of the deployment. A dataset is
-    /// named by its ID, its name, or the beginning of its ID.
+    /// Returns the dataset that the argument or `--dataset` names, or else the dataset of the folder of a local
+    /// deployment, or the only dataset of another deployment. A dataset is named by its ID, its name, or the beginning of its ID.
     pub async fn dataset(&self, given: Option<&str>) -> CliResult<Dataset> {
         let named = given.or(self.context.global.dataset.as_deref());
         if let Some(id) = named.and_then(|name| name.parse::<DatasetId>().ok()) {
+            return Ok(self.client.dataset(id).await?);
+        }
+        if let (None, Some(id)) = (named, self.local.as_ref().and_then(LocalService::first_dataset))
+        {
             return Ok(self.client.dataset(id).await?);
         }
         let all = self.client.list_datasets().await?.datasets;

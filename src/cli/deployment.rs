@@ -1,6 +1,8 @@
 //! Selects the deployment of a command, and creates a client for it. A local deployment runs in
 //! this process.
 
+use std::path::{Path, PathBuf};
+
 use secrecy::SecretString;
 
 use crate::{
@@ -21,6 +23,8 @@ use tessera_model::Failure;
 pub enum ServiceTarget {
     Profile(Profile),
     Address(ServiceAddress),
+    /// A folder of this machine, instead of a profile.
+    Folder(LocalFolder),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -31,11 +35,22 @@ pub struct ServiceAddress {
     pub options: ProfileOptions,
 }
 
+#[derive(Clone, Debug, PartialEq)]
+pub struct LocalFolder {
+    pub folder: PathBuf,
+    pub model: Option<PathBuf>,
+    pub options: ProfileOptions,
+}
+
+/// The name of local deployments without a profile.
+pub const LOCAL_NAME: &str = "local";
+
 impl ServiceTarget {
     pub fn options(&self) -> &ProfileOptions {
         match self {
             Self::Profile(profile) => &profile.options,
             Self::Address(address) => &address.options,
+            Self::Folder(local) => &local.options,
         }
     }
 
@@ -44,6 +59,19 @@ impl ServiceTarget {
         match self {
             Self::Profile(profile) => profile.name.clone(),
             Self::Address(address) => address.name(),
+            Self::Folder(_) => LOCAL_NAME.to_owned(),
+        }
+    }
+
+    /// Returns the folder and the model of a local deployment.
+    pub(super) fn local_folder(&self) -> Option<(&Path, Option<&Path>)> {
+        match self {
+            Self::Folder(LocalFolder { folder, model, .. })
+            | Self::Profile(Profile {
+                deployment: DeploymentConfig::Local { folder, model },
+                ..
+            }) => Some((folder, model.as_deref())),
+            Self::Profile(_) | Self::Address(_) => None,
         }
     }
 }
@@ -56,12 +84,19 @@ impl ServiceAddress {
     }
 }
 
-/// Selects the deployment: an address, or the named, the default or the only profile. Returns
+/// Selects the deployment: a folder, an address, or the named, the default or the only profile. Returns
 /// `None` if there is none.
 pub fn select_target(
     global: &GlobalOptions,
     settings: &Settings,
 ) -> CliResult<Option<ServiceTarget>> {
+    if let Some(folder) = &global.folder {
+        return Ok(Some(ServiceTarget::Folder(LocalFolder {
+            folder: folder.clone(),
+            model: settings.model.clone(),
+            options: with_global_options(ProfileOptions::default(), global),
+        })));
+    }
     // A named profile takes precedence over an address from the environment.
     if let (Some(base_url), Some(kind), None) = (&global.base_url, global.kind, &global.profile) {
         return Ok(Some(ServiceTarget::Address(ServiceAddress {
@@ -106,22 +141,26 @@ pub fn profile_by_name(settings: &Settings, name: &str) -> CliResult<Profile> {
 /// Creates a client for a target. A local deployment is started in this process, indexed first, and
 /// runs until it is dropped.
 pub async fn client_for(target: &ServiceTarget) -> CliResult<(Client, Option<LocalService>)> {
+    if let Some((folder, model)) = target.local_folder() {
+        let settings = local_settings(model)?;
+        let local = LocalService::open_folders(&[folder.to_owned()], None, settings).await?;
+        local.wait_until_indexed().await?;
+        return Ok((local.client()?, Some(local)));
+    }
     match target {
         ServiceTarget::Address(address) => Ok((address_client(address)?, None)),
-        ServiceTarget::Profile(Profile {
-            deployment: DeploymentConfig::Local { folder, model },
-            ..
-        }) => {
-            let settings = local_settings(model.as_deref())?;
-            let local = LocalService::open_folder(folder.clone(), None, settings).await?;
-            local.wait_until_indexed().await?;
-            Ok((local.client()?, Some(local)))
-        }
         ServiceTarget::Profile(profile) => {
             let secrets = login::open_secrets().ok();
             Ok((profile_client(profile, None, secrets.as_ref())?, None))
         }
+        ServiceTarget::Folder(_) => Err(no_address()),
     }
+}
+
+fn no_address() -> CliError {
+    CliError::usage(
+        "a local folder has no address; give it with --folder DIR, or `tessera open DIR`",
+    )
 }
 
 /// Creates a client for a remote profile. `typed` is a secret that was just entered. If it is
@@ -133,7 +172,7 @@ pub fn profile_client(
 ) -> CliResult<Client> {
     let service = match &profile.deployment {
         DeploymentConfig::Local { .. } => {
-            return Err(CliError::usage("a local profile has no address"));
+            return Err(no_address());
         }
         DeploymentConfig::OnPrem { base_url, pipeline_url } => {
             on_premises_service(base_url, pipeline_url.as_deref())?
@@ -226,9 +265,7 @@ pub fn address_client(address: &ServiceAddress) -> CliResult<Client> {
             hosted_endpoint(base_url, login, options)?
         }
         DeploymentKind::Local => {
-            return Err(CliError::usage(
-                "a local folder has no address; use `tessera open DIR`, or a profile of kind local",
-            ));
+            return Err(no_address());
         }
     };
     configured_client(service, options)

@@ -20,7 +20,7 @@ use crate::{
         local, login,
         service_options::SharedStorage,
     },
-    config::{self, DeploymentConfig, Layers, Profile, Settings, is_storage_uri},
+    config::{self, Layers, Settings, is_storage_uri},
     credentials::{self, SecretLocation},
 };
 
@@ -184,12 +184,14 @@ fn check_folders() -> Vec<CheckResult> {
     findings
 }
 
-/// Checks every profile, and the address from the command line.
+/// Checks every profile, and the address or the folder from the command line.
 async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<CheckResult> {
     let mut targets: Vec<ServiceTarget> =
         settings.profiles.iter().cloned().map(ServiceTarget::Profile).collect();
     match deployment::select_target(global, settings) {
-        Ok(Some(address @ ServiceTarget::Address(_))) => targets.push(address),
+        Ok(Some(target @ (ServiceTarget::Address(_) | ServiceTarget::Folder(_)))) => {
+            targets.push(target);
+        }
         Ok(_) => {}
         Err(error) => return vec![CheckResult::failed("profiles", error.message, error.exit)],
     }
@@ -200,12 +202,9 @@ async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<C
     let mut findings = Vec::new();
     for target in targets {
         let subject = format!("deployment {}", target.name());
-        findings.push(match &target {
-            ServiceTarget::Profile(Profile {
-                deployment: DeploymentConfig::Local { folder, .. },
-                ..
-            }) => check_picture_folder(subject, folder).await,
-            _ => check_reachable(subject, &target).await,
+        findings.push(match target.local_folder() {
+            Some((folder, _)) => check_picture_folder(subject, folder).await,
+            None => check_reachable(subject, &target).await,
         });
     }
     findings

@@ -20,6 +20,10 @@ pub struct GlobalOptions {
     /// Address of the service, for example `https://media.example`; instead of a profile.
     #[arg(long, global = true, env = "TESSERA_BASE_URL", value_name = "URL")]
     pub base_url: Option<String>,
+    /// Folder of images; instead of a profile.
+    // The ID differs from that of the positional `folder` of some commands.
+    #[arg(id = "global_folder", long = "folder", global = true, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
     /// hosted (with login), onprem (without login) or local (a folder): kind of --base-url, or of a
     /// new profile.
     #[arg(long, global = true, env = "TESSERA_KIND")]
@@ -130,8 +134,8 @@ pub enum PrintFormat {
 }
 
 /// The options that `-h` lists. `--help` lists all options.
-const COMMON_OPTIONS: [&str; 7] =
-    ["profile", "base_url", "kind", "global_dataset", "json", "quiet", "verbose"];
+const COMMON_OPTIONS: [&str; 8] =
+    ["profile", "base_url", "global_folder", "kind", "global_dataset", "json", "quiet", "verbose"];
 
 pub(super) fn hide_rare_option(option: Arg) -> Arg {
     let is_common = COMMON_OPTIONS.contains(&option.get_id().as_str());
@@ -144,6 +148,9 @@ impl GlobalOptions {
     /// environment.
     pub fn validate(&self) -> CliResult<()> {
         let usage = |message: &str| Err(CliError::usage(message));
+        if self.folder.is_some() && (self.profile.is_some() || self.base_url.is_some()) {
+            return usage("--folder takes the place of --profile and --base-url; give only one");
+        }
         if self.base_url.is_some() && self.kind.is_none() {
             return usage("--base-url needs --kind hosted (with login) or --kind onprem (without)");
         }
@@ -164,11 +171,15 @@ impl GlobalOptions {
         Ok(())
     }
 
-    /// Lets typed options override the environment. A typed profile drops the address, and a typed
-    /// address drops the profile.
+    /// Lets typed options override the environment. A typed folder drops the profile and the address, a typed profile
+    /// drops the address, and a typed address drops the profile.
     pub(super) fn prefer_typed(&mut self, matches: &ArgMatches) {
         let typed = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
-        if typed("base_url") && !typed("profile") {
+        if typed("global_folder") {
+            self.profile = self.profile.take().filter(|_| typed("profile"));
+            self.base_url = self.base_url.take().filter(|_| typed("base_url"));
+            self.pipeline_url = self.pipeline_url.take().filter(|_| typed("pipeline_url"));
+        } else if typed("base_url") && !typed("profile") {
             self.profile = None;
         } else if typed("profile") && !typed("base_url") {
             self.base_url = None;

@@ -1,7 +1,10 @@
 //! Defines the options with which commands take queries and items of a selection: from arguments, files or standard
 //! input.
 
-use std::{path::PathBuf, str::FromStr};
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 use clap::Args;
 
@@ -12,46 +15,104 @@ use tessera_model::{
 };
 use tessera_wire::vql::{self, TextPosition, VqlError};
 
-#[derive(Clone, Debug, Args)]
-pub struct QuerySource {
-    /// Query file; - or none: standard input.
-    pub file: Option<PathBuf>,
-    /// The query itself, instead of a file.
+/// A query of the command line: its text, or the file that contains it.
+#[derive(Clone, Debug, Default, Args)]
+pub struct QueryOptions {
+    /// The query: a JSON array of filters.
     #[arg(long, value_name = "JSON", conflicts_with = "file")]
-    pub vql: Option<String>,
+    vql: Option<String>,
+    /// File with the query; - for standard input.
+    #[arg(long = "file", short = 'f', value_name = "FILE", id = "file")]
+    file: Option<PathBuf>,
+}
+
+/// A query of the command line, which can also be given without an option.
+#[derive(Clone, Debug, Default, Args)]
+pub struct QuerySource {
+    /// The query: a JSON array of filters, or the file that contains it; - for standard input.
+    #[arg(value_name = "QUERY", conflicts_with_all = ["vql", "file"])]
+    query: Option<String>,
+    #[command(flatten)]
+    options: QueryOptions,
+}
+
+/// The text of a query, and the name of its source for messages.
+pub struct NamedQuery {
+    pub name: String,
+    pub text: String,
+}
+
+impl QueryOptions {
+    pub fn new(vql: Option<String>, file: Option<PathBuf>) -> Self {
+        Self { vql, file }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.vql.is_none() && self.file.is_none()
+    }
+
+    /// Returns the query, or `None` if none is given.
+    pub fn read(&self) -> CliResult<Option<NamedQuery>> {
+        match (&self.vql, &self.file) {
+            (Some(text), _) => NamedQuery::new("--vql".to_owned(), text.clone()).map(Some),
+            (None, Some(file)) => NamedQuery::from_file(file).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+impl From<QueryOptions> for QuerySource {
+    fn from(options: QueryOptions) -> Self {
+        Self { query: None, options }
+    }
 }
 
 impl QuerySource {
-    /// Returns the name of the source for messages.
-    pub fn name(&self) -> String {
-        match &self.file {
-            Some(file) if file.as_os_str() != "-" => file.display().to_string(),
-            _ if self.vql.is_some() => "--vql".to_owned(),
-            _ => "-".to_owned(),
+    /// Returns the query, or `None` if none is given.
+    pub fn read(&self) -> CliResult<Option<NamedQuery>> {
+        match &self.query {
+            Some(argument) => NamedQuery::from_argument(argument).map(Some),
+            None => self.options.read(),
         }
     }
 
-    pub fn text(&self) -> CliResult<String> {
-        let text = match (&self.vql, &self.file) {
-            (Some(vql), _) => return Ok(vql.clone()),
-            (None, Some(file)) => read_file_or_stdin(file)?,
-            (None, None) => read_stdin()?,
-        };
-        require_nonempty(&self.name(), text)
+    /// Returns the query, which is read from standard input if none is given.
+    pub fn read_or_stdin(&self) -> CliResult<NamedQuery> {
+        match self.read()? {
+            Some(query) => Ok(query),
+            None => NamedQuery::new("-".to_owned(), read_stdin()?),
+        }
     }
 
     pub fn filters(&self) -> CliResult<Vec<Filter>> {
-        parse_filters(&self.name(), self.text()?)
+        self.read_or_stdin()?.filters()
     }
 }
 
-/// Parses a query. `name` is the name of the source for messages.
-pub fn parse_filters(name: &str, text: String) -> CliResult<Vec<Filter>> {
-    let text = require_nonempty(name, text)?;
-    vql::read_lenient(&text).map_err(|problem| {
-        let message = located_problem(name, &text, "", &problem);
-        CliError::new(Exit::Invalid, message).with_remedy("tessera query check")
-    })
+impl NamedQuery {
+    fn new(name: String, text: String) -> CliResult<Self> {
+        Ok(Self { text: require_nonempty(&name, text)?, name })
+    }
+
+    /// Reads an argument that is a query or names the file that contains it.
+    pub fn from_argument(argument: &str) -> CliResult<Self> {
+        if argument.trim_start().starts_with('[') {
+            return Self::new("QUERY".to_owned(), argument.to_owned());
+        }
+        Self::from_file(Path::new(argument))
+    }
+
+    fn from_file(file: &Path) -> CliResult<Self> {
+        Self::new(file.display().to_string(), read_file_or_stdin(file)?)
+    }
+
+    pub fn filters(self) -> CliResult<Vec<Filter>> {
+        let Self { name, text } = self;
+        vql::read_lenient(&text).map_err(|problem| {
+            let message = located_problem(&name, &text, "", &problem);
+            CliError::new(Exit::Invalid, message).with_remedy("tessera query check")
+        })
+    }
 }
 
 /// Rejects an empty query. In a pipe, empty input comes from a failed command, which must not widen
@@ -79,8 +140,8 @@ pub struct ItemOptions {
     #[arg(long, value_name = "ID[^ID,..]")]
     pub cluster: Vec<ClusterItem>,
     /// Members of the clusters: images or objects.
-    #[arg(long, value_name = "ENTITY", requires = "cluster", default_value = "images")]
-    entity: EntityType,
+    #[arg(long, value_name = "ENTITY", default_value = "images")]
+    pub entity: EntityType,
 }
 
 #[derive(Clone, Debug, PartialEq)]

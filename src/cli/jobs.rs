@@ -109,7 +109,7 @@ pub async fn run(context: &Context, command: JobsCommand) -> CliResult {
 
 fn load_deployment_jobs(context: &Context) -> CliResult<Vec<DeploymentJobs>> {
     let (global, settings) = (&context.global, &context.settings);
-    let named = global.profile.is_some() || global.base_url.is_some();
+    let named = global.profile.is_some() || global.base_url.is_some() || global.folder.is_some();
     let target = if named { deployment::select_target(global, settings)? } else { None };
     let folders: Vec<PathBuf> = match &target {
         Some(target) => config::state_dir(&target.name()).into_iter().collect(),

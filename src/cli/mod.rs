@@ -48,8 +48,8 @@ pub use connection::Connection;
 pub use context::Context;
 pub use context::TerminalInfo;
 pub use deployment::{
-    ServiceAddress, ServiceTarget, address_client, profile_by_name, profile_client,
-    profile_client_without_secret, select_target,
+    LOCAL_NAME, LocalFolder, ServiceAddress, ServiceTarget, address_client, profile_by_name,
+    profile_client, profile_client_without_secret, select_target,
 };
 pub use doctor::{DoctorOptions, run_doctor};
 pub use exit::{CliError, CliResult, Exit};

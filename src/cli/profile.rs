@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cli::{
-        CliError, CliResult, Column, Context, Document, Exit, absolute_path,
+        CliError, CliResult, Column, Context, Document, Exit, ServiceTarget, absolute_path,
         config::{report_dry_run, user_file},
         deployment, login, model_folder,
     },
@@ -49,9 +49,6 @@ pub struct ProfileAddOptions {
     /// API key; `tessera auth` stores its secret.
     #[arg(long, value_name = "KEY")]
     api_key: Option<String>,
-    /// Folder of images, for --kind local.
-    #[arg(long, value_name = "DIR")]
-    folder: Option<PathBuf>,
     /// Folder of a model in the layout of a model hub, or the name of an added one, for --kind local.
     #[arg(long, value_name = "DIR")]
     model: Option<PathBuf>,
@@ -154,8 +151,8 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
     let profile = match name {
         Some(name) => deployment::profile_by_name(&context.settings, name)?,
         None => match deployment::select_target(&context.global, &context.settings)? {
-            Some(deployment::ServiceTarget::Profile(profile)) => profile,
-            Some(deployment::ServiceTarget::Address(_)) | None => {
+            Some(ServiceTarget::Profile(profile)) => profile,
+            Some(ServiceTarget::Address(_) | ServiceTarget::Folder(_)) | None => {
                 let message = "no profile is selected; `tessera profile list` lists them";
                 return Err(CliError::usage(message));
             }
@@ -187,11 +184,12 @@ impl ProfileAddOptions {
                 pipeline_url: global.pipeline_url.clone(),
             },
             Some(DeploymentKind::Local) => {
+                let folder = global.folder.as_deref();
                 let folder =
-                    self.folder.ok_or_else(|| CliError::usage("give the folder with --folder"))?;
+                    folder.ok_or_else(|| CliError::usage("give the folder with --folder"))?;
                 let model = self.model.as_deref().map(model_folder);
                 let model = model.as_deref().map(absolute_path).transpose()?;
-                DeploymentConfig::Local { folder: absolute_path(&folder)?, model }
+                DeploymentConfig::Local { folder: absolute_path(folder)?, model }
             }
         };
         let options = ProfileOptions {

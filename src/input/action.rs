@@ -132,7 +132,7 @@ actions! {
     Sort, "sort", "sort", Searching, "Sort the loaded results";
     Fold, "fold", "fold similar", Searching, "Fold neighbors with equal scores into one tile (toggle)";
     ScoreHistogram, "score-histogram", "scores", Searching, "Show a histogram of the loaded scores, to limit the search";
-    Facets, "facets", "facets", Searching, "Count labels, tags and caption words of the loaded results; list quality issues";
+    Facets, "facets", "facets", Searching, "Count the media by label, tag and caption word; list quality issues";
     History, "history", "history", Searching, "Show the search history, and run a search again";
     Combine, "combine", "combine", Searching, "Combine this tab with another: intersection, difference or union";
     ToggleEntity, "toggle-entity", "images/objects", Searching, "Switch between images and objects";

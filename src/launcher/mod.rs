@@ -161,9 +161,9 @@ impl Launcher {
                 let local = cli::start_demo(images, data).await?;
                 self.run_local(local, "sample", None).await
             }
-            LaunchTarget::Folder { folder, data, settings, profile } => {
-                let local = LocalService::open_folder(folder, data, settings).await?;
-                let name = profile.clone().unwrap_or_else(|| "local".to_owned());
+            LaunchTarget::Folders { folders, data, settings, profile } => {
+                let local = LocalService::open_folders(&folders, data, settings).await?;
+                let name = profile.clone().unwrap_or_else(|| cli::LOCAL_NAME.to_owned());
                 self.run_local(local, &name, profile).await
             }
             LaunchTarget::Remote(profile, secret) => {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 use tessera::{
     app::ReopenCommand,
-    cli::{self, CliError, Context, InterfaceCommand, LocalSettings, ServiceTarget},
+    cli::{self, CliError, Context, InterfaceCommand, LocalFolder, LocalSettings, ServiceTarget},
     config::{DeploymentConfig, Profile, Settings},
 };
 use tessera_client::Client;
@@ -16,9 +16,9 @@ pub enum LaunchTarget {
         images: u32,
         data: Option<PathBuf>,
     },
-    /// A folder whose index is in `data`.
-    Folder {
-        folder: PathBuf,
+    /// Folders whose index is in `data`.
+    Folders {
+        folders: Vec<PathBuf>,
         data: Option<PathBuf>,
         settings: LocalSettings,
         profile: Option<String>,
@@ -37,9 +37,13 @@ impl LaunchTarget {
             Some(InterfaceCommand::Demo { images, data }) => {
                 return Ok(Self::Sample { images, data });
             }
-            Some(InterfaceCommand::Open { folder, data, model }) => {
+            Some(InterfaceCommand::Open { folders, data, model }) => {
+                if context.global.folder.is_some() {
+                    let message = "give the folders to open without --folder";
+                    return Err(CliError::usage(message));
+                }
                 let settings = cli::local_settings(model.or_of(&context.settings).as_deref())?;
-                return Ok(Self::Folder { folder, data, settings, profile: None });
+                return Ok(Self::Folders { folders, data, settings, profile: None });
             }
             Some(InterfaceCommand::Init(_)) => return Ok(Self::Welcome(None)),
             _ => {}
@@ -49,6 +53,10 @@ impl LaunchTarget {
             Some(ServiceTarget::Profile(profile)) => Self::of_profile(profile, None)?,
             Some(ServiceTarget::Address(address)) => {
                 Self::Address(cli::address_client(&address)?, address.name())
+            }
+            Some(ServiceTarget::Folder(LocalFolder { folder, model, .. })) => {
+                let settings = cli::local_settings(model.as_deref())?;
+                Self::Folders { folders: vec![folder], data: None, settings, profile: None }
             }
         })
     }
@@ -61,7 +69,8 @@ impl LaunchTarget {
         Ok(match profile.deployment {
             DeploymentConfig::Local { folder, model } => {
                 let settings = cli::local_settings(model.as_deref())?;
-                Self::Folder { folder, data: None, settings, profile: Some(profile.name) }
+                let profile = Some(profile.name);
+                Self::Folders { folders: vec![folder], data: None, settings, profile }
             }
             DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => {
                 Self::Remote(profile, secret)
@@ -73,10 +82,11 @@ impl LaunchTarget {
     pub fn reopen_command(&self) -> ReopenCommand {
         let command = self.equivalent_command();
         match self {
-            Self::Sample { .. } | Self::Folder { profile: None, .. } | Self::Welcome(_) => {
+            // Other commands have no option for the index folder.
+            Self::Sample { .. } | Self::Folders { data: Some(_), .. } | Self::Welcome(_) => {
                 ReopenCommand::Whole(command)
             }
-            Self::Remote(..) | Self::Address(..) | Self::Folder { .. } => {
+            Self::Remote(..) | Self::Address(..) | Self::Folders { .. } => {
                 ReopenCommand::Prefix(command)
             }
         }
@@ -89,11 +99,17 @@ impl LaunchTarget {
             Self::Sample { images, data } => {
                 (tessera.text("demo").option("--images", images.to_string()), data.as_deref())
             }
-            Self::Remote(Profile { name, .. }, _) | Self::Folder { profile: Some(name), .. } => {
+            Self::Remote(Profile { name, .. }, _) | Self::Folders { profile: Some(name), .. } => {
                 (tessera.option("--profile", name), None)
             }
-            Self::Folder { folder, data, .. } => {
-                (tessera.option("open", full(folder)), data.as_deref())
+            // The index folder contains the datasets of all folders, so one folder is enough.
+            Self::Folders { folders, data: None, .. } => {
+                let first = folders.first().map(|folder| full(folder));
+                (first.into_iter().fold(tessera, |it, folder| it.option("--folder", folder)), None)
+            }
+            Self::Folders { folders, data, .. } => {
+                let open = tessera.text("open");
+                (folders.iter().fold(open, |it, folder| it.word(full(folder))), data.as_deref())
             }
             Self::Address(client, _) => {
                 let service = client.service();

@@ -1,10 +1,12 @@
-//! Does what the commands and the interface share with profiles and their logins. Nothing here needs a terminal or a
-//! command line, because the caller asks the user and presents the outcome.
+//! Does what the commands and the interface share with profiles and their logins, and fetches the members of clusters.
+//! Nothing here needs a terminal or a command line, because the caller asks the user and presents the outcome.
 
+mod cluster_members;
 mod create_profile;
 mod import_key_pair;
 mod stored_login;
 
+pub use cluster_members::MemberReader;
 pub use create_profile::{NewProfile, check_value, create_profile};
 pub use import_key_pair::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, issue_key_pair};
 pub use stored_login::{SecretSource, find_secret, open_secrets, secret_location};

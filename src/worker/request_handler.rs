@@ -78,6 +78,9 @@ impl RequestHandler {
             }
             Request::Dataset(dataset) => Payload::Dataset(client.dataset(dataset).await?),
             Request::Explore(search) => Payload::Page(client.explore(&search).await?),
+            Request::Overview(dataset, entity) => {
+                Payload::Overview(client.overview(dataset, entity).await?)
+            }
             Request::Enrichment(dataset) => Payload::Enrichment(client.enrichment(dataset).await?),
             Request::Record(dataset) => Payload::Record(client.dataset_fields(dataset).await?),
             Request::RegisterAnchor { dataset, image, entity, granularity, region } => {

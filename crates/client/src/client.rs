@@ -22,17 +22,19 @@ use crate::{
     transport::Transport,
 };
 use tessera_model::{
-    Anchor, Dataset, DatasetId, DatasetList, Enrichment, EntityType, ExportFormat, ExportSpec,
-    ExportTask, ExportTaskId, Failure, FailureKind, Granularity, Link, Operation, Page,
-    RecordField, Region, SafeText, Search, SelectionItem, ShellCommand, Timestamp,
+    Anchor, ClusterId, Dataset, DatasetId, DatasetList, Enrichment, EntityType, ExportFormat,
+    ExportSpec, ExportTask, ExportTaskId, Failure, FailureKind, Granularity, Link, Operation,
+    Overview, Page, Preview, RecordField, Region, SafeText, Search, SelectionItem, ShellCommand,
+    Timestamp,
 };
 use tessera_wire::{
     add_media::Accepted,
+    compat::read_overview,
     credentials::{IssuedCredentials, read_issued_credentials},
     dataset::{read_dataset, read_datasets, read_fields},
     endpoints::{self, Endpoint, Parameters, query},
     enrichment::read_enrichment,
-    explore::{read_anchor, read_page},
+    explore::{read_anchor, read_members, read_page},
     export::{read_started, read_status},
     fields::Fields,
     preview::write_region,
@@ -209,6 +211,35 @@ impl Client {
             }
             failure
         })
+    }
+
+    /// Returns one page of the members of a cluster that match a search, best first, by `GET similarity_cluster`. The page
+    /// is empty past the last member.
+    ///
+    /// # Errors
+    /// [`FailureKind::NotFound`] if the service has no such endpoint, or no such cluster.
+    pub async fn cluster_members(
+        &self,
+        search: &Search,
+        cluster: ClusterId,
+    ) -> Result<Vec<Preview>, Failure> {
+        let path = endpoints::similarity_cluster(search.dataset, cluster);
+        let parameters = endpoints::explore_parameters(search);
+        self.get(Endpoint::Members, &path, &parameters, |members| read_members(members)).await
+    }
+
+    /// Returns how often labels, tags and words occur in a dataset, by `GET exploration_metadata`.
+    ///
+    /// # Errors
+    /// [`FailureKind::NotFound`] if the service has no such endpoint, or no such dataset.
+    pub async fn overview(
+        &self,
+        dataset: DatasetId,
+        entity: EntityType,
+    ) -> Result<Overview, Failure> {
+        let path = endpoints::exploration_metadata(dataset);
+        let parameters = vec![(query::ENTITY_TYPE, entity.as_str().to_owned())];
+        self.get(Endpoint::Overview, &path, &parameters, |overview| read_overview(overview)).await
     }
 
     fn explore_path(&self, search: &Search) -> String {

@@ -1,5 +1,5 @@
-//! Counts what occurs in the loaded clusters. Facets are labels, tags and words of captions, and histograms show the
-//! distribution of scores.
+//! Counts what occurs in a dataset, or in the loaded clusters of a service without an overview. Facets are labels, tags
+//! and words of captions, and histograms show the distribution of scores.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,13 +26,34 @@ impl FacetKind {
     }
 }
 
-/// A value, and the number of clusters in which the value occurs.
+/// The facets of all images or all objects of a dataset, each kind with the most frequent facet first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overview {
+    /// The number of media items that were counted, if the service sends it.
+    pub media: Option<u64>,
+    pub labels: Vec<Facet>,
+    pub tags: Vec<Facet>,
+    /// The most frequent words in captions.
+    pub words: Vec<Facet>,
+}
+
+impl Overview {
+    pub fn facets(&self, kind: FacetKind) -> &[Facet] {
+        match kind {
+            FacetKind::Label => &self.labels,
+            FacetKind::Tag => &self.tags,
+            FacetKind::CaptionWord => &self.words,
+        }
+    }
+}
+
+/// A value, and the number of media items or clusters in which the value occurs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facet {
     pub name: SafeText,
     /// The identifier of a tag, if the service sends it.
     pub tag: Option<TagId>,
-    pub clusters: usize,
+    pub count: u64,
 }
 
 /// Words that say nothing about a picture.
@@ -43,21 +64,21 @@ const STOP_WORDS: [&str; 32] = [
 ];
 const MIN_WORD_CHARS: usize = 3;
 
-/// Returns the facets of a kind, the most frequent first. Equally frequent facets are sorted by name.
+/// Counts in how many clusters each facet of a kind occurs, the most frequent first. Equally frequent facets are sorted by name.
 pub fn count_facets<'a>(
     clusters: impl IntoIterator<Item = &'a Cluster>,
     kind: FacetKind,
 ) -> Vec<Facet> {
-    let mut counts: BTreeMap<(SafeText, Option<TagId>), usize> = BTreeMap::new();
+    let mut counts: BTreeMap<(SafeText, Option<TagId>), u64> = BTreeMap::new();
     for cluster in clusters {
         for value in values(cluster, kind) {
             *counts.entry(value).or_default() += 1;
         }
     }
-    let facet = |((name, tag), clusters)| Facet { name, tag, clusters };
+    let facet = |((name, tag), count)| Facet { name, tag, count };
     let mut facets: Vec<Facet> = counts.into_iter().map(facet).collect();
     // The sort is stable, so that facets with equal counts stay sorted by name.
-    facets.sort_by_key(|facet| std::cmp::Reverse(facet.clusters));
+    facets.sort_by_key(|facet| std::cmp::Reverse(facet.count));
     facets
 }
 
@@ -69,13 +90,15 @@ fn values(cluster: &Cluster, kind: FacetKind) -> BTreeSet<(SafeText, Option<TagI
             let of_previews =
                 cluster.previews.iter().filter_map(|preview| preview.caption.as_ref());
             let captions = cluster.captions.iter().chain(of_previews);
-            captions.flat_map(words).map(|word| (SafeText::name(&word), None)).collect()
+            let words = captions.flat_map(|caption| caption_words(caption.as_str()));
+            words.map(|word| (SafeText::name(&word), None)).collect()
         }
     }
 }
 
-fn words(caption: &SafeText) -> Vec<String> {
-    let text = caption.as_str().to_lowercase();
+/// Returns the different words of a caption, without words that say nothing about a picture.
+pub fn caption_words(caption: &str) -> BTreeSet<String> {
+    let text = caption.to_lowercase();
     // A vowel sign (in Devanagari, for example) is in one grapheme with the letter before it.
     let graphemes: Vec<&str> = text.graphemes(true).collect();
     let words = graphemes.split(|grapheme| !grapheme.starts_with(char::is_alphanumeric));
@@ -157,14 +180,14 @@ mod tests {
 
     #[test]
     fn words_without_meaning_are_left_out() {
-        let caption = SafeText::caption("Two red-brick houses, with the sea behind; a RED van");
-        assert_eq!(words(&caption), ["red", "brick", "houses", "sea", "red", "van"]);
+        let words = caption_words("Two red-brick houses, with the sea behind; a RED van");
+        assert_eq!(words.into_iter().collect::<Vec<_>>(), ["brick", "houses", "red", "sea", "van"]);
     }
 
     #[test]
     fn words_contain_their_vowel_signs() {
-        let caption = SafeText::caption("बिल्ली खिड़की पर। பூனைகள்");
-        assert_eq!(words(&caption), ["बिल्ली", "खिड़की", "பூனைகள்"]);
+        let words = caption_words("बिल्ली खिड़की पर। பூனைகள்");
+        assert_eq!(words.into_iter().collect::<Vec<_>>(), ["खिड़की", "बिल्ली", "பூனைகள்"]);
     }
 
     #[test]

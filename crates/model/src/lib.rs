@@ -35,7 +35,9 @@ pub use enrichment::{AppliedModel, Enrichment, EnrichmentModel, ModelFile, Model
 pub use export::{
     Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, Extraction, Inspection,
 };
-pub use facet::{Facet, FacetKind, Histogram, count_facets, is_metadata_label};
+pub use facet::{
+    Facet, FacetKind, Histogram, Overview, caption_words, count_facets, is_metadata_label,
+};
 pub use failure::{
     Failure, FailureKind, NO_SECRET, RequestOutcome, RequestRecord, login_check_text,
 };

@@ -6,11 +6,11 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use crate::{
     columns::from_json,
-    engine::{Connection, QueryError, Result, params},
+    engine::{Connection, QueryError, Result, Row, params},
     media::{entity_condition, model_labels, with_model_labels},
     postgres, query,
 };
-use tessera_model::{DatasetId, EntityType};
+use tessera_model::{DatasetId, EntityType, caption_words};
 use tessera_search::text::{full_text_query::FullTextQuery, language::Language};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -172,29 +172,68 @@ pub fn text_coverage(connection: &Connection, dataset: DatasetId) -> Result<Text
     )
 }
 
-/// Returns the labels with their counts, the most frequent first.
+/// What a set of media items has, each with the number of media items that have it, the most frequent first.
+pub type Counts = Vec<(String, u64)>;
+
 pub fn label_counts(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
-) -> Result<Vec<(String, u64)>> {
+) -> Result<Counts> {
+    count_values(connection, dataset, entity, &["labels", model_labels!()], |row| {
+        let (labels, by_model): (Vec<String>, Vec<String>) =
+            (from_json(row, 1)?, from_json(row, 2)?);
+        Ok(with_model_labels(&labels, &by_model).cloned().collect())
+    })
+}
+
+pub fn tag_counts(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+) -> Result<Counts> {
+    count_values(connection, dataset, entity, &["tags"], |row| from_json(row, 1))
+}
+
+/// Counts the words that say something about a picture.
+pub fn word_counts(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+) -> Result<Counts> {
+    count_values(connection, dataset, entity, &["caption"], |row| {
+        let caption = row.get_ref(1)?.as_str_or_null()?.unwrap_or_default();
+        Ok(caption_words(caption).into_iter().collect())
+    })
+}
+
+/// Counts in how many media items each value occurs. `values` reads the different values from the columns, which come
+/// after the number of media items in which they are equal.
+fn count_values(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    columns: &[&str],
+    values: impl Fn(&Row) -> Result<Vec<String>>,
+) -> Result<Counts> {
+    let condition = entity_condition(entity);
+    let groups: Vec<String> =
+        (2..).take(columns.len()).map(|column: usize| column.to_string()).collect();
     let sql = format!(
-        "SELECT labels, {} AS by_model, count(*) FROM media
-         WHERE dataset = ?1 AND require(intact) AND {} GROUP BY labels, by_model",
-        model_labels!(),
-        entity_condition(entity)
+        "SELECT count(*), {} FROM media
+         WHERE dataset = ?1 AND require(intact) AND {condition} GROUP BY {}",
+        columns.join(", "),
+        groups.join(", ")
     );
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     query::for_each(connection, &sql, params![dataset.0], |row| {
-        let (labels, by_model): (Vec<String>, Vec<String>) =
-            (from_json(row, 0)?, from_json(row, 1)?);
-        let count: u64 = row.get(2)?;
-        for label in with_model_labels(&labels, &by_model) {
-            *counts.entry(label.clone()).or_default() += count;
+        let count: u64 = row.get(0)?;
+        for value in values(row)? {
+            *counts.entry(value).or_default() += count;
         }
         Ok::<_, QueryError>(())
     })?;
-    let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
+    let mut counts: Counts = counts.into_iter().collect();
     counts.sort_by_key(|&(_, count)| Reverse(count));
     Ok(counts)
 }

@@ -1,9 +1,11 @@
 //! The responses to calls that public clients make although the API document does not list them.
 
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
-use tessera_model::ClusterId;
+use crate::fields::{Fields, count, first_text};
+use tessera_model::{ClusterId, Facet, Overview, SafeText, TagId};
 
 /// `GET healthcheck`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -68,6 +70,11 @@ pub struct OverviewBody {
     pub media_count: u64,
     /// The labels, most frequent first.
     pub labels: Vec<LabelCountBody>,
+    /// The user tags, most frequent first.
+    pub user_tags: Vec<TagCountBody>,
+    /// The words in captions, most frequent first.
+    #[schema(max_items = 1000)]
+    pub caption_words: Vec<LabelCountBody>,
     /// One page of the clusters at the threshold, largest first; empty past the end.
     #[schema(max_items = 100)]
     pub clusters: Vec<ClusterCountBody>,
@@ -87,13 +94,60 @@ pub struct ClusterCountBody {
     pub n_objects: u64,
 }
 
-/// A label, and how often it occurs.
+/// A label or a word, and how often it occurs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LabelCountBody {
-    /// The label, raw.
+    /// The label or word, raw.
     pub name: String,
-    /// Number of media with this label.
+    /// Number of media in which it occurs.
     pub count: u64,
+}
+
+/// A user tag, and how often it occurs.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct TagCountBody {
+    /// The identifier used in filters.
+    #[schema(value_type = Uuid)]
+    pub id: TagId,
+    /// The name, raw.
+    pub name: String,
+    /// Number of media with this tag.
+    pub count: u64,
+}
+
+/// The maximum number of caption words in an overview.
+pub const MAX_CAPTION_WORDS: usize = 1_000;
+
+/// Reads how often labels, tags and words occur in a dataset. Public clients expect only the labels, so a service may
+/// send nothing else. Returns `None` if there is no list of labels.
+pub fn read_overview<'a>(overview: impl Into<Fields<'a>>) -> Option<Overview> {
+    let overview = overview.into();
+    let list = |key| overview.get(key).and_then(Value::as_array);
+    let facets = |key: &'static str, rows: &Vec<Value>| -> Vec<Facet> {
+        rows.iter().filter_map(|row| read_facet(overview.element(key, row))).collect()
+    };
+    let Some(labels) = list("labels") else {
+        overview.note("labels");
+        return None;
+    };
+    let optional = |key| list(key).map(|rows| facets(key, rows)).unwrap_or_default();
+    Some(Overview {
+        media: count(overview, "media_count"),
+        labels: facets("labels", labels),
+        tags: optional("user_tags"),
+        words: optional("caption_words"),
+    })
+}
+
+fn read_facet(row: Fields<'_>) -> Option<Facet> {
+    let (name, count) = (first_text(row, &["name"]), count(row, "count"));
+    for (key, is_missing) in [("name", name.is_none()), ("count", count.is_none())] {
+        if is_missing {
+            row.note(key);
+        }
+    }
+    let tag = first_text(row, &["id"]).and_then(|id| id.parse().ok());
+    Some(Facet { name: SafeText::name(&name?), tag, count: count? })
 }
 
 /// One element of `GET enrichment/{id}/list_models`.

@@ -9,7 +9,7 @@
 //! `anchor_media_id`, as in public clients, and that `datasets` takes no parameters.
 
 use crate::{error_body::StatusField, vql};
-use tessera_model::{DatasetId, ExportFormat, ExportSpec, Query, Search};
+use tessera_model::{ClusterId, DatasetId, ExportFormat, ExportSpec, Query, Search};
 
 pub const API_PREFIX: &str = "/api/v1";
 
@@ -61,6 +61,10 @@ pub enum Endpoint {
     Datasets,
     Dataset,
     Explore,
+    /// The members of a cluster. Only local services and those like `serve --compat` have this endpoint.
+    Members,
+    /// How often labels, tags and words occur in a dataset. The same services have this endpoint.
+    Overview,
     RegisterAnchor,
     StartExport,
     StartSelection,
@@ -107,6 +111,10 @@ impl Endpoint {
             Self::Datasets => ("list the datasets", "no dataset service at this address", 3),
             Self::Dataset => ("read the dataset", DATASET, 3),
             Self::Explore => ("fetch the clusters", DATASET, 3),
+            Self::Members => {
+                ("fetch the members of a cluster", "no such cluster, or no list of members", 3)
+            }
+            Self::Overview => ("read the overview", "dataset not found, or no overview of it", 3),
             // A second anchor for the same image is harmless.
             Self::RegisterAnchor => ("register the query image", DATASET, 2),
             Self::StartExport | Self::StartSelection => ("start the export", DATASET, 1),
@@ -139,6 +147,8 @@ impl Endpoint {
             | Self::Enrichment
             | Self::Raw => StatusField::State,
             Self::Explore
+            | Self::Members
+            | Self::Overview
             | Self::RegisterAnchor
             | Self::Reindex
             | Self::AddMedia
@@ -176,6 +186,14 @@ pub fn dataset(id: DatasetId) -> String {
 
 pub fn explore(id: DatasetId) -> String {
     format!("{API_PREFIX}/explore/{id}")
+}
+
+pub fn similarity_cluster(id: DatasetId, cluster: ClusterId) -> String {
+    format!("{API_PREFIX}/explore/{id}/similarity_cluster/{cluster}")
+}
+
+pub fn exploration_metadata(id: DatasetId) -> String {
+    format!("{API_PREFIX}/explore/{id}/exploration_metadata")
 }
 
 pub fn search_image_similarity(id: DatasetId) -> String {

@@ -166,6 +166,22 @@ pub fn read_page<'a>(page: impl Into<Fields<'a>>) -> Option<Page> {
     is_readable.then_some(Page { clusters, skipped, repeated: 0, is_bounded })
 }
 
+/// Reads a page of the members of a cluster, which is empty past the last member. Returns `None` if the response has no
+/// members but is not the end either.
+pub fn read_members<'a>(cluster: impl Into<Fields<'a>>) -> Option<Vec<Preview>> {
+    let cluster = cluster.into();
+    if cluster.value().is_null() {
+        return Some(Vec::new());
+    }
+    let Some(rows) = cluster.get("previews").and_then(Value::as_array) else {
+        cluster.note("previews");
+        return None;
+    };
+    let read = |row| read_preview(cluster.element("previews", row));
+    let members: Vec<Preview> = rows.iter().filter_map(read).collect();
+    (rows.is_empty() || !members.is_empty()).then_some(members)
+}
+
 fn read_cluster(value: Fields<'_>) -> Option<Cluster> {
     let id = required(value, &["cluster_id"])?;
     let read = |row| read_preview(value.element("previews", row));

@@ -1,16 +1,17 @@
-//! Counts the facets of the loaded results: labels, tags and words in captions. Quality issues are listed without
-//! counts, because results do not carry issues. Picking a value filters the results by it.
+//! Shows how many media items of the dataset have each label, tag and word in captions. If the service does not count
+//! media items, the loaded clusters are counted. Quality issues are listed without counts, because results do not carry
+//! issues. Picking a value filters the results by it.
 
 use ratatui::layout::Rect;
 use tessera_model::{
-    Facet, FacetKind, Filter, SafeText, TagId, count_facets,
+    DatasetId, EntityType, Facet, FacetKind, Filter, Overview, SafeText, TagId, count_facets,
     text::{group_digits, grouped_with_noun, truncate},
     vql::{InvalidField, IssueMode, IssueName, LabelRule},
 };
 
 use crate::{
     app::{
-        App, Dialog, DrawContext, Level, QueryBuilder, Results,
+        App, Dialog, DrawContext, Level,
         overlay::fields::KeyResult,
         pane::{cycle, moved_cursor, rows_to_move, scroll_top},
     },
@@ -21,6 +22,8 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FacetSection {
     Counted(FacetKind),
+    /// The labels of objects, while the results are images.
+    ObjectLabels,
     Issues,
 }
 
@@ -28,6 +31,7 @@ impl FacetSection {
     pub fn label(self) -> &'static str {
         match self {
             Self::Counted(kind) => kind.label(),
+            Self::ObjectLabels => "objects",
             Self::Issues => "issues",
         }
     }
@@ -39,8 +43,37 @@ pub struct FacetValue {
     pub name: SafeText,
     /// The identifier of a tag, if the service sends it.
     tag: Option<TagId>,
-    /// The number of loaded clusters with this value. `None` if results do not carry the value.
-    pub clusters: Option<usize>,
+    /// The number of what is counted with this value. `None` if results do not carry the value.
+    pub count: Option<u64>,
+}
+
+/// What the counts of a section count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountedUnit {
+    /// All images or objects of the dataset, and their number if the service sends it.
+    Media(EntityType, Option<u64>),
+    LoadedClusters(usize),
+}
+
+impl CountedUnit {
+    /// Returns the noun for one and for several.
+    pub fn nouns(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Media(EntityType::Images, _) => ("image", "images"),
+            Self::Media(EntityType::Objects, _) => ("object", "objects"),
+            Self::LoadedClusters(_) => ("loaded cluster", "loaded clusters"),
+        }
+    }
+
+    /// Returns a text like `all 240 images` or `12 loaded clusters`.
+    pub fn description(self) -> String {
+        let (one, many) = self.nouns();
+        match self {
+            Self::Media(_, Some(count)) => format!("all {}", grouped_with_noun(count, one, many)),
+            Self::Media(_, None) => format!("all {many}"),
+            Self::LoadedClusters(count) => grouped_with_noun(count as u64, one, many),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,24 +87,43 @@ pub struct Facets {
 
 impl Facets {
     /// Returns the values of the section.
-    pub fn values(self, query: &QueryBuilder, results: &Results) -> Vec<FacetValue> {
+    pub fn values(self, app: &App) -> Vec<FacetValue> {
         match self.section {
-            FacetSection::Counted(kind) => Facets::counted_values(results, kind),
+            FacetSection::Counted(kind) => counted_values(app, kind),
+            FacetSection::ObjectLabels => object_labels(app).iter().map(counted_value).collect(),
             FacetSection::Issues => {
-                let value = |name| FacetValue { name, tag: None, clusters: None };
-                query.known_values(results).issue_names().map(value).collect()
+                let value = |name| FacetValue { name, tag: None, count: None };
+                app.query.known_values(&app.results).issue_names().map(value).collect()
             }
         }
+    }
+
+    /// Returns what the counts of the section count, or `None` for a section without counts.
+    pub fn unit(self, app: &App) -> Option<CountedUnit> {
+        let objects = || Some((EntityType::Objects, overview(app, EntityType::Objects)?));
+        let of_results = || {
+            let entity = results_entity(app)?;
+            Some((entity, overview(app, entity)?))
+        };
+        let counted = match self.section {
+            FacetSection::Issues => return None,
+            FacetSection::ObjectLabels => objects(),
+            FacetSection::Counted(_) => of_results(),
+        };
+        Some(counted.map_or_else(
+            || CountedUnit::LoadedClusters(app.results.loaded_clusters().len()),
+            |(entity, overview)| CountedUnit::Media(entity, overview.media),
+        ))
     }
 
     fn filter(self, value: &FacetValue) -> Result<Filter, String> {
         let name = value.name.as_str();
         let filter = match (self.section, self.excludes) {
             (FacetSection::Issues, excludes) => issue_filter(name, excludes),
-            (FacetSection::Counted(FacetKind::Label), true) => {
+            (FacetSection::Counted(FacetKind::Label) | FacetSection::ObjectLabels, true) => {
                 Filter::labels(LabelRule::NotOneOf, [name])
             }
-            (FacetSection::Counted(FacetKind::Label), false) => {
+            (FacetSection::Counted(FacetKind::Label) | FacetSection::ObjectLabels, false) => {
                 Filter::labels(LabelRule::OneOf, [name])
             }
             (FacetSection::Counted(FacetKind::Tag), false) => match value.tag {
@@ -95,7 +147,7 @@ fn issue_filter(name: &str, excludes: bool) -> Result<Filter, InvalidField> {
 
 impl Dialog for Facets {
     fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
-        let count = self.values(&app.query, &app.results).len();
+        let count = self.values(app).len();
         let by = match chord.key {
             Key::Char('k') => Some(-1),
             Key::Char('j') => Some(1),
@@ -128,14 +180,18 @@ impl Dialog for Facets {
     }
 
     fn select_item(&mut self, index: usize, app: &App) {
-        self.cursor = moved_cursor(index, 0, self.values(&app.query, &app.results).len());
+        self.cursor = moved_cursor(index, 0, self.values(app).len());
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        let filter =
-            self.values(&app.query, &app.results).get(self.cursor).map(|value| self.filter(value));
+        let filter = self.values(app).get(self.cursor).map(|value| self.filter(value));
+        let of_results = results_entity(app).unwrap_or_default();
+        let entity = match self.section {
+            FacetSection::ObjectLabels => EntityType::Objects,
+            FacetSection::Counted(_) | FacetSection::Issues => of_results,
+        };
         match filter {
-            Some(Ok(filter)) => app.search_with_filter(filter),
+            Some(Ok(filter)) => app.search_with_filter(entity, filter),
             Some(Err(reason)) => {
                 app.outbox.notify(Level::Warning, reason);
                 app.overlays.open(*self);
@@ -148,20 +204,20 @@ impl Dialog for Facets {
         let inside = ctx.dialog(area, &self.title(ctx));
         let theme = ctx.theme;
         let mut kinds = vec![(" ".to_owned(), theme.dim)];
-        for section in Facets::sections(&ctx.app.results) {
+        for section in Facets::sections(ctx.app) {
             let style = if section == self.section { theme.selected } else { theme.dim };
             kinds.push((format!(" {} ", section.label()), style));
         }
         ctx.put(inside, 0, &kinds);
-        let facets = self.values(&ctx.app.query, &ctx.app.results);
+        let facets = self.values(ctx.app);
         // The blank row is omitted if the values need it.
         let is_full = facets.len() + 2 > usize::from(inside.height);
         let rows = below(inside, if is_full { 1 } else { 2 });
         let rows = match self.section {
-            FacetSection::Counted(_) => rows,
+            FacetSection::Counted(_) | FacetSection::ObjectLabels => rows,
             FacetSection::Issues => ctx.text_below(rows, ISSUES_NOTE),
         };
-        let largest = facets.first().and_then(|facet| facet.clusters).unwrap_or(0);
+        let largest = facets.first().and_then(|facet| facet.count).unwrap_or(0);
         let widest = facets.iter().map(|facet| display_width(facet.name.as_str())).max();
         let used = if largest > 0 { BAR_AND_COUNT } else { 2 };
         let max_name = usize::from(rows.width).saturating_sub(used).max(1);
@@ -186,33 +242,64 @@ impl Facets {
     }
 
     fn show(&mut self, app: &App, by: isize) {
-        *self = Self::at(cycle(&Facets::sections(&app.results), self.section, by));
+        *self = Self::at(cycle(&Facets::sections(app), self.section, by));
     }
 }
 
 impl Facets {
     pub(in crate::app) fn open(app: &mut App) {
-        if let Some(&section) = Facets::sections(&app.results).first() {
+        if let Some(&section) = Facets::sections(app).first() {
             app.overlays.open(Facets::at(section));
         }
     }
 
-    fn counted_values(results: &Results, kind: FacetKind) -> Vec<FacetValue> {
-        let facets = count_facets(results.loaded_clusters(), kind).into_iter();
-        let value = |facet: Facet| FacetValue {
-            name: facet.name,
-            tag: facet.tag,
-            clusters: Some(facet.clusters),
-        };
-        facets.map(value).collect()
+    /// Returns the kinds of values that there are, and the issues.
+    pub fn sections(app: &App) -> Vec<FacetSection> {
+        let kinds = FacetKind::ALL.into_iter();
+        let counted = kinds.filter(|kind| !counted_values(app, *kind).is_empty());
+        let objects = (!object_labels(app).is_empty()).then_some(FacetSection::ObjectLabels);
+        let counted = counted.map(FacetSection::Counted).chain(objects);
+        counted.chain([FacetSection::Issues]).collect()
     }
 
-    /// Returns the kinds of values that the loaded results have, and the issues.
-    pub fn sections(results: &Results) -> Vec<FacetSection> {
-        let kinds = FacetKind::ALL.into_iter();
-        let counted = kinds.filter(|kind| !Facets::counted_values(results, *kind).is_empty());
-        counted.map(FacetSection::Counted).chain([FacetSection::Issues]).collect()
+    /// Returns the counts that the open dialog shows.
+    pub(in crate::app) fn overviews_to_show(app: &App) -> Vec<(DatasetId, EntityType)> {
+        let (Some(_), Some(view)) = (app.dialog::<Self>(), app.results.view()) else {
+            return Vec::new();
+        };
+        [EntityType::Images, EntityType::Objects].map(|entity| (view.search.dataset, entity)).into()
     }
+}
+
+fn results_entity(app: &App) -> Option<EntityType> {
+    app.results.view().map(|view| view.search.entity)
+}
+
+fn overview(app: &App, entity: EntityType) -> Option<&Overview> {
+    app.service_data.overview(app.results.view()?.search.dataset, entity)
+}
+
+/// Counts the media items of the dataset, or the loaded clusters if the service does not count.
+fn counted_values(app: &App, kind: FacetKind) -> Vec<FacetValue> {
+    match results_entity(app).and_then(|entity| overview(app, entity)) {
+        Some(overview) => overview.facets(kind).iter().map(counted_value).collect(),
+        None => {
+            let facets = count_facets(app.results.loaded_clusters(), kind);
+            facets.iter().map(counted_value).collect()
+        }
+    }
+}
+
+/// Returns the labels of objects, unless the results are objects, whose labels are a section already.
+fn object_labels(app: &App) -> &[Facet] {
+    if results_entity(app) == Some(EntityType::Objects) {
+        return &[];
+    }
+    overview(app, EntityType::Objects).map_or(&[], |overview| &overview.labels)
+}
+
+fn counted_value(facet: &Facet) -> FacetValue {
+    FacetValue { name: facet.name.clone(), tag: facet.tag, count: Some(facet.count) }
 }
 
 /// The cells of the longest bar.
@@ -225,11 +312,10 @@ const ISSUES_NOTE: &str =
 
 impl Facets {
     fn title(self, ctx: &DrawContext) -> String {
-        if self.section == FacetSection::Issues {
-            return "Quality issues".to_owned();
+        match self.unit(ctx.app) {
+            Some(unit) => format!("In {}", unit.description()),
+            None => "Quality issues".to_owned(),
         }
-        let all = ctx.app.results().loaded_clusters().len();
-        format!("In {}", grouped_with_noun(all as u64, "loaded cluster", "loaded clusters"))
     }
 }
 
@@ -239,22 +325,22 @@ fn draw_facet(
     row: u16,
     facet: &FacetValue,
     name_width: usize,
-    largest: usize,
+    largest: u64,
 ) {
     let theme = ctx.theme;
     let name = truncate(facet.name.as_str(), name_width);
     let gap = " ".repeat(name_width.saturating_sub(display_width(&name)) + 1);
-    let Some(clusters) = facet.clusters else {
+    let Some(count) = facet.count else {
         return ctx.put(rows, row, &[(format!(" {name}"), theme.text)]);
     };
     #[expect(clippy::cast_precision_loss, reason = "a fraction for a bar")]
-    let part = clusters as f64 / largest.max(1) as f64;
+    let part = count as f64 / largest.max(1) as f64;
     let used = name_width + 12;
     let bar = gauge(part, MAX_BAR.min(usize::from(rows.width).saturating_sub(used)));
     let parts = [
         (format!(" {name}{gap}"), theme.text),
         (bar, theme.gauge),
-        (format!(" {}", group_digits(clusters as u64)), theme.dim),
+        (format!(" {}", group_digits(count)), theme.dim),
     ];
     ctx.put(rows, row, &parts);
 }

@@ -51,6 +51,7 @@ impl HostedProfile {
                     .option("--base-url", base_url);
                 Err(CliError::usage(message).with_remedy(remedy))
             }
+            ServiceTarget::Folder(_) => Err(CliError::usage("a local folder needs no login")),
         }
     }
 

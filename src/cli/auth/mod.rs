@@ -14,7 +14,7 @@ use tessera_model::login_check_text;
 
 use crate::{
     cli::{
-        CliError, Column, Context, Document, Exit, ServiceAddress, ServiceTarget,
+        CliError, Column, Context, Document, Exit, LocalFolder, ServiceAddress, ServiceTarget,
         auth::import::HostedProfile,
         login::{ServiceLogin, open_secrets},
     },
@@ -65,7 +65,8 @@ fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError
         ServiceTarget::Address(ServiceAddress {
             kind: DeploymentKind::Onprem | DeploymentKind::Local,
             ..
-        }) => Err(CliError::usage("this deployment needs no login")),
+        })
+        | ServiceTarget::Folder(_) => Err(CliError::usage("this deployment needs no login")),
     }
 }
 
@@ -113,6 +114,9 @@ fn secret_status(context: &Context) -> Result<Value, CliError> {
                 DeploymentKind::Local => "local",
             };
             (None, kind, base_url)
+        }
+        ServiceTarget::Folder(LocalFolder { folder, .. }) => {
+            (None, "local", folder.display().to_string())
         }
     };
     let (api_key, source) = if kind == "hosted" {

@@ -29,7 +29,7 @@ pub enum DatasetCommand {
         /// Show every field as the service sent it.
         #[arg(long)]
         raw: bool,
-        /// Also print the labels, tags and caption words of its largest clusters as bars.
+        /// Also print how many images and objects have each label, tag and caption word, as bars.
         #[arg(long, conflicts_with = "raw")]
         plot: bool,
     },
@@ -127,7 +127,7 @@ async fn unpin(context: &Context, dataset: Option<&str>) -> CliResult {
 fn pinning_profile(context: &Context) -> CliResult<Profile> {
     match context.target()? {
         ServiceTarget::Profile(profile) => Ok(profile),
-        ServiceTarget::Address(_) => {
+        ServiceTarget::Address(_) | ServiceTarget::Folder(_) => {
             let message = "pins are stored in a profile, and this deployment has none";
             Err(CliError::usage(message).with_remedy("tessera profile add"))
         }

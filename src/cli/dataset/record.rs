@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 use tessera_model::{
-    Dataset, DatasetList, Operation, Permission, Search, Status, text::count_with_noun,
+    Dataset, DatasetList, EntityType, FailureKind, Operation, Overview, Permission, Search, Status,
+    text::count_with_noun,
 };
 use tessera_wire::dataset::DatasetBody;
 
 use crate::cli::{
-    CliResult, Column, Connection, Document, Exit, output::table::plot_clusters,
+    CliResult, Column, Connection, Document, Exit,
+    output::table::{plot_clusters, plot_overviews},
     values::now_rfc3339,
 };
 
@@ -85,11 +87,43 @@ pub(super) async fn show(
     connection.context.print(&Document::one("tessera.dataset/1", fields, RECORD_COLUMNS))
 }
 
-/// Prints a dataset, and plots of its first page of clusters.
+/// Prints a dataset, and plots of the labels, tags and caption words of all its images and objects. If the service has
+/// no overview, the first page of its clusters is plotted.
 pub(super) async fn plot(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
     let context = connection.context;
     context.out.require_text("--plot")?;
     let dataset = connection.dataset(dataset).await?;
+    let (plots, exit) = match overviews(connection, &dataset).await? {
+        Some([images, objects]) => (plot_overviews(&images, &objects), Exit::Done),
+        None => plot_first_page(connection, &dataset).await?,
+    };
+    let fields = dataset_document(&dataset);
+    context.print(&Document::one("tessera.dataset/1", fields, RECORD_COLUMNS))?;
+    context.out.print_text(&format!("\n{plots}"))?;
+    Ok(exit)
+}
+
+/// Returns the overviews of the images and of the objects, or `None` if the service has none.
+async fn overviews(
+    connection: &Connection<'_>,
+    dataset: &Dataset,
+) -> CliResult<Option<[Overview; 2]>> {
+    let client = &connection.client;
+    match client.overview(dataset.id, EntityType::Images).await {
+        Ok(images) => {
+            let objects = client.overview(dataset.id, EntityType::Objects).await?;
+            Ok(Some([images, objects]))
+        }
+        Err(failure) if failure.kind == FailureKind::NotFound => Ok(None),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+async fn plot_first_page(
+    connection: &Connection<'_>,
+    dataset: &Dataset,
+) -> CliResult<(String, Exit)> {
+    let context = connection.context;
     let defaults = &context.settings.search;
     let search = Search {
         entity: defaults.entity,
@@ -97,11 +131,13 @@ pub(super) async fn plot(connection: &Connection<'_>, dataset: Option<&str>) -> 
         ..Search::browse(dataset.id)
     };
     let page = connection.client.explore(&search).await?;
-    let fields = dataset_document(&dataset);
-    context.print(&Document::one("tessera.dataset/1", fields, RECORD_COLUMNS))?;
-    let plots = plot_clusters(&page.clusters);
-    context.out.print_text(&format!("\n{plots}"))?;
-    Ok(Exit::Done)
+    let clusters = count_with_noun(page.clusters.len(), "cluster", "clusters");
+    let extent = if page.may_have_next() { "only its largest" } else { "its" };
+    context.messages.warn(format!(
+        "this service counts no media by label; the plots count {extent} {clusters}"
+    ));
+    let exit = if page.may_have_next() { Exit::Incomplete } else { Exit::Done };
+    Ok((plot_clusters(&page.clusters), exit))
 }
 
 pub(super) fn dataset_document(dataset: &Dataset) -> Value {

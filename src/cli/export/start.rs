@@ -16,7 +16,8 @@ use crate::{
             lookup::{FoundExport, export_document},
         },
         input_options::ItemOptions,
-        read_file_or_stdin,
+        query, read_file_or_stdin,
+        search::{self, CutOptions, FilterOptions, RankingSource, SearchOptions, SearchRequest},
         values::parse_interval,
     },
     config::{ExportDefaults, expand_home},
@@ -24,8 +25,8 @@ use crate::{
 };
 use tessera_client::ExistingFile;
 use tessera_model::{
-    ArchiveName, Dataset, ExportFormat, ExportJob, ExportSpec, ExportTask, Failure, JobKind,
-    Operation, Selection,
+    ArchiveName, Dataset, EntityType, ExportFormat, ExportJob, ExportSpec, ExportTask, Failure,
+    Fraction, Granularity, JobKind, Operation, Query, QueryText, SavedView, Selection,
 };
 
 #[derive(Debug, Args)]
@@ -74,9 +75,13 @@ impl ExportStartOptions {
             connection.local_service("--list")?;
             tessera_client::check_target(list, self.archive.existing())?;
         }
-        let dataset = connection.dataset(self.dataset.as_deref()).await?;
+        let view = self.content.found.view(connection)?;
+        let of_view = view.as_ref().and_then(|view| view.dataset).map(|id| id.to_string());
+        let of_view = of_view.filter(|_| context.global.dataset.is_none());
+        let dataset = self.dataset.as_deref().or(of_view.as_deref());
+        let dataset = connection.dataset(dataset).await?;
         context.require_allowed(&dataset, Operation::Export, false)?;
-        let selection = self.content.selection(connection, &dataset)?;
+        let selection = self.content.selection(connection, &dataset, view).await?;
         let export = self.export_job(&context.settings.export, &dataset, selection.as_ref());
         let target = export
             .auto_download
@@ -199,6 +204,74 @@ pub struct ExportContentOptions {
     selection_file: Option<PathBuf>,
     #[command(flatten)]
     items: ItemOptions,
+    #[command(flatten)]
+    found: FoundOptions,
+}
+
+/// A search. Everything that it finds is exported, and nothing else.
+#[derive(Debug, Args)]
+pub struct FoundOptions {
+    /// What the saved view of this name finds.
+    #[arg(long = "search", value_name = "VIEW", conflicts_with = "caption")]
+    view: Option<String>,
+    /// Media items whose captions have a similar meaning.
+    #[arg(long, value_name = "TEXT", value_parser = search::parse_text)]
+    caption: Option<QueryText>,
+    /// Keep only scores below this, 0.0 to 1.0: lower is stricter.
+    #[arg(long, value_name = "SCORE", value_parser = search::parse_fraction)]
+    max_score: Option<Fraction>,
+    #[command(flatten)]
+    filters: FilterOptions,
+}
+
+impl FoundOptions {
+    fn is_empty(&self) -> bool {
+        self.view.is_none() && self.caption.is_none() && self.filters.is_empty()
+    }
+
+    fn view(&self, connection: &Connection<'_>) -> CliResult<Option<SavedView>> {
+        let Some(name) = &self.view else { return Ok(None) };
+        let views = connection.state.views()?;
+        let view = views.into_iter().find(|view| view.name.as_str() == name.trim());
+        view.map(Some).ok_or_else(|| query::unknown_view(name))
+    }
+
+    async fn request(
+        &self,
+        view: Option<SavedView>,
+        entity: EntityType,
+    ) -> CliResult<SearchRequest> {
+        let filters = self.filters.clone();
+        if let Some(mut view) = view {
+            if let (Query::Caption { max_score, .. }, Some(max)) = (&mut view.query, self.max_score)
+            {
+                *max_score = Some(max);
+            }
+            let options = SearchOptions { filters, ..SearchOptions::default() };
+            let request = SearchRequest::from_view(view, options).await?;
+            return Ok(SearchRequest { cut: CutOptions { max_score: self.max_score }, ..request });
+        }
+        let query = match &self.caption {
+            Some(text) => Query::Caption { text: text.clone(), max_score: self.max_score },
+            None if self.max_score.is_some() => {
+                return Err(CliError::usage("--max-score needs --caption or --search"));
+            }
+            None => Query::Browse,
+        };
+        // The coarsest clusters are the fewest, and any granularity has all media items.
+        let granularity = Granularity::new(4);
+        let options =
+            SearchOptions { entity: Some(entity), granularity, ..SearchOptions::default() };
+        Ok(SearchRequest {
+            kind: "export",
+            ranking: RankingSource::Query(query),
+            filters: filters.read()?,
+            path: None,
+            cut: CutOptions::default(),
+            dataset: None,
+            options,
+        })
+    }
 }
 
 impl ExportContentOptions {
@@ -207,11 +280,25 @@ impl ExportContentOptions {
     }
 
     /// Returns the selection to export, or `None` for the whole dataset.
-    pub(super) fn selection(
+    async fn selection(
         &self,
         connection: &Connection<'_>,
         dataset: &Dataset,
+        view: Option<SavedView>,
     ) -> CliResult<Option<Selection>> {
+        let names_items =
+            self.selection.is_some() || self.selection_file.is_some() || !self.items.is_empty();
+        let searches = !self.found.is_empty();
+        if names_items && searches {
+            let message = "give either a search or a selection, not both";
+            return Err(CliError::usage(message));
+        }
+        if searches {
+            let request = self.found.request(view, self.items.entity).await?;
+            let found = search::find_all(connection, dataset, request).await?;
+            let nothing = || CliError::not_found("nothing was found, so nothing was exported");
+            return if found.is_empty() { Err(nothing()) } else { Ok(Some(found)) };
+        }
         let selection = if let Some(name) = &self.selection {
             connection.state.load_named_selection(name, dataset.id)?.ok_or_else(|| {
                 let message = format!("unknown selection `{name}`");

@@ -49,7 +49,7 @@ pub async fn start_demo(images: u32, data: Option<PathBuf>) -> CliResult<LocalSe
     painted.map_err(|error| {
         CliError::failed(format!("cannot write to {}: {error}", folder.display()))
     })?;
-    LocalService::open_folder(folder, Some(data.join("index")), LocalSettings::detect()).await
+    LocalService::open_folders(&[folder], Some(data.join("index")), LocalSettings::detect()).await
 }
 
 fn report_painting(reported: &AtomicUsize, done: usize, all: usize) {

@@ -112,16 +112,18 @@ impl LocalService {
         Ok(Self { deployment, datasets, address, access, stop, server_task: served })
     }
 
-    /// Serves one folder on a free port of this machine, with a generated login.
-    pub async fn open_folder(
-        folder: PathBuf,
+    /// Serves folders on a free port of this machine, with a generated login.
+    pub async fn open_folders(
+        folders: &[PathBuf],
         data: Option<PathBuf>,
         settings: DeploymentSettings,
     ) -> CliResult<Self> {
         let listen = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let login = RequiredLogin::Generated;
         let settings = DeploymentSettings { original_paths: OriginalPaths::Shown, ..settings };
-        Self::start(data, settings, &[folder], listen, login, ServerOptions::from).await
+        // The members of clusters and the overview are not in the API document, so only a lenient service sends them.
+        let options = |access| ServerOptions { compat: true, ..ServerOptions::from(access) };
+        Self::start(data, settings, folders, listen, login, options).await
     }
 
     pub fn first_dataset(&self) -> Option<DatasetId> {

@@ -22,7 +22,11 @@ fn unavailable() -> CliError {
 pub enum LocalService {}
 
 impl LocalService {
-    pub async fn open_folder(_: PathBuf, _: Option<PathBuf>, _: LocalSettings) -> CliResult<Self> {
+    pub async fn open_folders(
+        _: &[PathBuf],
+        _: Option<PathBuf>,
+        _: LocalSettings,
+    ) -> CliResult<Self> {
         Err(unavailable())
     }
 

@@ -5,7 +5,8 @@ use std::env;
 
 use serde_json::{Map, Value};
 use tessera_model::{
-    Cluster, FacetKind, Histogram, Relevance, SafeText, ScoreKind, count_facets, text::truncate,
+    Cluster, Facet, FacetKind, Histogram, Overview, Relevance, SafeText, ScoreKind, count_facets,
+    text::{group_digits, truncate},
 };
 use unicode_width::UnicodeWidthStr as _;
 
@@ -275,17 +276,35 @@ const MAX_BAR: usize = 40;
 
 /// Plots clusters: a histogram of their scores, and the most frequent facets of each kind.
 pub fn plot_clusters(clusters: &[Cluster]) -> String {
-    let mut plots: Vec<String> = plot_scores(clusters).into_iter().collect();
-    for kind in FacetKind::ALL {
-        let facets = count_facets(clusters, kind);
-        let count = facets.len();
-        let rows = facets.into_iter().take(MAX_ROWS).map(|facet| (facet.name, facet.clusters));
-        let more = match count.saturating_sub(MAX_ROWS) {
-            0 => String::new(),
-            more => format!(", {more} more"),
+    let scores = plot_scores(clusters);
+    let facets = FacetKind::ALL.into_iter().filter_map(|kind| {
+        plot_facets(&format!("{}, in clusters", kind.label()), &count_facets(clusters, kind))
+    });
+    joined_plots(scores.into_iter().chain(facets).collect())
+}
+
+/// Plots the most frequent facets of the images and of the objects of a dataset.
+pub fn plot_overviews(images: &Overview, objects: &Overview) -> String {
+    let of = |overview: &Overview, unit: &str| -> Vec<String> {
+        let plot = |kind: FacetKind| {
+            plot_facets(&format!("{}, in {unit}", kind.label()), overview.facets(kind))
         };
-        plots.extend(plot_bars(&format!("{}{more}", kind.label()), &rows.collect::<Vec<_>>()));
-    }
+        FacetKind::ALL.into_iter().filter_map(plot).collect()
+    };
+    joined_plots([of(images, "images"), of(objects, "objects")].concat())
+}
+
+fn plot_facets(title: &str, facets: &[Facet]) -> Option<String> {
+    let rows = facets.iter().take(MAX_ROWS).map(|facet| (facet.name.clone(), facet.count));
+    let more = if facets.len() > MAX_ROWS {
+        format!(", the {MAX_ROWS} most frequent of {}", group_digits(facets.len() as u64))
+    } else {
+        String::new()
+    };
+    plot_bars(&format!("{title}{more}"), &rows.collect::<Vec<_>>())
+}
+
+fn joined_plots(plots: Vec<String>) -> String {
     if plots.is_empty() {
         return "nothing to plot: no scores, labels, tags or captions\n".to_owned();
     }
@@ -306,22 +325,27 @@ fn plot_scores(clusters: &[Cluster]) -> Option<String> {
     let rows = histogram.counts.iter().enumerate().map(|(index, &count)| {
         #[expect(clippy::cast_precision_loss, reason = "at most 20 intervals")]
         let bound = start + (end - start) * index as f64 / intervals as f64;
-        (SafeText::name(&format!("{bound:.2}")), count)
+        (SafeText::name(&format!("{bound:.2}")), count as u64)
     });
     plot_bars(title, &rows.collect::<Vec<_>>())
 }
 
 /// Returns a title and a line with a bar for each row, or `None` if there are no rows.
-fn plot_bars(title: &str, rows: &[(SafeText, usize)]) -> Option<String> {
+fn plot_bars(title: &str, rows: &[(SafeText, u64)]) -> Option<String> {
     let most = rows.iter().map(|(_, count)| *count).max()?.max(1);
     let width = rows.iter().map(|(name, _)| name.width()).max()?;
-    let line = |(name, count): &(SafeText, usize)| {
+    let line = |(name, count): &(SafeText, u64)| {
         // The length is rounded up, so that even a count of one has a visible bar.
-        let bar = "█".repeat((count * MAX_BAR).div_ceil(most));
+        let bar = "█".repeat(bar_length(*count, most));
         let gap = " ".repeat(width - name.width());
         format!("  {name}{gap}  {bar} {count}\n")
     };
     Some(rows.iter().map(line).fold(format!("{title}\n"), |text, line| text + &line))
+}
+
+fn bar_length(count: u64, most: u64) -> usize {
+    let length = (u128::from(count) * MAX_BAR as u128).div_ceil(u128::from(most));
+    usize::try_from(length).unwrap_or(MAX_BAR)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{
     CliError, CliResult, Column, Context, Document, Exit,
-    input_options::{QuerySource, located_problem},
+    input_options::{NamedQuery, QueryOptions, QuerySource, located_problem},
 };
 use tessera_client::Endpoint;
 use tessera_model::{
@@ -26,9 +26,12 @@ use tessera_wire::vql::{self, TextPosition, VqlError};
 
 #[derive(Debug, Args)]
 pub struct QueryAddOptions {
-    /// Query to extend; - or none: standard input. In a terminal, an empty query.
-    #[arg(long, short, value_name = "FILE", global = true)]
+    /// File with the query to extend; - or none: standard input. In a terminal, an empty query.
+    #[arg(long, short, value_name = "FILE", global = true, conflicts_with = "vql")]
     file: Option<PathBuf>,
+    /// The query to extend: a JSON array of filters.
+    #[arg(long, value_name = "JSON", global = true)]
+    vql: Option<String>,
     #[command(subcommand)]
     kind: FilterCommand,
 }
@@ -124,11 +127,9 @@ impl QueryAddOptions {
             };
             CliError::usage(named)
         })?;
-        let mut filters = if self.file.is_none() && io::stdin().is_terminal() {
-            Vec::new()
-        } else {
-            QuerySource { file: self.file, vql: None }.filters()?
-        };
+        let given = QueryOptions::new(self.vql, self.file);
+        let is_new = given.is_empty() && io::stdin().is_terminal();
+        let mut filters = if is_new { Vec::new() } else { QuerySource::from(given).filters()? };
         if filters.len() == MAX_FILTERS {
             let message = format!("a query has at most {MAX_FILTERS} filters");
             return Err(CliError::new(Exit::Invalid, message));
@@ -179,7 +180,7 @@ struct QueryDiagnostic {
 }
 
 pub(super) async fn run(context: &Context, source: &QuerySource) -> CliResult {
-    let (name, text) = (source.name(), source.text()?);
+    let NamedQuery { name, text } = source.read_or_stdin()?;
     let (filters, mut diagnostics) = parse_errors(&text);
     if diagnostics.is_empty() {
         diagnostics = value_notes(&filters);

@@ -187,6 +187,6 @@ fn remove_view(context: &Context, name: &str) -> CliResult {
     Ok(Exit::Done)
 }
 
-fn unknown_view(name: &str) -> CliError {
+pub fn unknown_view(name: &str) -> CliError {
     CliError::not_found(format!("unknown view `{name}`")).with_remedy("tessera query list")
 }

@@ -4,8 +4,8 @@
 use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use tessera_model::{
-    Cluster, Dataset, Failure, Fraction, HistoryEntry, Link, Page, Preview, Query, Relevance,
-    RelevanceBand, SafeText, ScoreScale, Search, SelectionEntry, Status, text::count_with_noun,
+    Cluster, Dataset, Failure, Fraction, HistoryEntry, Link, Page, Query, Relevance, RelevanceBand,
+    SafeText, ScoreScale, Search, SelectionEntry, Status, text::count_with_noun,
 };
 use tessera_picture::Crop;
 use tessera_wire::{
@@ -18,6 +18,7 @@ use crate::cli::{
     CliError, CliResult, Column, Connection, Context, Document, TerminalInfo,
     image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
     search::{
+        found_media::FoundMedia,
         pages::{PageCursor, PageState},
         request::DisplayOptions,
     },
@@ -76,13 +77,14 @@ pub enum RowFormat {
     Clusters,
     /// One row per cluster, with the fields as the service sent them.
     Raw,
-    Previews,
+    /// One row per media item.
+    Media,
 }
 
 impl RowFormat {
     pub fn new(options: DisplayOptions) -> Self {
-        match (options.flat, options.raw) {
-            (true, _) => Self::Previews,
+        match (options.is_flat(), options.raw) {
+            (true, _) => Self::Media,
             (false, true) => Self::Raw,
             (false, false) => Self::Clusters,
         }
@@ -105,7 +107,7 @@ impl RowFormat {
             "query": query_json(entry),
             "page_number": entry.search.page,
             "last_page": is_last,
-            "truncated": !is_last,
+            "truncated": !is_last || results.missing_media > 0,
             "_pages": results.pages.fetched,
             "_repeated": results.pages.repeated,
             "_skipped": results.pages.skipped,
@@ -113,6 +115,9 @@ impl RowFormat {
         });
         if self == Self::Raw {
             fields["metadata"] = results.metadata;
+        }
+        if self == Self::Media {
+            fields["_missing"] = results.missing_media.into();
         }
         self.document(fields, results.rows)
     }
@@ -124,11 +129,16 @@ impl RowFormat {
         });
         let (schema, list, columns) = match self {
             Self::Clusters | Self::Raw => ("tessera.clusters/1", "clusters", CLUSTER_COLUMNS),
-            Self::Previews => ("tessera.previews/1", "previews", PREVIEW_COLUMNS),
+            Self::Media => ("tessera.previews/1", "previews", PREVIEW_COLUMNS),
         };
         let columns = if has_frames { columns } else { columns.split_at(COLUMNS_WITHOUT_FRAMES).0 };
         fields[list] = Value::Array(rows);
         Document::list(schema, fields, list, columns)
+    }
+
+    /// Returns the rows for media items.
+    pub fn media_rows(found: &[FoundMedia], links: LinkForm, scale: ScoreScale) -> Vec<Value> {
+        found.iter().map(|found| media_row(found, links, scale)).collect()
     }
 
     /// Returns the rows for the clusters of a page. `body` is the page as the service sent it.
@@ -140,19 +150,15 @@ impl RowFormat {
         page: u32,
         body: &Value,
     ) -> Vec<Value> {
-        let rows = |cluster: &Cluster| {
+        let row = |cluster: &Cluster| {
             let fields = match self {
-                Self::Clusters => json!(ClusterBody::new(cluster, links)),
-                Self::Raw => cluster_as_sent(cluster, body)
-                    .unwrap_or_else(|| json!(ClusterBody::new(cluster, links))),
-                Self::Previews => {
-                    let row = |preview| preview_row(preview, cluster, links, scale, page);
-                    return cluster.previews.iter().map(row).collect();
-                }
+                Self::Raw => cluster_as_sent(cluster, body),
+                Self::Clusters | Self::Media => None,
             };
-            vec![with_own_fields(fields, cluster, scale, page)]
+            let fields = fields.unwrap_or_else(|| json!(ClusterBody::new(cluster, links)));
+            with_own_fields(fields, cluster, scale, page)
         };
-        clusters.iter().flat_map(rows).collect()
+        clusters.iter().map(row).collect()
     }
 }
 
@@ -197,17 +203,11 @@ fn with_own_fields(mut fields: Value, cluster: &Cluster, scale: ScoreScale, page
     fields
 }
 
-fn preview_row(
-    preview: &Preview,
-    cluster: &Cluster,
-    links: LinkForm,
-    scale: ScoreScale,
-    page: u32,
-) -> Value {
-    let mut row = json!(PreviewBody::new(preview, links));
-    row["_band"] = band(preview.relevance.as_ref(), scale);
-    row["_cluster_id"] = json!(cluster.id);
-    row["_page"] = page.into();
+fn media_row(found: &FoundMedia, links: LinkForm, scale: ScoreScale) -> Value {
+    let mut row = json!(PreviewBody::new(&found.preview, links));
+    row["_band"] = band(found.preview.relevance.as_ref(), scale);
+    row["_cluster_id"] = json!(found.cluster);
+    row["_page"] = found.page.into();
     row
 }
 
@@ -220,6 +220,12 @@ pub struct SearchResults {
     /// The rows, or none if they are already printed.
     pub rows: Vec<Value>,
     pub clusters: usize,
+    /// The number of media items that were found, if the rows are media items.
+    pub media: Option<usize>,
+    /// The number of matching media items that the service counted but did not list.
+    pub missing_media: u64,
+    /// Whether something that was found is not among the rows, which was reported.
+    pub is_incomplete: bool,
     pub selected: Vec<SelectionEntry>,
     pub contact_sheet: Option<ContactSheet>,
     /// The clusters that `--plot` shows.
@@ -239,6 +245,9 @@ impl SearchResults {
             pages,
             rows: Vec::new(),
             clusters: 0,
+            media: None,
+            missing_media: 0,
+            is_incomplete: false,
             selected: Vec::new(),
             contact_sheet,
             plotted: plots.then(Vec::new),
@@ -271,13 +280,21 @@ impl SearchResults {
     }
 
     pub fn progress(&self) -> String {
-        format!("{} so far, from {} pages", count_clusters(self.clusters), self.pages.fetched)
+        format!("{} so far, from {} pages", self.count(), self.pages.fetched)
+    }
+
+    /// Counts the rows.
+    fn count(&self) -> String {
+        match self.media {
+            Some(media) => count_with_noun(media, "media item", "media items"),
+            None => count_clusters(self.clusters),
+        }
     }
 
     pub fn report(&self, context: &Context, dataset: &Dataset, first_page: u32) {
         let messages = context.messages;
         let PageCursor { repeated, skipped, fetched, state, .. } = self.pages;
-        let clusters = count_clusters(self.clusters);
+        let found = self.count();
         if dataset.status == Status::PartialIndex {
             messages.info(format!(
                 "{}: new media are not clustered yet; searches may show them separately",
@@ -305,15 +322,14 @@ impl SearchResults {
             messages.warn(format!("skipped {skipped} that could not be read"));
         }
         match (&self.missing_page, state) {
-            (Some((page, failure)), _) => messages.warn(format!(
-                "page {page} failed, so the results end after {clusters}: {failure}"
-            )),
+            (Some((page, failure)), _) => messages
+                .warn(format!("page {page} failed, so the results end after {found}: {failure}")),
             (None, PageState::PageLimitReached) => messages.warn(format!(
                 "stopped after {fetched} pages; continue with --page {}",
                 first_page.saturating_add(fetched)
             )),
             (None, PageState::LimitReached) => {
-                messages.warn(format!("{clusters} shown; more may exist (use --all)"));
+                messages.warn(format!("{found} shown; more may exist (use --all)"));
             }
             (None, PageState::Last | PageState::Next) => {}
         }

@@ -3,19 +3,25 @@
 use serde_json::Value;
 use tessera_client::RawPage;
 use tessera_model::{
-    Dataset, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Search,
+    Cluster, Dataset, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Search,
     basket::cluster_entry,
 };
+use tessera_wire::preview::LinkForm;
 
-use crate::cli::{
-    CliError, CliResult, Connection, Exit,
-    output::table::plot_clusters,
-    search::{
-        self,
-        document::{self, ContactSheet, SearchResults},
-        pages::PageCursor,
-        request::{self, CutOptions, RankingSource, SearchOptions, SearchRequest},
+use crate::{
+    cli::{
+        CliError, CliResult, Connection, Exit,
+        output::table::plot_clusters,
+        search::{
+            self,
+            document::{self, ContactSheet, RowFormat, SearchResults},
+            found_media::{FoundMedia, MediaCollector, MediaLimits},
+            pages::PageCursor,
+            paths::PathPrinter,
+            request::{self, CutOptions, PageOptions, RankingSource, SearchOptions, SearchRequest},
+        },
     },
+    usecase::MemberReader,
 };
 
 /// A search that is ready to be sent. An image anchor is already registered.
@@ -66,7 +72,7 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
 }
 
 /// Returns the search with its ranking. An image is registered with the service.
-async fn prepare_ranking(
+pub(super) async fn prepare_ranking(
     connection: &Connection<'_>,
     dataset: &Dataset,
     ranking: RankingSource,
@@ -91,48 +97,160 @@ async fn prepare_ranking(
 }
 
 impl PreparedSearch<'_> {
-    /// Fetches the pages. With `--jsonl`, prints each page immediately.
+    /// Fetches the pages. With `--jsonl` and `--paths`, prints each page immediately.
     async fn fetch_pages(&self, sheet: Option<ContactSheet>) -> CliResult<SearchResults> {
         let Self { connection, options, .. } = self;
-        let context = connection.context;
-        let format = document::RowFormat::new(options.display);
-        let cursor = PageCursor::new(self.entry.search.clone(), options.pages, self.cut);
-        let mut results = SearchResults::new(cursor, sheet, options.display.plot);
-        let mut progress = context.messages.progress_bar("search");
+        let mut collector = self.collector();
+        let mut printer = self.path_printer()?;
+        let mut results = SearchResults::new(self.page_cursor(), sheet, options.display.plot);
+        let mut progress = connection.context.messages.progress_bar("search");
         while let Some(search) = results.pages.next().cloned() {
-            let RawPage { body, page } = match connection.client.explore_raw(&search).await {
-                Ok(page) => page,
-                Err(failure) if results.pages.fetched == 0 => {
-                    return Err(match search.required_operation() {
-                        Operation::VisualSearch => request::refused(&self.dataset, failure),
-                        _ => failure.into(),
-                    });
-                }
-                Err(failure) => {
-                    results.missing_page = Some((search.page, failure));
-                    break;
-                }
+            let Some((clusters, body)) = self.fetch_page(&search, &mut results).await? else {
+                break;
             };
-            let Some(page) = page else {
-                return Err(self.missing_clusters_error(&body)?);
-            };
-            let clusters = results.accept(page, &search);
-            if options.mark.is_some() {
-                let entries = clusters.iter().map(|cluster| cluster_entry(cluster, &search));
-                results.selected.extend(entries);
+            match &mut collector {
+                None => self.accept_clusters(&clusters, &search, &body, &mut results)?,
+                Some(collector) => {
+                    let found = collector.add_page(&clusters, &search).await;
+                    self.accept_media(&found, &mut results, &mut printer)?;
+                    if collector.is_full() && results.pages.next().is_some() {
+                        results.pages.stop();
+                    }
+                }
             }
-            let (links, scale) = (connection.link_form(), search.query.score_scale());
-            let rows = format.rows(&clusters, links, scale, search.page, &body);
-            if context.out.is_jsonl() {
-                context.print(&format.rows_document(rows))?;
-                continue;
-            }
-            results.add_rows(rows, &body);
             if results.pages.next().is_some() {
                 progress.set_percent(None, &results.progress());
             }
         }
+        drop(progress);
+        if let Some(mut collector) = collector {
+            let found = collector.finish();
+            self.accept_media(&found, &mut results, &mut printer)?;
+            if collector.is_cut {
+                results.pages.stop();
+            }
+            results.missing_media = collector.reader.missing;
+            self.report_missing(&collector.reader, &mut results);
+        }
+        if let Some(printer) = printer {
+            results.is_incomplete |= !printer.report(connection.context);
+        }
         Ok(results)
+    }
+
+    fn page_cursor(&self) -> PageCursor {
+        let is_flat = self.options.display.is_flat();
+        let PageOptions { page, all, limit } = self.options.pages;
+        // The collector counts media items, so the cursor must not count clusters.
+        let pages = if is_flat {
+            PageOptions { page, all: all || limit.is_some(), limit: None }
+        } else {
+            self.options.pages
+        };
+        PageCursor::new(self.entry.search.clone(), pages, self.cut)
+    }
+
+    /// Returns what collects the media items, if the rows are media items.
+    fn collector(&self) -> Option<MediaCollector<'_>> {
+        let display = self.options.display;
+        let limits = MediaLimits {
+            count: self.options.pages.limit.map(Into::into),
+            max_score: self.cut.max_score,
+            one_per_file: display.prints_paths(),
+        };
+        display.is_flat().then(|| MediaCollector::new(&self.connection.client, limits))
+    }
+
+    fn path_printer(&self) -> CliResult<Option<PathPrinter>> {
+        let display = self.options.display;
+        if !display.prints_paths() {
+            return Ok(None);
+        }
+        if self.connection.link_form() != LinkForm::Files {
+            let message = "this service does not send the paths of originals; --paths needs a local \
+                           folder: --folder DIR, or a local profile";
+            return Err(CliError::usage(message));
+        }
+        PathPrinter::new(self.connection.context, display.print0).map(Some)
+    }
+
+    /// Fetches a page. Returns its new clusters and the page as the service sent it, or `None` if the page failed after
+    /// others had succeeded.
+    async fn fetch_page(
+        &self,
+        search: &Search,
+        results: &mut SearchResults,
+    ) -> CliResult<Option<(Vec<Cluster>, Value)>> {
+        let RawPage { body, page } = match self.connection.client.explore_raw(search).await {
+            Ok(page) => page,
+            Err(failure) if results.pages.fetched == 0 => {
+                return Err(match search.required_operation() {
+                    Operation::VisualSearch => request::refused(&self.dataset, failure),
+                    _ => failure.into(),
+                });
+            }
+            Err(failure) => {
+                results.missing_page = Some((search.page, failure));
+                return Ok(None);
+            }
+        };
+        match page {
+            Some(page) => Ok(Some((results.accept(page, search), body))),
+            None => Err(self.missing_clusters_error(&body)?),
+        }
+    }
+
+    fn accept_clusters(
+        &self,
+        clusters: &[Cluster],
+        search: &Search,
+        body: &Value,
+        results: &mut SearchResults,
+    ) -> CliResult<()> {
+        let Self { connection, options, .. } = self;
+        if options.mark.is_some() {
+            let entries = clusters.iter().map(|cluster| cluster_entry(cluster, search));
+            results.selected.extend(entries);
+        }
+        let format = RowFormat::new(options.display);
+        let (links, scale) = (connection.link_form(), search.query.score_scale());
+        let rows = format.rows(clusters, links, scale, search.page, body);
+        if connection.context.out.is_jsonl() {
+            return connection.context.print(&format.rows_document(rows)).map(drop);
+        }
+        results.add_rows(rows, body);
+        Ok(())
+    }
+
+    fn accept_media(
+        &self,
+        found: &[FoundMedia],
+        results: &mut SearchResults,
+        printer: &mut Option<PathPrinter>,
+    ) -> CliResult<()> {
+        let Self { connection, options, entry, .. } = self;
+        *results.media.get_or_insert(0) += found.len();
+        if options.mark.is_some() {
+            results.selected.extend(found.iter().map(|found| found.entry(&entry.search)));
+        }
+        if let Some(printer) = printer {
+            return printer.print(connection.context, found);
+        }
+        let scale = entry.search.query.score_scale();
+        let rows = RowFormat::media_rows(found, connection.link_form(), scale);
+        if connection.context.out.is_jsonl() {
+            return connection.context.print(&RowFormat::Media.rows_document(rows)).map(drop);
+        }
+        results.rows.extend(rows);
+        Ok(())
+    }
+
+    /// Warns about matching media items that the service did not list.
+    fn report_missing(&self, reader: &MemberReader, results: &mut SearchResults) {
+        results.is_incomplete |= !reader.is_complete();
+        if let Some(warning) = reader.missing_warning() {
+            self.connection.context.messages.warn(warning);
+        }
     }
 
     /// Returns the error for a response without clusters. The response format of text searches is
@@ -149,19 +267,28 @@ impl PreparedSearch<'_> {
     async fn print(self, results: SearchResults) -> CliResult {
         let context = self.connection.context;
         results.report(context, &self.dataset, self.entry.search.page);
-        let exit = match (&results.missing_page, results.clusters) {
-            (Some(_), _) => Exit::Incomplete,
-            (None, 0) => {
+        let is_incomplete = results.missing_page.is_some() || results.is_incomplete;
+        let exit = match (is_incomplete, results.media.unwrap_or(results.clusters)) {
+            (true, _) => Exit::Incomplete,
+            (false, 0) => {
                 self.report_no_results().await;
                 if self.options.fail_empty { Exit::Empty } else { Exit::Done }
             }
-            (None, _) => Exit::Done,
+            (false, _) => Exit::Done,
         };
+        if self.options.display.prints_paths() {
+            return Ok(exit);
+        }
         if let Some(clusters) = &results.plotted {
             context.out.print_text(&plot_clusters(clusters))?;
         } else if !context.out.is_jsonl() {
-            let format = document::RowFormat::new(self.options.display);
-            context.print(&format.search_document(self.kind, &self.entry, results))?;
+            let format = RowFormat::new(self.options.display);
+            let document = format.search_document(self.kind, &self.entry, results);
+            if format == RowFormat::Raw {
+                context.out.print_whole(&document)?;
+            } else {
+                context.print(&document)?;
+            }
         }
         Ok(exit)
     }

@@ -2,11 +2,13 @@
 
 mod document;
 mod execute;
+mod find_all;
+mod found_media;
 mod pages;
+mod paths;
 mod request;
 
 use document::count_clusters;
-use request::{RankingSource, SearchRequest};
 use tessera_client::Endpoint;
 use tessera_model::{
     Anchor, AnchorKind, Dataset, HistoryEntry, Query, SafeText, SavedView, Search, Selection,
@@ -15,7 +17,11 @@ use tessera_model::{
 
 use crate::cli::{CliError, CliResult, Connection, Context, values::timestamp_now};
 
-pub use request::{SearchCommand, SearchOptions};
+pub use find_all::find_all;
+pub use request::{
+    CutOptions, FilterOptions, RankingSource, SearchCommand, SearchOptions, SearchRequest,
+    parse_fraction, parse_text,
+};
 
 pub async fn run(context: &Context, command: SearchCommand) -> CliResult {
     connect_and_execute(context, SearchRequest::from_command(command).await?).await
@@ -146,7 +152,7 @@ pub fn selection_size(
     Ok(before.map(|selection| selection.len()))
 }
 
-/// Saves the clusters as a selection. Empty results save an empty selection, because the next
+/// Saves the clusters or media items as a selection. Empty results save an empty selection, because the next
 /// command would otherwise use an outdated one.
 pub fn save_selection(
     connection: &Connection<'_>,
@@ -157,10 +163,15 @@ pub fn save_selection(
 ) -> CliResult<()> {
     let selection: Selection = entries.into_iter().collect();
     connection.state.save_named_selection(name, dataset.id, &selection)?;
-    let clusters = count_clusters(selection.len());
+    let is_media = selection.totals().clusters == 0 && !selection.is_empty();
+    let found = if is_media {
+        count_with_noun(selection.len(), "media item", "media items")
+    } else {
+        count_clusters(selection.len())
+    };
     let older = replaced_count
         .map(|count| format!(", replacing one with {}", count_with_noun(count, "entry", "entries")))
         .unwrap_or_default();
-    connection.context.messages.info(format!("saved {clusters} as the selection `{name}`{older}"));
+    connection.context.messages.info(format!("saved {found} as the selection `{name}`{older}"));
     Ok(())
 }

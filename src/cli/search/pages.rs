@@ -53,6 +53,11 @@ impl PageCursor {
         (self.state == PageState::Next).then_some(&self.next)
     }
 
+    /// Ends the walk although the service may have more.
+    pub fn stop(&mut self) {
+        self.state = PageState::LimitReached;
+    }
+
     /// Accepts a page, and returns its new clusters up to the limit and the maximum score. A service ranks by score, so
     /// no closer cluster follows after one beyond the maximum.
     pub fn accept(&mut self, mut page: Page) -> Vec<Cluster> {

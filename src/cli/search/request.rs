@@ -14,8 +14,7 @@ use tessera_model::{
 use crate::{
     cli::{
         CliError, CliResult, Exit, absolute_path,
-        input_options::parse_filters,
-        read_file_or_stdin,
+        input_options::{NamedQuery, QueryOptions},
         values::{parse_four, parse_region},
     },
     config::SearchDefaults,
@@ -50,6 +49,9 @@ pub enum SearchCommand {
     },
     /// Search with filters of the query language.
     Vql {
+        /// The query: a JSON array of filters, or the file that contains it; - for standard input.
+        #[arg(value_name = "QUERY", conflicts_with_all = ["vql", "file"])]
+        query: Option<String>,
         /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
         #[arg(long, value_name = "PATH", value_parser = parse_path)]
         path: Option<TextSearchPath>,
@@ -101,7 +103,7 @@ pub struct CutOptions {
     pub max_score: Option<Fraction>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct SearchOptions {
     /// Members of the clusters: images or objects.
     #[arg(long, value_name = "KIND")]
@@ -134,7 +136,7 @@ pub struct SearchOptions {
 ///
 /// Labels and tags are sent in `vql` rather than in the equivalent parameters `labels` and `tags`:
 /// saved views, the history and selected clusters then store all filters the same way.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct FilterOptions {
     /// A label; media items must have at least one of several; repeatable.
     #[arg(long = "label", value_name = "LABEL")]
@@ -142,15 +144,11 @@ pub struct FilterOptions {
     /// The UUID of a user tag; media items must have all of several; repeatable.
     #[arg(long = "tag", value_name = "UUID")]
     tags: Vec<TagId>,
-    /// Filters of the query language, as a JSON array.
-    #[arg(long, value_name = "JSON", conflicts_with = "file")]
-    vql: Option<String>,
-    /// File with filters; - for standard input.
-    #[arg(long = "file", short = 'f', value_name = "FILE", id = "file")]
-    file: Option<PathBuf>,
+    #[command(flatten)]
+    query: QueryOptions,
 }
 
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub struct PageOptions {
     /// First page, from 0; a page has up to 100 clusters.
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -158,17 +156,23 @@ pub struct PageOptions {
     /// Fetch all further pages.
     #[arg(long)]
     pub all: bool,
-    /// Maximum number of clusters; fetches as many pages as needed.
+    /// Maximum number of rows: clusters, or media items with --flat; fetches as many pages as needed.
     #[arg(long, value_name = "N")]
     pub limit: Option<NonZeroUsize>,
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub struct DisplayOptions {
-    /// Print a row per preview instead of per cluster.
+    /// Print a row per media item instead of per cluster, closest first.
     #[arg(long)]
     pub flat: bool,
+    /// Print only the paths of the files that were found, one per line and closest first; for local folders.
+    #[arg(long, conflicts_with_all = ["raw", "show", "plot"])]
+    pub paths: bool,
+    /// Like --paths, but end each path with NUL, for `xargs -0`.
+    #[arg(long, short = '0', conflicts_with_all = ["raw", "show", "plot"])]
+    pub print0: bool,
     /// Print clusters with every field as the service sent it.
     #[arg(long, conflicts_with = "flat")]
     pub raw: bool,
@@ -178,6 +182,17 @@ pub struct DisplayOptions {
     /// Print the scores, labels, tags and caption words of the results as bars instead of rows.
     #[arg(long, conflicts_with_all = ["flat", "raw"])]
     pub plot: bool,
+}
+
+impl DisplayOptions {
+    pub fn prints_paths(self) -> bool {
+        self.paths || self.print0
+    }
+
+    /// Whether the rows are media items.
+    pub fn is_flat(self) -> bool {
+        self.flat || self.prints_paths()
+    }
 }
 
 impl SearchOptions {
@@ -198,14 +213,13 @@ impl SearchOptions {
 }
 
 impl FilterOptions {
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.tags.is_empty() && self.query.is_empty()
+    }
+
     pub fn read(&self) -> CliResult<Vec<Filter>> {
-        let mut filters = match (&self.vql, &self.file) {
-            (Some(text), _) => parse_filters("--vql", text.clone())?,
-            (None, Some(path)) => {
-                parse_filters(&path.display().to_string(), read_file_or_stdin(path)?)?
-            }
-            (None, None) => Vec::new(),
-        };
+        let query = self.query.read()?.map(NamedQuery::filters).transpose()?;
+        let mut filters = query.unwrap_or_default();
         let error = |flag: &str, invalid: InvalidField| {
             CliError::new(Exit::Invalid, format!("{flag}: {}", invalid.reason))
         };
@@ -222,11 +236,11 @@ impl FilterOptions {
     }
 }
 
-fn parse_text(raw: &str) -> Result<QueryText, String> {
+pub fn parse_text(raw: &str) -> Result<QueryText, String> {
     QueryText::new(raw).map_err(|invalid| invalid.reason)
 }
 
-fn parse_fraction(raw: &str) -> Result<Fraction, String> {
+pub fn parse_fraction(raw: &str) -> Result<Fraction, String> {
     let number = raw.trim().parse().ok().and_then(Fraction::new);
     number.ok_or_else(|| "expected a number from 0.0 to 1.0".to_owned())
 }
@@ -257,6 +271,7 @@ impl SearchRequest {
     /// Creates a request, and validates everything that needs no service.
     pub async fn from_command(command: SearchCommand) -> CliResult<Self> {
         let no_cut = CutOptions::default();
+        let mut filters = Vec::new();
         let (kind, ranking, path, cut, options) = match command {
             SearchCommand::Caption(CaptionOptions { text, max_score, path, options }) => {
                 let ranking = RankingSource::Query(Query::Caption { text, max_score });
@@ -274,17 +289,20 @@ impl SearchRequest {
                 let anchor = Anchor { media: anchor, kind: anchor_type };
                 ("anchor", RankingSource::Anchor(anchor), None, cut, options)
             }
-            SearchCommand::Vql { path, options } => {
+            SearchCommand::Vql { query, path, options } => {
+                if let Some(query) = query {
+                    filters = NamedQuery::from_argument(&query)?.filters()?;
+                }
                 ("vql", RankingSource::Query(Query::Browse), path, no_cut, options)
             }
             SearchCommand::Browse { options } => {
                 ("browse", RankingSource::Query(Query::Browse), None, no_cut, options)
             }
         };
-        let filters = options.filters.read()?;
+        filters.extend(options.filters.read()?);
         if kind == "vql" && filters.is_empty() {
             return Err(CliError::usage(
-                "give a filter with --vql JSON, -f FILE, --label or --tag",
+                "give a query, or a filter with --vql JSON, -f FILE, --label or --tag",
             ));
         }
         Ok(Self { kind, ranking, filters, path, cut, dataset: None, options })

@@ -24,11 +24,12 @@ use super::{
 };
 use crate::usecase::{ScoredCluster, SearchParams};
 use tessera_model::{DatasetId, EntityType, ExportFormat, Granularity};
+use tessera_retrieval::tag_id;
 use tessera_store::{captions::TextCoverage, cluster::StoredPreview};
 use tessera_wire::{
     compat::{
-        ClusterCountBody, FeatureBody, HealthBody, LabelCountBody, ListedModelBody, OverviewBody,
-        StatsBody, TextSearchBody, UserConfigBody,
+        ClusterCountBody, FeatureBody, HealthBody, LabelCountBody, ListedModelBody,
+        MAX_CAPTION_WORDS, OverviewBody, StatsBody, TagCountBody, TextSearchBody, UserConfigBody,
     },
     dataset::DatasetBody,
     endpoints::query,
@@ -127,7 +128,7 @@ pub(crate) async fn stats(
     }))
 }
 
-/// Returns how often each label occurs, and a page of the clusters with their number.
+/// Returns how often each label, tag and word occurs, and a page of the clusters with their number.
 #[utoipa::path(
     get,
     path = "/explore/{dataset_id}/exploration_metadata",
@@ -142,17 +143,18 @@ pub(crate) async fn exploration_metadata(
     let entity = params.entity()?.unwrap_or_default();
     let granularity = params.granularity()?;
     let page = params.page()?;
-    let (record, clusters_count, labels, clusters) = state
+    let (record, clusters_count, counts, clusters) = state
         .spawn_blocking(move |deployment| {
             let level = granularity.unwrap_or_default();
             let (record, count) = deployment.cluster_count(id, entity, level)?;
             let browse =
                 SearchParams { entity: Some(entity), granularity, ..SearchParams::default() };
             let clusters = deployment.find_clusters(id, &browse, page)?.clusters;
-            Ok((record, count, deployment.label_counts(id, entity)?, clusters))
+            Ok((record, count, deployment.facet_counts(id, entity)?, clusters))
         })
         .await?;
     let label = |(name, count)| LabelCountBody { name, count };
+    let tag = |(name, count): (String, u64)| TagCountBody { id: tag_id(id, &name), name, count };
     let cluster = |ScoredCluster { cluster, .. }| ClusterCountBody {
         cluster_id: cluster.id,
         n_images: cluster.counts.images,
@@ -166,7 +168,9 @@ pub(crate) async fn exploration_metadata(
             EntityType::Images => record.n_images + record.n_frames,
             EntityType::Objects => record.n_objects,
         },
-        labels: labels.into_iter().map(label).collect(),
+        labels: counts.labels.into_iter().map(label).collect(),
+        user_tags: counts.tags.into_iter().map(tag).collect(),
+        caption_words: counts.words.into_iter().take(MAX_CAPTION_WORDS).map(label).collect(),
         clusters: clusters.into_iter().map(cluster).collect(),
     }))
 }

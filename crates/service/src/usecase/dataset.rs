@@ -10,7 +10,7 @@ use tessera_files::staging::StagingDir;
 use tessera_model::{DatasetId, EntityType, Granularity, Operation};
 use tessera_store::{
     applied_model::{self, AppliedModel},
-    captions::{self, TextCoverage},
+    captions::{self, Counts, TextCoverage},
     cluster,
     dataset::{self, DatasetRecord},
     indexing_task::{self, IndexingTask},
@@ -24,6 +24,13 @@ pub(crate) struct Enrichments {
     pub coverage: TextCoverage,
     /// The user's own model, and when it was applied, in microseconds since 1970.
     pub model: Option<(AppliedModel, i64)>,
+}
+
+/// What the images or the objects of a dataset have, each with its count, the most frequent first.
+pub(crate) struct FacetCounts {
+    pub labels: Counts,
+    pub tags: Counts,
+    pub words: Counts,
 }
 
 impl Deployment {
@@ -77,12 +84,20 @@ impl Deployment {
         Ok((record, counts[usize::from(level.level())].into()))
     }
 
-    pub(crate) fn label_counts(
+    /// Counts the labels, the tags and the words in captions of all images or all objects.
+    pub(crate) fn facet_counts(
         &self,
         id: DatasetId,
         entity: EntityType,
-    ) -> Result<Vec<(String, u64)>, ServiceError> {
-        Ok(self.store.read(|c| captions::label_counts(c, id, entity))?)
+    ) -> Result<FacetCounts, ServiceError> {
+        let counts = self.store.read(|c| {
+            Ok(FacetCounts {
+                labels: captions::label_counts(c, id, entity)?,
+                tags: captions::tag_counts(c, id, entity)?,
+                words: captions::word_counts(c, id, entity)?,
+            })
+        });
+        Ok(counts?)
     }
 
     pub(super) fn require_write_access(&self, record: &DatasetRecord) -> Result<(), ServiceError> {

@@ -1,0 +1,164 @@
+//! Collects the media items that a search finds, over all its pages, and merges them into one order, closest first.
+
+use std::{collections::HashSet, path::PathBuf};
+
+use tessera_client::Client;
+use tessera_model::{
+    Cluster, ClusterId, EntityType, EntryContent, Fraction, MediaId, Preview, Relevance, ScoreKind,
+    Search, SelectionEntry,
+};
+
+use crate::usecase::MemberReader;
+
+/// A media item that a search has found.
+pub struct FoundMedia {
+    pub preview: Preview,
+    pub cluster: ClusterId,
+    pub entity: EntityType,
+    /// The page of clusters that contains the cluster.
+    pub page: u32,
+}
+
+impl FoundMedia {
+    pub fn entry(&self, search: &Search) -> SelectionEntry {
+        SelectionEntry {
+            name: self.preview.title(),
+            entity: self.entity,
+            granularity: search.granularity,
+            content: EntryContent::MediaItem(self.preview.media, Some(self.cluster)),
+        }
+    }
+
+    fn score(&self) -> Option<f64> {
+        self.preview.relevance.as_ref().map(|relevance| relevance.score)
+    }
+}
+
+/// What a collection stops at, and what it leaves out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MediaLimits {
+    pub count: Option<usize>,
+    pub max_score: Option<Fraction>,
+    /// Whether to keep only the first media item of each file.
+    pub one_per_file: bool,
+}
+
+pub struct MediaCollector<'a> {
+    pub reader: MemberReader<'a>,
+    limits: MediaLimits,
+    /// Media items that may come after media items of later pages.
+    pending: Vec<FoundMedia>,
+    /// Whether higher scores are closer, or `None` before the first scores.
+    is_descending: Option<bool>,
+    known_media: HashSet<MediaId>,
+    known_files: HashSet<PathBuf>,
+    /// The number of media items that were returned.
+    pub returned: usize,
+    /// Whether media items were left out because of the limit.
+    pub is_cut: bool,
+}
+
+impl<'a> MediaCollector<'a> {
+    pub fn new(client: &'a Client, limits: MediaLimits) -> Self {
+        // The closest media items of all are among the closest of each cluster. Several of them can be in one file.
+        let members = limits.count.filter(|_| !limits.one_per_file);
+        Self {
+            reader: MemberReader::new(client, members),
+            limits,
+            pending: Vec::new(),
+            is_descending: None,
+            known_media: HashSet::new(),
+            known_files: HashSet::new(),
+            returned: 0,
+            is_cut: false,
+        }
+    }
+
+    /// Adds the members of the clusters of a page. Returns the media items that no media item of a later page can
+    /// precede, closest first.
+    pub async fn add_page(&mut self, clusters: &[Cluster], search: &Search) -> Vec<FoundMedia> {
+        let members = self.reader.members(clusters, search).await;
+        if self.is_descending.is_none() {
+            self.is_descending = is_descending(clusters);
+        }
+        for (cluster, members) in clusters.iter().zip(members) {
+            let is_listed = cluster.size().is_none_or(|size| size <= members.len() as u64);
+            self.is_cut |= self.limits.count.is_some() && !is_listed;
+            let found = |preview| FoundMedia {
+                preview,
+                cluster: cluster.id,
+                entity: cluster.entity,
+                page: search.page,
+            };
+            let mut found: Vec<FoundMedia> = members.into_iter().map(found).collect();
+            found.retain(|it| !self.is_beyond(it) && self.known_media.insert(it.preview.media));
+            self.pending.append(&mut found);
+        }
+        // The service ranks clusters by their closest member.
+        let bound = clusters.last().and_then(|cluster| cluster.relevance.as_ref());
+        let bound = bound.map(|relevance| relevance.score);
+        self.take(bound)
+    }
+
+    /// Returns the media items that remain after the last page.
+    pub fn finish(&mut self) -> Vec<FoundMedia> {
+        self.take(None)
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.limits.count.is_some_and(|limit| self.returned >= limit)
+    }
+
+    fn take(&mut self, bound: Option<f64>) -> Vec<FoundMedia> {
+        let is_descending = self.is_descending == Some(true);
+        let key = |score: f64| if is_descending { -score } else { score };
+        let rank = |found: &FoundMedia| found.score().map_or(f64::INFINITY, key);
+        // Media items without a score keep the order of the service, because the sort is stable.
+        self.pending.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+        let ready = bound.map_or(self.pending.len(), |bound| {
+            self.pending.partition_point(|found| rank(found) <= key(bound))
+        });
+        let mut ready: Vec<FoundMedia> = self.pending.drain(..ready).collect();
+        if self.limits.one_per_file {
+            ready.retain(|found| match &found.preview.original_path {
+                Some(file) => self.known_files.insert(file.clone()),
+                None => true,
+            });
+        }
+        if let Some(limit) = self.limits.count {
+            let room = limit.saturating_sub(self.returned);
+            self.is_cut |= ready.len() > room || (ready.len() == room && !self.pending.is_empty());
+            ready.truncate(room);
+        }
+        self.returned += ready.len();
+        ready
+    }
+
+    /// Returns whether a score is at or beyond the maximum. A score of an unknown kind has no direction.
+    fn is_beyond(&self, found: &FoundMedia) -> bool {
+        let score = found.preview.relevance.as_ref();
+        let distance = score.filter(|relevance| relevance.kind == ScoreKind::CosineDistance);
+        let max = self.limits.max_score.zip(distance);
+        max.is_some_and(|(max, distance)| distance.score >= max.value())
+    }
+}
+
+/// Returns whether the service ranks from high scores to low ones. Only the direction of distances is documented, so
+/// that of other scores is taken from the order of the clusters, or of the previews of a single cluster.
+fn is_descending(clusters: &[Cluster]) -> Option<bool> {
+    let of_clusters = clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());
+    let previews = clusters.first().map_or(&[][..], |cluster| &cluster.previews);
+    let of_previews = previews.iter().filter_map(|preview| preview.relevance.as_ref());
+    first_and_last(of_clusters)
+        .or_else(|| first_and_last(of_previews))
+        .map(|(first, last)| first.kind != ScoreKind::CosineDistance && first.score > last.score)
+}
+
+/// Returns the first and the last of several scores that are not all equal.
+fn first_and_last<'a>(
+    scores: impl DoubleEndedIterator<Item = &'a Relevance>,
+) -> Option<(&'a Relevance, &'a Relevance)> {
+    let mut scores = scores;
+    let (first, last) = (scores.next()?, scores.next_back()?);
+    (first.score.total_cmp(&last.score).is_ne()).then_some((first, last))
+}

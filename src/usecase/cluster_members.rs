@@ -1,0 +1,142 @@
+//! Fetches the members of clusters beyond their previews. Only local services and those like `serve --compat` list all
+//! members, so the members that other services do not list are counted.
+
+use std::collections::HashSet;
+
+use futures_util::{StreamExt as _, stream};
+
+use tessera_client::Client;
+use tessera_model::{
+    Cluster, Failure, FailureKind, Preview, Search,
+    text::{count_with_noun, grouped_with_noun},
+};
+
+/// The number of clusters whose members are fetched at a time.
+const CONCURRENT_CLUSTERS: usize = 6;
+
+pub struct MemberReader<'a> {
+    client: &'a Client,
+    /// The number of members of a cluster that are needed, best first. More are fetched, which shows that they exist.
+    limit: Option<usize>,
+    /// Whether the service lists members, or `None` before the first response.
+    is_supported: Option<bool>,
+    /// The number of members that the service counted but did not list.
+    pub missing: u64,
+    /// The number of clusters whose size is unknown and of which only the previews were listed.
+    pub uncounted: usize,
+    /// Why the first of the missing members could not be fetched.
+    pub failure: Option<Failure>,
+}
+
+/// What is known of the members of a cluster.
+struct Members {
+    listed: Vec<Preview>,
+    failure: Option<Failure>,
+}
+
+impl<'a> MemberReader<'a> {
+    pub fn new(client: &'a Client, limit: Option<usize>) -> Self {
+        Self { client, limit, is_supported: None, missing: 0, uncounted: 0, failure: None }
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.missing == 0 && self.uncounted == 0
+    }
+
+    /// Returns a sentence about the members that are missing, or `None` if there are none.
+    pub fn missing_warning(&self) -> Option<String> {
+        let reason = match &self.failure {
+            Some(failure) if self.is_supported != Some(false) => failure.to_string(),
+            _ => "this service lists only the previews of clusters".to_owned(),
+        };
+        let media =
+            grouped_with_noun(self.missing, "matching media item is", "matching media items are");
+        let clusters = count_with_noun(self.uncounted, "cluster", "clusters");
+        match (self.missing, self.uncounted) {
+            (0, 0) => None,
+            (0, _) => Some(format!(
+                "members of {clusters} may be missing: {reason}, without their number"
+            )),
+            (_, 0) => Some(format!("{media} missing: {reason}")),
+            _ => Some(format!("{media} missing, and members of {clusters} may be: {reason}")),
+        }
+    }
+
+    /// Returns the members of each of the clusters that `search` has found, best first. If the service does not list
+    /// them, the previews are returned.
+    pub async fn members(&mut self, clusters: &[Cluster], search: &Search) -> Vec<Vec<Preview>> {
+        let mut listed = Vec::with_capacity(clusters.len());
+        let mut rest = clusters.iter();
+        // The first request shows whether the service lists members, so that no further ones are sent in vain.
+        while self.is_supported.is_none()
+            && let Some(cluster) = rest.next()
+        {
+            let members = self.fetch(cluster, search).await;
+            listed.push(self.accept(cluster, members));
+        }
+        let this = &*self;
+        let fetch = async |cluster| (cluster, this.fetch(cluster, search).await);
+        let fetched: Vec<_> =
+            stream::iter(rest).map(fetch).buffered(CONCURRENT_CLUSTERS).collect().await;
+        for (cluster, members) in fetched {
+            listed.push(self.accept(cluster, members));
+        }
+        listed
+    }
+
+    /// Returns `None` if the previews are enough, or if nothing more can be fetched.
+    async fn fetch(&self, cluster: &Cluster, search: &Search) -> Option<Members> {
+        let shown = cluster.previews.len();
+        if self.is_enough(cluster, shown) || self.is_supported == Some(false) {
+            return None;
+        }
+        let mut members = Members { listed: Vec::new(), failure: None };
+        let mut known = HashSet::new();
+        let mut page = Search { page: 0, ..search.clone() };
+        loop {
+            let listed = match self.client.cluster_members(&page, cluster.id).await {
+                Ok(listed) => listed,
+                Err(failure) => {
+                    members.failure = Some(failure);
+                    return Some(members);
+                }
+            };
+            let before = members.listed.len();
+            members.listed.extend(listed.into_iter().filter(|it| known.insert(it.media)));
+            let all = members.listed.len();
+            if self.is_enough(cluster, all) || all == before {
+                return Some(members);
+            }
+            page.page = page.page.saturating_add(1);
+        }
+    }
+
+    fn is_enough(&self, cluster: &Cluster, listed: usize) -> bool {
+        self.limit.is_some_and(|limit| listed > limit)
+            || cluster.size().is_some_and(|size| listed as u64 >= size)
+    }
+
+    fn accept(&mut self, cluster: &Cluster, members: Option<Members>) -> Vec<Preview> {
+        let is_fetched = members.is_some();
+        let Members { mut listed, failure } =
+            members.unwrap_or(Members { listed: Vec::new(), failure: None });
+        if let Some(failure) = failure {
+            if failure.kind == FailureKind::NotFound && self.is_supported.is_none() {
+                self.is_supported = Some(false);
+            }
+            self.failure.get_or_insert(failure);
+        } else if is_fetched {
+            self.is_supported = Some(true);
+        }
+        if listed.len() < cluster.previews.len() {
+            listed.clone_from(&cluster.previews);
+        }
+        let wanted = self.limit.map_or(u64::MAX, |limit| limit as u64);
+        match cluster.size() {
+            Some(size) => self.missing += size.min(wanted).saturating_sub(listed.len() as u64),
+            None if !is_fetched || self.is_supported == Some(false) => self.uncounted += 1,
+            None => {}
+        }
+        listed
+    }
+}
