@@ -31,7 +31,7 @@ pub struct QueryOptions {
 pub struct QuerySource {
     /// The query: a JSON array of filters, or the file that contains it; - for standard input.
     #[arg(value_name = "QUERY", conflicts_with_all = ["vql", "file"])]
-    query: Option<String>,
+    query: Option<PathBuf>,
     #[command(flatten)]
     options: QueryOptions,
 }
@@ -95,11 +95,11 @@ impl NamedQuery {
     }
 
     /// Reads an argument that is a query or names the file that contains it.
-    pub fn from_argument(argument: &str) -> CliResult<Self> {
-        if argument.trim_start().starts_with('[') {
-            return Self::new("QUERY".to_owned(), argument.to_owned());
+    pub fn from_argument(argument: &Path) -> CliResult<Self> {
+        match argument.to_str().filter(|text| text.trim_start().starts_with('[')) {
+            Some(text) => Self::new("QUERY".to_owned(), text.to_owned()),
+            None => Self::from_file(argument),
         }
-        Self::from_file(Path::new(argument))
     }
 
     fn from_file(file: &Path) -> CliResult<Self> {

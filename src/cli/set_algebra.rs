@@ -12,6 +12,7 @@ use crate::cli::{CliError, CliResult, Column, Context, Document, Exit, read_file
 use tessera_model::{
     Cluster, ClusterId, SafeText,
     set_algebra::{SetOperator, combine},
+    text::grouped_with_noun,
 };
 use tessera_wire::explore::read_page;
 
@@ -32,7 +33,7 @@ pub struct SetOptions {
     a: PathBuf,
     /// Second results; - for standard input.
     b: PathBuf,
-    /// Exit with code 9 if one of them lacks pages of its search.
+    /// Exit with code 9 if one of them lacks pages of its search, or members of its clusters.
     #[arg(long)]
     strict: bool,
 }
@@ -74,10 +75,22 @@ pub fn run(context: &Context, command: &SetCommand) -> CliResult {
     });
     context.print(&Document::list("tessera.clusters/1", answer, "clusters", SET_COLUMNS))?;
     context.messages.info("only loaded pages and their previews were compared");
-    if complete {
+    let uncompared = match operator {
+        SetOperator::Union => 0,
+        SetOperator::Difference | SetOperator::Intersection => {
+            a.members_without_preview() + b.members_without_preview()
+        }
+    };
+    if uncompared > 0 {
+        let members = grouped_with_noun(uncompared, "member", "members");
+        context.messages.warn(format!("{members} without a preview were not compared"));
+    }
+    if complete && uncompared == 0 {
         return Ok(Exit::Done);
     }
-    context.messages.warn("a result lacks pages of its search; fetch them with --all");
+    if !complete {
+        context.messages.warn("a result lacks pages of its search; fetch them with --all");
+    }
     Ok(if pair.strict { Exit::Incomplete } else { Exit::Done })
 }
 
@@ -135,6 +148,15 @@ impl SavedSearch {
             .filter_map(|(index, row)| Some((row["cluster_id"].as_str()?.parse().ok()?, index)))
             .collect();
         Ok(Self { clusters: page.clusters, complete, row_indexes, document })
+    }
+
+    /// Returns the number of members that are known to exist but have no preview in the document.
+    fn members_without_preview(&self) -> u64 {
+        let missing = |cluster: &Cluster| {
+            let shown = cluster.previews.len() as u64;
+            cluster.size().map_or(0, |size| size.saturating_sub(shown))
+        };
+        self.clusters.iter().map(missing).sum()
     }
 
     pub fn row(&self, id: ClusterId) -> Option<&Value> {

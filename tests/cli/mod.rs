@@ -11,6 +11,7 @@ mod accessible;
 mod auth;
 mod bucket;
 mod canary;
+mod complete;
 mod config;
 mod documents;
 mod durability;

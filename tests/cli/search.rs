@@ -88,7 +88,11 @@ fn results_and_datasets_are_plotted() {
     let ask = |arguments: &[&str]| outcome(&mut serving.asked(home.path(), arguments));
     let (code, out, err) = ask(&["search", "browse", "--granularity", "0", "--plot"]);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("labels\n  dog") && out.contains("words in captions\n"), "{out}");
+    assert!(
+        out.contains("labels, in clusters\n  dog")
+            && out.contains("words in captions, in clusters\n"),
+        "{out}"
+    );
     assert!(out.contains('█') && !out.contains("scores"), "{out}");
     let (code, out, err) = ask(&["search", "caption", "a red van", "--plot"]);
     assert_eq!((code, out.starts_with("scores, from the closest\n")), (0, true), "{out}{err}");
@@ -97,7 +101,7 @@ fn results_and_datasets_are_plotted() {
     assert!(err.contains("--plot draws; remove --json"), "{err}");
     let (code, out, err) = ask(&["dataset", "show", "street-cams", "--plot"]);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("READY") && out.contains("labels\n"), "{out}");
+    assert!(out.contains("READY") && out.contains("labels, in clusters\n"), "{out}");
 }
 
 #[test]
@@ -287,7 +291,8 @@ fn frames(_: u32) -> Reply {
 #[tokio::test(flavor = "multi_thread")]
 async fn frames_are_listed_with_their_video_and_time() {
     let (code, out, err, _) = scripted(frames, &["browse", "--flat"]).await;
-    assert_eq!(code, 0, "{err}");
+    assert_eq!(code, 9, "the service counts 12 frames: {err}");
+    assert!(err.contains("10 matching media items are missing"), "{err}");
     let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split('\t').collect()).collect();
     let [file, video, seconds] = [4, 6, 7];
     let facts: Vec<_> = rows.iter().map(|row| [row[file], row[video], row[seconds]]).collect();

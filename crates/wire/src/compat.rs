@@ -122,7 +122,7 @@ pub const MAX_CAPTION_WORDS: usize = 1_000;
 /// send nothing else. Returns `None` if there is no list of labels.
 pub fn read_overview<'a>(overview: impl Into<Fields<'a>>) -> Option<Overview> {
     let overview = overview.into();
-    let list = |key| overview.get(key).and_then(Value::as_array);
+    let list = |key| overview.read(key, Value::as_array);
     let facets = |key: &'static str, rows: &Vec<Value>| -> Vec<Facet> {
         rows.iter().filter_map(|row| read_facet(overview.element(key, row))).collect()
     };

@@ -226,7 +226,10 @@ pub struct FoundOptions {
 
 impl FoundOptions {
     fn is_empty(&self) -> bool {
-        self.view.is_none() && self.caption.is_none() && self.filters.is_empty()
+        self.view.is_none()
+            && self.caption.is_none()
+            && self.max_score.is_none()
+            && self.filters.is_empty()
     }
 
     fn view(&self, connection: &Connection<'_>) -> CliResult<Option<SavedView>> {

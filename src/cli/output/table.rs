@@ -6,7 +6,7 @@ use std::env;
 use serde_json::{Map, Value};
 use tessera_model::{
     Cluster, Facet, FacetKind, Histogram, Overview, Relevance, SafeText, ScoreKind, count_facets,
-    text::{group_digits, truncate},
+    text::truncate,
 };
 use unicode_width::UnicodeWidthStr as _;
 
@@ -297,7 +297,7 @@ pub fn plot_overviews(images: &Overview, objects: &Overview) -> String {
 fn plot_facets(title: &str, facets: &[Facet]) -> Option<String> {
     let rows = facets.iter().take(MAX_ROWS).map(|facet| (facet.name.clone(), facet.count));
     let more = if facets.len() > MAX_ROWS {
-        format!(", the {MAX_ROWS} most frequent of {}", group_digits(facets.len() as u64))
+        format!(", the {MAX_ROWS} most frequent")
     } else {
         String::new()
     };

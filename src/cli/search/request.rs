@@ -51,7 +51,7 @@ pub enum SearchCommand {
     Vql {
         /// The query: a JSON array of filters, or the file that contains it; - for standard input.
         #[arg(value_name = "QUERY", conflicts_with_all = ["vql", "file"])]
-        query: Option<String>,
+        query: Option<PathBuf>,
         /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
         #[arg(long, value_name = "PATH", value_parser = parse_path)]
         path: Option<TextSearchPath>,
@@ -302,7 +302,7 @@ impl SearchRequest {
         filters.extend(options.filters.read()?);
         if kind == "vql" && filters.is_empty() {
             return Err(CliError::usage(
-                "give a query, or a filter with --vql JSON, -f FILE, --label or --tag",
+                "give a filter with QUERY, --vql JSON, -f FILE, --label or --tag",
             ));
         }
         Ok(Self { kind, ranking, filters, path, cut, dataset: None, options })

@@ -8,7 +8,7 @@ use tessera_model::{
     Basket, ClusterId, DatasetId, EntryContent, EntryId, Granularity, MediaId, Query, QueryText,
     SafeText, Search, Selection, SelectionChange, SelectionEntry, StateValue,
     basket::{cluster_entry, media_item_entry},
-    text::count_with_noun,
+    text::{count_with_noun, grouped_with_noun},
 };
 use tessera_wire::vql;
 
@@ -41,18 +41,26 @@ impl SelectionAddOptions {
         }
         let saved = SavedSelection::open(context, selection).await?;
         let mut entries: Vec<SelectionEntry> = items.entries().collect();
+        let mut missing = 0;
         if let Some(path) = from_results {
             let results = read_entries(&read_file_or_stdin(&path)?, saved.dataset);
-            entries.extend(
-                results
-                    .map_err(|reason| CliError::usage(format!("{}: {reason}", path.display())))?,
-            );
+            let results = results
+                .map_err(|reason| CliError::usage(format!("{}: {reason}", path.display())))?;
+            entries.extend(results.entries);
+            missing = results.missing;
         }
         let mut basket = Basket::new(saved.load_or_default()?);
         let (change, covered) = add_entries(&mut basket, entries);
         saved.save(basket.selection())?;
         report_change(context, basket.selection(), change, covered);
-        Ok(Exit::Done)
+        if missing == 0 {
+            return Ok(Exit::Done);
+        }
+        let members = grouped_with_noun(missing, "member", "members");
+        context.messages.warn(format!(
+            "{members} without a preview were not selected, because a set operation has reduced their clusters"
+        ));
+        Ok(Exit::Incomplete)
     }
 }
 
@@ -190,30 +198,36 @@ fn not_found(message: impl Into<String>) -> CliError {
     CliError::not_found(message).with_remedy("tessera selection show")
 }
 
+/// The entries of search results.
+struct ReadEntries {
+    entries: Vec<SelectionEntry>,
+    /// The number of members of reduced clusters that are not among the entries, because they have no preview.
+    missing: u64,
+}
+
 /// Reads the entries of search results. A cluster is selected whole, with the filters that found
 /// it. A cluster that a set operation has reduced is selected by its remaining media items, because
 /// the whole cluster would bring the removed ones back.
-pub(super) fn read_entries(
-    source: &str,
-    dataset: DatasetId,
-) -> Result<Vec<SelectionEntry>, String> {
+fn read_entries(source: &str, dataset: DatasetId) -> Result<ReadEntries, String> {
     let saved = SavedSearch::parse(source)?;
     let id = &saved.document["dataset_id"];
     if id.as_str().and_then(|id| id.parse().ok()) != Some(dataset) {
         return Err(format!("belongs to dataset {id}"));
     }
-    let mut entries = Vec::new();
+    let (mut entries, mut missing) = (Vec::new(), 0);
     for cluster in &saved.clusters {
         let search = search_of_query(dataset, saved.query(cluster.id))?;
         let excluded = saved.row(cluster.id).and_then(|row| row["_excluded"].as_u64());
-        if excluded > Some(0) {
+        if let Some(excluded) = excluded.filter(|excluded| *excluded > 0) {
+            let known = cluster.previews.len() as u64 + excluded;
+            missing += cluster.size().map_or(0, |size| size.saturating_sub(known));
             let media = cluster.previews.iter();
             entries.extend(media.map(|preview| media_item_entry(preview, cluster, &search)));
         } else {
             entries.push(cluster_entry(cluster, &search));
         }
     }
-    Ok(entries)
+    Ok(ReadEntries { entries, missing })
 }
 
 fn search_of_query(dataset: DatasetId, query: &Value) -> Result<Search, String> {

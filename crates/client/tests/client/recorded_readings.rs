@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use tessera_model::{
-    Cluster, Dataset, DatasetList, ExportTask, Link, Page, Preview, Relevance, SafeText, ScoreKind,
-    VideoFrame,
+    Cluster, Dataset, DatasetList, ExportTask, Facet, Link, Overview, Page, Preview, Relevance,
+    SafeText, ScoreKind, VideoFrame,
 };
 
 fn shown(value: Option<impl Display>) -> String {
@@ -90,7 +90,7 @@ fn cluster_line(cluster: &Cluster) -> String {
     )
 }
 
-fn preview_line(preview: &Preview) -> String {
+pub(crate) fn preview_line(preview: &Preview) -> String {
     format!(
         "  {} {} {} of {}, frame {}: {} {}, caption {}, region {}, score {}, size {}",
         preview.media,
@@ -110,4 +110,20 @@ fn preview_line(preview: &Preview) -> String {
 fn frame(frame: &VideoFrame) -> String {
     let link = shown(frame.link.as_ref().map(Link::expose));
     format!("{} s of {} ({link})", shown(frame.seconds), frame.video)
+}
+
+pub(crate) fn overview_lines(overview: &Overview) -> Vec<String> {
+    let facet = |facet: &Facet| match facet.tag {
+        Some(tag) => format!("{tag} {} {}", facet.name, facet.count),
+        None => format!("{} {}", facet.name, facet.count),
+    };
+    let line = |name, facets: &[Facet]| {
+        format!("{name} [{}]", facets.iter().map(facet).collect::<Vec<_>>().join(", "))
+    };
+    vec![
+        format!("media {}", shown(overview.media)),
+        line("labels", &overview.labels),
+        line("tags", &overview.tags),
+        line("words", &overview.words),
+    ]
 }

@@ -8,13 +8,15 @@ use tessera_model::{
 };
 use tessera_testing::clients::{dataset, hosted, task, without_pauses};
 
-use crate::recorded_readings::{dataset_line, list_lines, page_lines, task_line};
+use crate::recorded_readings::{
+    dataset_line, list_lines, overview_lines, page_lines, preview_line, task_line,
+};
 
 /// Requests per fault, in the order of the faults; only those of an addition that add are counted. Pictures and archives carry no login, so
 /// a 401 is not an expired token; for an archive it means an expired link, and three new ones are
 /// tried. A pipeline has no login either, and a session cannot be renewed.
 #[rustfmt::skip]
-pub(crate) const TABLE: [(&str, [usize; 8]); 16] = [
+pub(crate) const TABLE: [(&str, [usize; 8]); 18] = [
     //                          refused  cut  cut  401  409  429  500  503
     ("datasets",                [0,      3,   3,   2,   1,   3,   3,   3]),
     ("dataset",                 [0,      3,   3,   2,   1,   3,   3,   3]),
@@ -22,6 +24,8 @@ pub(crate) const TABLE: [(&str, [usize; 8]); 16] = [
     ("export_status",           [0,      3,   3,   2,   1,   3,   3,   3]),
     ("explore",                 [0,      3,   3,   2,   1,   3,   3,   3]),
     ("explore by caption",      [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("similarity_cluster",      [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("exploration_metadata",    [0,      3,   3,   2,   1,   3,   3,   3]),
     ("picture",                 [0,      3,   3,   1,   1,   3,   3,   3]),
     ("archive",                 [0,      5,   5,   4,   1,   5,   5,   5]),
     ("search_image_similarity", [0,      2,   2,   2,   1,   2,   2,   2]),
@@ -63,6 +67,15 @@ pub(crate) async fn perform(
             let query = Query::Caption { text: QueryText::new("a van").unwrap(), max_score: None };
             let search = Search { query, ..Search::browse(dataset()) };
             client.explore(&search).await.map(|page| page_lines(&page))
+        }
+        "similarity_cluster" => {
+            let cluster = "9a205a5e-0000-46be-83a3-000000000001".parse().unwrap();
+            let members = client.cluster_members(&Search::browse(dataset()), cluster).await;
+            members.map(|members| members.iter().map(preview_line).collect())
+        }
+        "exploration_metadata" => {
+            let overview = client.overview(dataset(), EntityType::Objects).await;
+            overview.map(|overview| overview_lines(&overview))
         }
         "search_image_similarity" => {
             let (entity, granularity) = (EntityType::Images, Granularity::DEFAULT);

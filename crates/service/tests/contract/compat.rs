@@ -96,6 +96,14 @@ async fn dataset_counts_are_served() {
     let overview = get(&service, &format!("/explore/{id}/exploration_metadata")).await;
     let expected = json!([{"name": "sun", "count": 3}, {"name": "sea", "count": 1}]);
     assert_eq!(overview["labels"], expected);
+    service
+        .place
+        .change(r#"UPDATE media SET tags = '["checked"]', caption = 'A red van' WHERE row < 3"#);
+    let overview = get(&service, &format!("/explore/{id}/exploration_metadata")).await;
+    assert_eq!(overview["user_tags"][0]["name"], "checked");
+    assert_eq!(overview["user_tags"][0]["count"], 2);
+    let red = overview["caption_words"].as_array().unwrap().iter().find(|it| it["name"] == "red");
+    assert!(red.is_some_and(|red| red["count"].as_u64() >= Some(2)), "{overview}");
     assert_eq!(get(&service, "/datasets/sample_data").await, json!([]));
 }
 
