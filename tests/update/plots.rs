@@ -1,11 +1,18 @@
 //! Tests the histogram of scores and the facets of the loaded results.
 
-use tessera::app::{
-    Event, Mouse, MouseKind,
-    overlay::score_histogram::{ScoreHistogram, SplitClusters},
+use tessera::{
+    app::{
+        Event, Mouse, MouseKind,
+        overlay::{
+            facets::{FacetSection, Facets},
+            score_histogram::{ScoreHistogram, SplitClusters},
+        },
+    },
+    message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    Filter, Fraction, Page, Query, Relevance, SafeText, ScoreKind, Search, Tag, TagId,
+    EntityType, Facet, Filter, Fraction, Overview, Page, Query, Relevance, SafeText, ScoreKind,
+    Search, Tag, TagId,
     vql::{IssueKind, IssueMode, LabelRule},
 };
 use uuid::Uuid;
@@ -202,4 +209,37 @@ fn results_are_filtered_by_issues_that_they_do_not_carry() {
     assert_eq!(search(&desk).filters, [issue(IssueKind::Dark, IssueMode::Out)]);
     desk.press("esc g f enter");
     assert_eq!(search(&desk).filters, [issue(IssueKind::Blur, IssueMode::In)]);
+}
+
+#[test]
+fn facets_count_the_media_items_of_the_dataset() {
+    let mut desk = caption_search();
+    desk.press("g f");
+    let dialog = |desk: &Desk| *desk.app.dialog::<Facets>().unwrap();
+    let unit = |desk: &Desk| dialog(desk).unit(&desk.app).unwrap().description();
+    assert_eq!(dialog(&desk).section, FacetSection::Issues, "the clusters have no labels");
+    let facet = |name: &str, count| Facet { name: SafeText::name(name), tag: None, count };
+    for entity in [EntityType::Images, EntityType::Objects] {
+        let (ticket, request) =
+            desk.take(|lane| matches!(lane, Lane::Overview(_, of) if *of == entity));
+        assert_eq!(request, Request::Overview(search(&desk).dataset, entity));
+        let labels = match entity {
+            EntityType::Images => vec![facet("day", 120)],
+            EntityType::Objects => vec![facet("wheel", 64)],
+        };
+        let overview = Overview { media: Some(240), labels, ..Overview::default() };
+        desk.respond(ticket, Ok(Payload::Overview(overview)));
+    }
+    desk.press("tab");
+    assert_eq!(unit(&desk), "all 240 images");
+    assert_eq!(dialog(&desk).values(&desk.app)[0].count, Some(120));
+    desk.press("tab");
+    assert_eq!(dialog(&desk).section, FacetSection::ObjectLabels);
+    assert_eq!(unit(&desk), "all 240 objects");
+    desk.press("enter");
+    let wheel = Filter::labels(LabelRule::OneOf, ["wheel"]).unwrap();
+    assert_eq!(
+        (search(&desk).entity, &search(&desk).filters[..]),
+        (EntityType::Objects, &[wheel][..])
+    );
 }

@@ -281,13 +281,10 @@ fn overview(app: &App, entity: EntityType) -> Option<&Overview> {
 
 /// Counts the media items of the dataset, or the loaded clusters if the service does not count.
 fn counted_values(app: &App, kind: FacetKind) -> Vec<FacetValue> {
-    match results_entity(app).and_then(|entity| overview(app, entity)) {
-        Some(overview) => overview.facets(kind).iter().map(counted_value).collect(),
-        None => {
-            let facets = count_facets(app.results.loaded_clusters(), kind);
-            facets.iter().map(counted_value).collect()
-        }
+    if let Some(overview) = results_entity(app).and_then(|entity| overview(app, entity)) {
+        return overview.facets(kind).iter().map(counted_value).collect();
     }
+    count_facets(app.results.loaded_clusters(), kind).iter().map(counted_value).collect()
 }
 
 /// Returns the labels of objects, unless the results are objects, whose labels are a section already.

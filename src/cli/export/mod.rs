@@ -25,7 +25,7 @@ use crate::{
 #[derive(Debug, Subcommand)]
 pub enum ExportCommand {
     /// Start an export of a dataset, or of a selection in it.
-    Start(start::ExportStartOptions),
+    Start(Box<start::ExportStartOptions>),
     /// List the exports started on this machine.
     List {
         /// Only exports of this dataset: its ID, or its name at the time.

@@ -76,10 +76,7 @@ impl ExportStartOptions {
             tessera_client::check_target(list, self.archive.existing())?;
         }
         let view = self.content.found.view(connection)?;
-        let of_view = view.as_ref().and_then(|view| view.dataset).map(|id| id.to_string());
-        let of_view = of_view.filter(|_| context.global.dataset.is_none());
-        let dataset = self.dataset.as_deref().or(of_view.as_deref());
-        let dataset = connection.dataset(dataset).await?;
+        let dataset = self.find_dataset(connection, view.as_ref()).await?;
         context.require_allowed(&dataset, Operation::Export, false)?;
         let selection = self.content.selection(connection, &dataset, view).await?;
         let export = self.export_job(&context.settings.export, &dataset, selection.as_ref());
@@ -132,6 +129,17 @@ impl ExportStartOptions {
         let (client, kept) = (&connection.client, ExistingFile::Keep);
         client.download(export.dataset, export.task, &archive, kept, &mut |_, _| {}).await?;
         list_originals(connection, archive, list, self.archive.existing()).await
+    }
+
+    /// Returns the named dataset, or else that of the view.
+    async fn find_dataset(
+        &self,
+        connection: &Connection<'_>,
+        view: Option<&SavedView>,
+    ) -> CliResult<Dataset> {
+        let of_view = view.and_then(|view| view.dataset).map(|id| id.to_string());
+        let of_view = of_view.filter(|_| connection.context.global.dataset.is_none());
+        connection.dataset(self.dataset.as_deref().or(of_view.as_deref())).await
     }
 
     fn export_job(

@@ -280,7 +280,8 @@ pub fn plot_clusters(clusters: &[Cluster]) -> String {
     let facets = FacetKind::ALL.into_iter().filter_map(|kind| {
         plot_facets(&format!("{}, in clusters", kind.label()), &count_facets(clusters, kind))
     });
-    joined_plots(scores.into_iter().chain(facets).collect())
+    let plots: Vec<String> = scores.into_iter().chain(facets).collect();
+    joined_plots(&plots)
 }
 
 /// Plots the most frequent facets of the images and of the objects of a dataset.
@@ -291,7 +292,7 @@ pub fn plot_overviews(images: &Overview, objects: &Overview) -> String {
         };
         FacetKind::ALL.into_iter().filter_map(plot).collect()
     };
-    joined_plots([of(images, "images"), of(objects, "objects")].concat())
+    joined_plots(&[of(images, "images"), of(objects, "objects")].concat())
 }
 
 fn plot_facets(title: &str, facets: &[Facet]) -> Option<String> {
@@ -304,7 +305,7 @@ fn plot_facets(title: &str, facets: &[Facet]) -> Option<String> {
     plot_bars(&format!("{title}{more}"), &rows.collect::<Vec<_>>())
 }
 
-fn joined_plots(plots: Vec<String>) -> String {
+fn joined_plots(plots: &[String]) -> String {
     if plots.is_empty() {
         return "nothing to plot: no scores, labels, tags or captions\n".to_owned();
     }
