@@ -7,6 +7,10 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use tessera_model::MediaId;
 
+/// The origin of links to the files of this machine, for clients in the process of their service. Links to this service
+/// end with the process.
+pub(crate) const FILE_ORIGIN: &str = "file://";
+
 /// Returns the signature of a target of a kind.
 pub(crate) fn signature(key: &[u8; 32], kind: &str, target: &str) -> String {
     let hash = blake3::keyed_hash(key, format!("{kind} {target}").as_bytes());

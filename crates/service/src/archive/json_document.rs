@@ -5,8 +5,8 @@ use std::{collections::HashSet, io::Write};
 use serde_json::{Value, json};
 
 use super::metadata::{
-    ArchiveContent, MetadataRow, bounding_box, for_each_row, issue_list, media_type, uniqueness,
-    video_info,
+    ArchiveContent, MetadataRow, bounding_box, dataset_url, for_each_row, issue_list, media_type,
+    uniqueness, video_info,
 };
 use crate::task_error::TaskError;
 use tessera_store::{export::ExportEntry, now_micros};
@@ -22,7 +22,7 @@ pub(super) fn write_json(
         "schema_version": "1.1",
         "dataset": dataset.name,
         "description": format!("Exported from {}", dataset.name),
-        "dataset_url": format!("{}/api/v1/dataset/{}", content.export.origin, dataset.id),
+        "dataset_url": dataset_url(content),
         "export_time": format_iso8601(now_micros()),
         "dataset_creation_time": format_iso8601(dataset.created_at),
         "exported_by": "tessera",
@@ -69,7 +69,7 @@ fn metadata_items(item: &MetadataRow) -> Vec<Value> {
         json!({"original_id": -1, "category_name": name, "source": source})
     };
     items.extend(media.all_labels().map(|name| typed("image_label", &label(name))));
-    items.extend(item.objects.iter().map(|object| object_label(object, &item.url)));
+    items.extend(item.objects.iter().map(|object| object_label(object, item.url.as_deref())));
     items.extend(media.caption.iter().map(|text| typed("caption", &json!({"caption": text}))));
     items.extend(media.tags.iter().map(|tag| typed("user_tag", &json!({"tag_name": tag}))));
     if let Some((name, seconds)) = video_info(media) {
@@ -84,15 +84,20 @@ fn typed(kind: &str, properties: &Value) -> Value {
 }
 
 /// Writes an object. Its bounding box is in pixels: left, top, width, height.
-fn object_label(object: &ExportEntry, url: &str) -> Value {
+fn object_label(object: &ExportEntry, url: Option<&str>) -> Value {
     let media = &object.media;
+    // The URI of a file has no query.
+    let url = url.map(|url| {
+        let separator = if url.contains('?') { '&' } else { '#' };
+        format!("{url}{separator}object_id={}", media.id)
+    });
     let properties = json!({
         "original_id": -1,
         "category_name": media.labels.first(),
         "source": "User",
         "bbox": bounding_box(media),
         "uniqueness_score": uniqueness(object),
-        "url": format!("{url}&object_id={}", media.id),
+        "url": url,
         "metadata_items": issue_items(object).collect::<Vec<_>>(),
     });
     typed("object_label", &properties)

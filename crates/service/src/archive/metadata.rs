@@ -3,11 +3,16 @@
 use std::{
     collections::{HashMap, HashSet},
     io,
+    path::PathBuf,
 };
 
 use super::{IMAGES_PREFIX, image_names::UniqueNames};
-use crate::{links::media_link, originals::Originals, task_error::TaskError};
-use tessera_media::ingest::{OriginalFiles, SourceFile};
+use crate::{
+    links::{FILE_ORIGIN, media_link},
+    originals::{Originals, storage_location},
+    task_error::TaskError,
+};
+use tessera_media::ingest::{OriginalFiles, SourceFile, parquet_images::containing_file};
 use tessera_model::vql::IssueKind;
 use tessera_retrieval::{issues, stored_pictures::StoredPictures};
 use tessera_store::{
@@ -16,8 +21,9 @@ use tessera_store::{
     dataset::DatasetRecord,
     export::{self, ExportEntry, ExportRecord},
     media::{MediaKind, MediaRecord},
-    source::SourceFolder,
+    source::{self, SourceFolder},
 };
+use tessera_wire::preview::file_uri;
 
 /// The data from which the archive of an export is made.
 #[derive(Clone, Copy)]
@@ -57,8 +63,8 @@ pub(crate) struct MetadataRow {
     /// The path of the picture relative to the metadata: in an archive with pictures the path in the archive, and
     /// otherwise the path in the dataset. `None` if the picture could not be read.
     pub file_name: Option<String>,
-    /// The signed link to the original in the service.
-    pub url: String,
+    /// The signed link to the original in the service, or the URI of its file.
+    pub url: Option<String>,
 }
 
 /// A quality issue that counts.
@@ -94,6 +100,49 @@ pub(crate) fn uniqueness(entry: &ExportEntry) -> Option<f64> {
     entry.assignment.map(|assignment| assignment.uniqueness.into())
 }
 
+/// How the metadata refers to originals.
+enum OriginalLinks {
+    /// Links to the service.
+    Service,
+    /// URIs of files in the folders of the sources, by their rows.
+    Files(HashMap<i64, PathBuf>),
+}
+
+impl OriginalLinks {
+    fn new(content: &ArchiveContent) -> Result<Self, TaskError> {
+        if content.export.origin != FILE_ORIGIN {
+            return Ok(Self::Service);
+        }
+        let sources = source::all(content.connection, content.dataset.id)?;
+        let local = sources.into_iter().filter(|it| storage_location(&it.folder).is_none());
+        Ok(Self::Files(local.map(|source| (source.row, source.folder)).collect()))
+    }
+
+    /// Returns the link to an original. An original in a bucket or inside a Parquet file has no file of its own.
+    fn link(&self, content: &ArchiveContent, media: &MediaRecord) -> Option<String> {
+        match self {
+            Self::Service => {
+                let StoredPreview { media, version, .. } = StoredPreview::from(media);
+                let origin = &content.export.origin;
+                Some(media_link(content.link_key, origin, media, &version, "original"))
+            }
+            Self::Files(folders) => {
+                let folder = folders.get(&media.source)?;
+                let file = folder.join(&media.path);
+                (containing_file(folder, &media.path) == file).then(|| file_uri(&file))
+            }
+        }
+    }
+}
+
+/// Returns the address of the dataset, or the URI of its folder.
+pub(super) fn dataset_url(content: &ArchiveContent) -> String {
+    match content.export.origin.as_str() {
+        FILE_ORIGIN => file_uri(&content.dataset.folder),
+        origin => format!("{origin}/api/v1/dataset/{}", content.dataset.id),
+    }
+}
+
 /// Calls `each` with every row. The pictures in the rows have the names that they have in the archive.
 pub(crate) fn for_each_row(
     content: &ArchiveContent,
@@ -101,7 +150,7 @@ pub(crate) fn for_each_row(
     mut each: impl FnMut(MetadataRow) -> Result<(), TaskError>,
 ) -> Result<(), TaskError> {
     let mut names = UniqueNames::default();
-    let origin = &content.export.origin;
+    let links = OriginalLinks::new(content)?;
     let with_objects = content.dataset.n_objects > 0;
     export::for_each_entry(content.connection, content.export, |entry| {
         let with_images = content.export.spec.include_images;
@@ -113,8 +162,7 @@ pub(crate) fn for_each_row(
         } else {
             Some(entry.media.file_path())
         };
-        let StoredPreview { media, version, .. } = StoredPreview::from(&entry.media);
-        let url = media_link(content.link_key, origin, media, &version, "original");
+        let url = links.link(content, &entry.media);
         let picture = entry.media.row;
         let objects = with_objects
             .then(|| export::object_entries(content.connection, content.export.id, picture));

@@ -76,7 +76,7 @@ const COLUMNS: [Column; 22] = [
     (Field::optional(column::CLUSTER_ID, Text), |row| {
         Cell::optional_text(row.entry.cluster.map(|id| id.to_string()))
     }),
-    (Field::required(column::URL, Text), |row| Cell::text(row.url.clone())),
+    (Field::optional(column::URL, Text), |row| Cell::optional_text(row.url.clone())),
 ];
 
 /// Returns the time of the last change of the file, unless its source does not know it.

@@ -16,8 +16,9 @@ use super::{
     search::{RankedCluster, until_current},
 };
 use crate::{
-    Deployment,
+    Deployment, OriginalPaths,
     archive::{self, ArchiveContent, SourceFolders},
+    links::FILE_ORIGIN,
 };
 use tessera_media::{ingest::disk_quota::ClaimedFile, object_storage::archive_name};
 use tessera_model::{
@@ -74,6 +75,10 @@ impl Deployment {
             let selected = self.selected_media(&record, scope)?;
             Ok((record, selected))
         })?;
+        let origin = match self.settings.original_paths {
+            OriginalPaths::Shown => FILE_ORIGIN.to_owned(),
+            OriginalPaths::Hidden => origin,
+        };
         let mut export = new_export(&record, spec, origin);
         export.selective = selected.is_some();
         let accepted = self.store.write(|tx| {

@@ -3,11 +3,13 @@
 use std::{collections::BTreeMap, ffi::OsStr, fs, os::unix::ffi::OsStrExt as _, path::PathBuf};
 
 use reqwest::multipart::{Form, Part};
+use serde_json::Value;
 use tessera_service::{DeploymentSettings, OriginalPaths};
 
 use crate::{
     bucket_pictures::VIDEO,
     components::object_storage::fake_s3::FakeS3,
+    export::{archive, metadata},
     support::{Place, Service, assert_no_path, picture},
     video::with_ffmpeg,
 };
@@ -63,6 +65,21 @@ async fn an_original_has_the_path_of_the_file_that_is_or_contains_it() {
     }
     let upload = paths["upload.png"].as_deref().unwrap();
     assert!(upload.is_absolute() && fs::read(upload).unwrap() == picture(5), "{upload:?}");
+    assert_eq!(service.reindex().await.0, 202);
+    service.deployment.wait_until_idle().await;
+    let (_, mut zip) = archive(&service, "file_name=a&export_format=json").await;
+    let document = metadata(&mut zip);
+    let folder = folder.to_str().unwrap();
+    assert_eq!(document["info"]["dataset_url"], format!("file://{folder}"));
+    let urls: BTreeMap<&str, &Value> = document["media_items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| (item["file_name"].as_str().unwrap(), &item["url"]))
+        .collect();
+    assert_eq!(*urls["é.png"], format!("file://{folder}/a%20b/%C3%A9.png"));
+    assert_eq!(*urls["film_000001.jpg"], format!("file://{folder}/clips/film.mp4"));
+    assert!(urls["000001.png"].is_null(), "{urls:?}");
 }
 
 #[tokio::test]
