@@ -92,6 +92,7 @@ fn dataset() -> Dataset {
         n_videos: None,
         n_objects: None,
         error: None,
+        folder_missing: false,
     }
 }
 

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use secrecy::{ExposeSecret as _, SecretString};
 use tessera_model::{
     Anchor, Archive, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec,
-    ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection, MediaAddition,
-    MediaSource, Overview, Page, PictureSource, Preflight, RecordField, Region, RequestRecord,
-    SafeText, Search, Selection, SelectionItem, ShellCommand, StateKey, StateValue, Timestamp,
+    ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection, LocalDataset,
+    MediaAddition, MediaSource, Overview, Page, PictureSource, Preflight, RecordField, Region,
+    RequestRecord, RescanResult, SafeText, Search, Selection, SelectionItem, ShellCommand,
+    StateKey, StateValue, Timestamp,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
@@ -26,6 +27,9 @@ pub enum Lane {
     Enrichment(DatasetId),
     Overview(DatasetId, EntityType),
     Record(DatasetId),
+    LocalDataset(DatasetId),
+    /// Removing, renaming or rescanning a dataset of a local folder. It is a write, so it is never cancelled.
+    Manage(DatasetId),
     /// The start of an export or a reindex. It is a write, so it is never cancelled.
     StartJob(JobId),
     /// An upload of media. Only the user cancels it, after a warning that media may have been accepted if they were
@@ -56,7 +60,11 @@ impl Lane {
     pub fn is_cancellable(&self) -> bool {
         !matches!(
             self,
-            Self::StartJob(_) | Self::LoginImport | Self::Selection | Self::SaveState(_)
+            Self::StartJob(_)
+                | Self::Manage(_)
+                | Self::LoginImport
+                | Self::Selection
+                | Self::SaveState(_)
         )
     }
 
@@ -72,6 +80,8 @@ impl Lane {
             | Self::Enrichment(_)
             | Self::Overview(..)
             | Self::Record(_)
+            | Self::LocalDataset(_)
+            | Self::Manage(_)
             | Self::StartJob(_)
             | Self::Upload(_)
             | Self::Export(_)
@@ -109,6 +119,11 @@ pub enum Request {
     /// How often labels, tags and words occur in a dataset.
     Overview(DatasetId, EntityType),
     Record(DatasetId),
+    /// Reads what only a local service knows about a dataset.
+    LocalDataset(DatasetId),
+    RemoveDataset(DatasetId),
+    RenameDataset(DatasetId, String),
+    Rescan(DatasetId),
     RegisterAnchor {
         dataset: DatasetId,
         /// The picture to search by. If it is a link, a copy of the picture is uploaded.
@@ -213,6 +228,11 @@ pub enum Payload {
     Enrichment(Enrichment),
     Overview(Overview),
     Record(Vec<RecordField>),
+    LocalDataset(LocalDataset),
+    /// The number of uploads that a removal has kept.
+    DatasetRemoved(u64),
+    DatasetRenamed(Dataset),
+    Rescanned(RescanResult),
     Anchor(Anchor),
     Export(ExportTask),
     /// The service accepted the job and returned nothing else.

@@ -10,7 +10,8 @@ pub(super) fn dataset(position: usize, count: usize, dataset: &Dataset) -> Strin
     let images = dataset.n_images.map(|images| count_with_noun(images, "image", "images"));
     let error = dataset.error.as_ref().map(|error| format!("error: {error}"));
     let name = format!("{position} of {count}. Dataset {}", dataset.name);
-    join_phrases([Some(name), Some(status(dataset)), images, error])
+    let missing = dataset.folder_missing.then(|| "its folder is missing or empty".to_owned());
+    join_phrases([Some(name), Some(status(dataset)), images, missing, error])
 }
 
 pub(super) fn status(dataset: &Dataset) -> String {

@@ -160,6 +160,9 @@ impl App {
             Action::Download => self.jobs.download_selected(self.panes.focus, &mut self.outbox),
             Action::AddMedia => AddMediaForm::open(self),
             Action::Reindex => ReindexConfirmation::open(self),
+            Action::Rescan => self.rescan(),
+            Action::RenameDataset => TextPrompt::open_for_rename(self),
+            Action::RemoveDataset => self.request_removal(),
             Action::StopWatching => {
                 self.jobs.stop_watching(&mut self.service_data, &mut self.outbox);
             }

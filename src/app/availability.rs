@@ -12,6 +12,7 @@ use crate::{
         view::sort_filter::can_sort_by_score,
         viewer::{full_size_reason, other_picture_reason, viewer_reason},
     },
+    config::DeploymentKind,
     input::{Action, action::ActionGroup},
 };
 
@@ -106,6 +107,9 @@ fn needs_service(action: Action) -> bool {
             | Action::ExportBasket
             | Action::AddMedia
             | Action::Reindex
+            | Action::Rescan
+            | Action::RenameDataset
+            | Action::RemoveDataset
             | Action::SimilarToFile
     )
 }
@@ -185,7 +189,13 @@ pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
         Action::ExportBasket => basket_loaded(app)
             .or_else(|| something_selected(&app.baskets, &app.results))
             .or_else(|| status_allows(app, Operation::Export)),
-        Action::AddMedia | Action::Reindex if app.setup.read_only => {
+        Action::AddMedia
+        | Action::Reindex
+        | Action::Rescan
+        | Action::RenameDataset
+        | Action::RemoveDataset
+            if app.setup.read_only =>
+        {
             Some("opened with --read-only".to_owned())
         }
         // A busy dataset does not prevent an addition, because the addition is queued until the
@@ -193,6 +203,7 @@ pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
         Action::AddMedia => target_allows(app, Operation::AddMedia)
             .filter(|_| app.target_dataset().is_none_or(|dataset| !dataset.status.is_busy())),
         Action::Reindex => target_allows(app, Operation::Reindex),
+        Action::Rescan | Action::RenameDataset | Action::RemoveDataset => management_reason(app),
         Action::StopWatching => {
             let watches = |job: &Job| job.is_active() && !matches!(job.state(), JobState::Starting);
             unless(app.jobs.selected().is_some_and(watches), "this job is not being watched")
@@ -207,6 +218,18 @@ pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
         },
         _ => None,
     }
+}
+
+/// Returns why the target dataset cannot be removed, renamed or rescanned.
+fn management_reason(app: &App) -> Option<String> {
+    if app.setup.deployment != DeploymentKind::Local {
+        return Some("only datasets of local folders are managed here; open a folder".to_owned());
+    }
+    let Some(dataset) = app.target_dataset() else {
+        return Some("no dataset is selected".to_owned());
+    };
+    let status = dataset.status.as_str();
+    unless(!dataset.status.is_busy(), &format!("not available while {status}; wait until it ends"))
 }
 
 fn target_allows(app: &App, operation: Operation) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Applies responses to the state. Only responses with a current ticket get here. Come here to change what a response
 //! does.
 
-use tessera_model::{Dataset, DatasetId, Failure, FailureKind, NO_SECRET, StateKey};
+use tessera_model::{Dataset, DatasetId, Failure, FailureKind, NO_SECRET, SafeText, StateKey};
 
 use crate::{
     app::{
@@ -14,6 +14,7 @@ use crate::{
         service_data::LoadedState,
         session::restore_tabs,
     },
+    config::DeploymentKind,
     job::JobId,
     message::{ImportedLogin, Lane, Payload, Request, RequestProgress},
 };
@@ -65,6 +66,9 @@ impl App {
             | Lane::Overview(..)
             | Lane::Record(_) => {
                 self.handle_dataset_response(lane, result);
+            }
+            Lane::LocalDataset(_) | Lane::Manage(_) => {
+                self.handle_management_response(lane, result);
             }
             Lane::Page(_) | Lane::Anchor | Lane::Picture(..) | Lane::OpenExternally => {
                 self.handle_search_response(lane, result);
@@ -134,6 +138,30 @@ impl App {
                     dataset,
                     fields,
                 );
+            }
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
+        }
+    }
+
+    /// Applies what removing, renaming and rescanning datasets has done.
+    fn handle_management_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+        match (lane, result) {
+            (Lane::LocalDataset(dataset), Ok(Payload::LocalDataset(local))) => {
+                self.confirm_removal(dataset, local);
+            }
+            (Lane::Manage(_), Ok(Payload::DatasetRemoved(uploads))) => {
+                self.dataset_removed(uploads);
+            }
+            (Lane::Manage(_), Ok(Payload::DatasetRenamed(dataset))) => {
+                let text = format!("the dataset is called {} now", dataset.name);
+                self.outbox.notify(Level::Success, text);
+                self.service_data.datasets.invalidate();
+            }
+            (Lane::Manage(_), Ok(Payload::Rescanned(rescan))) => self.rescanned(rescan),
+            (Lane::Manage(_), Err(failure)) => {
+                self.outbox.notify_failure(&failure);
+                // A lost response may have been that of a change that was made.
+                self.service_data.datasets.invalidate();
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
@@ -298,7 +326,14 @@ impl App {
             self.service_data.observed.observe(self.outbox.now, dataset);
         }
         let first = self.dataset_to_open(&list);
+        let removed = self.removed_dataset(&list, unreadable);
         self.service_data.datasets.finish(self.outbox.now, Ok(list));
+        if let Some(name) = removed {
+            self.outbox.notify(Level::Warning, format!("{name} was removed from the index"));
+            if let Some(next) = first {
+                self.open_dataset(next);
+            }
+        }
         if let (None, Some(first)) = (self.results.view(), first) {
             self.open_dataset(first);
             if let Some(session) = self.setup.session.take() {
@@ -312,6 +347,16 @@ impl App {
             &self.setup,
             &mut self.outbox,
         );
+    }
+
+    /// Returns the name of the open dataset if it is in the previous list and not in the new one, because this program or
+    /// another one has removed it.
+    fn removed_dataset(&self, list: &[Dataset], unreadable: usize) -> Option<SafeText> {
+        let open = self.results.view()?.search.dataset;
+        let known = self.service_data.dataset(open)?;
+        let is_listed = list.iter().any(|dataset| dataset.id == open);
+        let is_local = self.setup.deployment == DeploymentKind::Local;
+        (is_local && !is_listed && unreadable == 0).then(|| known.name.clone())
     }
 
     /// Invalidates everything that a newer record of a dataset shows to be out of date.

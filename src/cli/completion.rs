@@ -15,7 +15,7 @@ use tokio::{runtime::Handle, task::block_in_place, time::timeout};
 
 use crate::{
     cli::{
-        CliError, CliResult, GlobalOptions, ServiceTarget, command_line::definition,
+        CliError, CliResult, FolderOpening, GlobalOptions, ServiceTarget, command_line::definition,
         connection::target_state, deployment, info::SHELL_VARIABLE, output::write_candidates,
     },
     config::Settings,
@@ -144,7 +144,7 @@ async fn datasets(target: &ServiceTarget) -> CliResult<Names> {
         let name = folder.file_name().and_then(OsStr::to_str);
         return Ok(name.map(|name| (name.to_owned(), None)).into_iter().collect());
     }
-    let (client, _) = deployment::client_for(target).await?;
+    let (client, _) = deployment::client_for(target, FolderOpening::Update).await?;
     let listed = timeout(SERVICE_TIMEOUT, client.with_retries(0).list_datasets()).await;
     let listed = listed.map_err(|_| CliError::failed("the service is slow"))??;
     let name = |dataset: Dataset| {

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use crate::{
     cli::{
-        CliError, CliResult, Context, Exit, LocalService, ServiceTarget, deployment,
+        CliError, CliResult, Context, Exit, FolderOpening, LocalService, ServiceTarget, deployment,
         messages::write_message, values::IdPrefix,
     },
     config,
@@ -44,7 +44,9 @@ impl Context {
         target: &ServiceTarget,
         purpose: &'static [Endpoint],
     ) -> CliResult<Connection<'_>> {
-        let (mut client, local) = deployment::client_for(target).await?;
+        let manages = purpose.iter().any(|endpoint| endpoint.manages_local_dataset());
+        let opening = if manages { FolderOpening::AsIndexed } else { FolderOpening::Update };
+        let (mut client, local) = deployment::client_for(target, opening).await?;
         if let Some(retries) = self.global.retries {
             client = client.with_retries(retries);
         }
@@ -128,6 +130,16 @@ impl Connection<'_> {
                 "{option} needs a local profile; the files of this deployment may be on another machine"
             ))
         })
+    }
+
+    /// Whether the service runs in this process, so that its tasks end with the command.
+    pub fn is_local(&self) -> bool {
+        self.local.is_some()
+    }
+
+    /// Whether this command has opened the folder of a dataset, which reports that the folder is missing.
+    pub fn has_opened(&self, dataset: DatasetId) -> bool {
+        self.local.as_ref().is_some_and(|local| local.first_dataset() == Some(dataset))
     }
 
     /// Returns the request that was not sent. The caller prints it.

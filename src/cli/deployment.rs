@@ -7,7 +7,7 @@ use secrecy::SecretString;
 
 use crate::{
     cli::{
-        CliError, CliResult, GlobalOptions, LocalService, local_settings,
+        CliError, CliResult, FolderOpening, GlobalOptions, LocalService, local_settings,
         login::{self, ServiceLogin},
     },
     config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, Settings},
@@ -140,10 +140,14 @@ pub fn profile_by_name(settings: &Settings, name: &str) -> CliResult<Profile> {
 
 /// Creates a client for a target. A local deployment is started in this process, indexed first, and
 /// runs until it is dropped.
-pub async fn client_for(target: &ServiceTarget) -> CliResult<(Client, Option<LocalService>)> {
+pub async fn client_for(
+    target: &ServiceTarget,
+    opening: FolderOpening,
+) -> CliResult<(Client, Option<LocalService>)> {
     if let Some((folder, model)) = target.local_folder() {
         let settings = local_settings(model)?;
-        let local = LocalService::open_folders(&[folder.to_owned()], None, settings).await?;
+        let local =
+            LocalService::open_folders(&[folder.to_owned()], opening, None, settings).await?;
         local.wait_until_indexed().await?;
         return Ok((local.client()?, Some(local)));
     }

@@ -13,7 +13,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     cli::{
-        CliError, Column, Document, Exit, GlobalOptions, Output, ServiceTarget, TerminalInfo,
+        CliError, Column, Document, Exit, FolderOpening, GlobalOptions, Output, ServiceTarget,
+        TerminalInfo,
         connection::clock_skew_warning,
         deployment,
         exit::{CheckResult, redact_home},
@@ -226,7 +227,7 @@ async fn check_picture_folder(subject: String, folder: &Path) -> CheckResult {
 
 /// Checks whether a deployment responds and accepts the login, and how far its clock deviates.
 async fn check_reachable(subject: String, target: &ServiceTarget) -> CheckResult {
-    let client = match deployment::client_for(target).await {
+    let client = match deployment::client_for(target, FolderOpening::Update).await {
         Ok((client, _)) => client.with_retries(0),
         Err(error) => return CheckResult::failed(subject, error.message, error.exit),
     };

@@ -62,5 +62,5 @@ pub use local::{
     model_folder, run_model, run_store, run_text_tour, serve, start_demo, work,
 };
 pub use output::{Column, Document, Output};
-pub use service_options::ModelOptions;
+pub use service_options::{FolderOpening, ModelOptions};
 pub use values::{absolute_path, read_file_or_stdin};

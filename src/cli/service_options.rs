@@ -220,3 +220,12 @@ mod unavailable_values {
         }
     }
 }
+
+/// How a command opens the folder of a local profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FolderOpening {
+    /// Reads what has changed in the folder first.
+    Update,
+    /// Uses the index as it is. Only a folder that is not in the index yet is read.
+    AsIndexed,
+}

@@ -9,6 +9,9 @@ use toml::{Table, Value, de::DeTable};
 
 use super::{key, profile};
 
+/// The table of a project's file with the patterns of its folder.
+const FOLDER_TABLE: &str = "folder";
+
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingOrigin {
@@ -146,6 +149,10 @@ impl LayerReader<'_> {
             let (key, byte) = (spanned_key.get_ref().as_ref(), spanned_key.span().start);
             let name = if parent.is_empty() { key.to_owned() } else { format!("{parent}.{key}") };
             let Some(value) = values.get(key) else { continue };
+            if name == FOLDER_TABLE && self.owner == FileOwner::Project {
+                // The patterns of a folder are in the same file, and the service reads them.
+                continue;
+            }
             let section = is_section(&name);
             match (inner.get_ref().as_table(), value.as_table()) {
                 (Some(_), Some(_)) if name == "profiles" && self.owner == FileOwner::Project => {

@@ -168,6 +168,9 @@ actions! {
     Download, "download", "download", Jobs, "Download a finished export";
     AddMedia, "add-media", "add media", Jobs, "Add media to the dataset";
     Reindex, "reindex", "reindex", Jobs, "Cluster the dataset again (reindex)";
+    Rescan, "rescan", "rescan", Jobs, "Find what has changed in the folder of a local dataset, and index it";
+    RenameDataset, "rename-dataset", "rename", Jobs, "Rename a local dataset";
+    RemoveDataset, "remove-dataset", "remove", Jobs, "Remove a local dataset from the index; its files are not touched";
     StopWatching, "stop-watching", "stop watching", Jobs, "Stop watching a job (it continues at the service), or cancel a download";
     Inspect, "inspect", "inspect", Jobs, "Inspect a downloaded archive";
     ForgetJob, "forget-job", "remove", Jobs, "Remove a finished job from the list";

@@ -83,6 +83,16 @@ impl RequestHandler {
             }
             Request::Enrichment(dataset) => Payload::Enrichment(client.enrichment(dataset).await?),
             Request::Record(dataset) => Payload::Record(client.dataset_fields(dataset).await?),
+            Request::LocalDataset(dataset) => {
+                Payload::LocalDataset(client.local_dataset(dataset).await?)
+            }
+            Request::RemoveDataset(dataset) => {
+                Payload::DatasetRemoved(client.remove_dataset(dataset).await?)
+            }
+            Request::RenameDataset(dataset, name) => {
+                Payload::DatasetRenamed(client.rename_dataset(dataset, &name).await?)
+            }
+            Request::Rescan(dataset) => Payload::Rescanned(client.rescan(dataset).await?),
             Request::RegisterAnchor { dataset, image, entity, granularity, region } => {
                 let image = self.load_query_image(image).await?;
                 let anchor = client.register_anchor(dataset, image, entity, granularity, region);

@@ -25,19 +25,21 @@ use crate::support::{
 
 /// Actions whose text arrives with a response that is not a page, or that act outside of the
 /// program.
-const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 4] = [
+const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 6] = [
     // Another program shows the picture.
     Action::OpenExternally,
     // These actions are announced by their response.
     Action::Record,
     Action::CopyCurl,
     Action::SimilarToFile,
+    Action::Rescan,
+    Action::RemoveDataset,
 ];
 
 const SIZE: (u16, u16) = (120, 40);
 
 /// States of the interface. Each of them makes other actions available.
-const STATES: [fn() -> Desk; 30] = [
+const STATES: [fn() -> Desk; 31] = [
     || scene::browsing(SIZE.0, SIZE.1),
     || browsing_and("ctrl-t"),
     || scene::datasets(SIZE.0, SIZE.1),
@@ -68,6 +70,7 @@ const STATES: [fn() -> Desk; 30] = [
     hosted,
     uploaded,
     partial,
+    || scene::local(SIZE.0, SIZE.1),
 ];
 
 fn pressed(mut desk: Desk, keys: &str) -> Desk {

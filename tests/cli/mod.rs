@@ -23,6 +23,7 @@ mod full_disk;
 mod hostile;
 mod kill;
 mod killed;
+mod manage_dataset;
 mod media;
 mod model;
 mod names;

@@ -121,6 +121,17 @@ fn a_project_sets_only_the_keys_that_cannot_redirect_anything() {
 }
 
 #[test]
+fn the_patterns_of_a_folder_are_not_settings() {
+    let project = "[folder]\nexclude = ['drafts/']\n[export]\nformat = 'json'\n";
+    let (_folder, sources) = files(project, "");
+    let (layers, errors) = Layers::read(&sources);
+    assert_eq!(errors, []);
+    assert_eq!(layers.get("export.format").unwrap().value, "json".into());
+    let (_folder, sources) = files("", "[folder]\nexclude = []\n");
+    assert_eq!(Layers::read(&sources).1.len(), 1, "only a project's file has patterns");
+}
+
+#[test]
 fn a_profile_has_exactly_the_keys_of_its_kind() {
     for (user, word) in [
         ("[profiles.x]\nbase_url = 'u'\n", "has no kind"),

@@ -12,7 +12,7 @@ use tessera::{
     input::Keymap,
     state::read_selection,
 };
-use tessera_media::ingest::{SandboxedDir, scan_folder, sidecar};
+use tessera_media::ingest::{FolderPatterns, SandboxedDir, scan_folder, sidecar};
 
 use super::{fuzz, mutation::mutated};
 
@@ -87,7 +87,8 @@ fn damaged_sidecars_describe_what_can_be_read() {
             }
             fs::write(folder.path().join(name), &input.0).expect("a file");
             let sandbox = SandboxedDir::open(folder.path()).expect("a folder");
-            let read = sidecar::read(&sandbox, &scan_folder(folder.path()));
+            let read =
+                sidecar::read(&sandbox, &scan_folder(folder.path(), &FolderPatterns::default()));
             let paths = read.descriptions.keys().chain(&read.sidecars);
             assert!(paths.into_iter().all(|path| is_inside(path)), "{read:?}");
         });

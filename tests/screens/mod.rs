@@ -102,6 +102,7 @@ every! {
     adding: crate::support::scene::adding;
     add_media: |columns, rows| crate::support::scene::browsing_and(columns, rows, "a");
     reindex: |columns, rows| crate::support::scene::browsing_and(columns, rows, "1 j j j R");
+    remove_dataset: crate::support::scene::removing;
     sort: |columns, rows| crate::support::scene::browsing_and(columns, rows, ",");
     filter: |columns, rows| crate::support::scene::browsing_and(columns, rows, "/");
     members: |columns, rows| crate::support::scene::browsing_and(columns, rows, "enter l");

@@ -197,6 +197,7 @@ pub fn dataset(number: u128, status: Status) -> Dataset {
         n_videos: Some(0),
         n_objects: Some(0),
         error: None,
+        folder_missing: false,
     }
 }
 

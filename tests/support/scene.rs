@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use tessera::{
     app::Event,
+    config::DeploymentKind,
     message::{JobId, Lane, Payload},
 };
 use tessera_model::{
-    Archive, Dataset, Failure, FailureKind, FolderEntry, FolderListing, Inspection, Page,
-    PictureSource, Preflight, RecordField, Region, Relevance, RequestOutcome, RequestRecord,
+    Archive, Dataset, Failure, FailureKind, FolderEntry, FolderListing, Inspection, LocalDataset,
+    Page, PictureSource, Preflight, RecordField, Region, Relevance, RequestOutcome, RequestRecord,
     SafeText, ScoreKind, Status, ingest::UnreadableFile,
 };
 use tessera_picture::{Canvas, Encoded, PictureSubject, Protocol, Thumbnail};
@@ -134,6 +135,29 @@ pub fn loading(columns: u16, rows: u16) -> Desk {
 pub fn datasets(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press("1 j j j j");
+    desk
+}
+
+/// Shows a missing folder, and asks before its dataset with uploads is removed.
+pub fn removing(columns: u16, rows: u16) -> Desk {
+    let mut desk = local(columns, rows);
+    desk.press("1 D");
+    let id = desk.app.selected_dataset().unwrap().id;
+    let local = LocalDataset { folder_missing: true, uploads: 3, excluded: 0 };
+    desk.answer(Lane::LocalDataset(id), Payload::LocalDataset(local));
+    desk
+}
+
+/// Shows datasets of local folders, of which the first one is missing.
+pub fn local(columns: u16, rows: u16) -> Desk {
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    desk.happen(Event::Resize(columns, rows));
+    let mut list = several();
+    list[0].folder_missing = true;
+    desk.answer(Lane::Datasets, Payload::Datasets(list, 0));
+    desk.answer_page(page(0, 40));
+    paint(&mut desk);
     desk
 }
 

@@ -20,6 +20,7 @@ mod history;
 mod jobs;
 mod layout;
 mod login;
+mod manage_dataset;
 mod mouse;
 mod plots;
 mod query;

@@ -41,7 +41,7 @@ use tessera_wire::{
     selection,
 };
 
-const NO_PARAMETERS: Parameters = Parameters::new();
+pub(super) const NO_PARAMETERS: Parameters = Parameters::new();
 
 /// A client of one service. Clones are cheap, and share connections, the token and the retry budget.
 #[derive(Clone)]
@@ -409,7 +409,7 @@ impl Client {
         ApiRequest::get(Endpoint::Dataset, url).curl(login)
     }
 
-    async fn get<T>(
+    pub(super) async fn get<T>(
         &self,
         endpoint: Endpoint,
         path: &str,
@@ -419,7 +419,7 @@ impl Client {
         self.fetch_as(&self.request(endpoint, path, parameters, RequestBody::Get), read).await
     }
 
-    async fn fetch_as<T>(
+    pub(super) async fn fetch_as<T>(
         &self,
         request: &ApiRequest,
         read: impl FnOnce(Fields<'_>) -> Option<T>,
@@ -435,7 +435,7 @@ impl Client {
         response.read(&self.transport.field_warnings, read)
     }
 
-    fn request(
+    pub(super) fn request(
         &self,
         endpoint: Endpoint,
         path: &str,

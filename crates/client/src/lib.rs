@@ -15,6 +15,7 @@ mod extract;
 mod image_folder_row;
 mod inspect;
 mod local_files;
+mod manage_dataset;
 mod media_form;
 mod metadata_rows;
 mod multipart;

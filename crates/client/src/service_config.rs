@@ -8,7 +8,7 @@ use secrecy::SecretString;
 
 use crate::reach::{is_loopback, target_error};
 use tessera_model::{DatasetId, Failure};
-use tessera_wire::endpoints::{self, API_PREFIX, Parameters};
+use tessera_wire::endpoints::{self, API_PREFIX, LOCAL_PREFIX, Parameters};
 
 /// How requests authenticate (API document, "Authentication").
 #[derive(Clone, Debug)]
@@ -247,9 +247,13 @@ impl BaseUrl {
         format!("{}{prefix}", path.strip_suffix(prefix.as_str()).unwrap_or(path))
     }
 
-    /// Returns the URL of a path of the API, with percent-encoded parameters.
+    /// Returns the URL of a path of the API or of a local service, with percent-encoded parameters.
     pub(super) fn url_for(&self, path: &str, parameters: &Parameters) -> Url {
         let mut url = self.url.clone();
+        if path.starts_with(LOCAL_PREFIX) {
+            url.set_path(&format!("{}{path}", url.path().trim_end_matches('/')));
+            return url;
+        }
         let path = path.strip_prefix(API_PREFIX).unwrap_or(path);
         url.set_path(&format!("{}{path}", self.prefix_path()));
         if !parameters.is_empty() {

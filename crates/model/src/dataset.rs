@@ -171,6 +171,9 @@ pub struct Dataset {
     pub n_videos: Option<u64>,
     pub n_objects: Option<u64>,
     pub error: Option<SafeText>,
+    /// Whether the folder of the dataset is missing or empty. Only a local service reports this, and the status of the
+    /// dataset does not depend on it.
+    pub folder_missing: bool,
 }
 
 impl Dataset {

@@ -4,7 +4,7 @@
 use std::{
     fs,
     io::ErrorKind,
-    path::{Path, PathBuf},
+    path::{self, Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
@@ -15,13 +15,13 @@ use crate::{
     common_settings::{record_settings, require_recorded_settings},
     error::LocalError,
     opened_archive::{folder_of_archive, skipped_members},
-    originals::{Originals, storage_location},
+    originals::{Originals, is_missing, storage_location},
     settings::DeploymentSettings,
     task::{EXTRACTOR_VERSION, TaskRunner, WorkerContext},
 };
 use tessera_media::{
     ingest::{
-        FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir, diff,
+        EXCLUDED, FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir, diff,
         file_names::printable_path,
         parquet_images::ParquetOriginals,
         read_first_bytes,
@@ -66,6 +66,8 @@ pub struct SkippedFile {
     pub reason: SafeText,
     /// Whether the file has the name of a picture or a video, so that a user would expect it in the dataset.
     pub is_media: bool,
+    /// Whether a pattern excludes the file, or the folder with everything in it.
+    pub is_excluded: bool,
 }
 
 impl Deployment {
@@ -145,6 +147,13 @@ impl Deployment {
     pub fn add_folder(&self, folder: &Path, name: Option<&str>) -> Result<DatasetId, LocalError> {
         let bucket = bucket_location(folder)?;
         let in_bucket = bucket.is_some();
+        if !in_bucket
+            && is_missing(folder)
+            && let Some(known) = self.find_folder(folder)?
+        {
+            // The index can be read until the folder is back.
+            return Ok(known);
+        }
         let folder = bucket.map_or_else(|| self.local_folder(folder), Ok)?;
         let known = self.store.read(|c| dataset::find_by_folder(c, &folder))?;
         let mut record = known.unwrap_or_else(|| new_record(&folder));
@@ -153,7 +162,11 @@ impl Deployment {
             self.originals.check(&folder).map_err(LocalError::ObjectStorage)?;
             None
         } else {
-            let scan = self.originals.scan(&folder).map_err(LocalError::ObjectStorage)?;
+            let unlistable = |reason| {
+                let folder = printable_path(&folder);
+                LocalError::Unlistable(format!("the folder {folder} cannot be read: {reason}"))
+            };
+            let scan = self.originals.scan(&folder).map_err(unlistable)?;
             require_pictures(&folder, &scan, record.n_images > 0)?;
             Some(scan)
         };
@@ -184,6 +197,20 @@ impl Deployment {
         Ok(id)
     }
 
+    /// Returns the dataset of a folder that was added before, without reading the folder, which may be missing.
+    pub fn find_folder(&self, folder: &Path) -> Result<Option<DatasetId>, LocalError> {
+        let folder = bucket_location(folder)?.or_else(|| absolute_folder(folder));
+        let Some(folder) = folder else { return Ok(None) };
+        let known = self.store.read(|c| dataset::find_by_folder(c, &folder))?;
+        Ok(known.map(|record| record.id))
+    }
+
+    /// Whether the folder of a dataset is missing or empty.
+    pub fn is_folder_missing(&self, id: DatasetId) -> Result<bool, LocalError> {
+        let record = self.store.read(|c| dataset::find(c, id))?;
+        Ok(record.is_some_and(|record| Self::folder_is_missing(&record)))
+    }
+
     /// Stores the language that was chosen for a dataset. Returns whether the dataset is indexed in a different
     /// language.
     fn choose_language(
@@ -203,7 +230,7 @@ impl Deployment {
 
     /// Whether a folder has changed since it was indexed, or was never indexed completely. Without a scan, the files of
     /// the folder are not compared.
-    fn needs_indexing(
+    pub(crate) fn needs_indexing(
         &self,
         c: &Connection,
         record: &DatasetRecord,
@@ -267,7 +294,8 @@ impl Deployment {
         let skipped = rows.into_iter().map(|(path, reason)| SkippedFile {
             file: printable_path(&path),
             reason: SafeText::detail(&reason),
-            is_media: FileKind::from_name(&path.to_string_lossy()).is_media(),
+            is_media: reason != EXCLUDED && FileKind::from_name(&path.to_string_lossy()).is_media(),
+            is_excluded: reason == EXCLUDED,
         });
         Ok(skipped.chain(members.into_iter().flatten()).collect())
     }
@@ -329,6 +357,15 @@ fn canonical_folder(folder: &Path) -> Result<PathBuf, LocalError> {
     let canonical = folder.canonicalize().map_err(unreadable)?;
     fs::read_dir(&canonical).map_err(unreadable)?;
     Ok(canonical)
+}
+
+/// Returns the absolute path of a folder that may be missing. Links above the folder are followed as far as they exist.
+fn absolute_folder(folder: &Path) -> Option<PathBuf> {
+    let absolute = path::absolute(folder).ok()?;
+    let existing = absolute.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    let (above, canonical) = existing?;
+    let below = absolute.strip_prefix(above).ok()?;
+    Some(if below.as_os_str().is_empty() { canonical } else { canonical.join(below) })
 }
 
 fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<(), LocalError> {

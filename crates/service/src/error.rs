@@ -15,6 +15,8 @@ pub enum LocalError {
     Archive(String),
     /// The folder exists but cannot be listed.
     Unreadable(PathBuf, io::Error),
+    /// The files of the folder cannot be listed, for example because its patterns are wrong. The message says why.
+    Unlistable(String),
     EmptyFolder(PathBuf),
     /// The folder contains only links, apart from hidden files.
     OnlyLinks(PathBuf),
@@ -88,7 +90,7 @@ impl fmt::Display for LocalError {
                 "the store {address} is used with {recorded}, and this process was given {given}; give all \
                  processes the same {option}, or stop them and run `tessera store init --reset-settings`"
             ),
-            Self::Archive(message) | Self::ObjectStorage(message) => f.write_str(message),
+            Self::Archive(it) | Self::ObjectStorage(it) | Self::Unlistable(it) => f.write_str(it),
             Self::Bucket(cause) => write!(f, "the bucket cannot be used: {cause}"),
         }
     }

@@ -105,6 +105,7 @@ pub(crate) fn skipped_members(opened: &Path, folder: &Path) -> Vec<SkippedFile> 
         file: SafeText::file_name(name),
         reason: SafeText::detail(reason),
         is_media: FileKind::from_name(name).is_media(),
+        is_excluded: false,
     });
     skipped.collect()
 }

@@ -1,7 +1,7 @@
 //! Opens the originals of datasets, wherever they are: in folders of this machine, or in buckets.
 
 use std::{
-    io,
+    fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -12,7 +12,8 @@ use crate::{
 };
 use tessera_media::{
     ingest::{
-        FolderScan, KnownFile, ListingComparison, OriginalFiles, SandboxedDir, compare_listing,
+        FolderPatterns, FolderScan, KnownFile, ListingComparison, OriginalFiles, SandboxedDir,
+        compare_listing,
         parquet_images::{ParquetOriginals, list_images},
         scan_folder,
     },
@@ -57,11 +58,11 @@ impl Originals {
         storage.check(&location.to_string_lossy())
     }
 
-    /// Lists the files of a source. Only a bucket can fail. The error is safe to send to clients.
+    /// Lists the files of a source. Fails if a bucket cannot be listed, or if the patterns of a folder cannot be read. The error is safe to send to clients.
     pub fn scan(&self, location: &Path) -> Result<FolderScan, String> {
         let described = |error: io::Error| error.to_string();
         let Some(uri) = storage_location(location) else {
-            let mut scan = scan_folder(location);
+            let mut scan = scan_folder(location, &FolderPatterns::read(location)?);
             // A folder that cannot be opened counts as having no files.
             if let Ok(folder) = SandboxedDir::open(location) {
                 list_images(&folder, &mut scan).map_err(described)?;
@@ -92,6 +93,16 @@ impl Originals {
         let parts = storage.scan_parts(&uri)?;
         compare_listing(parts.map(|part| Ok(part?.files)), known)
     }
+}
+
+/// The reason for not reading a folder that is missing. It is safe to send to clients.
+pub(crate) const FOLDER_MISSING: &str = "The folder of this dataset is missing, unreadable or empty. Its index is kept. \
+                                         Connect the disk of the folder and rescan it, or remove the dataset";
+
+/// Whether a folder of this machine is missing, unreadable or empty. A disk that is not connected often leaves an empty
+/// folder behind.
+pub(crate) fn is_missing(folder: &Path) -> bool {
+    fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none())
 }
 
 /// Returns the address in object storage, if the location is one. Folders of this machine are absolute paths.

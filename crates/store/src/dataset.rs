@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use super::{
     captions::CaptionLanguage,
     columns::{path_from_bytes, path_to_bytes},
-    engine::{Connection, Result, Row, params},
-    now_micros, query, source,
+    engine::{Connection, Result, Row, Transaction, params},
+    now_micros, query,
+    several_processes::search_table,
+    source,
 };
 use tessera_model::{DatasetId, Status};
 
@@ -126,6 +128,16 @@ pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> Result<()> {
         ],
     )?;
     source::upsert(connection, dataset.id, &dataset.folder).map(drop)
+}
+
+pub fn rename(connection: &Connection, id: DatasetId, name: &str) -> Result<()> {
+    query::execute(connection, "UPDATE dataset SET name = ?2 WHERE id = ?1", params![id.0, name])
+}
+
+/// Removes a dataset with everything that was derived from its files.
+pub fn remove(transaction: &Transaction, id: DatasetId) -> Result<()> {
+    search_table::drop_all(transaction, id)?;
+    query::execute(transaction, "DELETE FROM dataset WHERE id = ?1", params![id.0])
 }
 
 /// Sets the status. `fatal_error` is the reason for the status ERROR. The database rejects transitions that the API

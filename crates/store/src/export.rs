@@ -184,6 +184,18 @@ pub fn count_unfinished(connection: &Connection) -> Result<u64> {
     query::one(connection, sql, params![], |row| row.get(0))
 }
 
+/// Returns the exports of a dataset, each with whether it has ended.
+pub fn of_dataset(
+    connection: &Connection,
+    dataset: DatasetId,
+) -> Result<Vec<(ExportTaskId, bool)>> {
+    let sql = "SELECT id, status, require(intact) FROM export WHERE dataset = ?1";
+    query::all(connection, sql, params![dataset.0], |row| {
+        let state = ExportTaskState::parse(row.get_ref(1)?.as_str()?);
+        Ok((ExportTaskId(row.get(0)?), state.has_ended()))
+    })
+}
+
 /// Deletes exports that have ended and are older than `retention`. Returns their identifiers.
 pub fn delete_expired(connection: &Connection, retention: Duration) -> Result<Vec<ExportTaskId>> {
     let sql = "DELETE FROM export WHERE status IN ('COMPLETED', 'FAILED') AND created_at < ?1

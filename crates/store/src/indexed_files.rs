@@ -307,6 +307,23 @@ pub fn skipped_files(
     })
 }
 
+/// Returns the number of files of a dataset that were skipped for a reason.
+pub fn count_skipped_for_reason(
+    connection: &Connection,
+    dataset: DatasetId,
+    reason: &str,
+) -> Result<u64> {
+    let sql = "SELECT count(*) FROM skipped
+               WHERE source IN (SELECT row FROM source WHERE dataset = ?1) AND reason = ?2";
+    query::one(connection, sql, params![dataset.0, reason], |row| row.get(0))
+}
+
+/// Returns the number of files of a source that are media, or whose frames are.
+pub fn count_media_files(connection: &Connection, source: i64) -> Result<u64> {
+    let sql = "SELECT count(DISTINCT path) FROM media WHERE source = ?1 AND parent IS NULL";
+    query::one(connection, sql, params![source], |row| row.get(0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

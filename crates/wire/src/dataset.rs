@@ -43,10 +43,18 @@ pub struct DatasetBody {
     pub n_objects: Option<u64>,
     /// Why the dataset is in ERROR (additive, as observed).
     pub fatal_error_msg: Option<String>,
+    /// Sent by a local service, and only while the folder of the dataset is missing or empty. Its index can still be read.
+    #[serde(skip_serializing_if = "is_false")]
+    pub folder_missing: bool,
     /// Further fields that clients read.
     #[serde(flatten)]
     #[schema(value_type = DatasetExtras)]
     pub extras: Option<DatasetExtras>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of `skip_serializing_if`")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Fields that the document does not name (as observed). The defaults describe a local folder, whose path is not
@@ -115,6 +123,7 @@ impl DatasetBody {
             n_videos: dataset.n_videos,
             n_objects: dataset.n_objects,
             fatal_error_msg: text(&dataset.error),
+            folder_missing: dataset.folder_missing,
             extras: None,
         }
     }
@@ -151,6 +160,7 @@ pub fn read_dataset<'a>(record: impl Into<Fields<'a>>) -> Option<Dataset> {
         n_videos: count(value, "n_videos"),
         n_objects: count(value, "n_objects"),
         error: first_text(value, &["fatal_error_msg"]).map(|error| SafeText::detail(&error)),
+        folder_missing: value.read("folder_missing", Value::as_bool).unwrap_or_default(),
     })
 }
 

@@ -75,6 +75,13 @@ pub enum Endpoint {
     /// Adds media through the pipeline of an on-premises deployment.
     ProcessMedia,
     Enrichment,
+    /// What only a local service knows about a dataset.
+    LocalDataset,
+    /// Removes a dataset of a local service from its index.
+    RemoveDataset,
+    RenameDataset,
+    /// Compares the folder of a dataset of a local service with its index.
+    Rescan,
     /// A GET that may create a key pair, so it has a side effect.
     Credentials,
     /// A path typed by the user, whose effects are unknown.
@@ -107,6 +114,7 @@ impl RetryRule {
 impl Endpoint {
     pub fn retry_rule(self) -> RetryRule {
         const DATASET: &str = "dataset not found, or no access to it";
+        const LOCAL_DATASET: &str = "dataset not found, or not a dataset of a local service";
         let (purpose, not_found_text, max_attempts) = match self {
             Self::Datasets => ("list the datasets", "no dataset service at this address", 3),
             Self::Dataset => ("read the dataset", DATASET, 3),
@@ -121,6 +129,10 @@ impl Endpoint {
             Self::Reindex => ("start the reindex", DATASET, 1),
             Self::AddMedia | Self::ProcessMedia => ("add the media", DATASET, 1),
             Self::Enrichment => ("read the enrichments", DATASET, 3),
+            Self::LocalDataset => ("read the state of the folder", LOCAL_DATASET, 3),
+            Self::RemoveDataset => ("remove the dataset", LOCAL_DATASET, 1),
+            Self::RenameDataset => ("rename the dataset", LOCAL_DATASET, 1),
+            Self::Rescan => ("rescan the folder", LOCAL_DATASET, 1),
             Self::Credentials => ("create a key pair", "this service does not issue key pairs", 1),
             Self::Raw => ("send the request", "path not found, or no access to it", 1),
             Self::ExportStatus => ("read the status of the export", "no such export", 3),
@@ -145,6 +157,8 @@ impl Endpoint {
             | Self::StartSelection
             | Self::ExportStatus
             | Self::Enrichment
+            | Self::LocalDataset
+            | Self::RenameDataset
             | Self::Raw => StatusField::State,
             Self::Explore
             | Self::Members
@@ -153,10 +167,20 @@ impl Endpoint {
             | Self::Reindex
             | Self::AddMedia
             | Self::ProcessMedia
+            | Self::RemoveDataset
+            | Self::Rescan
             | Self::Credentials
             | Self::Picture
             | Self::Download => StatusField::Outcome,
         }
+    }
+
+    /// Whether the endpoint manages a dataset of a local service, and is not in the API document.
+    pub fn manages_local_dataset(self) -> bool {
+        matches!(
+            self,
+            Self::LocalDataset | Self::RemoveDataset | Self::RenameDataset | Self::Rescan
+        )
     }
 
     pub fn adds_media(self) -> bool {
@@ -230,6 +254,29 @@ pub fn enrichment_context(id: DatasetId) -> String {
 
 pub fn export_status(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/export_status")
+}
+
+/// The prefix of the paths with which a local service manages its datasets. The API document does not have them, so they
+/// are not below [`API_PREFIX`].
+pub const LOCAL_PREFIX: &str = "/local";
+
+pub fn local_dataset(id: DatasetId) -> String {
+    format!("{LOCAL_PREFIX}/dataset/{id}")
+}
+
+/// The path of the `POST` that removes a dataset from the index, which is never retried automatically.
+pub fn remove_dataset(id: DatasetId) -> String {
+    format!("{LOCAL_PREFIX}/dataset/{id}/remove")
+}
+
+/// The path of the `POST` that renames a dataset, which is never retried automatically.
+pub fn rename_dataset(id: DatasetId) -> String {
+    format!("{LOCAL_PREFIX}/dataset/{id}/rename")
+}
+
+/// The path of the `POST` that rescans a folder, which is never retried automatically.
+pub fn rescan(id: DatasetId) -> String {
+    format!("{LOCAL_PREFIX}/dataset/{id}/rescan")
 }
 
 pub fn explore_parameters(search: &Search) -> Parameters {

@@ -18,6 +18,7 @@ pub mod error_body;
 pub mod explore;
 pub mod export;
 pub mod fields;
+pub mod local_dataset;
 pub mod preview;
 pub mod selection;
 pub mod service;

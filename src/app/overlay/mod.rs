@@ -18,6 +18,7 @@ pub mod help;
 pub mod job_detail;
 pub mod log;
 pub mod login;
+pub mod manage_dataset;
 pub mod palette;
 pub mod pick_list;
 pub mod prompt;

@@ -1,4 +1,4 @@
-//! Prompts for one line of text: the id of a dataset, the path of a selection file, or the number of a page.
+//! Prompts for one line of text: the id or the name of a dataset, the path of a selection file, or the number of a page.
 
 use std::path::Path;
 
@@ -25,6 +25,7 @@ pub enum PromptPurpose {
     SaveSelection,
     LoadSelection,
     GoToPage,
+    RenameDataset(DatasetId),
 }
 
 impl PromptPurpose {
@@ -34,6 +35,7 @@ impl PromptPurpose {
             Self::SaveSelection => "Save the selection",
             Self::LoadSelection => "Load a selection",
             Self::GoToPage => "Go to a page",
+            Self::RenameDataset(_) => "Rename the dataset",
         }
     }
 
@@ -43,6 +45,7 @@ impl PromptPurpose {
             Self::SaveSelection => "a new file, or a name without extension to use in commands",
             Self::LoadSelection => "a file or a name; replaces the current selection",
             Self::GoToPage => "the number of a page; a page has up to 100 clusters",
+            Self::RenameDataset(_) => "the new name; the folder keeps its name",
         }
     }
 }
@@ -81,6 +84,12 @@ impl TextPrompt {
             let id: DatasetId = typed.parse().map_err(|_| reason)?;
             return Ok((Lane::Dataset(id), Request::Dataset(id)));
         }
+        if let PromptPurpose::RenameDataset(id) = self.purpose {
+            if typed.is_empty() {
+                return Err("type a name for the dataset");
+            }
+            return Ok((Lane::Manage(id), Request::RenameDataset(id, typed.to_owned())));
+        }
         if typed.is_empty() {
             return Err("type the path of a file");
         }
@@ -117,6 +126,7 @@ impl Dialog for TextPrompt {
             PromptPurpose::SaveSelection => "Enter save   Esc close",
             PromptPurpose::LoadSelection => "Enter replace the selection   Esc close",
             PromptPurpose::GoToPage => "Enter go there   Esc close",
+            PromptPurpose::RenameDataset(_) => "Enter rename   Esc close",
         }
     }
 
@@ -154,6 +164,12 @@ impl Dialog for TextPrompt {
 impl TextPrompt {
     pub(in crate::app) fn open(overlays: &mut Overlays, purpose: PromptPurpose) {
         overlays.open(TextPrompt::new(purpose, ""));
+    }
+
+    pub(in crate::app) fn open_for_rename(app: &mut App) {
+        if let Some((id, name)) = app.target_dataset().map(|it| (it.id, it.name.clone())) {
+            app.overlays.open(TextPrompt::new(PromptPurpose::RenameDataset(id), name.as_str()));
+        }
     }
 
     pub(in crate::app) fn open_for_selection_file(app: &mut App, purpose: PromptPurpose) {

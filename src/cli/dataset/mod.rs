@@ -1,6 +1,7 @@
-//! `tessera dataset`: pins datasets, and dispatches to `record`, which lists and shows datasets, and to `watch`, which
-//! waits for a status.
+//! `tessera dataset`: pins datasets, and dispatches to `record`, which lists and shows datasets, to `manage`, which
+//! changes datasets of a local service, and to `watch`, which waits for a status.
 
+mod manage;
 mod record;
 mod watch;
 
@@ -43,6 +44,31 @@ pub enum DatasetCommand {
         /// ID or name of the dataset.
         dataset: Option<String>,
     },
+    /// Remove a dataset of a local folder from the index. Its files are not touched.
+    ///
+    /// Uploads to the dataset exist nowhere else. They stay in the index folder, and belong to the
+    /// dataset again when its folder is opened again.
+    Remove {
+        /// ID or name of the dataset.
+        dataset: Option<String>,
+    },
+    /// Rename a dataset of a local folder. The folder keeps its name.
+    Rename {
+        /// ID or name of the dataset.
+        dataset: String,
+        /// The new name.
+        name: String,
+    },
+    /// Find the files that were added, changed or removed in a local folder, and index them.
+    ///
+    /// Patterns in the file `.tessera.toml` of the folder are read again, too.
+    Rescan {
+        /// ID or name of the dataset.
+        dataset: Option<String>,
+        /// Wait until the changes are indexed. A profile of a local folder always waits.
+        #[arg(long)]
+        wait: bool,
+    },
     /// Open the interface at a dataset; the same as `tessera tui DATASET`.
     Open {
         /// ID or name of the dataset.
@@ -82,6 +108,13 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
             let work =
                 async |connection: &_| record::show(connection, dataset.as_deref(), raw).await;
             context.with_connection(&[Endpoint::Dataset], work).await
+        }
+        DatasetCommand::Remove { dataset } => manage::remove(context, dataset.as_deref()).await,
+        DatasetCommand::Rename { dataset, name } => {
+            manage::rename(context, Some(&dataset), &name).await
+        }
+        DatasetCommand::Rescan { dataset, wait } => {
+            manage::rescan(context, dataset.as_deref(), wait).await
         }
         DatasetCommand::Pin { dataset } => pin(context, dataset.as_deref()).await,
         DatasetCommand::Unpin { dataset } => unpin(context, dataset.as_deref()).await,

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use tessera_model::{
-    Dataset, DatasetList, EntityType, FailureKind, Operation, Overview, Permission, Search, Status,
-    text::count_with_noun,
+    Dataset, DatasetList, EntityType, FailureKind, LocalDataset, Operation, Overview, Permission,
+    Search, Status, text::count_with_noun,
 };
 use tessera_wire::dataset::DatasetBody;
 
@@ -34,6 +34,21 @@ const RECORD_COLUMNS: &[Column] = &[
     Column::new("error", "fatal_error_msg"),
 ];
 
+/// The columns of a dataset whose folder is read by this process.
+const LOCAL_COLUMNS: &[Column] = &[
+    Column::new("id", "id"),
+    Column::new("name", "display_name"),
+    Column::new("status", "status_new"),
+    Column::new("progress", "progress"),
+    Column::new("images", "n_images"),
+    Column::new("videos", "n_videos"),
+    Column::new("created", "created_at"),
+    Column::new("error", "fatal_error_msg"),
+    Column::new("folder missing", "_local.folder_missing"),
+    Column::new("excluded", "_local.excluded"),
+    Column::new("uploads", "_local.uploads"),
+];
+
 const FIELD_COLUMNS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];
 
 pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> CliResult {
@@ -59,6 +74,9 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> C
         .filter(|dataset| status.as_ref().is_none_or(|status| dataset.status == *status))
         .map(dataset_document)
         .collect();
+    for dataset in &all {
+        warn_if_missing(connection, dataset);
+    }
     if skipped > 0 {
         let datasets = count_with_noun(skipped, "dataset", "datasets");
         context.messages.warn(format!("skipped {datasets} that could not be read"));
@@ -83,8 +101,30 @@ pub(super) async fn show(
         let document = Document::list("tessera.fields/1", fields, "fields", FIELD_COLUMNS);
         return connection.context.print(&document);
     }
-    let fields = dataset_document(&dataset);
-    connection.context.print(&Document::one("tessera.dataset/1", fields, RECORD_COLUMNS))
+    warn_if_missing(connection, &dataset);
+    let mut fields = dataset_document(&dataset);
+    if !connection.is_local() {
+        return connection.context.print(&Document::one(
+            "tessera.dataset/1",
+            fields,
+            RECORD_COLUMNS,
+        ));
+    }
+    let LocalDataset { folder_missing, uploads, excluded } =
+        connection.client.local_dataset(dataset.id).await?;
+    fields["_local"] =
+        json!({ "folder_missing": folder_missing, "uploads": uploads, "excluded": excluded });
+    connection.context.print(&Document::one("tessera.dataset/1", fields, LOCAL_COLUMNS))
+}
+
+/// Warns that the folder of a dataset is missing, which its status does not say.
+fn warn_if_missing(connection: &Connection<'_>, dataset: &Dataset) {
+    if dataset.folder_missing && !connection.has_opened(dataset.id) {
+        let name = &dataset.name;
+        connection.context.messages.warn(format!(
+            "the folder of {name} is missing or empty; its index is kept until the folder is back, or until you remove the dataset"
+        ));
+    }
 }
 
 /// Prints a dataset, and plots of the labels, tags and caption words of all its images and objects. If the service has

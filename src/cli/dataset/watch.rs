@@ -88,7 +88,7 @@ pub(super) async fn watch(
 
 /// Polls until the goal is reached, and returns the dataset. An interrupt is an error, so that the
 /// stream of events ends properly.
-async fn poll_until(
+pub(super) async fn poll_until(
     poller: &mut Poller<'_>,
     connection: &Connection<'_>,
     mut dataset: Dataset,

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     cli::{
-        CliError, CliResult, Exit,
+        CliError, CliResult, Exit, FolderOpening,
         local::{
             LocalSettings,
             service::{LocalService, index_dir},
@@ -49,7 +49,8 @@ pub async fn start_demo(images: u32, data: Option<PathBuf>) -> CliResult<LocalSe
     painted.map_err(|error| {
         CliError::failed(format!("cannot write to {}: {error}", folder.display()))
     })?;
-    LocalService::open_folders(&[folder], Some(data.join("index")), LocalSettings::detect()).await
+    let (opening, index) = (FolderOpening::Update, data.join("index"));
+    LocalService::open_folders(&[folder], opening, Some(index), LocalSettings::detect()).await
 }
 
 fn report_painting(reported: &AtomicUsize, done: usize, all: usize) {

@@ -19,7 +19,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
     cli::{
-        CliError, CliResult, GlobalOptions, ServeOptions,
+        CliError, CliResult, FolderOpening, GlobalOptions, ServeOptions,
         local::{
             access_log::open_access_log,
             listening::bind,
@@ -60,7 +60,8 @@ pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResu
     let limits = ServerLimits { drain: Duration::from_secs(drain), ..ServerLimits::default() };
     let served =
         |access| ServerOptions { access, compat, allowed_hosts, access_log, metrics, limits };
-    let local = LocalService::start(data, settings, &folders, listen, login, served).await?;
+    let folders = (&folders[..], FolderOpening::Update);
+    let local = LocalService::start(data, settings, folders, listen, login, served).await?;
     if listen.is_some_and(|address| !address.ip().is_loopback()) {
         write_message(&format!("warning: {UNENCRYPTED}"));
     }

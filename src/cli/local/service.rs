@@ -14,7 +14,7 @@ use tokio::{
 
 use crate::{
     cli::{
-        CliError, CliResult, Exit,
+        CliError, CliResult, Exit, FolderOpening,
         local::{
             listening::{bind, bind_port_of, reachable_address},
             model::{NO_MODEL, load_model},
@@ -64,7 +64,7 @@ impl LocalService {
     pub(super) async fn start(
         data: Option<PathBuf>,
         settings: DeploymentSettings,
-        folders: &[PathBuf],
+        (folders, opening): (&[PathBuf], FolderOpening),
         listen: Option<SocketAddr>,
         login: RequiredLogin,
         options: impl FnOnce(AccessMode) -> ServerOptions,
@@ -99,8 +99,8 @@ impl LocalService {
         let mut datasets = Vec::new();
         for folder in folders {
             let (deployment, folder) = (deployment.clone(), folder.clone());
-            let added = spawn_blocking(move || deployment.add_folder(&folder, None)).await;
-            datasets.push(added.map_err(|_| Failure::internal_error())??);
+            let opened = spawn_blocking(move || open_folder(&deployment, &folder, opening)).await;
+            datasets.push(opened.map_err(|_| Failure::internal_error())??);
         }
         let (stop, stopped) = oneshot::channel();
         let serving = deployment.clone();
@@ -115,6 +115,7 @@ impl LocalService {
     /// Serves folders on a free port of this machine, with a generated login.
     pub async fn open_folders(
         folders: &[PathBuf],
+        opening: FolderOpening,
         data: Option<PathBuf>,
         settings: DeploymentSettings,
     ) -> CliResult<Self> {
@@ -123,7 +124,7 @@ impl LocalService {
         let settings = DeploymentSettings { original_paths: OriginalPaths::Shown, ..settings };
         // The members of clusters and the overview are not in the API document, so only a lenient service sends them.
         let options = |access| ServerOptions { compat: true, ..ServerOptions::from(access) };
-        Self::start(data, settings, folders, listen, login, options).await
+        Self::start(data, settings, (folders, opening), listen, login, options).await
     }
 
     pub fn first_dataset(&self) -> Option<DatasetId> {
@@ -205,6 +206,26 @@ impl LocalService {
     }
 }
 
+/// Opens a folder as a dataset. Warns if the folder is missing.
+fn open_folder(
+    deployment: &Deployment,
+    folder: &Path,
+    opening: FolderOpening,
+) -> Result<DatasetId, LocalError> {
+    let known = match opening {
+        FolderOpening::AsIndexed => deployment.find_folder(folder)?,
+        FolderOpening::Update => None,
+    };
+    let id = known.map_or_else(|| deployment.add_folder(folder, None), Ok)?;
+    if deployment.is_folder_missing(id)? {
+        write_message(&format!(
+            "the folder {} is missing or empty; its index can be searched until the folder is back.",
+            folder.display()
+        ));
+    }
+    Ok(id)
+}
+
 pub(super) fn index_dir(given: Option<PathBuf>) -> CliResult<PathBuf> {
     given.or_else(config::local_data_dir).ok_or_else(|| {
         CliError::usage("the home folder is unknown; give a folder for the index with --data DIR")
@@ -216,6 +237,11 @@ pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {
     let Ok(skipped) = deployment.skipped_files(dataset) else {
         return;
     };
+    let (excluded, skipped): (Vec<_>, Vec<_>) = skipped.into_iter().partition(|it| it.is_excluded);
+    if !excluded.is_empty() {
+        let entries = count_with_noun(excluded.len(), "file or folder", "files and folders");
+        write_message(&format!("excluded {entries} by the patterns in .tessera.toml."));
+    }
     if skipped.is_empty() {
         return;
     }
@@ -292,7 +318,7 @@ mod tests {
 
     fn skipped(file: &str, is_media: bool) -> SkippedFile {
         let reason = SafeText::detail("broken picture (truncated JPEG)");
-        SkippedFile { file: SafeText::file_name(file), reason, is_media }
+        SkippedFile { file: SafeText::file_name(file), reason, is_media, is_excluded: false }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::{
-    CliError, CliResult, GlobalOptions, Output, ServeOptions, WorkOptions,
+    CliError, CliResult, FolderOpening, GlobalOptions, Output, ServeOptions, WorkOptions,
     exit::CheckResult,
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
@@ -24,6 +24,7 @@ pub enum LocalService {}
 impl LocalService {
     pub async fn open_folders(
         _: &[PathBuf],
+        _: FolderOpening,
         _: Option<PathBuf>,
         _: LocalSettings,
     ) -> CliResult<Self> {

@@ -44,7 +44,9 @@ fn draw_row(ctx: &mut DrawContext, line: Rect, dataset: &Dataset) {
     let theme = ctx.theme;
     let (glyph, style) = status_glyph(ctx, &dataset.status);
     // READY is not written here, because the status pane shows it.
-    let state = if dataset.status == Status::Ready {
+    let state = if dataset.folder_missing {
+        "folder missing".to_owned()
+    } else if dataset.status == Status::Ready {
         media_count_text(dataset)
     } else {
         status_text(dataset)
@@ -55,7 +57,8 @@ fn draw_row(ctx: &mut DrawContext, line: Rect, dataset: &Dataset) {
     let parts = [("  ", theme.text), (glyph, style), (" ", theme.text), (&name, theme.text)];
     ctx.put(left, 0, &parts);
     ctx.put(right, 0, &[(state, style)]);
-    let text = format!("{} is {}", dataset.name, status_text(dataset));
+    let missing = if dataset.folder_missing { "; its folder is missing or empty" } else { "" };
+    let text = format!("{} is {}{missing}", dataset.name, status_text(dataset));
     if name != dataset.name.as_str() {
         ctx.explain(line, &text);
     }

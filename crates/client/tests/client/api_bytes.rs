@@ -82,6 +82,7 @@ fn dataset_records_are_written() {
         n_videos: Some(31),
         n_objects: Some(0),
         fatal_error_msg: None,
+        folder_missing: false,
         extras: Some(DatasetExtras::default()),
     };
     let expected = json!({

@@ -56,10 +56,13 @@ fn has_evidence(endpoint: &str, http_status: u16, body: &Value) -> bool {
         }
         "export_context_async" | "export_entities_async" => is_id("id"),
         "search_image_similarity" => is_id("anchor_media_id"),
+        "local_dataset" => body["folder_missing"].is_boolean() && body["uploads"] != Value::Null,
+        "remove_dataset" => body["uploads"] != Value::Null,
+        "rescan" => body["indexing"].is_boolean(),
         "api_credentials" => {
             matches!(&body["api_key"], Value::String(_) | Value::Number(_) | Value::Bool(_))
         }
-        "dataset" => is_id("id") || is_id("dataset_id"),
+        "dataset" | "rename_dataset" => is_id("id") || is_id("dataset_id"),
         "explore" => body["clusters"].is_array(),
         "datasets" => {
             body.is_array() || body.as_object().is_some_and(|it| it.values().any(Value::is_array))

@@ -24,8 +24,9 @@ fn score(relevance: Option<&Relevance>) -> String {
 
 pub(crate) fn dataset_line(dataset: &Dataset) -> String {
     let legacy = if dataset.status_is_legacy { " (legacy)" } else { "" };
+    let missing = if dataset.folder_missing { ", folder missing" } else { "" };
     format!(
-        "{} {} {}{legacy}, {} %, images {}, videos {}, objects {}, owner {}, created {}, error {}",
+        "{} {} {}{legacy}, {} %, images {}, videos {}, objects {}, owner {}, created {}, error {}{missing}",
         dataset.id,
         dataset.name,
         dataset.status.as_str(),

@@ -3,8 +3,9 @@
 
 use tessera_client::{AuthMethod, BaseUrl, Client, ExistingFile, QueryImageUpload, ServiceConfig};
 use tessera_model::{
-    ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, Granularity, Link, MediaAddition,
-    MediaId, MediaSource, Query, QueryText, Search, SelectionItem,
+    ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, FileChanges, Granularity, Link,
+    LocalDataset, MediaAddition, MediaId, MediaSource, Query, QueryText, RescanResult, Search,
+    SelectionItem,
 };
 use tessera_testing::clients::{dataset, hosted, task, without_pauses};
 
@@ -16,7 +17,7 @@ use crate::recorded_readings::{
 /// a 401 is not an expired token; for an archive it means an expired link, and three new ones are
 /// tried. A pipeline has no login either, and a session cannot be renewed.
 #[rustfmt::skip]
-pub(crate) const TABLE: [(&str, [usize; 8]); 18] = [
+pub(crate) const TABLE: [(&str, [usize; 8]); 22] = [
     //                          refused  cut  cut  401  409  429  500  503
     ("datasets",                [0,      3,   3,   2,   1,   3,   3,   3]),
     ("dataset",                 [0,      3,   3,   2,   1,   3,   3,   3]),
@@ -34,6 +35,10 @@ pub(crate) const TABLE: [(&str, [usize; 8]); 18] = [
     ("add_media s3_uri",        [0,      1,   1,   2,   1,   1,   1,   1]),
     ("add_media files",         [0,      1,   1,   2,   1,   1,   1,   1]),
     ("reindex",                 [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("local_dataset",           [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("remove_dataset",          [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("rename_dataset",          [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("rescan",                  [0,      1,   1,   2,   1,   1,   1,   1]),
     ("process_add_media",       [0,      1,   1,   1,   1,   1,   1,   1]),
     ("api_credentials",         [0,      1,   1,   1,   1,   1,   1,   1]),
 ];
@@ -109,6 +114,24 @@ pub(crate) async fn perform(
         }
         "process_add_media" => add(client, MediaSource::ServerPath("/data/new".into())).await,
         "reindex" => client.reindex(dataset()).await.map(|_| single("accepted".to_owned())),
+        "local_dataset" => client.local_dataset(dataset()).await.map(|local| {
+            let LocalDataset { folder_missing, uploads, excluded } = local;
+            single(format!("missing {folder_missing}, uploads {uploads}, excluded {excluded}"))
+        }),
+        "remove_dataset" => client
+            .remove_dataset(dataset())
+            .await
+            .map(|uploads| single(format!("uploads {uploads}"))),
+        "rename_dataset" => {
+            client.rename_dataset(dataset(), "my photos").await.map(|it| single(dataset_line(&it)))
+        }
+        "rescan" => client.rescan(dataset()).await.map(|RescanResult { changes, is_indexing }| {
+            let changes = changes.map(|FileChanges { added, changed, removed }| {
+                format!("added {added}, changed {changed}, removed {removed}")
+            });
+            let changes = changes.unwrap_or_else(|| "in the background".to_owned());
+            single(format!("{changes}, indexing {is_indexing}"))
+        }),
         "enrichment_context" => client.enrichment(dataset()).await.map(|enrichment| {
             single(enrichment.statuses.map(|status| format!("{status:?}")).join(" "))
         }),

@@ -4,6 +4,7 @@ pub mod disk_quota;
 mod documents;
 pub mod embedded_text;
 pub mod file_names;
+mod folder_patterns;
 mod original_files;
 pub mod parquet_images;
 mod scan;
@@ -12,11 +13,12 @@ pub mod unpack;
 mod unpacker;
 pub mod video;
 
+pub use folder_patterns::{EXCLUDED, FolderPatterns, PATTERNS_FILE};
 pub use original_files::{
     OriginalFiles, SandboxedDir, SourceFile, is_unavailable, read_first_bytes, unavailable,
 };
 pub use scan::{
-    FileStat, FileToExtract, FolderScan, KnownFile, ListingComparison, SYMBOLIC_LINK, ScannedFile,
-    compare_listing, diff, is_parquet, scan_folder,
+    FileStat, FileToExtract, FolderChanges, FolderScan, KnownFile, ListingComparison,
+    SYMBOLIC_LINK, ScannedFile, compare_listing, diff, is_parquet, scan_folder,
 };
 pub use video::VideoInput;

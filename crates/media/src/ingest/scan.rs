@@ -10,6 +10,8 @@ use std::{
 
 use walkdir::{DirEntry, WalkDir};
 
+use super::{EXCLUDED, FolderPatterns};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStat {
     pub size: u64,
@@ -80,8 +82,9 @@ pub struct FolderScan {
     pub skipped: Vec<(PathBuf, &'static str)>,
 }
 
-/// Lists the files of a folder. Skips hidden entries, links, special files, and directories that cannot be listed.
-pub fn scan_folder(folder: &Path) -> FolderScan {
+/// Lists the files of a folder. Skips hidden entries, links, special files, directories that cannot be listed, and what
+/// `patterns` exclude.
+pub fn scan_folder(folder: &Path, patterns: &FolderPatterns) -> FolderScan {
     let mut scan = FolderScan::default();
     let relative = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_owned();
     let mut entries = WalkDir::new(folder).min_depth(1).sort_by_file_name().into_iter();
@@ -89,6 +92,12 @@ pub fn scan_folder(folder: &Path) -> FolderScan {
         match entry {
             Ok(entry) if entry.file_name().as_encoded_bytes().starts_with(b".") => {
                 scan.skipped.push((relative(entry.path()), "hidden"));
+                if entry.file_type().is_dir() {
+                    entries.skip_current_dir();
+                }
+            }
+            Ok(entry) if patterns.exclude(&relative(entry.path()), entry.file_type().is_dir()) => {
+                scan.skipped.push((relative(entry.path()), EXCLUDED));
                 if entry.file_type().is_dir() {
                     entries.skip_current_dir();
                 }

@@ -138,6 +138,7 @@ pub fn record(status: &str, n_images: Option<u64>) -> Dataset {
         n_videos: None,
         n_objects: None,
         error: None,
+        folder_missing: false,
     }
 }
 

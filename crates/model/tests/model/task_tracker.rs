@@ -17,6 +17,7 @@ fn dataset(status: &str, images: u64) -> Dataset {
         n_videos: None,
         n_objects: None,
         error: None,
+        folder_missing: false,
     }
 }
 

@@ -36,8 +36,10 @@ pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
 pub(crate) async fn datasets(
     State(state): State<AppState>,
 ) -> Result<Json<Vec<DatasetBody>>, Problem> {
-    let records = state.spawn_blocking(Deployment::all_datasets).await?;
-    Ok(Json(records.into_iter().map(dataset_body).collect()))
+    let bodies = |deployment: &Deployment| {
+        Ok(deployment.all_datasets()?.into_iter().map(dataset_body).collect())
+    };
+    Ok(Json(state.spawn_blocking(bodies).await?))
 }
 
 /// Returns one dataset.
@@ -51,12 +53,14 @@ pub(crate) async fn dataset(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<DatasetBody>, Problem> {
-    let record = state.spawn_blocking(move |deployment| deployment.require_dataset(id)).await?;
-    Ok(Json(dataset_body(record)))
+    let body = move |deployment: &Deployment| deployment.require_dataset(id).map(dataset_body);
+    Ok(Json(state.spawn_blocking(body).await?))
 }
 
-fn dataset_body(record: DatasetRecord) -> DatasetBody {
+/// Describes a dataset. Whether its folder is missing is read from the disk.
+pub(crate) fn dataset_body(record: DatasetRecord) -> DatasetBody {
     DatasetBody {
+        folder_missing: Deployment::folder_is_missing(&record),
         id: record.id,
         display_name: record.name,
         status: Some(legacy_status(&record.status).to_owned()),

@@ -206,17 +206,22 @@ pub(crate) async fn export_entities_async(
 ) -> Result<Json<ExportTaskBody>, Problem> {
     // The API document has no parameter for the name of this archive.
     let spec = export_spec(&params, params.text(query::FILE_NAME).unwrap_or("selection"))?;
-    let body = read_json(&state, request).await?;
+    let body = read_json(&state, request, "media_selection").await?;
     start_export(&state, id, ExportScope::Selection(body), spec, &links).await
 }
 
-/// Reads a body, which must be JSON. A page of another site can send any body as text, but not as JSON.
-async fn read_json(state: &AppState, request: Request) -> Result<Bytes, Problem> {
+/// Reads a body, which must be JSON. A page of another site can send any body as text, but not as JSON. `name` is the
+/// field that an error names.
+pub(crate) async fn read_json(
+    state: &AppState,
+    request: Request,
+    name: &str,
+) -> Result<Bytes, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
         drain(request).await;
-        return Err(Problem::invalid_body("media_selection", "Send it as application/json"));
+        return Err(Problem::invalid_body(name, "Send it as application/json"));
     }
     check_content_length(&request, SELECTION_LIMIT)?;
     let length = content_length(&request).and_then(|length| length.try_into().ok());

@@ -11,6 +11,7 @@ mod credentials;
 mod dataset;
 mod explore;
 mod export;
+mod local_dataset;
 mod media;
 mod metrics;
 mod multipart_form;

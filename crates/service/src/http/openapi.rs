@@ -23,7 +23,7 @@ use super::{checked_routes::CheckedRoutes, origin_check::RequestOrigin};
 use tessera_wire::{
     add_media,
     error_body::{InvalidBody, InvalidParameter, ProblemBody},
-    explore, preview, selection,
+    explore, local_dataset, preview, selection,
     service::ServiceBody,
     vql,
 };
@@ -112,6 +112,7 @@ pub(crate) fn input_schemas() -> Map<String, Value> {
         ("QueryImageForm", explore::query_image_schema()),
         ("MediaSelection", selection::schema()),
         ("BoundingBox", preview::region_schema()),
+        ("DatasetName", local_dataset::rename_schema()),
     ];
     schemas
         .into_iter()

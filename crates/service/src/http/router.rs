@@ -10,32 +10,35 @@ use utoipa::openapi::OpenApi;
 use super::{
     AppState, add_media, app_state, auth,
     checked_routes::{CheckedRoutes, method_not_allowed},
-    compat, connections, credentials, dataset, explore, export, media,
+    compat, connections, credentials, dataset, explore, export, local_dataset, media,
     openapi::{self, OpenApiDocument},
     origin_check, probes,
     problem::Problem,
     query_image,
 };
-use tessera_wire::endpoints::API_PREFIX;
+use tessera_wire::endpoints::{API_PREFIX, LOCAL_PREFIX};
 
 pub(crate) fn build_router(state: AppState) -> Router {
     let (authenticated, authenticated_api) = authenticated_routes(&state).split_for_parts();
     let (public, public_api) = public_routes(&state).split_for_parts();
     let (root_routes, root_api) = root_routes(&state).split_for_parts();
     let (probe_routes, probe_api) = probe_routes(&state).split_for_parts();
-    let nested =
-        OpenApi::default().nest(API_PREFIX, authenticated_api).nest(API_PREFIX, public_api);
+    let (local, local_api) = local_routes(&state).split_for_parts();
+    let nested = OpenApi::default()
+        .nest(API_PREFIX, authenticated_api)
+        .nest(API_PREFIX, public_api)
+        .nest(LOCAL_PREFIX, local_api);
     let description = OpenApiDocument::new(
         root_api.merge_from(probe_api).merge_from(nested),
         state.authenticator.requires_login(),
     );
-    let api = authenticated
-        .fallback(not_found)
-        .method_not_allowed_fallback(method_not_allowed)
-        .layer(from_fn_with_state(state.authenticator.clone(), auth::require_login))
-        .merge(public);
+    let require_login = |routes: Router<AppState>| {
+        let routes = routes.fallback(not_found).method_not_allowed_fallback(method_not_allowed);
+        routes.layer(from_fn_with_state(state.authenticator.clone(), auth::require_login))
+    };
     root_routes
-        .nest(API_PREFIX, api)
+        .nest(API_PREFIX, require_login(authenticated).merge(public))
+        .nest(LOCAL_PREFIX, require_login(local))
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(state.clone(), origin_check::check_origin))
@@ -64,6 +67,11 @@ fn public_routes(state: &AppState) -> CheckedRoutes {
 fn root_routes(state: &AppState) -> CheckedRoutes {
     let routes = openapi::add_root_routes(CheckedRoutes::new(state));
     export::add_link_routes(media::add_routes(routes))
+}
+
+/// Returns the routes that are not in the API document. They need a token, like those of the API.
+fn local_routes(state: &AppState) -> CheckedRoutes {
+    local_dataset::add_routes(CheckedRoutes::new(state))
 }
 
 /// Returns the routes that accept any host name, in every phase.

@@ -12,7 +12,10 @@ use super::{
     fetch_batch::MissingFiles,
     several_processes::extract_in_ranges,
 };
-use crate::task_error::TaskError;
+use crate::{
+    originals::{FOLDER_MISSING, is_missing, storage_location},
+    task_error::TaskError,
+};
 use tessera_media::ingest::{diff, sidecar};
 use tessera_store::{
     indexed_files::{self, FileWithoutMedia},
@@ -37,17 +40,28 @@ pub fn index_source(
         .filter_map(|other| other.folder.strip_prefix(&source.folder).ok().map(Path::to_owned))
         .collect();
     scan.files.retain(|found| !inside.iter().any(|folder| found.path.starts_with(folder)));
-    let mut changes = diff(&scan, store.read(|c| indexed_files::known_files(c, source.row))?);
+    let known = store.read(|c| indexed_files::known_files(c, source.row))?;
+    if source.is_dataset_folder
+        && !known.is_empty()
+        && storage_location(&source.folder).is_none()
+        && is_missing(&source.folder)
+    {
+        // A disk that is not connected must not empty the index.
+        return Err(TaskError::Failed(FOLDER_MISSING.to_owned()));
+    }
+    let mut changes = diff(&scan, known);
     context.write(|tx| {
         indexed_files::clear_skipped_unopened(tx, source.row)?;
+        // A file that was indexed before may be skipped now, so its rows are removed first.
+        let removed = changes.removed.iter().map(PathBuf::as_path);
+        indexed_files::remove_files(tx, source.row, removed)?;
         let skipped = scan.skipped.iter().map(|(path, reason)| (path, &**reason));
         // If a file has several reasons, the last one counts.
         let skipped: BTreeMap<_, _> =
             skipped.chain(missing.iter().map(|(path, reason)| (path, &**reason))).collect();
         let skipped =
             skipped.iter().map(|(path, reason)| FileWithoutMedia { path, stat: None, reason });
-        indexed_files::mark_skipped(tx, source.row, skipped)?;
-        indexed_files::remove_files(tx, source.row, changes.removed.iter().map(PathBuf::as_path))
+        indexed_files::mark_skipped(tx, source.row, skipped)
     })?;
     let reading = sidecar::read(folder, &scan);
     let described: BTreeSet<_> = reading.sidecars.iter().chain(reading.problems.keys()).collect();

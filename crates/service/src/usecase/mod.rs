@@ -4,6 +4,7 @@ mod add_media;
 mod dataset;
 mod error;
 mod export;
+mod manage_dataset;
 mod media;
 mod search;
 

@@ -55,6 +55,7 @@ mod index_files;
 mod languages;
 mod limits;
 mod login;
+mod manage_dataset;
 mod media;
 mod metrics;
 mod model_labels;

@@ -13,7 +13,7 @@ mod table_writer;
 pub use registry::{
     SearchTable, VectorSupport, drop_table, find, former, is_current, support, unused,
 };
-pub(crate) use registry::{TABLES, create};
+pub(crate) use registry::{TABLES, create, drop_all};
 pub use search_statement::{
     ClusterMatch, SearchTableLimits, SelectedMember, TableSearch, exceeds, nearest,
 };

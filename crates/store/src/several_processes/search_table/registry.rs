@@ -109,6 +109,16 @@ pub fn unused(connection: &Connection, dataset: DatasetId) -> Result<Vec<i64>> {
     Ok(numbers)
 }
 
+/// Removes all tables of a dataset. A store in a file has no search tables.
+pub(crate) fn drop_all(transaction: &Transaction, dataset: DatasetId) -> Result<()> {
+    if !transaction.is_on_server() {
+        return Ok(());
+    }
+    let sql = "SELECT number FROM search_table WHERE dataset = ?1";
+    let numbers: Vec<i64> = query::all(transaction, sql, params![dataset.0], |row| row.get(0))?;
+    numbers.into_iter().try_for_each(|number| drop_table(transaction, number))
+}
+
 /// Removes a table. Waits for searches that are reading it.
 pub fn drop_table(transaction: &Transaction, number: i64) -> Result<()> {
     transaction.execute_batch(&format!("DROP TABLE IF EXISTS {}", table_name(number)))?;

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use tessera_media::ingest::{
-    SandboxedDir, scan_folder,
+    FolderPatterns, SandboxedDir, scan_folder,
     sidecar::{BoundingBox, SidecarData, read},
 };
 
@@ -54,7 +54,10 @@ impl TestFolder {
     }
 
     pub fn read_sidecars(&self) -> SidecarData {
-        read(&SandboxedDir::open(self.0.path()).unwrap(), &scan_folder(self.0.path()))
+        read(
+            &SandboxedDir::open(self.0.path()).unwrap(),
+            &scan_folder(self.0.path(), &FolderPatterns::default()),
+        )
     }
 
     /// The descriptions of its media files, formatted by [`describe`].

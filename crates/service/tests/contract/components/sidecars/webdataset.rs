@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use tar::{Builder, Header};
 use tessera_media::ingest::{
-    SandboxedDir, scan_folder,
+    FolderPatterns, SandboxedDir, scan_folder,
     sidecar::read,
     unpack::{ArchiveKind, UnpackLimits, unpack},
 };
@@ -66,7 +66,8 @@ fn members_of_a_shard_describe_its_pictures() {
     let (archive, into) = (folder.path("00000.tar"), folder.path("unpacked"));
     let stop = AtomicBool::new(false);
     unpack(&archive, ArchiveKind::Tar, &into, UnpackLimits::default(), &stop).unwrap();
-    let reading = read(&SandboxedDir::open(&into).unwrap(), &scan_folder(&into));
+    let reading =
+        read(&SandboxedDir::open(&into).unwrap(), &scan_folder(&into, &FolderPatterns::default()));
     let texts: Vec<_> = reading
         .descriptions
         .iter()

@@ -1,0 +1,52 @@
+//! Manages the datasets of a local service: removes, renames and rescans them. Each change is sent once.
+
+use crate::{
+    client::{Client, NO_PARAMETERS},
+    request::RequestBody,
+};
+use tessera_model::{Dataset, DatasetId, Failure, LocalDataset, RescanResult};
+use tessera_wire::{
+    dataset::read_dataset,
+    endpoints::{self, Endpoint},
+    fields::Fields,
+    local_dataset::{read_local_dataset, read_removed, read_rescan, write_rename},
+};
+
+impl Client {
+    /// Returns what only a local service knows about a dataset.
+    ///
+    /// # Errors
+    /// [`NotFound`](tessera_model::FailureKind::NotFound) if the service is not a local service, too.
+    pub async fn local_dataset(&self, id: DatasetId) -> Result<LocalDataset, Failure> {
+        let path = endpoints::local_dataset(id);
+        let read = |local: Fields<'_>| read_local_dataset(local);
+        self.get(Endpoint::LocalDataset, &path, &NO_PARAMETERS, read).await
+    }
+
+    /// Removes a dataset from the index. Returns the number of uploaded files, which the service keeps.
+    ///
+    /// # Errors
+    /// [`Conflict`](tessera_model::FailureKind::Conflict) if a task is running on the dataset.
+    pub async fn remove_dataset(&self, id: DatasetId) -> Result<u64, Failure> {
+        let path = endpoints::remove_dataset(id);
+        let request =
+            self.request(Endpoint::RemoveDataset, &path, &NO_PARAMETERS, RequestBody::Post);
+        self.fetch_as(&request, |removed| read_removed(removed)).await
+    }
+
+    /// Renames a dataset. The errors are those of [`Client::remove_dataset`].
+    pub async fn rename_dataset(&self, id: DatasetId, name: &str) -> Result<Dataset, Failure> {
+        let path = endpoints::rename_dataset(id);
+        let body = RequestBody::Json(write_rename(name).to_string().into());
+        let request = self.request(Endpoint::RenameDataset, &path, &NO_PARAMETERS, body);
+        self.fetch_as(&request, |record| read_dataset(record)).await
+    }
+
+    /// Compares the folder of a dataset with its index, and indexes what has changed. The errors are those of
+    /// [`Client::remove_dataset`].
+    pub async fn rescan(&self, id: DatasetId) -> Result<RescanResult, Failure> {
+        let path = endpoints::rescan(id);
+        let request = self.request(Endpoint::Rescan, &path, &NO_PARAMETERS, RequestBody::Post);
+        self.fetch_as(&request, |rescan| read_rescan(rescan)).await
+    }
+}

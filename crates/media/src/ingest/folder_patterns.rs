@@ -1,0 +1,171 @@
+//! The patterns that include and exclude files of a folder. They are in the file `.tessera.toml` of the folder, in the
+//! syntax of `.gitignore`.
+
+use std::{
+    io::{ErrorKind, Read as _},
+    path::Path,
+};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use serde::Deserialize;
+
+use super::{OriginalFiles as _, SandboxedDir};
+use tessera_model::FileKind;
+
+/// The name of the file with the patterns. The program reads its other tables as settings of a project.
+pub const PATTERNS_FILE: &str = ".tessera.toml";
+const MAX_FILE_BYTES: u64 = 64 << 10;
+const MAX_PATTERNS: usize = 1_000;
+
+/// The reason for skipping a file or folder that a pattern excludes.
+pub const EXCLUDED: &str = "excluded by .tessera.toml";
+
+/// Decides which files of a folder are scanned. The default excludes nothing.
+#[derive(Clone, Debug, Default)]
+pub struct FolderPatterns {
+    include: Option<Gitignore>,
+    exclude: Option<Gitignore>,
+}
+
+#[derive(Default, Deserialize)]
+struct PatternsFile {
+    #[serde(default)]
+    folder: PatternLists,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PatternLists {
+    #[serde(default)]
+    include: Vec<String>,
+    #[serde(default)]
+    exclude: Vec<String>,
+}
+
+impl FolderPatterns {
+    /// Reads the patterns of a folder. There are none if the folder has no such file, or cannot be opened.
+    ///
+    /// # Errors
+    /// The file cannot be read or parsed. The message contains no local path.
+    pub fn read(folder: &Path) -> Result<Self, String> {
+        let Ok(sandbox) = SandboxedDir::open(folder) else { return Ok(Self::default()) };
+        let text = match sandbox.open_file(Path::new(PATTERNS_FILE)) {
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Self::default()),
+            file => file.and_then(|file| {
+                let mut text = String::new();
+                file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
+                Ok(text)
+            }),
+        };
+        let text = text.map_err(|cause| format!("cannot read {PATTERNS_FILE}: {cause}"))?;
+        if text.len() as u64 > MAX_FILE_BYTES {
+            let limit = MAX_FILE_BYTES >> 10;
+            return Err(format!("{PATTERNS_FILE} is larger than {limit} KiB; shorten it"));
+        }
+        Self::parse(&text)
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let file: PatternsFile = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            let line = text[..start.min(text.len())].matches('\n').count() + 1;
+            format!("{PATTERNS_FILE}, line {line}: {}", error.message())
+        })?;
+        let PatternLists { include, exclude } = file.folder;
+        Ok(Self { include: compile(&include)?, exclude: compile(&exclude)? })
+    }
+
+    /// Whether a file or folder is excluded. Only pictures and videos have to be included, so that their sidecars are
+    /// always read. Folders are not excluded by what is to be included, because they may contain such files.
+    pub(super) fn exclude(&self, path: &Path, is_folder: bool) -> bool {
+        let excludes = |patterns: &Gitignore| patterns.matched(path, is_folder).is_ignore();
+        if self.exclude.as_ref().is_some_and(excludes) {
+            return true;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        !is_folder
+            && FileKind::from_name(&name).is_media()
+            && self.include.as_ref().is_some_and(|patterns| {
+                !patterns.matched_path_or_any_parents(path, false).is_ignore()
+            })
+    }
+}
+
+/// Compiles patterns. Returns `None` if there are none.
+fn compile(patterns: &[String]) -> Result<Option<Gitignore>, String> {
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    if patterns.len() > MAX_PATTERNS {
+        return Err(format!("{PATTERNS_FILE} has more than {MAX_PATTERNS} patterns; shorten it"));
+    }
+    let mut builder = GitignoreBuilder::new("");
+    for pattern in patterns {
+        let wrong = |cause| format!("{PATTERNS_FILE}: the pattern {pattern:?} is wrong: {cause}");
+        builder.add_line(None, pattern).map_err(wrong)?;
+    }
+    builder.build().map(Some).map_err(|cause| format!("{PATTERNS_FILE}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn excluded(text: &str, path: &str) -> bool {
+        let patterns = FolderPatterns::parse(text).unwrap();
+        let (path, is_folder) =
+            path.strip_suffix('/').map_or((path, false), |folder| (folder, true));
+        patterns.exclude(Path::new(path), is_folder)
+    }
+
+    #[test]
+    fn patterns_have_the_syntax_of_gitignore() {
+        let text = "[folder]\nexclude = ['drafts/', '*.tmp.png', '/top.png', '!keep.tmp.png']";
+        for path in ["drafts/", "a/drafts/", "x.tmp.png", "a/x.tmp.png", "top.png"] {
+            assert!(excluded(text, path), "{path}");
+        }
+        for path in ["drafts", "a/top.png", "keep.tmp.png", "a/", "a.png"] {
+            assert!(!excluded(text, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn only_pictures_and_videos_have_to_be_included() {
+        let text = "[folder]\ninclude = ['*.jpg', 'scans/']\nexclude = ['b.jpg']";
+        for path in ["a.png", "b.jpg", "scans/b.jpg", "a.mp4"] {
+            assert!(excluded(text, path), "{path}");
+        }
+        for path in ["a.jpg", "x/a.jpg", "scans/a.png", "a.txt", "metadata.jsonl", "x/"] {
+            assert!(!excluded(text, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn other_tables_are_ignored_and_mistakes_are_named() {
+        assert!(!excluded("[export]\nformat = 'parquet'", "a.png"));
+        for (text, words) in [
+            ("[folder]\nexclud = []", "line 2: unknown field `exclud`"),
+            ("[folder]\nexclude = 'a'", "line 2: invalid type"),
+            ("[folder", "line 1"),
+            ("[folder]\nexclude = ['a[']", "the pattern \"a[\" is wrong"),
+        ] {
+            let error = FolderPatterns::parse(text).unwrap_err();
+            assert!(error.starts_with(PATTERNS_FILE) && error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_file_is_not_a_link_and_not_too_large() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(FolderPatterns::read(&folder.path().join("missing")).is_ok());
+        assert!(FolderPatterns::read(folder.path()).is_ok());
+        let file = folder.path().join(PATTERNS_FILE);
+        std::os::unix::fs::symlink("/etc/passwd", &file).unwrap();
+        let error = FolderPatterns::read(folder.path()).unwrap_err();
+        assert!(error.starts_with("cannot read .tessera.toml"), "{error}");
+        std::fs::remove_file(&file).unwrap();
+        std::fs::write(&file, "#".repeat(70_000)).unwrap();
+        let error = FolderPatterns::read(folder.path()).unwrap_err();
+        assert!(error.contains("larger than 64 KiB"), "{error}");
+    }
+}

@@ -1,0 +1,31 @@
+//! What only a local service knows about a dataset, because only a local service reads the folder of the dataset.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalDataset {
+    /// Whether the folder of the dataset is missing, unreadable or empty. A disk that is not connected often leaves an
+    /// empty folder behind.
+    pub folder_missing: bool,
+    /// The number of uploaded files. They exist only in the index folder.
+    pub uploads: u64,
+    /// The number of files and folders that a pattern excludes from the dataset. The content of an excluded folder is
+    /// not counted.
+    pub excluded: u64,
+}
+
+/// What a rescan of the folder of a dataset has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RescanResult {
+    /// The changes since the folder was indexed. `None` if the folder is compared in the background, because it is in
+    /// object storage.
+    pub changes: Option<FileChanges>,
+    /// Whether the dataset is indexed again.
+    pub is_indexing: bool,
+}
+
+/// The numbers of files that are different from what was indexed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileChanges {
+    pub added: u64,
+    pub changed: u64,
+    pub removed: u64,
+}

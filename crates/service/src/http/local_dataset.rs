@@ -1,0 +1,105 @@
+//! Manages the datasets of this service, below `/local`: the state of a folder, and removing, renaming and rescanning a
+//! dataset. The API document has none of this, so nothing of it is below `/api/v1`.
+
+use axum::{
+    Json,
+    extract::{Request, State},
+};
+use utoipa_axum::routes;
+
+use super::{
+    AppState, RequestCost,
+    checked_routes::CheckedRoutes,
+    dataset::dataset_body,
+    export::read_json,
+    openapi::{DatasetErrors, StatusErrors},
+    parameters::DatasetPath,
+    problem::Problem,
+};
+use crate::Deployment;
+use tessera_wire::{
+    dataset::DatasetBody,
+    local_dataset::{LocalDatasetBody, MAX_NAME_CHARS, RemovedBody, RenameBody, RescanBody},
+};
+
+const NAME: &str = "display_name";
+
+pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    let routes = routes.add(routes!(local_dataset)).add(routes!(remove_dataset));
+    routes.add(routes!(rename_dataset)).add(routes!(rescan))
+}
+
+/// Returns what only this service knows about a dataset.
+#[utoipa::path(
+    get,
+    path = "/dataset/{dataset_id}",
+    params(DatasetPath),
+    responses((status = 200, description = "The state of the folder", body = LocalDatasetBody), DatasetErrors),
+)]
+pub(crate) async fn local_dataset(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+) -> Result<Json<LocalDatasetBody>, Problem> {
+    let local = state.spawn_blocking(move |deployment| deployment.local_dataset(id)).await?;
+    Ok(Json(local.into()))
+}
+
+/// Removes a dataset from the index. The files in its folder and its uploads stay.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/remove",
+    params(DatasetPath),
+    responses((status = 200, description = "The dataset is removed", body = RemovedBody), StatusErrors),
+)]
+pub(crate) async fn remove_dataset(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+) -> Result<Json<RemovedBody>, Problem> {
+    let removed = state.spawn_blocking(move |deployment| deployment.remove_dataset(id)).await?;
+    state.deployment.delete_archives(&removed.exports).await;
+    Ok(Json(RemovedBody { uploads: removed.uploads }))
+}
+
+/// Changes the display name of a dataset.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/rename",
+    params(DatasetPath),
+    request_body(content = ref("#/components/schemas/DatasetName"), content_type = "application/json"),
+    responses((status = 200, description = "The record", body = DatasetBody), StatusErrors),
+)]
+pub(crate) async fn rename_dataset(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+    request: Request,
+) -> Result<Json<DatasetBody>, Problem> {
+    let body = read_json(&state, request, NAME).await?;
+    let invalid = |message: &str| Problem::invalid_body(NAME, message);
+    let RenameBody { display_name } = serde_json::from_slice(&body)
+        .map_err(|_| invalid("Input should be {\"display_name\": TEXT}"))?;
+    let name = display_name.trim().to_owned();
+    if name.is_empty() || name.chars().count() > MAX_NAME_CHARS {
+        return Err(invalid(&format!("Input should have 1 to {MAX_NAME_CHARS} characters")));
+    }
+    if name.contains(char::is_control) {
+        return Err(invalid("Input should have no control characters"));
+    }
+    let rename =
+        move |deployment: &Deployment| deployment.rename_dataset(id, &name).map(dataset_body);
+    Ok(Json(state.spawn_blocking(rename).await?))
+}
+
+/// Compares the folder of a dataset with its index, and indexes what has changed in the background.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/rescan",
+    params(DatasetPath),
+    responses((status = 200, description = "What has changed", body = RescanBody), StatusErrors),
+)]
+pub(crate) async fn rescan(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+) -> Result<Json<RescanBody>, Problem> {
+    let rescan = move |deployment: &Deployment| deployment.rescan(id);
+    Ok(Json(state.run_blocking(RequestCost::Expensive, rescan).await?.into()))
+}

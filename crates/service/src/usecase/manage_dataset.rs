@@ -1,0 +1,166 @@
+//! Manages the datasets of this deployment: removes them from the index, renames them, and compares their folders with
+//! the index. Files of the user are only read. Each change is checked in the transaction that makes it.
+
+use super::ServiceError;
+use crate::{
+    Deployment,
+    originals::{FOLDER_MISSING, is_missing, storage_location},
+};
+use tessera_media::{
+    ingest::{EXCLUDED, FolderChanges, FolderScan, diff},
+    object_storage::archive_name,
+};
+use tessera_model::{DatasetId, ExportTaskId, FileChanges, LocalDataset, RescanResult};
+use tessera_store::{
+    QueryError, Transaction,
+    dataset::{self, DatasetRecord},
+    export, indexed_files,
+    indexing_task::{self, IndexingTaskKind},
+    source,
+};
+
+/// What remains of a removed dataset.
+pub(crate) struct RemovedDataset {
+    /// The number of uploaded files, which stay in the index folder.
+    pub uploads: u64,
+    /// The exports whose archives are not needed any more.
+    pub exports: Vec<ExportTaskId>,
+}
+
+impl Deployment {
+    /// Whether the folder of a dataset is on this machine, and is missing, unreadable or empty.
+    pub(crate) fn folder_is_missing(record: &DatasetRecord) -> bool {
+        storage_location(&record.folder).is_none() && is_missing(&record.folder)
+    }
+
+    pub(crate) fn local_dataset(&self, id: DatasetId) -> Result<LocalDataset, ServiceError> {
+        let record = self.require_dataset(id)?;
+        let excluded =
+            self.store.read(|c| indexed_files::count_skipped_for_reason(c, id, EXCLUDED))?;
+        Ok(LocalDataset {
+            folder_missing: Self::folder_is_missing(&record),
+            uploads: self.count_uploads(id)?,
+            excluded,
+        })
+    }
+
+    /// Returns the number of uploaded files. An upload that could not be indexed counts as one file.
+    fn count_uploads(&self, id: DatasetId) -> Result<u64, ServiceError> {
+        let sources = self.store.read(|c| source::all(c, id))?;
+        let uploads =
+            sources.iter().filter(|source| self.originals.uploads.contains(&source.folder));
+        let counts = uploads.map(|source| {
+            let count = self.store.read(|c| indexed_files::count_media_files(c, source.row));
+            count.map(|count| count.max(1))
+        });
+        Ok(counts.sum::<Result<_, _>>()?)
+    }
+
+    pub(crate) fn rename_dataset(
+        &self,
+        id: DatasetId,
+        name: &str,
+    ) -> Result<DatasetRecord, ServiceError> {
+        self.change_at_rest(id, "rename", |tx, record| {
+            dataset::rename(tx, id, name)?;
+            Ok(Ok(DatasetRecord { name: name.to_owned(), ..record }))
+        })
+    }
+
+    /// Removes a dataset from the index. The folder and the uploads of the dataset stay. They become the same dataset
+    /// again when the folder is opened again.
+    pub(crate) fn remove_dataset(&self, id: DatasetId) -> Result<RemovedDataset, ServiceError> {
+        let uploads = self.count_uploads(id)?;
+        let exports = self.change_at_rest(id, "remove", |tx, _| {
+            let exports = export::of_dataset(tx, id)?;
+            if exports.iter().any(|(_, has_ended)| !has_ended) {
+                let message = "Operation 'remove' is blocked while an export is running";
+                return Ok(Err(ServiceError::Conflict(message.to_owned())));
+            }
+            dataset::remove(tx, id)?;
+            Ok(Ok(exports.into_iter().map(|(export, _)| export).collect()))
+        })?;
+        self.indexes.release(id);
+        self.tasks.wake();
+        Ok(RemovedDataset { uploads, exports })
+    }
+
+    /// Deletes the archives of removed exports from the bucket. Those in the index folder are removed in the background.
+    pub(crate) async fn delete_archives(&self, exports: &[ExportTaskId]) {
+        let Some(bucket) = &self.bucket else { return };
+        for export in exports {
+            // The archive may never have been written, and a bucket that cannot be reached does not undo the removal.
+            let _ = bucket.delete(&archive_name(*export)).await;
+        }
+    }
+
+    /// Compares the folder of a dataset with its index, and starts indexing if they are different.
+    pub(crate) fn rescan(&self, id: DatasetId) -> Result<RescanResult, ServiceError> {
+        let record = self.require_dataset(id)?;
+        self.require_write_access(&record)?;
+        if storage_location(&record.folder).is_some() {
+            self.change_at_rest(id, "rescan", |_, _| Ok(Ok(())))?;
+            self.originals.check(&record.folder).map_err(ServiceError::Conflict)?;
+            self.tasks.compare_folder(id);
+            return Ok(RescanResult { changes: None, is_indexing: false });
+        }
+        if is_missing(&record.folder) {
+            return Err(ServiceError::Conflict(FOLDER_MISSING.to_owned()));
+        }
+        let scan = self.originals.scan(&record.folder).map_err(ServiceError::Conflict)?;
+        let (changes, is_indexing) = self.change_at_rest(id, "rescan", |tx, record| {
+            let changes = file_changes(tx, &record, &scan)?;
+            let is_needed = self.needs_indexing(tx, &record, Some(&scan))?;
+            if is_needed {
+                indexing_task::begin(tx, id, IndexingTaskKind::Creation, None, false)?;
+            }
+            Ok(Ok((changes, is_needed)))
+        })?;
+        if is_indexing {
+            self.tasks.wake();
+        }
+        Ok(RescanResult { changes: Some(changes), is_indexing })
+    }
+
+    /// Changes a dataset in one transaction, if this deployment may change it and no indexing task is running.
+    fn change_at_rest<T>(
+        &self,
+        id: DatasetId,
+        operation: &str,
+        change: impl FnOnce(&Transaction, DatasetRecord) -> Result<Result<T, ServiceError>, QueryError>,
+    ) -> Result<T, ServiceError> {
+        self.store.write(|tx| {
+            let Some(record) = dataset::find(tx, id)? else {
+                return Ok(Err(ServiceError::dataset_not_found()));
+            };
+            if let Err(forbidden) = self.require_write_access(&record) {
+                return Ok(Err(forbidden));
+            }
+            match indexing_task::find_running(tx, id)? {
+                Some(running) => {
+                    let kind = running.kind.as_str();
+                    let message =
+                        format!("Operation '{operation}' is blocked while {kind} task is running");
+                    Ok(Err(ServiceError::Conflict(message)))
+                }
+                None => change(tx, record),
+            }
+        })?
+    }
+}
+
+fn file_changes(
+    tx: &Transaction,
+    record: &DatasetRecord,
+    scan: &FolderScan,
+) -> Result<FileChanges, QueryError> {
+    let own = source::upsert(tx, record.id, &record.folder)?;
+    let known = indexed_files::known_files(tx, own)?;
+    let FolderChanges { added_or_modified: found, removed } = diff(scan, known.clone());
+    let changed = found.iter().filter(|(file, _)| known.contains_key(&file.path)).count();
+    Ok(FileChanges {
+        added: (found.len() - changed) as u64,
+        changed: changed as u64,
+        removed: removed.len() as u64,
+    })
+}

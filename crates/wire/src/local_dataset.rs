@@ -1,0 +1,138 @@
+//! The bodies with which a local service manages its datasets. They are not part of the API document, so their paths are
+//! below [`LOCAL_PREFIX`](crate::endpoints::LOCAL_PREFIX).
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::fields::{Fields, count};
+use tessera_model::{FileChanges, LocalDataset, RescanResult};
+
+/// The maximum number of characters of a name.
+pub const MAX_NAME_CHARS: usize = 200;
+
+/// What a local service knows about a dataset.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct LocalDatasetBody {
+    /// Whether the folder is missing, unreadable or empty. The index is kept, and is used again when the folder is back.
+    pub folder_missing: bool,
+    /// Number of uploaded files, which exist only in the index folder.
+    pub uploads: u64,
+    /// Number of files and folders that a pattern excludes. The content of an excluded folder is not counted.
+    pub excluded: u64,
+}
+
+impl From<LocalDataset> for LocalDatasetBody {
+    fn from(local: LocalDataset) -> Self {
+        let LocalDataset { folder_missing, uploads, excluded } = local;
+        Self { folder_missing, uploads, excluded }
+    }
+}
+
+/// The response of a removal.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct RemovedBody {
+    /// Number of uploaded files. They stay in the index folder, and belong to the dataset again when its folder is opened
+    /// again.
+    pub uploads: u64,
+}
+
+/// The response of a rescan. The numbers are null if the folder is in object storage, because such a folder is compared in
+/// the background.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct RescanBody {
+    /// Number of new files.
+    pub added: Option<u64>,
+    /// Number of files with another size or time.
+    pub changed: Option<u64>,
+    /// Number of files that are gone, or that a pattern excludes now.
+    pub removed: Option<u64>,
+    /// Whether the dataset is indexed again.
+    pub indexing: bool,
+}
+
+impl From<RescanResult> for RescanBody {
+    fn from(rescan: RescanResult) -> Self {
+        let number = |read: fn(FileChanges) -> u64| rescan.changes.map(read);
+        Self {
+            added: number(|changes| changes.added),
+            changed: number(|changes| changes.changed),
+            removed: number(|changes| changes.removed),
+            indexing: rescan.is_indexing,
+        }
+    }
+}
+
+/// The body of a request to rename a dataset.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RenameBody {
+    pub display_name: String,
+}
+
+/// Writes the body of a request to rename a dataset.
+pub fn write_rename(name: &str) -> Value {
+    json!({ "display_name": name })
+}
+
+/// The JSON schema of the body of a request to rename a dataset.
+pub fn rename_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["display_name"],
+        "additionalProperties": false,
+        "properties": {
+            "display_name": {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARS, "pattern": r"\S"},
+        },
+    })
+}
+
+pub fn read_local_dataset<'a>(local: impl Into<Fields<'a>>) -> Option<LocalDataset> {
+    let local = local.into();
+    Some(LocalDataset {
+        folder_missing: required_flag(local, "folder_missing")?,
+        uploads: required_count(local, "uploads")?,
+        excluded: required_count(local, "excluded")?,
+    })
+}
+
+/// Reads the number of uploads that a removal has kept.
+pub fn read_removed<'a>(removed: impl Into<Fields<'a>>) -> Option<u64> {
+    required_count(removed.into(), "uploads")
+}
+
+pub fn read_rescan<'a>(rescan: impl Into<Fields<'a>>) -> Option<RescanResult> {
+    let rescan = rescan.into();
+    let is_indexing = required_flag(rescan, "indexing")?;
+    let keys = ["added", "changed", "removed"];
+    let changes = match keys.map(|key| count(rescan, key)) {
+        [Some(added), Some(changed), Some(removed)] => {
+            Some(FileChanges { added, changed, removed })
+        }
+        [None, None, None] if keys.iter().all(|key| rescan.get(key).is_none()) => None,
+        // Only all three numbers together have a meaning.
+        _ => {
+            for key in keys {
+                rescan.note(key);
+            }
+            return None;
+        }
+    };
+    Some(RescanResult { changes, is_indexing })
+}
+
+fn required_count(object: Fields<'_>, key: &str) -> Option<u64> {
+    let value = count(object, key);
+    if value.is_none() {
+        object.note(key);
+    }
+    value
+}
+
+fn required_flag(object: Fields<'_>, key: &str) -> Option<bool> {
+    let value = object.get(key).and_then(Value::as_bool);
+    if value.is_none() {
+        object.note(key);
+    }
+    value
+}

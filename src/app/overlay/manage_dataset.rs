@@ -1,0 +1,115 @@
+//! Manages a dataset of a local folder: asks before its index is removed, and requests a rescan.
+
+use ratatui::{layout::Rect, text::Line};
+use tessera_model::{
+    DatasetId, FileChanges, LocalDataset, RescanResult, SafeText, text::grouped_with_noun,
+};
+
+use crate::{
+    app::{App, Dialog, DrawContext, Level, overlay::fields::KeyResult},
+    input::{Chord, Key},
+    message::{Lane, Request},
+};
+
+/// Asks for confirmation before the index of a dataset is removed.
+#[derive(Clone, Debug)]
+pub struct RemovalConfirmation {
+    pub dataset: DatasetId,
+    pub dataset_name: SafeText,
+    /// The number of uploaded files, which are kept.
+    pub uploads: u64,
+}
+
+impl Dialog for RemovalConfirmation {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        match chord.key {
+            Key::Enter | Key::Char('y') => KeyResult::Accept,
+            Key::Esc | Key::Char('n' | 'q') => KeyResult::Close,
+            _ => KeyResult::Stay,
+        }
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        (76, if screen.0 < 70 { 10 } else { 7 })
+    }
+
+    fn hints(&self) -> &'static str {
+        "Enter remove   Esc close"
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        app.outbox.send(Lane::Manage(self.dataset), Request::RemoveDataset(self.dataset));
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, &format!("Remove {}", self.dataset_name));
+        let theme = ctx.theme;
+        let uploads = match self.uploads {
+            0 => String::new(),
+            uploads => format!("{} in the index folder.", kept_uploads(uploads)),
+        };
+        let lines = [
+            ("Removes the index of this dataset, and its exports.".to_owned(), theme.text),
+            ("The files in its folder are not touched.".to_owned(), theme.text),
+            (uploads, theme.moving),
+            ("Opening the folder again indexes it again.".to_owned(), theme.dim),
+        ];
+        let lines: Vec<Line> = lines
+            .into_iter()
+            .filter(|(text, _)| !text.is_empty())
+            .map(|(text, style)| Line::styled(format!(" {text}"), style))
+            .collect();
+        ctx.put_lines(inside, &lines);
+    }
+}
+
+fn kept_uploads(uploads: u64) -> String {
+    format!("{} stay", grouped_with_noun(uploads, "uploaded file", "uploaded files"))
+}
+
+impl App {
+    /// Requests the number of uploads, which the confirmation shows.
+    pub(in crate::app) fn request_removal(&mut self) {
+        if let Some(id) = self.target_dataset().map(|dataset| dataset.id) {
+            self.outbox.send(Lane::LocalDataset(id), Request::LocalDataset(id));
+        }
+    }
+
+    pub(in crate::app) fn confirm_removal(&mut self, dataset: DatasetId, local: LocalDataset) {
+        if self.overlays.is_open() {
+            return;
+        }
+        if let Some(name) = self.service_data.dataset(dataset).map(|known| known.name.clone()) {
+            let uploads = local.uploads;
+            self.overlays.open(RemovalConfirmation { dataset, dataset_name: name, uploads });
+        }
+    }
+
+    pub(in crate::app) fn rescan(&mut self) {
+        if let Some(id) = self.target_dataset().map(|dataset| dataset.id) {
+            self.outbox.send(Lane::Manage(id), Request::Rescan(id));
+        }
+    }
+
+    pub(in crate::app) fn dataset_removed(&mut self, uploads: u64) {
+        let kept = if uploads > 0 {
+            format!("; {} in the index folder", kept_uploads(uploads))
+        } else {
+            String::new()
+        };
+        self.outbox.notify(Level::Success, format!("removed the dataset{kept}"));
+        self.service_data.datasets.invalidate();
+    }
+
+    pub(in crate::app) fn rescanned(&mut self, rescan: RescanResult) {
+        let text = match rescan.changes {
+            None => "the folder is compared in the background".to_owned(),
+            Some(_) if !rescan.is_indexing => "nothing has changed in the folder".to_owned(),
+            Some(FileChanges { added, changed, removed }) => {
+                format!("{added} files added, {changed} changed, {removed} removed; indexing")
+            }
+        };
+        self.outbox.notify(Level::Success, text);
+        self.service_data.datasets.invalidate();
+    }
+}

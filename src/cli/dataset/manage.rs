@@ -1,0 +1,146 @@
+//! `tessera dataset remove`, `rename` and `rescan`: manage the datasets of a local service. Files of the user are only
+//! read.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tessera_client::Endpoint;
+use tessera_model::{
+    FileChanges, LocalDataset, RescanResult, ShellCommand, text::grouped_with_noun,
+};
+
+use super::{
+    record::dataset_document,
+    watch::{WaitGoal, poll_until},
+};
+use crate::{
+    cli::{
+        CliError, CliResult, Column, Connection, Context, Document, ServiceTarget, polling::Poller,
+    },
+    config::{self, DeploymentConfig, Profile},
+};
+
+const REMOVAL_COLUMNS: &[Column] = &[
+    Column::new("dataset", "dataset_id"),
+    Column::new("name", "display_name"),
+    Column::new("uploads kept", "uploads"),
+];
+const RENAME_COLUMNS: &[Column] = &[Column::new("id", "id"), Column::new("name", "display_name")];
+const RESCAN_COLUMNS: &[Column] = &[
+    Column::new("dataset", "dataset_id"),
+    Column::new("added", "added"),
+    Column::new("changed", "changed"),
+    Column::new("removed", "removed"),
+    Column::new("status", "status_new"),
+];
+
+pub(super) async fn remove(context: &Context, dataset: Option<&str>) -> CliResult {
+    context.require_writable()?;
+    let work = async |connection: &_| remove_dataset(connection, dataset).await;
+    context.with_connection(&[Endpoint::RemoveDataset], work).await
+}
+
+async fn remove_dataset(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
+    let (context, client) = (connection.context, &connection.client);
+    let dataset = connection.dataset(dataset).await?;
+    let LocalDataset { uploads, .. } = client.local_dataset(dataset.id).await?;
+    let kept = (uploads > 0).then(|| kept_uploads(connection, uploads));
+    let kept = kept.unwrap_or_default();
+    let question = format!(
+        "{}: its index is removed. The files in its folder stay. {kept}Remove it?",
+        dataset.name
+    );
+    if !context.is_dry_run() && !context.confirm(&question, "--yes")? {
+        return Err(CliError::failed("not removed"));
+    }
+    let uploads = client.remove_dataset(dataset.id).await?;
+    if !kept.is_empty() {
+        context.messages.info(kept.trim_end());
+    }
+    if let Some(profile) = local_profile(context) {
+        let command = ShellCommand::new("tessera profile remove").word(profile);
+        context.messages.info(format!(
+            "opening the folder indexes it again; if it is the folder of the profile, remove the profile: {command}"
+        ));
+    }
+    let fields = json!({
+        "dataset_id": dataset.id, "display_name": dataset.name.as_str(), "uploads": uploads,
+    });
+    context.print(&Document::one("tessera.removal/1", fields, REMOVAL_COLUMNS))
+}
+
+/// Says where the uploads of a removed dataset are.
+fn kept_uploads(connection: &Connection<'_>, uploads: u64) -> String {
+    let files = grouped_with_noun(uploads, "uploaded file", "uploaded files");
+    let local = config::local_data_dir().filter(|_| connection.is_local());
+    let place = local.map_or_else(
+        || "the index folder of the service".to_owned(),
+        |index| index.join("uploads").display().to_string(),
+    );
+    format!(
+        "It has {files}, of which there is no other copy. Uploads stay in {place}, and belong to the dataset again when \
+         its folder is opened again. "
+    )
+}
+
+/// Returns the name of the local profile that this command uses.
+fn local_profile(context: &Context) -> Option<String> {
+    match context.target() {
+        Ok(ServiceTarget::Profile(Profile {
+            name,
+            deployment: DeploymentConfig::Local { .. },
+            ..
+        })) => Some(name),
+        _ => None,
+    }
+}
+
+pub(super) async fn rename(context: &Context, dataset: Option<&str>, name: &str) -> CliResult {
+    context.require_writable()?;
+    let work = async |connection: &Connection<'_>| {
+        let dataset = connection.dataset(dataset).await?;
+        let renamed = connection.client.rename_dataset(dataset.id, name).await?;
+        let fields = dataset_document(&renamed);
+        context.print(&Document::one("tessera.dataset/1", fields, RENAME_COLUMNS))
+    };
+    context.with_connection(&[Endpoint::RenameDataset], work).await
+}
+
+pub(super) async fn rescan(context: &Context, dataset: Option<&str>, wait: bool) -> CliResult {
+    context.require_writable()?;
+    let work = async |connection: &_| rescan_folder(connection, dataset, wait).await;
+    context.with_connection(&[Endpoint::Rescan], work).await
+}
+
+async fn rescan_folder(
+    connection: &Connection<'_>,
+    dataset: Option<&str>,
+    wait: bool,
+) -> CliResult {
+    let context = connection.context;
+    let dataset = connection.dataset(dataset).await?;
+    let id = dataset.id;
+    let RescanResult { changes, is_indexing } = connection.client.rescan(id).await?;
+    let mut now = connection.client.dataset(id).await?;
+    // The tasks of a service in this process end with the command.
+    if wait || connection.is_local() {
+        let mut poller = Poller::new(context, None);
+        let goal = WaitGoal::Rest;
+        now = poll_until(&mut poller, connection, now, &goal, Duration::ZERO, None).await?;
+    } else if is_indexing || changes.is_none() {
+        context.messages.info(format!(
+            "the changes are read in the background; wait for it with: tessera dataset wait {id}"
+        ));
+    }
+    let number = |read: fn(FileChanges) -> u64| changes.map(read);
+    let fields = json!({
+        "dataset_id": dataset.id,
+        "display_name": dataset.name.as_str(),
+        "added": number(|changes| changes.added),
+        "changed": number(|changes| changes.changed),
+        "removed": number(|changes| changes.removed),
+        "indexing": is_indexing,
+        "status_new": now.status.as_str(),
+    });
+    context.print(&Document::one("tessera.rescan/1", fields, RESCAN_COLUMNS))
+}

@@ -1,0 +1,133 @@
+//! Tests the commands that manage datasets of local folders, over a profile and over a running service.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+
+use super::{Serving, home, outcome, picture, run, serve, tessera};
+
+/// Adds a profile of the folder, and returns the arguments that select it.
+fn profile(home: &Path, folder: &Path) -> [&'static str; 2] {
+    let folder = folder.to_str().unwrap();
+    let add = ["profile", "add", "here", "--kind", "local", "--folder", folder];
+    let (code, _, err) = run(home, &add);
+    assert_eq!(code, 0, "{err}");
+    ["--profile", "here"]
+}
+
+fn document(home: &Path, arguments: &[&str]) -> (Value, String) {
+    let (code, out, err) = run(home, &[arguments, &["--json"]].concat());
+    assert_eq!(code, 0, "{err}");
+    (serde_json::from_str(&out).unwrap(), err)
+}
+
+fn asked(serving: &Serving, home: &Path, arguments: &[&str]) -> (i32, String, String) {
+    outcome(&mut serving.asked(home, arguments))
+}
+
+#[test]
+fn a_dataset_of_a_profile_is_renamed_rescanned_and_removed() {
+    let (home, folder) = home();
+    let home = home.path();
+    let selected = profile(home, &folder);
+    let with = |arguments: &[&'static str]| [&selected[..], arguments].concat();
+    let (_, err) = document(home, &with(&["dataset", "show"]));
+    assert!(err.contains("using the only dataset: pictures"), "{err}");
+    picture(&folder.join("b.png"));
+    let (rescan, _) = document(home, &with(&["dataset", "rescan"]));
+    assert_eq!((&rescan["added"], &rescan["removed"]), (&1.into(), &0.into()), "{rescan}");
+    assert_eq!((&rescan["indexing"], &rescan["status_new"]), (&true.into(), &"READY".into()));
+    let (renamed, _) = document(home, &with(&["dataset", "rename", "pictures", "My photos"]));
+    assert_eq!((&renamed["display_name"], &renamed["n_images"]), (&"My photos".into(), &2.into()));
+    let (shown, _) = document(home, &with(&["dataset", "show", "My photos"]));
+    assert_eq!(shown["_local"]["folder_missing"], false);
+    let (code, _, err) = run(home, &with(&["dataset", "remove", "My photos", "--no-input"]));
+    assert_eq!(code, 2);
+    assert!(err.contains("The files in its folder stay") && err.contains("--yes"), "{err}");
+    let (removed, err) = document(home, &with(&["dataset", "remove", "My photos", "--yes"]));
+    assert_eq!(removed["uploads"], 0);
+    assert!(err.contains("tessera profile remove here"), "{err}");
+    assert!(folder.join("a.png").exists() && folder.join("b.png").exists());
+    let (again, _) = document(home, &with(&["dataset", "show"]));
+    assert_eq!(again["display_name"], "pictures", "opening the folder indexes it again");
+}
+
+#[test]
+fn a_running_service_is_managed_without_a_restart() {
+    let (home, folder) = home();
+    let home = home.path();
+    let serving = serve(home, &[folder.to_str().unwrap(), "--no-auth"]);
+    assert_eq!(serving.indexed()["n_images"], 1);
+    picture(&folder.join("b.png"));
+    fs::remove_file(folder.join("a.png")).unwrap();
+    let (code, out, err) = asked(&serving, home, &["dataset", "rescan", "--wait"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("added\t1\n") && out.contains("removed\t1\n"), "{out}");
+    assert!(out.contains("status\tREADY"), "{out}");
+    let dry = ["dataset", "remove", "pictures", "--dry-run"];
+    let (code, out, err) = asked(&serving, home, &dry);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("POST http://") && out.ends_with("/remove\n"), "{out}");
+    let (code, _, err) = asked(&serving, home, &["dataset", "remove", "--yes", "--read-only"]);
+    assert_eq!(code, 6, "{err}");
+    let (code, _, err) = asked(&serving, home, &["dataset", "remove", "pictures", "--yes"]);
+    assert_eq!(code, 0, "{err}");
+    let (_, out, _) = asked(&serving, home, &["dataset", "list"]);
+    assert_eq!(out, "");
+    let (code, _, err) = asked(&serving, home, &["dataset", "remove", "pictures", "--yes"]);
+    assert_eq!(code, 5, "{err}");
+    assert!(folder.join("b.png").exists());
+}
+
+#[test]
+fn uploads_of_a_removed_dataset_are_counted_and_kept() {
+    let (home, folder) = home();
+    let home = home.path();
+    let selected = profile(home, &folder);
+    let beside = home.join("beside");
+    fs::create_dir(&beside).unwrap();
+    picture(&beside.join("b.png"));
+    let file = beside.join("b.png");
+    let add = ["media", "add", "--file", file.to_str().unwrap(), "--then-reindex", "--wait"];
+    let (code, _, err) = run(home, &[&selected[..], &add].concat());
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = run(home, &[&selected[..], &["dataset", "remove", "--no-input"]].concat());
+    assert_eq!(code, 2);
+    for words in ["1 uploaded file,", "no other copy", "local/uploads"] {
+        assert!(err.contains(words), "{words}: {err}");
+    }
+    let (removed, _) = document(home, &[&selected[..], &["dataset", "remove", "--yes"]].concat());
+    assert_eq!(removed["uploads"], 1);
+    let (again, _) = document(home, &[&selected[..], &["dataset", "show"]].concat());
+    assert_eq!((&again["n_images"], &again["_local"]["uploads"]), (&2.into(), &1.into()));
+}
+
+#[test]
+fn patterns_and_missing_folders_are_shown() {
+    let (home, folder) = home();
+    let home = home.path();
+    picture(&folder.join("b.png"));
+    fs::write(folder.join(".tessera.toml"), "[folder]\nexclude = ['b.*']\n").unwrap();
+    let selected = profile(home, &folder);
+    let show = [&selected[..], &["dataset", "show"]].concat();
+    let (shown, _) = document(home, &show);
+    assert_eq!((&shown["n_images"], &shown["_local"]["excluded"]), (&1.into(), &1.into()));
+    // The file may also contain settings of a project.
+    let (code, _, err) = outcome(tessera(home, &show).current_dir(&folder));
+    assert_eq!(code, 0, "{err}");
+    let away = home.join("away");
+    fs::rename(&folder, &away).unwrap();
+    let (shown, err) = document(home, &show);
+    assert_eq!((&shown["folder_missing"], &shown["n_images"]), (&true.into(), &1.into()));
+    assert!(err.contains("is missing or empty; its index can be searched"), "{err}");
+    let (code, _, err) = run(home, &[&selected[..], &["dataset", "rescan"]].concat());
+    assert_eq!(code, 6);
+    assert!(err.contains("Its index is kept") && err.contains("remove the dataset"), "{err}");
+    fs::rename(&away, &folder).unwrap();
+    let (shown, _) = document(home, &show);
+    assert_eq!(shown.get("folder_missing"), None);
+    fs::write(folder.join(".tessera.toml"), "[folder]\nexclude = 'b'\n").unwrap();
+    let (code, _, err) = run(home, &show);
+    assert_eq!(code, 2);
+    assert!(err.contains(".tessera.toml, line 2"), "{err}");
+}

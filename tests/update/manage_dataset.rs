@@ -1,0 +1,128 @@
+//! Tests removing, renaming and rescanning datasets of local folders.
+
+use tessera::{
+    app::{
+        availability::unavailable_reason,
+        overlay::{manage_dataset::RemovalConfirmation, prompt::TextPrompt},
+    },
+    config::DeploymentKind,
+    input::Action,
+    message::{Lane, Payload, Request},
+};
+use tessera_model::{
+    Dataset, FailureKind, FileChanges, LocalDataset, RescanResult, SafeText, Status,
+};
+
+use crate::support::desk::{Desk, dataset, page};
+
+/// Opens the first of two datasets of local folders.
+fn local(status: Status) -> Desk {
+    let mut desk = Desk::new();
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    let list = vec![dataset(1, status), dataset(2, Status::Ready)];
+    desk.answer(Lane::Datasets, Payload::Datasets(list, 0));
+    desk.answer_page(page(0, 3));
+    desk
+}
+
+fn ask_for_removal(desk: &mut Desk, uploads: u64) {
+    desk.press("1 D");
+    let id = dataset(1, Status::Ready).id;
+    let local = LocalDataset { folder_missing: false, uploads, excluded: 0 };
+    desk.answer(Lane::LocalDataset(id), Payload::LocalDataset(local));
+}
+
+#[test]
+fn a_dataset_is_removed_only_after_a_confirmation() {
+    let mut desk = local(Status::Ready);
+    let id = dataset(1, Status::Ready).id;
+    ask_for_removal(&mut desk, 3);
+    assert_eq!(desk.app.dialog::<RemovalConfirmation>().unwrap().uploads, 3);
+    desk.press("esc");
+    assert_eq!(desk.requests(), Vec::<&Request>::new());
+    ask_for_removal(&mut desk, 3);
+    desk.press("enter");
+    assert_eq!(desk.requests(), [&Request::RemoveDataset(id)]);
+    desk.answer(Lane::Manage(id), Payload::DatasetRemoved(3));
+    assert!(
+        desk.notice().contains("3 uploaded files stay in the index folder"),
+        "{}",
+        desk.notice()
+    );
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(2, Status::Ready)], 0));
+    assert_eq!(desk.app.dataset().map(|open| open.id), Some(dataset(2, Status::Ready).id));
+}
+
+#[test]
+fn a_dataset_that_another_program_removed_is_closed() {
+    let mut desk = local(Status::Ready);
+    desk.press("r");
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(2, Status::Ready)], 0));
+    assert!(desk.notice().contains("set-1 was removed"), "{}", desk.notice());
+    assert_eq!(desk.app.dataset().map(|open| open.id), Some(dataset(2, Status::Ready).id));
+}
+
+#[test]
+fn the_last_dataset_can_be_removed() {
+    let mut desk = local(Status::Ready);
+    desk.press("r");
+    desk.answer(Lane::Datasets, Payload::Datasets(Vec::new(), 0));
+    assert!(desk.notice().contains("set-1 was removed"), "{}", desk.notice());
+    assert!(desk.app.selected_dataset().is_none());
+    desk.press("1 D N S ? esc");
+}
+
+#[test]
+fn a_dataset_is_renamed() {
+    let mut desk = local(Status::Ready);
+    let id = dataset(1, Status::Ready).id;
+    desk.press("1 N");
+    assert_eq!(desk.app.dialog::<TextPrompt>().unwrap().text.value(), "set-1");
+    desk.press("ctrl-u");
+    desk.press("enter");
+    assert!(desk.notice().contains("type a name"), "{}", desk.notice());
+    desk.type_text("my photos");
+    desk.press("enter");
+    assert_eq!(desk.requests(), [&Request::RenameDataset(id, "my photos".to_owned())]);
+    let renamed = Dataset { name: SafeText::name("my photos"), ..dataset(1, Status::Ready) };
+    desk.answer(Lane::Manage(id), Payload::DatasetRenamed(renamed));
+    assert!(desk.notice().contains("my photos"), "{}", desk.notice());
+    desk.take(|lane| *lane == Lane::Datasets);
+}
+
+#[test]
+fn a_rescan_reports_what_it_found() {
+    let mut desk = local(Status::Ready);
+    let id = dataset(1, Status::Ready).id;
+    let changes = FileChanges { added: 2, changed: 1, removed: 3 };
+    for (changes, is_indexing, words) in [
+        (Some(FileChanges::default()), false, "nothing has changed"),
+        (Some(changes), true, "2 files added, 1 changed, 3 removed"),
+        (None, false, "in the background"),
+    ] {
+        desk.press("1 S");
+        desk.take(|lane| *lane == Lane::Manage(id));
+        desk.press("1 S");
+        desk.answer(Lane::Manage(id), Payload::Rescanned(RescanResult { changes, is_indexing }));
+        assert!(desk.notice().contains(words), "{}", desk.notice());
+    }
+    desk.press("1 S");
+    desk.fail(Lane::Manage(id), FailureKind::Conflict);
+    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
+}
+
+#[test]
+fn what_is_not_possible_has_a_reason() {
+    let managing = [Action::RemoveDataset, Action::RenameDataset, Action::Rescan];
+    let reason = |desk: &Desk, action| unavailable_reason(&desk.app, action).unwrap_or_default();
+    let hosted = Desk::with_clusters(3);
+    let busy = local(Status::Indexing);
+    let mut read_only = local(Status::Ready);
+    read_only.app.setup_mut().read_only = true;
+    for action in managing {
+        assert!(reason(&hosted, action).contains("local folders"), "{}", reason(&hosted, action));
+        assert!(reason(&busy, action).contains("not available while INDEXING"));
+        assert_eq!(reason(&read_only, action), "opened with --read-only");
+        assert_eq!(reason(&local(Status::Error), action), "", "a rescan resolves an error");
+    }
+}
