@@ -7,8 +7,16 @@ use serde_json::{Map, Value};
 
 use super::{picture, run, serve};
 
+const DOCUMENTS: &str = include_str!("../../assets/documents.json");
 static SCHEMAS: LazyLock<Map<String, Value>> =
-    LazyLock::new(|| serde_json::from_str(include_str!("../../assets/documents.json")).unwrap());
+    LazyLock::new(|| serde_json::from_str(DOCUMENTS).unwrap());
+
+#[test]
+fn each_document_is_described_once() {
+    // The parser keeps only the last of several descriptions with the same name.
+    let described = DOCUMENTS.lines().filter(|line| line.starts_with(" \"tessera.")).count();
+    assert_eq!(described, SCHEMAS.len());
+}
 
 /// Panics if a printed document differs from its description.
 pub fn assert_described(written: &str) {

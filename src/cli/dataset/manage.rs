@@ -66,7 +66,7 @@ async fn remove_dataset(connection: &Connection<'_>, dataset: Option<&str>) -> C
     let fields = json!({
         "dataset_id": dataset.id, "display_name": dataset.name.as_str(), "uploads": uploads,
     });
-    context.print(&Document::one("tessera.removal/1", fields, REMOVAL_COLUMNS))
+    context.print(&Document::one("tessera.dataset_removal/1", fields, REMOVAL_COLUMNS))
 }
 
 /// Says where the uploads of a removed dataset are.
