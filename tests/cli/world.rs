@@ -64,10 +64,7 @@ impl World {
             let path = home.path().join(format!("pictures/p{n:03}.png"));
             std::fs::write(path, picture(n)).unwrap();
         }
-        // A service listens on the port of its killed predecessor, whose connections are of no use.
-        let client = tessera_testing::clients::raw_client().pool_max_idle_per_host(0);
-        let client = client.build().unwrap();
-        Self { serving: start(home.path(), store.as_ref()), home, client, store }
+        Self { serving: start(home.path(), store.as_ref()), home, client: new_client(), store }
     }
 
     /// Kills the service with SIGKILL and starts it again.
@@ -75,6 +72,8 @@ impl World {
         self.serving.0.kill().unwrap();
         self.serving.0.wait().unwrap();
         self.serving = start(self.home.path(), self.store.as_ref());
+        // The next service listens on the same port, so that the connections to the killed one are of no use.
+        self.client = new_client();
     }
 
     pub fn reported(&self, key: &str) -> &str {
@@ -180,6 +179,10 @@ impl World {
     pub fn uploads(&self) -> PathBuf {
         self.home.path().join("data/uploads")
     }
+}
+
+fn new_client() -> Client {
+    tessera_testing::clients::raw_client().build().unwrap()
 }
 
 fn start(home: &Path, store: Option<&ServerSchema>) -> Serving {
