@@ -147,7 +147,7 @@ mod tests {
             ("[folder]\nexclud = []", "line 2: unknown field `exclud`"),
             ("[folder]\nexclude = 'a'", "line 2: invalid type"),
             ("[folder", "line 1"),
-            ("[folder]\nexclude = ['a[']", "the pattern \"a[\" is wrong"),
+            ("[folder]\nexclude = ['[z-a]']", "the pattern \"[z-a]\" is wrong"),
         ] {
             let error = FolderPatterns::parse(text).unwrap_err();
             assert!(error.starts_with(PATTERNS_FILE) && error.contains(words), "{error}");
