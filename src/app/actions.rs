@@ -19,6 +19,7 @@ use crate::{
             help::Help,
             log::open_log,
             login::LoginForm,
+            manage_dataset,
             palette::{Palette, open_action_menu},
             prompt::{PromptPurpose, TextPrompt},
             region_picker::RegionPicker,
@@ -160,9 +161,9 @@ impl App {
             Action::Download => self.jobs.download_selected(self.panes.focus, &mut self.outbox),
             Action::AddMedia => AddMediaForm::open(self),
             Action::Reindex => ReindexConfirmation::open(self),
-            Action::Rescan => self.rescan(),
+            Action::Rescan => manage_dataset::rescan(self),
             Action::RenameDataset => TextPrompt::open_for_rename(self),
-            Action::RemoveDataset => self.request_removal(),
+            Action::RemoveDataset => manage_dataset::request_removal(self),
             Action::StopWatching => {
                 self.jobs.stop_watching(&mut self.service_data, &mut self.outbox);
             }

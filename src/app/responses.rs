@@ -9,7 +9,7 @@ use crate::{
         basket::count_with_noun,
         overlay::{
             add_media::AddMediaForm, archive_inspector::ArchiveInspector, fact_sheet::FactSheet,
-            login::LoginForm, saved_views::saved_views_loaded,
+            login::LoginForm, manage_dataset, saved_views::saved_views_loaded,
         },
         service_data::LoadedState,
         session::restore_tabs,
@@ -147,17 +147,19 @@ impl App {
     fn handle_management_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::LocalDataset(dataset), Ok(Payload::LocalDataset(local))) => {
-                self.confirm_removal(dataset, local);
+                manage_dataset::confirm_removal(self, dataset, local);
             }
             (Lane::Manage(_), Ok(Payload::DatasetRemoved(uploads))) => {
-                self.dataset_removed(uploads);
+                manage_dataset::dataset_removed(self, uploads);
             }
             (Lane::Manage(_), Ok(Payload::DatasetRenamed(dataset))) => {
                 let text = format!("the dataset is called {} now", dataset.name);
                 self.outbox.notify(Level::Success, text);
                 self.service_data.datasets.invalidate();
             }
-            (Lane::Manage(_), Ok(Payload::Rescanned(rescan))) => self.rescanned(rescan),
+            (Lane::Manage(_), Ok(Payload::Rescanned(rescan))) => {
+                manage_dataset::rescanned(self, rescan);
+            }
             (Lane::Manage(_), Err(failure)) => {
                 self.outbox.notify_failure(&failure);
                 // A lost response may have been that of a change that was made.

@@ -24,6 +24,17 @@ pub enum KeyResult {
     Accept,
 }
 
+impl KeyResult {
+    /// Returns what a dialog wants that only asks for confirmation.
+    pub fn of_confirmation(chord: Chord) -> Self {
+        match chord.key {
+            Key::Enter | Key::Char('y') => Self::Accept,
+            Key::Esc | Key::Char('n' | 'q') => Self::Close,
+            _ => Self::Stay,
+        }
+    }
+}
+
 /// Returns the path that was typed. `~/` stands for `home`, and an empty text for the working directory.
 pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
     let typed = typed.trim();

@@ -7,7 +7,7 @@ use tessera_model::{
 
 use crate::{
     app::{App, Dialog, DrawContext, Level, overlay::fields::KeyResult},
-    input::{Chord, Key},
+    input::Chord,
     message::{Lane, Request},
 };
 
@@ -22,11 +22,7 @@ pub struct RemovalConfirmation {
 
 impl Dialog for RemovalConfirmation {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        match chord.key {
-            Key::Enter | Key::Char('y') => KeyResult::Accept,
-            Key::Esc | Key::Char('n' | 'q') => KeyResult::Close,
-            _ => KeyResult::Stay,
-        }
+        KeyResult::of_confirmation(chord)
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
@@ -67,49 +63,47 @@ fn kept_uploads(uploads: u64) -> String {
     format!("{} stay", grouped_with_noun(uploads, "uploaded file", "uploaded files"))
 }
 
-impl App {
-    /// Requests the number of uploads, which the confirmation shows.
-    pub(in crate::app) fn request_removal(&mut self) {
-        if let Some(id) = self.target_dataset().map(|dataset| dataset.id) {
-            self.outbox.send(Lane::LocalDataset(id), Request::LocalDataset(id));
-        }
+/// Requests the number of uploads, which the confirmation shows.
+pub fn request_removal(app: &mut App) {
+    if let Some(id) = app.target_dataset().map(|dataset| dataset.id) {
+        app.outbox.send(Lane::LocalDataset(id), Request::LocalDataset(id));
     }
+}
 
-    pub(in crate::app) fn confirm_removal(&mut self, dataset: DatasetId, local: LocalDataset) {
-        if self.overlays.is_open() {
-            return;
-        }
-        if let Some(name) = self.service_data.dataset(dataset).map(|known| known.name.clone()) {
-            let uploads = local.uploads;
-            self.overlays.open(RemovalConfirmation { dataset, dataset_name: name, uploads });
-        }
+pub fn confirm_removal(app: &mut App, dataset: DatasetId, local: LocalDataset) {
+    if app.overlays.is_open() {
+        return;
     }
+    if let Some(name) = app.service_data.dataset(dataset).map(|known| known.name.clone()) {
+        let uploads = local.uploads;
+        app.overlays.open(RemovalConfirmation { dataset, dataset_name: name, uploads });
+    }
+}
 
-    pub(in crate::app) fn rescan(&mut self) {
-        if let Some(id) = self.target_dataset().map(|dataset| dataset.id) {
-            self.outbox.send(Lane::Manage(id), Request::Rescan(id));
+pub fn rescan(app: &mut App) {
+    if let Some(id) = app.target_dataset().map(|dataset| dataset.id) {
+        app.outbox.send(Lane::Manage(id), Request::Rescan(id));
+    }
+}
+
+pub fn dataset_removed(app: &mut App, uploads: u64) {
+    let kept = if uploads > 0 {
+        format!("; {} in the index folder", kept_uploads(uploads))
+    } else {
+        String::new()
+    };
+    app.outbox.notify(Level::Success, format!("removed the dataset{kept}"));
+    app.service_data.datasets.invalidate();
+}
+
+pub fn rescanned(app: &mut App, rescan: RescanResult) {
+    let text = match rescan.changes {
+        None => "the folder is compared in the background".to_owned(),
+        Some(_) if !rescan.is_indexing => "nothing has changed in the folder".to_owned(),
+        Some(FileChanges { added, changed, removed }) => {
+            format!("{added} files added, {changed} changed, {removed} removed; indexing")
         }
-    }
-
-    pub(in crate::app) fn dataset_removed(&mut self, uploads: u64) {
-        let kept = if uploads > 0 {
-            format!("; {} in the index folder", kept_uploads(uploads))
-        } else {
-            String::new()
-        };
-        self.outbox.notify(Level::Success, format!("removed the dataset{kept}"));
-        self.service_data.datasets.invalidate();
-    }
-
-    pub(in crate::app) fn rescanned(&mut self, rescan: RescanResult) {
-        let text = match rescan.changes {
-            None => "the folder is compared in the background".to_owned(),
-            Some(_) if !rescan.is_indexing => "nothing has changed in the folder".to_owned(),
-            Some(FileChanges { added, changed, removed }) => {
-                format!("{added} files added, {changed} changed, {removed} removed; indexing")
-            }
-        };
-        self.outbox.notify(Level::Success, text);
-        self.service_data.datasets.invalidate();
-    }
+    };
+    app.outbox.notify(Level::Success, text);
+    app.service_data.datasets.invalidate();
 }

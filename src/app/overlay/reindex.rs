@@ -5,7 +5,7 @@ use tessera_model::{DatasetId, Operation, SafeText, text::grouped_with_noun};
 
 use crate::{
     app::{App, Dialog, DrawContext, overlay::fields::KeyResult},
-    input::{Chord, Key},
+    input::Chord,
     job::JobDataset,
 };
 
@@ -17,11 +17,7 @@ pub struct ReindexConfirmation {
 
 impl Dialog for ReindexConfirmation {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        match chord.key {
-            Key::Enter | Key::Char('y') => KeyResult::Accept,
-            Key::Esc | Key::Char('n' | 'q') => KeyResult::Close,
-            _ => KeyResult::Stay,
-        }
+        KeyResult::of_confirmation(chord)
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
