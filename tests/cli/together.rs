@@ -60,7 +60,7 @@ async fn another_process_takes_over_the_tasks_of_a_killed_one() {
     .await;
     let mut runner = other_service(&world);
     // The first process runs the tasks. It is killed while the other one accepts an addition.
-    std::mem::swap(&mut world.serving, &mut runner);
+    world.swap_service(&mut runner);
     world.post("add_media", Some(batch(0))).await;
     drop(runner);
     let killed = Instant::now();

@@ -136,7 +136,7 @@ impl Team {
 
     /// Sends the following requests to the other service.
     fn switch(&mut self) {
-        std::mem::swap(&mut self.world.serving, &mut self.second);
+        self.world.swap_service(&mut self.second);
     }
 
     async fn until_status(&self, status: &str) {

@@ -76,6 +76,12 @@ impl World {
         self.client = new_client();
     }
 
+    /// Sends the following requests to another service, by connections of their own.
+    pub fn swap_service(&mut self, other: &mut Serving) {
+        std::mem::swap(&mut self.serving, other);
+        self.client = new_client();
+    }
+
     pub fn reported(&self, key: &str) -> &str {
         self.serving.1[key].as_str().unwrap()
     }
