@@ -153,9 +153,7 @@ async fn uploads_in_a_bucket_survive_kills_at_any_moment() {
         for _ in 0..random(u64::from(run), 2, 40) {
             world.record().await;
         }
-        world.serving.0.kill().unwrap();
-        world.serving.0.wait().unwrap();
-        world.serving = start(&bucket, world.home.path());
+        world.kill_and_start(|home| start(&bucket, home));
         let is_accepted = sent.await.unwrap().is_ok_and(|response| response.status() == 202);
         let is_idle = |record: &Value| {
             ["READY", "PARTIAL INDEX"].iter().any(|status| record["status_new"] == *status)

@@ -69,9 +69,16 @@ impl World {
 
     /// Kills the service with SIGKILL and starts it again.
     pub fn kill(&mut self) {
+        let store = self.store.take();
+        self.kill_and_start(|home| start(home, store.as_ref()));
+        self.store = store;
+    }
+
+    /// Kills the service with SIGKILL and lets `start` start the next one.
+    pub fn kill_and_start(&mut self, start: impl FnOnce(&Path) -> Serving) {
         self.serving.0.kill().unwrap();
         self.serving.0.wait().unwrap();
-        self.serving = start(self.home.path(), self.store.as_ref());
+        self.serving = start(self.home.path());
         // The next service listens on the same port, so that the connections to the killed one are of no use.
         self.client = new_client();
     }
