@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use tessera_model::{
-    Anchor, Archive, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec,
-    ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection, LocalDataset,
-    MediaAddition, MediaSource, Overview, Page, PictureSource, Preflight, RecordField, Region,
-    RequestRecord, RescanResult, SafeText, Search, Selection, SelectionItem, ShellCommand,
-    StateKey, StateValue, Timestamp,
+    Anchor, Archive, ClusterId, Dataset, DatasetId, Enrichment, EntityType, ExportFormat,
+    ExportSpec, ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection,
+    LocalDataset, MediaAddition, MediaSource, Overview, Page, PictureSource, Preflight, Preview,
+    RecordField, Region, RequestRecord, RescanResult, SafeText, Search, Selection, SelectionItem,
+    ShellCommand, StateKey, StateValue, Timestamp,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
@@ -22,6 +22,8 @@ pub use crate::job::JobId;
 pub enum Lane {
     Datasets,
     Page(Search),
+    /// The next members of a cluster that a search has found.
+    Members(Search, ClusterId),
     Anchor,
     Dataset(DatasetId),
     Enrichment(DatasetId),
@@ -75,6 +77,7 @@ impl Lane {
         match self {
             Self::Datasets
             | Self::Page(_)
+            | Self::Members(..)
             | Self::Anchor
             | Self::Dataset(_)
             | Self::Enrichment(_)
@@ -114,6 +117,8 @@ pub struct Ticket {
 pub enum Request {
     Datasets,
     Explore(Search),
+    /// A page of the members of a cluster.
+    Members(Search, ClusterId),
     Dataset(DatasetId),
     Enrichment(DatasetId),
     /// How often labels, tags and words occur in a dataset.
@@ -224,6 +229,7 @@ pub enum Payload {
     /// The datasets, and the number of rows that could not be read.
     Datasets(Vec<Dataset>, usize),
     Page(Page),
+    Members(Vec<Preview>),
     Dataset(Dataset),
     Enrichment(Enrichment),
     Overview(Overview),

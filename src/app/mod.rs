@@ -9,6 +9,7 @@ mod actions;
 pub mod areas;
 pub mod availability;
 pub mod basket;
+mod cluster_members;
 mod copy;
 mod event;
 mod input;
@@ -39,6 +40,7 @@ pub use crate::{
     remote::{Remote, Uptime},
 };
 pub use basket::Baskets;
+pub use cluster_members::{MemberList, MissingMembers};
 pub use event::{Event, Mouse, MouseKind};
 pub use jobs::Jobs;
 pub use notifications::{Level, Notification, Notifications, RequestLog};

@@ -19,6 +19,7 @@ use crate::{
         areas::DetailLayout,
         overlay::{facets::Facets, file_picker::FilePicker, saved_views::needs_saved_views},
         view::pictures::{VisiblePicture, framed_picture, preview_picture},
+        viewer::{PictureList, focused_list},
     },
     message::{Lane, Request},
 };
@@ -122,6 +123,7 @@ impl App {
         reads.extend(self.enrichment_read());
         reads.extend(self.overview_reads());
         reads.extend(self.page_reads());
+        reads.extend(self.members_read());
         reads.extend(page_to_select);
         reads.extend(self.jobs_read());
         reads.extend(self.state_reads());
@@ -206,6 +208,17 @@ impl App {
         })
     }
 
+    /// Returns the read of the next members, while the user goes through the members of a cluster.
+    fn members_read(&self) -> Option<ScheduledRead> {
+        if focused_list(self.panes.focus, &self.results) != PictureList::Members {
+            return None;
+        }
+        let retry = |failures| self.setup.polling.interval(PollTarget::IdleDatasets, failures);
+        let (page, cluster, due) = self.results.members_read(retry)?;
+        let lane = Lane::Members(self.results.view()?.search.clone(), cluster);
+        Some(ScheduledRead { lane, request: Request::Members(page, cluster), due })
+    }
+
     /// Returns the read of the folder in which a path is being typed. A folder is read once per
     /// visit.
     fn folder_read(&self) -> Option<ScheduledRead> {
@@ -235,6 +248,7 @@ impl App {
         let mut pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
         pages.extend(self.results.pending_search());
         let folder = FilePicker::folder_to_list(&self.overlays, &self.setup).map(Lane::Folder);
+        let members = self.members_read().map(|read| read.lane);
         let stale: Vec<Lane> = self
             .outbox
             .tickets
@@ -242,6 +256,7 @@ impl App {
             .filter(|lane| match lane {
                 Lane::Picture(..) => !pictures.iter().any(|wanted| wanted.lane() == **lane),
                 Lane::Page(search) => !pages.contains(search),
+                Lane::Members(..) => Some(*lane) != members.as_ref(),
                 Lane::Folder(_) => Some(*lane) != folder.as_ref(),
                 _ => false,
             })

@@ -70,7 +70,11 @@ impl App {
             Lane::LocalDataset(_) | Lane::Manage(_) => {
                 self.handle_management_response(lane, result);
             }
-            Lane::Page(_) | Lane::Anchor | Lane::Picture(..) | Lane::OpenExternally => {
+            Lane::Page(_)
+            | Lane::Members(..)
+            | Lane::Anchor
+            | Lane::Picture(..)
+            | Lane::OpenExternally => {
                 self.handle_search_response(lane, result);
             }
             Lane::StartJob(_)
@@ -180,6 +184,13 @@ impl App {
             (Lane::Page(search), Err(failure)) => {
                 self.baskets.select_all_page_failed(&search, &failure, &mut self.outbox);
                 self.page_failed(search, failure);
+            }
+            (Lane::Members(search, cluster), Ok(Payload::Members(members))) => {
+                self.results.members_loaded(&search, cluster, members, self.outbox.now);
+            }
+            // The line above the members says why there are no more.
+            (Lane::Members(search, cluster), Err(failure)) => {
+                self.results.members.page_failed(&search, cluster, failure, self.outbox.now);
             }
             (Lane::Anchor, Ok(Payload::Anchor(anchor))) => self.query_image_registered(anchor),
             (Lane::Anchor, Err(failure)) => {

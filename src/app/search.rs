@@ -474,6 +474,7 @@ impl App {
         page.drop_repeated(&mut known);
         self.results.warn_unclustered(search.dataset, &self.service_data, &mut self.outbox);
         self.results.pages.entry(search.clone()).finish(self.outbox.now, Ok(page));
+        self.results.members.forget(search);
         self.history.record_results(search, &self.results);
         self.results.show_requested_page();
     }

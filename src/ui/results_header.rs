@@ -13,7 +13,7 @@ use tessera_model::{
 
 use crate::{
     app::{
-        DrawContext, Results, View,
+        DrawContext, MissingMembers, Results, View,
         results_header::{
             LEGEND_GAP, RankingText, results_header_rows, results_notice, results_notice_rows,
         },
@@ -119,24 +119,33 @@ fn draw_query(
     ctx.put(inside, 0, &parts);
 }
 
-/// Describes how many members of a cluster are shown. The service has no request for the other
-/// members.
+/// Describes how many members of a cluster are shown, and why the others are not.
 fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
     view.members_top_row?;
-    let cluster = ctx.app.results().cluster()?;
+    let results = ctx.app.results();
+    let cluster = results.cluster()?;
     let shown = cluster.previews.len();
-    Some(match cluster.size() {
-        Some(1) if shown == 1 => "the only member of this cluster".to_owned(),
-        Some(size) if size <= shown as u64 => format!("all {shown} members of this cluster"),
+    let Some(missing) = results.missing_members() else {
+        return Some(match shown {
+            1 => "the only member of this cluster".to_owned(),
+            _ => format!("all {} members of this cluster", group_digits(shown as u64)),
+        });
+    };
+    let shown = match cluster.size() {
         Some(size) => {
-            let size = group_digits(size);
-            format!("{shown} of {size} members are shown; f finds more, an export has all")
+            format!("{} of {} members are shown", group_digits(shown as u64), group_digits(size))
         }
-        None => {
-            let shown = count_with_noun(shown, "member is shown", "members are shown");
-            format!("{shown}; there may be more: f finds them, an export has all")
+        None => count_with_noun(shown, "member is shown", "members are shown"),
+    };
+    let others = match (missing, cluster.size()) {
+        (MissingMembers::NotYet, _) => "moving on loads more".to_owned(),
+        (MissingMembers::Failed(failure), _) => failure.message.to_string(),
+        (MissingMembers::NotListed, Some(_)) => "f finds more, an export has all".to_owned(),
+        (MissingMembers::NotListed, None) => {
+            "there may be more: f finds them, an export has all".to_owned()
         }
-    })
+    };
+    Some(format!("{shown}; {others}"))
 }
 
 /// Describes how the program filters, sorts and folds the loaded page, which the service does not

@@ -78,6 +78,9 @@ impl RequestHandler {
             }
             Request::Dataset(dataset) => Payload::Dataset(client.dataset(dataset).await?),
             Request::Explore(search) => Payload::Page(client.explore(&search).await?),
+            Request::Members(search, cluster) => {
+                Payload::Members(client.cluster_members(&search, cluster).await?)
+            }
             Request::Overview(dataset, entity) => {
                 Payload::Overview(client.overview(dataset, entity).await?)
             }

@@ -27,7 +27,9 @@ use tessera::{
 use tessera_client::{BaseUrl, Client, ServiceConfig};
 use tessera_model::{DatasetId, SafeText};
 use tessera_picture::Protocol;
-use tessera_service::{AccessMode, Deployment, DeploymentSettings, LocalError, ServiceCredentials};
+use tessera_service::{
+    AccessMode, Deployment, DeploymentSettings, LocalError, ServerOptions, ServiceCredentials,
+};
 use tessera_testing::server_schema::ServerSchema;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
@@ -46,6 +48,8 @@ pub struct Service {
     pub dataset: DatasetId,
     pub address: SocketAddr,
     credentials: ServiceCredentials,
+    /// Whether the service also has the operations that are not in the document of the API.
+    compat: bool,
     running: Option<Running>,
     /// The schema of the store, which is dropped after the deployment that uses it.
     _store: Option<ServerSchema>,
@@ -82,10 +86,16 @@ impl Service {
         let deployment = Deployment::open(&folder.path().join("index"), settings).unwrap();
         let dataset = deployment.add_folder(&pictures, None).unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
-        let credentials = ServiceCredentials::generate();
-        let running = None;
-        let mut service =
-            Self { folder, deployment, dataset, address, credentials, running, _store: store };
+        let mut service = Self {
+            folder,
+            deployment,
+            dataset,
+            address,
+            credentials: ServiceCredentials::generate(),
+            compat: false,
+            running: None,
+            _store: store,
+        };
         service.start().await;
         service
     }
@@ -96,8 +106,9 @@ impl Service {
         let (stop, stopped) = oneshot::channel();
         let deployment = self.deployment.clone();
         let access = AccessMode::Token(self.credentials.clone());
+        let options = ServerOptions { compat: self.compat, ..ServerOptions::from(access) };
         let served = tokio::spawn(async move {
-            deployment.serve(listener, access, async { stopped.await.unwrap_or(()) }).await
+            deployment.serve(listener, options, async { stopped.await.unwrap_or(()) }).await
         });
         self.running = Some((stop, served));
     }
@@ -106,6 +117,14 @@ impl Service {
         let (stop, served) = self.running.take().unwrap();
         stop.send(()).unwrap();
         served.await.unwrap().unwrap();
+    }
+
+    /// Starts again with the operations that `tessera open` also has.
+    pub async fn with_compat(mut self) -> Self {
+        self.stop().await;
+        self.compat = true;
+        self.start().await;
+        self
     }
 
     /// Returns a picture of the dataset.

@@ -61,3 +61,13 @@ async fn members_and_a_search_run_again() {
     person.press("esc esc H enter").await;
     assert_eq!(person.session.app.results().view().unwrap().search, found);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_members_of_a_cluster_are_shown() {
+    let service = Service::over_paintings(40).await.with_compat().await;
+    let mut person = Person::at(&service).await;
+    person.press("> > , 4").await;
+    person.press("enter").await;
+    person.sees("all 15 members of this cluster");
+    assert_eq!(person.session.app.results().tiles().len(), 15);
+}

@@ -164,6 +164,8 @@ pub fn local(columns: u16, rows: u16) -> Desk {
 pub fn detail(columns: u16, rows: u16) -> Desk {
     let mut desk = similar(columns, rows);
     desk.press("l enter l");
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));
+    desk.respond(ticket, Err(Failure::new(FailureKind::NotFound, "no such path")));
     paint(&mut desk);
     desk
 }

@@ -136,3 +136,21 @@ fn a_secret_that_cannot_be_stored_is_shown_once_and_leaves_the_screen() {
     assert!(output[..leave].matches("\x1b[2J").count() == 2, "the key is printed, not obeyed");
     assert!(output.contains(r"--api-key $'ak\033[2J'"), "{output}");
 }
+
+#[test]
+fn several_folders_are_opened_at_once() {
+    let home = tempfile::tempdir().unwrap();
+    for (name, count) in [("harbor", 3), ("market", 5)] {
+        tessera_testing::pictures::write_noise(&home.path().join(name), count);
+    }
+    let mut program = Program::script("tessera open harbor market", home);
+    program.wait_for("harbor");
+    program.wait_for("market");
+    program.wait_for("3 images");
+    program.press("1j\r");
+    program.wait_for("5 images");
+    program.wait_for("▀");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+    assert_given_back(&mut program, "open");
+}

@@ -2,7 +2,7 @@
 
 use tessera::{
     app::{
-        Effect, Event, Pane,
+        Effect, Event, MissingMembers, Pane,
         overlay::{
             caption::CaptionSearchForm, command_list::CommandList, prompt::TextPrompt,
             sort_filter::FilterInput,
@@ -175,6 +175,75 @@ fn a_cluster_opens_to_its_members_and_esc_closes_it() {
         (desk.app.results().shows_members(), here(&desk), desk.app.panes().focus),
         (false, 1, Pane::Results)
     );
+}
+
+/// Opens the members of a cluster of 150 images with three previews.
+fn opened_large_cluster() -> Desk {
+    let mut desk = Desk::with_clusters(3);
+    let large = Cluster { n_images: Some(150), ..cluster(0) };
+    desk.press("f");
+    desk.answer_page(Page { clusters: vec![large], ..Page::default() });
+    desk.press("enter");
+    desk
+}
+
+/// Returns the members with these numbers, of which the first three are the previews of the cluster.
+fn members(numbers: std::ops::Range<u128>) -> Payload {
+    let clusters = numbers.map(|number| cluster(number).previews.swap_remove(0));
+    let previews = cluster(0).previews.into_iter();
+    Payload::Members(previews.chain(clusters.skip(1)).collect())
+}
+
+fn requested_members(desk: &Desk) -> Vec<u32> {
+    let page = |request: &&Request| match request {
+        Request::Members(search, _) => Some(search.page),
+        _ => None,
+    };
+    desk.requests().iter().filter_map(page).collect()
+}
+
+#[test]
+fn members_beyond_the_previews_are_loaded_while_the_user_goes_through_them() {
+    let mut desk = opened_large_cluster();
+    assert_eq!(requested_members(&desk), [0]);
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));
+    desk.respond(ticket, Ok(members(0..118)));
+    assert_eq!(desk.app.results().tiles().len(), 120, "previews are not repeated");
+    assert_eq!(requested_members(&desk), [0; 0], "the end is far");
+    desk.press(&["l"; 30].join(" "));
+    assert_eq!(desk.app.results().preview().unwrap().file_name.as_str(), "280.jpg");
+    assert_eq!(requested_members(&desk), [1]);
+    desk.press("esc");
+    assert_eq!(requested_members(&desk), [0; 0], "the members are not on screen anymore");
+    desk.press("enter");
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));
+    desk.respond(ticket, Ok(Payload::Members(Vec::new())));
+    assert_eq!(requested_members(&desk), [0; 0], "the service has no more");
+}
+
+#[test]
+fn a_service_that_does_not_list_members_gets_one_request() {
+    let mut desk = opened_large_cluster();
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));
+    desk.respond(ticket, Err(Failure::new(FailureKind::NotFound, "no such path")));
+    assert_eq!(desk.app.results().missing_members(), Some(MissingMembers::NotListed));
+    desk.press("l esc enter l");
+    assert_eq!(requested_members(&desk), [0; 0]);
+}
+
+#[test]
+fn members_are_requested_again_after_a_lost_connection_and_not_after_a_refusal() {
+    let mut desk = opened_large_cluster();
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));
+    desk.respond(ticket, Err(Failure::new(FailureKind::Unreachable, "no connection")));
+    desk.wait(60);
+    assert_eq!(requested_members(&desk), [0]);
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));
+    desk.respond(ticket, Err(Failure::new(FailureKind::Invalid, "no")));
+    desk.wait(60);
+    assert_eq!(requested_members(&desk), [0; 0]);
+    let missing = desk.app.results().missing_members();
+    assert!(matches!(missing, Some(MissingMembers::Failed(_))), "{missing:?}");
 }
 
 #[test]

@@ -4,15 +4,17 @@
 use std::{
     collections::{HashMap, HashSet},
     num::NonZeroUsize,
+    time::Duration,
 };
 
 use lru::LruCache;
 use tessera_model::{
-    Cluster, DatasetId, FailureKind, Page, Preview, Query, ScoreScale, Search, Status,
+    Cluster, ClusterId, DatasetId, FailureKind, Page, Preview, Query, ScoreScale, Search, Status,
 };
 
 use crate::app::{
-    Level, Outbox, QueryImage, RecentImages, Remote, ServiceData, Tabs, View, view::PendingPage,
+    Level, MemberList, MissingMembers, Outbox, QueryImage, RecentImages, Remote, ServiceData, Tabs,
+    Uptime, View, view::PendingPage,
 };
 
 #[derive(Debug, Default)]
@@ -21,6 +23,7 @@ pub struct Results {
     tabs: Option<Tabs>,
     tabs_of_others: HashMap<DatasetId, Tabs>,
     pub(in crate::app) pages: PageCache,
+    pub(in crate::app) members: MemberList,
     pub(in crate::app) recent_images: RecentImages,
     pub(in crate::app) registering: Option<Registration>,
     /// The datasets for which the user was warned that new media are not clustered yet.
@@ -285,6 +288,44 @@ impl Results {
     pub fn preview(&self) -> Option<&Preview> {
         let previews = &self.cluster()?.previews;
         previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))
+    }
+}
+
+impl Results {
+    /// Returns the read of the next members of the cluster under the cursor, if the cursor is near the last loaded one.
+    pub(in crate::app) fn members_read(
+        &self,
+        retry: impl Fn(u32) -> Duration,
+    ) -> Option<(Search, ClusterId, Uptime)> {
+        let view = self.view().filter(|view| view.computed.is_none())?;
+        let cluster = self.cluster()?;
+        if view.preview_index + Page::SIZE < cluster.previews.len() {
+            return None;
+        }
+        let (page, due) = self.members.next_page(&view.search, cluster, retry)?;
+        Some((Search { page, ..view.search.clone() }, cluster.id, due))
+    }
+
+    pub(in crate::app) fn members_loaded(
+        &mut self,
+        search: &Search,
+        id: ClusterId,
+        members: Vec<Preview>,
+        now: Uptime,
+    ) {
+        let page = self.pages.entry(search.clone()).value_mut();
+        let mut clusters = page.into_iter().flat_map(|page| &mut page.clusters);
+        if let Some(cluster) = clusters.find(|cluster| cluster.id == id) {
+            self.members.add_page(search, cluster, members, now);
+        }
+    }
+
+    /// Returns why the members of the cluster under the cursor are not all loaded. Returns `None` if they are.
+    pub fn missing_members(&self) -> Option<MissingMembers<'_>> {
+        let (view, cluster) = (self.view()?, self.cluster()?);
+        let missing = self.members.missing(&view.search, cluster)?;
+        // Only the service knows which search has found a cluster that was computed from several searches.
+        Some(if view.computed.is_some() { MissingMembers::NotListed } else { missing })
     }
 }
 

@@ -6,6 +6,7 @@ mod comparison;
 mod pictures;
 
 pub(in crate::app) use actions::{full_size_reason, other_picture_reason, viewer_reason};
+pub(in crate::app) use comparison::focused_list;
 pub use comparison::{Arrangement, Comparison, PictureList};
 pub use pictures::{PanelPicture, StripFrame, ViewerPanel};
 
