@@ -9,7 +9,7 @@ use tessera::{
         self, RunOutcome,
         welcome::{WelcomeDecision, WelcomeOptions},
     },
-    usecase::{self, NewProfile, create_profile},
+    usecase::{self, NewProfile, create_profile, require_source},
 };
 
 impl Launcher {
@@ -60,11 +60,9 @@ async fn test_connection(candidate: CandidateProfile) -> Result<(), String> {
         if config::is_storage_uri(folder) {
             return cli::check_storage_folder(folder).await.map_err(|error| error.message);
         }
-        return match tokio::fs::metadata(folder).await {
-            Ok(metadata) if metadata.is_dir() => Ok(()),
-            Ok(_) => Err(format!("{} is not a folder", folder.display())),
-            Err(error) => Err(format!("{}: {error}", folder.display())),
-        };
+        let folder = folder.clone();
+        let checked = tokio::task::spawn_blocking(move || require_source(&folder)).await;
+        return checked.unwrap_or_else(|error| Err(error.to_string()));
     }
     let client = cli::profile_client(&candidate.profile, candidate.secret, None)
         .map_err(|error| error.message)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use secrecy::SecretString;
 use tessera_client::{ApiPrefix, BaseUrl, CertificateAuthorities, TextSearchPath};
-use tessera_model::Failure;
+use tessera_model::{Failure, FileKind};
 
 use super::open_secrets;
 use crate::{
@@ -29,14 +29,26 @@ impl NewProfile<'_> {
     pub fn check(&self) -> Result<(), String> {
         if let DeploymentConfig::Local { folder, .. } = &self.profile.deployment
             && !is_storage_uri(folder)
-            && !folder.is_dir()
         {
-            return Err(format!("{} is not a folder", folder.display()));
+            require_source(folder)?;
         }
         self.profile
             .settings()
             .try_for_each(|(key, value)| check_value(key, value.as_str().unwrap_or_default()))
     }
+}
+
+/// Checks that a path names a folder, or an archive, which is opened like a folder.
+///
+/// # Errors
+/// There is nothing at the path, or a file that is not an archive.
+pub fn require_source(path: &Path) -> Result<(), String> {
+    let metadata = path.metadata().map_err(|error| format!("{}: {error}", path.display()))?;
+    let is_archive = FileKind::from_name(&path.to_string_lossy()) == FileKind::Archive;
+    if metadata.is_dir() || is_archive {
+        return Ok(());
+    }
+    Err(format!("{} is neither a folder nor an archive", path.display()))
 }
 
 /// Adds a profile to the settings file, and stores its secret in the preferred location.

@@ -7,6 +7,6 @@ mod import_key_pair;
 mod stored_login;
 
 pub use cluster_members::MemberReader;
-pub use create_profile::{NewProfile, check_value, create_profile};
+pub use create_profile::{NewProfile, check_value, create_profile, require_source};
 pub use import_key_pair::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, issue_key_pair};
 pub use stored_login::{SecretSource, find_secret, open_secrets, secret_location};

@@ -1,6 +1,9 @@
 //! Tests the commands that manage datasets of local folders, over a profile and over a running service.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde_json::Value;
 
@@ -50,6 +53,42 @@ fn a_dataset_of_a_profile_is_renamed_rescanned_and_removed() {
     assert!(folder.join("a.png").exists() && folder.join("b.png").exists());
     let (again, _) = document(home, &with(&["dataset", "show"]));
     assert_eq!(again["display_name"], "pictures", "opening the folder indexes it again");
+}
+
+#[test]
+fn an_archive_is_the_folder_of_a_profile_until_it_is_removed() {
+    let (home, folder) = home();
+    let home = home.path();
+    let archive = home.join("photos.zip");
+    let mut zip = zip::ZipWriter::new(fs::File::create(&archive).unwrap());
+    zip.start_file("a.png", zip::write::SimpleFileOptions::default()).unwrap();
+    std::io::Write::write_all(&mut zip, &fs::read(folder.join("a.png")).unwrap()).unwrap();
+    zip.finish().unwrap();
+    let selected = profile(home, &archive);
+    let with = |arguments: &[&'static str]| [&selected[..], arguments].concat();
+    let (shown, _) = document(home, &with(&["dataset", "show"]));
+    assert_eq!((&shown["display_name"], &shown["n_images"]), (&"photos".into(), &1.into()));
+    document(home, &with(&["dataset", "remove", "photos", "--yes"]));
+    let unpacked = files_named(home, "a.png");
+    assert_eq!(unpacked, [folder.join("a.png")], "only the original stays");
+    assert!(archive.exists());
+    let text = home.join("notes.txt");
+    fs::write(&text, "no pictures").unwrap();
+    let add = ["profile", "add", "other", "--kind", "local", "--folder", text.to_str().unwrap()];
+    let (code, _, err) = run(home, &add);
+    assert_eq!(code, 2);
+    assert!(err.contains("notes.txt is neither a folder nor an archive"), "{err}");
+}
+
+/// Returns the paths of all files with this name below a folder.
+fn files_named(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let found = entries.flat_map(|path| match path.is_dir() {
+        true => files_named(&path, name),
+        false if path.ends_with(name) => vec![path],
+        false => Vec::new(),
+    });
+    found.collect()
 }
 
 #[test]

@@ -152,5 +152,5 @@ fn several_folders_are_opened_at_once() {
     program.wait_for("▀");
     program.press("q");
     assert_eq!(program.wait(), 0);
-    assert_given_back(&mut program, "open");
+    assert_given_back(&program, "open");
 }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::{
     common_settings::{record_settings, require_recorded_settings},
     error::LocalError,
-    opened_archive::{folder_of_archive, skipped_members},
+    opened_archive::{folder_of_archive, remove_unused, skipped_members},
     originals::{Originals, is_missing, storage_location},
     settings::DeploymentSettings,
     task::{EXTRACTOR_VERSION, TaskRunner, WorkerContext},
@@ -307,6 +307,7 @@ fn clean_storage(store: &Store, originals: &Originals) -> Result<(), StoreError>
     let needed = store.read(source::all_folders)?;
     if store.has_folder_alone() {
         originals.uploads.remove_abandoned_in_folder(&needed);
+        remove_unused(&store.opened_archives_dir(), &needed);
         let _ = remove_outdated(store);
     }
     originals.uploads.remove_interrupted_in_bucket(&needed);

@@ -97,10 +97,36 @@ fn read_record(place: &Path) -> Option<UnpackedRecord> {
     serde_json::from_slice(&fs::read(place.join(RECORD_FILE)).ok()?).ok()
 }
 
+/// Returns the folder of an archive below `opened`, if files of an archive were unpacked to `folder`.
+fn place_of<'a>(opened: &Path, folder: &'a Path) -> Option<&'a Path> {
+    folder.parent().filter(|place| place.parent() == Some(opened))
+}
+
+/// Removes the files that were unpacked to `folder`. The archive stays. Files that cannot be removed are removed by
+/// [`remove_unused`] at a later start.
+pub(crate) fn remove_unpacked(opened: &Path, folder: &Path) {
+    if let Some(place) = place_of(opened, folder) {
+        // Without the record, what remains after a failure does not count as unpacked.
+        let _ = fs::remove_file(place.join(RECORD_FILE)).and_then(|()| fs::remove_dir_all(place));
+    }
+}
+
+/// Removes unpacked files that belong to none of the folders of datasets. No other process may use the index folder.
+pub(crate) fn remove_unused(opened: &Path, folders: &[PathBuf]) {
+    let places = fs::read_dir(opened).into_iter().flatten().flatten().map(|entry| entry.path());
+    for place in places {
+        if !folders.iter().any(|folder| folder.starts_with(&place)) {
+            let _ = fs::remove_dir_all(place);
+        }
+    }
+}
+
 /// Returns the members that were skipped when an archive was unpacked to `folder`. Other folders have none.
 pub(crate) fn skipped_members(opened: &Path, folder: &Path) -> Vec<SkippedFile> {
-    let place = folder.parent().filter(|place| place.parent() == Some(opened));
-    let skipped = place.and_then(read_record).map(|record| record.skipped).unwrap_or_default();
+    let skipped = place_of(opened, folder)
+        .and_then(read_record)
+        .map(|record| record.skipped)
+        .unwrap_or_default();
     let skipped = skipped.iter().map(|(name, reason)| SkippedFile {
         file: SafeText::file_name(name),
         reason: SafeText::detail(reason),

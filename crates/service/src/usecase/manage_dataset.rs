@@ -4,6 +4,7 @@
 use super::ServiceError;
 use crate::{
     Deployment,
+    opened_archive::remove_unpacked,
     originals::{FOLDER_MISSING, is_missing, storage_location},
 };
 use tessera_media::{
@@ -71,15 +72,17 @@ impl Deployment {
     /// again when the folder is opened again.
     pub(crate) fn remove_dataset(&self, id: DatasetId) -> Result<RemovedDataset, ServiceError> {
         let uploads = self.count_uploads(id)?;
-        let exports = self.change_at_rest(id, "remove", |tx, _| {
+        let (folder, exports) = self.change_at_rest(id, "remove", |tx, record| {
             let exports = export::of_dataset(tx, id)?;
             if exports.iter().any(|(_, has_ended)| !has_ended) {
                 let message = "Operation 'remove' is blocked while an export is running";
                 return Ok(Err(ServiceError::Conflict(message.to_owned())));
             }
             dataset::remove(tx, id)?;
-            Ok(Ok(exports.into_iter().map(|(export, _)| export).collect()))
+            let exports = exports.into_iter().map(|(export, _)| export).collect();
+            Ok(Ok((record.folder, exports)))
         })?;
+        remove_unpacked(&self.store.opened_archives_dir(), &folder);
         self.indexes.release(id);
         self.tasks.wake();
         Ok(RemovedDataset { uploads, exports })
