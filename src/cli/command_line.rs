@@ -95,6 +95,9 @@ pub enum InterfaceCommand {
         /// Folder for the index.
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
+        /// Compare the folders again whenever files in them change.
+        #[arg(long)]
+        watch: bool,
         #[command(flatten)]
         model: ModelOptions,
     },

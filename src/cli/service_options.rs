@@ -120,6 +120,9 @@ pub struct ServeOptions {
     /// With a store on a server, none are needed: all its datasets are served.
     #[arg(required_unless_present_any = ["explain", "store"])]
     pub folders: Vec<PathBuf>,
+    /// Compare the folders again whenever files in them change.
+    #[arg(long)]
+    pub watch: bool,
     /// Language of the captions in the folders, as a code such as de; auto detects it in them. Kept for later
     /// starts. Default: auto.
     #[arg(long, value_name = "CODE")]
@@ -228,4 +231,12 @@ pub enum FolderOpening {
     Update,
     /// Uses the index as it is. Only a folder that is not in the index yet is read.
     AsIndexed,
+    /// Reads what has changed in the folder first, and again whenever files in it change.
+    Watch,
+}
+
+impl FolderOpening {
+    pub fn watching_if(watch: bool) -> Self {
+        if watch { Self::Watch } else { Self::Update }
+    }
 }

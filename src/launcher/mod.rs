@@ -17,10 +17,7 @@ use target::LaunchTarget;
 use tessera::{
     accessible::{self, AccessibleOptions, Announcer},
     app::{self, LoginSetup, Pane, ReopenCommand},
-    cli::{
-        self, CliError, Context, Exit, FolderOpening, InterfaceCommand, LocalService, StartPane,
-        TuiOptions,
-    },
+    cli::{self, CliError, Context, Exit, InterfaceCommand, LocalService, StartPane, TuiOptions},
     config::{self, DeploymentKind, Destination, Profile, Settings},
     runtime::{self, RunOutcome, SignalReceiver},
     state::StateFolder,
@@ -164,10 +161,8 @@ impl Launcher {
                 let local = cli::start_demo(images, data).await?;
                 self.run_local(local, "sample", None).await
             }
-            LaunchTarget::Folders { folders, data, settings, profile } => {
-                let local =
-                    LocalService::open_folders(&folders, FolderOpening::Update, data, settings)
-                        .await?;
+            LaunchTarget::Folders { folders, opening, data, settings, profile } => {
+                let local = LocalService::open_folders(&folders, opening, data, settings).await?;
                 let name = profile.clone().unwrap_or_else(|| cli::LOCAL_NAME.to_owned());
                 self.run_local(local, &name, profile).await
             }

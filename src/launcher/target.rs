@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 use tessera::{
     app::ReopenCommand,
-    cli::{self, CliError, Context, InterfaceCommand, LocalFolder, LocalSettings, ServiceTarget},
+    cli::{
+        self, CliError, Context, FolderOpening, InterfaceCommand, LocalFolder, LocalSettings,
+        ServiceTarget,
+    },
     config::{DeploymentConfig, Profile, Settings},
 };
 use tessera_client::Client;
@@ -19,6 +22,7 @@ pub enum LaunchTarget {
     /// Folders whose index is in `data`.
     Folders {
         folders: Vec<PathBuf>,
+        opening: FolderOpening,
         data: Option<PathBuf>,
         settings: LocalSettings,
         profile: Option<String>,
@@ -37,13 +41,15 @@ impl LaunchTarget {
             Some(InterfaceCommand::Demo { images, data }) => {
                 return Ok(Self::Sample { images, data });
             }
-            Some(InterfaceCommand::Open { folders, data, model }) => {
+            Some(InterfaceCommand::Open { folders, data, watch, model }) => {
                 if context.global.folder.is_some() {
                     let message = "give the folders to open without --folder";
                     return Err(CliError::usage(message));
                 }
-                let settings = cli::local_settings(model.or_of(&context.settings).as_deref())?;
-                return Ok(Self::Folders { folders, data, settings, profile: None });
+                let model = model.or_of(&context.settings);
+                let settings = cli::local_settings(model.as_deref())?;
+                let opening = FolderOpening::watching_if(watch);
+                return Ok(Self::Folders { folders, opening, data, settings, profile: None });
             }
             Some(InterfaceCommand::Init(_)) => return Ok(Self::Welcome(None)),
             _ => {}
@@ -56,7 +62,8 @@ impl LaunchTarget {
             }
             Some(ServiceTarget::Folder(LocalFolder { folder, model, .. })) => {
                 let settings = cli::local_settings(model.as_deref())?;
-                Self::Folders { folders: vec![folder], data: None, settings, profile: None }
+                let (folders, opening) = (vec![folder], FolderOpening::Update);
+                Self::Folders { folders, opening, data: None, settings, profile: None }
             }
         })
     }
@@ -70,7 +77,8 @@ impl LaunchTarget {
             DeploymentConfig::Local { folder, model } => {
                 let settings = cli::local_settings(model.as_deref())?;
                 let profile = Some(profile.name);
-                Self::Folders { folders: vec![folder], data: None, settings, profile }
+                let (folders, opening) = (vec![folder], FolderOpening::Update);
+                Self::Folders { folders, opening, data: None, settings, profile }
             }
             DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => {
                 Self::Remote(profile, secret)

@@ -3,11 +3,12 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    time::Instant,
 };
 
 use serde_json::Value;
 
-use super::{Serving, home, outcome, picture, run, serve, tessera};
+use super::{Serving, home, outcome, picture, run, serve, tessera, world::PATIENCE};
 
 /// Adds a profile of the folder, and returns the arguments that select it.
 fn profile(home: &Path, folder: &Path) -> [&'static str; 2] {
@@ -116,6 +117,36 @@ fn a_running_service_is_managed_without_a_restart() {
     let (code, _, err) = asked(&serving, home, &["dataset", "remove", "pictures", "--yes"]);
     assert_eq!(code, 5, "{err}");
     assert!(folder.join("b.png").exists());
+}
+
+#[test]
+fn a_watched_folder_is_compared_when_its_files_change() {
+    let (home, folder) = home();
+    let home = home.path();
+    let serving = serve(home, &[folder.to_str().unwrap(), "--no-auth", "--watch"]);
+    assert_eq!(serving.indexed()["n_images"], 1);
+    let images_become = |count: u64| {
+        let deadline = Instant::now() + PATIENCE;
+        let mut shown = Value::Null;
+        while shown["n_images"] != count {
+            assert!(Instant::now() < deadline, "{count} images: {shown}");
+            let (code, out, err) = asked(&serving, home, &["dataset", "show", "--json"]);
+            assert_eq!(code, 0, "{err}");
+            shown = serde_json::from_str(&out).unwrap();
+        }
+    };
+    fs::create_dir(folder.join("new")).unwrap();
+    picture(&folder.join("new/b.png"));
+    images_become(2);
+    fs::remove_file(folder.join("a.png")).unwrap();
+    images_become(1);
+    let moved = home.join("moved");
+    fs::rename(&folder, &moved).unwrap();
+    picture(&moved.join("c.png"));
+    fs::rename(&moved, &folder).unwrap();
+    images_become(2);
+    picture(&folder.join("d.png"));
+    images_become(3);
 }
 
 #[test]

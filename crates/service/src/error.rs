@@ -15,7 +15,8 @@ pub enum LocalError {
     Archive(String),
     /// The folder exists but cannot be listed.
     Unreadable(PathBuf, io::Error),
-    /// The files of the folder cannot be listed, for example because its patterns are wrong. The message says why.
+    /// The files of the folder cannot be listed, for example because its patterns are wrong, or the folder cannot be
+    /// watched. The message says why.
     Unlistable(String),
     EmptyFolder(PathBuf),
     /// The folder contains only links, apart from hidden files.

@@ -8,6 +8,7 @@ mod archive;
 mod common_settings;
 mod deployment;
 mod error;
+mod folder_watch;
 mod http;
 mod links;
 mod opened_archive;
@@ -20,6 +21,7 @@ mod usecase;
 
 pub use deployment::{Deployment, SkippedFile};
 pub use error::LocalError;
+pub use folder_watch::FolderWatch;
 pub use http::{
     AccessLog, AccessMode, AccessRecord, AllowedHost, OPENAPI_PATH, ServerLimits, ServerOptions,
     ServiceCredentials,

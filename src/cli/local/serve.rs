@@ -56,11 +56,12 @@ pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResu
         None => None,
     };
     let metrics_address = metrics.as_ref().and_then(|listener| listener.local_addr().ok());
+    let opening = FolderOpening::watching_if(options.watch);
     let ServeOptions { data, folders, listen, compat, drain, .. } = options;
     let limits = ServerLimits { drain: Duration::from_secs(drain), ..ServerLimits::default() };
     let served =
         |access| ServerOptions { access, compat, allowed_hosts, access_log, metrics, limits };
-    let folders = (&folders[..], FolderOpening::Update);
+    let folders = (&folders[..], opening);
     let local = LocalService::start(data, settings, folders, listen, login, served).await?;
     if listen.is_some_and(|address| !address.ip().is_loopback()) {
         write_message(&format!("warning: {UNENCRYPTED}"));

@@ -32,8 +32,8 @@ use tessera_model::{
 };
 pub use tessera_service::DeploymentSettings as LocalSettings;
 use tessera_service::{
-    AccessMode, Deployment, DeploymentSettings, LocalError, ModelChoice, OriginalPaths,
-    ServerOptions, ServiceCredentials, SkippedFile,
+    AccessMode, Deployment, DeploymentSettings, FolderWatch, LocalError, ModelChoice,
+    OriginalPaths, ServerOptions, ServiceCredentials, SkippedFile,
 };
 
 pub struct LocalService {
@@ -44,6 +44,7 @@ pub struct LocalService {
     /// The address at which clients reach the service.
     address: SocketAddr,
     access: AccessMode,
+    folder_watch: Option<FolderWatch>,
     stop: oneshot::Sender<()>,
     server_task: JoinHandle<Result<(), LocalError>>,
 }
@@ -102,6 +103,9 @@ impl LocalService {
             let opened = spawn_blocking(move || open_folder(&deployment, &folder, opening)).await;
             datasets.push(opened.map_err(|_| Failure::internal_error())??);
         }
+        let folder_watch =
+            (opening == FolderOpening::Watch).then(|| deployment.watch_folders(&datasets));
+        let folder_watch = folder_watch.transpose()?;
         let (stop, stopped) = oneshot::channel();
         let serving = deployment.clone();
         let served = tokio::spawn(async move {
@@ -109,7 +113,7 @@ impl LocalService {
             serving.serve(listener, options, stopped).await
         });
         let address = reachable_address(address);
-        Ok(Self { deployment, datasets, address, access, stop, server_task: served })
+        Ok(Self { deployment, datasets, address, access, folder_watch, stop, server_task: served })
     }
 
     /// Serves folders on a free port of this machine, with a generated login.
@@ -197,6 +201,7 @@ impl LocalService {
 
     /// Stops the server after it has finished open responses.
     pub async fn stop(self) -> CliResult<()> {
+        drop(self.folder_watch);
         // The receiver is gone only if the server has stopped by itself.
         let _ = self.stop.send(());
         match self.server_task.await {
@@ -214,7 +219,7 @@ fn open_folder(
 ) -> Result<DatasetId, LocalError> {
     let known = match opening {
         FolderOpening::AsIndexed => deployment.find_folder(folder)?,
-        FolderOpening::Update => None,
+        FolderOpening::Update | FolderOpening::Watch => None,
     };
     let id = known.map_or_else(|| deployment.add_folder(folder, None), Ok)?;
     if deployment.is_folder_missing(id)? {
