@@ -54,9 +54,14 @@ impl Deployment {
     pub fn watch_folders(&self, datasets: &[DatasetId]) -> Result<FolderWatch, LocalError> {
         let (messages, received) = channel();
         let changed = messages.clone();
-        let watcher = notify::recommended_watcher(move |event| {
-            // The receiver is gone once the thread has stopped.
-            let _ = changed.send(Message::Changed(event));
+        let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+            // The service itself reads the folder all the time.
+            let is_read =
+                event.as_ref().is_ok_and(|event| matches!(event.kind, EventKind::Access(_)));
+            if !is_read {
+                // The receiver is gone once the thread has stopped.
+                let _ = changed.send(Message::Changed(event));
+            }
         });
         let mut folders = WatchedFolders {
             deployment: self.clone(),
@@ -135,10 +140,8 @@ impl WatchedFolders {
 
     /// Notes the datasets that an event belongs to. After lost events, every folder may have changed.
     fn note(&mut self, event: notify::Result<Event>) {
-        let is_read = |event: &Event| matches!(event.kind, EventKind::Access(_));
         let paths = match event {
             Ok(event) if event.need_rescan() => None,
-            Ok(event) if is_read(&event) => return,
             Ok(event) => Some(event.paths),
             Err(_) => None,
         };
