@@ -12,6 +12,7 @@
 //! layer 0   input   job -> remote   message -> job   command_lines   printable_text
 //!           credentials
 //! layer 1   config -> input                 subprocess -> credentials
+//!                                     inherited_signals
 //! layer 2   state -> config                 drawing -> config
 //!           usecase -> config, credentials
 //! layer 3   worker -> message, state, usecase
@@ -30,6 +31,7 @@ mod command_lines;
 pub mod config;
 pub mod credentials;
 pub mod drawing;
+mod inherited_signals;
 pub mod input;
 pub mod job;
 pub mod message;

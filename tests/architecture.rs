@@ -19,6 +19,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("command_lines", &[]),
     ("printable_text", &[]),
     ("subprocess", &["credentials"]),
+    ("inherited_signals", &[]),
     ("state", &["config"]),
     ("usecase", &["config", "credentials"]),
     ("worker", &["message", "state", "subprocess", "usecase"]),
@@ -48,6 +49,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "command_lines",
             "printable_text",
             "subprocess",
+            "inherited_signals",
         ],
     ),
     ("accessible", &["app", "ui", "drawing", "worker", "runtime", "message", "input"]),
@@ -63,6 +65,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "config",
             "printable_text",
             "subprocess",
+            "inherited_signals",
         ],
     ),
 ];

@@ -6,14 +6,18 @@ use std::{ffi::OsString, path::PathBuf, pin::pin, time::Duration};
 use clap::{
     Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
 };
-use tokio::time::timeout;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    task::JoinHandle,
+    time::timeout,
+};
 
 use crate::{
     cli::{
         CliError, CliResult, Context, DoctorOptions, Exit, GlobalOptions, InfoCommand,
         ModelOptions, api, auth, config, dataset, enrichment, export,
         global_options::hide_rare_option,
-        image, jobs,
+        image, jobs, keyboard,
         local::{ServeOptions, WorkOptions},
         media,
         messages::write_stderr,
@@ -21,6 +25,7 @@ use crate::{
         service_options::{ModelCommand, StoreCommand},
         set_algebra,
     },
+    inherited_signals,
     printable_text::PrintableText,
 };
 
@@ -251,11 +256,10 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
         }
     };
     let mut work = pin!(work);
+    let interrupted = watch_interrupts()?;
     tokio::select! {
-        // The signal handler is polled first, so that it is installed before anything is printed.
         biased;
-        interrupted = tokio::signal::ctrl_c() => {
-            interrupted.map_err(|error| CliError::io("wait for a signal", &error))?;
+        _ = interrupted => {
             if context.notify_interrupt() && let Ok(outcome) = timeout(INTERRUPT_GRACE, work).await {
                 return outcome;
             }
@@ -264,6 +268,21 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
         }
         outcome = &mut work => outcome,
     }
+}
+
+/// Installs the signal handler before anything is printed. A task of its own waits for the signal, because a read from
+/// the keyboard blocks the task of the command. An interrupt that the parent ignores never comes.
+fn watch_interrupts() -> CliResult<JoinHandle<()>> {
+    let interrupt = SignalKind::interrupt();
+    if inherited_signals::is_ignored(interrupt.as_raw_value()) {
+        return Ok(tokio::spawn(std::future::pending()));
+    }
+    let mut interrupts =
+        signal(interrupt).map_err(|error| CliError::io("wait for a signal", &error))?;
+    Ok(tokio::spawn(async move {
+        interrupts.recv().await;
+        keyboard::interrupt();
+    }))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::{
     fmt::Display,
-    io::{self, BufRead as _, IsTerminal as _},
+    io::{self, IsTerminal as _},
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -15,10 +15,9 @@ use tokio::sync::Notify;
 
 use crate::{
     cli::{
-        CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment,
+        CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment, keyboard,
         messages::{Messages, write_stderr},
         output::{Document, Output},
-        values::READ_STDIN,
     },
     config::{Settings, Sources},
     printable_text::PrintableText,
@@ -145,9 +144,10 @@ impl Context {
         }
         let question = SafeText::detail(question);
         write_stderr(&PrintableText::lines(&format!("tessera: {question} [y/N] ")));
-        let mut answer = String::new();
-        let read = io::stdin().lock().read_line(&mut answer);
-        read.map_err(|error| CliError::io(READ_STDIN, &error))?;
+        let answer = keyboard::read_line().inspect_err(|_| {
+            // The message would follow the question on its line.
+            write_stderr(&PrintableText::lines("\n"));
+        })?;
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 

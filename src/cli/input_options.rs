@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 
-use crate::cli::{CliError, CliResult, Exit, read_file_or_stdin, values::read_stdin};
+use crate::cli::{CliError, CliResult, Exit, keyboard, read_file_or_stdin};
 use tessera_model::{
     ClusterId, EntityType, EntryContent, Filter, Granularity, MediaId, SafeText, SelectedCluster,
     SelectionEntry,
@@ -80,7 +80,7 @@ impl QuerySource {
     pub fn read_or_stdin(&self) -> CliResult<NamedQuery> {
         match self.read()? {
             Some(query) => Ok(query),
-            None => NamedQuery::new("-".to_owned(), read_stdin()?),
+            None => NamedQuery::new("-".to_owned(), keyboard::read_text()?),
         }
     }
 

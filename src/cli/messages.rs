@@ -5,9 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tessera_model::SafeText;
+use tessera_model::{SafeText, text::truncate};
+use unicode_width::UnicodeWidthStr as _;
 
-use crate::{config::DesktopProtocol, printable_text::PrintableText};
+use crate::{
+    config::{DesktopProtocol, shows_progress},
+    printable_text::PrintableText,
+};
 
 pub use tessera_model::text::format_bytes;
 
@@ -16,22 +20,29 @@ pub use tessera_model::text::format_bytes;
 const LINE_INTERVALS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 /// The shortest time between two updates of a progress bar in a terminal.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
-const BAR_CELLS: u64 = 24;
+const BAR_CELLS: usize = 24;
+/// The width of the shortest bar. A narrower terminal shows no bar.
+const MIN_BAR_CELLS: usize = 4;
+/// The width to assume if the terminal does not know its width.
+const DEFAULT_WIDTH: usize = 80;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Messages {
     quiet: bool,
     verbose: bool,
-    /// Whether standard error is a terminal, in which lines can be overwritten and the tab can show
-    /// progress (OSC 9;4).
+    /// Whether standard error is a terminal, in which lines can be overwritten.
     terminal: bool,
+    /// Whether the tab of the terminal shows progress (OSC 9;4).
+    tab_progress: bool,
 }
 
 impl Messages {
     pub fn new(quiet: bool, verbose: bool) -> Self {
         let terminal = io::stderr().is_terminal();
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        Self { quiet, verbose, terminal: terminal && !dumb }
+        let terminal = terminal && !dumb;
+        let tab_progress = terminal && shows_progress(|name| std::env::var(name).ok());
+        Self { quiet, verbose, terminal, tab_progress }
     }
 
     pub fn info(self, message: impl AsRef<str>) {
@@ -152,25 +163,48 @@ impl ProgressBar {
 
     fn draw(&mut self, done: u64, all: Option<u64>, text: &str) {
         self.drawn = true;
-        let text = SafeText::name(text);
-        let bar = all.map_or_else(String::new, |all| {
-            let cells = done.saturating_mul(BAR_CELLS) / all.max(1);
-            let percent = done.saturating_mul(100) / all.max(1);
-            let bar: String =
-                (0..BAR_CELLS).map(|cell| if cell < cells { '█' } else { '░' }).collect();
-            format!("{bar}  \u{1b}]9;4;1;{percent}\u{7}")
-        });
+        let (label, text) = (self.label.as_str(), SafeText::name(text));
+        // The last column stays empty, because some terminals wrap the line there.
+        let line =
+            progress_line(label, all.map(|all| (done, all)), text.as_str(), line_width() - 1);
+        let percent = all.map(|all| done.saturating_mul(100) / all.max(1));
+        let tab = percent.filter(|_| self.messages.tab_progress);
+        let tab = tab.map_or_else(String::new, |percent| format!("\u{1b}]9;4;1;{percent}\u{7}"));
         let mut err = io::stderr().lock();
         // The error is ignored, because standard error may be closed.
-        let _ = write!(err, "\r\u{1b}[K{}  {bar}{text}", self.label).and_then(|()| err.flush());
+        let _ = write!(err, "\r\u{1b}[K{line}{tab}").and_then(|()| err.flush());
     }
+}
+
+/// Returns the label, the bar if the size is known, and the text, in at most `width` cells. In a narrow terminal, the bar
+/// is shorter or missing.
+fn progress_line(label: &str, done: Option<(u64, u64)>, text: &str, width: usize) -> String {
+    const GAP: usize = 2;
+    let texts = label.width() + text.width() + 2 * GAP;
+    let cells = width.saturating_sub(texts).min(BAR_CELLS);
+    let bar = done.filter(|_| cells >= MIN_BAR_CELLS).map_or_else(String::new, |(done, all)| {
+        let cells = cells as u64;
+        let filled = done.saturating_mul(cells) / all.max(1);
+        let bar: String = (0..cells).map(|cell| if cell < filled { '█' } else { '░' }).collect();
+        format!("{bar}  ")
+    });
+    truncate(&format!("{label}  {bar}{text}"), width)
+}
+
+/// Returns the width of the terminal, which is at least 1.
+fn line_width() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).map(|size| usize::from(size.ws_col));
+    let named = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let known = size.ok().filter(|cells| *cells > 0).or_else(named);
+    known.filter(|cells| *cells > 0).unwrap_or(DEFAULT_WIDTH)
 }
 
 impl Drop for ProgressBar {
     fn drop(&mut self) {
         if self.drawn {
             // The error is ignored, because standard error may be closed.
-            let _ = write!(io::stderr(), "\r\u{1b}[K\u{1b}]9;4;0;\u{7}");
+            let tab = if self.messages.tab_progress { "\u{1b}]9;4;0;\u{7}" } else { "" };
+            let _ = write!(io::stderr(), "\r\u{1b}[K{tab}");
         }
     }
 }
@@ -189,6 +223,21 @@ pub fn write_stderr(text: &PrintableText) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn progress_is_never_wider_than_the_terminal() {
+        let line =
+            |width| progress_line("downloading 写真.zip", Some((1, 2)), "5 MiB of 10 MiB", width);
+        assert_eq!(
+            line(79),
+            format!("downloading 写真.zip  {}{}  5 MiB of 10 MiB", "█".repeat(12), "░".repeat(12))
+        );
+        assert_eq!(line(44), "downloading 写真.zip  ██░░░  5 MiB of 10 MiB");
+        assert_eq!(line(42), "downloading 写真.zip  5 MiB of 10 MiB");
+        for width in 0..120 {
+            assert!(line(width).width() <= width, "{width}: {}", line(width));
+        }
+    }
 
     #[test]
     fn without_a_terminal_progress_is_a_line_a_second_at_most() {

@@ -22,6 +22,7 @@ mod info;
 mod input_options;
 mod job_recorder;
 mod jobs;
+mod keyboard;
 mod local;
 mod login;
 mod media;

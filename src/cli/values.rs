@@ -4,7 +4,6 @@
 use std::{
     collections::BTreeSet,
     fmt, fs,
-    io::{self, Read as _},
     path::{Path, PathBuf},
     str::FromStr,
     time::{Duration, SystemTime},
@@ -15,7 +14,7 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use tessera_model::{Region, Timestamp};
 
 use crate::{
-    cli::{CliError, CliResult},
+    cli::{CliError, CliResult, keyboard},
     config::is_storage_uri,
 };
 
@@ -105,13 +104,6 @@ pub fn timestamp_now() -> Timestamp {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-pub const READ_STDIN: &str = "read standard input";
-
-pub fn read_stdin() -> CliResult<String> {
-    let text = io::read_to_string(io::stdin().lock());
-    text.map_err(|error| CliError::io(READ_STDIN, &error))
-}
-
 /// Makes a path from the command line absolute, so that it stays valid after the working directory
 /// has changed.
 pub fn absolute_path(path: &Path) -> CliResult<PathBuf> {
@@ -125,20 +117,17 @@ pub fn absolute_path(path: &Path) -> CliResult<PathBuf> {
 /// Reads the file at a path from the command line. The path `-` is standard input.
 pub fn read_file_or_stdin(path: &Path) -> CliResult<String> {
     if path.as_os_str() == "-" {
-        return read_stdin();
+        return keyboard::read_text();
     }
     fs::read_to_string(path)
         .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
 }
 
 pub fn read_bytes_or_stdin(path: &Path) -> CliResult<Vec<u8>> {
-    let read = if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        fs::read(path)
-    };
-    read.map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
+    if path.as_os_str() == "-" {
+        return keyboard::read_bytes();
+    }
+    fs::read(path).map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod paths;
 pub mod profile;
 mod settings;
 pub mod settings_file;
+mod terminal_alerts;
 
 pub use key::ThemeChoice;
 pub use layers::{Layers, Sources};
@@ -19,9 +20,10 @@ pub use paths::{
 pub use profile::{
     DeploymentConfig, DeploymentKind, Destination, Profile, ProfileOptions, is_storage_uri,
 };
+pub use settings::NotificationMethod;
 pub use settings::TileSize;
-pub use settings::{DesktopProtocol, NotificationMethod};
 pub use settings::{ExportDefaults, GraphicsChoice, SearchDefaults, Settings};
 pub use settings_file::SettingOrigin;
+pub use terminal_alerts::{DesktopProtocol, shows_progress};
 
 const DEFAULT_CONFIG: &str = include_str!("../../assets/config.toml");

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, mem, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
-use tessera_model::{EntityType, ExportFormat, Granularity, SafeText, polling::PollingIntervals};
+use tessera_model::{EntityType, ExportFormat, Granularity, polling::PollingIntervals};
 use tessera_picture::Protocol;
 use toml::Value;
 
@@ -181,48 +181,6 @@ pub enum NotificationMethod {
 
 impl NotificationMethod {
     pub const ALL: [Self; 4] = [Self::Toast, Self::Bell, Self::Desktop, Self::Progress];
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DesktopProtocol {
-    /// A sequence with a single text.
-    Osc9,
-    /// A sequence with a title and a text.
-    Osc777,
-}
-
-impl DesktopProtocol {
-    /// Detects the sequence from the environment variables of a terminal. Returns `None` for
-    /// terminals that could interpret the sequence differently, and inside multiplexers, which do
-    /// not pass it on.
-    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
-        if ["TMUX", "STY", "ZELLIJ"].into_iter().any(set) {
-            return None;
-        }
-        let (term, program) =
-            (variable("TERM").unwrap_or_default(), variable("TERM_PROGRAM").unwrap_or_default());
-        let named =
-            |names: &[&str]| names.iter().any(|name| program.contains(name) || term.contains(name));
-        if matches!(term.as_str(), "" | "dumb" | "linux") {
-            None
-        } else if named(&["iTerm", "WezTerm", "wezterm", "ghostty", "kitty"]) {
-            Some(Self::Osc9)
-        } else if named(&["foot", "rxvt"]) || set("VTE_VERSION") {
-            Some(Self::Osc777)
-        } else {
-            None
-        }
-    }
-
-    pub fn sequence(self, text: &SafeText) -> String {
-        match self {
-            Self::Osc9 => format!("\x1b]9;tessera: {text}\x1b\\"),
-            Self::Osc777 => {
-                format!("\x1b]777;notify;tessera;{}\x1b\\", text.as_str().replace(';', ","))
-            }
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]

@@ -3,7 +3,7 @@
 
 use crate::{
     app::{Activity, JobAlert},
-    config::DesktopProtocol,
+    config::{DesktopProtocol, shows_progress},
 };
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,18 +27,15 @@ impl AlertSupport {
     /// Detects the terminal from its environment variables. Multiplexers pass only the title on.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
-        let (term, program) =
-            (variable("TERM").unwrap_or_default(), variable("TERM_PROGRAM").unwrap_or_default());
+        let term = variable("TERM").unwrap_or_default();
         if matches!(term.as_str(), "" | "dumb" | "linux") {
             return Self::default();
         }
         if ["TMUX", "STY", "ZELLIJ"].into_iter().any(set) {
             return Self { title: true, ..Self::default() };
         }
-        let named =
-            |names: &[&str]| names.iter().any(|name| program.contains(name) || term.contains(name));
         let desktop = DesktopProtocol::detect(&variable);
-        let progress = named(&["WezTerm", "wezterm", "ghostty"]) || set("WT_SESSION");
+        let progress = shows_progress(&variable);
         Self { desktop, progress, title: true }
     }
 

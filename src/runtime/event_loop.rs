@@ -7,7 +7,7 @@ use std::{
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use tessera_model::Failure;
+use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
 
 use crate::{
@@ -29,6 +29,8 @@ use crate::{
 
 /// The minimum interval between frames that responses cause. Keys are drawn immediately.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(12);
+/// How soon after the program continues a signal to stop belongs to the previous stop.
+const SECOND_STOP: Duration = Duration::from_millis(500);
 /// The maximum number of events per frame, so that a flood of responses cannot starve the screen.
 const MAX_EVENTS_PER_FRAME: usize = 256;
 
@@ -67,6 +69,7 @@ pub async fn run(
         themes: options.themes,
         start: Instant::now(),
         last_drawn: None,
+        resumed: Instant::now(),
         needs_redraw: true,
         input: InputReader::new()?,
         signals,
@@ -93,6 +96,8 @@ struct EventLoop<'a> {
     themes: Themes,
     start: Instant,
     last_drawn: Option<Instant>,
+    /// When the program was started, or last continued after a stop.
+    resumed: Instant,
     needs_redraw: bool,
     input: InputReader,
     signals: &'a mut SignalReceiver,
@@ -222,7 +227,10 @@ impl EventLoop<'_> {
                 Effect::OpenDeployment(choice) => return Ok(Some(RunOutcome::Switch(choice))),
                 Effect::Redraw => self.redraw()?,
                 Effect::Alert(alert) => self.screen.send_alert(&alert)?,
-                Effect::Suspend => self.suspend()?,
+                Effect::Suspend if signals::can_be_resumed() => {
+                    self.suspend(signals::suspend_job)?
+                }
+                Effect::Suspend => done = Some(Event::TerminalTaskDone(Err(no_shell()))),
                 Effect::CaptureMouse(capture) => self.screen.set_mouse(capture)?,
                 Effect::Copy(text) => self.copy_to_clipboard(&text)?,
                 Effect::SaveProtocol(protocol) => {
@@ -241,7 +249,9 @@ impl EventLoop<'_> {
     async fn handle_signal(&mut self, signal: Option<Signal>) -> io::Result<Option<RunOutcome>> {
         match signal {
             Some(Signal::Exit(code)) => return Ok(Some(RunOutcome::Exit(code))),
-            Some(Signal::Suspend) => self.suspend()?,
+            // The signal that stopped the whole job may also arrive here.
+            Some(Signal::Suspend) if self.resumed.elapsed() < SECOND_STOP => {}
+            Some(Signal::Suspend) => self.suspend(signals::suspend_process)?,
             Some(Signal::Resume) => {
                 self.screen.reenter()?;
                 return self.handle_resize().await;
@@ -305,12 +315,13 @@ async fn sleep_until(instant: Option<Instant>) {
 }
 
 impl EventLoop<'_> {
-    /// Restores the terminal, stops the process, and enters the terminal again afterwards.
-    fn suspend(&mut self) -> io::Result<()> {
+    /// Restores the terminal, stops the process by `stop`, and enters the terminal again afterwards.
+    fn suspend(&mut self, stop: fn() -> io::Result<()>) -> io::Result<()> {
         self.delete_pictures()?;
         terminal::restore();
         // The input reader stops with the process.
-        signals::suspend_process()?;
+        stop()?;
+        self.resumed = Instant::now();
         // The screen is entered again immediately, so that no frame goes to the shell's screen.
         // `Signal::Resume` handles the other changes.
         self.screen.reenter()
@@ -338,6 +349,11 @@ impl EventLoop<'_> {
     fn copy_to_clipboard(&mut self, text: &PrintableText) -> io::Result<()> {
         self.screen.frames.write(clipboard_sequence(text, Environment::read().in_tmux).as_bytes())
     }
+}
+
+fn no_shell() -> Failure {
+    let message = "cannot suspend: no shell with job control could resume this program";
+    Failure::new(FailureKind::Local, message).with_remedy("Open another terminal")
 }
 
 /// Returns the OSC 52 sequence. For tmux, the sequence is sent twice: plain for tmux's own buffer,

@@ -1,11 +1,19 @@
 //! Watches signals and the terminal on separate threads, so that the program ends even if the loop
 //! is blocked in a write.
 
-use std::{io, os::fd::AsFd, thread, time::Duration};
+use std::{
+    fs, io,
+    os::fd::AsFd,
+    process::Stdio,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
 
 use rustix::{
     event::{PollFd, PollFlags, poll},
     io::retry_on_intr,
+    process::{Pid, getpgid, getpid, getppid, getsid},
 };
 use signal_hook::{
     consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH},
@@ -13,7 +21,7 @@ use signal_hook::{
 };
 use tokio::sync::mpsc;
 
-use crate::runtime::terminal;
+use crate::{inherited_signals, runtime::terminal, subprocess};
 
 /// How long the loop may take to end before the process is ended. Together with the time to restore
 /// the terminal, a signal ends the program within 2 seconds.
@@ -28,11 +36,20 @@ pub enum Signal {
     Resized,
 }
 
+const WATCHED: [i32; 7] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH];
+/// Whether this process handles SIGTSTP, which its parent may have ignored.
+static STOPS: AtomicBool = AtomicBool::new(false);
+/// The maximum number of ancestors that may share the process group of this process.
+const MAX_ANCESTORS: usize = 64;
+
 pub type SignalReceiver = mpsc::UnboundedReceiver<Signal>;
 
 pub fn watch_signals() -> io::Result<SignalReceiver> {
     let (sender, received) = mpsc::unbounded_channel();
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH])?;
+    let heeded = WATCHED.into_iter().filter(|signal| !inherited_signals::is_ignored(*signal));
+    let heeded: Vec<i32> = heeded.collect();
+    STOPS.store(heeded.contains(&SIGTSTP), Ordering::SeqCst);
+    let mut signals = Signals::new(heeded)?;
     let hang_up = sender.clone();
     thread::Builder::new().name("signals".into()).spawn(move || {
         for number in signals.forever() {
@@ -77,7 +94,59 @@ fn wait_for_hang_up() {
     let _ = retry_on_intr(|| poll(&mut watched, None));
 }
 
-/// Stops this process as its shell expects, and returns when the process continues.
+/// Stops this process, and returns when it continues.
 pub fn suspend_process() -> io::Result<()> {
     signal_hook::low_level::emulate_default_handler(SIGTSTP)
+}
+
+/// Stops all processes of the job, as the terminal does at Ctrl-Z, and returns when this process continues. A script that
+/// waits for this process would otherwise keep the shell waiting.
+///
+/// A shell that sees the script stop may resume the job at once, and a process that stops itself after that would stay
+/// stopped. A child therefore stops this process before it stops the job.
+pub fn suspend_job() -> io::Result<()> {
+    let mut stopping = subprocess::command("sh");
+    stopping.args(["-c", "kill -STOP \"$1\"; kill -TSTP 0", "sh"]);
+    let process = getpid().as_raw_nonzero().to_string();
+    // The child belongs to the job, so it ends when the job continues.
+    match stopping.arg(process).stdin(Stdio::null()).status() {
+        Ok(_) => Ok(()),
+        Err(_) => suspend_process(),
+    }
+}
+
+/// Returns whether a shell with job control could resume this job: an ancestor in the same session that is not a part of
+/// the job.
+pub fn can_be_resumed() -> bool {
+    let (Ok(session), Ok(group)) = (getsid(None), getpgid(None)) else { return false };
+    if !STOPS.load(Ordering::SeqCst) || session == getpid() {
+        return false;
+    }
+    let mut ancestor = getppid();
+    for _ in 0..MAX_ANCESTORS {
+        let Some(process) = ancestor else { return false };
+        match (getsid(Some(process)), getpgid(Some(process))) {
+            (Ok(of_ancestor), Ok(_)) if of_ancestor != session => return false,
+            (Ok(_), Ok(of_ancestor)) if of_ancestor != group => return true,
+            (Ok(_), Ok(_)) => ancestor = parent_of(process),
+            // Only the processes of other sessions are hidden.
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Returns the parent of a process, from Linux or from `ps`.
+fn parent_of(process: Pid) -> Option<Pid> {
+    let number = process.as_raw_nonzero();
+    let parent = match fs::read_to_string(format!("/proc/{number}/stat")) {
+        // The name of the program, in parentheses, may contain anything.
+        Ok(stat) => stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.to_owned(),
+        Err(_) => {
+            let mut ps = subprocess::command("ps");
+            let output = ps.args(["-o", "ppid=", "-p", &number.to_string()]).output().ok()?;
+            String::from_utf8(output.stdout).ok()?
+        }
+    };
+    Pid::from_raw(parent.trim().parse().ok()?)
 }

@@ -4,6 +4,7 @@
 //! the terminal, so it works on any thread, and even when the terminal is half gone.
 
 use std::{
+    env,
     io::{self, Stdout, Write},
     sync::{
         Mutex, PoisonError,
@@ -62,9 +63,16 @@ pub struct TerminalScreen {
     alert_support: AlertSupport,
 }
 
-/// Returns the size of the terminal (columns, rows), limited to the size that is drawn.
+/// Returns the size of the terminal (columns, rows), limited to the size that is drawn. A terminal that does not know its
+/// size, such as a serial console, has the size in `COLUMNS` and `LINES`, or else 80 columns and 24 rows.
 pub fn size() -> io::Result<(u16, u16)> {
     let (columns, rows) = terminal::size()?;
+    let known = |cells: u16, variable: &str, usual: u16| {
+        let named = || env::var(variable).ok().and_then(|cells| cells.trim().parse().ok());
+        let known = Some(cells).filter(|cells| *cells > 0).or_else(named);
+        known.filter(|cells| *cells > 0).unwrap_or(usual)
+    };
+    let (columns, rows) = (known(columns, "COLUMNS", 80), known(rows, "LINES", 24));
     Ok((columns.min(MAX_SIZE.0), rows.min(MAX_SIZE.1)))
 }
 

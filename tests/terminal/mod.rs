@@ -6,6 +6,7 @@ mod announcer;
 mod cell_writer;
 mod connect;
 mod frames;
+mod job_control;
 mod late_replies;
 mod load;
 mod picture_layer;

@@ -19,7 +19,7 @@ use tui_input::Input;
 use crate::{
     app::{
         App, Dialog, DrawContext, Outbox, Overlays, ServiceData,
-        overlay::fields::{self, KeyResult, edit, expand_path, split_words},
+        overlay::fields::{self, KeyResult, edit, expand_path, paste_paths, split_words},
         pane::cycle,
     },
     config::DeploymentKind,
@@ -265,6 +265,16 @@ impl Dialog for AddMediaForm {
             AddMediaField::Objects => Some(&mut self.counts[2]),
             AddMediaField::Source | AddMediaField::Reindex | AddMediaField::SpotInstances => None,
         }
+    }
+
+    fn paste(&mut self, text: &str) {
+        let is_list = self.field == AddMediaField::Location && self.tab == SourceTab::Files;
+        match self.text_input() {
+            Some(input) if is_list => paste_paths(input, text),
+            Some(input) => fields::paste(input, text),
+            None => return,
+        }
+        (self.error, self.check) = (None, SourceCheck::None);
     }
 
     fn operation(&self) -> Option<(DatasetId, Operation)> {

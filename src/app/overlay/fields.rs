@@ -35,9 +35,13 @@ impl KeyResult {
     }
 }
 
-/// Returns the path that was typed. `~/` stands for `home`, and an empty text for the working directory.
+/// Returns the path that was typed. `~/` stands for `home`, an empty text for the working directory, and a `file://` link
+/// for its path.
 pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
     let typed = typed.trim();
+    if let Some(path) = path_of_link(typed) {
+        return PathBuf::from(path);
+    }
     match (typed.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ if typed.is_empty() => PathBuf::from("."),
@@ -88,11 +92,54 @@ pub fn edit(input: &mut Input, chord: Chord) -> bool {
 
 const MAX_PASTE_CHARS: usize = 4_096;
 
-/// Inserts pasted text as one line without control characters, so that the text never acts as keys.
+/// Inserts pasted text as one line without control characters, so that the text never acts as keys. The pasted lines are
+/// joined by spaces, and so are the parts between tabs.
 pub fn paste(input: &mut Input, raw: &str) {
-    for c in raw.trim().chars().filter(|c| !c.is_control()).take(MAX_PASTE_CHARS) {
+    let parts = raw.split(['\r', '\n', '\t']).filter(|part| !part.trim().is_empty());
+    insert(input, &parts.collect::<Vec<_>>().join(" "));
+}
+
+fn insert(input: &mut Input, text: &str) {
+    for c in text.trim().chars().filter(|c| !c.is_control()).take(MAX_PASTE_CHARS) {
         let _ = input.handle(InputRequest::InsertChar(c));
     }
+}
+
+/// Inserts pasted paths or `file://` links into a list that [`split_words`] separates. File managers paste one path or
+/// link per line without quotes, and terminals paste dropped files on one line with quotes.
+pub(super) fn paste_paths(input: &mut Input, raw: &str) {
+    let lines = raw.lines().flat_map(|line| line.split('\r')).map(str::trim);
+    let paths: Vec<String> = lines.filter(|line| !line.is_empty()).flat_map(pasted_paths).collect();
+    let (before, _) = input.value().split_at(cursor_byte(input));
+    // A name continues the path before the cursor, and a whole path is the next entry.
+    let separates = paths.first().is_some_and(|path| is_absolute(path))
+        && !before.is_empty()
+        && !before.ends_with(' ');
+    if separates {
+        let _ = input.handle(InputRequest::InsertChar(' '));
+    }
+    let quoted: Vec<_> = paths.iter().map(|path| shell_words::quote(path)).collect();
+    insert(input, &quoted.join(" "));
+}
+
+fn cursor_byte(input: &Input) -> usize {
+    input.value().char_indices().nth(input.cursor()).map_or(input.value().len(), |(at, _)| at)
+}
+
+fn is_absolute(path: &str) -> bool {
+    ["/", "~/", "file://"].iter().any(|start| path.starts_with(start))
+}
+
+/// Returns the paths on a pasted line. A line without quotes is one path with spaces, unless each of its words is a whole
+/// path.
+fn pasted_paths(line: &str) -> Vec<String> {
+    let is_quoted = line.contains(['\'', '"', '\\']);
+    let words =
+        if is_quoted { split_words(line) } else { line.split(' ').map(str::to_owned).collect() };
+    if !is_quoted && !words.iter().all(|word| is_absolute(word)) {
+        return vec![path_of_link(line).unwrap_or_else(|| line.to_owned())];
+    }
+    words.into_iter().map(|word| path_of_link(&word).unwrap_or(word)).collect()
 }
 
 /// The input of a path, with completion.
@@ -179,9 +226,8 @@ fn name(entry: &FolderEntry) -> Cow<'_, str> {
 /// gives `None`.
 fn parse_dropped_path(raw: &str) -> Option<String> {
     let line = raw.trim().lines().next()?.trim();
-    if let Some(address) = line.strip_prefix("file://") {
-        // The address may contain the host name.
-        return Some(percent_decoded(&address[address.find('/')?..]));
+    if let Some(path) = path_of_link(line) {
+        return Some(path);
     }
     for quote in ['\'', '"'] {
         if let Some((path, _)) = line.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {
@@ -197,6 +243,12 @@ fn parse_dropped_path(raw: &str) -> Option<String> {
         path.extend(if c == '\\' { characters.next() } else { Some(c) });
     }
     Some(path)
+}
+
+/// Returns the path of a `file://` link, which may contain the name of the host.
+fn path_of_link(link: &str) -> Option<String> {
+    let address = link.strip_prefix("file://")?;
+    Some(percent_decoded(&address[address.find('/')?..]))
 }
 
 fn percent_decoded(address: &str) -> String {
@@ -250,5 +302,57 @@ impl ScrollState {
             _ => {}
         }
         KeyResult::Stay
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pasted(before: &str, text: &str) -> String {
+        let mut input = Input::from(before);
+        paste_paths(&mut input, text);
+        input.value().to_owned()
+    }
+
+    #[test]
+    fn pasted_lines_are_joined_by_spaces() {
+        for (text, line) in [
+            ("red van\nat night", "red van at night"),
+            ("red van\r\nat night\r\n", "red van at night"),
+            ("a\rb\r\rc\td", "a b c d"),
+            ("\x1b[31mred\x07", "[31mred"),
+        ] {
+            let mut input = Input::default();
+            paste(&mut input, text);
+            assert_eq!(input.value(), line, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn pasted_paths_become_entries() {
+        for (text, line) in [
+            ("'/p/a b.png'\n'/p/c.png'\n", "'/p/a b.png' /p/c.png"),
+            ("/p/a b.png\r/p/c.png\r", "'/p/a b.png' /p/c.png"),
+            ("file:///p/a%20b.png\r\nfile://host/p/c.png\r\n", "'/p/a b.png' /p/c.png"),
+            ("/p/a\\ b.png /p/c.png ", "'/p/a b.png' /p/c.png"),
+            ("/p/a.png ~/c.png", "/p/a.png '~/c.png'"),
+            ("file:///p/a.png file:///p/b.png", "/p/a.png /p/b.png"),
+            ("/p/my pictures", "'/p/my pictures'"),
+            ("/p/it's.png", "'/p/it'\\''s.png'"),
+        ] {
+            assert_eq!(pasted("", text), line, "{text:?}");
+        }
+        assert_eq!(pasted("/p/a.png", "/p/b.png"), "/p/a.png /p/b.png");
+        assert_eq!(pasted("/p/", "my pictures"), "/p/'my pictures'");
+        assert_eq!(split_words("/p/'my pictures'"), ["/p/my pictures"]);
+    }
+
+    #[test]
+    fn links_are_paths_wherever_a_path_is_typed() {
+        let home = Some(Path::new("/home/me"));
+        assert_eq!(expand_path("file:///p/a%20b.png", home), Path::new("/p/a b.png"));
+        assert_eq!(expand_path("file://localhost/p/%C3%A9", home), Path::new("/p/é"));
+        assert_eq!(expand_path("~/file:", home), Path::new("/home/me/file:"));
     }
 }

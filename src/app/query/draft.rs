@@ -234,6 +234,8 @@ impl QueryEditor<'_> {
     pub fn paste(&mut self, text: &str) {
         let draft = &mut *self.draft;
         if let Some(json) = &mut draft.json {
+            // Terminals paste a line break as a carriage return.
+            let text = text.replace("\r\n", "\n").replace('\r', "\n");
             text.chars().for_each(|c| json.text.insert(c));
             draft.read_json();
         } else if let (Some(field), Some(row)) = (draft.field, draft.rows.get_mut(draft.cursor))

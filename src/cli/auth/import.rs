@@ -19,9 +19,9 @@ use crate::{
         CliError, Column, Context, Document, Exit, ServiceAddress, ServiceTarget,
         auth::secret_screen,
         deployment::{configured_client, service_with_login},
+        keyboard,
         login::{open_secrets, validate_secret},
         output::write_stdout,
-        values::read_stdin,
     },
     config::{DeploymentConfig, Profile, user_config_file},
     credentials::{SecretLocation, SecretLocations, SecretOwner},
@@ -120,7 +120,7 @@ pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exi
         import.secrets.describe(store)
     ));
     let issued = if let Some(api_key) = options.api_key {
-        let secret = validate_secret(&SecretString::from(read_stdin()?), "secret")?;
+        let secret = validate_secret(&SecretString::from(keyboard::read_text()?), "secret")?;
         IssuedKeyPair { credentials: Credentials { api_key, api_secret: secret }, message: None }
     } else {
         let session = read_session_cookie(options.cookie_stdin, context.global.no_input).await?;
@@ -342,7 +342,7 @@ impl Drop for EchoGuard {
 /// Reads the value of the cookie from standard input if it is `piped`, otherwise from a prompt.
 pub async fn read_session_cookie(piped: bool, no_input: bool) -> Result<SecretString, CliError> {
     let text = if piped {
-        SecretString::from(read_stdin()?)
+        SecretString::from(keyboard::read_text()?)
     } else if no_input || !io::stdin().is_terminal() {
         let message =
             "cannot prompt for the cookie without a terminal; pipe it with --cookie-stdin";

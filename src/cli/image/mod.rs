@@ -11,7 +11,11 @@ use std::{
 use clap::Subcommand;
 pub use draw::{DrawOptions, NamedPicture, draw_pictures, terminal_info};
 
-use crate::cli::{CliError, Connection, Context, Exit, values::parse_region};
+use crate::cli::{
+    CliError, Connection, Context, Exit,
+    keyboard::{self, Keyboard},
+    values::parse_region,
+};
 use tessera_client::{AuthMethod, BaseUrl, Client, Endpoint, ServiceConfig};
 use tessera_model::{Anchor, AnchorKind, Link, MediaId, Query, Region, SafeText, Search};
 use tessera_picture::Crop;
@@ -98,7 +102,7 @@ impl<'a> PictureLoader<'a> {
             name: SafeText::file_name(name),
         };
         if argument == "-" {
-            let bytes = read_bounded(io::stdin().lock(), "standard input")?;
+            let bytes = read_bounded(Keyboard, "standard input")?;
             return Ok(picture(bytes, "standard input"));
         }
         if argument.starts_with("http://") || argument.starts_with("https://") {
@@ -174,6 +178,6 @@ fn read_bounded(from: impl io::Read, name: &str) -> Result<Vec<u8>, CliError> {
             Exit::Invalid,
             format!("{name}: larger than {} MiB", MAX_PICTURE_BYTES >> 20),
         )),
-        Err(error) => Err(CliError::failed(format!("{name}: {error}"))),
+        Err(error) => Err(keyboard::read_error(&format!("read {name}"), &error)),
     }
 }

@@ -31,6 +31,7 @@ use crate::{
         output::write_stdout,
         service_options::WorkOptions,
     },
+    inherited_signals,
     printable_text::PrintableText,
 };
 
@@ -189,15 +190,19 @@ pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32
 /// would end the process at once.
 #[derive(Debug)]
 pub(super) struct StopSignals {
-    interrupt: Signal,
-    terminate: Signal,
-    hang_up: Signal,
+    interrupt: Option<Signal>,
+    terminate: Option<Signal>,
+    hang_up: Option<Signal>,
 }
 
 impl StopSignals {
     pub(super) fn listen() -> CliResult<Self> {
-        let listen =
-            |kind| signal(kind).map_err(|error| CliError::io("listen for signals", &error));
+        // `nohup` ignores hang-ups, for example.
+        let listen = |kind: SignalKind| {
+            let heeded = !inherited_signals::is_ignored(kind.as_raw_value());
+            let listened = heeded.then(|| signal(kind)).transpose();
+            listened.map_err(|error| CliError::io("listen for signals", &error))
+        };
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,
@@ -208,10 +213,18 @@ impl StopSignals {
     /// Waits for the next signal and returns its exit code. Ctrl-C and SIGTERM are the normal ways to stop.
     pub(super) async fn next(&mut self) -> i32 {
         tokio::select! {
-            _ = self.interrupt.recv() => 130,
-            _ = self.terminate.recv() => 0,
-            _ = self.hang_up.recv() => 129,
+            () = received(&mut self.interrupt) => 130,
+            () = received(&mut self.terminate) => 0,
+            () = received(&mut self.hang_up) => 129,
         }
+    }
+}
+
+/// Waits for the next signal, or forever if this process ignores it.
+async fn received(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
     }
 }
 

@@ -1,0 +1,102 @@
+//! Reads standard input for commands, and ends a read at Ctrl-C. A command reads in the middle of its work, so nothing
+//! else would notice the interrupt before the user presses Enter or the input ends.
+
+use std::{
+    io::{self, Read, Write as _},
+    os::{fd::AsFd as _, unix::net::UnixStream},
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::{Errno, retry_on_intr},
+};
+
+use crate::cli::{CliError, CliResult, Exit};
+
+const READ_STDIN: &str = "read standard input";
+
+/// A socket pair of which the first end becomes readable at an interrupt.
+static INTERRUPT: OnceLock<Option<[UnixStream; 2]>> = OnceLock::new();
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+fn interrupt_ends() -> Option<&'static [UnixStream; 2]> {
+    // Without descriptors, a read ends at the next line.
+    INTERRUPT.get_or_init(|| UnixStream::pair().ok().map(|(read, write)| [read, write])).as_ref()
+}
+
+/// Ends the running read and all later ones.
+pub(super) fn interrupt() {
+    INTERRUPTED.store(true, Ordering::SeqCst);
+    if let Some([_, write]) = interrupt_ends() {
+        let mut write: &UnixStream = write;
+        // If the socket is full, it is readable already.
+        let _ = write.write(&[0]);
+    }
+}
+
+/// Reads one line without its line break, or an empty line at the end of the input. A backspace that the line settings
+/// of the terminal do not know removes the character before it.
+pub(super) fn read_line() -> CliResult<String> {
+    let mut line = Vec::new();
+    let mut byte = [0];
+    while Keyboard.read(&mut byte).map_err(|error| read_error(READ_STDIN, &error))? == 1
+        && byte != *b"\n"
+    {
+        line.extend(byte);
+    }
+    let mut typed = String::new();
+    for c in String::from_utf8_lossy(&line).chars() {
+        match c {
+            '\u{8}' | '\u{7f}' => drop(typed.pop()),
+            c => typed.push(c),
+        }
+    }
+    Ok(typed)
+}
+
+pub(super) fn read_bytes() -> CliResult<Vec<u8>> {
+    let mut bytes = Vec::new();
+    Keyboard.read_to_end(&mut bytes).map_err(|error| read_error(READ_STDIN, &error))?;
+    Ok(bytes)
+}
+
+pub(super) fn read_text() -> CliResult<String> {
+    let mut text = String::new();
+    Keyboard.read_to_string(&mut text).map_err(|error| read_error(READ_STDIN, &error))?;
+    Ok(text)
+}
+
+/// Standard input, whose reads end at an interrupt.
+pub(super) struct Keyboard;
+
+impl Read for Keyboard {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let input = rustix::stdio::stdin();
+        let mut waits = vec![PollFd::from_borrowed_fd(input, PollFlags::IN)];
+        let interrupted = interrupt_ends().map(|[read, _]| read.as_fd());
+        waits.extend(interrupted.map(|end| PollFd::from_borrowed_fd(end, PollFlags::IN)));
+        retry_on_intr(|| poll(&mut waits, None))?;
+        if waits.get(1).is_some_and(|interrupted| !interrupted.revents().is_empty()) {
+            return Err(io::Error::other("interrupted"));
+        }
+        match retry_on_intr(|| rustix::io::read(input, &mut *buffer)) {
+            // A closed standard input is empty.
+            Err(Errno::BADF) => Ok(0),
+            read => Ok(read?),
+        }
+    }
+}
+
+/// Converts an error of [`Keyboard`]. `purpose` follows the word "cannot".
+pub(super) fn read_error(purpose: &str, error: &io::Error) -> CliError {
+    if INTERRUPTED.load(Ordering::SeqCst) {
+        CliError::new(Exit::Interrupted, "interrupted")
+    } else {
+        CliError::io(purpose, error)
+    }
+}

@@ -1,0 +1,103 @@
+//! Tests Ctrl-C and Ctrl-Z in the real binary, and signals that its parent ignores.
+
+use super::{Program, assert_given_back, pty};
+
+fn script(script: &str) -> Program {
+    pty::Program::script(script, tempfile::tempdir().unwrap())
+}
+
+#[test]
+fn ctrl_c_ends_a_question_and_any_read_from_the_keyboard() {
+    let profile = "tessera profile add lab --kind onprem --base-url http://lab.example";
+    for (command, shown) in [
+        ("exec tessera profile remove lab", "[y/N]"),
+        ("echo reads; exec tessera query check", "reads"),
+        ("echo reads; exec tessera image show -", "reads"),
+        (
+            "echo reads; exec tessera selection add 8d057245-3fac-523b-ab70-4812919e09a1 --from-results -",
+            "reads",
+        ),
+    ] {
+        let mut program = script(&format!("{profile}\n{command}"));
+        program.wait_for(shown);
+        // The command may not read yet, and the line settings send the signal at any time.
+        program.press("\x03");
+        assert_eq!(program.wait(), 130, "{command}: {}", program.output());
+        assert!(program.is_as_found(), "{command}");
+    }
+}
+
+#[test]
+fn a_backspace_that_the_terminal_does_not_know_deletes_in_an_answer() {
+    let mut program = script(
+        "tessera profile add lab --kind onprem --base-url http://lab.example
+        stty erase undef
+        exec tessera profile remove lab",
+    );
+    program.wait_for("[y/N]");
+    program.press("n\x08yx\x7f\r");
+    assert_eq!(program.wait(), 0, "{}", program.output());
+}
+
+#[test]
+fn ctrl_z_stops_the_script_that_runs_the_interface() {
+    let mut program = script(
+        "set +e -m
+        echo 'tessera demo --images 12 --data data; echo the script continues' > wrap.sh
+        sh wrap.sh
+        echo stopped with $?
+        fg",
+    );
+    program.wait_for("Results");
+    program.press("\x1a");
+    program.wait_for("stopped with 148");
+    program.wait_for("Results");
+    program.press("q");
+    program.wait_for("the script continues");
+    assert_eq!(program.wait(), 0);
+    assert_given_back(&program, "stopped in a script");
+}
+
+#[test]
+fn ctrl_z_stops_nothing_that_no_shell_could_resume() {
+    // The program is the leader of its session, and then a part of the job of the leader.
+    let mut programs =
+        [Program::in_half_blocks(), script("tessera demo --images 12 --data data; exit")];
+    for program in &mut programs {
+        program.wait_for("Results");
+        program.press("\x1a");
+        program.wait_for("cannot suspend");
+        program.press("q");
+        assert_eq!(program.wait(), 0);
+        assert_given_back(program, "not suspended");
+    }
+}
+
+#[test]
+fn signals_that_the_parent_ignores_stay_ignored() {
+    let mut program = script("trap '' HUP INT; exec tessera demo --images 12 --data data");
+    program.wait_for("Results");
+    for signal in ["HUP", "INT"] {
+        program.signal(signal);
+    }
+    program.press("?");
+    program.wait_for("In Results");
+    program.signal("TERM");
+    assert_eq!(program.wait(), 143);
+    assert_given_back(&program, "ignored signals");
+}
+
+#[test]
+fn a_terminal_that_does_not_know_its_size_is_drawn_with_the_size_of_the_variables() {
+    for (variables, columns) in [("COLUMNS=70 LINES=24", 70), ("", 80)] {
+        let mut program = script(&format!(
+            "stty rows 0 cols 0; unset COLUMNS LINES
+            {variables} exec tessera demo --images 12 --data data"
+        ));
+        program.wait_for("Results");
+        let widest = program.screen().lines().map(|line| line.trim_end().chars().count()).max();
+        assert!(widest.unwrap() <= columns, "{variables}: {}", program.screen());
+        program.press("q");
+        assert_eq!(program.wait(), 0);
+    }
+}
