@@ -69,7 +69,7 @@ pub async fn run(
         themes: options.themes,
         start: Instant::now(),
         last_drawn: None,
-        resumed: Instant::now(),
+        resumed: None,
         needs_redraw: true,
         input: InputReader::new()?,
         signals,
@@ -96,8 +96,8 @@ struct EventLoop<'a> {
     themes: Themes,
     start: Instant,
     last_drawn: Option<Instant>,
-    /// When the program was started, or last continued after a stop.
-    resumed: Instant,
+    /// When the job last continued after Ctrl-Z.
+    resumed: Option<Instant>,
     needs_redraw: bool,
     input: InputReader,
     signals: &'a mut SignalReceiver,
@@ -228,7 +228,8 @@ impl EventLoop<'_> {
                 Effect::Redraw => self.redraw()?,
                 Effect::Alert(alert) => self.screen.send_alert(&alert)?,
                 Effect::Suspend if signals::can_be_resumed() => {
-                    self.suspend(signals::suspend_job)?
+                    self.suspend(signals::suspend_job)?;
+                    self.resumed = Some(Instant::now());
                 }
                 Effect::Suspend => done = Some(Event::TerminalTaskDone(Err(no_shell()))),
                 Effect::CaptureMouse(capture) => self.screen.set_mouse(capture)?,
@@ -250,7 +251,7 @@ impl EventLoop<'_> {
         match signal {
             Some(Signal::Exit(code)) => return Ok(Some(RunOutcome::Exit(code))),
             // The signal that stopped the whole job may also arrive here.
-            Some(Signal::Suspend) if self.resumed.elapsed() < SECOND_STOP => {}
+            Some(Signal::Suspend) if self.resumed.is_some_and(|at| at.elapsed() < SECOND_STOP) => {}
             Some(Signal::Suspend) => self.suspend(signals::suspend_process)?,
             Some(Signal::Resume) => {
                 self.screen.reenter()?;
@@ -321,7 +322,6 @@ impl EventLoop<'_> {
         terminal::restore();
         // The input reader stops with the process.
         stop()?;
-        self.resumed = Instant::now();
         // The screen is entered again immediately, so that no frame goes to the shell's screen.
         // `Signal::Resume` handles the other changes.
         self.screen.reenter()

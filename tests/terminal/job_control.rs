@@ -6,6 +6,15 @@ fn script(script: &str) -> Program {
     pty::Program::script(script, tempfile::tempdir().unwrap())
 }
 
+/// Waits until the interface handles keys.
+fn open_and_close_help(program: &mut Program) {
+    program.wait_for("Results");
+    program.press("?");
+    program.wait_for("In Results");
+    program.press("\x1b");
+    program.wait_until_gone("In Results");
+}
+
 #[test]
 fn ctrl_c_ends_a_question_and_any_read_from_the_keyboard() {
     let profile = "tessera profile add lab --kind onprem --base-url http://lab.example";
@@ -20,7 +29,7 @@ fn ctrl_c_ends_a_question_and_any_read_from_the_keyboard() {
     ] {
         let mut program = script(&format!("{profile}\n{command}"));
         program.wait_for(shown);
-        // The command may not read yet, and the line settings send the signal at any time.
+        program.wait_until_handled(2);
         program.press("\x03");
         assert_eq!(program.wait(), 130, "{command}: {}", program.output());
         assert!(program.is_as_found(), "{command}");
@@ -48,7 +57,7 @@ fn ctrl_z_stops_the_script_that_runs_the_interface() {
         echo stopped with $?
         fg",
     );
-    program.wait_for("Results");
+    open_and_close_help(&mut program);
     program.press("\x1a");
     program.wait_for("stopped with 148");
     program.wait_for("Results");
@@ -64,7 +73,7 @@ fn ctrl_z_stops_nothing_that_no_shell_could_resume() {
     let mut programs =
         [Program::in_half_blocks(), script("tessera demo --images 12 --data data; exit")];
     for program in &mut programs {
-        program.wait_for("Results");
+        open_and_close_help(program);
         program.press("\x1a");
         program.wait_for("cannot suspend");
         program.press("q");

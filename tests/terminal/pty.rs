@@ -262,6 +262,24 @@ impl Program {
         }
     }
 
+    /// Waits until the program handles a signal itself, according to `/proc`. A shell that is replaced by the program
+    /// resets its handlers.
+    pub fn wait_until_handled(&self, signal: u32) {
+        let start = Instant::now();
+        let id = self.process_id();
+        let handles = || {
+            let name = std::fs::read_to_string(format!("/proc/{id}/comm")).unwrap();
+            let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+            let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
+            name.trim() == "tessera" && mask >> (signal - 1) & 1 == 1
+        };
+        while !handles() {
+            assert!(start.elapsed() < TIMEOUT, "it does not handle the signal");
+            thread::yield_now();
+        }
+    }
+
     /// Waits until the process is stopped, according to `/proc`.
     pub fn wait_until_stopped(&self) {
         let start = Instant::now();
