@@ -58,15 +58,15 @@ pub fn shows_progress(variable: impl Fn(&str) -> Option<String>) -> bool {
     }
     match program.as_str() {
         // The leading number of its version is a date.
-        "WezTerm" => at_least("TERM_PROGRAM_VERSION", 2025_02_01),
+        "WezTerm" => at_least("TERM_PROGRAM_VERSION", 20_250_201),
         "ghostty" => true,
         "iTerm.app" => has_progress_feature(&value("TERM_FEATURES")),
         // These variables are inherited by other terminals, which name themselves in `TERM`.
         "" if matches!(term.as_str(), "xterm" | "xterm-256color" | "xterm-direct") => {
             set("WT_SESSION")
                 || value("ConEmuANSI") == "ON"
-                || at_least("VTE_VERSION", 79_00)
-                || at_least("KONSOLE_VERSION", 26_04_00)
+                || at_least("VTE_VERSION", 7_900)
+                || at_least("KONSOLE_VERSION", 260_400)
         }
         "" => term == "xterm-ghostty",
         _ => false,
