@@ -32,17 +32,13 @@ pub struct Messages {
     verbose: bool,
     /// Whether standard error is a terminal, in which lines can be overwritten.
     terminal: bool,
-    /// Whether the tab of the terminal shows progress (OSC 9;4).
-    tab_progress: bool,
 }
 
 impl Messages {
     pub fn new(quiet: bool, verbose: bool) -> Self {
         let terminal = io::stderr().is_terminal();
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        let terminal = terminal && !dumb;
-        let tab_progress = terminal && shows_progress(|name| std::env::var(name).ok());
-        Self { quiet, verbose, terminal, tab_progress }
+        Self { quiet, verbose, terminal: terminal && !dumb }
     }
 
     pub fn info(self, message: impl AsRef<str>) {
@@ -94,6 +90,7 @@ impl Messages {
             started: now,
             last_report: (now, 0),
             drawn: false,
+            shown_in_tab: self.terminal && shows_progress(|name| std::env::var(name).ok()),
         }
     }
 }
@@ -114,6 +111,8 @@ pub struct ProgressBar {
     /// The time and the tenth of the last report, or of the start.
     last_report: (Instant, u64),
     drawn: bool,
+    /// Whether the tab of the terminal shows progress (OSC 9;4).
+    shown_in_tab: bool,
 }
 
 impl ProgressBar {
@@ -168,7 +167,7 @@ impl ProgressBar {
         let line =
             progress_line(label, all.map(|all| (done, all)), text.as_str(), line_width() - 1);
         let percent = all.map(|all| done.saturating_mul(100) / all.max(1));
-        let tab = percent.filter(|_| self.messages.tab_progress);
+        let tab = percent.filter(|_| self.shown_in_tab);
         let tab = tab.map_or_else(String::new, |percent| format!("\u{1b}]9;4;1;{percent}\u{7}"));
         let mut err = io::stderr().lock();
         // The error is ignored, because standard error may be closed.
@@ -203,7 +202,7 @@ impl Drop for ProgressBar {
     fn drop(&mut self) {
         if self.drawn {
             // The error is ignored, because standard error may be closed.
-            let tab = if self.messages.tab_progress { "\u{1b}]9;4;0;\u{7}" } else { "" };
+            let tab = if self.shown_in_tab { "\u{1b}]9;4;0;\u{7}" } else { "" };
             let _ = write!(io::stderr(), "\r\u{1b}[K{tab}");
         }
     }

@@ -139,14 +139,13 @@ pub fn can_be_resumed() -> bool {
 /// Returns the parent of a process, from Linux or from `ps`.
 fn parent_of(process: Pid) -> Option<Pid> {
     let number = process.as_raw_nonzero();
-    let parent = match fs::read_to_string(format!("/proc/{number}/stat")) {
+    let parent = if let Ok(stat) = fs::read_to_string(format!("/proc/{number}/stat")) {
         // The name of the program, in parentheses, may contain anything.
-        Ok(stat) => stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.to_owned(),
-        Err(_) => {
-            let mut ps = subprocess::command("ps");
-            let output = ps.args(["-o", "ppid=", "-p", &number.to_string()]).output().ok()?;
-            String::from_utf8(output.stdout).ok()?
-        }
+        stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.to_owned()
+    } else {
+        let mut ps = subprocess::command("ps");
+        let output = ps.args(["-o", "ppid=", "-p", &number.to_string()]).output().ok()?;
+        String::from_utf8(output.stdout).ok()?
     };
     Pid::from_raw(parent.trim().parse().ok()?)
 }
