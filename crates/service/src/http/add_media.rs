@@ -8,7 +8,7 @@ use std::{
 };
 
 use axum::{
-    Json,
+    Extension, Json,
     body::HttpBody as _,
     extract::{Request, State},
     http::StatusCode,
@@ -19,7 +19,9 @@ use utoipa_axum::routes;
 use super::{
     AppState,
     checked_routes::CheckedRoutes,
-    multipart_form::{FormPart, MultipartForm, SizeLimit, drain},
+    connection_monitor::ConnectionGroup,
+    connections::ClientConnection,
+    multipart_form::{FormPart, MultipartForm, SizeLimit},
     openapi::{StatusErrors, UploadErrors},
     parameters::{BOOLEAN_HINT, DatasetPath, ProcessParams, QueryParams},
     problem::Problem,
@@ -78,14 +80,12 @@ pub(crate) async fn reindex(
 )]
 pub(crate) async fn add_media(
     State(state): State<AppState>,
+    Extension(connection): Extension<ClientConnection>,
     DatasetPath(id): DatasetPath,
     request: Request,
 ) -> Result<StatusCode, Problem> {
-    let allowed = state.spawn_blocking(move |deployment| deployment.require_can_add(id)).await;
-    if let Err(problem) = allowed {
-        drain(request).await;
-        return Err(problem);
-    }
+    state.spawn_blocking(move |deployment| deployment.require_can_add(id)).await?;
+    let _slot = connection.join(ConnectionGroup::Uploading).await?;
     let uploads = state.deployment.store.uploads_dir();
     let disk = &state.deployment.settings.disk;
     let request = read_form(request, &uploads, disk).await?;
@@ -168,14 +168,8 @@ pub(crate) async fn read_form(
         MultipartForm::open(request, SizeLimit { bytes: space, message: NO_SPACE }).await?;
     let claim = disk.claim_in(uploads);
     let mut draft = FormReader { uploads, claim, source: None, texts: Vec::new() };
-    match draft.read_parts(&mut parts).await {
-        Ok(()) => draft.finish(),
-        Err(problem) => {
-            drop(draft);
-            parts.drain().await;
-            Err(problem)
-        }
-    }
+    draft.read_parts(&mut parts).await?;
+    draft.finish()
 }
 
 struct FormReader<'a> {

@@ -19,9 +19,7 @@ use tokio::{
 
 use super::{
     auth::Authenticator,
-    body_memory::BodyMemory,
     connections::ConnectionSlots,
-    multipart_form::drain,
     options::{AllowedHost, ServerLimits},
     problem::Problem,
     request_observer::RequestObserver,
@@ -37,7 +35,6 @@ pub(crate) struct AppState {
     pub allowed_hosts: Arc<[AllowedHost]>,
     pub limits: Arc<ServerLimits>,
     pub expensive_slots: Arc<Semaphore>,
-    pub body_memory: BodyMemory,
     pub connections: Arc<ConnectionSlots>,
     pub phase: CurrentPhase,
     pub readiness: ReadinessCheck,
@@ -73,7 +70,7 @@ impl AppState {
             RequestCost::Expensive => {
                 let free = self.expensive_slots.clone().acquire_owned();
                 let slot = timeout(self.limits.queue_timeout, free).await;
-                Some(slot.map_err(|_| Problem::busy())?)
+                Some(slot.map_err(|_| Problem::busy_with_searches())?)
             }
         };
         self.spawn_blocking(move |deployment| {
@@ -162,7 +159,6 @@ pub(crate) async fn refuse_while_closing(
     if phase.get() != ServerPhase::Closing {
         return next.run(request).await;
     }
-    drain(request).await;
     let mut response = Problem::shutting_down().into_response();
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response

@@ -17,7 +17,7 @@ use utoipa::openapi::{
 };
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
-use super::{AppState, multipart_form::drain, origin_check, problem::Problem};
+use super::{AppState, origin_check, problem::Problem};
 use tessera_wire::endpoints::query;
 
 /// Routes that check their query parameters.
@@ -129,10 +129,7 @@ async fn check_parameters(
 ) -> Response {
     match known.check(request.uri()) {
         Ok(()) => next.run(request).await,
-        Err(problem) => {
-            drain(request).await;
-            problem.into_response()
-        }
+        Err(problem) => problem.into_response(),
     }
 }
 

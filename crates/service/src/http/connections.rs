@@ -1,109 +1,178 @@
-//! Limits the number of open connections, and monitors each connection for clients that are idle or stalled. When the
-//! limit is reached, the client that has kept the service waiting longest is evicted for the next client.
+//! Limits the number of open connections, of requests that are served, of uploads, and of large bodies in memory. When a
+//! limit is reached, a client that keeps the service waiting is evicted for the next one.
+//!
+//! Connections are accepted whether or not their requests can be served, because only the request shows whether it is a
+//! probe. The connections without a served request can always be evicted, and there are always some, so that nobody
+//! can keep the service from accepting the next client.
 
 use std::{
-    future::pending,
-    io,
-    net::SocketAddr,
-    pin::Pin,
+    cmp::Reverse,
+    collections::HashMap,
+    net::{IpAddr, Ipv6Addr, SocketAddr},
     sync::{Arc, Mutex},
-    task::{Context, Poll},
+    time::Duration,
 };
 
 use axum::{
-    BoxError, Extension,
-    body::{Body, Bytes},
-    extract::{Request, State},
+    Extension,
+    extract::Request,
     middleware::Next,
-    response::Response,
+    response::{IntoResponse as _, Response},
 };
-use hyper::body::{Frame, SizeHint};
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    sync::{Notify, watch},
-    time::{Instant, sleep_until},
+    sync::{Mutex as AsyncMutex, MutexGuard, OwnedSemaphorePermit, Semaphore},
+    task::yield_now,
+    time::{Instant, timeout},
 };
 
 use super::{
+    connection_monitor::{ConnectionGroup, ConnectionMonitor},
     options::ServerLimits,
-    request_observer::{RequestObservation, RequestObserver},
-    timed_body::{StallBudget, TimedBody},
+    problem::Problem,
 };
 use tessera_store::lock;
+
+/// The interval at which a client that waits for a slot checks whether another client can be evicted.
+const EVICTION_INTERVAL: Duration = Duration::from_millis(20);
+/// At most one of this many members of a group is evicted at a time.
+const EVICTED_AT_A_TIME: usize = 16;
 
 pub(crate) struct ConnectionSlots {
     limits: Arc<ServerLimits>,
     open: Mutex<Vec<ConnectionMonitor>>,
-    /// Notified when a connection was closed, or when one may be evicted.
-    changed: Arc<Notify>,
+    /// The free slots of each group.
+    free: [Arc<Semaphore>; ConnectionGroup::COUNT],
+    /// Locked while a pipelined request is handled.
+    pipelined: AsyncMutex<()>,
 }
 
 /// The slot of one connection, which becomes free when it is dropped.
 pub(crate) struct ConnectionSlot {
     pub monitor: ConnectionMonitor,
     slots: Arc<ConnectionSlots>,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// The slot of one connection in a further group, which becomes free when it is dropped.
+pub(crate) struct GroupSlot {
+    monitor: ConnectionMonitor,
+    group: ConnectionGroup,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl ConnectionSlots {
     pub fn new(limits: Arc<ServerLimits>) -> Arc<Self> {
-        Arc::new(Self { limits, open: Mutex::default(), changed: Arc::default() })
+        Arc::new(Self {
+            open: Mutex::default(),
+            free: limits.group_sizes().map(|slots| Arc::new(Semaphore::new(slots))),
+            pipelined: AsyncMutex::default(),
+            limits,
+        })
     }
 
     pub(crate) fn open_count(&self) -> usize {
         lock(&self.open).len()
     }
 
-    /// Waits for a free slot. If there is none, evicts a client that keeps the service waiting.
-    pub async fn acquire(self: &Arc<Self>) -> ConnectionSlot {
+    /// Returns the number of members of a group.
+    pub(crate) fn member_count(&self, group: ConnectionGroup) -> usize {
+        let size = self.limits.group_sizes()[group as usize];
+        size.saturating_sub(self.free[group as usize].available_permits())
+    }
+
+    /// Waits for a slot for a connection. Returns `None` if too many clients of the address are being served.
+    pub async fn admit(self: &Arc<Self>, remote: IpAddr) -> Option<ConnectionSlot> {
+        let address = group_address(remote);
+        let of_address = |monitor: &ConnectionMonitor| monitor.address() == address;
+        let connected = lock(&self.open).iter().filter(|monitor| of_address(monitor)).count();
+        let limit = self.limits.max_connections_of_address();
+        if limit < self.limits.max_connections
+            && connected >= limit
+            && !self.evict(ConnectionGroup::All, of_address)
+        {
+            return None;
+        }
+        let permit = self.take(ConnectionGroup::All).await?;
+        let monitor = ConnectionMonitor::new(self.limits.clone(), address);
+        lock(&self.open).push(monitor.clone());
+        Some(ConnectionSlot { monitor, slots: self.clone(), _permit: permit })
+    }
+
+    /// Waits until no other pipelined request is handled, and until nothing else is to do. Clients that wait for each
+    /// response thus come before thousands of requests that a client sent at once.
+    pub(super) async fn pipelined_turn(&self) -> MutexGuard<'_, ()> {
+        let turn = self.pipelined.lock().await;
+        yield_now().await;
+        turn
+    }
+
+    /// Waits for a slot of a group in the order of the calls, and evicts clients meanwhile.
+    async fn take(&self, group: ConnectionGroup) -> Option<OwnedSemaphorePermit> {
+        let free = &self.free[group as usize];
+        if let Ok(permit) = free.clone().try_acquire_owned() {
+            return Some(permit);
+        }
+        let mut permit = std::pin::pin!(free.clone().acquire_owned());
         loop {
-            let next_eviction = match self.try_acquire() {
-                Ok(slot) => return slot,
-                Err(next_eviction) => next_eviction,
-            };
-            let eviction_due = async {
-                match next_eviction {
-                    Some(due) => sleep_until(due).await,
-                    None => pending().await,
-                }
-            };
-            tokio::select! {
-                () = self.changed.notified() => {}
-                () = eviction_due => {}
+            self.evict(group, |_| true);
+            if let Ok(permit) = timeout(EVICTION_INTERVAL, permit.as_mut()).await {
+                return permit.ok();
             }
         }
     }
 
-    /// Takes a free slot. If there is none, starts the eviction of one client, or returns the time at which one can be
-    /// evicted.
-    fn try_acquire(self: &Arc<Self>) -> Result<ConnectionSlot, Option<Instant>> {
-        let mut open = lock(&self.open);
-        if open.len() >= self.limits.max_connections {
-            return Err(evict_longest_waiting(&open));
+    /// Evicts clients of a group: of the address with the most connections, those that are overdue longest. Several are
+    /// evicted at a time, because the search for them would cost more than the service of a light request. Returns
+    /// whether a slot becomes free in a moment.
+    fn evict(
+        &self,
+        group: ConnectionGroup,
+        is_candidate: impl Fn(&ConnectionMonitor) -> bool,
+    ) -> bool {
+        let open = lock(&self.open);
+        let candidates = || open.iter().filter(|monitor| is_candidate(monitor));
+        if candidates().any(|monitor| monitor.is_evicted_from(group)) {
+            return true;
         }
-        let monitor = ConnectionMonitor::new(self.limits.clone(), self.changed.clone());
-        open.push(monitor.clone());
-        Ok(ConnectionSlot { monitor, slots: self.clone() })
+        let mut connections = HashMap::<IpAddr, usize>::new();
+        for monitor in open.iter() {
+            *connections.entry(monitor.address()).or_default() += 1;
+        }
+        let now = Instant::now();
+        let mut evictable: Vec<_> = candidates()
+            .filter_map(|monitor| {
+                let connected = connections.get(&monitor.address()).copied();
+                Some((Reverse(connected), monitor.evictable_since(group, now)?, monitor))
+            })
+            .collect();
+        evictable.sort_by_key(|(connected, since, _)| (*connected, *since));
+        let count = self.limits.group_sizes()[group as usize].div_ceil(EVICTED_AT_A_TIME);
+        for (number, (_, since, monitor)) in evictable.iter().take(count).enumerate() {
+            if number == 0 || *since <= now {
+                monitor.evict();
+            }
+        }
+        !evictable.is_empty()
     }
 }
 
-fn evict_longest_waiting(open: &[ConnectionMonitor]) -> Option<Instant> {
-    if open.iter().any(ConnectionMonitor::is_evicted) {
-        // The slot of the evicted client becomes free in a moment.
-        return None;
+/// Returns the address that stands for a client. A client of IPv6 usually has all addresses of a /64 network.
+fn group_address(remote: IpAddr) -> IpAddr {
+    match remote.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address @ IpAddr::V4(_) => address,
     }
-    let evictable = open.iter().filter_map(|monitor| Some((monitor.evictable_from()?, monitor)));
-    let (from, longest) = evictable.min_by_key(|(from, _)| *from)?;
-    if from > Instant::now() {
-        return Some(from);
-    }
-    longest.evict();
-    None
 }
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         lock(&self.slots.open).retain(|monitor| !monitor.is_same(&self.monitor));
-        self.slots.changed.notify_one();
+    }
+}
+
+impl Drop for GroupSlot {
+    fn drop(&mut self) {
+        self.monitor.set_member(self.group, false);
     }
 }
 
@@ -113,258 +182,30 @@ pub(crate) struct ClientConnection {
     pub local: SocketAddr,
     pub remote: SocketAddr,
     pub monitor: ConnectionMonitor,
+    pub slots: Arc<ConnectionSlots>,
 }
 
-/// The state of one connection. Clones share it.
-#[derive(Clone)]
-pub(crate) struct ConnectionMonitor {
-    activity: Arc<watch::Sender<ConnectionActivity>>,
-    limits: Arc<ServerLimits>,
-    /// Notified when it may have changed whether the connection can be evicted.
-    phase_changed: Arc<Notify>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct ConnectionActivity {
-    phase: ConnectionPhase,
-    since: Instant,
-    /// The time since which the client accepts no bytes, if it accepts none.
-    blocked_since: Option<Instant>,
-    write_budget: StallBudget,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ConnectionPhase {
-    /// No byte has been received yet.
-    New,
-    /// A part of a request head has been received.
-    Head,
-    /// A request is being handled, with separate limits.
-    Response,
-    /// The response is complete, but may still be in transit.
-    Idle,
-    /// The connection is being closed to make room for another one.
-    Evicted,
-}
-
-impl ConnectionActivity {
-    fn deadline(&self, limits: &ServerLimits) -> Option<Instant> {
-        let phase = match self.phase {
-            ConnectionPhase::New | ConnectionPhase::Head => Some(self.since + limits.head_timeout),
-            ConnectionPhase::Idle => Some(self.since + limits.idle_timeout),
-            ConnectionPhase::Response => None,
-            ConnectionPhase::Evicted => self.blocked_since.is_none().then_some(self.since),
-        };
-        let stuck = self.blocked_since.map(|since| since + self.write_budget.left());
-        phase.into_iter().chain(stuck).min()
-    }
-
-    /// Returns the time after which the connection may be closed for another client, or `None` while a request is
-    /// being handled or a response is in transit.
-    fn evictable_from(&self, limits: &ServerLimits) -> Option<Instant> {
-        match self.phase {
-            _ if self.blocked_since.is_some() => None,
-            ConnectionPhase::New | ConnectionPhase::Head => Some(self.since + limits.head_grace),
-            ConnectionPhase::Idle => Some(self.since),
-            ConnectionPhase::Response | ConnectionPhase::Evicted => None,
-        }
+impl ClientConnection {
+    /// Waits for a slot of a group. Fails with 503 if none becomes free in time.
+    pub(crate) async fn join(&self, group: ConnectionGroup) -> Result<GroupSlot, Problem> {
+        let permit = timeout(self.slots.limits.queue_timeout, self.slots.take(group)).await;
+        let permit = permit.ok().flatten().ok_or_else(Problem::busy)?;
+        self.monitor.set_member(group, true);
+        Ok(GroupSlot { monitor: self.monitor.clone(), group, _permit: permit })
     }
 }
 
-impl ConnectionMonitor {
-    pub fn new(limits: Arc<ServerLimits>, phase_changed: Arc<Notify>) -> Self {
-        let state = ConnectionActivity {
-            phase: ConnectionPhase::New,
-            since: Instant::now(),
-            blocked_since: None,
-            write_budget: StallBudget::new(limits.write_timeout),
-        };
-        Self { activity: Arc::new(watch::Sender::new(state)), limits, phase_changed }
-    }
-
-    pub(crate) fn evictable_from(&self) -> Option<Instant> {
-        self.activity.borrow().evictable_from(&self.limits)
-    }
-
-    /// Evicts the connection, unless a request has arrived meanwhile.
-    pub fn evict(&self) {
-        self.activity.send_if_modified(|state| {
-            let evictable = state.evictable_from(&self.limits).is_some();
-            if evictable {
-                state.phase = ConnectionPhase::Evicted;
-            }
-            evictable
-        });
-    }
-
-    pub(crate) fn is_evicted(&self) -> bool {
-        self.activity.borrow().phase == ConnectionPhase::Evicted
-    }
-
-    pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.activity, &other.activity)
-    }
-
-    /// Completes when the client has been idle or stalled for too long.
-    pub async fn timed_out(&self) {
-        let mut changes = self.activity.subscribe();
-        loop {
-            let due = changes.borrow_and_update().deadline(&self.limits);
-            let too_long = async {
-                match due {
-                    Some(due) => sleep_until(due).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                // `self` keeps the channel open, so this cannot fail.
-                _ = changes.changed() => {}
-                () = too_long => return,
-            }
-        }
-    }
-
-    fn set_phase(&self, phase: ConnectionPhase) {
-        self.activity.send_modify(|state| {
-            state.phase = phase;
-            state.since = Instant::now();
-        });
-        self.phase_changed.notify_one();
-    }
-
-    fn on_read(&self) {
-        if matches!(self.activity.borrow().phase, ConnectionPhase::New | ConnectionPhase::Idle) {
-            self.set_phase(ConnectionPhase::Head);
-        }
-    }
-
-    /// Records how many bytes the client accepted, or that it currently accepts none (`None`).
-    fn on_write(&self, accepted: Option<usize>) {
-        self.activity.send_if_modified(|state| {
-            let blocked_before = state.blocked_since;
-            if let Some(bytes) = accepted {
-                let waited = state.blocked_since.take().map(|since| since.elapsed());
-                state.write_budget.record(waited.unwrap_or_default(), bytes);
-            } else {
-                state.blocked_since.get_or_insert_with(Instant::now);
-            }
-            state.blocked_since != blocked_before
-        });
-    }
-}
-
-/// Middleware that records when a request arrives and when its response is complete, and that limits how slowly its
-/// body may arrive.
-pub(crate) async fn monitor_response(
-    State(observer): State<RequestObserver>,
-    Extension(ClientConnection { monitor, remote, .. }): Extension<ClientConnection>,
+/// Middleware that waits for a slot of the request, which stays occupied until the response was handed over.
+pub(crate) async fn limit_requests(
+    Extension(connection): Extension<ClientConnection>,
     request: Request,
     next: Next,
 ) -> Response {
-    monitor.set_phase(ConnectionPhase::Response);
-    let mut observation = observer.begin(&request, remote.ip());
-    let limit = monitor.limits.body_timeout;
-    let request = request.map(|body| TimedBody::wrap(body, limit));
+    let slot = match connection.join(ConnectionGroup::Serving).await {
+        Ok(slot) => slot,
+        Err(problem) => return problem.into_response(),
+    };
     let mut response = next.run(request).await;
-    observation.respond(&mut response);
-    response.map(|body| Body::new(MonitoredBody { body, monitor, observation }))
-}
-
-/// A response body. When it is dropped, the response is complete.
-struct MonitoredBody {
-    body: Body,
-    monitor: ConnectionMonitor,
-    observation: RequestObservation,
-}
-
-impl Drop for MonitoredBody {
-    fn drop(&mut self) {
-        self.monitor.set_phase(ConnectionPhase::Idle);
-    }
-}
-
-impl hyper::body::Body for MonitoredBody {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let frame = Pin::new(&mut self.body).poll_frame(context).map_err(Into::into);
-        if let Poll::Ready(Some(Ok(frame))) = &frame {
-            self.observation.send(frame.data_ref().map_or(0, Bytes::len));
-        }
-        frame
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-pub(crate) struct MonitoredStream<S> {
-    pub stream: S,
-    pub monitor: ConnectionMonitor,
-}
-
-impl<S> MonitoredStream<S> {
-    fn record_write(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        self.monitor.on_write(match &written {
-            Poll::Ready(accepted) => Some(*accepted.as_ref().unwrap_or(&0)),
-            Poll::Pending => None,
-        });
-        written
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for MonitoredStream<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context,
-        buffer: &mut ReadBuf,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if buffer.filled().len() > before {
-            self.monitor.on_read();
-        }
-        read
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for MonitoredStream<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.record_write(written)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context,
-        pieces: &[io::IoSlice],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
-        self.record_write(written)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
+    response.extensions_mut().insert(Arc::new(slot));
+    response
 }

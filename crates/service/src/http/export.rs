@@ -2,7 +2,7 @@
 //! archive.
 
 use axum::{
-    Json,
+    Extension, Json,
     body::Bytes,
     extract::{Request, State},
     http::{HeaderMap, header},
@@ -14,10 +14,12 @@ use utoipa_axum::routes;
 use super::{
     AppState, RequestCost,
     auth::unix_seconds,
+    body_buffer::{BodyBuffer, MAX_BODY},
     checked_routes::CheckedRoutes,
+    connections::ClientConnection,
     explore::parse_optional_search,
     media::{FileContent, FileResponse, respond_with_file},
-    multipart_form::{SizeLimit, check_content_length, content_length, drain},
+    multipart_form::{SizeLimit, check_content_length, content_length},
     openapi::{DatasetErrors, ExportErrors, FileResponses, StatusErrors},
     parameters::{
         ArchiveParams, DatasetPath, ExpiringLinkParams, ExportLinkPath, ExportParams,
@@ -181,7 +183,7 @@ pub(crate) async fn archive(
 
 /// The limit allows about half a million identifiers.
 const SELECTION_LIMIT: SizeLimit =
-    SizeLimit { bytes: 32 << 20, message: "The selection is larger than 32 MiB" };
+    SizeLimit { bytes: MAX_BODY, message: "The selection is larger than 32 MiB" };
 
 /// Starts an export of selected media items and clusters.
 #[utoipa::path(
@@ -199,6 +201,7 @@ const SELECTION_LIMIT: SizeLimit =
 )]
 pub(crate) async fn export_entities_async(
     State(state): State<AppState>,
+    Extension(connection): Extension<ClientConnection>,
     DatasetPath(id): DatasetPath,
     links: SignedLinks,
     params: QueryParams,
@@ -206,33 +209,27 @@ pub(crate) async fn export_entities_async(
 ) -> Result<Json<ExportTaskBody>, Problem> {
     // The API document has no parameter for the name of this archive.
     let spec = export_spec(&params, params.text(query::FILE_NAME).unwrap_or("selection"))?;
-    let body = read_json(&state, request, "media_selection").await?;
+    let body = read_json(connection, request, "media_selection").await?;
     start_export(&state, id, ExportScope::Selection(body), spec, &links).await
 }
 
 /// Reads a body, which must be JSON. A page of another site can send any body as text, but not as JSON. `name` is the
 /// field that an error names.
 pub(crate) async fn read_json(
-    state: &AppState,
+    connection: ClientConnection,
     request: Request,
     name: &str,
 ) -> Result<Bytes, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
-        drain(request).await;
         return Err(Problem::invalid_body(name, "Send it as application/json"));
     }
     check_content_length(&request, SELECTION_LIMIT)?;
-    let length = content_length(&request).and_then(|length| length.try_into().ok());
-    let (request, memory) = state.body_memory.reserve_for(request, SELECTION_LIMIT).await?;
+    let mut bytes = BodyBuffer::new(connection, SELECTION_LIMIT, content_length(&request));
     let mut body = request.into_body().into_data_stream();
-    // The full length is reserved at once, because a list that grows leaves its previous copies to the allocator.
-    let mut bytes = Vec::with_capacity(length.unwrap_or_default());
     while let Some(chunk) = body.next().await {
-        let chunk = chunk.map_err(|cause| body_problem(&cause))?;
-        SELECTION_LIMIT.check((bytes.len() + chunk.len()) as u64)?;
-        bytes.extend_from_slice(&chunk);
+        bytes.push(&chunk.map_err(|cause| body_problem(&cause))?).await?;
     }
-    Ok(memory.attach(bytes))
+    Ok(bytes.finish())
 }

@@ -2,7 +2,7 @@
 //! dataset. The API document has none of this, so nothing of it is below `/api/v1`.
 
 use axum::{
-    Json,
+    Extension, Json,
     extract::{Request, State},
 };
 use utoipa_axum::routes;
@@ -10,6 +10,7 @@ use utoipa_axum::routes;
 use super::{
     AppState, RequestCost,
     checked_routes::CheckedRoutes,
+    connections::ClientConnection,
     dataset::dataset_body,
     export::read_json,
     openapi::{DatasetErrors, StatusErrors},
@@ -70,10 +71,11 @@ pub(crate) async fn remove_dataset(
 )]
 pub(crate) async fn rename_dataset(
     State(state): State<AppState>,
+    Extension(connection): Extension<ClientConnection>,
     DatasetPath(id): DatasetPath,
     request: Request,
 ) -> Result<Json<DatasetBody>, Problem> {
-    let body = read_json(&state, request, NAME).await?;
+    let body = read_json(connection, request, NAME).await?;
     let invalid = |message: &str| Problem::invalid_body(NAME, message);
     let RenameBody { display_name } = serde_json::from_slice(&body)
         .map_err(|_| invalid("Input should be {\"display_name\": TEXT}"))?;

@@ -18,7 +18,7 @@ use prometheus_client::{
 };
 
 use super::{
-    AppState, connections,
+    AppState, body_buffer, monitored_response,
     request_observer::{RequestMetrics, RequestObserver},
 };
 use tessera_retrieval::CacheUsage;
@@ -44,7 +44,7 @@ pub(crate) fn metrics_router(app: AppState) -> Router {
     let observer = RequestObserver { access_log: None, metrics: RequestMetrics::default() };
     Router::new()
         .route("/metrics", get(metrics))
-        .layer(from_fn_with_state(observer, connections::monitor_response))
+        .layer(from_fn_with_state(observer, monitored_response::monitor_response))
         .with_state(state)
 }
 
@@ -148,8 +148,8 @@ impl ServiceGauges {
         self.cache.update(state.deployment.indexes.usage());
         let free = state.expensive_slots.available_permits();
         set(&self.expensive_requests, state.limits.max_expensive.saturating_sub(free));
-        set(&self.body_memory, state.body_memory.reserved_bytes());
-        set(&self.max_body_memory, state.limits.max_body_memory);
+        set(&self.body_memory, body_buffer::reserved_bytes(&state.connections));
+        set(&self.max_body_memory, body_buffer::max_reserved_bytes(&state.limits));
         let sampled = state.spawn_blocking(|deployment| {
             let (tasks, leases) = (deployment.unfinished_tasks()?, deployment.lease_counts()?);
             Ok((tasks, leases, deployment.available_disk_space()?))

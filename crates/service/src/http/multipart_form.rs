@@ -1,12 +1,11 @@
-//! Reads multipart forms, part by part and with bounded memory. Refused bodies are drained.
+//! Reads multipart forms, part by part and with bounded memory.
 
 use std::{
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
     task::{Poll, ready},
-    time::Duration,
 };
 
 use axum::{
@@ -19,13 +18,10 @@ use axum::{
     http::header,
 };
 use futures_util::{Stream, StreamExt as _, stream};
-use tokio::time::timeout;
 
 use super::{problem::Problem, timed_body::is_body_timeout};
 use tessera_model::SafeText;
 
-/// The maximum time and number of bytes for draining a refused body.
-const DRAIN_LIMIT: (Duration, usize) = (Duration::from_secs(1), 1 << 20);
 const MAX_PARTS: usize = 10_000;
 /// The maximum number of bytes before the content of a part (its headers), or before the first part.
 const MAX_PART_HEAD: usize = 64 << 10;
@@ -48,49 +44,13 @@ pub(crate) fn check_content_length(request: &Request, limit: SizeLimit) -> Resul
     limit.check(content_length(request).unwrap_or_default())
 }
 
-/// Returns the maximum number of bytes that the body of a request can have. Its declared length must be acceptable.
-pub(crate) fn max_body_bytes(request: &Request, limit: SizeLimit) -> u64 {
-    content_length(request).unwrap_or(limit.bytes)
-}
-
 /// Returns the declared length of a body.
 pub(crate) fn content_length(request: &Request) -> Option<u64> {
     request.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Reads a refused body for a moment, because a client that is cut off while it is sending never sees the response. A
-/// client that sent `Expect` has not sent its body yet.
-pub(crate) async fn drain(request: Request) {
-    if !request.headers().contains_key(header::EXPECT) {
-        drain_stream(request.into_body().into_data_stream()).await;
-    }
-}
-
-async fn drain_stream(mut body: BodyDataStream) {
-    let (time, max) = DRAIN_LIMIT;
-    let all = async {
-        let mut drained = 0;
-        while let Some(Ok(chunk)) = body.next().await {
-            drained += chunk.len();
-            if drained > max {
-                return;
-            }
-        }
-    };
-    // The refusal is sent in any case, so a timeout is ignored.
-    let _ = timeout(time, all).await;
-}
-
-/// Drains the body that was fed to a parser. The parser must have been dropped.
-async fn drain_rest(body: Arc<Mutex<BodyDataStream>>) {
-    if let Some(body) = Arc::into_inner(body) {
-        drain_stream(body.into_inner().unwrap_or_else(PoisonError::into_inner)).await;
-    }
-}
-
 pub(crate) struct MultipartForm {
     multipart: Multipart,
-    body: Arc<Mutex<BodyDataStream>>,
     flow: Arc<FlowControl>,
     part_count: usize,
 }
@@ -104,23 +64,16 @@ pub(crate) struct FormPart<'a> {
 impl MultipartForm {
     /// Opens a form. Fails with 413 if the declared length exceeds `limit`, and with 400 if the body is not a form.
     pub async fn open(mut request: Request, limit: SizeLimit) -> Result<Self, Problem> {
-        if let Err(problem) = check_content_length(&request, limit) {
-            drain(request).await;
-            return Err(problem);
-        }
+        check_content_length(&request, limit)?;
         let flow = Arc::new(FlowControl::new(limit));
         DefaultBodyLimit::disable().apply(&mut request);
         let (head, body) = request.into_parts();
-        let body = Arc::new(Mutex::new(body.into_data_stream()));
-        let fed = Body::from_stream(paced_stream(body.clone(), flow.clone()));
+        let fed = Body::from_stream(paced_stream(body.into_data_stream(), flow.clone()));
         let request = Request::from_parts(head, fed);
-        match Multipart::from_request(request, &()).await {
-            Ok(multipart) => Ok(Self { multipart, body, flow, part_count: 0 }),
-            Err(cause) => {
-                drain_rest(body).await;
-                Err(Problem::Plain(cause.status(), cause.body_text()))
-            }
-        }
+        let multipart = Multipart::from_request(request, &()).await;
+        let multipart =
+            multipart.map_err(|cause| Problem::Plain(cause.status(), cause.body_text()))?;
+        Ok(Self { multipart, flow, part_count: 0 })
     }
 
     /// Returns the next part. Fails with 400 for an invalid form or too many parts, with 408 after a timeout, and with
@@ -134,12 +87,6 @@ impl MultipartForm {
         }
         self.flow.reset();
         Ok(Some(FormPart { field, flow: &self.flow }))
-    }
-
-    pub async fn drain(self) {
-        let Self { multipart, body, .. } = self;
-        drop(multipart);
-        drain_rest(body).await;
     }
 }
 
@@ -228,7 +175,7 @@ enum LimitExceeded {
 }
 
 fn paced_stream(
-    body: Arc<Mutex<BodyDataStream>>,
+    mut body: BodyDataStream,
     flow: Arc<FlowControl>,
 ) -> impl Stream<Item = Result<Bytes, BoxError>> + Send {
     let mut total = 0;
@@ -241,7 +188,6 @@ fn paced_stream(
         if flow.bytes_fed.load(Ordering::Relaxed) > MAX_PART_HEAD {
             return Poll::Ready(Some(Err(flow.exceed(LimitExceeded::Head))));
         }
-        let mut body = body.lock().unwrap_or_else(PoisonError::into_inner);
         let next = ready!(body.poll_next_unpin(context));
         if let Some(Ok(chunk)) = &next {
             flow.pending_polls.store(0, Ordering::Relaxed);
@@ -265,12 +211,14 @@ fn paced_stream(
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
+    use std::{convert::Infallible, time::Duration};
 
     use axum::response::IntoResponse as _;
 
     use super::*;
-    use crate::http::timed_body::TimedBody;
+    use crate::http::{
+        connection_monitor::ConnectionMonitor, options::ServerLimits, timed_body::TimedBody,
+    };
 
     const LIMIT: SizeLimit = SizeLimit { bytes: 1 << 30, message: "too much" };
 
@@ -377,24 +325,10 @@ mod tests {
     async fn stalled_body_is_408() {
         let begun = stream::once(async { Ok::<_, Infallible>(part("name=a", "x")) });
         let body = Body::from_stream(begun.chain(stream::pending()));
-        let mut parts = parts(TimedBody::wrap(body, Duration::from_millis(20)), LIMIT).await;
+        let body_timeout = Duration::from_millis(20);
+        let limits = Arc::new(ServerLimits { body_timeout, ..ServerLimits::default() });
+        let monitor = ConnectionMonitor::new(limits, [127, 0, 0, 1].into());
+        let mut parts = parts(TimedBody::wrap(body, monitor), LIMIT).await;
         assert_eq!(status(parts.next().await.unwrap().unwrap().skip().await), 408);
-    }
-
-    #[tokio::test]
-    async fn refused_body_is_drained_up_to_one_mebibyte() {
-        let endless = || chunks(vec![Bytes::from(vec![b'y'; 64 << 10]); 1_000]);
-        let assert_drained = |read: Arc<AtomicUsize>| {
-            let read = read.load(Ordering::Relaxed);
-            assert!((DRAIN_LIMIT.1..2 * DRAIN_LIMIT.1).contains(&read), "{read}");
-        };
-        let (body, read) = endless();
-        let mut broken = parts(body, LIMIT).await;
-        assert_eq!(status(broken.next().await), 400);
-        broken.drain().await;
-        assert_drained(read);
-        let (body, read) = endless();
-        assert_eq!(status(MultipartForm::open(Request::new(body), LIMIT).await), 400, "no form");
-        assert_drained(read);
     }
 }

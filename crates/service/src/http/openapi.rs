@@ -146,7 +146,7 @@ impl IntoResponses for CommonErrors {
             (500, "A fault of the service"),
         ])
         .into_iter()
-        .chain([retry_response(503, "The service is shutting down")])
+        .chain([retry_response(503, "The service is shutting down, or has too many requests")])
         .collect()
     }
 }

@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
-use super::request_observer::AccessLog;
+use super::{connection_monitor::ConnectionGroup, request_observer::AccessLog};
 use tessera_store::Store;
 
 #[derive(Clone, Debug)]
@@ -87,10 +87,11 @@ fn random_secret() -> SecretString {
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
     /// The maximum number of concurrent connections. A further connection replaces the client that has kept us waiting
-    /// longest. If all clients are being served, it waits in the queue of the operating system.
+    /// longest. Half of the connections can have a request that is being served, so that there is always one that can be
+    /// replaced. An eighth of them stays free for clients of other addresses.
     pub max_connections: usize,
-    /// The time that a connection has for a request head before it may be closed for another one.
-    pub head_grace: Duration,
+    /// The time for which a client may keep us waiting before its connection may be closed for another one.
+    pub stall_grace: Duration,
     /// The time limit until the first byte of a connection, and from the first byte of a request head to its end.
     pub head_timeout: Duration,
     /// The time limit between two requests on a connection.
@@ -101,9 +102,13 @@ pub struct ServerLimits {
     pub write_timeout: Duration,
     /// The maximum number of concurrent expensive requests: searches, query images and selections.
     pub max_expensive: usize,
-    /// The maximum number of bytes of selections and query images that are received or waiting at the same time.
-    pub max_body_memory: u64,
-    /// The time that an expensive request waits for memory for its body, and then again for a free slot.
+    /// The maximum number of concurrent uploads of media.
+    pub max_uploads: usize,
+    /// The maximum number of selections and query images between 64 KiB and 1 MiB that are received or waiting.
+    pub max_medium_bodies: usize,
+    /// The maximum number of selections and query images above 1 MiB that are received or waiting.
+    pub max_large_bodies: usize,
+    /// The time that a request waits for a free slot, each time that it needs one.
     pub queue_timeout: Duration,
     /// The time between the signal to stop and the refusal of further requests. In this time, the service reports that
     /// it is not ready, but serves everything.
@@ -115,18 +120,39 @@ pub struct ServerLimits {
 impl Default for ServerLimits {
     fn default() -> Self {
         Self {
-            max_connections: 256,
-            head_grace: Duration::from_secs(1),
+            max_connections: 1024,
+            stall_grace: Duration::from_secs(1),
             head_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(75),
             body_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
             max_expensive: 4,
-            max_body_memory: 72 << 20,
+            max_uploads: 32,
+            max_medium_bodies: 16,
+            max_large_bodies: 2,
             queue_timeout: Duration::from_secs(30),
             drain: Duration::ZERO,
             shutdown_grace: Duration::from_secs(5),
         }
+    }
+}
+
+impl ServerLimits {
+    /// Returns the maximum number of connections from one address.
+    pub(super) fn max_connections_of_address(&self) -> usize {
+        self.max_connections - self.max_connections / 8
+    }
+
+    /// Returns the maximum number of members of each group of connections.
+    pub(super) fn group_sizes(&self) -> [usize; ConnectionGroup::COUNT] {
+        let serving = self.max_connections.div_ceil(2);
+        [
+            self.max_connections,
+            serving,
+            self.max_uploads,
+            self.max_medium_bodies,
+            self.max_large_bodies,
+        ]
     }
 }
 

@@ -79,8 +79,14 @@ impl Problem {
         Self::invalid(location, name, "uuid_parsing", expected, Some(raw.to_owned()))
     }
 
+    /// Creates a 503: no slot for the request became free in time.
+    pub(crate) fn busy() -> Self {
+        let message = "Too many requests are running; try again in a moment";
+        Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
+    }
+
     /// Creates a 503: no slot for an expensive request became free in time.
-    pub fn busy() -> Self {
+    pub fn busy_with_searches() -> Self {
         let message = "Too many searches are running; try again in a moment";
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
     }

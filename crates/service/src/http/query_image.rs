@@ -2,7 +2,8 @@
 //! decided before its body is read.
 
 use axum::{
-    Json,
+    Extension, Json,
+    body::Bytes,
     extract::{Request, State},
 };
 use serde_json::Value;
@@ -10,8 +11,10 @@ use utoipa_axum::routes;
 
 use super::{
     AppState, RequestCost,
+    body_buffer::{BodyBuffer, MAX_BODY},
     checked_routes::CheckedRoutes,
-    multipart_form::{MultipartForm, SizeLimit, check_content_length, drain},
+    connections::ClientConnection,
+    multipart_form::{MultipartForm, SizeLimit, check_content_length, content_length},
     openapi::{BusyError, StatusErrors, UploadErrors},
     parameters::{DatasetPath, QueryImageParams, QueryParams},
     problem::Problem,
@@ -24,15 +27,14 @@ use tessera_wire::{
     preview::read_region,
 };
 
-const MAX_IMAGE_BYTES: u64 = 32 << 20;
 const TOO_LARGE: &str = "The query image is larger than 32 MiB";
-const IMAGE_LIMIT: SizeLimit = SizeLimit { bytes: MAX_IMAGE_BYTES, message: TOO_LARGE };
+const IMAGE_LIMIT: SizeLimit = SizeLimit { bytes: MAX_BODY, message: TOO_LARGE };
 /// The limit is many times the longest region. A limit is needed because the region is parsed before the request waits
 /// for a slot.
 const REGION_LIMIT: SizeLimit =
     SizeLimit { bytes: 4 << 10, message: "The bounding_box is larger than 4 KiB" };
 /// The limit allows the image and the multipart framing around it.
-const BODY_LIMIT: SizeLimit = SizeLimit { bytes: MAX_IMAGE_BYTES + (64 << 10), message: TOO_LARGE };
+const BODY_LIMIT: SizeLimit = SizeLimit { bytes: MAX_BODY + (64 << 10), message: TOO_LARGE };
 
 pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(search_image_similarity))
@@ -51,21 +53,14 @@ pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
 )]
 pub(crate) async fn search_image_similarity(
     State(state): State<AppState>,
+    Extension(connection): Extension<ClientConnection>,
     DatasetPath(id): DatasetPath,
     params: QueryParams,
     request: Request,
 ) -> Result<Json<AnchorBody>, Problem> {
     let length = check_content_length(&request, BODY_LIMIT);
-    let (entity, level) = match check(&state, id, &params, length).await {
-        Ok(parsed) => parsed,
-        Err(problem) => {
-            drain(request).await;
-            return Err(problem);
-        }
-    };
-    let (request, memory) = state.body_memory.reserve_for(request, BODY_LIMIT).await?;
-    let (file, region) = read_form(request).await?;
-    let file = memory.attach(file);
+    let (entity, level) = check(&state, id, &params, length).await?;
+    let (file, region) = read_form(connection, request).await?;
     let region = params.text(query::BOUNDING_BOX).or(region.as_deref());
     let region = region.map(|raw| parse_region(raw, state.compat)).transpose()?;
     let media = state
@@ -134,34 +129,31 @@ fn parse_pixel_list(raw: &str) -> Option<QueryRegion> {
 }
 
 /// Reads the image and the region from the form.
-async fn read_form(request: Request) -> Result<(Vec<u8>, Option<String>), Problem> {
+async fn read_form(
+    connection: ClientConnection,
+    request: Request,
+) -> Result<(Bytes, Option<String>), Problem> {
+    let declared = content_length(&request);
     let mut parts = MultipartForm::open(request, BODY_LIMIT).await?;
-    let (file, region) = match read_fields(&mut parts).await {
-        Ok(fields) => fields,
-        Err(problem) => {
-            parts.drain().await;
-            return Err(problem);
-        }
-    };
-    let message = "No file was provided: send the image in the form field 'file'";
-    Ok((file.ok_or_else(|| Problem::bad_request(message))?, region))
-}
-
-async fn read_fields(
-    parts: &mut MultipartForm,
-) -> Result<(Option<Vec<u8>>, Option<String>), Problem> {
     let (mut file, mut region) = (None, None);
-    while let Some(part) = parts.next().await? {
+    while let Some(mut part) = parts.next().await? {
         match part.name() {
             Some(FILE_FIELD) if file.is_some() => {
                 return Err(Problem::bad_request("More than one file was provided"));
             }
-            Some(FILE_FIELD) => file = Some(part.bytes(IMAGE_LIMIT).await?),
+            Some(FILE_FIELD) => {
+                let mut image = BodyBuffer::new(connection.clone(), IMAGE_LIMIT, declared);
+                while let Some(chunk) = part.chunk().await? {
+                    image.push(&chunk).await?;
+                }
+                file = Some(image.finish());
+            }
             Some(query::BOUNDING_BOX) => {
                 region = String::from_utf8(part.bytes(REGION_LIMIT).await?).ok();
             }
             _ => part.skip().await?,
         }
     }
-    Ok((file, region))
+    let message = "No file was provided: send the image in the form field 'file'";
+    Ok((file.ok_or_else(|| Problem::bad_request(message))?, region))
 }

@@ -11,6 +11,7 @@ use super::{
     AppState, add_media, app_state, auth,
     checked_routes::{CheckedRoutes, method_not_allowed},
     compat, connections, credentials, dataset, explore, export, local_dataset, media,
+    monitored_response,
     openapi::{self, OpenApiDocument},
     origin_check, probes,
     problem::Problem,
@@ -34,9 +35,14 @@ pub(crate) fn build_router(state: AppState) -> Router {
     );
     let require_login = |routes: Router<AppState>| {
         let routes = routes.fallback(not_found).method_not_allowed_fallback(method_not_allowed);
-        routes.layer(from_fn_with_state(state.authenticator.clone(), auth::require_login))
+        // A client without a login cannot occupy a slot for requests.
+        routes
+            .layer(from_fn(connections::limit_requests))
+            .layer(from_fn_with_state(state.authenticator.clone(), auth::require_login))
     };
+    let public = public.layer(from_fn(connections::limit_requests));
     root_routes
+        .layer(from_fn(connections::limit_requests))
         .nest(API_PREFIX, require_login(authenticated).merge(public))
         .nest(LOCAL_PREFIX, require_login(local))
         .fallback(not_found)
@@ -46,7 +52,7 @@ pub(crate) fn build_router(state: AppState) -> Router {
         .merge(probe_routes.method_not_allowed_fallback(method_not_allowed))
         .layer(from_fn(origin_check::add_security_headers))
         .layer(Extension(description))
-        .layer(from_fn_with_state(state.observer.clone(), connections::monitor_response))
+        .layer(from_fn_with_state(state.observer.clone(), monitored_response::monitor_response))
         .with_state(state)
 }
 

@@ -1,11 +1,19 @@
 //! The server. Connections are accepted here, because `axum::serve` has no timeouts. The number of connections is
-//! bounded, each is watched by the monitor of its slot, and Nagle's algorithm is off.
+//! bounded, each is watched by the monitor of its slot, and Nagle's algorithm is off. A head or a piece of a body takes
+//! little memory, because there can be many of them at a time.
 
-use std::{future::pending, pin::pin, sync::Arc, time::Duration};
+use std::{future::pending, io, pin::pin, sync::Arc, time::Duration};
 
-use axum::{Extension, Router};
-use hyper::server::conn::http1;
+use axum::{Router, http::Request};
+use hyper::{
+    body::Incoming,
+    server::conn::http1,
+    service::{Service as _, service_fn},
+};
 use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown, service::TowerToHyperService};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+#[cfg(target_os = "linux")]
+use socket2::SockRef;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
@@ -17,9 +25,9 @@ use super::{
     AppState,
     app_state::{CurrentPhase, ReadinessCheck, ServerPhase},
     auth::Authenticator,
-    body_memory::BodyMemory,
-    connections::{ClientConnection, ConnectionSlot, ConnectionSlots, MonitoredStream},
+    connections::{ClientConnection, ConnectionSlot, ConnectionSlots},
     metrics::metrics_router,
+    monitored_stream::MonitoredStream,
     options::{AccessMode, ServerLimits, ServerOptions},
     request_observer::{RequestMetrics, RequestObserver},
     router::build_router,
@@ -28,6 +36,12 @@ use crate::{Deployment, LocalError};
 
 /// The maximum number of concurrent connections of scrapers.
 const MAX_SCRAPERS: usize = 16;
+/// The maximum number of bytes of a request head, and of a body that are read at once.
+const MAX_BUFFER: usize = 128 << 10;
+/// The number of bytes of responses that the system holds for a client that accepts none. The default is megabytes, which
+/// are thousands of responses.
+#[cfg(target_os = "linux")]
+const MAX_UNSENT: u32 = 64 << 10;
 
 impl Deployment {
     /// Serves the HTTP API until `shutdown` completes. After that, the service is not ready; it refuses further
@@ -45,7 +59,8 @@ impl Deployment {
         if matches!(access, AccessMode::Open) && !address.ip().is_loopback() {
             return Err(LocalError::OpenOnNetwork(address));
         }
-        let limits = Arc::new(limits);
+        let max_connections = limits.max_connections.min(open_file_limit() / 2);
+        let limits = Arc::new(ServerLimits { max_connections, ..limits });
         let state = AppState {
             deployment: self.clone(),
             authenticator: Arc::new(Authenticator::new(access)),
@@ -53,7 +68,6 @@ impl Deployment {
             allowed_hosts: allowed_hosts.into(),
             limits: limits.clone(),
             expensive_slots: Arc::new(Semaphore::new(limits.max_expensive)),
-            body_memory: BodyMemory::new(limits.max_body_memory, limits.queue_timeout),
             connections: ConnectionSlots::new(limits.clone()),
             phase: CurrentPhase::default(),
             readiness: ReadinessCheck::default(),
@@ -128,11 +142,16 @@ impl Server {
         while self.connections.try_join_next().is_some() {}
         let (Ok(local), Ok(remote)) = (stream.local_addr(), stream.peer_addr()) else { return };
         let monitor = slot.monitor.clone();
-        let connection_info = ClientConnection { local, remote, monitor: monitor.clone() };
-        let router = self.router.clone().layer(Extension(connection_info));
-        let stream = TokioIo::new(MonitoredStream { stream, monitor });
+        let slots = self.slots.clone();
+        let connection_info = ClientConnection { local, remote, monitor: monitor.clone(), slots };
+        let router = TowerToHyperService::new(self.router.clone());
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(connection_info.clone());
+            router.call(request)
+        });
+        let stream = TokioIo::new(MonitoredStream::new(stream, monitor));
         let connection =
-            http1::Builder::new().serve_connection(stream, TowerToHyperService::new(router));
+            http1::Builder::new().max_buf_size(MAX_BUFFER).serve_connection(stream, service);
         match &self.graceful {
             Some(graceful) => {
                 self.connections.spawn(run_connection(graceful.watch(connection), slot))
@@ -150,6 +169,24 @@ async fn run_connection<E>(connection: impl Future<Output = Result<(), E>>, slot
     }
 }
 
+/// Raises the number of files that this process may open as far as the system allows, and returns it. Many systems start
+/// programs with a limit of 1024 files, which is as many as there can be connections.
+fn open_file_limit() -> usize {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // If the limit cannot be raised, the current one is used.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    let current = getrlimit(Resource::Nofile).current;
+    current.and_then(|files| files.try_into().ok()).unwrap_or(usize::MAX)
+}
+
+fn configure(stream: &TcpStream) -> io::Result<()> {
+    // Without this, Nagle's algorithm would delay the second of the two writes of a page.
+    stream.set_nodelay(true)?;
+    #[cfg(target_os = "linux")]
+    SockRef::from(stream).set_tcp_notsent_lowat(MAX_UNSENT)?;
+    Ok(())
+}
+
 /// Accepts the next connection and waits for its slot.
 async fn accept_next(
     listener: &TcpListener,
@@ -157,9 +194,10 @@ async fn accept_next(
 ) -> (TcpStream, ConnectionSlot) {
     loop {
         match listener.accept().await {
-            // Without this, Nagle's algorithm would delay the second of the two writes of a page.
-            Ok((stream, _)) if stream.set_nodelay(true).is_ok() => {
-                return (stream, slots.acquire().await);
+            Ok((stream, remote)) if configure(&stream).is_ok() => {
+                if let Some(slot) = slots.admit(remote.ip()).await {
+                    return (stream, slot);
+                }
             }
             Ok(_) => {}
             // The process is out of file descriptors, so an immediate retry would only spin.

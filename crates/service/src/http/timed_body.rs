@@ -1,5 +1,5 @@
-//! A request body that fails if its client stalls or sends too slowly. The budget of time that a client may keep the
-//! service waiting is also used for responses.
+//! A request body that fails if its client stalls or sends too slowly, and that reports to the monitor of its connection
+//! how quickly it arrives. The budget of time that a client may keep the service waiting is also used for responses.
 
 use std::{
     error::Error,
@@ -11,28 +11,39 @@ use std::{
 
 use axum::{
     BoxError,
-    body::{Body, Bytes},
+    body::{Body, Bytes, HttpBody as _},
 };
 use hyper::body::{Frame, SizeHint};
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Sleep, sleep};
 
-use super::problem::Problem;
+use super::{connection_monitor::ConnectionMonitor, problem::Problem};
 
 pub(crate) struct TimedBody {
     body: Body,
-    budget: StallBudget,
-    /// The time since which we have been waiting for the client, and the end of the wait.
-    waiting: Option<(Instant, Pin<Box<Sleep>>)>,
+    monitor: ConnectionMonitor,
+    /// The end of the time for which we wait for the client, while we do.
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
 #[derive(Debug)]
 pub(crate) struct BodyTimeout;
 
 impl TimedBody {
-    /// Wraps a body. `limit` is the maximum pause, and the maximum time by which a client may be behind the minimum
-    /// rate.
-    pub fn wrap(body: Body, limit: Duration) -> Body {
-        Body::new(Self { body, budget: StallBudget::new(limit), waiting: None })
+    /// Wraps a body. The limits of the connection decide how long the client may pause, and how far it may be behind
+    /// the minimum rate.
+    pub fn wrap(body: Body, monitor: ConnectionMonitor) -> Body {
+        Body::new(Self { body, monitor, timer: None })
+    }
+}
+
+impl Drop for TimedBody {
+    fn drop(&mut self) {
+        if self.timer.take().is_some() {
+            self.monitor.on_body(Some(0));
+        }
+        if !self.body.is_end_stream() {
+            self.monitor.leave_body_unread();
+        }
     }
 }
 
@@ -46,14 +57,15 @@ impl hyper::body::Body for TimedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = &mut *self;
         if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(context) {
-            let waited = this.waiting.take().map_or(Duration::ZERO, |(since, _)| since.elapsed());
+            this.timer = None;
             let bytes = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref());
-            this.budget.record(waited, bytes.map_or(0, Bytes::len));
+            this.monitor.on_body(Some(bytes.map_or(0, Bytes::len)));
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
-        let left = this.budget.left();
-        let (_, timer) =
-            this.waiting.get_or_insert_with(|| (Instant::now(), Box::pin(sleep(left))));
+        let timer = this.timer.get_or_insert_with(|| {
+            this.monitor.on_body(None);
+            Box::pin(sleep(this.monitor.body_time_left()))
+        });
         ready!(timer.as_mut().poll(context));
         Poll::Ready(Some(Err(BodyTimeout.into())))
     }
@@ -89,7 +101,7 @@ pub(crate) fn is_body_timeout(cause: &(dyn Error + 'static)) -> bool {
 }
 
 /// The number of bytes per second that a client must send or accept on average.
-const MIN_RATE: u64 = 1 << 10;
+pub(crate) const MIN_RATE: u64 = 1 << 10;
 
 /// A token bucket of time. Waiting spends time, and each byte earns its share back. A client that pauses longer than
 /// the limit, or stays below the minimum rate, exhausts the bucket.
@@ -97,11 +109,13 @@ const MIN_RATE: u64 = 1 << 10;
 pub(crate) struct StallBudget {
     limit: Duration,
     left: Duration,
+    /// The number of bytes per second.
+    min_rate: u64,
 }
 
 impl StallBudget {
-    pub fn new(limit: Duration) -> Self {
-        Self { limit, left: limit }
+    pub fn new(limit: Duration, min_rate: u64) -> Self {
+        Self { limit, left: limit, min_rate }
     }
 
     /// Returns the time for which the client may still keep us waiting.
@@ -111,7 +125,8 @@ impl StallBudget {
 
     /// Records that this many bytes passed after a wait.
     pub fn record(&mut self, waited: Duration, bytes: usize) {
-        let earned = Duration::from_micros((bytes as u64).saturating_mul(1_000_000) / MIN_RATE);
+        let earned =
+            Duration::from_micros((bytes as u64).saturating_mul(1_000_000) / self.min_rate);
         self.left = self.left.saturating_sub(waited).saturating_add(earned).min(self.limit);
     }
 }
@@ -124,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_byte_now_and_then_exhausts_the_budget() {
-        let mut budget = StallBudget::new(SECOND * 30);
+        let mut budget = StallBudget::new(SECOND * 30, MIN_RATE);
         let mut bytes = 0;
         while budget.left() > SECOND * 5 {
             budget.record(SECOND * 5, 1);
@@ -135,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_client_at_the_minimum_rate_is_never_cut_off() {
-        let mut budget = StallBudget::new(SECOND * 30);
+        let mut budget = StallBudget::new(SECOND * 30, MIN_RATE);
         for _ in 0..1_000 {
             budget.record(SECOND * 20, 20 << 10);
         }
@@ -144,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_fast_client_saves_no_more_than_the_limit() {
-        let mut budget = StallBudget::new(SECOND);
+        let mut budget = StallBudget::new(SECOND, MIN_RATE);
         budget.record(Duration::ZERO, usize::MAX);
         assert_eq!(budget.left(), SECOND);
     }

@@ -123,13 +123,13 @@ async fn searches_without_a_slot_are_503_and_light_reads_continue() {
 #[tokio::test]
 async fn bodies_without_free_memory_are_503() {
     let service = Service::limited(|limits| {
-        (limits.max_body_memory, limits.queue_timeout) = (1 << 10, SHORT);
+        (limits.max_medium_bodies, limits.queue_timeout) = (0, SHORT);
     })
     .await;
-    let image = Part::bytes([picture(1), vec![0; 1 << 10]].concat()).file_name("a.png");
+    let image = Part::bytes([picture(1), vec![0; 64 << 10]].concat()).file_name("a.png");
     let path = service.of_dataset("/search-image-similarity?entity_type=IMAGES");
     let form = service.post(&path).multipart(Form::new().part("file", image));
-    let ids = vec![service.dataset; 30];
+    let ids = vec![service.dataset; 2_000];
     let item = json!({"type": "media", "payload": {"media_ids": ids}});
     let path = service.of_dataset("/export_entities_async?export_format=json");
     let selection = service.post(&path).json(&json!({"media_selection": [item]}));

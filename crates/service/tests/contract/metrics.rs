@@ -144,7 +144,7 @@ async fn the_state_of_the_service_is_measured_without_names() {
         (version.as_str(), 1),
         ("tessera_ready", 1),
         ("tessera_store_readable", 1),
-        ("tessera_http_connections_max", 256),
+        ("tessera_http_connections_max", 1024),
         ("tessera_http_expensive_requests", 0),
         ("tessera_http_body_memory_bytes", 0),
         ("tessera_tasks{kind=\"DATASET_CREATION\",state=\"running\"}", 0),
