@@ -19,7 +19,7 @@ const CALLS: &str = "trace=openat,mkdir,mkdirat,write,writev,pwrite64,ftruncate,
 
 /// Returns whether system calls can be traced on this machine.
 #[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
-fn can_trace() -> bool {
+pub(super) fn can_trace() -> bool {
     let traced =
         Command::new("strace").args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
     let can = traced.is_ok_and(|status| status.success());
@@ -29,11 +29,16 @@ fn can_trace() -> bool {
     can
 }
 
-/// Wraps a command so that its system calls are written to a file. The program stays a child of
-/// this process.
+/// Wraps a command so that its system calls are written to a file.
 fn traced(command: &Command, trace: &Path) -> Command {
+    let options = ["-yy", "-s", "400", "-e", CALLS].map(str::to_owned);
+    traced_with(command, &options, trace)
+}
+
+/// Wraps a command so that it runs under `strace` with these options. The program stays a child of this process.
+pub(super) fn traced_with(command: &Command, options: &[String], trace: &Path) -> Command {
     let mut traced = Command::new("strace");
-    traced.args(["-D", "-f", "-yy", "-s", "400", "-e", CALLS, "-o"]).arg(trace);
+    traced.args(["-D", "-f"]).args(options).arg("-o").arg(trace);
     traced.arg(command.get_program()).args(command.get_args()).stdin(Stdio::null());
     for (name, value) in command.get_envs() {
         match value {

@@ -13,6 +13,8 @@ mod bucket;
 mod canary;
 mod complete;
 mod config;
+#[cfg(target_os = "linux")]
+mod disk_faults;
 mod documents;
 mod durability;
 mod export;
