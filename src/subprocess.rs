@@ -1,5 +1,5 @@
-//! Starts child processes, such as an editor, a viewer or a shell, without the environment variables that contain
-//! secrets.
+//! Starts programs that the user chose, such as an editor, a viewer or a shell, without the environment variables that
+//! contain the login.
 
 use std::{
     env,
@@ -11,17 +11,14 @@ use std::{
 };
 
 use tessera_model::{Failure, FailureKind};
+use tessera_subprocess::user_command;
 
 use crate::credentials::LOGIN_VARIABLES;
 
-/// Creates a command without our secrets in its environment. `tests/architecture.rs` verifies that
-/// nothing else starts a program.
+/// Creates a command without our secrets in its environment. The other variables are the user's, and programs such as
+/// an editor or the command of `--on-change` may need them.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
-    let mut command = Command::new(program);
-    for variable in LOGIN_VARIABLES {
-        command.env_remove(variable);
-    }
-    command
+    user_command(program, &LOGIN_VARIABLES)
 }
 
 /// Returns the user's editor, from `VISUAL` or `EDITOR`, and the command that opens `file` in it. The command runs in a

@@ -95,11 +95,16 @@ fn sources() -> Vec<(String, String)> {
         .into_iter()
         .filter(|path| !path.ends_with("tests.rs"))
         .map(|path| {
-            let text = fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned();
+            let code = code_of(&path);
             (path.strip_prefix(&root).unwrap().to_string_lossy().into_owned(), code)
         })
         .collect()
+}
+
+/// Returns the text of a source file without its tests.
+fn code_of(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned()
 }
 
 /// Returns the module of a file, which is its first folder, or its own name at the top level.
@@ -286,13 +291,23 @@ fn the_reader_of_imports_sees_every_form() {
 
 #[test]
 fn every_program_is_started_without_our_secrets() {
-    let started: Vec<_> = sources()
-        .into_iter()
-        .map(|(path, code)| (path, code.replace("ShellCommand::new", "")))
-        .filter(|(path, code)| path != "subprocess.rs" && code.contains("Command::new"))
-        .map(|(path, _)| path)
-        .collect();
-    assert!(started.is_empty(), "use subprocess::command: {started:?}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut all = Vec::new();
+    for folder in ["src", "crates"] {
+        files(&root.join(folder), &mut all);
+    }
+    let is_source = |path: &&PathBuf| {
+        let path = path.strip_prefix(root).unwrap().to_string_lossy();
+        let is_test = path.contains("tests") || path.contains("/benches/");
+        // The crate `testing` is a part of tests, too.
+        !is_test && !path.starts_with("crates/testing") && !path.starts_with("crates/subprocess")
+    };
+    let starts = |path: &&PathBuf| {
+        let code = code_of(path).replace("ShellCommand::new", "");
+        code.contains("Command::new") || code.contains("CommandExt")
+    };
+    let started: Vec<_> = all.iter().filter(is_source).filter(starts).collect();
+    assert!(started.is_empty(), "use tessera_subprocess: {started:?}");
 }
 
 #[test]

@@ -4,11 +4,11 @@
 
 use std::{
     convert::Infallible,
-    env, fmt,
+    fmt,
     fs::File,
     io::{self, BufRead, BufReader, ErrorKind, Read, Seek as _, SeekFrom},
     path::Path,
-    process::{ChildStdin, Command, Stdio},
+    process::{ChildStdin, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -16,6 +16,7 @@ use std::{
 
 use image::{RgbImage, imageops};
 use tessera_picture::{encode_jpeg, visit_frames};
+use tessera_subprocess::{isolated_command, spawn_with_limit};
 
 use super::{
     disk_quota::{ClaimedFile, DiskQuota},
@@ -27,6 +28,10 @@ const CANCELLATION_INTERVAL: Duration = Duration::from_millis(100);
 /// Size above which only the key frames of a video are decoded, because decoding all frames of a film takes many
 /// minutes.
 const MAX_FULLY_DECODED: u64 = 64 << 20;
+/// The pixels of the largest frame that the levels of H.264, HEVC and AV1 allow: 8192x4352.
+const MAX_FRAME_PIXELS: u64 = 8192 * 4352;
+/// Maximum memory of `ffmpeg`. A video of the largest frames in HEVC takes less than 1 GiB.
+const MAX_FFMPEG_BYTES: u64 = 2 << 30;
 /// Maximum number of frames that are kept of a video or animation.
 const MAX_FRAMES: usize = 100;
 /// Maximum sizes, in bytes, of an encoded frame, of a header line, and of the times of all frames.
@@ -113,18 +118,19 @@ impl VideoContainer {
             VideoInput::File(file) => ("file", "/proc/self/fd/0", file.into(), None),
             VideoInput::Stream(video) => ("pipe", "pipe:0", Stdio::piped(), Some(video)),
         };
-        let mut child = command_without_secrets(ffmpeg)
+        let mut command = isolated_command(ffmpeg);
+        command
             .args(["-nostdin", "-v", "quiet", "-threads", "1", "-protocol_whitelist", protocol])
+            .args(["-max_pixels", &MAX_FRAME_PIXELS.to_string()])
             .args(if is_large { &["-skip_frame", "nokey"][..] } else { &[] })
             .args(["-f", self.demuxer, "-i", address, "-map", "0:v:0", "-vf", FILTERS])
             .args(["-r", "25", "-f", "mpjpeg", "-c:v", "mjpeg", "-q:v", "4", "pipe:1"])
             .stdin(stdin)
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|cause| {
-                VideoError::Undecodable(format!("cannot start ffmpeg ({})", cause.kind()))
-            })?;
+            .stderr(Stdio::piped());
+        let mut child = spawn_with_limit(&mut command, MAX_FFMPEG_BYTES).map_err(|cause| {
+            VideoError::Undecodable(format!("cannot start ffmpeg ({})", cause.kind()))
+        })?;
         let sent =
             stream.zip(child.stdin.take()).map(|(video, input)| send_in_thread(video, input));
         let (sender, finished) = mpsc::channel::<Infallible>();
@@ -224,17 +230,6 @@ fn read_times(output: impl BufRead) -> Vec<f64> {
         Some(text.parse().ok().filter(|seconds: &f64| seconds.is_finite()).unwrap_or(0.0))
     };
     output.take(MAX_TIME_BYTES).lines().map_while(Result::ok).filter_map(time).collect()
-}
-
-/// Returns a command that does not inherit our environment variables, because they may contain secrets.
-fn command_without_secrets(program: &Path) -> Command {
-    let mut command = Command::new(program);
-    for (name, _) in env::vars_os() {
-        if name.to_string_lossy().starts_with("TESSERA_") {
-            command.env_remove(name);
-        }
-    }
-    command
 }
 
 /// Number of boxes of an MP4 file that are examined. The index is among the first boxes, or after the pictures.

@@ -6,13 +6,15 @@ use std::{
     env,
     io::{BufRead, BufReader, Read, Write as _},
     path::{Path, PathBuf},
-    process::{Child, ChildStdout, Command, Stdio},
+    process::{Child, ChildStdout, Stdio},
     sync::{OnceLock, mpsc},
     thread,
     time::Duration,
 };
 
 use image::RgbImage;
+
+use tessera_subprocess::{isolated_command, spawn_with_limit};
 
 use super::{Codec, CodedPicture};
 use crate::limits::DecodeError;
@@ -22,8 +24,8 @@ const TIMEOUT: Duration = Duration::from_mins(1);
 const MAX_HEADER_BYTES: u64 = 64;
 /// Codecs round the sides of a picture up to a multiple of this number before they crop.
 const MAX_PADDING: u64 = 128;
-/// The environment variables that `ffmpeg` and its libraries need.
-const VARIABLES: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "SYSTEMROOT"];
+/// The maximum memory of `ffmpeg`. A picture of 100 million pixels with 10 bits takes between 1.5 and 2 GiB.
+const MAX_FFMPEG_BYTES: u64 = 3 << 30;
 
 /// Returns the path of `ffmpeg`. `PATH` is searched only once.
 pub fn find_ffmpeg() -> Option<&'static Path> {
@@ -63,10 +65,8 @@ fn start(picture: &CodedPicture, program: &Path) -> std::io::Result<Child> {
     };
     let [width, height] = [picture.tile_size.0, picture.tile_size.1].map(u64::from);
     let max_pixels = ((width + MAX_PADDING) * (height + MAX_PADDING)).to_string();
-    let inherited = VARIABLES.iter().filter_map(|name| Some((name, env::var_os(name)?)));
-    Command::new(program)
-        .env_clear()
-        .envs(inherited)
+    let mut command = isolated_command(program);
+    command
         .args(["-nostdin", "-v", "quiet", "-threads", "1", "-protocol_whitelist", "pipe"])
         .args(["-max_pixels", &max_pixels, "-f", demuxer, "-i", "pipe:0", "-map", "0:v:0"])
         // Without the new clock, `ffmpeg` would repeat or drop pictures to fill a second.
@@ -74,8 +74,8 @@ fn start(picture: &CodedPicture, program: &Path) -> std::io::Result<Child> {
         .args(["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "pipe:1"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
+        .stderr(Stdio::null());
+    spawn_with_limit(&mut command, MAX_FFMPEG_BYTES)
 }
 
 /// Returns the filter that converts to RGB. What the container says about colors takes precedence over the coded

@@ -81,6 +81,48 @@ fn failures_of_ffmpeg_are_reported() {
 }
 
 #[test]
+fn ffmpeg_inherits_no_variables_but_those_it_needs() {
+    // Cargo sets these variables for every test, as a user may have set the keys of a cloud.
+    let commands = format!("test -z \"$HOME$CARGO_MANIFEST_DIR$USER\" || exit 1\n{}", frames(1));
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    assert_eq!(sampled(&commands).unwrap().len(), 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ffmpeg_has_a_limit_of_memory() {
+    let allocate = |mebibytes| format!("head -c {mebibytes}M /dev/zero | tail -n 1 > /dev/null");
+    // The shell waits for the end of its input, so that the limit is set before it allocates.
+    let commands =
+        |mebibytes| format!("cat > /dev/null\n{} || exit 1\n{}", allocate(mebibytes), frames(1));
+    assert_eq!(sampled(&commands(64)).unwrap().len(), 1);
+    assert_eq!(sampled(&commands(2100)).unwrap_err(), "ffmpeg cannot decode it");
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
+fn frames_have_a_limit_of_pixels() {
+    let temp_dir = tempfile::tempdir().unwrap();
+    let sampled = |size: &str| {
+        let video = temp_dir.path().join("large.avi");
+        let mut command = Command::new("ffmpeg");
+        command.args(["-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i"]);
+        command.arg(format!("color=red:s={size}:r=1:d=1")).args(["-c:v", "mjpeg"]).arg(&video);
+        command.status().is_ok_and(|status| status.success()).then_some(())?;
+        let container = VideoContainer::detect(&fs::read(&video).unwrap()).unwrap();
+        let file = VideoInput::File(File::open(&video).unwrap());
+        let frames = container.sample_frames(Path::new("ffmpeg"), file, &|| false);
+        Some(frames.map(|frames| frames.len()).map_err(|error| error.to_string()))
+    };
+    let Some(largest) = sampled("8192x4352") else {
+        println!("skipped: ffmpeg is missing");
+        return;
+    };
+    assert_eq!(largest, Ok(1));
+    assert_eq!(sampled("8192x4368"), Some(Err("ffmpeg cannot decode it".to_owned())));
+}
+
+#[test]
 #[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
 fn scene_changes_are_sampled_at_most_every_two_seconds() {
     let temp_dir = tempfile::tempdir().unwrap();
