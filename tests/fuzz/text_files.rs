@@ -87,8 +87,7 @@ fn damaged_sidecars_describe_what_can_be_read() {
             }
             fs::write(folder.path().join(name), &input.0).expect("a file");
             let sandbox = SandboxedDir::open(folder.path()).expect("a folder");
-            let read =
-                sidecar::read(&sandbox, &scan_folder(folder.path(), &FolderPatterns::default()));
+            let read = sidecar::read(&sandbox, &scan_folder(&sandbox, &FolderPatterns::default()));
             let paths = read.descriptions.keys().chain(&read.sidecars);
             assert!(paths.into_iter().all(|path| is_inside(path)), "{read:?}");
         });

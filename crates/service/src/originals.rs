@@ -62,11 +62,10 @@ impl Originals {
     pub fn scan(&self, location: &Path) -> Result<FolderScan, String> {
         let described = |error: io::Error| error.to_string();
         let Some(uri) = storage_location(location) else {
-            let mut scan = scan_folder(location, &FolderPatterns::read(location)?);
             // A folder that cannot be opened counts as having no files.
-            if let Ok(folder) = SandboxedDir::open(location) {
-                list_images(&folder, &mut scan).map_err(described)?;
-            }
+            let Ok(folder) = SandboxedDir::open(location) else { return Ok(FolderScan::default()) };
+            let mut scan = scan_folder(&folder, &FolderPatterns::read(&folder)?);
+            list_images(&folder, &mut scan).map_err(described)?;
             return Ok(scan);
         };
         let storage = self.storage.get().map_err(described)?;

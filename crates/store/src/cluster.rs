@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     columns::{from_json, path_from_bytes, to_json},
     engine::{Connection, Result, Row, StatementBatch, params},
-    media::{self, FramePosition, MediaKind, MediaRecord, file_name, read_frame, region_to_array},
+    media::{
+        self, FramePosition, MediaKind, MediaRecord, content_version, file_name, read_frame,
+        region_to_array,
+    },
     query,
 };
 use tessera_model::{ClusterId, DatasetId, EntityType, Granularity, MediaId, Page};
@@ -261,7 +264,7 @@ impl From<&MediaRecord> for StoredPreview {
             frame: media.frame,
             width: media.width,
             height: media.height,
-            version: content_version(media.content_hash),
+            version: media.version(),
             caption: media.caption.clone(),
             region: media.region.map(region_to_array),
         }
@@ -272,11 +275,6 @@ impl StoredPreview {
     pub fn name(&self) -> String {
         file_name(Path::new(&self.path), self.frame)
     }
-}
-
-/// Returns the first bytes of a content hash in hexadecimal digits.
-fn content_version([a, b, c, d, ..]: [u8; 32]) -> String {
-    format!("{:08x}", u32::from_be_bytes([a, b, c, d]))
 }
 
 /// Reads the previews of media rows. A page needs up to 900 of them, so no other columns are read.

@@ -87,8 +87,6 @@ pub struct ExportEntry {
     pub media: MediaRecord,
     /// The size of the picture file in bytes.
     pub size: u64,
-    /// The time of the last change of the file in nanoseconds since 1970, or 0 if it is unknown.
-    pub modified: i64,
     /// The clusters and scores, or `None` if the item was added after the latest clustering.
     pub assignment: Option<ClusterAssignment>,
     /// The cluster with which the item was selected, or its cluster at the default granularity.
@@ -287,7 +285,7 @@ fn entries_query(condition: &str) -> String {
                           WHERE frame_picture.media = media.row),
                          (SELECT packed.length FROM packed_frame_picture packed
                           WHERE packed.media = media.row), media.size),
-                media.modified, require(choice.intact IS NOT FALSE)
+                require(choice.intact IS NOT FALSE)
          FROM media LEFT JOIN place ON place.media = media.row {} {}
          LEFT JOIN chosen choice ON choice.export = ?2 AND choice.media = media.row
          WHERE {condition} ORDER BY media.path, media.row",
@@ -305,7 +303,6 @@ fn read_entry(row: &Row) -> Result<ExportEntry> {
         near_duplicate_cluster: row.get::<Option<_>>(CLUSTER_ID_COLUMN + 1)?.map(ClusterId),
         confidence: row.get(CLUSTER_ID_COLUMN + 2)?,
         size: row.get(CLUSTER_ID_COLUMN + 3)?,
-        modified: row.get(CLUSTER_ID_COLUMN + 4)?,
         media,
     })
 }

@@ -79,6 +79,8 @@ const DELETE_MODEL_VECTOR: &str = "DELETE FROM model_vector WHERE media = ?1";
 const DELETE_MODEL_LABELS: &str = "DELETE FROM model_label WHERE media = ?1";
 const UPDATE_STAT: &str = "UPDATE media SET size = ?3, modified = ?4
      WHERE source = ?1 AND path = ?2 AND parent IS NULL";
+const FORGET_MODIFIED: &str =
+    "UPDATE media SET modified = 0 WHERE source = ?1 AND path = ?2 AND parent IS NULL";
 const UPDATE_STAT_OF_OBJECTS: &str = "UPDATE media SET size = ?3, modified = ?4
      WHERE parent IN (SELECT row FROM media WHERE source = ?1 AND path = ?2 AND parent IS NULL)";
 
@@ -233,6 +235,11 @@ pub fn update_stats(
     Ok(())
 }
 
+/// Forgets when a file was changed, so that the next comparison of its folder reads the file again.
+pub fn forget_modified(connection: &Connection, source: i64, path: &Path) -> Result<()> {
+    query::execute(connection, FORGET_MODIFIED, params![source, path_to_bytes(path)])
+}
+
 pub fn remove_files<'a>(
     connection: &Connection,
     source: i64,
@@ -339,6 +346,7 @@ mod tests {
             DELETE_FRAMES,
             UPDATE_STAT,
             UPDATE_STAT_OF_OBJECTS,
+            FORGET_MODIFIED,
             DELETE_SIDECAR,
             DELETE_OBJECTS,
             DELETE_MODEL_VECTOR,

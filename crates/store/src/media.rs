@@ -15,6 +15,7 @@ use super::{
     picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
     query,
 };
+use tessera_media::ingest::{FileStat, IndexedContent};
 use tessera_model::{DatasetId, EntityType, MediaId, Region};
 
 /// The SQL expression for the labels of an item in a table called `media`, as JSON.
@@ -102,6 +103,8 @@ pub struct MediaRecord {
     pub path: PathBuf,
     pub frame: Option<FramePosition>,
     pub size: u64,
+    /// The time of the last change of the file, in the form of [`FileStat::modified`].
+    pub modified: i64,
     /// The BLAKE3 hash of the file.
     pub content_hash: [u8; 32],
     pub width: u32,
@@ -124,6 +127,17 @@ impl MediaRecord {
     /// Returns the labels of the dataset, followed by those labels of the model that are not among them.
     pub fn all_labels(&self) -> impl Iterator<Item = &String> {
         with_model_labels(&self.labels, &self.model_labels)
+    }
+
+    /// Returns what is known about the content of the file.
+    pub fn indexed_content(&self) -> IndexedContent {
+        let stat = FileStat { size: self.size, modified: self.modified };
+        IndexedContent { stat, hash: self.content_hash }
+    }
+
+    /// Returns a text that changes with the content of the file.
+    pub fn version(&self) -> String {
+        content_version(self.content_hash)
     }
 
     /// Returns the row of the picture: the row of the item itself, or for an object the row of its image.
@@ -161,6 +175,11 @@ impl MediaRecord {
     }
 }
 
+/// Returns the first bytes of a content hash in hexadecimal digits.
+pub(super) fn content_version([a, b, c, d, ..]: [u8; 32]) -> String {
+    format!("{:08x}", u32::from_be_bytes([a, b, c, d]))
+}
+
 pub(super) fn file_name(path: &Path, frame: Option<FramePosition>) -> String {
     let name = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     match frame {
@@ -175,10 +194,10 @@ pub(super) const MEDIA_COLUMNS: &str = concat!(
     media.region, media.path, media.size, media.content, media.width, media.height, media.sharpness,
     media.brightness, media.caption, media.labels, media.tags, media.frame, media.seconds, ",
     model_labels!(),
-    ", require(media.intact)"
+    ", require(media.intact), media.modified"
 );
 
-pub(super) const MEDIA_COLUMN_COUNT: usize = 20;
+pub(super) const MEDIA_COLUMN_COUNT: usize = 21;
 
 pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
     Ok(MediaRecord {
@@ -191,6 +210,7 @@ pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
         path: path_from_bytes(row.get(6)?),
         frame: read_frame(row, 16)?,
         size: row.get(7)?,
+        modified: row.get(20)?,
         content_hash: row.get(8)?,
         width: row.get(9)?,
         height: row.get(10)?,

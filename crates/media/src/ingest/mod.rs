@@ -5,6 +5,7 @@ mod documents;
 pub mod embedded_text;
 pub mod file_names;
 mod folder_patterns;
+mod indexed_content;
 mod original_files;
 pub mod parquet_images;
 mod scan;
@@ -14,6 +15,7 @@ mod unpacker;
 pub mod video;
 
 pub use folder_patterns::{EXCLUDED, FolderPatterns, PATTERNS_FILE};
+pub use indexed_content::{HASHED_BEFORE_SENDING, IndexedContent, is_changed};
 pub use original_files::{
     OriginalFiles, SandboxedDir, SourceFile, is_unavailable, read_first_bytes, unavailable,
 };

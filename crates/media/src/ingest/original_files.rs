@@ -2,6 +2,7 @@
 //! no path leads out of the folder. The other implementations are in `parquet_images` and `object_storage`.
 
 use std::{
+    ffi::OsStr,
     fs::File,
     io::{self, Error, ErrorKind, Read, Seek},
     os::fd::OwnedFd,
@@ -10,6 +11,8 @@ use std::{
 
 use rustix::fs::{Mode, OFlags, open, openat};
 use tessera_picture::PictureFormat;
+
+use super::scan::modified_nanos;
 
 /// Opens files by their path below the source.
 pub trait OriginalFiles: Send + Sync {
@@ -27,6 +30,12 @@ pub trait SourceFile: Read + Seek + Send {
     /// Returns the size in bytes.
     fn length(&self) -> io::Result<u64>;
 
+    /// Returns the version of the file in the form of [`FileStat::modified`]: the time of its last change or, in a bucket,
+    /// the version of the object. Returns `None` for an image inside another file.
+    ///
+    /// [`FileStat::modified`]: super::FileStat::modified
+    fn version(&self) -> io::Result<Option<i64>>;
+
     /// Returns another handle with the same position if the file is on this machine.
     fn on_this_machine(&self) -> Option<io::Result<File>> {
         None
@@ -36,6 +45,10 @@ pub trait SourceFile: Read + Seek + Send {
 impl SourceFile for File {
     fn length(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
+    }
+
+    fn version(&self) -> io::Result<Option<i64>> {
+        Ok(Some(modified_nanos(&self.metadata()?)))
     }
 
     fn on_this_machine(&self) -> Option<io::Result<File>> {
@@ -59,33 +72,61 @@ pub fn is_unavailable(error: &Error) -> bool {
     error.kind() == ErrorKind::NotConnected
 }
 
+/// A folder of this machine, from which no path leads out.
 #[derive(Debug)]
 pub struct SandboxedDir(OwnedFd);
 
+/// The flags for the folders on the way to a file. A folder that may be entered but not listed is enough.
+#[cfg(target_os = "linux")]
+const ON_THE_WAY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
+#[cfg(not(target_os = "linux"))]
+const ON_THE_WAY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+
 impl SandboxedDir {
+    /// Opens a folder by its canonical path. Fails if a part of the path has become a link since the path was accepted,
+    /// because the link could lead to a folder that nobody may read through this deployment.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self(open(path, flags, Mode::empty())?))
+        let root = open("/", ON_THE_WAY | OFlags::CLOEXEC, Mode::empty())?;
+        let below = path.strip_prefix("/").map_err(|_| refused())?;
+        open_below(&root, below, LISTED).map(Self)
+    }
+
+    /// Opens a folder below this one for listing. The empty path is this folder itself.
+    pub(super) fn open_folder(&self, relative: &Path) -> io::Result<OwnedFd> {
+        open_below(&self.0, relative, LISTED)
     }
 }
 
 impl OriginalFiles for SandboxedDir {
     /// Opens a file. Fails if the path contains a link or `..`.
     fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>> {
-        let refused = || io::Error::new(io::ErrorKind::InvalidInput, "not a file of this folder");
-        let mut parts = relative.components().peekable();
-        let mut directory = None;
-        while let Some(Component::Normal(name)) = parts.next() {
-            let at = directory.as_ref().unwrap_or(&self.0);
-            let common = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            if parts.peek().is_some() {
-                directory = Some(openat(at, name, common | OFlags::DIRECTORY, Mode::empty())?);
-                continue;
-            }
-            // With NONBLOCK, opening does not block if a FIFO has replaced the file.
-            let file = File::from(openat(at, name, common | OFlags::NONBLOCK, Mode::empty())?);
-            return if file.metadata()?.is_file() { Ok(Box::new(file)) } else { Err(refused()) };
-        }
-        Err(refused())
+        // With NONBLOCK, opening does not block if a FIFO has replaced the file.
+        let file = File::from(open_below(&self.0, relative, OFlags::RDONLY | OFlags::NONBLOCK)?);
+        if file.metadata()?.is_file() { Ok(Box::new(file)) } else { Err(refused()) }
     }
+}
+
+fn refused() -> Error {
+    Error::new(ErrorKind::InvalidInput, "not a file of this folder")
+}
+
+/// Opens a file or folder below a folder, one part of the path after the other. No part may be a link or `..`.
+fn open_below(folder: &OwnedFd, relative: &Path, last: OFlags) -> io::Result<OwnedFd> {
+    let open = |at: &OwnedFd, name: &OsStr, flags| {
+        openat(at, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+    };
+    let mut parts = relative.components().peekable();
+    if parts.peek().is_none() {
+        return Ok(open(folder, OsStr::new("."), last)?);
+    }
+    let mut directory = None;
+    while let Some(Component::Normal(name)) = parts.next() {
+        let at = directory.as_ref().unwrap_or(folder);
+        if parts.peek().is_none() {
+            return Ok(open(at, name, last)?);
+        }
+        directory = Some(open(at, name, ON_THE_WAY)?);
+    }
+    Err(refused())
 }

@@ -193,6 +193,10 @@ impl SourceFile for RowFile {
     fn length(&self) -> io::Result<u64> {
         Ok(self.0.get_ref().len() as u64)
     }
+
+    fn version(&self) -> io::Result<Option<i64>> {
+        Ok(None)
+    }
 }
 
 struct ImageTable {

@@ -3,14 +3,19 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    ffi::{CStr, OsStr, OsString},
     fs::Metadata,
+    io,
+    os::{
+        fd::OwnedFd,
+        unix::{ffi::OsStrExt as _, fs::MetadataExt as _},
+    },
     path::{Path, PathBuf},
-    time::UNIX_EPOCH,
 };
 
-use walkdir::{DirEntry, WalkDir};
+use rustix::fs::{AtFlags, Dir, FileType, statat};
 
-use super::{EXCLUDED, FolderPatterns};
+use super::{EXCLUDED, FolderPatterns, SandboxedDir};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStat {
@@ -84,56 +89,97 @@ pub struct FolderScan {
 
 /// Lists the files of a folder. Skips hidden entries, links, special files, directories that cannot be listed, and what
 /// `patterns` exclude.
-pub fn scan_folder(folder: &Path, patterns: &FolderPatterns) -> FolderScan {
+pub fn scan_folder(folder: &SandboxedDir, patterns: &FolderPatterns) -> FolderScan {
     let mut scan = FolderScan::default();
-    let relative = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_owned();
-    let mut entries = WalkDir::new(folder).min_depth(1).sort_by_file_name().into_iter();
-    while let Some(entry) = entries.next() {
-        match entry {
-            Ok(entry) if entry.file_name().as_encoded_bytes().starts_with(b".") => {
-                scan.skipped.push((relative(entry.path()), "hidden"));
-                if entry.file_type().is_dir() {
-                    entries.skip_current_dir();
-                }
-            }
-            Ok(entry) if patterns.exclude(&relative(entry.path()), entry.file_type().is_dir()) => {
-                scan.skipped.push((relative(entry.path()), EXCLUDED));
-                if entry.file_type().is_dir() {
-                    entries.skip_current_dir();
-                }
-            }
-            Ok(entry) if entry.file_type().is_dir() => {}
-            Ok(entry) => match file_stat(&entry) {
-                Ok(stat) => scan.files.push(ScannedFile { path: relative(entry.path()), stat }),
-                Err(reason) => scan.skipped.push((relative(entry.path()), reason)),
-            },
-            Err(cause) => {
-                let path = cause.path().map(relative).unwrap_or_default();
-                scan.skipped.push((path, "cannot be listed"));
+    scan_below(folder, Path::new(""), 0, patterns, &mut scan);
+    scan
+}
+
+/// Maximum depth of folders, which bounds the stack.
+const MAX_DEPTH: usize = 256;
+
+/// Lists the files of one folder below `root`. The folder is opened below `root`, so that a folder that has just become
+/// a link leads nowhere.
+fn scan_below(
+    root: &SandboxedDir,
+    relative: &Path,
+    depth: usize,
+    patterns: &FolderPatterns,
+    scan: &mut FolderScan,
+) {
+    if depth > MAX_DEPTH {
+        scan.skipped.push((relative.to_owned(), "nested too deeply"));
+        return;
+    }
+    let Ok(entries) = root.open_folder(relative).and_then(list) else {
+        scan.skipped.push((relative.to_owned(), "cannot be listed"));
+        return;
+    };
+    for (name, entry) in entries {
+        let path = relative.join(&name);
+        let is_folder = matches!(entry, Entry::Folder);
+        if name.as_encoded_bytes().starts_with(b".") {
+            scan.skipped.push((path, "hidden"));
+        } else if patterns.exclude(&path, is_folder) {
+            scan.skipped.push((path, EXCLUDED));
+        } else {
+            match entry {
+                Entry::Folder => scan_below(root, &path, depth + 1, patterns, scan),
+                Entry::File(stat) => scan.files.push(ScannedFile { path, stat }),
+                Entry::Skipped(reason) => scan.skipped.push((path, reason)),
             }
         }
     }
-    scan
+}
+
+enum Entry {
+    Folder,
+    File(FileStat),
+    /// The reason for skipping the entry.
+    Skipped(&'static str),
+}
+
+/// Lists the entries of an open folder, ordered by name.
+fn list(folder: OwnedFd) -> io::Result<Vec<(OsString, Entry)>> {
+    let mut entries = Vec::new();
+    for entry in Dir::read_from(&folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if ![c".", c".."].contains(&name) {
+            let name = OsStr::from_bytes(name.to_bytes()).to_owned();
+            entries.push((name, examine(&folder, entry.file_name())));
+        }
+    }
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(entries)
+}
+
+fn examine(folder: &OwnedFd, name: &CStr) -> Entry {
+    let Ok(stat) = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else {
+        return Entry::Skipped("cannot be read");
+    };
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => Entry::Folder,
+        FileType::Symlink => Entry::Skipped(SYMBOLIC_LINK),
+        FileType::RegularFile => {
+            let size = u64::try_from(stat.st_size).unwrap_or(0);
+            let modified = nanos_since_1970(stat.st_mtime.into(), stat.st_mtime_nsec.into());
+            Entry::File(FileStat { size, modified })
+        }
+        _ => Entry::Skipped("not a regular file"),
+    }
 }
 
 /// The reason for skipping a link, which could lead out of the folder.
 pub const SYMBOLIC_LINK: &str = "a symbolic link";
 
-fn file_stat(entry: &DirEntry) -> Result<FileStat, &'static str> {
-    if entry.file_type().is_symlink() {
-        return Err(SYMBOLIC_LINK);
-    }
-    if !entry.file_type().is_file() {
-        return Err("not a regular file");
-    }
-    let metadata = entry.metadata().map_err(|_| "cannot be read")?;
-    Ok(FileStat { size: metadata.len(), modified: modified_nanos(&metadata) })
+/// Returns the time of the last change in nanoseconds since 1970, or 0 if the file system has no modification times.
+pub(super) fn modified_nanos(metadata: &Metadata) -> i64 {
+    nanos_since_1970(metadata.mtime().into(), metadata.mtime_nsec().into())
 }
 
-/// Returns the time in nanoseconds since 1970, or 0 if the file system has no modification times.
-fn modified_nanos(metadata: &Metadata) -> i64 {
-    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
+fn nanos_since_1970(seconds: i128, nanos: i128) -> i64 {
+    i64::try_from((seconds * 1_000_000_000 + nanos).max(0)).unwrap_or(i64::MAX)
 }
 
 /// A file to open, with its content hash if known.

@@ -414,6 +414,10 @@ mod tests {
         fn length(&self) -> io::Result<u64> {
             Ok(self.0.get_ref().len() as u64)
         }
+
+        fn version(&self) -> io::Result<Option<i64>> {
+            Ok(None)
+        }
     }
 
     fn is_streamed(boxes: &[(&[u8; 4], u32)]) -> bool {

@@ -127,7 +127,7 @@ impl ListingParts {
 }
 
 /// Derives a version from the entity tag and the time, because not every service has both.
-fn version(object: &ObjectMeta) -> i64 {
+pub(super) fn version(object: &ObjectMeta) -> i64 {
     let tag = object.e_tag.as_deref().unwrap_or_default();
     let hash = blake3::hash(format!("{} {tag}", object.last_modified.to_rfc3339()).as_bytes());
     let (bytes, _) = hash.as_bytes().split_first_chunk().unwrap_or((&[0; 8], &[]));

@@ -14,6 +14,7 @@ use object_store::{GetOptions, GetRange, GetResult, ObjectMeta};
 use super::{
     BlockingStorage, ObjectEntry, ObjectStorage, ObjectUri, StorageError,
     error::{StorageAttemptError, ensure},
+    listing::version,
     object_uri::BucketUri,
 };
 use crate::ingest::{OriginalFiles, SourceFile, unavailable};
@@ -47,6 +48,7 @@ impl OriginalFiles for BucketOriginals {
 pub struct ObjectReader {
     storage: Arc<BlockingStorage>,
     size: u64,
+    version: i64,
     position: u64,
     /// The body of the object, or `None` after the storage was closed.
     body: Option<ObjectBody>,
@@ -59,8 +61,8 @@ impl ObjectReader {
         let (client, bucket, key) = (storage.client(), entry.bucket.clone(), entry.key.clone());
         let open = async move { ObjectBody::open(&client, &bucket, &key).await };
         let body = storage.run(open)?;
-        let (storage, size) = (storage.clone(), body.size());
-        Ok(Self { storage, size, position: 0, body: Some(body), chunk: Bytes::new() })
+        let (storage, size, version) = (storage.clone(), body.size(), version(&body.meta));
+        Ok(Self { storage, size, version, position: 0, body: Some(body), chunk: Bytes::new() })
     }
 
     /// Returns the bytes in memory from the position on.
@@ -115,6 +117,10 @@ impl Seek for ObjectReader {
 impl SourceFile for ObjectReader {
     fn length(&self) -> io::Result<u64> {
         Ok(self.size)
+    }
+
+    fn version(&self) -> io::Result<Option<i64>> {
+        Ok(Some(self.version))
     }
 }
 

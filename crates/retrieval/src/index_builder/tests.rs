@@ -34,6 +34,7 @@ fn random_media() -> impl Strategy<Value = MediaRecord> {
             path: OsString::from_vec(path.to_vec()).into(),
             frame: (kind == MediaKind::Frame).then_some(frame),
             size: 9,
+            modified: 0,
             content_hash: [0; 32],
             width: 4,
             height: 3,

@@ -1,12 +1,15 @@
 //! Writes `metadata.json` in the format of hosted services, with one media item per line.
 
-use std::{collections::HashSet, io::Write};
+use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::metadata::{
-    ArchiveContent, MetadataRow, bounding_box, dataset_url, for_each_row, issue_list, media_type,
-    uniqueness, video_info,
+use super::{
+    MissingPictures,
+    metadata::{
+        ArchiveContent, MetadataRow, bounding_box, dataset_url, for_each_row, issue_list,
+        media_type, uniqueness, video_info,
+    },
 };
 use crate::task_error::TaskError;
 use tessera_store::{export::ExportEntry, now_micros};
@@ -15,7 +18,7 @@ use tessera_wire::{export::column, fields::format_iso8601};
 pub(super) fn write_json(
     content: &ArchiveContent,
     out: &mut impl Write,
-    missing: &HashSet<i64>,
+    missing: &MissingPictures,
 ) -> Result<(), TaskError> {
     let dataset = content.dataset;
     let info = json!({

@@ -1,12 +1,8 @@
 //! The rows of the metadata of an archive, one per media item. `json_document` and `parquet_columns` write the same rows.
 
-use std::{
-    collections::{HashMap, HashSet},
-    io,
-    path::PathBuf,
-};
+use std::{collections::HashMap, io, path::PathBuf};
 
-use super::{IMAGES_PREFIX, image_names::UniqueNames};
+use super::{IMAGES_PREFIX, MissingPictures, image_names::UniqueNames};
 use crate::{
     links::{FILE_ORIGIN, media_link},
     originals::{Originals, storage_location},
@@ -146,7 +142,7 @@ pub(super) fn dataset_url(content: &ArchiveContent) -> String {
 /// Calls `each` with every row. The pictures in the rows have the names that they have in the archive.
 pub(crate) fn for_each_row(
     content: &ArchiveContent,
-    missing: &HashSet<i64>,
+    missing: &MissingPictures,
     mut each: impl FnMut(MetadataRow) -> Result<(), TaskError>,
 ) -> Result<(), TaskError> {
     let mut names = UniqueNames::default();
@@ -156,7 +152,7 @@ pub(crate) fn for_each_row(
         let with_images = content.export.spec.include_images;
         let image = with_images
             .then(|| names.unique(&entry.media.file_name()))
-            .filter(|_| !missing.contains(&entry.media.row));
+            .filter(|_| !missing.contains(entry.media.row));
         let file_name = if with_images {
             image.as_ref().map(|image| format!("{IMAGES_PREFIX}{image}"))
         } else {

@@ -5,11 +5,11 @@ mod image_names;
 mod json_document;
 mod local_files;
 mod metadata;
+mod missing_pictures;
 mod parquet_columns;
 mod parquet_table;
 
 use std::{
-    collections::HashSet,
     io::{self, Read as _, Write as _},
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -27,6 +27,7 @@ use tessera_store::{
 };
 
 pub(crate) use metadata::{ArchiveContent, SourceFolders};
+pub(crate) use missing_pictures::MissingPictures;
 
 /// The folder in which an archive has its pictures.
 const IMAGES_PREFIX: &str = "images/";
@@ -65,12 +66,12 @@ impl io::Seek for ArchiveFile<'_> {
     }
 }
 
-/// Writes an archive. Reports the progress (0.0-1.0), and returns how many pictures could not be read.
+/// Writes an archive. Reports the progress (0.0-1.0), and returns the pictures that the archive lacks.
 pub(crate) fn write(
     content: &ArchiveContent,
     file: &mut ClaimedFile,
     mut report: impl FnMut(f64) -> Result<(), TaskError>,
-) -> Result<usize, TaskError> {
+) -> Result<MissingPictures, TaskError> {
     let failed = AtomicBool::new(false);
     let mut zip = ZipWriter::new(ArchiveFile { file, failed: &failed });
     let missing = write_members(content, &mut zip, &mut report)
@@ -86,7 +87,7 @@ fn write_members(
     content: &ArchiveContent,
     zip: &mut Zip,
     report: &mut impl FnMut(f64) -> Result<(), TaskError>,
-) -> Result<usize, TaskError> {
+) -> Result<MissingPictures, TaskError> {
     let mut pictures = WrittenPictures::default();
     report(0.0)?;
     if content.export.spec.include_images {
@@ -112,20 +113,19 @@ fn write_members(
         zip.start_file("README.md", SimpleFileOptions::default())?;
         zip.write_all(DATASET_CARD.as_bytes()).map_err(TaskError::archive)?;
     }
-    Ok(missing.len())
+    Ok(missing)
 }
 
 pub(crate) fn write_metadata_json(
     content: &ArchiveContent,
     out: &mut impl io::Write,
 ) -> Result<(), TaskError> {
-    json_document::write_json(content, out, &HashSet::new())
+    json_document::write_json(content, out, &MissingPictures::default())
 }
 
 #[derive(Default)]
 struct WrittenPictures {
-    /// The rows of pictures that could not be read.
-    missing: HashSet<i64>,
+    missing: MissingPictures,
     /// Whether the name of a picture looks like the name of a split.
     name_a_split: bool,
 }
@@ -142,8 +142,12 @@ fn write_pictures(
     let all = content.export.media_count.max(1) as f64;
     export::for_each_entry(content.connection, content.export, |entry| {
         let name = names.unique(&entry.media.file_name());
-        if !write_picture(content, &entry.media, &name, zip)? {
-            written.missing.insert(entry.media.row);
+        match write_picture(content, &entry.media, &name, zip)? {
+            WrittenPicture::Complete => {}
+            WrittenPicture::Unreadable => drop(written.missing.unreadable.insert(entry.media.row)),
+            WrittenPicture::Changed => {
+                written.missing.changed.insert(entry.media.row, entry.media);
+            }
         }
         written.name_a_split |= names_a_split(&name);
         done += 1.0;
@@ -152,47 +156,75 @@ fn write_pictures(
     Ok(written)
 }
 
-/// Copies one picture unchanged. Returns `false` if it could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WrittenPicture {
+    Complete,
+    Unreadable,
+    /// The file is not the indexed one any more.
+    Changed,
+}
+
+/// Copies one picture unchanged. The hash of what is copied decides whether the file is still the indexed one, so that
+/// no other picture gets the caption and labels of the indexed one.
 fn write_picture(
     content: &ArchiveContent,
     media: &MediaRecord,
     name: &str,
     zip: &mut Zip,
-) -> Result<bool, TaskError> {
+) -> Result<WrittenPicture, TaskError> {
     if media.frame.is_some() {
         let Some(picture) = frame_picture(content.connection, media.row)? else {
-            return Ok(false);
+            return Ok(WrittenPicture::Unreadable);
         };
         let jpeg = match content.pictures.read(picture, TASK_LIMIT) {
             Ok(jpeg) => jpeg,
             Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
-            Err(_) => return Ok(false),
+            Err(_) => return Ok(WrittenPicture::Unreadable),
         };
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
         zip.start_file(format!("{IMAGES_PREFIX}{name}"), options)?;
         zip.write_all(&jpeg).map_err(TaskError::archive)?;
-        return Ok(true);
+        return Ok(WrittenPicture::Complete);
     }
-    let mut file = match content.folders.file(media) {
+    let file = match content.folders.file(media) {
         Ok(file) => file,
         Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
-        Err(_) => return Ok(false),
+        Err(_) => return Ok(WrittenPicture::Unreadable),
     };
-    // A picture is already compressed, and may have grown since it was indexed.
+    if file.length().is_ok_and(|length| length != media.size) {
+        return Ok(WrittenPicture::Changed);
+    }
+    // A picture is already compressed. One byte more than the indexed size shows that the file is growing.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
-        .large_file(file.length().is_ok_and(|length| length > u64::from(u32::MAX / 2)));
+        .large_file(media.size > u64::from(u32::MAX / 2));
     zip.start_file(format!("{IMAGES_PREFIX}{name}"), options)?;
+    let outcome = copy_indexed(&mut file.take(media.size + 1), media, zip)?;
+    if outcome != WrittenPicture::Complete {
+        zip.abort_file()?;
+    }
+    Ok(outcome)
+}
+
+fn copy_indexed(
+    file: &mut impl io::Read,
+    media: &MediaRecord,
+    zip: &mut Zip,
+) -> Result<WrittenPicture, TaskError> {
+    let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; 1 << 16];
     loop {
         match file.read(&mut buffer) {
-            Ok(0) => return Ok(true),
-            Ok(length) => zip.write_all(&buffer[..length]).map_err(TaskError::archive)?,
-            Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
-            Err(_) => {
-                zip.abort_file()?;
-                return Ok(false);
+            Ok(0) if hasher.finalize() == media.content_hash => {
+                return Ok(WrittenPicture::Complete);
             }
+            Ok(0) => return Ok(WrittenPicture::Changed),
+            Ok(length) => {
+                hasher.update(&buffer[..length]);
+                zip.write_all(&buffer[..length]).map_err(TaskError::archive)?;
+            }
+            Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
+            Err(_) => return Ok(WrittenPicture::Unreadable),
         }
     }
 }

@@ -2,9 +2,10 @@
 //! other programs read as the file of the picture is called `file_name`, as in image folders of the library `datasets`
 //! of Hugging Face. `docs/exports.md` describes the columns.
 
-use std::{collections::HashSet, io::Write};
+use std::io::Write;
 
 use super::{
+    MissingPictures,
     metadata::{
         ArchiveContent, MetadataRow, bounding_box, for_each_row, issue_list, media_type,
         uniqueness, video_info,
@@ -81,7 +82,7 @@ const COLUMNS: [Column; 22] = [
 
 /// Returns the time of the last change of the file, unless its source does not know it.
 fn modified_at(entry: &ExportEntry) -> Cell {
-    if entry.modified == 0 { Cell::Absent } else { Cell::Int(entry.modified / 1_000) }
+    if entry.media.modified == 0 { Cell::Absent } else { Cell::Int(entry.media.modified / 1_000) }
 }
 
 fn texts<'a>(texts: impl IntoIterator<Item = &'a String>) -> Cell {
@@ -113,7 +114,7 @@ fn object(entry: &ExportEntry) -> Cell {
 pub(super) fn write_parquet(
     content: &ArchiveContent,
     out: &mut (impl Write + Send),
-    missing: &HashSet<i64>,
+    missing: &MissingPictures,
 ) -> Result<(), TaskError> {
     let mut table = TableWriter::new(out, COLUMNS.iter().map(|(field, _)| *field).collect())?;
     for_each_row(content, missing, |row| {

@@ -30,10 +30,18 @@ use crate::{
 };
 use tessera_media::ingest::{SourceFile, video::VideoContainer};
 use tessera_model::MediaId;
+use tessera_store::media::MediaRecord;
 use tessera_wire::endpoints::query;
 
-/// The caching of media, whose content never changes for the same link.
-const IMMUTABLE_CACHE: &str = "private, max-age=31536000, immutable";
+/// Returns how a response to a link may be cached. The content for the current version never changes. A link with an
+/// earlier version gets the current content, which the client must not keep as that version.
+fn cache_control(record: &MediaRecord, version: &str) -> &'static str {
+    if record.version() == version {
+        "private, max-age=31536000, immutable"
+    } else {
+        "private, no-cache"
+    }
+}
 
 pub(crate) struct AuthorizedMedia {
     id: MediaId,
@@ -78,11 +86,11 @@ pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
 )]
 pub(crate) async fn original(
     State(state): State<AppState>,
-    AuthorizedMedia { id, .. }: AuthorizedMedia,
+    AuthorizedMedia { id, version }: AuthorizedMedia,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     match state.spawn_blocking(move |deployment| deployment.original(id)).await? {
-        Original::File(original) => respond_with_original(original, &headers),
+        Original::File(original) => respond_with_original(original, &version, &headers),
         Original::Frame(record, jpeg) => {
             let served = FileResponse {
                 length: jpeg.len() as u64,
@@ -91,7 +99,7 @@ pub(crate) async fn original(
                 content_type: "image/jpeg",
                 disposition: "inline",
                 name: record.file_name(),
-                cache_control: IMMUTABLE_CACHE,
+                cache_control: cache_control(&record, &version),
             };
             Ok(respond_with_file(served, &headers))
         }
@@ -114,15 +122,16 @@ pub(crate) async fn original(
 )]
 pub(crate) async fn video(
     State(state): State<AppState>,
-    AuthorizedMedia { id, .. }: AuthorizedMedia,
+    AuthorizedMedia { id, version }: AuthorizedMedia,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let video = state.spawn_blocking(move |deployment| deployment.video(id)).await?;
-    respond_with_original(video, &headers)
+    respond_with_original(video, &version, &headers)
 }
 
 fn respond_with_original(
     OriginalFile { record, file, head }: OriginalFile,
+    version: &str,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
     let name = record.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -133,7 +142,7 @@ fn respond_with_original(
         etag: blake3::Hash::from(record.content_hash).to_hex().to_string(),
         disposition: "inline",
         name,
-        cache_control: IMMUTABLE_CACHE,
+        cache_control: cache_control(&record, version),
     };
     Ok(respond_with_file(served, headers))
 }
@@ -154,15 +163,15 @@ pub(crate) async fn thumbnail(
     AuthorizedMedia { id, version }: AuthorizedMedia,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let jpeg = state.spawn_blocking(move |deployment| deployment.thumbnail(id)).await?;
+    let (record, jpeg) = state.spawn_blocking(move |deployment| deployment.thumbnail(id)).await?;
     let served = FileResponse {
         length: jpeg.len() as u64,
         content: FileContent::InMemory(jpeg.into()),
         content_type: "image/jpeg",
-        etag: version,
+        etag: record.version(),
         disposition: "inline",
         name: format!("{id}.jpg"),
-        cache_control: IMMUTABLE_CACHE,
+        cache_control: cache_control(&record, &version),
     };
     Ok(respond_with_file(served, &headers))
 }

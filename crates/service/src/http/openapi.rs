@@ -215,7 +215,10 @@ impl IntoResponses for FileResponses {
 
 impl IntoResponses for MediaResponses {
     fn responses() -> ResponseMap {
-        let further = [(401, "No signature and no token")];
+        let further = [
+            (401, "No signature and no token"),
+            (410, "The file has changed since it was indexed"),
+        ];
         FileResponses::responses().into_iter().chain(error_responses(&further)).collect()
     }
 }

@@ -135,6 +135,10 @@ impl From<ServiceError> for Problem {
     fn from(cause: ServiceError) -> Self {
         match cause {
             ServiceError::NotFound(message) => Self::not_found(message),
+            ServiceError::ChangedFile => Self::plain(
+                StatusCode::GONE,
+                "The file has changed since it was indexed; rescan its dataset",
+            ),
             ServiceError::Forbidden(message) => Self::forbidden(message),
             ServiceError::Conflict(message) => Self::plain(StatusCode::CONFLICT, message),
             ServiceError::Invalid(message) => Self::bad_request(message),

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::{TaskContext, WorkerContext};
 use crate::{
-    archive::{self, ArchiveContent, SourceFolders},
+    archive::{self, ArchiveContent, MissingPictures, SourceFolders},
     links::content_disposition,
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
@@ -31,6 +31,7 @@ use tessera_model::ExportTaskId;
 use tessera_store::{
     Connection, Store, StoreError, dataset,
     export::{self, ExportRecord, ExportTaskState},
+    indexed_files,
     lease::LeasedTask,
     source,
 };
@@ -185,8 +186,11 @@ fn create_archive(
         None => keep_archive(partial, &store.export_archive_path(export.id.0))
             .map_err(TaskError::archive)?,
     }
-    let message = (missing > 0).then(|| format!("{missing} pictures could not be read"));
+    let message = missing.message();
     context.write_end(|tx| {
+        for media in missing.changed.values() {
+            indexed_files::forget_modified(tx, media.source, &media.path)?;
+        }
         export::set_media_count(tx, export.id, entities)?;
         export::update_progress(tx, export.id, ExportTaskState::Completed, 1.0, message.as_deref())
     })?;
@@ -199,7 +203,7 @@ fn keep_archive(partial: &Path, target: &Path) -> std::io::Result<()> {
 }
 
 /// Writes the archive from one snapshot of the store, because media may be added meanwhile. Returns the number of media
-/// items, and the number of pictures that could not be read.
+/// items, and the pictures that the archive lacks.
 fn write_snapshot(
     originals: &Originals,
     connection: &Connection,
@@ -207,7 +211,7 @@ fn write_snapshot(
     link_key: &[u8; 32],
     file: &mut ClaimedFile,
     report: impl FnMut(f64) -> Result<(), TaskError>,
-) -> Result<(u64, usize), TaskError> {
+) -> Result<(u64, MissingPictures), TaskError> {
     let dataset = dataset::find(connection, export.dataset)?;
     let dataset = dataset.ok_or_else(|| TaskError::Failed("its dataset is gone".to_owned()))?;
     let folders =

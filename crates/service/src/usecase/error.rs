@@ -13,6 +13,8 @@ pub(crate) const UNREADABLE_MODEL: &str =
 #[derive(Debug)]
 pub(crate) enum ServiceError {
     NotFound(String),
+    /// The file of a media item is not the indexed one any more.
+    ChangedFile,
     /// The settings of the deployment forbid the request.
     Forbidden(String),
     /// The state of the dataset forbids the request for now.

@@ -15,7 +15,8 @@ use uuid::Uuid;
 use super::ServiceError;
 use crate::{Deployment, InjectedFailure, OriginalPaths, originals::storage_location};
 use tessera_media::ingest::{
-    SourceFile, is_unavailable, parquet_images::containing_file, read_first_bytes,
+    HASHED_BEFORE_SENDING, SourceFile, is_changed, is_unavailable, parquet_images::containing_file,
+    read_first_bytes,
 };
 use tessera_model::{DatasetId, EntityType, Granularity, MediaId, Region};
 use tessera_picture::decode::decode;
@@ -23,6 +24,7 @@ use tessera_retrieval::stored_pictures::REQUEST_LIMIT;
 use tessera_search::index::{self, Features, region_in_pixels, whole_pixels};
 use tessera_store::{
     cluster::StoredPreview,
+    indexed_files,
     media::{self, MediaRecord},
     picture_features::PictureFeatures,
     picture_table::StoredPicture,
@@ -90,9 +92,12 @@ impl Deployment {
         Ok(locations.into_iter().map(|location| location.and_then(path_of)).collect())
     }
 
-    /// Returns the thumbnail as a JPEG.
-    pub(crate) fn thumbnail(&self, id: MediaId) -> Result<Vec<u8>, ServiceError> {
-        self.read_picture(self.store.read(|c| media::thumbnail(c, id))?)
+    /// Returns the thumbnail as a JPEG, with its media item.
+    pub(crate) fn thumbnail(&self, id: MediaId) -> Result<(MediaRecord, Vec<u8>), ServiceError> {
+        let read = |c: &_| Ok((media::find(c, id)?, media::thumbnail(c, id)?));
+        let (found, picture) = self.store.read(read)?;
+        let (record, _) = found.ok_or_else(ServiceError::media_not_found)?;
+        Ok((record, self.read_picture(picture)?))
     }
 
     fn read_picture(&self, picture: Option<StoredPicture>) -> Result<Vec<u8>, ServiceError> {
@@ -109,12 +114,19 @@ impl Deployment {
         folder: &Path,
     ) -> Result<OriginalFile, ServiceError> {
         let open = || {
-            let mut file = self.originals.open(folder)?.open_file(&record.path)?;
+            let files = self.originals.open(folder)?;
+            let content = record.indexed_content();
+            let mut file = content.open(&*files, &record.path, HASHED_BEFORE_SENDING)?;
             let head = read_first_bytes(&mut *file)?;
             file.rewind()?;
             Ok::<_, std::io::Error>((file, head))
         };
-        let (file, head) = open().map_err(|cause| match Errno::from_io_error(&cause) {
+        let opened = open();
+        if opened.as_ref().is_err_and(is_changed) {
+            self.forget_modified(&record)?;
+            return Err(ServiceError::ChangedFile);
+        }
+        let (file, head) = opened.map_err(|cause| match Errno::from_io_error(&cause) {
             _ if is_unavailable(&cause) => ServiceError::storage_unreachable(),
             Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::IO) => {
                 ServiceError::internal()
@@ -122,6 +134,15 @@ impl Deployment {
             _ => ServiceError::media_not_found(),
         })?;
         Ok(OriginalFile { record, file, head })
+    }
+
+    /// Makes the next comparison of the folder read a file again, even if its size and time are the indexed ones.
+    fn forget_modified(&self, record: &MediaRecord) -> Result<(), ServiceError> {
+        if record.modified != 0 {
+            self.store
+                .write_rows(|tx| indexed_files::forget_modified(tx, record.source, &record.path))?;
+        }
+        Ok(())
     }
 }
 

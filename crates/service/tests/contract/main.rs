@@ -22,6 +22,7 @@ mod bucket_uploads;
 mod camera_raw;
 mod captions;
 mod change;
+mod changed_files;
 mod citus;
 mod client;
 mod codes;

@@ -186,3 +186,65 @@ async fn overlapping_folders_list_no_file_twice() {
     }
     assert_eq!(service.place.count("place"), 4);
 }
+
+/// Replaces a folder by a link to another one.
+fn replace_by_link(folder: &Path, target: &Path) {
+    std::fs::rename(folder, folder.with_extension("moved")).unwrap();
+    symlink(target, folder).unwrap();
+}
+
+#[tokio::test]
+async fn a_folder_that_becomes_a_link_before_it_is_read_adds_nothing() {
+    for link in ["inbox", "inbox/today"] {
+        let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::create_dir(outside.path().join("today")).unwrap();
+        for (name, bytes) in new(12..15) {
+            std::fs::write(outside.path().join(&name), &bytes).unwrap();
+            std::fs::write(outside.path().join("today").join(name), bytes).unwrap();
+        }
+        let folder = root.path().join("inbox/today");
+        std::fs::create_dir_all(&folder).unwrap();
+        let settings = DeploymentSettings { jobs: 0, ..reading(root.path()) };
+        let place = Place::new(&pictures(3));
+        let first = place.open();
+        let dataset = place.add(&first);
+        first.wait_until_idle().await;
+        drop(first);
+        let accepting = place.open_with(settings);
+        let service = Service::serve(place, accepting, dataset, true).await;
+        assert_eq!(process(&service, &folder, "").await.0, 200);
+        replace_by_link(&root.path().join(link), outside.path());
+        let Service { place, deployment, .. } = service;
+        drop(deployment);
+        let working = place.open();
+        working.wait_until_idle().await;
+        assert_eq!(place.count("media"), 3, "{link}");
+        assert_eq!(place.count("skipped"), 0, "{link}: not even names are revealed");
+        let error: Option<String> = place.row("SELECT fatal_error FROM dataset", |row| row.get(0));
+        let expected = "its folder cannot be opened";
+        assert!(error.as_deref().unwrap_or_default().starts_with(expected), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_becomes_a_link_later_reveals_no_file_of_its_target() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("inbox");
+    std::fs::create_dir(&folder).unwrap();
+    let outside = batch();
+    for (name, bytes) in new(12..15) {
+        std::fs::write(folder.join(name), bytes).unwrap();
+    }
+    let service = Service::with(reading(root.path())).await;
+    assert_eq!(process(&service, &folder, "&auto_reindex=true").await.0, 200);
+    service.deployment.wait_until_idle().await;
+    let body = service.good(&service.explore("threshold=0")).await;
+    let clusters = body["clusters"].as_array().unwrap();
+    let previews = clusters.iter().flat_map(|cluster| cluster["previews"].as_array().unwrap());
+    let added: Vec<&Value> =
+        previews.filter(|preview| preview["file_name"] == new(12..13)[0].0).collect();
+    let link = added[0]["media_uri"].as_str().unwrap();
+    assert_eq!(service.client.get(link).send().await.unwrap().status(), 200);
+    replace_by_link(&folder, outside.path());
+    assert_eq!(service.client.get(link).send().await.unwrap().status(), 404);
+}

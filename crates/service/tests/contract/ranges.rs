@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use tessera_media::ingest::{FolderPatterns, FolderScan, diff, scan_folder};
+use tessera_media::ingest::{FolderPatterns, FolderScan, SandboxedDir, diff, scan_folder};
 use tessera_service::{Deployment, DeploymentSettings};
 use tessera_store::{Store, extraction};
 use uuid::Uuid;
@@ -32,6 +32,11 @@ fn in_ranges_of(range_files: usize) -> DeploymentSettings {
     DeploymentSettings { range_files, ..DeploymentSettings::default() }
 }
 
+fn scan_of(place: &Place) -> FolderScan {
+    let folder = SandboxedDir::open(place.pictures.path()).unwrap();
+    scan_folder(&folder, &FolderPatterns::default())
+}
+
 #[tokio::test]
 async fn workers_extract_what_another_one_runs() {
     let Some(place) = place() else { return };
@@ -47,7 +52,7 @@ async fn workers_extract_what_another_one_runs() {
     // What the worker of the indexing task does before it helps itself.
     let data = tempfile::tempdir().unwrap();
     let store = Store::open_on_server(data.path(), &place.store.address().unwrap()).unwrap();
-    let scan: FolderScan = scan_folder(place.pictures.path(), &FolderPatterns::default());
+    let scan = scan_of(&place);
     let files = diff(&scan, [].into()).added_or_modified;
     let (indexing_task, source) =
         (place.number("row", "indexing_task"), place.number("row", "source"));
@@ -108,8 +113,7 @@ async fn ranges_are_removed_while_a_worker_takes_one() {
     place.add(&serving);
     let data = tempfile::tempdir().unwrap();
     let store = Store::open_on_server(data.path(), &place.store.address().unwrap()).unwrap();
-    let files = diff(&scan_folder(place.pictures.path(), &FolderPatterns::default()), [].into())
-        .added_or_modified;
+    let files = diff(&scan_of(&place), [].into()).added_or_modified;
     let (indexing_task, source) =
         (place.number("row", "indexing_task"), place.number("row", "source"));
     store

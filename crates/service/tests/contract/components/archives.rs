@@ -11,7 +11,7 @@ use flate2::{Compression, write::GzEncoder};
 use tar::{Builder, EntryType, Header};
 use tempfile::TempDir;
 use tessera_media::ingest::{
-    FolderPatterns, scan_folder,
+    FolderPatterns, SandboxedDir, scan_folder,
     unpack::{ArchiveKind, UnpackLimits, UnpackReport, unpack},
 };
 use zip::{ZipWriter, write::SimpleFileOptions};
@@ -95,7 +95,7 @@ pub fn unpack_bytes(kind: ArchiveKind, bytes: &[u8]) -> (TempDir, UnpackReport) 
 /// Files in a directory, with their content.
 pub fn files_in(temp_dir: &TempDir) -> Vec<(String, Vec<u8>)> {
     let root = temp_dir.path().join("out");
-    let scan = scan_folder(&root, &FolderPatterns::default());
+    let scan = scan_folder(&SandboxedDir::open(&root).unwrap(), &FolderPatterns::default());
     assert_eq!(scan.skipped, []);
     let read = |path: &Path| fs::read(root.join(path)).unwrap();
     let files = scan.files.iter();

@@ -70,7 +70,7 @@ fn hidden_files_links_and_special_files_are_skipped_with_a_reason() {
     symlink("/etc", root.join("loop")).unwrap();
     symlink("1.jpg", root.join("twin.jpg")).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
-    let scan = scan_folder(root, &FolderPatterns::default());
+    let scan = scan_folder(&SandboxedDir::open(root).unwrap(), &FolderPatterns::default());
     let files: Vec<_> = scan.files.iter().map(|found| found.path.to_str().unwrap()).collect();
     assert_eq!(files, ["1.jpg", "b/2.jpg"]);
     let passed: Vec<_> =

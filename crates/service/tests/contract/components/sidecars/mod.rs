@@ -54,10 +54,8 @@ impl TestFolder {
     }
 
     pub fn read_sidecars(&self) -> SidecarData {
-        read(
-            &SandboxedDir::open(self.0.path()).unwrap(),
-            &scan_folder(self.0.path(), &FolderPatterns::default()),
-        )
+        let folder = SandboxedDir::open(self.0.path()).unwrap();
+        read(&folder, &scan_folder(&folder, &FolderPatterns::default()))
     }
 
     /// The descriptions of its media files, formatted by [`describe`].

@@ -66,8 +66,8 @@ fn members_of_a_shard_describe_its_pictures() {
     let (archive, into) = (folder.path("00000.tar"), folder.path("unpacked"));
     let stop = AtomicBool::new(false);
     unpack(&archive, ArchiveKind::Tar, &into, UnpackLimits::default(), &stop).unwrap();
-    let reading =
-        read(&SandboxedDir::open(&into).unwrap(), &scan_folder(&into, &FolderPatterns::default()));
+    let folder = SandboxedDir::open(&into).unwrap();
+    let reading = read(&folder, &scan_folder(&folder, &FolderPatterns::default()));
     let texts: Vec<_> = reading
         .descriptions
         .iter()
