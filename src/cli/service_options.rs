@@ -55,6 +55,18 @@ pub enum StoreCommand {
     Init(StoreInitOptions),
     /// Show the versions and the size of a store.
     Status(StoreOptions),
+    /// Replace the login of a service, and revoke the links that it has given out. Services that are running refuse the
+    /// former login and links within a second. The new login is printed.
+    Revoke(StoreRevokeOptions),
+}
+
+#[derive(Debug, Args)]
+pub struct StoreRevokeOptions {
+    #[command(flatten)]
+    pub store: StoreOptions,
+    /// Folder of the index [default: the one of `serve`].
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
 }
 
 #[derive(Debug, Default, Args)]

@@ -207,6 +207,7 @@ const CASES: &[&str] = &[
     "set union FILE FILE",
     "spec",
     "store init --store MIX",
+    "store revoke --store postgres://MIX@127.0.0.1:9/MIX --data FILE",
     "store status --store postgres://MIX@127.0.0.1:9/MIX",
     "tui MIX",
     "version",

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tessera_testing::tiny_model::ModelFolder;
 
-use super::{outcome, picture, run, started, tessera};
+use super::{home, outcome, picture, run, serve, started, tessera};
 use crate::test_store;
 
 const PASSWORD: &str = "hunter2-of-the-store";
@@ -33,6 +33,28 @@ fn errors_of_the_store_name_the_server_without_its_password() {
             assert!(err.contains(words) && !err.contains(PASSWORD), "{err}");
             assert_eq!(out, "");
         }
+    }
+}
+
+#[test]
+fn a_revoked_login_is_replaced_also_for_the_next_start() {
+    let (home, folder) = home();
+    let index = home.path().join("index");
+    let data = index.to_str().unwrap();
+    let (code, _, err) = run(home.path(), &["store", "revoke", "--data", data]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("there is no index in"), "{err}");
+    assert!(!index.exists());
+    let start = || serve(home.path(), &[folder.to_str().unwrap(), "--data", data]);
+    let serving = start();
+    let (code, out, err) = run(home.path(), &["store", "revoke", "--data", data, "--json"]);
+    assert_eq!(code, 0, "{err}");
+    let new: Value = serde_json::from_str(&out).unwrap();
+    assert_ne!(new["api_key"], serving.1["api_key"]);
+    drop(serving);
+    let serving = start();
+    for name in ["api_key", "api_secret", "session"] {
+        assert_eq!(serving.1[name], new[name], "{name}");
     }
 }
 

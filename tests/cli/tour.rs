@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    os::unix::process::CommandExt as _,
+    os::unix::{fs::PermissionsExt as _, process::CommandExt as _},
     path::Path,
     process::{Command, Stdio},
     sync::mpsc,
@@ -82,6 +82,8 @@ fn the_tour_with_curl_runs_as_printed() {
     assert!(pyramids.contains("pyramids rise from the desert"), "{pyramids}");
     assert_eq!(desert, "desert-0001.jpg");
     assert!(listed.ends_with("selection.zip"), "{listed}");
+    let mode = folder.path().join("serve.json").metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "the file contains the login");
     let archive = File::open(folder.path().join("selection.zip")).unwrap();
     let mut zip = zip::ZipArchive::new(archive).unwrap();
     assert!(zip.by_name("images/sailing-boat-0001.jpg").is_ok());

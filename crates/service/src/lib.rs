@@ -24,7 +24,7 @@ pub use error::LocalError;
 pub use folder_watch::FolderWatch;
 pub use http::{
     AccessLog, AccessMode, AccessRecord, AllowedHost, OPENAPI_PATH, ServerLimits, ServerOptions,
-    ServiceCredentials,
+    ServiceCredentials, revoke_access,
 };
 pub use settings::{DeploymentSettings, InjectedFailure, OriginalPaths};
 pub use task::EXTRACTOR_VERSION;

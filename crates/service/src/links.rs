@@ -17,8 +17,13 @@ pub(crate) fn signature(key: &[u8; 32], kind: &str, target: &str) -> String {
     URL_SAFE_NO_PAD.encode(&hash.as_bytes()[..16])
 }
 
-pub(crate) fn media_signature(key: &[u8; 32], media: MediaId) -> String {
-    signature(key, "media", &media.to_string())
+/// Returns the signature of a link to a media item, which is valid until `expires` (in Unix seconds) or until links are
+/// revoked.
+pub(crate) fn media_signature(key: &[u8; 32], media: MediaId, expires: Option<u64>) -> String {
+    match expires {
+        None => signature(key, "media", &media.to_string()),
+        Some(expires) => signature(key, "media until", &format!("{media} {expires}")),
+    }
 }
 
 /// Returns the link to `original` or `thumbnail` of a media item. `version` changes with the content, so that the
@@ -29,9 +34,11 @@ pub(crate) fn media_link(
     media: MediaId,
     version: &str,
     target: &str,
+    expires: Option<u64>,
 ) -> String {
-    let signature = media_signature(key, media);
-    format!("{origin}/media/{media}/{version}/{target}?signature={signature}")
+    let signature = media_signature(key, media, expires);
+    let expires = expires.map_or_else(String::new, |expires| format!("expires={expires}&"));
+    format!("{origin}/media/{media}/{version}/{target}?{expires}signature={signature}")
 }
 
 /// Returns the header for a file name. Every byte that could end or split the header is encoded.

@@ -39,7 +39,7 @@ pub struct Store {
     writer: Mutex<Connection>,
     /// The connections that read. The connection that writes is separate.
     pool: ConnectionPool,
-    link_key: [u8; 32],
+    id: Uuid,
     recovery_notice: Option<String>,
     has_damage: AtomicBool,
     task_lock: TaskLock,
@@ -97,13 +97,13 @@ impl Store {
         writer: Connection,
         recovery_notice: Option<String>,
     ) -> Result<Self, StoreError> {
-        let link_key = load_or_create_link_key(&writer)?;
+        let id = identifier(&load_or_create_first_link_key(&writer)?);
         Ok(Self {
             data: data.to_owned(),
             location,
             writer: Mutex::new(writer),
             pool: ConnectionPool::default(),
-            link_key,
+            id,
             recovery_notice,
             has_damage: AtomicBool::new(false),
             task_lock: TaskLock::new(data),
@@ -324,17 +324,25 @@ impl Store {
         self.file().and_then(DatabaseFile::network_file_system)
     }
 
-    /// Returns the secret that signs links. The secret never changes during the lifetime of the store.
-    pub fn link_key(&self) -> &[u8; 32] {
-        &self.link_key
+    /// Returns the secret that signs links. It stays the same until it is revoked, by this process or another one.
+    pub fn link_key(&self) -> Result<[u8; 32], StoreError> {
+        let stored = self.read(|c| {
+            let current = setting::find(c, setting::LINK_KEY)?;
+            let first = || setting::find(c, setting::FIRST_LINK_KEY);
+            current.map_or_else(first, |key| Ok(Some(key)))
+        })?;
+        Ok(read_key(stored.ok_or(QueryError::NoRow)?)?)
+    }
+
+    /// Replaces the secret that signs links, so that no earlier link is valid any more.
+    pub fn revoke_links(&self) -> Result<(), StoreError> {
+        self.write(|tx| setting::replace(tx, setting::LINK_KEY, &random_key()))
     }
 
     /// Returns an identifier that distinguishes the objects of this store in a bucket from those of other stores. It
-    /// reveals nothing about the secret.
+    /// reveals nothing about the secret, and stays the same when the secret is revoked.
     pub fn id(&self) -> Uuid {
-        let hash = blake3::derive_key("tessera: identifier of a store", &self.link_key);
-        let (chunks, _) = hash.as_chunks();
-        Uuid::from_bytes(chunks[0])
+        self.id
     }
 }
 
@@ -362,10 +370,22 @@ fn prepare_directory(data: &Path) -> Result<PathBuf, StoreError> {
     prepare().map_err(|cause| StoreError::Io(data.to_owned(), cause))
 }
 
-fn load_or_create_link_key(connection: &Connection) -> Result<[u8; 32]> {
+fn load_or_create_first_link_key(connection: &Connection) -> Result<[u8; 32]> {
+    read_key(setting::find_or_insert(connection, setting::FIRST_LINK_KEY, &random_key())?)
+}
+
+fn random_key() -> [u8; 32] {
     // Two random UUIDs contain 244 unpredictable bits, which are enough for a key.
     let seed = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat();
-    let key = blake3::derive_key("tessera local deployment: signed links", &seed);
-    let stored = setting::find_or_insert(connection, setting::LINK_KEY, &key)?;
+    blake3::derive_key("tessera local deployment: signed links", &seed)
+}
+
+fn read_key(stored: Vec<u8>) -> Result<[u8; 32]> {
     stored.try_into().map_err(|_| QueryError::value("the key of links has another length"))
+}
+
+fn identifier(first_link_key: &[u8; 32]) -> Uuid {
+    let hash = blake3::derive_key("tessera: identifier of a store", first_link_key);
+    let (chunks, _) = hash.as_chunks();
+    Uuid::from_bytes(chunks[0])
 }

@@ -8,8 +8,10 @@ pub const LOGIN: &str = "login";
 pub const BUCKET: &str = "bucket";
 /// The setting with the model that all processes must use, in the form in which errors show it.
 pub const MODEL: &str = "encoders";
-/// The secret that signs links.
-pub(super) const LINK_KEY: &str = "link_key";
+/// The secret from which the identifier of the store and the first key of links are derived. It never changes.
+pub(super) const FIRST_LINK_KEY: &str = "link_key";
+/// The key that signs links, after the first one was revoked.
+pub(super) const LINK_KEY: &str = "link_key_after_revocation";
 
 pub fn find(connection: &Connection, name: &str) -> Result<Option<Vec<u8>>> {
     let sql = "SELECT value, require(intact) FROM setting WHERE name = ?1";

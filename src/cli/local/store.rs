@@ -9,12 +9,12 @@ use tokio::task::spawn_blocking;
 use crate::cli::{
     CliError, CliResult, Column, Document, Exit, Output,
     exit::CheckResult,
-    local::{LocalSettings, local_settings},
-    service_options::{SharedStorage, StoreCommand, StoreOptions},
+    local::{LocalSettings, local_settings, service::index_dir},
+    service_options::{SharedStorage, StoreCommand, StoreOptions, StoreRevokeOptions},
 };
 use tessera_media::object_storage::{self, BucketFolder, INTERRUPTED_AFTER};
 use tessera_model::{Failure, text::count_with_noun};
-use tessera_service::LocalError;
+use tessera_service::{LocalError, revoke_access};
 use tessera_store::{
     StoreError,
     postgres::{self, StoreAddress, StoreHealth, StoreStatus},
@@ -31,6 +31,12 @@ const STORE_COLUMNS: &[Column] = &[
     Column::new("DATASETS", "datasets"),
     Column::new("MEDIA", "media"),
     Column::new("BYTES", "bytes"),
+];
+
+const LOGIN_COLUMNS: &[Column] = &[
+    Column::new("API KEY", "api_key"),
+    Column::new("API SECRET", "api_secret"),
+    Column::new("SESSION", "session"),
 ];
 
 /// Runs a store command. The wait for the server is limited by the store's address.
@@ -50,8 +56,28 @@ pub fn run_store(out: &Output, command: &StoreCommand) -> CliResult {
             let status = postgres::status(&address).map_err(failed)?;
             (address, status)
         }
+        StoreCommand::Revoke(options) => return revoke(out, options),
     };
     out.print(&document(&address, &status))?;
+    Ok(Exit::Done)
+}
+
+fn revoke(out: &Output, options: &StoreRevokeOptions) -> CliResult {
+    let store = store_address(&options.store)?;
+    let data = index_dir(options.data.clone())?;
+    if !data.is_dir() {
+        let message = format!("there is no index in {}", data.display());
+        return Err(
+            CliError::usage(message).with_remedy("give the folder of the service with --data")
+        );
+    }
+    let login = revoke_access(&data, store.as_ref())?;
+    let fields = json!({
+        "api_key": login.api_key,
+        "api_secret": login.api_secret.expose_secret(),
+        "session": login.session.expose_secret(),
+    });
+    out.print(&Document::one("tessera.service_login/1", fields, LOGIN_COLUMNS))?;
     Ok(Exit::Done)
 }
 

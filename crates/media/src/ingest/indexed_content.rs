@@ -23,15 +23,15 @@ pub struct IndexedContent {
 
 impl IndexedContent {
     /// Opens a file if its content is the indexed one. Its size and time decide, or its hash if the time is different or
-    /// the file has at most `hashed` bytes. [`is_changed`] recognizes the error for another content.
+    /// the file has at most `hash_limit` bytes. [`is_changed`] recognizes the error for another content.
     pub fn open(
         &self,
         files: &dyn OriginalFiles,
         path: &Path,
-        hashed: u64,
+        hash_limit: u64,
     ) -> io::Result<Box<dyn SourceFile>> {
         let mut file = files.open_file(path)?;
-        if self.is_content_of(&mut *file, files.is_remote(), hashed)? {
+        if self.is_content_of(&mut *file, files.is_remote(), hash_limit)? {
             Ok(file)
         } else {
             Err(changed())
@@ -42,7 +42,7 @@ impl IndexedContent {
         &self,
         file: &mut dyn SourceFile,
         is_remote: bool,
-        hashed: u64,
+        hash_limit: u64,
     ) -> io::Result<bool> {
         if file.length()? != self.stat.size {
             return Ok(false);
@@ -50,10 +50,10 @@ impl IndexedContent {
         let version = file.version()?;
         let is_same_version = version == Some(self.stat.modified);
         if is_remote && version.is_some() {
-            // Hashing an object would transfer it twice. A manifest does not contain versions.
+            // Hashing an object would transfer it twice. Nothing else is known of an object that a manifest names.
             return Ok(is_same_version || self.stat.modified == 0);
         }
-        if is_same_version && self.stat.size > hashed {
+        if is_same_version && self.stat.size > hash_limit {
             return Ok(true);
         }
         let mut hasher = blake3::Hasher::new();
@@ -80,5 +80,5 @@ pub fn changed() -> io::Error {
 }
 
 pub fn is_changed(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|cause| cause.is::<ChangedFile>())
+    error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<ChangedFile>)
 }

@@ -111,7 +111,7 @@ fn scan_below(
         scan.skipped.push((relative.to_owned(), "nested too deeply"));
         return;
     }
-    let Ok(entries) = root.open_folder(relative).and_then(list) else {
+    let Ok(entries) = root.open_folder(relative).and_then(|folder| list(&folder)) else {
         scan.skipped.push((relative.to_owned(), "cannot be listed"));
         return;
     };
@@ -140,14 +140,14 @@ enum Entry {
 }
 
 /// Lists the entries of an open folder, ordered by name.
-fn list(folder: OwnedFd) -> io::Result<Vec<(OsString, Entry)>> {
+fn list(folder: &OwnedFd) -> io::Result<Vec<(OsString, Entry)>> {
     let mut entries = Vec::new();
-    for entry in Dir::read_from(&folder)? {
+    for entry in Dir::read_from(folder)? {
         let entry = entry?;
         let name = entry.file_name();
         if ![c".", c".."].contains(&name) {
             let name = OsStr::from_bytes(name.to_bytes()).to_owned();
-            entries.push((name, examine(&folder, entry.file_name())));
+            entries.push((name, examine(folder, entry.file_name())));
         }
     }
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));

@@ -126,10 +126,15 @@ impl ListingParts {
     }
 }
 
-/// Derives a version from the entity tag and the time, because not every service has both.
+/// Derives a version from the entity tag or, if the service has none, from the time. A listing and a response with the
+/// object give the same version, although a listing can have no quotes around the tag and more digits in the time.
 pub(super) fn version(object: &ObjectMeta) -> i64 {
-    let tag = object.e_tag.as_deref().unwrap_or_default();
-    let hash = blake3::hash(format!("{} {tag}", object.last_modified.to_rfc3339()).as_bytes());
+    let tag = object.e_tag.as_deref().map(|tag| tag.trim_start_matches("W/").trim_matches('"'));
+    let text = match tag {
+        Some(tag) if !tag.is_empty() => tag.to_owned(),
+        _ => object.last_modified.timestamp().to_string(),
+    };
+    let hash = blake3::hash(text.as_bytes());
     let (bytes, _) = hash.as_bytes().split_first_chunk().unwrap_or((&[0; 8], &[]));
     i64::from_le_bytes(*bytes)
 }

@@ -20,7 +20,7 @@ impl Deployment {
         let (media, folder) = self.store.read(|c| media::find(c, id)).ok()??;
         let file = containing_file(&folder, &media.path);
         let is_whole_file = file == folder.join(&media.path);
-        let is_current = !is_whole_file || self.is_current(&media, &folder);
+        let is_current = !is_whole_file || is_current(&media, &folder);
         (storage_location(&folder).is_none() && is_current).then_some(file)
     }
 
@@ -29,14 +29,14 @@ impl Deployment {
     pub fn original_file(&self, id: MediaId) -> Option<PathBuf> {
         let (media, folder) = self.store.read(|c| media::find(c, id)).ok()??;
         let is_whole_file = media.frame.is_none() && storage_location(&folder).is_none();
-        let is_current = is_whole_file && self.is_current(&media, &folder);
+        let is_current = is_whole_file && is_current(&media, &folder);
         is_current.then(|| folder.join(&media.path))
     }
+}
 
-    /// Whether the file of a media item is a file below its folder, and still the indexed one by its size and time.
-    fn is_current(&self, media: &MediaRecord, folder: &Path) -> bool {
-        let opened = SandboxedDir::open(folder)
-            .and_then(|files| media.indexed_content().open(&files, &media.path, 0));
-        opened.is_ok()
-    }
+/// Whether the file of a media item is a file below its folder, and still the indexed one by its size and time.
+fn is_current(media: &MediaRecord, folder: &Path) -> bool {
+    let opened = SandboxedDir::open(folder)
+        .and_then(|files| media.indexed_content().open(&files, &media.path, 0));
+    opened.is_ok()
 }

@@ -6,17 +6,19 @@ use super::{IMAGES_PREFIX, MissingPictures, image_names::UniqueNames};
 use crate::{
     links::{FILE_ORIGIN, media_link},
     originals::{Originals, storage_location},
+    settings::DeploymentSettings,
     task_error::TaskError,
 };
 use tessera_media::ingest::{OriginalFiles, SourceFile, parquet_images::containing_file};
 use tessera_model::vql::IssueKind;
 use tessera_retrieval::{issues, stored_pictures::StoredPictures};
 use tessera_store::{
-    Connection,
+    Connection, Store, StoreError,
     cluster::StoredPreview,
     dataset::DatasetRecord,
     export::{self, ExportEntry, ExportRecord},
     media::{MediaKind, MediaRecord},
+    now_micros,
     source::{self, SourceFolder},
 };
 use tessera_wire::preview::file_uri;
@@ -31,7 +33,23 @@ pub(crate) struct ArchiveContent<'a> {
     /// Reads the pictures of frames.
     pub pictures: &'a StoredPictures,
     /// Signs the links of the metadata.
-    pub link_key: &'a [u8; 32],
+    pub links: &'a LinkSigning,
+}
+
+/// Signs the links in an export. The links expire when the export is deleted, so that an archive that was passed on opens
+/// no files for longer than the export exists.
+pub(crate) struct LinkSigning {
+    key: [u8; 32],
+    /// The time in Unix seconds.
+    expires: u64,
+}
+
+impl LinkSigning {
+    pub fn new(store: &Store, settings: &DeploymentSettings) -> Result<Self, StoreError> {
+        let now = now_micros().unsigned_abs() / 1_000_000;
+        let expires = now + settings.export_retention.as_secs();
+        Ok(Self { key: store.link_key()?, expires })
+    }
 }
 
 /// The open sources of a dataset, by the row of the source. Empty if no pictures are written.
@@ -120,7 +138,8 @@ impl OriginalLinks {
             Self::Service => {
                 let StoredPreview { media, version, .. } = StoredPreview::from(media);
                 let origin = &content.export.origin;
-                Some(media_link(content.link_key, origin, media, &version, "original"))
+                let LinkSigning { key, expires } = content.links;
+                Some(media_link(key, origin, media, &version, "original", Some(*expires)))
             }
             Self::Files(folders) => {
                 let folder = folders.get(&media.source)?;

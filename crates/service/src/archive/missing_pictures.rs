@@ -29,9 +29,9 @@ impl MissingPictures {
             parts.push(format!("{} pictures could not be read", self.unreadable.len()));
         }
         if !self.changed.is_empty() {
-            let named = self.changed.values().take(MAX_NAMED);
+            let first = self.changed.values().take(MAX_NAMED);
             let mut names: Vec<String> =
-                named.map(|media| SafeText::name(&media.file_path()).to_string()).collect();
+                first.map(|media| SafeText::name(&media.file_path()).to_string()).collect();
             let further = self.changed.len().saturating_sub(MAX_NAMED);
             if further > 0 {
                 names.push(format!("and {further} more"));

@@ -26,7 +26,7 @@ use tessera_store::{
     media::{MediaRecord, frame_picture},
 };
 
-pub(crate) use metadata::{ArchiveContent, SourceFolders};
+pub(crate) use metadata::{ArchiveContent, LinkSigning, SourceFolders};
 pub(crate) use missing_pictures::MissingPictures;
 
 /// The folder in which an archive has its pictures.

@@ -22,6 +22,7 @@ use super::{
     connections::ConnectionSlots,
     options::{AllowedHost, ServerLimits},
     problem::Problem,
+    refreshed::Refreshed,
     request_observer::RequestObserver,
 };
 use crate::{Deployment, usecase::ServiceError};
@@ -30,6 +31,8 @@ use crate::{Deployment, usecase::ServiceError};
 pub(crate) struct AppState {
     pub deployment: Deployment,
     pub authenticator: Arc<Authenticator>,
+    /// The key that signs links, which a command may revoke while the service runs.
+    pub link_key: Arc<Refreshed<[u8; 32]>>,
     /// Whether to accept what public clients send beyond the API document.
     pub compat: bool,
     pub allowed_hosts: Arc<[AllowedHost]>,

@@ -23,6 +23,7 @@ use tokio::{
 use super::{
     options::{AccessMode, KeyPair, ServiceCredentials},
     problem::Problem,
+    refreshed::Refreshed,
 };
 use tessera_store::{lock, now_micros};
 use tessera_wire::credentials::CredentialsBody;
@@ -37,7 +38,14 @@ const EXPIRY_LEEWAY: u64 = 30;
 /// The minimum time between two lookups of a key pair of another process, so that many wrong tokens cost little.
 const LOOKUP_INTERVAL: Duration = Duration::from_secs(1);
 
-pub(crate) struct Authenticator(Option<KeyPairs>);
+pub(crate) struct Authenticator(Option<Login>);
+
+struct Login {
+    /// The accepted key pairs, which a command may revoke while the service runs.
+    key_pairs: Refreshed<Arc<KeyPairs>>,
+    /// The time of the latest lookup of a key pair of another process.
+    last_lookup: AsyncMutex<Option<Instant>>,
+}
 
 /// The accepted key pairs, and the session with which a client may request the second pair.
 struct KeyPairs {
@@ -46,8 +54,6 @@ struct KeyPairs {
     issued: OnceLock<TokenVerifier>,
     /// Locked while a key pair is issued.
     credentials: Mutex<ServiceCredentials>,
-    /// The time of the latest lookup of a key pair of another process.
-    last_lookup: AsyncMutex<Option<Instant>>,
 }
 
 struct TokenVerifier {
@@ -66,18 +72,10 @@ impl Authenticator {
     pub fn new(access: AccessMode) -> Self {
         match access {
             AccessMode::Open => Self(None),
-            AccessMode::Token(credentials) => {
-                let ServiceCredentials { api_key, api_secret, session, issued, .. } = &credentials;
-                let issued = issued.as_ref();
-                let issued = issued.map(|it| TokenVerifier::new(&it.api_key, &it.api_secret));
-                Self(Some(KeyPairs {
-                    configured: TokenVerifier::new(api_key, api_secret),
-                    session: session.clone(),
-                    issued: issued.map_or_else(OnceLock::new, OnceLock::from),
-                    credentials: Mutex::new(credentials),
-                    last_lookup: AsyncMutex::default(),
-                }))
-            }
+            AccessMode::Token(credentials) => Self(Some(Login {
+                key_pairs: Refreshed::new(Arc::new(KeyPairs::new(credentials))),
+                last_lookup: AsyncMutex::default(),
+            })),
         }
     }
 
@@ -87,62 +85,33 @@ impl Authenticator {
 
     /// Whether a request has a token that was signed with an accepted key pair.
     pub(crate) async fn authorizes(&self, headers: &HeaderMap) -> bool {
-        if !self.is_authorized(headers) && self.is_from_elsewhere(headers) {
-            self.find_issued_elsewhere().await;
-        }
-        self.is_authorized(headers)
-    }
-
-    fn is_authorized(&self, headers: &HeaderMap) -> bool {
-        let Some(key_pairs) = &self.0 else { return true };
+        let Some(login) = &self.0 else { return true };
         let Some(token) = bearer_token(headers) else { return false };
-        let now = unix_seconds();
-        // Both pairs are always tried, so that the response time reveals nothing.
-        let second = key_pairs.issued.get().is_some_and(|verifier| verifier.verifies(token, now));
-        key_pairs.configured.verifies(token, now) || second
-    }
-
-    /// Whether the token of a request may belong to a key pair that another process issued.
-    fn is_from_elsewhere(&self, headers: &HeaderMap) -> bool {
-        let Some(key_pairs) = &self.0 else { return false };
-        key_pairs.issued.get().is_none()
-            && bearer_token(headers).is_some()
-            && lock(&key_pairs.credentials).is_shared()
-    }
-
-    /// Looks for a key pair that another process issued. Requests that arrive meanwhile share the lookup.
-    async fn find_issued_elsewhere(&self) {
-        let Some(key_pairs) = &self.0 else { return };
-        let arrived = Instant::now();
-        let mut last = key_pairs.last_lookup.lock().await;
-        if let Some(last) = *last {
-            if last >= arrived {
-                return;
-            }
-            sleep_until(last + LOOKUP_INTERVAL).await;
+        let key_pairs = login.current().await;
+        if key_pairs.verify(token) {
+            return true;
         }
-        *last = Some(Instant::now());
-        let credentials = lock(&key_pairs.credentials).clone();
-        let found = spawn_blocking(move || credentials.issued_elsewhere()).await;
-        if let Ok(Some(pair)) = found {
-            key_pairs.accept(pair);
+        if !key_pairs.may_be_from_elsewhere(token) {
+            return false;
         }
+        login.look_up().await;
+        login.key_pairs.latest().verify(token)
     }
 
-    pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
-        let Some(key_pairs) = &self.0 else { return false };
-        let session = key_pairs.session.expose_secret();
-        session_cookie(headers).is_some_and(|cookie| equals_secret(cookie, session))
+    pub(crate) async fn has_session(&self, headers: &HeaderMap) -> bool {
+        let Some(login) = &self.0 else { return false };
+        login.current().await.has_session(headers)
     }
 
     /// Issues the second key pair to a session. Only the call that creates the pair returns the secret. Returns `None`
     /// if the service has no login.
-    pub(crate) fn issue_credentials(
+    pub(crate) async fn issue_credentials(
         &self,
         headers: &HeaderMap,
     ) -> Result<Option<CredentialsBody>, Problem> {
-        let Some(key_pairs) = &self.0 else { return Ok(None) };
-        if !self.has_session(headers) {
+        let Some(login) = &self.0 else { return Ok(None) };
+        let key_pairs = login.current().await;
+        if !key_pairs.has_session(headers) {
             return Err(Problem::unauthorized());
         }
         let mut credentials = lock(&key_pairs.credentials);
@@ -153,7 +122,77 @@ impl Authenticator {
     }
 }
 
+impl Login {
+    /// Returns the accepted key pairs. A login that was revoked is accepted for at most a second.
+    async fn current(&self) -> Arc<KeyPairs> {
+        let known = self.key_pairs.latest();
+        self.key_pairs.get(move || known.replacement()).await
+    }
+
+    /// Looks for key pairs that another process stored. Requests that arrive meanwhile share the lookup.
+    async fn look_up(&self) {
+        let arrived = Instant::now();
+        let mut last = self.last_lookup.lock().await;
+        if let Some(last) = *last {
+            if last >= arrived {
+                return;
+            }
+            sleep_until(last + LOOKUP_INTERVAL).await;
+        }
+        *last = Some(Instant::now());
+        let known = self.key_pairs.latest();
+        if let Ok(Some(replacement)) = spawn_blocking(move || known.replacement()).await {
+            self.key_pairs.set(replacement);
+        }
+    }
+}
+
 impl KeyPairs {
+    fn new(credentials: ServiceCredentials) -> Self {
+        let ServiceCredentials { api_key, api_secret, session, issued, .. } = &credentials;
+        let issued = issued.as_ref().map(|it| TokenVerifier::new(&it.api_key, &it.api_secret));
+        Self {
+            configured: TokenVerifier::new(api_key, api_secret),
+            session: session.clone(),
+            issued: issued.map_or_else(OnceLock::new, OnceLock::from),
+            credentials: Mutex::new(credentials),
+        }
+    }
+
+    fn verify(&self, token: &str) -> bool {
+        let now = unix_seconds();
+        // Both pairs are always tried, so that the response time reveals nothing.
+        let second = self.issued.get().is_some_and(|verifier| verifier.verifies(token, now));
+        self.configured.verifies(token, now) || second
+    }
+
+    /// Whether a token may belong to a key pair that another process stored.
+    fn may_be_from_elsewhere(&self, token: &str) -> bool {
+        let Some(kid) = decode_header(token).ok().and_then(|head| head.kid) else { return false };
+        let is_known = self.configured.api_key == kid
+            || self.issued.get().is_some_and(|verifier| verifier.api_key == kid);
+        !is_known && lock(&self.credentials).is_shared()
+    }
+
+    fn has_session(&self, headers: &HeaderMap) -> bool {
+        let session = self.session.expose_secret();
+        session_cookie(headers).is_some_and(|cookie| equals_secret(cookie, session))
+    }
+
+    /// Reads the stored login. Returns the key pairs of a login that has replaced this one. A key pair that another
+    /// process issued for this login is accepted at once.
+    fn replacement(&self) -> Option<Arc<Self>> {
+        let known = lock(&self.credentials).clone();
+        let stored = known.stored()?;
+        if stored.api_key != known.api_key {
+            return Some(Arc::new(Self::new(stored)));
+        }
+        if let Some(pair) = stored.issued {
+            self.accept(pair);
+        }
+        None
+    }
+
     /// Creates the second key pair. The pair is stored before its secret is shown, because the secret is shown only
     /// once, by the process that creates the pair.
     fn issue(
@@ -232,7 +271,9 @@ pub(crate) async fn require_login(
     let of_dataset = (path.next(), path.nth(1)) == (Some("add_media"), Some("dataset"));
     let adding = of_dataset && request.method() == Method::POST;
     let headers = request.headers();
-    if (adding && authenticator.has_session(headers)) || authenticator.authorizes(headers).await {
+    if (adding && authenticator.has_session(headers).await)
+        || authenticator.authorizes(headers).await
+    {
         next.run(request).await
     } else {
         Problem::unauthorized().into_response()

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{Deployment, LocalError};
 use tessera_files::{if_exists, restrict, wait_for_lock, write_durably};
-use tessera_store::{QueryError, StoreError, setting};
+use tessera_store::{QueryError, Store, StoreError, postgres::StoreAddress, setting};
 use tessera_wire::{credentials::CredentialsBody, error_body::ProblemBody};
 
 pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
@@ -46,7 +46,7 @@ pub(crate) async fn api_credentials(
     State(state): State<AppState>,
     headers: HeaderMap,
 ) -> Result<Json<CredentialsBody>, Problem> {
-    let Some(issued) = state.authenticator.issue_credentials(&headers)? else {
+    let Some(issued) = state.authenticator.issue_credentials(&headers).await? else {
         return Err(Problem::not_found("This deployment needs no credentials"));
     };
     let message = if issued.api_secret.is_some() {
@@ -157,7 +157,7 @@ impl ServiceCredentials {
             LoginStorage::File(path) => {
                 let keep = || {
                     let _lock = lock_changes(path)?;
-                    if let Some(known) = read_file(path)?.and_then(|login| login.issued) {
+                    if let Some(known) = self.find_issued(read_file(path)?)? {
                         return Ok(known);
                     }
                     write_durably(path, &changed.encode()?).map(|()| pair)
@@ -167,7 +167,10 @@ impl ServiceCredentials {
             LoginStorage::Store(store) => {
                 let text = changed.encode().map_err(QueryError::value)?;
                 store.write(|tx| {
-                    if let Some(known) = find_issued(setting::find(tx, setting::LOGIN)?)? {
+                    let stored = setting::find(tx, setting::LOGIN)?.map(Zeroizing::new);
+                    let stored = stored.map(|text| decode(&text, LoginStorage::None)).transpose();
+                    let issued = stored.and_then(|stored| self.find_issued(stored));
+                    if let Some(known) = issued.map_err(QueryError::value)? {
                         return Ok(known);
                     }
                     setting::replace(tx, setting::LOGIN, &text)?;
@@ -182,22 +185,56 @@ impl ServiceCredentials {
         !matches!(self.storage, LoginStorage::None)
     }
 
-    /// Returns the key pair that another process has issued.
-    pub(super) fn issued_elsewhere(&self) -> Option<KeyPair> {
+    /// Reads the login from where it is kept. Another process may have replaced it, or issued a key pair for it.
+    pub(super) fn stored(&self) -> Option<Self> {
         match &self.storage {
             LoginStorage::None => None,
-            LoginStorage::File(path) => read_file(path).ok().flatten()?.issued,
+            LoginStorage::File(path) => read_file(path).ok().flatten(),
             LoginStorage::Store(store) => {
-                let issued = store.read(|c| find_issued(setting::find(c, setting::LOGIN)?));
-                issued.ok().flatten()
+                let text = store.read(|c| setting::find(c, setting::LOGIN)).ok().flatten()?;
+                decode(&Zeroizing::new(text), self.storage.clone()).ok()
             }
+        }
+    }
+
+    /// Returns the key pair that is stored for this login. Fails if the login was revoked, because a key pair of it
+    /// would never be valid.
+    fn find_issued(&self, stored: Option<Self>) -> io::Result<Option<KeyPair>> {
+        match stored {
+            Some(stored) if stored.api_key != self.api_key => {
+                Err(io::Error::other("the login was revoked"))
+            }
+            stored => Ok(stored.and_then(|login| login.issued)),
         }
     }
 }
 
-/// Returns the second key pair of a stored login.
-fn find_issued(stored: Option<Vec<u8>>) -> Result<Option<KeyPair>, QueryError> {
-    let Some(text) = stored.map(Zeroizing::new) else { return Ok(None) };
-    let login = decode(&text, LoginStorage::None).map_err(QueryError::value)?;
-    Ok(login.issued)
+/// Replaces the login and the key of links that are kept in an index folder, or in a store on a server. Services that are
+/// running refuse the former ones within a second.
+///
+/// # Errors
+/// The store cannot be opened, or the new login cannot be written.
+pub fn revoke_access(
+    data: &Path,
+    store: Option<&StoreAddress>,
+) -> Result<ServiceCredentials, LocalError> {
+    let store = match store {
+        Some(address) => Store::open_on_server(data, address)?,
+        None => Store::open(data)?,
+    };
+    let new = ServiceCredentials::generate();
+    if store.is_on_server() {
+        let text = new.encode().map_err(|cause| StoreError::from(QueryError::value(cause)))?;
+        store.write(|tx| setting::replace(tx, setting::LOGIN, &text))?;
+    } else {
+        let path = store.login_file();
+        let replace = || {
+            let _lock = lock_changes(&path)?;
+            write_durably(&path, &new.encode()?)
+        };
+        replace().map_err(|cause| LocalError::Login(path.clone(), cause))?;
+    }
+    store.revoke_links()?;
+    store.share_folder()?;
+    Ok(new)
 }

@@ -18,6 +18,7 @@ use utoipa_axum::routes;
 
 use super::{
     AppState,
+    auth::unix_seconds,
     checked_routes::CheckedRoutes,
     openapi::MediaResponses,
     parameters::{MediaLinkPath, QueryParams, SignedLinkParams},
@@ -55,9 +56,13 @@ impl FromRequestParts<AppState> for AuthorizedMedia {
         let params = QueryParams::from_request_parts(parts, state).await?;
         let MediaLinkPath(id, version) = MediaLinkPath::from_request_parts(parts, state).await?;
         let links = SignedLinks::from_request_parts(parts, state).await?;
+        // An expiry that is not a number gives a signature that no link has.
+        let expires = params.text(query::EXPIRES).map(|raw| raw.parse().unwrap_or(0));
         match params.text(query::SIGNATURE) {
-            Some(signature) if links.is_valid_media_link(id, signature) => Ok(Self { id, version }),
-            Some(_) => Err(Problem::forbidden("This link is not valid")),
+            Some(signature) => {
+                links.check_media_link(id, expires, signature, unix_seconds())?;
+                Ok(Self { id, version })
+            }
             None if state.authenticator.authorizes(&parts.headers).await => {
                 Ok(Self { id, version })
             }

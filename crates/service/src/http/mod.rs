@@ -25,6 +25,7 @@ mod parameters;
 mod probes;
 mod problem;
 mod query_image;
+mod refreshed;
 mod request_observer;
 mod router;
 mod server;
@@ -32,6 +33,7 @@ mod signed_links;
 mod timed_body;
 
 use app_state::{AppState, RequestCost};
+pub use credentials::revoke_access;
 pub use openapi::OPENAPI_PATH;
 pub use options::{AccessMode, AllowedHost, ServerLimits, ServerOptions, ServiceCredentials};
 pub use request_observer::{AccessLog, AccessRecord};

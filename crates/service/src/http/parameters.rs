@@ -227,6 +227,7 @@ parameters! {
     DirectExportParams => [optional(query::EXPORT_FORMAT, one_of(&["json"]))];
     SignedLinkParams => [
         optional(query::SIGNATURE, string().into()),
+        optional(query::EXPIRES, unsigned(isize::MAX)).with_description("Unix seconds; in the links of exports"),
         optional(query::OBJECT_ID, uuid()).with_description("The object that the link was written for; without effect"),
     ];
     ExpiringLinkParams => [

@@ -29,6 +29,7 @@ use super::{
     metrics::metrics_router,
     monitored_stream::MonitoredStream,
     options::{AccessMode, ServerLimits, ServerOptions},
+    refreshed::Refreshed,
     request_observer::{RequestMetrics, RequestObserver},
     router::build_router,
 };
@@ -61,9 +62,11 @@ impl Deployment {
         }
         let max_connections = limits.max_connections.min(open_file_limit() / 2);
         let limits = Arc::new(ServerLimits { max_connections, ..limits });
+        let link_key = self.store.link_key()?;
         let state = AppState {
             deployment: self.clone(),
             authenticator: Arc::new(Authenticator::new(access)),
+            link_key: Arc::new(Refreshed::new(link_key)),
             compat,
             allowed_hosts: allowed_hosts.into(),
             limits: limits.clone(),

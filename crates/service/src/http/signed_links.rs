@@ -30,8 +30,9 @@ impl FromRequestParts<AppState> for SignedLinks {
         let RequestOrigin(origin) =
             parts.extensions.get().cloned().ok_or_else(Problem::internal)?;
         let relative_archives = state.compat && !state.authenticator.requires_login();
+        let store = state.deployment.store.clone();
         Ok(Self {
-            key: *state.deployment.store.link_key(),
+            key: state.link_key.get(move || store.link_key().ok()).await,
             origin,
             relative_archives,
             with_image_names: state.compat,
@@ -43,12 +44,27 @@ impl SignedLinks {
     /// Returns the links to the original, to the thumbnail and, for a frame, to the video.
     pub(crate) fn media_links(&self, preview: &StoredPreview) -> (String, String, Option<String>) {
         let StoredPreview { media, version, .. } = preview;
-        let link = |target| media_link(&self.key, &self.origin, *media, version, target);
+        let link = |target| media_link(&self.key, &self.origin, *media, version, target, None);
         (link("original"), link("thumbnail"), preview.frame.map(|_| link("video")))
     }
 
-    pub(crate) fn is_valid_media_link(&self, media: MediaId, signature: &str) -> bool {
-        equals_secret(signature, &media_signature(&self.key, media))
+    /// Checks a link to a media item at `now`. Links of exports expire. Fails with 403 if the link is not valid, and with
+    /// 410 if it has expired.
+    pub(crate) fn check_media_link(
+        &self,
+        media: MediaId,
+        expires: Option<u64>,
+        signature: &str,
+        now: u64,
+    ) -> Result<(), Problem> {
+        if !equals_secret(signature, &media_signature(&self.key, media, expires)) {
+            return Err(Problem::forbidden("This link is not valid"));
+        }
+        if expires.is_some_and(|expires| expires < now) {
+            let message = "This link has expired with its export; export again";
+            return Err(Problem::plain(StatusCode::GONE, message));
+        }
+        Ok(())
     }
 
     /// Returns the link to an archive, which is valid for an hour after `now` (in Unix seconds).
@@ -87,6 +103,31 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+
+    #[test]
+    fn links_of_exports_expire_and_cannot_be_extended() {
+        let key = [7; 32];
+        let links = SignedLinks {
+            key,
+            origin: "http://127.0.0.1:1".to_owned(),
+            relative_archives: false,
+            with_image_names: false,
+        };
+        let (media, other) = (MediaId(Uuid::from_u128(1)), MediaId(Uuid::from_u128(2)));
+        let link = media_link(&key, &links.origin, media, "v", "original", Some(1_000));
+        let (_, signature) = link.split_once("?expires=1000&signature=").unwrap();
+        let code =
+            |media, expires, now| match links.check_media_link(media, expires, signature, now) {
+                Ok(()) => 200,
+                Err(Problem::Plain(status, _)) => status.as_u16(),
+                Err(Problem::Invalid(_)) => 422,
+            };
+        assert_eq!(code(media, Some(1_000), 1_000), 200);
+        assert_eq!(code(media, Some(1_000), 1_001), 410);
+        for (media, expires) in [(media, Some(2_000)), (media, None), (other, Some(1_000))] {
+            assert_eq!(code(media, expires, 500), 403);
+        }
+    }
 
     #[test]
     fn archive_links_expire_and_cannot_be_forged() {

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::{TaskContext, WorkerContext};
 use crate::{
-    archive::{self, ArchiveContent, MissingPictures, SourceFolders},
+    archive::{self, ArchiveContent, LinkSigning, MissingPictures, SourceFolders},
     links::content_disposition,
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
@@ -173,10 +173,9 @@ fn create_archive(
         }
         Ok(())
     };
-    let link_key = store.link_key();
-    let (entities, missing) = store.read(|c| {
-        Ok(write_snapshot(&context.originals, c, export, link_key, &mut file, report))
-    })??;
+    let links = LinkSigning::new(store, &context.settings)?;
+    let (entities, missing) = store
+        .read(|c| Ok(write_snapshot(&context.originals, c, export, &links, &mut file, report)))??;
     file.file.sync_all().map_err(TaskError::archive)?;
     match &context.settings.bucket {
         Some(bucket) => {
@@ -208,7 +207,7 @@ fn write_snapshot(
     originals: &Originals,
     connection: &Connection,
     export: &ExportRecord,
-    link_key: &[u8; 32],
+    links: &LinkSigning,
     file: &mut ClaimedFile,
     report: impl FnMut(f64) -> Result<(), TaskError>,
 ) -> Result<(u64, MissingPictures), TaskError> {
@@ -222,6 +221,6 @@ fn write_snapshot(
         ExportRecord { media_count: export::count_media(connection, export)?, ..export.clone() };
     let (dataset, export, folders) = (&dataset, &export, &folders);
     let pictures = &originals.pictures;
-    let content = ArchiveContent { connection, dataset, export, folders, pictures, link_key };
+    let content = ArchiveContent { connection, dataset, export, folders, pictures, links };
     Ok((export.media_count, archive::write(&content, file, report)?))
 }

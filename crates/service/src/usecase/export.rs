@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Deployment, OriginalPaths,
-    archive::{self, ArchiveContent, SourceFolders},
+    archive::{self, ArchiveContent, LinkSigning, SourceFolders},
     links::FILE_ORIGIN,
 };
 use tessera_media::{ingest::disk_quota::ClaimedFile, object_storage::archive_name};
@@ -293,6 +293,7 @@ impl Deployment {
             };
             let export = new_export(record, spec, origin);
             let folders = SourceFolders::default();
+            let links = LinkSigning::new(&self.store, &self.settings)?;
             let written = self.store.read(|connection| {
                 let content = ArchiveContent {
                     connection,
@@ -300,7 +301,7 @@ impl Deployment {
                     export: &export,
                     folders: &folders,
                     pictures: &self.originals.pictures,
-                    link_key: self.store.link_key(),
+                    links: &links,
                 };
                 Ok(archive::write_metadata_json(&content, file))
             })?;

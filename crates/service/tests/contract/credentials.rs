@@ -1,14 +1,20 @@
 //! `GET api_credentials` (API: Authentication 1 and 2).
 
-use std::fs;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use reqwest::Method;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
+use tessera_service::revoke_access;
+use tokio::time::sleep;
 
 use crate::{
     change::{plain, uploads},
+    export::archive,
     support::{Place, Service, answer, now, pictures},
 };
 
@@ -70,6 +76,64 @@ async fn an_issued_key_pair_survives_a_restart_and_is_not_shown_again() {
     let (status, second) = ask(&service, &cookie).await;
     assert_eq!((status, &second["api_key"]), (200, &first["api_key"]));
     assert_eq!(second["api_secret"], json!(null), "shown only once");
+}
+
+/// Waits until a read with a token for this key pair gets this status.
+async fn until_opens(service: &Service, key: &str, secret: &str, status: u16) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while opens(service, key, secret).await != status {
+        assert!(Instant::now() < deadline, "the status is not {status}");
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_revoked_login_and_its_links_are_refused_by_a_running_service() {
+    let service = with_kept_login(Place::new(&pictures(4))).await;
+    service.deployment.wait_until_idle().await;
+    let (_, issued) = ask(&service, &session(&service)).await;
+    let body = service.good(&service.explore("threshold=0")).await;
+    let link = body["clusters"][0]["previews"][0]["media_uri"].as_str().unwrap().to_owned();
+    let exported = archive(&service, "file_name=a&export_format=json").await.0;
+    let download = exported["download_uri"].as_str().unwrap().to_owned();
+    let open = async |link: &str| service.client.get(link).send().await.unwrap().status().as_u16();
+    assert_eq!((open(&link).await, open(&download).await), (200, 200));
+    let id = tessera_store::Store::id;
+    let known = id(&service.place.reopened());
+
+    let address = service.place.store.address();
+    let new = revoke_access(service.place.data.path(), address.as_ref()).unwrap();
+    let secret = new.api_secret.expose_secret();
+    let old = &service.credentials;
+    until_opens(&service, &old.api_key, old.api_secret.expose_secret(), 401).await;
+    let pair = ["api_key", "api_secret"].map(|name| issued[name].as_str().unwrap());
+    assert_eq!(opens(&service, pair[0], pair[1]).await, 401, "nor the pair of the session");
+    assert_eq!(ask(&service, &session(&service)).await.0, 401, "nor the session");
+    assert_eq!(opens(&service, &new.api_key, secret).await, 200);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while open(&link).await != 403 {
+        assert!(Instant::now() < deadline, "the link still opens");
+        sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(open(&download).await, 403);
+    assert_eq!(id(&service.place.reopened()), known, "pictures in a bucket are still found");
+
+    let service = with_kept_login(service.stop().await).await;
+    assert_eq!(opens(&service, &new.api_key, secret).await, 200, "also after a restart");
+    assert_eq!(service.credentials.api_key, new.api_key);
+}
+
+#[tokio::test]
+async fn a_process_that_does_not_know_of_a_revocation_cannot_undo_it() {
+    let service = with_kept_login(Place::new(&pictures(1))).await;
+    let cookie = session(&service);
+    let address = service.place.store.address();
+    let new = revoke_access(service.place.data.path(), address.as_ref()).unwrap();
+    // The service may not have noticed yet, so it either refuses the session or fails to issue a key pair.
+    let (status, body) = ask(&service, &cookie).await;
+    assert!(status == 401 || status == 500, "{status}: {body}");
+    let kept = service.deployment.kept_credentials().unwrap();
+    assert_eq!(kept.api_key, new.api_key);
 }
 
 #[test]

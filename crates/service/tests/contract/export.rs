@@ -12,7 +12,7 @@ use parquet::{
 use serde_json::{Value, json};
 use zip::ZipArchive;
 
-use crate::support::{Place, Service, answer, assert_no_path, encoded, picture, pictures};
+use crate::support::{Place, Service, answer, assert_no_path, encoded, now, picture, pictures};
 
 const START: &str = "/export_context_async";
 
@@ -112,6 +112,17 @@ async fn links_of_the_metadata_open_without_login() {
     for link in links {
         let response = service.client.get(&link).send().await.unwrap();
         assert_eq!(response.status(), 200, "{link}");
+        // The link expires with the export, and nobody can extend it.
+        let (start, rest) = link.split_once("?expires=").unwrap();
+        let (expires, signature) = rest.split_once("&signature=").unwrap();
+        let day = now() + 23 * 3600..=now() + 24 * 3600;
+        assert!(day.contains(&expires.parse().unwrap()), "{link}");
+        for forged in ["9999999999", "0", "x"] {
+            let forged = format!("{start}?expires={forged}&signature={signature}");
+            assert_eq!(service.client.get(&forged).send().await.unwrap().status(), 403, "{forged}");
+        }
+        let lasting = format!("{start}?signature={signature}");
+        assert_eq!(service.client.get(&lasting).send().await.unwrap().status(), 403);
     }
 }
 

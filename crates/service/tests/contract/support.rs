@@ -17,7 +17,7 @@ use tessera_model::DatasetId;
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, ServerLimits, ServerOptions, ServiceCredentials,
 };
-use tessera_store::{Connection, Row, params, query};
+use tessera_store::{Connection, Row, Store, params, query};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
@@ -82,6 +82,14 @@ impl Place {
     pub fn open_with(&self, settings: DeploymentSettings) -> Deployment {
         let settings = DeploymentSettings { store: self.store.address(), ..settings };
         Deployment::open(self.data.path(), settings).unwrap()
+    }
+
+    /// Opens the store again, next to the deployments that use it.
+    pub fn reopened(&self) -> Store {
+        match self.store.address() {
+            Some(address) => Store::open_on_server(self.data.path(), &address).unwrap(),
+            None => Store::open(self.data.path()).unwrap(),
+        }
     }
 
     pub fn add(&self, deployment: &Deployment) -> DatasetId {

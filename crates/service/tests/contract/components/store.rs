@@ -19,7 +19,7 @@ fn a_store_is_open_several_times_and_one_of_them_runs_tasks() {
     first.share_folder().unwrap();
     let second = Store::open(data.path()).unwrap();
     assert!(!second.has_folder_alone());
-    assert_eq!(second.link_key(), first.link_key());
+    assert_eq!(second.link_key().unwrap(), first.link_key().unwrap());
     assert!(first.may_run_tasks().unwrap() && !second.may_run_tasks().unwrap());
     drop(first);
     assert!(second.may_run_tasks().unwrap() && second.runs_tasks());
@@ -83,9 +83,9 @@ fn a_damaged_store_is_set_aside_with_the_uploads_that_nothing_describes() {
 fn the_directory_is_private_and_the_link_key_persists() {
     let parent = tempfile::tempdir().unwrap();
     let data = parent.path().join("new");
-    let key = *Store::open(&data).unwrap().link_key();
+    let key = Store::open(&data).unwrap().link_key().unwrap();
     assert_eq!(mode(&data), 0o700);
-    assert_eq!(*Store::open(&data).unwrap().link_key(), key);
+    assert_eq!(Store::open(&data).unwrap().link_key().unwrap(), key);
 }
 
 #[test]
@@ -167,9 +167,9 @@ fn journal_mode(store: &Store) -> String {
 #[test]
 fn a_store_on_a_network_file_system_has_no_log_and_keeps_its_content() {
     let data = tempfile::tempdir().unwrap();
-    let key = *Store::open(data.path()).unwrap().link_key();
+    let key = Store::open(data.path()).unwrap().link_key().unwrap();
     let store = Store::open_on(data.path(), |_| Some("NFS")).unwrap();
-    assert_eq!((*store.link_key(), store.network_file_system()), (key, Some("NFS")));
+    assert_eq!((store.link_key().unwrap(), store.network_file_system()), (key, Some("NFS")));
     assert_eq!(journal_mode(&store), "truncate");
     assert!(!data.path().join("tessera.db-wal").exists());
     drop(store);
