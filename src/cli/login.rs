@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{
     cli::{CliError, CliResult, Exit},
-    credentials::{self, EnvironmentLogin, SecretLocations, SecretOwner},
+    credentials::{self, EnvironmentLoginPermission, SecretLocations, SecretOwner},
     usecase::{self, SecretSource, find_secret},
 };
 use tessera_client::{AuthMethod, BaseUrl, Credentials, SecretReloader};
@@ -36,7 +36,7 @@ impl ServiceLogin {
         secrets: Option<&SecretLocations>,
     ) -> CliResult<Self> {
         if typed.is_none()
-            && let Ok(environment) = EnvironmentLogin::for_profile(holder)
+            && let Ok(environment) = EnvironmentLoginPermission::for_profile(holder)
             && let Some(token) = environment.token()
         {
             return Ok(Self::from_token(token));
@@ -61,8 +61,8 @@ impl ServiceLogin {
 
     /// Finds the login for an address without a profile. Only the environment is searched.
     pub fn for_address(base_url: &BaseUrl) -> CliResult<Self> {
-        let environment =
-            EnvironmentLogin::for_address(&base_url.to_string()).map_err(CliError::usage)?;
+        let environment = EnvironmentLoginPermission::for_address(&base_url.to_string())
+            .map_err(CliError::usage)?;
         if let Some(token) = environment.token() {
             return Ok(Self::from_token(token));
         }
@@ -108,7 +108,7 @@ fn profile_key(holder: SecretOwner) -> CliResult<String> {
 
 fn missing_in_profile(holder: SecretOwner, what: &str) -> CliError {
     let name = holder.profile;
-    let unusable = EnvironmentLogin::for_profile(holder).err();
+    let unusable = EnvironmentLoginPermission::for_profile(holder).err();
     let reason = unusable.map(|reason| format!("; {reason}")).unwrap_or_default();
     CliError::new(Exit::Login, format!("the profile `{name}` has no {what}{reason}"))
         .with_remedy(ShellCommand::new("tessera auth import").option("--profile", name))

@@ -14,7 +14,7 @@ use crate::{
         deployment, login, model_folder,
     },
     config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, edit},
-    credentials::EnvironmentLogin,
+    credentials::EnvironmentLoginPermission,
     usecase::{NewProfile, create_profile, secret_location},
 };
 use tessera_client::BaseUrl;
@@ -315,8 +315,8 @@ fn deployment_from_environment(context: &Context) -> CliResult<DeploymentConfig>
 fn secret_to_store(context: &Context, profile: &Profile) -> CliResult<Option<SecretString>> {
     let DeploymentConfig::Hosted { base_url, .. } = &profile.deployment else { return Ok(None) };
     let origin = BaseUrl::parse(base_url)?.to_string();
-    let (secret, _) = EnvironmentLogin::for_address(&origin)
-        .and_then(EnvironmentLogin::secret)
+    let (secret, _) = EnvironmentLoginPermission::for_address(&origin)
+        .and_then(EnvironmentLoginPermission::secret)
         .map_err(CliError::usage)?
         .ok_or_else(|| CliError::usage("--store needs TESSERA_API_SECRET to be set"))?;
     let secrets = login::open_secrets()?;

@@ -46,9 +46,9 @@ impl NamedService {
 /// Permission to read the login in the environment. If the environment has a login, a value of this type exists only for
 /// a service that the login may be sent to, so that an exported login never reaches another service.
 #[derive(Clone, Copy, Debug)]
-pub struct EnvironmentLogin(());
+pub struct EnvironmentLoginPermission(());
 
-impl EnvironmentLogin {
+impl EnvironmentLoginPermission {
     /// Grants the login to a profile that the environment names by its address or its name. The
     /// error says which service the login belongs to.
     pub fn for_profile(owner: SecretOwner) -> Result<Self, String> {

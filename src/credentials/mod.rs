@@ -15,8 +15,8 @@ mod secret_service;
 use std::io;
 
 pub use environment::{
-    EnvironmentLogin, LOGIN_VARIABLES, SECRET_FILE_VARIABLE, SECRET_VARIABLE, TOKEN_VARIABLE,
-    login_variables,
+    EnvironmentLoginPermission, LOGIN_VARIABLES, SECRET_FILE_VARIABLE, SECRET_VARIABLE,
+    TOKEN_VARIABLE, login_variables,
 };
 pub use file::SecretOwner;
 use rustix::process::{Resource, Rlimit, setrlimit};

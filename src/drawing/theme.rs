@@ -89,7 +89,7 @@ pub struct Themes {
 
 impl Themes {
     /// Parses all themes. `custom` is the path and the content of the user's theme.
-    pub fn load(custom: Option<(&Path, &str)>, auto: ThemeName) -> Result<Self, String> {
+    pub fn parse(custom: Option<(&Path, &str)>, auto: ThemeName) -> Result<Self, String> {
         let [dark, light, plain] =
             [ThemeName::Dark, ThemeName::Light, ThemeName::Plain].map(Theme::built_in);
         let custom = custom.map(|(path, source)| {

@@ -6,7 +6,7 @@ use std::{path::PathBuf, sync::Arc};
 use tessera::{
     app::LoginSetup,
     config::{DeploymentConfig, Profile},
-    credentials::{self, EnvironmentLogin, SecretOwner, TOKEN_VARIABLE},
+    credentials::{self, EnvironmentLoginPermission, SecretOwner, TOKEN_VARIABLE},
     usecase::{KeyPairOwner, open_secrets},
 };
 use tessera_client::{AuthMethod, Client, Credentials};
@@ -51,6 +51,6 @@ pub(super) fn login_setup(client: &Client, profile: Option<&Profile>) -> Option<
 /// Returns the environment variable that provides the login of a profile.
 fn environment_variable(profile: &Profile, origin: &str, api_key: &str) -> Option<&'static str> {
     let owner = SecretOwner { profile: &profile.name, origin, api_key };
-    EnvironmentLogin::for_profile(owner).ok()?;
+    EnvironmentLoginPermission::for_profile(owner).ok()?;
     credentials::login_variables().next()
 }

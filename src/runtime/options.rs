@@ -31,7 +31,7 @@ impl RuntimeOptions {
         };
         let options = Self {
             mouse: settings.ui.mouse,
-            themes: themes.map_or_else(|| Themes::load(None, auto), Ok)?,
+            themes: themes.map_or_else(|| Themes::parse(None, auto), Ok)?,
             forced_protocol: settings.ui.graphics.protocol(),
             trace: Trace::disabled(),
         };
@@ -52,7 +52,7 @@ fn load_custom(choice: &ThemeChoice, auto: ThemeName) -> Result<Option<Themes>, 
     let Some(path) = choice.file()? else { return Ok(None) };
     let source = fs::read_to_string(&path)
         .map_err(|error| format!("cannot read the theme {}: {error}", path.display()))?;
-    Themes::load(Some((&path, &source)), auto).map(Some)
+    Themes::parse(Some((&path, &source)), auto).map(Some)
 }
 
 /// Loads the protocol that the user has confirmed. If the file cannot be read, the test picture is

@@ -6,7 +6,7 @@ use tessera_model::Failure;
 
 use crate::{
     config::{self, DeploymentConfig, Profile},
-    credentials::{EnvironmentLogin, SecretLocation, SecretLocations, SecretOwner},
+    credentials::{EnvironmentLoginPermission, SecretLocation, SecretLocations, SecretOwner},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn find_secret(
     owner: SecretOwner,
     secrets: Option<&SecretLocations>,
 ) -> Result<Option<(SecretString, SecretSource)>, String> {
-    if let Ok(environment) = EnvironmentLogin::for_profile(owner)
+    if let Ok(environment) = EnvironmentLoginPermission::for_profile(owner)
         && let Some((secret, name)) = environment.secret()?
     {
         return Ok(Some((secret, SecretSource::Variable(name))));

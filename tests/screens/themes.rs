@@ -103,11 +103,11 @@ fn built_in_themes_have_enough_contrast() {
 fn a_custom_theme_can_be_selected() {
     let source = include_str!("../../assets/themes/plain.toml");
     let path = Path::new("themes/own.toml");
-    let themes = Themes::load(Some((path, source)), ThemeName::Light).unwrap();
+    let themes = Themes::parse(Some((path, source)), ThemeName::Light).unwrap();
     let own = ThemeChoice::Named("own".into());
     assert_eq!(themes.resolve(&own), &Theme::built_in(ThemeName::Plain).unwrap());
     assert_eq!(themes.resolve(&ThemeChoice::Auto), &Theme::built_in(ThemeName::Light).unwrap());
-    let damaged = Themes::load(Some((path, "text = 'pink'")), ThemeName::Dark).unwrap_err();
+    let damaged = Themes::parse(Some((path, "text = 'pink'")), ThemeName::Dark).unwrap_err();
     assert!(damaged.contains("themes/own.toml") && damaged.contains("pink"), "{damaged}");
 }
 

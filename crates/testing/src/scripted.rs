@@ -117,7 +117,7 @@ pub struct ScriptedServer {
 struct RequestLog {
     requests: Mutex<Vec<ReceivedRequest>>,
     count: watch::Sender<usize>,
-    closed_unread: AtomicUsize,
+    connections_without_request: AtomicUsize,
 }
 
 type Script = dyn Fn(&ReceivedRequest) -> Reply + Send + Sync;
@@ -148,7 +148,7 @@ impl ScriptedServer {
                     let mut first = [0; 64];
                     let read = stream.peek(&mut first).await.unwrap_or(0);
                     if first[..read].starts_with(beginning.as_bytes()) {
-                        server_log.closed_unread.fetch_add(1, Ordering::SeqCst);
+                        server_log.connections_without_request.fetch_add(1, Ordering::SeqCst);
                         continue;
                     }
                 }
@@ -172,8 +172,8 @@ impl ScriptedServer {
     }
 
     /// Returns the number of requests that were closed unread.
-    pub fn closed_unread(&self) -> usize {
-        self.log.closed_unread.load(Ordering::SeqCst)
+    pub fn connections_without_request(&self) -> usize {
+        self.log.connections_without_request.load(Ordering::SeqCst)
     }
 
     /// Waits until `count` requests have arrived.

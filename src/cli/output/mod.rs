@@ -173,7 +173,7 @@ fn write_bytes(bytes: &[u8]) -> Result<(), CliError> {
 }
 
 fn select_fields(document: &Document, fields: &[String]) -> Result<Value, CliError> {
-    let known = document.fields();
+    let known = document.field_names();
     if let Some(unknown) = fields.iter().find(|field| !known.contains(&field.as_str()))
         && document.rows().next().is_some()
     {

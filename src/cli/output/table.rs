@@ -91,7 +91,7 @@ impl Document {
         self.columns
     }
 
-    pub fn fields(&self) -> Vec<&str> {
+    pub fn field_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for name in self.rows().filter_map(Value::as_object).flat_map(Map::keys) {
             if !names.contains(&name.as_str()) {

@@ -96,7 +96,7 @@ async fn case(endpoint: &str, fault: &'static str) -> (usize, Failure) {
     };
     let read = |server: &ScriptedServer| {
         server.requests().iter().filter(|seen| begins(seen, beginning)).count()
-            + server.closed_unread()
+            + server.connections_without_request()
     };
     (server.as_ref().map_or(0, read), result.unwrap_err())
 }

@@ -35,7 +35,7 @@ pub fn approximate_neighbor_graph(
     let steps_of_links = LINK_ROUNDS * rows.div_ceil(LINKED_ROWS_PER_STEP);
     let steps = StepCounter::new(steps_of_trees + steps_of_links, &progress);
     let advance = || steps.advance();
-    let mut graph = compare_trees(vectors, k, 0..TREES, advance)?;
+    let mut graph = neighbors_in_leaves(vectors, k, 0..TREES, advance)?;
     let mut new = None;
     for _ in 0..LINK_ROUNDS {
         let links = NeighborLinks::new(&graph, new.as_ref());
@@ -46,7 +46,7 @@ pub fn approximate_neighbor_graph(
 
 /// Returns the nearest rows of every row among the rows in the same leaves of some trees. Returns `None` if `advance`
 /// returned false.
-pub fn compare_trees(
+pub fn neighbors_in_leaves(
     vectors: &Vectors,
     k: usize,
     trees: Range<usize>,

@@ -190,7 +190,7 @@ impl VectorFile {
         let all = self.rows * self.dimension * size_of::<f16>();
         let mut reservation = self.memory.reserve(if file.len() < all { 0 } else { all });
         if reservation.bytes() < all {
-            reservation.shrink(reservation.bytes() - reservation.bytes() % piece);
+            reservation.reduce_to(reservation.bytes() - reservation.bytes() % piece);
         }
         MappedRows { file, reservation }
     }
@@ -257,7 +257,7 @@ impl Reservation {
     }
 
     /// Releases the bytes that are not needed.
-    pub fn shrink(&mut self, bytes: usize) {
+    pub fn reduce_to(&mut self, bytes: usize) {
         let needed = self.bytes.min(bytes);
         self.memory.0.fetch_add(self.bytes - needed, Ordering::Relaxed);
         self.bytes = needed;
@@ -266,7 +266,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.shrink(0);
+        self.reduce_to(0);
     }
 }
 
@@ -325,7 +325,7 @@ mod tests {
         let first = memory.reserve(70);
         let mut second = memory.reserve(70);
         assert_eq!((first.bytes(), second.bytes()), (70, 30));
-        second.shrink(10);
+        second.reduce_to(10);
         assert_eq!(memory.reserve(70).bytes(), 20);
         drop(first);
         assert_eq!(memory.reserve(100).bytes(), 90);

@@ -8,7 +8,7 @@ use tessera_search::similarity::{NeighborGraph, several_processes::RangeResult a
 use tessera_service::{Deployment, DeploymentSettings};
 use tessera_store::{
     Store,
-    similarity_range::{self, MembersOfRun},
+    similarity_range::{self, ClusteredMembers},
 };
 use uuid::Uuid;
 
@@ -71,7 +71,7 @@ async fn clusters_do_not_depend_on_the_number_of_workers() {
 }
 
 /// A place with an indexing task of a worker that does nothing, and the members of that indexing task.
-async fn begun() -> Option<(Place, MembersOfRun, Store)> {
+async fn begun() -> Option<(Place, ClusteredMembers, Store)> {
     let place = place()?;
     let worker = place.open();
     place.add(&worker);
@@ -85,7 +85,8 @@ async fn begun() -> Option<(Place, MembersOfRun, Store)> {
         i64::MAX
     ));
     let indexing_task = place.number("row", "indexing_task");
-    let run = MembersOfRun { indexing_task, fence: 1, entity: EntityType::Images, source: None };
+    let run =
+        ClusteredMembers { indexing_task, fence: 1, entity: EntityType::Images, source: None };
     let data = tempfile::tempdir().unwrap();
     let store = Store::open_on_server(data.path(), &place.store.address().unwrap()).unwrap();
     Some((place, run, store))

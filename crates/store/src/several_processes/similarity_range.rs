@@ -45,7 +45,7 @@ ALTER TABLE similarity_input ALTER bytes SET STORAGE EXTERNAL;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimilarityRange {
     pub row: i64,
-    pub members: MembersOfRun,
+    pub members: ClusteredMembers,
     /// The name of the step to which the range belongs.
     pub step: String,
     pub number: usize,
@@ -53,7 +53,7 @@ pub struct SimilarityRange {
 
 /// The members that an indexing task clusters, which do not change while the same worker runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MembersOfRun {
+pub struct ClusteredMembers {
     pub indexing_task: i64,
     /// The number of times that the indexing task was begun.
     pub fence: i64,
@@ -65,11 +65,11 @@ pub struct MembersOfRun {
 /// Replaces the ranges of the previous step by those of the next step.
 pub fn begin_step(
     transaction: &Transaction,
-    members: MembersOfRun,
+    members: ClusteredMembers,
     step: &str,
     ranges: usize,
 ) -> Result<()> {
-    let MembersOfRun { indexing_task, fence, entity, source } = members;
+    let ClusteredMembers { indexing_task, fence, entity, source } = members;
     remove_ranges(transaction, indexing_task)?;
     let sql = "INSERT INTO similarity_range (indexing_task, fence, entity, source, step, number)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
@@ -86,7 +86,7 @@ const SELECT_RANGE: &str = "SELECT row, indexing_task, fence, entity, source, st
 fn read_range(row: &Row) -> Result<SimilarityRange> {
     Ok(SimilarityRange {
         row: row.get(0)?,
-        members: MembersOfRun {
+        members: ClusteredMembers {
             indexing_task: row.get(1)?,
             fence: row.get(2)?,
             entity: row.get_ref(3)?.as_str()?.parse().unwrap_or_default(),
@@ -215,8 +215,8 @@ pub fn for_each_input_part(
 }
 
 /// Whether ranges of these members are waiting, or ranges of a next step may follow.
-pub fn is_open(connection: &Connection, members: MembersOfRun) -> Result<bool> {
-    let MembersOfRun { indexing_task, fence, entity, .. } = members;
+pub fn is_open(connection: &Connection, members: ClusteredMembers) -> Result<bool> {
+    let ClusteredMembers { indexing_task, fence, entity, .. } = members;
     let sql = "SELECT EXISTS (SELECT 1 FROM similarity_range
                               WHERE indexing_task = ?1 AND fence = ?2 AND entity = ?3)";
     query::one(connection, sql, params![indexing_task, fence, entity.as_str()], |row| row.get(0))

@@ -5,7 +5,7 @@ use super::{
         DuplicatePair, KeypointSource, NeighborGraph, RowCandidates, RowLists, Stoppable, Vectors,
         approximate_graph::{
             LEAF_ROWS, LINK_ROUNDS, LINKED_ROWS_PER_STEP, NeighborLinks, TREES, compare_linked,
-            compare_trees,
+            neighbors_in_leaves,
         },
         duplicates::{ROWS_PER_STEP, find_candidates, in_order_of_rows, read_keypoints, verify},
         keypoint_index::KeypointIndex,
@@ -71,7 +71,7 @@ pub fn compare_tree_range(
     advance: impl Fn() -> bool + Sync,
 ) -> Option<NeighborGraph> {
     let trees = range * TREES_PER_RANGE..(range + 1) * TREES_PER_RANGE;
-    compare_trees(vectors, k, trees, advance)
+    neighbors_in_leaves(vectors, k, trees, advance)
 }
 
 /// Returns the neighbors of the rows of a range after a round, which begins with `graph`.

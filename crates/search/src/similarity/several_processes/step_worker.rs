@@ -57,7 +57,7 @@ impl StepWorker {
         true
     }
 
-    pub fn compare_trees(
+    pub fn neighbors_in_leaves(
         &self,
         range: usize,
         advance: impl Fn() -> bool + Sync,

@@ -11,7 +11,7 @@ use tessera_search::similarity::{
 };
 use tessera_store::{
     Connection,
-    similarity_range::{self, MembersOfRun, RangeState},
+    similarity_range::{self, ClusteredMembers, RangeState},
 };
 
 /// The interval at which the worker of an indexing task checks whether other workers have computed their last ranges.
@@ -21,7 +21,7 @@ const CHECK_PAUSE: Duration = Duration::from_millis(100);
 /// compute is stored until it is read.
 pub struct SharedRanges<'a> {
     context: &'a TaskContext,
-    members: MembersOfRun,
+    members: ClusteredMembers,
     /// Whether other workers took ranges of the last step, or could not compute them. Inputs are stored only for other
     /// workers.
     are_shared: Cell<bool>,
@@ -33,7 +33,7 @@ pub struct SharedRanges<'a> {
 
 impl<'a> SharedRanges<'a> {
     /// Begins. Removes what a previous worker of the indexing task has left.
-    pub fn begin(context: &'a TaskContext, members: MembersOfRun) -> Result<Self, TaskError> {
+    pub fn begin(context: &'a TaskContext, members: ClusteredMembers) -> Result<Self, TaskError> {
         let lock = open_locked(&context.store.computation_lock_file()).ok().flatten();
         let ranges = Self { context, members, are_shared: Cell::new(false), _lock: lock };
         ranges.end()?;

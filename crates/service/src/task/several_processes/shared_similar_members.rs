@@ -13,7 +13,7 @@ use tessera_search::similarity::{
     Vectors,
     several_processes::{shared_near_duplicates, shared_neighbor_graph},
 };
-use tessera_store::similarity_range::MembersOfRun;
+use tessera_store::similarity_range::ClusteredMembers;
 
 /// Whether other workers take part: they reach the same store, and there are enough members.
 pub fn is_shared(context: &TaskContext, members: usize) -> bool {
@@ -30,7 +30,7 @@ pub fn shared_similar_members(
     duplicate_progress: impl Fn(f32) -> bool + Sync,
 ) -> Result<SimilarMembers, TaskError> {
     let StoredKeypoints { context, entity, source, .. } = *keypoints;
-    let members = MembersOfRun { indexing_task, fence: context.fence(), entity, source };
+    let members = ClusteredMembers { indexing_task, fence: context.fence(), entity, source };
     let shared = SharedRanges::begin(context, members)?;
     let graph = shared_neighbor_graph(&vectors, GRAPH_NEIGHBORS, &shared, graph_progress)?;
     let graph = graph.ok_or(TaskError::Stopped)?;

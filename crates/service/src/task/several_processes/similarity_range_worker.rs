@@ -26,7 +26,7 @@ use tessera_search::similarity::{
 use tessera_store::{
     StoreError, indexing_task,
     lease::LeasedTask,
-    similarity_range::{self, MembersOfRun, SimilarityRange},
+    similarity_range::{self, ClusteredMembers, SimilarityRange},
 };
 
 /// Keeps the members of an indexing task while it may have ranges. Only one thread of a process and one process of a
@@ -42,7 +42,7 @@ struct CurrentMembers {
 
 /// The members of one entity type, in an indexing task of another worker.
 struct Members {
-    run: MembersOfRun,
+    run: ClusteredMembers,
     dataset: DatasetId,
     media: ClusteredMedia,
     corners: usize,
@@ -139,8 +139,8 @@ fn compute(
 
 impl Members {
     /// Reads the members. Returns `None` if the indexing task has ended.
-    fn read(context: &TaskContext, run: MembersOfRun) -> Result<Option<Self>, TaskError> {
-        let MembersOfRun { indexing_task, entity, source, .. } = run;
+    fn read(context: &TaskContext, run: ClusteredMembers) -> Result<Option<Self>, TaskError> {
+        let ClusteredMembers { indexing_task, entity, source, .. } = run;
         let dataset = context.store.read(|c| indexing_task::dataset_of(c, indexing_task))?;
         let Some(dataset) = dataset else { return Ok(None) };
         let scope = source.map_or(Scope::Everything, Scope::Batch);
@@ -184,13 +184,13 @@ impl Members {
         range: usize,
     ) -> Result<Option<ComputedRange>, TaskError> {
         let dataset = self.dataset;
-        let MembersOfRun { indexing_task, entity, source, .. } = self.run;
+        let ClusteredMembers { indexing_task, entity, source, .. } = self.run;
         let (members, corners) = (&self.media, self.corners);
         let keypoints = StoredKeypoints { context, dataset, entity, source, members, corners };
         let advance = || context.check_cancelled().is_ok();
         let steps = &mut self.steps;
         Ok(match step {
-            RangeStep::Trees => steps.compare_trees(range, advance).map(ComputedRange::Graph),
+            RangeStep::Trees => steps.neighbors_in_leaves(range, advance).map(ComputedRange::Graph),
             RangeStep::Links { .. } => {
                 steps.compare_linked(range, advance).map(ComputedRange::Graph)
             }

@@ -82,7 +82,9 @@ impl<'a> TwoWorkers<'a> {
         let mut other = self.other.borrow_mut();
         let goes_on = || true;
         match step {
-            RangeStep::Trees => other.compare_trees(range, goes_on).unwrap().parts().collect(),
+            RangeStep::Trees => {
+                other.neighbors_in_leaves(range, goes_on).unwrap().parts().collect()
+            }
             RangeStep::Links { .. } => {
                 other.compare_linked(range, goes_on).unwrap().parts().collect()
             }

@@ -106,7 +106,7 @@ impl<'a> MatchConditions<'a> {
     }
 
     /// Returns a table `captions` of the pictures whose captions match, with their scores.
-    pub fn captions(&mut self, scores: &[(i64, f32)]) -> String {
+    pub fn caption_scores_table(&mut self, scores: &[(i64, f32)]) -> String {
         let rows = self.numbers(scores.iter().map(|(row, _)| row), "bigint");
         let scores = self.numbers(scores.iter().map(|(_, score)| score), "real");
         format!("unnest({rows}, {scores}) AS captions(picture, score)")

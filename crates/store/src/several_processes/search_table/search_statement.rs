@@ -196,7 +196,7 @@ impl TableSearch<'_> {
             }
             MemberOrder::Captions(scores) => {
                 filters.extend(conditions.distances(self.search, |_| true));
-                let captions = conditions.captions(scores);
+                let captions = conditions.caption_scores_table(scores);
                 let from = format!("{table} JOIN {captions} ON captions.picture = t.picture");
                 return exact(&from, "captions.score", &filters);
             }
