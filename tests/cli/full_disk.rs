@@ -258,3 +258,62 @@ async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() 
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
     assert!(err.contains("--data") && err.contains("ead-only"), "{err}");
 }
+
+/// Fills a file system. Returns the file that does so.
+fn fill(disk: &Path) -> File {
+    let mut file = File::create(disk.join("filler")).unwrap();
+    while file.write_all(&[7; 4096]).is_ok() {}
+    file
+}
+
+impl World {
+    /// Returns the status and the body of `/readyz`.
+    async fn readiness(&self) -> (u16, String) {
+        let client = tessera_testing::clients::raw_client().build().unwrap();
+        let url = format!("{}/readyz", self.reported("base_url"));
+        let response = client.get(url).send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
+    }
+}
+
+#[tokio::test]
+async fn work_on_a_full_disk_continues_when_there_is_space_and_nothing_is_ready_meanwhile() {
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("data");
+    let Some(_disk) = SmallDisk::mount(&data) else { return };
+    let place = |home: &Path| {
+        std::os::unix::fs::symlink(&data, home.join("data")).unwrap();
+        start_without_signal(home)
+    };
+    let world = World::started_by(place).await;
+    let more = world.home.path().canonicalize().unwrap().join("pictures/more");
+    fs::create_dir(&more).unwrap();
+    for number in 0..200 {
+        fs::write(more.join(format!("{number}.png")), picture(5_000 + number)).unwrap();
+    }
+    let filler = fill(&data);
+    // The operation can be accepted, but its pictures cannot be stored.
+    let space = 256 << 10;
+    filler.set_len(filler.metadata().unwrap().len() - space).unwrap();
+    let path = format!("dataset_id={}&path={}", world.dataset(), more.display());
+    world.get(&format!("/process/add_media?{path}")).await;
+    let begun = Instant::now();
+    let mut full_since = None;
+    while full_since.is_none_or(|since: Instant| since.elapsed() < Duration::from_secs(3)) {
+        assert!(begun.elapsed() < Duration::from_mins(1), "the disk has not become full");
+        let record = world.record().await;
+        assert_eq!(record["status_new"], "READ ONLY", "{record}");
+        let (status, body) = world.readiness().await;
+        if status == 503 {
+            assert!(body.contains("The disk is full"), "{body}");
+            full_since.get_or_insert_with(Instant::now);
+        }
+    }
+    filler.set_len(0).unwrap();
+    let record = world.until(|record| record["status_new"] == "PARTIAL INDEX").await;
+    assert_eq!(record["n_images"].as_u64(), Some(220), "{record}");
+    let begun = Instant::now();
+    while world.readiness().await.0 != 200 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it is never ready again");
+    }
+}

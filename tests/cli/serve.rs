@@ -350,6 +350,31 @@ fn all_addresses_are_announced_as_one_that_works_with_a_warning() {
     assert!(warning.contains("unencrypted") && warning.contains("--allow-host"), "{warning}");
 }
 
+#[test]
+fn what_is_open_to_others_without_login_is_announced_with_a_warning() {
+    for (options, expected) in [
+        (["--metrics", "0.0.0.0:0"], Some("can read the metrics without login")),
+        (["--metrics", "127.0.0.1:0"], None),
+        (
+            ["--no-auth", "--allow-host=https://media.example"],
+            Some("can read and change all datasets"),
+        ),
+        (["--no-auth", "--allow-host=media.example"], Some("can read and change all datasets")),
+        (["--no-add-media", "--allow-host=https://media.example"], None),
+    ] {
+        let (home, folder) = home();
+        let arguments = [folder.to_str().unwrap(), options[0], options[1]];
+        let mut serving = serve(home.path(), &arguments);
+        let mut stderr = serving.0.stderr.take().unwrap();
+        drop(serving);
+        let mut messages = String::new();
+        stderr.read_to_string(&mut messages).unwrap();
+        let warned = messages.contains("warning: ");
+        assert_eq!(warned, expected.is_some(), "{options:?}: {messages}");
+        assert!(messages.contains(expected.unwrap_or_default()), "{options:?}: {messages}");
+    }
+}
+
 /// Returns selections of this size that have as many values as possible.
 #[cfg(target_os = "linux")]
 fn dense_selections(size: usize) -> Vec<(&'static str, String, u16)> {

@@ -1,25 +1,30 @@
 //! The reasons why background work ends without a result.
 
-use std::io;
+use std::{io, path::PathBuf};
 
 use parquet::errors::ParquetError;
 use zip::result::ZipError;
 
-use tessera_store::{QueryError, StoreError};
+use tessera_store::{QueryError, StoreError, is_storage_full};
 
 #[derive(Debug)]
 pub(crate) enum TaskError {
     /// The deployment is being closed, or the task is for another worker or another run. The task stays unfinished in
     /// the store.
     Stopped,
+    /// The disk is full or the store does not respond, so the task is run again later.
+    Postponed(StoreError),
     /// The task failed. The message is safe to send to the client.
     Failed(String),
 }
 
 impl TaskError {
     /// Creates the error for a failed operation. `what` says what failed, for example "the upload could not be
-    /// removed".
+    /// removed". If the disk is full, the task is postponed.
     pub(crate) fn io(what: &str, cause: &io::Error) -> Self {
+        if is_storage_full(cause) {
+            return Self::Postponed(StoreError::Io(PathBuf::new(), cause.kind().into()));
+        }
         Self::Failed(format!("{what} ({})", cause.kind()))
     }
 
@@ -28,9 +33,11 @@ impl TaskError {
         Self::Failed(format!("object storage failed: {cause}"))
     }
 
+    /// Creates the error for an archive that cannot be written. Without space, the export fails, because its user can
+    /// start it again.
     #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
     pub(crate) fn archive(cause: io::Error) -> Self {
-        Self::io("the archive could not be written", &cause)
+        Self::Failed(format!("the archive could not be written ({})", cause.kind()))
     }
 }
 
@@ -38,6 +45,9 @@ impl From<StoreError> for TaskError {
     fn from(cause: StoreError) -> Self {
         if cause.is_lease_lost() || cause.is_deadlock() || cause.is_stopped() {
             return Self::Stopped;
+        }
+        if cause.is_storage_full() || cause.is_unresponsive() {
+            return Self::Postponed(cause);
         }
         Self::Failed(cause.public_message().to_owned())
     }

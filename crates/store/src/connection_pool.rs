@@ -1,11 +1,11 @@
-//! Keeps idle connections to the database, so that they can be reused.
+//! Keeps idle connections to the database, so that they can be reused, and remembers whether its server responds.
 
 use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use super::engine::Connection;
+use super::engine::{Connection, QueryError};
 
 /// The maximum number of idle connections. The limit is low because a connection takes memory on a server.
 const MAX_IDLE_CONNECTIONS: usize = 16;
@@ -95,6 +95,42 @@ impl ConnectionPool {
             .unwrap_or_else(PoisonError::into_inner)
             .0
             .take_idle()
+    }
+}
+
+/// The time for which a server that did not respond is not asked again.
+const OUTAGE_PAUSE: Duration = Duration::from_secs(2);
+
+/// Whether the server does not respond. Calls then fail at once instead of waiting in ever more threads, and only one of
+/// them asks the server again.
+#[derive(Debug, Default)]
+pub(super) struct Outage(Mutex<Option<Instant>>);
+
+impl Outage {
+    /// Fails if the server did not respond a moment ago.
+    pub(super) fn check(&self) -> Result<(), QueryError> {
+        let mut asked = self.lock();
+        match *asked {
+            Some(at) if at.elapsed() < OUTAGE_PAUSE => Err(QueryError::Unresponsive),
+            // This call asks, and others fail until the pause is over again.
+            Some(_) => {
+                *asked = Some(Instant::now());
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn begin(&self) {
+        *self.lock() = Some(Instant::now());
+    }
+
+    pub(super) fn end(&self) {
+        *self.lock() = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{
     StoreError,
-    connection_pool::ConnectionPool,
+    connection_pool::{ConnectionPool, Outage},
     engine::{Connection, QueryError, Result, Transaction},
     postgres::{PostgresServer, StoreAddress},
     setting,
@@ -39,6 +39,7 @@ pub struct Store {
     writer: Mutex<Connection>,
     /// The connections that read. The connection that writes is separate.
     pool: ConnectionPool,
+    outage: Outage,
     id: Uuid,
     recovery_notice: Option<String>,
     has_damage: AtomicBool,
@@ -103,6 +104,7 @@ impl Store {
             location,
             writer: Mutex::new(writer),
             pool: ConnectionPool::default(),
+            outage: Outage::default(),
             id,
             recovery_notice,
             has_damage: AtomicBool::new(false),
@@ -141,7 +143,8 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection) -> Result<T>,
     ) -> Result<T, StoreError> {
-        let connect = || Ok(self.connect()?);
+        self.outage.check()?;
+        let connect = || self.note(self.connect());
         self.pool.with_connection(connect, |connection| self.note(work(connection)))
     }
 
@@ -151,6 +154,7 @@ impl Store {
         change: impl FnOnce(&Transaction) -> Result<T>,
     ) -> Result<T, StoreError> {
         let mut writer = lock(&self.writer);
+        self.outage.check()?;
         self.reconnect(&mut writer)?;
         let write = || {
             let transaction = writer.begin()?;
@@ -242,6 +246,7 @@ impl Store {
     pub fn check_writable(&self) -> Result<(), StoreError> {
         match self.writer.try_lock() {
             Ok(mut writer) => {
+                self.outage.check()?;
                 self.reconnect(&mut writer)?;
                 self.note(writer.begin().and_then(Transaction::rollback))
             }
@@ -252,15 +257,18 @@ impl Store {
     /// Replaces a connection that the server has closed.
     fn reconnect(&self, writer: &mut Connection) -> Result<(), StoreError> {
         if writer.is_closed() {
-            *writer = self.connect()?;
+            *writer = self.note(self.connect())?;
         }
         Ok(())
     }
 
     /// Records whether an error shows damage. A store in which damage was found is checked at the next start.
     fn note<T>(&self, outcome: Result<T>) -> Result<T, StoreError> {
-        outcome.map_err(|cause| {
+        outcome.inspect(|_| self.outage.end()).map_err(|cause| {
             let error = StoreError::from(cause);
+            if error.is_unresponsive() {
+                self.outage.begin();
+            }
             if error.is_damage() && !self.has_damage.swap(true, Ordering::Relaxed) {
                 self.file().inspect(|file| file.distrust());
             }

@@ -44,6 +44,20 @@ impl StoreError {
         matches!(self, Self::Query(QueryError::Stopped))
     }
 
+    /// Whether the disk is full, so that the operation can succeed when there is space again.
+    pub fn is_storage_full(&self) -> bool {
+        match self {
+            Self::Query(QueryError::StorageFull(_)) => true,
+            Self::Io(_, cause) => is_storage_full(cause),
+            _ => false,
+        }
+    }
+
+    /// Whether the server of the store does not respond.
+    pub fn is_unresponsive(&self) -> bool {
+        matches!(self, Self::Query(QueryError::Unresponsive))
+    }
+
     /// Whether a table was removed before it was read.
     pub fn is_missing_table(&self) -> bool {
         matches!(self, Self::Query(QueryError::MissingTable(_)))
@@ -53,6 +67,8 @@ impl StoreError {
     pub fn public_message(&self) -> &'static str {
         if self.is_damage() {
             "the store is damaged; restart the service to rebuild it"
+        } else if self.is_unresponsive() {
+            "the store does not respond; try again later"
         } else {
             "the store could not be read or written; check free disk space"
         }
@@ -61,6 +77,11 @@ impl StoreError {
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Query(QueryError::Damaged(_)))
     }
+}
+
+/// Whether a file could not be written because the disk is full.
+pub fn is_storage_full(cause: &io::Error) -> bool {
+    matches!(cause.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 impl fmt::Display for StoreError {

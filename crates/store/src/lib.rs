@@ -42,7 +42,7 @@ pub use columns::{now_micros, store_now};
 pub use database::Store;
 pub use database::lock;
 pub use engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params, query};
-pub use error::StoreError;
+pub use error::{StoreError, is_storage_full};
 pub use several_processes::{
     extraction, lease, remove_ranges, search_table, similarity_range, task_listener::TaskListener,
 };

@@ -1,4 +1,4 @@
-//! Query images, with which searches compare media. A query image is kept for one day.
+//! Query images, with which searches compare media. A query image is kept for one day, unless newer ones replace it.
 
 use super::{
     columns::encode_f16,
@@ -23,16 +23,21 @@ pub struct StoredQueryImage {
     pub thumbnail: Vec<u8>,
 }
 
-/// Registers a query image, and deletes expired ones.
+/// Registers a query image, and deletes expired ones. Of the others, only the newest `max_images` are kept.
 pub fn put(
     connection: &Connection,
     dataset: DatasetId,
     id: MediaId,
     upload: &StoredQueryImage,
+    max_images: u32,
 ) -> Result<()> {
     let now = now_micros();
     let sql = "DELETE FROM anchor WHERE created_at < ?1";
     query::execute(connection, sql, params![now - LIFETIME_MICROS])?;
+    // The new image is one of those that are kept.
+    let sql = "DELETE FROM anchor WHERE id NOT IN
+               (SELECT id FROM anchor ORDER BY created_at DESC, id LIMIT ?1)";
+    query::execute(connection, sql, params![max_images.saturating_sub(1)])?;
     let StoredQueryImage { entity, level, features, thumbnail } = upload;
     let PictureFeatures { descriptor, keypoints, model_vector } = features;
     let descriptor = encode_f16(descriptor);

@@ -35,6 +35,10 @@ use crate::{
     printable_text::PrintableText,
 };
 
+const OPEN_METRICS: &str = "other machines can read the metrics without login, and the connection is not encrypted. \
+    Give --metrics an address that only the scraper can reach.";
+const OPEN_PROXY: &str = "--no-auth with --allow-host: everyone who can reach the proxy can read and change all \
+    datasets. Remove --no-auth, or let the proxy require a login.";
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
     unencrypted. Put a proxy with TLS in front of it and name it with --allow-host https://NAME, or use an \
     SSH tunnel.";
@@ -56,6 +60,7 @@ pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResu
         Some(address) => Some(bind(address, "--metrics").await?),
         None => None,
     };
+    let opens_proxy = options.no_auth && !options.allow_host.is_empty();
     let metrics_address = metrics.as_ref().and_then(|listener| listener.local_addr().ok());
     let opening = FolderOpening::watching_if(options.watch);
     let ServeOptions { data, folders, listen, compat, drain, .. } = options;
@@ -64,8 +69,15 @@ pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResu
         |access| ServerOptions { access, compat, allowed_hosts, access_log, metrics, limits };
     let folders = (&folders[..], opening);
     let local = LocalService::start(data, settings, folders, listen, login, served).await?;
-    if listen.is_some_and(|address| !address.ip().is_loopback()) {
-        write_message(&format!("warning: {UNENCRYPTED}"));
+    let is_public = |address: SocketAddr| !address.ip().is_loopback();
+    for (applies, warning) in [
+        (listen.is_some_and(is_public), UNENCRYPTED),
+        (metrics_address.is_some_and(is_public), OPEN_METRICS),
+        (opens_proxy, OPEN_PROXY),
+    ] {
+        if applies {
+            write_message(&format!("warning: {warning}"));
+        }
     }
     let signals = StopSignals::listen()?;
     print_announcement(&local, metrics_address)?;

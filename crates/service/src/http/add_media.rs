@@ -21,7 +21,7 @@ use super::{
     checked_routes::CheckedRoutes,
     connection_monitor::ConnectionGroup,
     connections::ClientConnection,
-    multipart_form::{FormPart, MultipartForm, SizeLimit},
+    multipart_form::{FormPart, MultipartForm, SizeLimit, content_length},
     openapi::{StatusErrors, UploadErrors},
     parameters::{BOOLEAN_HINT, DatasetPath, ProcessParams, QueryParams},
     problem::Problem,
@@ -40,6 +40,7 @@ use tessera_media::{
     object_storage::RoleArn,
 };
 use tessera_model::{DatasetId, FileKind, text::parse_boolean};
+use tessera_store::is_storage_full;
 use tessera_wire::{
     add_media::{ProcessBody, field},
     endpoints::query,
@@ -151,7 +152,7 @@ const TEXT_FIELDS: [&str; 7] = [
 const TEXT_LIMIT: SizeLimit =
     SizeLimit { bytes: 4 << 10, message: "A text field is longer than 4 KiB" };
 const MAX_UPLOAD_BYTES: u64 = 50 << 30;
-const NO_SPACE: &str = "The upload is larger than what can be stored here";
+const TOO_LARGE: &str = "The upload is larger than 50 GiB";
 
 pub(crate) async fn read_form(
     request: Request,
@@ -163,9 +164,12 @@ pub(crate) async fn read_form(
         return Err(single_source_required());
     }
     create_private_dir(uploads).map_err(storage_problem)?;
-    let space = disk.available(uploads).map_err(storage_problem)?.min(MAX_UPLOAD_BYTES);
-    let mut parts =
-        MultipartForm::open(request, SizeLimit { bytes: space, message: NO_SPACE }).await?;
+    let limit = SizeLimit { bytes: MAX_UPLOAD_BYTES, message: TOO_LARGE };
+    let declared = content_length(&request);
+    let mut parts = MultipartForm::open(request, limit).await?;
+    if declared > Some(disk.available(uploads).map_err(storage_problem)?) {
+        return Err(storage_problem(ErrorKind::StorageFull.into()));
+    }
     let claim = disk.claim_in(uploads);
     let mut draft = FormReader { uploads, claim, source: None, texts: Vec::new() };
     draft.read_parts(&mut parts).await?;
@@ -261,7 +265,7 @@ impl FormReader<'_> {
         let path = staged.path().join(ARCHIVE_FILE_NAME);
         let file = private_file().create_new(true).open(&path).map_err(storage_problem)?;
         // The size of the archive is limited by the size of the body.
-        let limit = SizeLimit { bytes: u64::MAX, message: NO_SPACE };
+        let limit = SizeLimit { bytes: u64::MAX, message: TOO_LARGE };
         save_part(part, file, limit, &mut self.claim).await?;
         if !kind.matches_signature(&read_first_bytes(&path).map_err(storage_problem)?) {
             let message = format!("The archive is not a {} file", kind.extension());
@@ -351,7 +355,7 @@ fn duplicate_field(name: &str) -> Problem {
 #[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
 fn storage_problem(cause: io::Error) -> Problem {
     let reason = match cause.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full",
+        _ if is_storage_full(&cause) => "the disk is full",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "it may not be written",
         _ => "the disk failed",
     };

@@ -13,7 +13,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use tokio::{
-    sync::{Mutex, Semaphore, watch},
+    sync::{Semaphore, watch},
     time::{Instant, timeout},
 };
 
@@ -87,40 +87,64 @@ impl AppState {
 
 /// The time for which the result of a check is reused, so that many probes need only one check.
 const CHECK_LIFETIME: Duration = Duration::from_secs(1);
-/// The time limit of a check.
-const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time for which a probe waits for a check, so that a probe with a timeout of one second receives a response.
+const CHECK_TIMEOUT: Duration = Duration::from_millis(800);
 
-/// The reason given if a check failed or took too long.
+/// The reason given if a check failed or takes too long.
 pub(crate) const NOT_READY: &str = "The service is not ready";
 
 /// Whether requests can be served, and if not, why.
 type Readiness = Result<(), &'static str>;
 
 /// The latest check of the store. Clones share it.
-#[derive(Clone, Default)]
-pub(crate) struct ReadinessCheck(Arc<Mutex<Option<LastCheck>>>);
+#[derive(Clone)]
+pub(crate) struct ReadinessCheck(Arc<watch::Sender<CheckState>>);
 
-#[derive(Clone, Copy)]
-struct LastCheck {
-    at: Instant,
-    result: Readiness,
+#[derive(Clone, Copy, Default)]
+struct CheckState {
+    latest: Option<(Instant, Readiness)>,
+    is_running: bool,
+}
+
+impl CheckState {
+    fn recent(&self) -> Option<Readiness> {
+        let recent = self.latest.filter(|(at, _)| at.elapsed() < CHECK_LIFETIME);
+        recent.map(|(_, result)| result)
+    }
+}
+
+impl Default for ReadinessCheck {
+    fn default() -> Self {
+        Self(Arc::new(watch::Sender::new(CheckState::default())))
+    }
 }
 
 impl ReadinessCheck {
-    /// Returns the latest result if it is recent, and otherwise the result of `check`. Only one check runs at a time. A
-    /// check that takes too long means not ready.
-    pub async fn result(&self, check: impl Future<Output = Readiness>) -> Readiness {
-        let latest = async {
-            let mut last = self.0.lock().await;
-            let recent = last.filter(|last| last.at.elapsed() < CHECK_LIFETIME);
-            let now = match recent {
-                Some(recent) => recent,
-                None => LastCheck { result: check.await, at: Instant::now() },
-            };
-            *last = Some(now);
-            now.result
-        };
-        timeout(CHECK_TIMEOUT, latest).await.unwrap_or(Err(NOT_READY))
+    /// Returns the latest result if it is recent, and otherwise the result of `check`. Only one check runs at a time,
+    /// even if it never ends. While a check takes too long, the service is not ready.
+    pub async fn result(
+        &self,
+        check: impl Future<Output = Readiness> + Send + 'static,
+    ) -> Readiness {
+        let mut states = self.0.subscribe();
+        let is_first = self.0.send_if_modified(|state| {
+            let is_first = !state.is_running && state.recent().is_none();
+            state.is_running |= is_first;
+            is_first
+        });
+        if is_first {
+            let states = self.0.clone();
+            tokio::spawn(async move {
+                let result = check.await;
+                states.send_replace(CheckState {
+                    latest: Some((Instant::now(), result)),
+                    is_running: false,
+                });
+            });
+        }
+        let checked = timeout(CHECK_TIMEOUT, states.wait_for(|state| state.recent().is_some()));
+        let state = checked.await.ok().and_then(|state| state.ok().map(|state| *state));
+        state.and_then(|state| state.recent()).unwrap_or(Err(NOT_READY))
     }
 }
 
@@ -165,4 +189,36 @@ pub(crate) async fn refuse_while_closing(
     let mut response = Problem::shutting_down().into_response();
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::pending,
+        sync::atomic::{AtomicUsize, Ordering},
+    };
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_check_that_hangs_is_the_only_one() {
+        let (readiness, begun) = (ReadinessCheck::default(), Arc::<AtomicUsize>::default());
+        let probe = || {
+            let begun = begun.clone();
+            readiness.result(async move {
+                begun.fetch_add(1, Ordering::Relaxed);
+                pending().await
+            })
+        };
+        let results = futures_util::future::join_all((0..70).map(|_| probe())).await;
+        assert_eq!(results, vec![Err(NOT_READY); 70]);
+        assert_eq!(begun.load(Ordering::Relaxed), 1);
+    }
+
+    #[tokio::test]
+    async fn many_probes_share_a_check() {
+        let readiness = ReadinessCheck::default();
+        assert_eq!(readiness.result(async { Ok(()) }).await, Ok(()));
+        assert_eq!(readiness.result(async { Err(NOT_READY) }).await, Ok(()));
+    }
 }

@@ -8,7 +8,7 @@ use axum::{
     Router,
     extract::{Query, Request, State},
     http::{StatusCode, Uri},
-    middleware::{Next, from_fn_with_state},
+    middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
 };
 use utoipa::openapi::{
@@ -48,11 +48,21 @@ impl CheckedRoutes {
         self.add_without_head((schemas, paths, route.layer(check)))
     }
 
-    /// Adds a GET with side effects, which must not be reachable by HEAD.
-    pub(crate) fn add_without_head(
+    /// Adds a GET that changes something for a browser with a session. A browser sends the session with requests of
+    /// pages of other sites as well, so these must not be able to send the request, with and without login.
+    pub(crate) fn add_session_get(
         self,
         (schemas, paths, route): UtoipaMethodRouter<AppState>,
     ) -> Self {
+        self.add_without_head((
+            schemas,
+            paths,
+            route.layer(from_fn(origin_check::check_session_get)),
+        ))
+    }
+
+    /// Adds a GET with side effects, which must not be reachable by HEAD.
+    fn add_without_head(self, (schemas, paths, route): UtoipaMethodRouter<AppState>) -> Self {
         self.add((schemas, paths, route.head(method_not_allowed)))
     }
 

@@ -27,7 +27,7 @@ use tessera_store::{QueryError, Store, StoreError, postgres::StoreAddress, setti
 use tessera_wire::{credentials::CredentialsBody, error_body::ProblemBody};
 
 pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
-    routes.add_without_head(routes!(api_credentials))
+    routes.add_session_get(routes!(api_credentials))
 }
 
 /// Returns the credentials of the session. This is a GET although the first one creates the pair, because the API

@@ -79,6 +79,20 @@ pub(crate) async fn check_unsafe_get(
     Problem::forbidden(message).into_response()
 }
 
+/// Middleware for GETs that need a session. Refuses with 403 what a page of another site may have sent.
+pub(crate) async fn check_session_get(
+    Extension(RequestOrigin(origin)): Extension<RequestOrigin>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if !may_come_from_page(&origin, request.headers()) {
+        return next.run(request).await;
+    }
+    let message = "This request is refused from a web browser that does not say which page sent it, because any page \
+                   could send it; send it with a program such as curl";
+    Problem::forbidden(message).into_response()
+}
+
 /// Whether a page of another site may have sent a request that [`check_origin`] has accepted. Requests whose fetch
 /// metadata names another site were refused there. A browser sends no fetch metadata if it is old, or if the name of the
 /// service is neither loopback nor behind TLS.

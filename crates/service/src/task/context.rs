@@ -31,8 +31,9 @@ use tessera_store::{
     store_now,
 };
 
-/// The pause before a task is run again. The pause is divided into steps, so that a stop is noticed.
-const PAUSE_STEPS: u32 = 20;
+/// The numbers of steps of the first and of the longest pause before a task is run again. A pause is divided into steps,
+/// so that a stop is noticed.
+const PAUSE_STEPS: (u32, u32) = (20, 160);
 const PAUSE_STEP: Duration = Duration::from_millis(50);
 
 /// The environment of the threads that run tasks.
@@ -171,22 +172,24 @@ impl WorkerContext {
         self.running.is_stopped()
     }
 
-    /// Runs a task until the store could record its end, which a full disk may prevent. Each run resumes the previous
-    /// one. Returns `None` if the worker was stopped, the store is damaged, or the task is for another worker. The task
+    /// Runs a task until the store could record its end, which a full disk or a server that does not respond may prevent.
+    /// Each run resumes the previous one. Returns `None` if the worker was stopped, the store is damaged, or the task is for another worker. The task
     /// then stays unfinished.
     fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
+        let (mut pause, longest) = PAUSE_STEPS;
         loop {
             match task() {
                 Ok(value) => return Some(value),
                 Err(error) if error.is_damage() || error.is_lease_lost() => return None,
                 Err(_) => {}
             }
-            for _ in 0..PAUSE_STEPS {
+            for _ in 0..pause {
                 if self.is_stopped() {
                     return None;
                 }
                 thread::sleep(PAUSE_STEP);
             }
+            pause = (pause * 2).min(longest);
         }
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn run_next_export(worker: &WorkerContext) -> bool {
     )
 }
 
-/// Runs an export. Fails only if the store cannot even record the failure.
+/// Runs an export. Fails if the export is postponed, or if the store cannot even record the failure.
 fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreError> {
     let id = export.id;
     // The file has a name of its own, because a worker that lost the task may still be writing its file.
@@ -61,6 +61,7 @@ fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreE
     let _ = fs::remove_file(&partial);
     match cause {
         TaskError::Stopped => context.release(),
+        TaskError::Postponed(cause) => Err(cause),
         TaskError::Failed(reason) => context.write_end(|tx| {
             export::update_progress(tx, id, ExportTaskState::Failed, 0.0, Some(&reason))
         }),

@@ -37,7 +37,7 @@ pub fn run_next_indexing(worker: &WorkerContext) -> bool {
     )
 }
 
-/// Runs an indexing task. Fails only if the store cannot even record the failure.
+/// Runs an indexing task. Fails if the task is postponed, or if the store cannot even record the failure.
 fn run_indexing(context: &TaskContext, running: &IndexingTask) -> Result<(), StoreError> {
     let failure = match running.kind {
         IndexingTaskKind::Creation => None,
@@ -59,6 +59,7 @@ fn run_indexing(context: &TaskContext, running: &IndexingTask) -> Result<(), Sto
     match outcome {
         Ok(result) => write_result(context, running, &result),
         Err(TaskError::Stopped) => context.release(),
+        Err(TaskError::Postponed(cause)) => Err(cause),
         Err(TaskError::Failed(reason)) => {
             context.write_end(|tx| indexing_task::fail(tx, running, &reason))
         }

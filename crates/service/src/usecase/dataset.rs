@@ -1,7 +1,7 @@
 //! Datasets: whether a dataset exists and allows an operation, and what it contains. The deployment itself is checked
 //! here as well: whether it can do its work, and how much of its work is unfinished.
 
-use std::sync::Arc;
+use std::{fs, io, sync::Arc};
 
 use super::{ServiceError, error::UNREADABLE_MODEL};
 use crate::{Deployment, InjectedFailure};
@@ -14,9 +14,13 @@ use tessera_store::{
     cluster,
     dataset::{self, DatasetRecord},
     indexing_task::{self, IndexingTask},
+    is_storage_full,
     lease::{self, LeaseCounts},
     workload::{self, UnfinishedTasks},
 };
+
+/// The number of bytes that a check of the disk writes.
+const CHECK_BYTES: usize = 16 << 10;
 
 /// The ways in which a dataset can be searched.
 pub(crate) struct Enrichments {
@@ -144,12 +148,21 @@ impl Deployment {
         self.unfinished_tasks()?;
         if self.settings.add_media && self.settings.write_access {
             self.store.check_writable()?;
-            let uploads = StagingDir::create(&self.store.uploads_dir());
-            uploads.map_err(|_| {
-                ServiceError::Failed("Uploads cannot be stored; check free disk space")
+            self.check_disk().map_err(|cause| {
+                if is_storage_full(&cause) {
+                    ServiceError::Unavailable("The disk is full")
+                } else {
+                    ServiceError::Failed("Uploads cannot be stored; check the index folder")
+                }
             })?;
         }
         Ok(())
+    }
+
+    /// Fails if no file can be written where uploads arrive.
+    fn check_disk(&self) -> io::Result<()> {
+        let staging = StagingDir::create(&self.store.uploads_dir())?;
+        fs::write(staging.path().join("check"), [0; CHECK_BYTES])
     }
 
     pub(crate) fn unfinished_tasks(&self) -> Result<Vec<UnfinishedTasks>, ServiceError> {

@@ -82,6 +82,9 @@ impl ServiceError {
 
 impl From<StoreError> for ServiceError {
     fn from(cause: StoreError) -> Self {
+        if cause.is_unresponsive() {
+            return Self::Unavailable(cause.public_message());
+        }
         Self::Failed(cause.public_message())
     }
 }

@@ -146,6 +146,9 @@ impl Deployment {
     }
 }
 
+/// The maximum number of query images, and of those without free disk space. A query image takes about 30 KB.
+const MAX_QUERY_IMAGES: [u32; 2] = [10_000, 16];
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum QueryRegion {
     Fractional(Region),
@@ -168,8 +171,15 @@ impl Deployment {
         let (features, thumbnail) = self.features_of(dataset, file, region)?;
         let id = MediaId(Uuid::new_v4());
         let image = StoredQueryImage { entity, level, features, thumbnail };
-        self.store.write(|tx| query_image::put(tx, dataset, id, &image))?;
+        let max_images = self.max_query_images()?;
+        self.store.write(|tx| query_image::put(tx, dataset, id, &image, max_images))?;
         Ok(id)
+    }
+
+    /// Returns how many query images are kept. Without free disk space, a query image replaces the oldest ones.
+    fn max_query_images(&self) -> Result<u32, ServiceError> {
+        let [usual, without_space] = MAX_QUERY_IMAGES;
+        Ok(if self.available_disk_space()? > 0 { usual } else { without_space })
     }
 
     /// Returns the features of a picture that searches compare, and its thumbnail. If the user's own model rejects the

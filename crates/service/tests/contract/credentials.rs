@@ -223,3 +223,33 @@ async fn on_premises_there_are_no_credentials() {
     assert_eq!(status, 404);
     assert!(body["detail"].is_string());
 }
+
+#[tokio::test]
+async fn a_foreign_page_cannot_take_the_key_pair_of_a_session() {
+    let service = Service::of_pictures().await;
+    let ask = |headers: &[(&'static str, &str)]| {
+        let request = service.client.get(service.url(PATH)).header("cookie", session(&service));
+        headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))
+    };
+    let browser = ("user-agent", "Mozilla/5.0 (X11; Linux x86_64)");
+    let own = service.url("/");
+    for headers in [
+        // Browsers send no metadata to a name that is neither loopback nor encrypted.
+        &[browser][..],
+        &[browser, ("referer", "http://evil.example/page")],
+        &[("referer", "http://evil.example/page")],
+        &[browser, ("sec-fetch-site", "cross-site")],
+        &[browser, ("sec-fetch-site", "same-site")],
+        &[browser, ("origin", "http://evil.example")],
+    ] {
+        let (status, body) = answer(ask(headers)).await;
+        assert_eq!(status, 403, "{headers:?}: {body}");
+    }
+    for headers in [
+        &[browser, ("sec-fetch-site", "none")][..],
+        &[browser, ("sec-fetch-site", "same-origin"), ("referer", own.as_str())],
+        &[],
+    ] {
+        assert_eq!(answer(ask(headers)).await.0, 200, "{headers:?}");
+    }
+}

@@ -84,6 +84,7 @@ mod similarity;
 mod similarity_ranges;
 mod statement_batch;
 mod states;
+mod store_outage;
 mod store_tls;
 mod support;
 mod test_store;

@@ -7,6 +7,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
+use reqwest::multipart::{Form, Part};
 use serde_json::json;
 use tessera_media::ingest::disk_quota::DiskQuota;
 use tessera_service::DeploymentSettings;
@@ -14,7 +15,7 @@ use tokio::time::sleep;
 
 use crate::{
     change::{detail, uploads},
-    support::Service,
+    support::{Service, answer, picture},
 };
 
 /// Ends a test that would hang.
@@ -57,7 +58,7 @@ async fn without_free_disk_space_exports_and_uploads_are_refused_and_reads_conti
     let (status, body) = service.add(uploads(12..13)).await;
     assert_eq!(
         (status, detail(&body)),
-        (413, json!("The upload is larger than what can be stored here"))
+        (500, json!("The upload could not be stored: the disk is full"))
     );
     assert_eq!(service.place.count("export"), 0);
     assert_eq!(fs::read_dir(service.place.data.path().join("uploads")).unwrap().count(), 0);
@@ -76,5 +77,26 @@ async fn ended_exports_expire_while_the_service_runs() {
     while fs::read_dir(&exports).unwrap().count() > 0 || service.place.count("export") > 0 {
         assert!(begun.elapsed() < GUARD, "it was never deleted");
         sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn query_images_replace_the_oldest_ones_without_free_disk_space() {
+    let disk = DiskQuota::with_reserve(u64::MAX);
+    let settings = DeploymentSettings { disk, ..DeploymentSettings::default() };
+    let service = Service::of_pictures().await.again(settings).await;
+    let path = service.of_dataset("/search-image-similarity?entity_type=IMAGES");
+    let mut anchors = Vec::new();
+    for number in 0..20 {
+        let image = Part::bytes(picture(number)).file_name("a.png");
+        let form = Form::new().part("file", image);
+        let (status, anchor) = answer(service.post(&path).multipart(form)).await;
+        assert_eq!(status, 200, "{anchor}");
+        anchors.push(anchor["anchor_media_id"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(service.place.count("anchor"), 16);
+    for (anchor, expected) in [(&anchors[3], 404), (&anchors[4], 200), (&anchors[19], 200)] {
+        let search = format!("anchor_media_id={anchor}&anchor_type=UPLOAD");
+        assert_eq!(service.json(&service.explore(&search)).await.0, expected);
     }
 }

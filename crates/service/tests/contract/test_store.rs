@@ -29,6 +29,11 @@ impl TestStore {
         self.0.as_ref().map(address_of)
     }
 
+    /// The address as a text, with the schema of the test.
+    pub fn address_text(&self) -> Option<String> {
+        self.0.as_ref().map(ServerSchema::address)
+    }
+
     pub fn connect(&self, data: &Path) -> Connection {
         if let Some(schema) = &self.0 {
             return postgres::connect(&address_of(schema)).unwrap();

@@ -11,6 +11,10 @@ type Cause = Box<dyn Error + Send + Sync>;
 pub enum QueryError {
     /// The engine refused or failed.
     Failed(Cause),
+    /// The disk of the database is full.
+    StorageFull(Cause),
+    /// The server does not respond, so that the result of a statement is unknown.
+    Unresponsive,
     /// The database is damaged, or is not a database of this program.
     Damaged(Cause),
     /// The server ended the transaction because it and another transaction waited for each other.
@@ -39,9 +43,11 @@ impl fmt::Display for QueryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Failed(cause)
+            | Self::StorageFull(cause)
             | Self::Damaged(cause)
             | Self::Deadlock(cause)
             | Self::MissingTable(cause) => cause.fmt(f),
+            Self::Unresponsive => f.write_str("the server does not respond"),
             Self::NoRow => f.write_str("a row is missing"),
             Self::LeaseLost => f.write_str("another worker has taken over this task"),
             Self::Stopped => f.write_str("the task was stopped"),

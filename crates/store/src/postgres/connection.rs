@@ -16,10 +16,10 @@ use std::{
 };
 
 use futures_executor::block_on;
-use futures_util::future::{Either, join_all, select};
+use futures_util::future::{Either, select, try_join_all};
 use tokio::{
     runtime::{Builder, Runtime},
-    time::sleep,
+    time::{sleep, timeout},
 };
 use tokio_postgres::{
     AsyncMessage, Client, Config, Row as PostgresRow, Statement,
@@ -51,12 +51,20 @@ const SENT_BYTES: usize = 4 << 20;
 /// The interval at which a long statement checks whether it must stop.
 const STOP_CHECKS: Duration = Duration::from_millis(50);
 
+/// The time after which a statement checks whether the server still responds. A server that responds may take longer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The time that the server has to accept a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// The number of statements that stay prepared. The functions of the store have about a hundred.
 const MAX_STATEMENTS: usize = 500;
 
 #[derive(Debug)]
 pub(crate) struct PostgresConnection {
     client: Client,
+    config: Config,
+    /// Whether the server did not respond, so that the connection cannot be used any more.
+    is_abandoned: Cell<bool>,
     /// The encryption of the connection that cancels a statement.
     encryption: Encryption,
     statements: RefCell<HashMap<String, Statement>>,
@@ -67,6 +75,9 @@ pub(crate) struct PostgresConnection {
 impl PostgresConnection {
     /// Connects to a server. `on_notification` is called on another thread after each notification that the server
     /// sends.
+    ///
+    /// # Errors
+    /// The server refuses the connection, or does not respond in time.
     pub(crate) fn connect(
         config: &Config,
         verification: &ServerVerification,
@@ -76,8 +87,11 @@ impl PostgresConnection {
         let runtime = network_runtime().map_err(QueryError::value)?;
         let entered = runtime.handle().clone();
         let (config, tls) = (config.clone(), encryption.clone());
-        let connecting = entered.spawn(async move { config.connect(tls).await });
-        let (client, mut connection) = block_on(connecting).map_err(QueryError::value)??;
+        let target = config.clone();
+        let connecting =
+            entered.spawn(async move { timeout(CONNECT_TIMEOUT, target.connect(tls)).await });
+        let connected = block_on(connecting).map_err(QueryError::value)?;
+        let (client, mut connection) = connected.map_err(|_| QueryError::Unresponsive)??;
         // The connection task ends when the client is dropped. The functions of the client return its errors.
         entered.spawn(async move {
             while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await
@@ -87,9 +101,35 @@ impl PostgresConnection {
                 }
             }
         });
-        block_on(client.batch_execute(READ_CURSORS_TO_THE_END))?;
         let (statements, cursors) = (RefCell::default(), Cell::new(0));
-        Ok(Self { client, encryption, statements, cursors })
+        let is_abandoned = Cell::new(false);
+        let connected = Self { client, config, is_abandoned, encryption, statements, cursors };
+        connected.wait(connected.client.batch_execute(READ_CURSORS_TO_THE_END))?;
+        Ok(connected)
+    }
+
+    /// Waits for the server as long as it responds. A statement may take long, but a server that accepts no further
+    /// connection either has stopped.
+    fn wait<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T> {
+        if self.is_abandoned.get() {
+            return Err(QueryError::Unresponsive);
+        }
+        let runtime = network_runtime().map_err(QueryError::value)?;
+        let _timers = runtime.enter();
+        block_on(async {
+            let mut work = pin!(work);
+            loop {
+                if let Either::Left((done, _)) = select(&mut work, pin!(sleep(PATIENCE))).await {
+                    return Ok(done?);
+                }
+                let (config, tls) = (self.config.clone(), self.encryption.clone());
+                let connect = async move { config.connect(tls).await.map(drop) };
+                if timeout(CONNECT_TIMEOUT, runtime.spawn(connect)).await.is_err() {
+                    self.is_abandoned.set(true);
+                    return Err(QueryError::Unresponsive);
+                }
+            }
+        })
     }
 
     /// Runs a statement once for each row of parameters, without waiting between the rows.
@@ -100,15 +140,13 @@ impl PostgresConnection {
         let statement = self.prepare(sql)?;
         if let Some(insert) = insert_of_arrays(sql, statement.params()) {
             let columns = columns_of(rows);
-            return Ok(block_on(
-                self.client.query(&self.prepare(&insert)?, &references(&columns)),
-            )?);
+            return self.wait(self.client.query(&self.prepare(&insert)?, &references(&columns)));
         }
         let rows: Vec<_> = rows.iter().map(|row| references(row)).collect();
         let running = rows.iter().map(|row| self.client.query(&statement, row));
         let mut returned = Vec::new();
-        for found in block_on(join_all(running)) {
-            returned.extend(found?);
+        for found in self.wait(try_join_all(running))? {
+            returned.extend(found);
         }
         Ok(returned)
     }
@@ -117,16 +155,16 @@ impl PostgresConnection {
     fn open_cursor(&self, number: u64, sql: &str, params: Params) -> Result<Statement> {
         let values = parameters(params)?;
         let declare = format!("DECLARE cursor_{number} NO SCROLL CURSOR FOR {}", in_postgres(sql));
-        block_on(self.client.execute(&declare, &references(&values)))?;
+        self.wait(self.client.execute(&declare, &references(&values)))?;
         let fetch = format!("FETCH {FETCHED_ROWS} FROM cursor_{number}");
-        Ok(block_on(self.client.prepare(&fetch))?)
+        self.wait(self.client.prepare(&fetch))
     }
 
     fn prepare(&self, sql: &str) -> Result<Statement> {
         if let Some(statement) = self.statements.borrow().get(sql) {
             return Ok(statement.clone());
         }
-        let statement = block_on(self.client.prepare(&in_postgres(sql)))?;
+        let statement = self.wait(self.client.prepare(&in_postgres(sql)))?;
         let mut statements = self.statements.borrow_mut();
         if statements.len() == MAX_STATEMENTS {
             statements.clear();
@@ -153,7 +191,7 @@ impl EngineConnection for PostgresConnection {
     }
 
     fn execute_batch(&self, sql: &str) -> Result<()> {
-        Ok(block_on(self.client.batch_execute(sql))?)
+        self.wait(self.client.batch_execute(sql))
     }
 
     /// Cancels the statement when `stop` is set, and then fails with [`QueryError::Stopped`].
@@ -178,12 +216,12 @@ impl EngineConnection for PostgresConnection {
 
     fn change(&self, sql: &str, params: Params) -> Result<u64> {
         let values = parameters(params)?;
-        Ok(block_on(self.client.execute(&self.prepare(sql)?, &references(&values)))?)
+        self.wait(self.client.execute(&self.prepare(sql)?, &references(&values)))
     }
 
     fn read_rows(&self, sql: &str, params: Params, each: ReadRow) -> Result<()> {
         let values = parameters(params)?;
-        let rows = block_on(self.client.query(&self.prepare(sql)?, &references(&values)))?;
+        let rows = self.wait(self.client.query(&self.prepare(sql)?, &references(&values)))?;
         read_all(&rows, each).map(drop)
     }
 
@@ -192,7 +230,7 @@ impl EngineConnection for PostgresConnection {
         self.cursors.set(number);
         let fetch = self.open_cursor(number, sql, params)?;
         loop {
-            let rows = block_on(self.client.query(&fetch, &[]))?;
+            let rows = self.wait(self.client.query(&fetch, &[]))?;
             if read_all(&rows, each)?.is_break() || rows.len() < FETCHED_ROWS {
                 break;
             }
@@ -222,7 +260,7 @@ impl EngineConnection for PostgresConnection {
     }
 
     fn is_closed(&self) -> bool {
-        self.client.is_closed()
+        self.client.is_closed() || self.is_abandoned.get()
     }
 }
 
@@ -253,6 +291,8 @@ impl From<tokio_postgres::Error> for QueryError {
         let is = |code| cause.code() == Some(&code);
         if is(SqlState::T_R_DEADLOCK_DETECTED) {
             Self::Deadlock(message.into())
+        } else if is(SqlState::DISK_FULL) {
+            Self::StorageFull(message.into())
         } else if is(SqlState::UNDEFINED_TABLE) {
             Self::MissingTable(message.into())
         } else {

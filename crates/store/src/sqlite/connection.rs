@@ -68,6 +68,7 @@ impl From<rusqlite::Error> for QueryError {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
                 Self::Damaged(cause.into())
             }
+            Some(ErrorCode::DiskFull) => Self::StorageFull(cause.into()),
             _ => Self::Failed(cause.into()),
         }
     }

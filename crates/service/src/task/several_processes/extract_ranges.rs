@@ -74,6 +74,7 @@ fn run_range(context: &TaskContext, range: &ExtractionRange) -> Result<(), Store
     match context.run(|| extract_range(context, range)) {
         Ok(()) => context.write_end(|tx| extraction::end_range(tx, range)),
         Err(TaskError::Stopped) => context.release(),
+        Err(TaskError::Postponed(cause)) => Err(cause),
         Err(TaskError::Failed(reason)) => {
             context.write_end(|tx| extraction::fail_range(tx, range, &reason))
         }

@@ -109,6 +109,7 @@ fn run_range(
             }
         }),
         Err(TaskError::Stopped) => context.release(),
+        Err(TaskError::Postponed(cause)) => Err(cause),
         // The worker of the indexing task computes the range, or fails with a reason.
         Ok(None) | Err(TaskError::Failed(_)) => {
             context.write_end(|tx| similarity_range::remove(tx, range.row))

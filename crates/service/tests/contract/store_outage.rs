@@ -1,0 +1,110 @@
+//! A server of the store that accepts bytes but sends none, like one whose processes are stopped. A proxy stands before
+//! the server of `TESSERA_TEST_STORE`, or before none.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use tessera_service::{Deployment, DeploymentSettings};
+use tessera_store::postgres::{self, StoreAddress};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{
+        TcpListener, TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    sync::watch,
+    time::timeout,
+};
+
+use crate::support::{Place, Service, pictures};
+
+/// Ends a test that would hang.
+const GUARD: Duration = Duration::from_mins(1);
+/// The time within which a request must be answered while the server does not respond.
+const DEADLINE: Duration = Duration::from_secs(25);
+
+/// A proxy that forwards bytes while the channel contains `true`. Returns its port.
+async fn proxy(server: String, is_open: watch::Receiver<bool>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let Ok(server) = TcpStream::connect(&server).await else { return };
+            let ((from_client, to_client), (from_server, to_server)) =
+                (client.into_split(), server.into_split());
+            tokio::spawn(forward(from_client, to_server, is_open.clone()));
+            tokio::spawn(forward(from_server, to_client, is_open.clone()));
+        }
+    });
+    port
+}
+
+async fn forward(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    mut is_open: watch::Receiver<bool>,
+) {
+    let mut bytes = vec![0; 16 << 10];
+    while let Ok(read @ 1..) = from.read(&mut bytes).await {
+        if is_open.wait_for(|is_open| *is_open).await.is_err() {
+            return;
+        }
+        if to.write_all(&bytes[..read]).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Splits an address of a store into what precedes its host, the host with the port, and the rest.
+fn split(address: &str) -> Option<(&str, &str, &str)> {
+    let start = address.find('@').map_or("postgres://".len(), |at| at + 1);
+    let end = start + address[start..].find('/')?;
+    Some((&address[..start], &address[start..end], &address[end..]))
+}
+
+#[tokio::test]
+async fn a_server_that_accepts_connections_and_sends_nothing_is_given_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("postgres://ann@{}/media", listener.local_addr().unwrap());
+    let address: StoreAddress = address.parse().unwrap();
+    let asked = tokio::task::spawn_blocking(move || postgres::status(&address));
+    let error = timeout(GUARD, asked).await.unwrap().unwrap().unwrap_err();
+    assert!(error.to_string().contains("the server does not respond"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_are_503_while_the_server_does_not_respond_and_work_afterwards() {
+    let place = Place::new(&pictures(4));
+    let Some(address) = place.store.address_text() else { return };
+    let (before, server, after) = split(&address).unwrap();
+    let (open, is_open) = watch::channel(true);
+    let port = proxy(server.to_owned(), is_open).await;
+    let address = format!("{before}127.0.0.1:{port}{after}");
+    let store = Some(address.parse().unwrap());
+    let settings = DeploymentSettings { store, ..DeploymentSettings::default() };
+    let data = place.data.path().to_owned();
+    let opened = tokio::task::spawn_blocking(move || Deployment::open(&data, settings).unwrap());
+    let deployment = opened.await.unwrap();
+    let dataset = place.add(&deployment);
+    deployment.wait_until_idle().await;
+    let service = Service::serve(place, deployment, dataset, true).await;
+    service.good("/api/v1/datasets").await;
+
+    open.send_replace(false);
+    for path in ["/readyz"; 40] {
+        let begun = Instant::now();
+        let status = service.client.get(service.url(path)).send().await.unwrap().status();
+        assert!([200, 503].contains(&status.as_u16()), "{status}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    }
+    let requests = (0..30).map(|_| service.get("/api/v1/datasets").send());
+    for response in timeout(DEADLINE, join_all(requests)).await.unwrap() {
+        assert_eq!(response.unwrap().status(), 503);
+    }
+    assert_eq!(service.client.get(service.url("/healthz")).send().await.unwrap().status(), 200);
+
+    open.send_replace(true);
+    let recovered =
+        async { while service.get("/api/v1/datasets").send().await.unwrap().status() != 200 {} };
+    timeout(GUARD, recovered).await.unwrap();
+}
