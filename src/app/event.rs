@@ -11,6 +11,11 @@ use tessera_picture::Protocol;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     Key(Chord),
+    /// A letter of a layout that is not Latin, and the key at the same place of a Latin layout.
+    LayoutKey {
+        typed: Chord,
+        latin: Chord,
+    },
     /// An action that was chosen by its name instead of a key.
     Action(Action),
     /// The item at this position, counted from 0, of the open dialog or of the focused list.

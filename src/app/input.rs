@@ -7,7 +7,7 @@ use ratatui::layout::{Position, Rect};
 
 use crate::{
     app::{
-        App, Baskets, Mouse, MouseKind, Outbox, Pane, Results,
+        App, Baskets, Level, Mouse, MouseKind, Outbox, Pane, Results,
         areas::{DetailLayout, datasets_scroll_top, tab_areas},
         basket::TileDrag,
         jobs::rows::JobRows,
@@ -18,6 +18,13 @@ use crate::{
 };
 
 const DOUBLE_CLICK: Duration = Duration::from_millis(400);
+/// The number of letters without an action after which the layout is explained.
+const UNKNOWN_LETTERS: u8 = 3;
+
+/// Returns whether a letter is not on a keyboard with a Latin layout.
+fn is_other_letter(c: char) -> bool {
+    c.is_alphabetic() && !c.is_ascii()
+}
 
 impl Baskets {
     fn finish_tile_drag(&mut self, results: &Results, outbox: &mut Outbox) {
@@ -45,9 +52,38 @@ impl App {
             if resolved != KeyMatch::Pending {
                 self.input.pending_keys.clear();
             }
-            if let KeyMatch::Action(action) = resolved {
-                self.perform(action);
+            match resolved {
+                KeyMatch::Action(action) => {
+                    self.input.unknown_letters = 0;
+                    self.perform(action);
+                }
+                KeyMatch::Unbound if chord.typed().is_some_and(is_other_letter) => {
+                    self.explain_unknown_letter();
+                }
+                KeyMatch::Unbound | KeyMatch::Pending => {}
             }
+        }
+    }
+
+    /// Returns whether a letter of a layout that is not Latin types text here, or is bound.
+    pub(in crate::app) fn takes_key(&self, typed: Chord) -> bool {
+        if let Some(dialog) = self.overlay() {
+            return dialog.takes_text();
+        }
+        let keys = [self.input.pending_keys.as_slice(), &[typed]].concat();
+        !self.input.jump_mode
+            && (self.query.is_editing_query(self.panes.focus, &self.results)
+                || self.setup.keymap.resolve(&self.contexts(), &keys) != KeyMatch::Unbound)
+    }
+
+    /// Explains the layout after some letters without an action, because the terminal does not report where their keys
+    /// are.
+    fn explain_unknown_letter(&mut self) {
+        self.input.unknown_letters += 1;
+        if self.input.unknown_letters == UNKNOWN_LETTERS {
+            self.input.unknown_letters = 0;
+            let text = "these letters have no action; switch to a Latin keyboard layout, or bind them in keys.toml";
+            self.outbox.notify(Level::Warning, text);
         }
     }
 

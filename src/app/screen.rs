@@ -144,6 +144,8 @@ fn initial_tile_size(session: Option<&SavedSession>, setting: TileSize) -> TileS
 #[derive(Debug, Default)]
 pub(in crate::app) struct InputState {
     pub pending_keys: Vec<Chord>,
+    /// How many letters without an action were typed since the last action.
+    pub unknown_letters: u8,
     /// Whether the panes show jump labels. The next key then jumps.
     pub jump_mode: bool,
     pub last_click: Option<(Uptime, Mouse)>,

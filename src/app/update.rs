@@ -64,6 +64,10 @@ impl App {
     fn handle_event(&mut self, event: Event) {
         match event {
             Event::Key(chord) => self.handle_key(chord),
+            Event::LayoutKey { typed, latin } => {
+                let chord = if self.takes_key(typed) { typed } else { latin };
+                self.handle_key(chord);
+            }
             Event::Action(action) => self.perform(action),
             Event::Item(index) => self.go_to_item(index),
             Event::Mouse(mouse) => {

@@ -46,7 +46,7 @@ Examples:
   tessera completion fish > ~/.config/fish/completions/tessera.fish";
 
 /// Environment variables that do not correspond to an option.
-const ENVIRONMENT_VARIABLES: [(&str, &str); 18] = [
+const ENVIRONMENT_VARIABLES: [(&str, &str); 17] = [
     (
         "TESSERA_API_KEY",
         "API key of the hosted deployment in TESSERA_BASE_URL or TESSERA_PROFILE; it and its secret \
@@ -67,7 +67,6 @@ const ENVIRONMENT_VARIABLES: [(&str, &str); 18] = [
     ("XDG_STATE_HOME", "jobs, selections and history, below tessera/"),
     ("XDG_DATA_HOME", "index of local deployments, below tessera/"),
     ("TMUX, STY, ZELLIJ", "inside these, pictures are drawn with half-blocks by default"),
-    ("SSH_CONNECTION", "longer timeout for terminal queries"),
     ("TMPDIR", "temporary files of uploads to a local deployment"),
 ];
 

@@ -1,15 +1,17 @@
-//! Contains keyboard input: actions, key presses (chords), and the keymap that binds them by
-//! context.
+//! Contains terminal input: actions, key presses (chords), the keymap that binds them by context, and the sequences that
+//! terminals send.
 
 use std::{fmt, str::FromStr};
 
-use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-
 pub mod action;
 pub mod keymap;
+mod sequence;
+mod terminal_input;
 
 pub use action::{Action, ActionGroup};
 pub use keymap::{KeyContext, KeyMatch, Keymap};
+pub use sequence::{Sequence, SequenceSplitter};
+pub use terminal_input::{MouseButton, TerminalInput, decode};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Key {
@@ -36,28 +38,27 @@ struct NamedKey {
     /// The name of the key in the key file.
     name: &'static str,
     label: &'static str,
-    code: KeyCode,
 }
 
-const fn named(key: Key, name: &'static str, label: &'static str, code: KeyCode) -> NamedKey {
-    NamedKey { key, name, label, code }
+const fn named(key: Key, name: &'static str, label: &'static str) -> NamedKey {
+    NamedKey { key, name, label }
 }
 
 const NAMED_KEYS: [NamedKey; 14] = [
-    named(Key::Enter, "enter", "Enter", KeyCode::Enter),
-    named(Key::Esc, "esc", "Esc", KeyCode::Esc),
-    named(Key::Tab, "tab", "Tab", KeyCode::Tab),
-    named(Key::Backspace, "backspace", "Backspace", KeyCode::Backspace),
-    named(Key::Delete, "delete", "Del", KeyCode::Delete),
-    named(Key::Up, "up", "↑", KeyCode::Up),
-    named(Key::Down, "down", "↓", KeyCode::Down),
-    named(Key::Left, "left", "←", KeyCode::Left),
-    named(Key::Right, "right", "→", KeyCode::Right),
-    named(Key::Home, "home", "Home", KeyCode::Home),
-    named(Key::End, "end", "End", KeyCode::End),
-    named(Key::PageUp, "pageup", "PgUp", KeyCode::PageUp),
-    named(Key::PageDown, "pagedown", "PgDn", KeyCode::PageDown),
-    named(Key::Char(' '), "space", "Space", KeyCode::Char(' ')),
+    named(Key::Enter, "enter", "Enter"),
+    named(Key::Esc, "esc", "Esc"),
+    named(Key::Tab, "tab", "Tab"),
+    named(Key::Backspace, "backspace", "Backspace"),
+    named(Key::Delete, "delete", "Del"),
+    named(Key::Up, "up", "↑"),
+    named(Key::Down, "down", "↓"),
+    named(Key::Left, "left", "←"),
+    named(Key::Right, "right", "→"),
+    named(Key::Home, "home", "Home"),
+    named(Key::End, "end", "End"),
+    named(Key::PageUp, "pageup", "PgUp"),
+    named(Key::PageDown, "pagedown", "PgDn"),
+    named(Key::Char(' '), "space", "Space"),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -79,30 +80,6 @@ impl Chord {
             Key::Char(c) if !self.ctrl && !self.alt => Some(c),
             _ => None,
         }
-    }
-
-    /// Converts a terminal's report. Returns `None` for key releases and unsupported keys.
-    pub fn from_terminal(event: KeyEvent) -> Option<Self> {
-        if event.kind == KeyEventKind::Release {
-            return None;
-        }
-        let mut shift = event.modifiers.contains(KeyModifiers::SHIFT);
-        let key = match event.code {
-            KeyCode::Char(c) => {
-                let c = if shift && c.is_lowercase() { c.to_uppercase().next()? } else { c };
-                shift = false;
-                Key::Char(c)
-            }
-            KeyCode::BackTab => {
-                shift = true;
-                Key::Tab
-            }
-            KeyCode::F(number @ 1..=12) => Key::F(number),
-            code => NAMED_KEYS.iter().find(|named| named.code == code)?.key,
-        };
-        let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
-        let alt = event.modifiers.contains(KeyModifiers::ALT);
-        Some(Self { key, ctrl, alt, shift })
     }
 }
 

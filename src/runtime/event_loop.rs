@@ -17,7 +17,7 @@ use crate::{
     printable_text::PrintableText,
     runtime::{
         RunningApp, RuntimeOptions,
-        input::InputReader,
+        input::{InputReader, sleep_until},
         options,
         probe::{self, Environment},
         signals::{self, Signal, SignalReceiver},
@@ -80,9 +80,8 @@ pub async fn run(
         return Ok(outcome);
     }
     event_loop.draw()?;
-    // The probe starts only now, so that nothing waits for the terminal. Nothing else may write to
-    // the terminal while it is queried.
-    event_loop.input.start_probe(environment, graphics);
+    // The probe starts only now, so that the first frame waits for nothing.
+    event_loop.input.start_probe(environment, graphics)?;
     let outcome = event_loop.run().await;
     event_loop.session.finish_saves(event_loop.start).await;
     outcome
@@ -169,6 +168,9 @@ impl EventLoop<'_> {
         let mut first = Vec::new();
         if let Some(capabilities) = capabilities {
             terminal::delete_pictures_on_exit(capabilities.kitty, capabilities.in_tmux);
+            // The replies may have changed what was decided before all of them had arrived.
+            self.delete_pictures()?;
+            self.screen.set_keyboard(capabilities.keyboard)?;
             let settings = GraphicsSettings {
                 in_tmux: capabilities.in_tmux,
                 color_depth: capabilities.color_depth,
@@ -305,14 +307,6 @@ impl EventLoop<'_> {
 
 fn draws_pixels(protocol: Protocol) -> bool {
     !matches!(protocol, Protocol::HalfBlock | Protocol::None)
-}
-
-/// Waits until `instant`, or forever if it is `None`.
-async fn sleep_until(instant: Option<Instant>) {
-    match instant {
-        Some(instant) => tokio::time::sleep_until(instant.into()).await,
-        None => std::future::pending().await,
-    }
 }
 
 impl EventLoop<'_> {

@@ -1,37 +1,30 @@
-//! Reads terminal input after the probe, which reads the input first.
+//! Reads what the terminal sends, and turns it into events. Replies to the probe arrive among the keys.
 //!
-//! The reader is not a thread: the loop waits until input is available and then reads it. The
-//! reader can therefore pause at any time, and no thread is left behind that would consume the
-//! reply to another query.
+//! The reader is not a thread: the loop waits until input is available and then reads it. The reader can therefore pause
+//! at any time, and no thread is left behind that would consume the input of another program.
 
 use std::{
     io::{self, Stdin},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use crossterm::event::{self, MouseButton, MouseEventKind};
 use rustix::io::ioctl_fionread;
-use tokio::{
-    io::{Interest, unix::AsyncFd},
-    task::JoinHandle,
-};
+use tessera_picture::Protocol;
+use tokio::io::{Interest, unix::AsyncFd};
 
 use crate::{
     app::{Event, Mouse, MouseKind},
-    input::{Chord, Key},
-    runtime::probe::{self, Capabilities, Environment, LateReplyFilter},
+    input::{MouseButton, Sequence, SequenceSplitter, TerminalInput, decode},
+    runtime::probe::{Capabilities, Environment, Probe},
 };
-use tessera_picture::Protocol;
-
-/// The timeout of a read. It is long enough for crossterm to read what is available. With a timeout of zero, crossterm
-/// does not try to read.
-const READ_TIMEOUT: Duration = Duration::from_millis(1);
 
 pub(super) struct InputReader {
-    probe: Option<JoinHandle<Capabilities>>,
+    probe: Option<Probe>,
     /// Signals that input is available.
     terminal: AsyncFd<Stdin>,
-    late_replies: LateReplyFilter,
+    splitter: SequenceSplitter,
+    /// When the unfinished sequence ends without its rest.
+    expires: Option<Instant>,
     /// The last position of the mouse while no button was pressed, until the event loop takes it.
     pub(super) motion: Option<(u16, u16)>,
 }
@@ -43,98 +36,106 @@ impl InputReader {
             reason = "its successor is unsafe for descriptors that may be closed; standard input is not"
         )]
         let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE)?;
-        Ok(Self {
-            probe: None,
-            terminal,
-            late_replies: LateReplyFilter::new(Instant::now()),
-            motion: None,
-        })
+        let splitter = SequenceSplitter::default();
+        Ok(Self { probe: None, terminal, splitter, expires: None, motion: None })
     }
 
-    pub(super) fn start_probe(&mut self, environment: Environment, forced: Option<Protocol>) {
-        let probe = tokio::task::spawn_blocking(move || probe::probe(&environment, forced));
-        self.probe = Some(probe);
+    /// Queries the terminal. Its replies are read by [`Self::next_events`].
+    pub(super) fn start_probe(
+        &mut self,
+        environment: Environment,
+        forced: Option<Protocol>,
+    ) -> io::Result<()> {
+        self.probe = Some(Probe::start(environment, forced)?);
+        Ok(())
     }
 
-    /// Returns the next events and, once, the result of the probe. If the mouse was only moved, there are no events.
+    /// Returns the next events and, when a reply decides or changes them, the capabilities of the terminal. If the mouse
+    /// was only moved, there are no events. Cancel-safe.
     pub(super) async fn next_events(&mut self) -> (Vec<Event>, Option<Capabilities>) {
-        if let Some(probe) = &mut self.probe {
-            let capabilities = probe.await;
-            self.probe = None;
-            // If the probe fails, the terminal keeps its initial settings.
-            let Ok(capabilities) = capabilities else {
-                return (Vec::new(), None);
-            };
-            let typed =
-                capabilities.typed_bytes.iter().copied().filter_map(key_from_byte).map(Event::Key);
-            return (typed.collect(), Some(capabilities));
-        }
         loop {
-            let Ok(mut ready) = self.terminal.readable().await else {
-                // The terminal is gone, so this waits forever until the hang-up thread ends the
-                // program.
-                return std::future::pending().await;
+            let probe_deadline = self.probe.as_ref().and_then(Probe::deadline);
+            let sequences = tokio::select! {
+                biased;
+                sequences = read_sequences(&self.terminal, &mut self.splitter) => sequences,
+                () = sleep_until(self.expires) => self.splitter.expire(),
+                () = sleep_until(probe_deadline) => {
+                    let capabilities = self.probe.as_mut().map(Probe::give_up);
+                    return (Vec::new(), capabilities);
+                }
             };
-            if ready.ready().is_read_closed() {
-                // Reading from a closed terminal would spin.
-                return std::future::pending().await;
+            self.expires = self.splitter.patience().map(|patience| Instant::now() + patience);
+            let (events, capabilities) = self.decode(sequences);
+            if !events.is_empty() || capabilities.is_some() || self.motion.is_some() {
+                return (events, capabilities);
             }
-            let mut events = Vec::new();
-            while let Ok(true) = event::poll(READ_TIMEOUT) {
-                match event::read() {
-                    Ok(event::Event::Key(key)) if self.late_replies.drops(Instant::now(), &key) => {
-                    }
-                    Ok(event::Event::Mouse(mouse)) if mouse.kind == MouseEventKind::Moved => {
-                        self.motion = Some((mouse.column, mouse.row));
-                    }
-                    Ok(report) => events.extend(event_from_terminal(report)),
-                    Err(_) => return std::future::pending().await,
+        }
+    }
+
+    fn decode(&mut self, sequences: Vec<Sequence>) -> (Vec<Event>, Option<Capabilities>) {
+        let (mut events, mut capabilities) = (Vec::new(), None);
+        for input in sequences.into_iter().flat_map(decode) {
+            match input {
+                TerminalInput::Key(chord) => events.push(Event::Key(chord)),
+                TerminalInput::LayoutKey { typed, latin } => {
+                    events.push(Event::LayoutKey { typed, latin });
+                }
+                TerminalInput::Paste(text) => events.push(Event::Paste(text)),
+                TerminalInput::Focus(focused) => events.push(Event::WindowFocus(focused)),
+                TerminalInput::Mouse { button: MouseButton::Move, column, row } => {
+                    self.motion = Some((column, row));
+                }
+                TerminalInput::Mouse { button, column, row } => {
+                    let kind = mouse_kind(button);
+                    events.extend(kind.map(|kind| Event::Mouse(Mouse { column, row, kind })));
+                }
+                TerminalInput::Reply(reply) => {
+                    let decided = self.probe.as_mut().and_then(|probe| probe.read(&reply));
+                    capabilities = decided.or(capabilities);
                 }
             }
-            // Readiness is reported once for all input, so it is cleared only when no input is
-            // left.
-            if ioctl_fionread(io::stdin()).unwrap_or(0) == 0 {
-                ready.clear_ready();
-            }
-            if !events.is_empty() || self.motion.is_some() {
-                return (events, None);
-            }
         }
+        (events, capabilities)
     }
 }
 
-fn event_from_terminal(report: event::Event) -> Option<Event> {
-    match report {
-        event::Event::Key(key) => Chord::from_terminal(key).map(Event::Key),
-        event::Event::Paste(text) => Some(Event::Paste(text)),
-        event::Event::Mouse(mouse) => {
-            let kind = match mouse.kind {
-                MouseEventKind::Down(MouseButton::Left) => MouseKind::Click,
-                MouseEventKind::Drag(MouseButton::Left) => MouseKind::Drag,
-                MouseEventKind::Up(MouseButton::Left) => MouseKind::Release,
-                MouseEventKind::Down(MouseButton::Right) => MouseKind::RightClick,
-                MouseEventKind::ScrollUp => MouseKind::WheelUp,
-                MouseEventKind::ScrollDown => MouseKind::WheelDown,
-                _ => return None,
-            };
-            Some(Event::Mouse(Mouse { column: mouse.column, row: mouse.row, kind }))
-        }
-        // A signal reports the new size, even when nothing is read.
-        event::Event::Resize(..) => None,
-        event::Event::FocusGained => Some(Event::WindowFocus(true)),
-        event::Event::FocusLost => Some(Event::WindowFocus(false)),
+/// Waits for input and splits it. A terminal that is gone never has input again, and the hang-up thread ends the program.
+async fn read_sequences(
+    terminal: &AsyncFd<Stdin>,
+    splitter: &mut SequenceSplitter,
+) -> Vec<Sequence> {
+    let mut bytes = [0; 4096];
+    let Ok(mut ready) = terminal.readable().await else { return std::future::pending().await };
+    if ready.ready().is_read_closed() {
+        // Reading from a closed terminal would spin.
+        return std::future::pending().await;
     }
-}
-
-/// Converts a byte that was typed during the probe. Longer sequences are dropped.
-fn key_from_byte(byte: u8) -> Option<Chord> {
-    let key = match byte {
-        b'\r' | b'\n' => Key::Enter,
-        b'\t' => Key::Tab,
-        0x7F => Key::Backspace,
-        b' '..=b'~' => Key::Char(char::from(byte)),
-        3 => return Some(Chord { ctrl: true, ..Chord::plain(Key::Char('c')) }),
-        _ => return None,
+    let Ok(count) = rustix::io::read(terminal.get_ref(), &mut bytes) else {
+        return std::future::pending().await;
     };
-    Some(Chord::plain(key))
+    // Readiness is reported once for all input, so it is cleared only when no input is left.
+    if ioctl_fionread(terminal.get_ref()).unwrap_or(0) == 0 {
+        ready.clear_ready();
+    }
+    splitter.feed(&bytes[..count])
+}
+
+fn mouse_kind(button: MouseButton) -> Option<MouseKind> {
+    Some(match button {
+        MouseButton::Press => MouseKind::Click,
+        MouseButton::Drag => MouseKind::Drag,
+        MouseButton::Release => MouseKind::Release,
+        MouseButton::RightPress => MouseKind::RightClick,
+        MouseButton::WheelUp => MouseKind::WheelUp,
+        MouseButton::WheelDown => MouseKind::WheelDown,
+        MouseButton::Move => return None,
+    })
+}
+
+/// Waits until `instant`, or forever if it is `None`.
+pub(super) async fn sleep_until(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant.into()).await,
+        None => std::future::pending().await,
+    }
 }

@@ -126,8 +126,14 @@ impl SessionTrace {
 
 fn event_json(event: &Event, secret: bool) -> Value {
     match event {
-        Event::Key(chord) if secret && matches!(chord.key, Key::Char(_)) => json!({ "key": "…" }),
-        Event::Key(chord) => json!({ "key": chord.to_string() }),
+        Event::Key(chord) | Event::LayoutKey { typed: chord, .. }
+            if secret && matches!(chord.key, Key::Char(_)) =>
+        {
+            json!({ "key": "…" })
+        }
+        Event::Key(chord) | Event::LayoutKey { typed: chord, .. } => {
+            json!({ "key": chord.to_string() })
+        }
         Event::Action(action) => json!({ "action": action.name() }),
         Event::Item(index) => json!({ "item": index }),
         Event::Paste(text) => json!({ "paste": text.len() }),

@@ -23,8 +23,8 @@ use tokio::sync::mpsc;
 
 use crate::{inherited_signals, runtime::terminal, subprocess};
 
-/// How long the loop may take to end before the process is ended. Together with the time to restore
-/// the terminal, a signal ends the program within 2 seconds.
+/// How long the loop may take to end before the process is ended. The time to restore the terminal comes on top: half a
+/// second, and 2 seconds more if the terminal has not answered its last query.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(1500);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

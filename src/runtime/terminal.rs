@@ -34,7 +34,7 @@ use rustix::{
 use crate::{
     app::JobAlert,
     drawing::picture_layer::delete_all_pictures,
-    runtime::{alerts::AlertSupport, frames::FrameWriter},
+    runtime::{alerts::AlertSupport, frames::FrameWriter, probe::unanswered},
 };
 
 const KITTY_IN_TMUX: u8 = 2;
@@ -44,6 +44,11 @@ const KITTY_IN_TMUX: u8 = 2;
 static TERMINAL_ACTIVE: Mutex<bool> = Mutex::new(false);
 /// Whether pictures must be deleted on exit: 0 for none, 1 for kitty, 2 for kitty through tmux.
 static PICTURES_TO_DELETE: AtomicU8 = AtomicU8::new(0);
+static KEYBOARD_ENABLED: AtomicBool = AtomicBool::new(false);
+/// Reports all keys as sequences, with the text that they type and the keys at the same place of a Latin layout. The
+/// previous setting is saved.
+const ENABLE_KEYBOARD: &[u8] = b"\x1b[>29u";
+const RESTORE_KEYBOARD: &[u8] = b"\x1b[<u";
 static TITLE_CHANGED: AtomicBool = AtomicBool::new(false);
 
 /// How long to wait for room in a terminal that accepts no output.
@@ -60,6 +65,8 @@ const MAX_SIZE: (u16, u16) = (1000, 500);
 pub struct TerminalScreen {
     pub frames: FrameWriter<Stdout>,
     mouse: bool,
+    /// Whether the terminal reports all keys by the keyboard protocol of kitty.
+    keyboard: bool,
     alert_support: AlertSupport,
 }
 
@@ -81,7 +88,8 @@ impl TerminalScreen {
     pub fn enter(mouse: bool) -> io::Result<Self> {
         restore_on_panic();
         let alert_support = AlertSupport::detect();
-        let mut screen = Self { frames: FrameWriter::new(io::stdout()), mouse, alert_support };
+        let mut screen =
+            Self { frames: FrameWriter::new(io::stdout()), mouse, keyboard: false, alert_support };
         screen.reenter()?;
         Ok(screen)
     }
@@ -95,6 +103,10 @@ impl TerminalScreen {
         if self.mouse {
             queue!(out, EnableMouseCapture)?;
         }
+        if self.keyboard {
+            out.write_all(ENABLE_KEYBOARD)?;
+            KEYBOARD_ENABLED.store(true, Ordering::SeqCst);
+        }
         self.frames.invalidate();
         out.flush()
     }
@@ -103,6 +115,16 @@ impl TerminalScreen {
         let first =
             matches!(alert, JobAlert::Activity(_)) && !TITLE_CHANGED.swap(true, Ordering::SeqCst);
         self.frames.write(self.alert_support.sequence(alert, first).as_bytes())
+    }
+
+    /// Enables the keyboard protocol of kitty once, so that keys of all layouts act.
+    pub fn set_keyboard(&mut self, supported: bool) -> io::Result<()> {
+        if !supported || self.keyboard {
+            return Ok(());
+        }
+        self.keyboard = true;
+        KEYBOARD_ENABLED.store(true, Ordering::SeqCst);
+        self.frames.write(ENABLE_KEYBOARD)
     }
 
     pub fn set_mouse(&mut self, capture: bool) -> io::Result<()> {
@@ -148,7 +170,7 @@ fn never_block_reads() -> io::Result<()> {
 }
 
 /// Restores the terminal once. Errors are ignored, because the terminal may be gone. This waits at most `MAX_WAITS`
-/// times, even while another thread is blocked in a write.
+/// times for room, even while another thread is blocked in a write, and then for the last replies of the terminal.
 pub fn restore() {
     let mut active = TERMINAL_ACTIVE.lock().unwrap_or_else(PoisonError::into_inner);
     if !std::mem::take(&mut *active) {
@@ -162,6 +184,10 @@ pub fn restore() {
     if TITLE_CHANGED.swap(false, Ordering::SeqCst) {
         bytes.extend(AlertSupport::detect().reset_sequence().as_bytes());
     }
+    // The alternate screen has its own setting.
+    if KEYBOARD_ENABLED.swap(false, Ordering::SeqCst) {
+        bytes.extend(RESTORE_KEYBOARD);
+    }
     let _ = queue!(
         bytes,
         DisableMouseCapture,
@@ -170,7 +196,10 @@ pub fn restore() {
         cursor::Show,
         LeaveAlternateScreen
     );
-    let _ = write_without_blocking(&bytes);
+    bytes.extend(unanswered::last_query().as_bytes());
+    if write_without_blocking(&bytes).is_ok() {
+        unanswered::discard_replies();
+    }
     let _ = terminal::disable_raw_mode();
 }
 
@@ -199,7 +228,7 @@ fn write_without_blocking(mut bytes: &[u8]) -> io::Result<()> {
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(())
+    if bytes.is_empty() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
 }
 
 /// Restores the terminal before the panic is reported, so that the report is readable.

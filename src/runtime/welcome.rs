@@ -95,7 +95,10 @@ fn handle_event(
     home: Option<&std::path::Path>,
 ) -> WelcomeAction {
     match event {
-        Event::Key(chord) => return state.handle_key(chord, home),
+        // This screen does not enable the protocol that reports keys of other layouts.
+        Event::Key(chord) | Event::LayoutKey { typed: chord, .. } => {
+            return state.handle_key(chord, home);
+        }
         Event::Paste(text) => state.paste(&text),
         _ => {}
     }

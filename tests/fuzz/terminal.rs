@@ -1,30 +1,40 @@
-//! Fuzzes the replies of a terminal, and text from outside.
+//! Fuzzes what a terminal sends, and text from outside.
 
-use std::time::{Duration, Instant};
-
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use proptest::{collection::vec, prelude::*};
-use tessera::runtime::probe::LateReplyFilter;
+use tessera::input::{Chord, Key, SequenceSplitter, TerminalInput, decode};
 use tessera_model::SafeText;
 
 use super::{fuzz, mutation::mutated};
 
 #[test]
-fn late_replies_end_within_the_limit_of_keys() {
-    let key = prop_oneof![Just('_'), Just('\\'), Just('g'), Just('p'), any::<char>()];
-    let keys = vec((key, any::<bool>(), any::<bool>(), 0_u64..80), 0..200);
-    fuzz(500, &keys, |keys| {
-        let start = Instant::now();
-        let (mut filter, mut now, mut dropped) = (LateReplyFilter::new(start), start, 0);
-        for (letter, alt, control, pause) in keys {
-            now += Duration::from_millis(pause);
-            let mut modifiers = KeyModifiers::NONE;
-            modifiers.set(KeyModifiers::ALT, alt);
-            modifiers.set(KeyModifiers::CONTROL, control);
-            let key = KeyEvent::new(KeyCode::Char(letter), modifiers);
-            dropped = if filter.drops(now, &key) { dropped + 1 } else { 0 };
-            let typed = !alt && pause > 50;
-            assert!(!(typed && dropped > 0), "a key typed after a pause is never dropped");
+fn what_a_terminal_sends_is_the_same_however_it_is_split() {
+    let corpus = [
+        "\u{1b}[200~a\u{1b}[201~",
+        "\u{1b}P>|kitty\u{1b}\\\u{1b}[?62;4c",
+        "\u{1b}[1081::113;;1081u",
+        "й\u{1b}OA",
+    ];
+    let corpus = corpus.map(|text| text.as_bytes().to_vec()).to_vec();
+    let tokens = &[
+        "\u{1b}",
+        "\u{1b}[",
+        "\u{1b}]11;",
+        "\u{1b}\\",
+        "\u{1b}[M",
+        "\u{1b}[<0;",
+        "u",
+        "~",
+        "\u{7}",
+        "\u{3}",
+    ];
+    fuzz(5_000, &mutated(corpus, tokens), |input| {
+        let mut whole = SequenceSplitter::default();
+        let expected = whole.feed(&input.0);
+        let mut pieces = SequenceSplitter::default();
+        let found: Vec<_> = input.0.iter().flat_map(|byte| pieces.feed(&[*byte])).collect();
+        assert_eq!(found, expected);
+        for decoded in found.into_iter().flat_map(decode) {
+            let is_key = |chord: Chord| matches!(chord.key, Key::Char(c) if c.is_control());
+            assert!(!matches!(decoded, TerminalInput::Key(chord) if is_key(chord)), "{decoded:?}");
         }
     });
 }

@@ -1,10 +1,6 @@
 //! Tests `input::chord`: how chords are read and printed.
 
-use crossterm::event::KeyCode;
-use crossterm::event::KeyEvent;
-use crossterm::event::KeyModifiers;
-
-use tessera::input::Chord;
+use tessera::input::{Chord, SequenceSplitter, TerminalInput, decode};
 
 #[test]
 fn chords_are_read_and_printed() {
@@ -27,9 +23,12 @@ fn chords_are_read_and_printed() {
 
 #[test]
 fn shifted_letters_are_one_key_however_reported() {
-    let upper = KeyEvent::new(KeyCode::Char('G'), KeyModifiers::NONE);
-    let shifted = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::SHIFT);
-    assert_eq!(Chord::from_terminal(upper), Chord::from_terminal(shifted));
-    let back = KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT);
-    assert_eq!(Chord::from_terminal(back), Some("shift-tab".parse().unwrap()));
+    let keys = |bytes: &str| -> Vec<TerminalInput> {
+        let sequences = SequenceSplitter::default().feed(bytes.as_bytes());
+        sequences.into_iter().flat_map(decode).collect()
+    };
+    assert_eq!(keys("G"), keys("\x1b[103:71;2u"));
+    assert_eq!(keys("G"), keys("\x1b[103;2u"));
+    assert_eq!(keys("\x1b[Z"), [TerminalInput::Key("shift-tab".parse().unwrap())]);
+    assert_eq!(keys("\x1b[9;2u"), keys("\x1b[Z"));
 }

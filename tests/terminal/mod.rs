@@ -7,13 +7,13 @@ mod cell_writer;
 mod connect;
 mod frames;
 mod job_control;
-mod late_replies;
 mod load;
 mod picture_layer;
 pub mod pty;
 mod scrolling;
 mod serving;
 mod soak;
+mod terminal_replies;
 
 use std::time::{Duration, Instant};
 

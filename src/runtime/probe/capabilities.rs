@@ -1,12 +1,12 @@
 //! Decides what the terminal can draw, from its replies and from the environment variables that identify it.
 
-use std::{env, time::Duration};
+use std::env;
 
 use tessera_picture::{Protocol, fit::DEFAULT_SIXEL_SIDE};
 
 use crate::{
     drawing::{picture_layer::ColorDepth, theme::ThemeName},
-    runtime::probe::replies::TerminalReplies,
+    runtime::probe::{OuterTerminal, TerminalReplies},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +32,10 @@ pub struct Capabilities {
     pub sixel: bool,
     /// The largest side of a sixel picture in pixels.
     pub sixel_side: u16,
-    /// Bytes received during the probe that are not replies, which are typed keys.
-    pub typed_bytes: Vec<u8>,
+    /// Whether the terminal knows the keyboard protocol of kitty, which reports keys of all layouts.
+    pub keyboard: bool,
+    /// The terminal outside of tmux, if tmux knows it.
+    pub outer: Option<OuterTerminal>,
 }
 
 impl Capabilities {
@@ -54,16 +56,18 @@ impl Capabilities {
 /// Combines all facts. `forced` overrides the best protocol.
 pub(super) fn decide_capabilities(
     environment: &Environment,
-    replies: TerminalReplies,
+    replies: &TerminalReplies,
     cell: (u16, u16),
     forced: Option<Protocol>,
+    outer: Option<OuterTerminal>,
 ) -> Capabilities {
     let version = replies.version.as_deref().unwrap_or_default();
+    let drawing_terminal = outer.as_ref().map_or(version, |outer| &outer.name);
     let attributes = replies.attributes.as_deref().unwrap_or_default();
     let is_alone = !environment.is_multiplexed();
     let iterm = is_alone && draws_iterm(version, &environment.program);
     let sixel = is_alone && attributes.contains(&4);
-    let best = if replies.kitty && has_placeholders(version) {
+    let best = if replies.kitty && has_placeholders(drawing_terminal) {
         Protocol::Kitty
     } else if iterm {
         Protocol::Iterm
@@ -84,7 +88,8 @@ pub(super) fn decide_capabilities(
         iterm,
         sixel,
         sixel_side: sixel_side(replies.sixel),
-        typed_bytes: replies.keys,
+        keyboard: replies.keyboard && is_alone,
+        outer,
     }
 }
 
@@ -138,8 +143,8 @@ pub struct Environment {
     pub colorfgbg: String,
     pub no_color: bool,
     pub in_tmux: bool,
-    pub in_other_multiplexer: bool,
-    pub over_ssh: bool,
+    pub in_screen: bool,
+    pub in_zellij: bool,
 }
 
 impl Environment {
@@ -157,31 +162,14 @@ impl Environment {
             colorfgbg: text("COLORFGBG"),
             no_color: is_set("NO_COLOR"),
             in_tmux: is_set("TMUX"),
-            in_other_multiplexer: is_set("STY") || is_set("ZELLIJ"),
-            over_ssh: is_set("SSH_CONNECTION"),
+            in_screen: is_set("STY"),
+            in_zellij: is_set("ZELLIJ"),
         }
     }
 
-    /// Returns whether graphics queries are safe. Multiplexers misinterpret them, and two old
-    /// terminals print them.
+    /// Returns whether queries are safe. Two old terminals print them.
     pub(super) fn can_be_queried(&self) -> bool {
-        !self.is_multiplexed()
-            && !matches!(self.term.as_str(), "linux" | "dumb" | "")
-            && self.program != "Apple_Terminal"
-    }
-
-    /// Returns how long to wait for the last reply. Terminals that are known to reply get longer,
-    /// because a terminal may still be opening its window, and after a timeout the whole session
-    /// would use half-blocks.
-    pub(super) fn reply_timeout(&self) -> Duration {
-        let known = ["kitty", "ghostty", "foot", "wezterm", "WezTerm", "iTerm"];
-        if known.iter().any(|name| self.term.contains(name) || self.program.contains(name)) {
-            Duration::from_secs(2)
-        } else if self.over_ssh {
-            Duration::from_millis(800)
-        } else {
-            Duration::from_millis(300)
-        }
+        !matches!(self.term.as_str(), "linux" | "dumb" | "") && self.program != "Apple_Terminal"
     }
 
     /// Returns the key under which graphics results are stored: the name of the terminal, and
@@ -225,7 +213,8 @@ impl Environment {
 
     pub(super) fn is_multiplexed(&self) -> bool {
         self.in_tmux
-            || self.in_other_multiplexer
+            || self.in_screen
+            || self.in_zellij
             || self.term.starts_with("screen")
             || self.term.starts_with("tmux")
     }
@@ -240,15 +229,26 @@ fn is_light(color: [u8; 3]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
+    use crate::input::{SequenceSplitter, TerminalInput, decode};
 
     fn decide(environment: &Environment, reply: &[u8], forced: Option<Protocol>) -> Capabilities {
+        decide_with_outer(environment, reply, forced, None)
+    }
+
+    fn decide_with_outer(
+        environment: &Environment,
+        reply: &[u8],
+        forced: Option<Protocol>,
+        outer: Option<OuterTerminal>,
+    ) -> Capabilities {
         let mut replies = TerminalReplies::default();
-        replies.feed(reply);
-        replies.finish();
-        decide_capabilities(environment, replies, (10, 20), forced)
+        for input in SequenceSplitter::default().feed(reply).into_iter().flat_map(decode) {
+            if let TerminalInput::Reply(reply) = input {
+                replies.read(&reply);
+            }
+        }
+        decide_capabilities(environment, &replies, (10, 20), forced, outer)
     }
 
     fn xterm() -> Environment {
@@ -314,24 +314,32 @@ mod tests {
     }
 
     #[test]
-    fn multiplexers_are_not_queried_and_default_to_half_blocks() {
+    fn multiplexers_default_to_half_blocks() {
         let tmux = Environment { in_tmux: true, program: "WezTerm".into(), ..xterm() };
-        let zellij = Environment { in_other_multiplexer: true, ..xterm() };
+        let zellij = Environment { in_zellij: true, ..xterm() };
         let screen = Environment { term: "screen.xterm-256color".into(), ..xterm() };
         for environment in [tmux, zellij, screen] {
-            assert!(!environment.can_be_queried());
-            assert_eq!(decide(&environment, b"", None).protocol, Protocol::HalfBlock);
+            assert_eq!(decide(&environment, b"\x1b[?4c", None).protocol, Protocol::HalfBlock);
             let forced = decide(&environment, b"", Some(Protocol::Kitty));
             assert_eq!(forced.protocol, Protocol::Kitty);
         }
-        assert!(xterm().can_be_queried());
     }
 
     #[test]
-    fn only_replying_terminals_get_a_long_timeout() {
-        let of = |term: &str| Environment { term: term.into(), ..Environment::default() };
-        assert_eq!(of("xterm-256color").reply_timeout(), Duration::from_millis(300));
-        assert_eq!(of("xterm-kitty").reply_timeout(), Duration::from_secs(2));
+    fn tmux_draws_pictures_where_the_outer_terminal_replies_and_has_placeholders() {
+        let tmux = Environment { in_tmux: true, term: "tmux-256color".into(), ..xterm() };
+        let outer =
+            |name: &str| Some(OuterTerminal { name: name.to_owned(), passes_sequences: true });
+        let reply = b"\x1b[?1;2c\x1b_Gi=31;OK\x1b\\";
+        for (name, reply, protocol) in [
+            ("kitty(0.36.4)", &reply[..], Protocol::Kitty),
+            ("kitty(0.36.4)", b"\x1b[?1;2c", Protocol::HalfBlock),
+            ("kitty(0.26.5)", reply, Protocol::HalfBlock),
+            ("xterm-256color", reply, Protocol::HalfBlock),
+        ] {
+            let found = decide_with_outer(&tmux, reply, None, outer(name));
+            assert_eq!(found.protocol, protocol, "{name}");
+        }
     }
 
     #[test]

@@ -1,14 +1,14 @@
-//! Detects what the terminal can draw. The terminal is queried once, before any input reader exists, with a hard
-//! timeout.
+//! Detects what the terminal can draw. The first frame does not wait for the terminal: it is queried after that frame, and
+//! its replies arrive among the keys.
 //!
-//! Terminals reply in order, and nearly all reply to the last query (the primary attributes), so that reply ends the
-//! wait. A silent terminal costs 300 ms (more over SSH) and gets half-blocks. [`LateReplyFilter`] keeps later replies
-//! from becoming keys.
+//! Terminals reply in order, and nearly all reply to the last query (the primary attributes). A silent terminal gets
+//! half-blocks after [`REPLY_LIMIT`], and a reply that comes even later still counts. No reply reaches the program that
+//! uses the terminal next: see [`unanswered`].
 
 use std::{
-    io::{self, IsTerminal, Write},
-    os::fd::{AsFd, BorrowedFd},
-    time::{Duration, Instant},
+    io::{self, IsTerminal, Write as _},
+    os::fd::AsFd as _,
+    time::Instant,
 };
 
 use rustix::{
@@ -16,51 +16,170 @@ use rustix::{
     io::retry_on_intr,
     termios::tcgetwinsize,
 };
+use signal_hook::{consts::SIGINT, low_level::raise};
 use tessera_picture::Protocol;
 
-use crate::runtime::probe::{capabilities::decide_capabilities, replies::TerminalReplies};
+use crate::{
+    input::{Chord, Key, SequenceSplitter, TerminalInput, decode},
+    runtime::probe::{
+        capabilities::decide_capabilities,
+        multiplexer::{wrap_for_screen, wrap_for_tmux},
+        replies::is_attributes,
+        unanswered::{REPLY_LIMIT, note_queries, note_reply},
+    },
+};
 
 mod capabilities;
+mod multiplexer;
 mod replies;
+pub(in crate::runtime) mod unanswered;
 
 pub use capabilities::{Capabilities, Environment};
-pub use replies::LateReplyFilter;
+pub use multiplexer::OuterTerminal;
+pub use replies::TerminalReplies;
 
-/// Queries kitty graphics, name and version, cell size, background, the present and the largest size of sixel pictures,
-/// and finally the primary attributes. The input reader drops a late sixel size because the attributes follow it.
-const QUERIES: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>q\x1b[16t\x1b]11;?\x1b\\\
-                       \x1b[?2;1;0S\x1b[?2;4;0S\x1b[c";
+/// Queries kitty graphics, name and version, cell size, the present and the largest size of sixel pictures, and the
+/// keyboard protocol.
+const QUERIES: &str =
+    "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>q\x1b[16t\x1b[?2;1;0S\x1b[?2;4;0S\x1b[?u";
+const KITTY_QUERY: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";
+/// Queries the background color. The bell ends the query, because `ESC \` would end what screen passes on.
+const BACKGROUND_QUERY: &str = "\x1b]11;?\x07";
+/// Queries the primary attributes.
+const ATTRIBUTES_QUERY: &str = "\x1b[c";
 /// The usual cell size, which is used for terminals that do not report theirs.
 const DEFAULT_CELL: (u16, u16) = (10, 20);
 
-/// Runs [`probe`] for a command. The terminal is in raw mode only during the query.
-pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> {
-    let can_query =
-        io::stdin().is_terminal() && io::stdout().is_terminal() && environment.can_be_queried();
-    if can_query {
-        crossterm::terminal::enable_raw_mode()?;
+/// What is known about the terminal while its replies arrive.
+#[derive(Debug)]
+pub(in crate::runtime) struct Probe {
+    environment: Environment,
+    /// The protocol that the user has chosen.
+    forced: Option<Protocol>,
+    outer: Option<OuterTerminal>,
+    replies: TerminalReplies,
+    /// How many replies with attributes are missing.
+    missing: usize,
+    started: Instant,
+    /// Whether the capabilities were decided without a reply.
+    timed_out: bool,
+}
+
+impl Probe {
+    /// Sends the queries that are safe for the terminal. In tmux, this first asks tmux about the outer terminal.
+    pub fn start(environment: Environment, forced: Option<Protocol>) -> io::Result<Self> {
+        let outer = environment.in_tmux.then(OuterTerminal::of_tmux).flatten();
+        let queries = queries(&environment, outer.as_ref());
+        let missing = queries.matches(ATTRIBUTES_QUERY).count();
+        let mut out = io::stdout();
+        out.write_all(queries.as_bytes())?;
+        out.flush()?;
+        note_queries(missing);
+        let replies = TerminalReplies::default();
+        let started = Instant::now();
+        Ok(Self { environment, forced, outer, replies, missing, started, timed_out: false })
     }
-    let capabilities = probe(environment, None);
-    if can_query {
-        crossterm::terminal::disable_raw_mode()?;
+
+    /// Reads a reply. Returns the capabilities once they can be decided, and again when a reply changes them.
+    pub fn read(&mut self, reply: &[u8]) -> Option<Capabilities> {
+        let before = self.replies.clone();
+        self.replies.read(reply);
+        if is_attributes(reply) {
+            note_reply();
+            self.missing = self.missing.saturating_sub(1);
+        }
+        let is_decided = self.replies.attributes.is_some() || self.timed_out;
+        (is_decided && self.replies != before).then(|| self.capabilities())
+    }
+
+    /// Returns when a silent terminal is given up, or `None` if the terminal has replied or was given up.
+    pub fn deadline(&self) -> Option<Instant> {
+        let is_awaited = self.replies.attributes.is_none() && !self.timed_out;
+        is_awaited.then(|| {
+            self.started + if self.missing == 0 { std::time::Duration::ZERO } else { REPLY_LIMIT }
+        })
+    }
+
+    /// Decides without the terminal.
+    pub fn give_up(&mut self) -> Capabilities {
+        self.timed_out = true;
+        self.capabilities()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let cell = cell_size().or(self.replies.cell).unwrap_or(DEFAULT_CELL);
+        let outer = self.outer.clone();
+        decide_capabilities(&self.environment, &self.replies, cell, self.forced, outer)
+    }
+}
+
+/// Returns the queries for this terminal. A multiplexer replies to the attributes itself, and its outer terminal replies
+/// later, if at all.
+fn queries(environment: &Environment, outer: Option<&OuterTerminal>) -> String {
+    if !environment.can_be_queried() {
+        return String::new();
+    }
+    if !environment.is_multiplexed() {
+        return format!("{QUERIES}{BACKGROUND_QUERY}{ATTRIBUTES_QUERY}");
+    }
+    let passed_on = match outer {
+        Some(outer) if outer.passes_sequences => {
+            [KITTY_QUERY, BACKGROUND_QUERY, ATTRIBUTES_QUERY].map(wrap_for_tmux).concat()
+        }
+        _ if environment.in_screen => {
+            [BACKGROUND_QUERY, ATTRIBUTES_QUERY].map(wrap_for_screen).concat()
+        }
+        _ => String::new(),
+    };
+    format!("{BACKGROUND_QUERY}{ATTRIBUTES_QUERY}{passed_on}")
+}
+
+/// Detects what the terminal can draw, for a command. The terminal is in raw mode meanwhile, so Ctrl-C is read here and
+/// interrupts the command afterwards. Nothing is queried without a terminal.
+pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> {
+    let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    if !is_terminal {
+        let silent = Environment { term: "dumb".to_owned(), ..environment.clone() };
+        return Ok(Probe::start(silent, None)?.give_up());
+    }
+    crossterm::terminal::enable_raw_mode()?;
+    let probed = read_replies(environment.clone());
+    crossterm::terminal::disable_raw_mode()?;
+    let (capabilities, is_interrupted) = probed?;
+    if is_interrupted {
+        raise(SIGINT)?;
     }
     Ok(capabilities)
 }
 
-/// Detects what the terminal can draw. `forced` is the user's setting for the grid. The terminal
-/// must be in raw mode. Nothing is queried if there is no terminal, or inside a multiplexer.
-pub fn probe(environment: &Environment, forced: Option<Protocol>) -> Capabilities {
-    let (input, output) = (io::stdin(), io::stdout());
-    let is_terminal = input.is_terminal() && output.is_terminal();
-    let mut replies = TerminalReplies::default();
-    if is_terminal && environment.can_be_queried() {
-        let deadline = environment.reply_timeout();
-        // A terminal that cannot be written to or read from counts as silent.
-        let _ = query_terminal(input.as_fd(), output, deadline, &mut replies);
+/// Waits for all replies, and returns whether the user pressed Ctrl-C meanwhile.
+fn read_replies(environment: Environment) -> io::Result<(Capabilities, bool)> {
+    let input = io::stdin();
+    let mut probe = Probe::start(environment, None)?;
+    let (mut splitter, mut bytes, mut is_interrupted) =
+        (SequenceSplitter::default(), [0; 1024], false);
+    let interrupt = Chord { ctrl: true, ..Chord::plain(Key::Char('c')) };
+    while probe.missing > 0 {
+        let left = REPLY_LIMIT.saturating_sub(probe.started.elapsed());
+        let timeout = Timespec::try_from(left).map_err(io::Error::other)?;
+        let mut polled = [PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN)];
+        if retry_on_intr(|| poll(&mut polled, Some(&timeout)))? == 0 {
+            break;
+        }
+        // This does not read through `Stdin`, whose buffer would keep bytes from the next reader.
+        let count = rustix::io::read(input.as_fd(), &mut bytes)?;
+        if count == 0 {
+            break;
+        }
+        for input in splitter.feed(&bytes[..count]).into_iter().flat_map(decode) {
+            match input {
+                TerminalInput::Reply(reply) => drop(probe.read(&reply)),
+                TerminalInput::Key(key) => is_interrupted |= key == interrupt,
+                _ => {}
+            }
+        }
     }
-    replies.finish();
-    let cell = cell_size().or(replies.cell).unwrap_or(DEFAULT_CELL);
-    decide_capabilities(environment, replies, cell, forced)
+    Ok((probe.give_up(), is_interrupted))
 }
 
 /// Returns the cell size in pixels, as the system reports it.
@@ -69,31 +188,4 @@ pub fn cell_size() -> Option<(u16, u16)> {
     let width = size.ws_xpixel.checked_div(size.ws_col)?;
     let height = size.ws_ypixel.checked_div(size.ws_row)?;
     (width > 0 && height > 0).then_some((width, height))
-}
-
-fn query_terminal(
-    input: BorrowedFd<'_>,
-    mut output: impl Write,
-    deadline: Duration,
-    replies: &mut TerminalReplies,
-) -> io::Result<()> {
-    let started = Instant::now();
-    output.write_all(QUERIES.as_bytes())?;
-    output.flush()?;
-    let mut bytes = [0; 1024];
-    while !replies.is_complete() {
-        let left = deadline.saturating_sub(started.elapsed());
-        let timeout = Timespec::try_from(left).map_err(io::Error::other)?;
-        let mut polled = [PollFd::from_borrowed_fd(input, PollFlags::IN)];
-        if retry_on_intr(|| poll(&mut polled, Some(&timeout)))? == 0 {
-            break;
-        }
-        // This does not read through `Stdin`, whose buffer would keep bytes from the input reader.
-        let count = rustix::io::read(input, &mut bytes)?;
-        if count == 0 {
-            break;
-        }
-        replies.feed(&bytes[..count]);
-    }
-    Ok(())
 }

@@ -1,0 +1,93 @@
+//! Counts the queries that the terminal has not answered yet, and discards their replies before another program uses the
+//! terminal. The shell would take them for typed text.
+
+use std::{
+    io,
+    os::fd::AsFd as _,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::retry_on_intr,
+};
+
+use crate::{
+    input::{SequenceSplitter, TerminalInput, decode},
+    runtime::probe::{ATTRIBUTES_QUERY, replies::is_attributes},
+};
+
+/// How long a reply may take. Slow lines need half a second.
+pub(in crate::runtime) const REPLY_LIMIT: Duration = Duration::from_secs(2);
+/// How often the wait checks whether another thread has read the last reply.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+
+struct Unanswered {
+    /// The number of queries for attributes without a reply. Terminals reply in order, so their replies are the last.
+    queries: usize,
+    last_sent: Option<Instant>,
+    /// Whether the terminal has replied to such a query before.
+    responds: bool,
+}
+
+static UNANSWERED: Mutex<Unanswered> =
+    Mutex::new(Unanswered { queries: 0, last_sent: None, responds: false });
+
+fn unanswered() -> MutexGuard<'static, Unanswered> {
+    UNANSWERED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes that queries were sent of which so many ask for the attributes.
+pub(super) fn note_queries(count: usize) {
+    let mut unanswered = unanswered();
+    unanswered.queries += count;
+    unanswered.last_sent = Some(Instant::now());
+}
+
+/// Notes a reply with the attributes.
+pub(super) fn note_reply() {
+    let mut unanswered = unanswered();
+    unanswered.queries = unanswered.queries.saturating_sub(1);
+    unanswered.responds = true;
+}
+
+/// Returns the query to send last, whose reply comes after everything else that the terminal has sent, such as reports of
+/// the mouse. A terminal that has never replied is not asked.
+pub(in crate::runtime) fn last_query() -> &'static str {
+    if !unanswered().responds {
+        return "";
+    }
+    note_queries(1);
+    ATTRIBUTES_QUERY
+}
+
+/// Reads and discards input until all queries are answered, or until the last one has waited for [`REPLY_LIMIT`]. The
+/// terminal must be in raw mode, with reads that do not block.
+pub(in crate::runtime) fn discard_replies() {
+    let input = io::stdin();
+    let mut splitter = SequenceSplitter::default();
+    let mut bytes = [0; 1024];
+    loop {
+        let deadline = match &*unanswered() {
+            Unanswered { queries: 1.., last_sent: Some(sent), .. } => *sent + REPLY_LIMIT,
+            _ => return,
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Ok(timeout) = Timespec::try_from(left.min(CHECK_INTERVAL)) else { return };
+        let mut polled = [PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN)];
+        let polled =
+            retry_on_intr(|| poll(&mut polled, Some(&timeout))).map(|_| polled[0].revents());
+        let is_open = polled.is_ok_and(|found| !found.intersects(PollFlags::HUP | PollFlags::ERR));
+        if left.is_zero() || !is_open {
+            unanswered().queries = 0;
+            return;
+        }
+        let count = rustix::io::read(input.as_fd(), &mut bytes).unwrap_or(0);
+        for input in splitter.feed(&bytes[..count]).into_iter().flat_map(decode) {
+            if matches!(input, TerminalInput::Reply(reply) if is_attributes(&reply)) {
+                note_reply();
+            }
+        }
+    }
+}
