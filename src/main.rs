@@ -3,12 +3,15 @@
 use std::process;
 
 use tessera::{
-    cli::{self, Cli, CliCommand, CliError, Context, InterfaceCommand, Output, TerminalInfo},
+    cli::{
+        self, Cli, CliCommand, CliError, Context, InterfaceCommand, Output, TerminalFact,
+        TerminalInfo,
+    },
     credentials,
     drawing::{picture_layer::ColorDepth, theme::Theme},
     runtime::{
         self,
-        probe::{Environment, probe_for_command},
+        probe::{Capabilities, Environment, TerminalExplanation, probe_for_command},
     },
 };
 
@@ -97,8 +100,23 @@ fn describe_screen() -> TerminalInfo {
             answered: capabilities.has_replied,
             truecolor: capabilities.color_depth == ColorDepth::TrueColor,
             protocols: capabilities.cursor_protocols(),
+            facts: terminal_facts(&capabilities, &environment),
         },
         // The terminal is gone, and the first output will report that.
         Err(_) => TerminalInfo { name, size, ..TerminalInfo::default() },
     }
+}
+
+fn terminal_facts(capabilities: &Capabilities, environment: &Environment) -> Vec<TerminalFact> {
+    let set = |name| {
+        std::env::var(name).ok().filter(|value| !value.is_empty()).map(|value| (name, value))
+    };
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    let locale = locale.as_ref().map(|(name, value)| (*name, value.as_str()));
+    let fact = |TerminalExplanation { subject, text, is_warning }| TerminalFact {
+        subject,
+        text,
+        is_warning,
+    };
+    capabilities.explanations(environment, locale).into_iter().map(fact).collect()
 }

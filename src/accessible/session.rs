@@ -15,7 +15,7 @@ use crate::{
         Announcement, Announcements, Announcer, TypedLine,
         announcements::{self, ProgressStatus},
     },
-    app::{App, Effect, Event, Setup},
+    app::{App, CopyOutcome, Effect, Event, Setup},
     message::Lane,
     runtime::{RunOutcome, RunningApp, edit_text},
     worker::StartedWorker,
@@ -185,6 +185,8 @@ impl AccessibleSession {
                     for line in text.as_str().lines() {
                         self.announcer.item(line)?;
                     }
+                    let printed = Event::Copied(CopyOutcome::Printed);
+                    effects.extend(self.session.apply(self.start.elapsed(), printed));
                 }
                 Effect::Edit(text) => {
                     let edited = Event::Edited(edit(text).await?);

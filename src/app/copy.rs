@@ -1,8 +1,8 @@
 //! Copies from the focused pane what `y` and a second key choose: id, link, file name, facts, or a
 //! command.
 //!
-//! The text goes to the clipboard through the terminal, so it also works over SSH. A signed link is
-//! copied only by the action for links, and no command contains a secret.
+//! The runtime copies the text and reports where it is then. A signed link is copied only by the action for links, and no
+//! command contains a secret.
 
 use serde_json::{Value, json};
 use tessera_model::{
@@ -17,7 +17,7 @@ use tessera_wire::{
 };
 
 use crate::{
-    app::{App, Effect, Job, Level, Outbox, Pane, ReopenCommand, full_size_link},
+    app::{App, Job, Level, Outbox, Pane, ReopenCommand, full_size_link},
     command_lines::{ProfilerCommand, profiler_command_line, search_subcommand},
     config::DeploymentKind,
     input::Action,
@@ -48,11 +48,8 @@ pub(in crate::app) fn copy_to_clipboard(app: &mut App, action: Action) {
     match clipboard_content(app, action) {
         Some(Ok(ClipboardContent::Text(name, text))) => app.outbox.copy_text(name, &text),
         Some(Ok(ClipboardContent::Link(link, text))) => {
-            app.outbox.push(Effect::Copy(text));
-            let text = format!(
-                "copied the link {link}: it expires soon, and anyone who has it can use it"
-            );
-            app.outbox.notify(Level::Warning, text);
+            let excerpt = format!("{link}; it expires soon, and anyone who has it can use it");
+            app.outbox.copy(Level::Warning, "link", excerpt, text);
         }
         Some(Ok(ClipboardContent::Curl(read))) => {
             app.outbox.send(Lane::Curl, Request::Curl(read));
@@ -74,8 +71,7 @@ impl Outbox {
             return;
         }
         let excerpt = SafeText::new(text.as_str(), MAX_SHOWN_CHARS);
-        self.notify(Level::Success, format!("copied the {name}: {excerpt}"));
-        self.push(Effect::Copy(text.clone()));
+        self.copy(Level::Success, name, excerpt.to_string(), text.clone());
     }
 }
 

@@ -2,6 +2,7 @@
 //! every input enters here. Come here to add a kind of input.
 
 use crate::{
+    app::CopyOutcome,
     input::{Action, Chord},
     message::{RequestProgress, Response},
 };
@@ -42,6 +43,8 @@ pub enum Event {
     Warning(SafeText),
     /// The time of the last `Effect::WakeAt` has come.
     Wake,
+    /// The text of the last `Effect::Copy` was copied or sent.
+    Copied(CopyOutcome),
     Edited(Result<String, Failure>),
     /// The terminal and the environment contradict each other about pixel graphics, and the user
     /// has not confirmed either of them yet.

@@ -44,7 +44,7 @@ pub use cluster_members::{MemberList, MissingMembers};
 pub use event::{Event, Mouse, MouseKind};
 pub use jobs::Jobs;
 pub use notifications::{Level, Notification, Notifications, RequestLog};
-pub use outbox::{Activity, Effect, JobAlert, Outbox, Tickets};
+pub use outbox::{Activity, CopyOutcome, Effect, JobAlert, Outbox, Tickets};
 pub use pane::{Datasets, PageCache, PageRange, Pane, QueryBuilder, Results};
 pub use reads::Outage;
 pub use screen::{Panes, Screen};

@@ -32,6 +32,27 @@ pub struct Activity {
     pub percent: Option<u8>,
 }
 
+/// What is known about a copied text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CopyOutcome {
+    /// The text is in these places.
+    Copied(Vec<&'static str>),
+    /// The terminal does not say what it does with the text.
+    SentToTerminal,
+    /// The text was printed, because there is no screen.
+    Printed,
+}
+
+/// A text that is being copied.
+#[derive(Debug)]
+struct PendingCopy {
+    level: Level,
+    /// What the text is, such as `id`.
+    name: String,
+    /// The text as it is shown.
+    excerpt: String,
+}
+
 /// What the core asks the runtime to do. Effects are plain values, so that tests can compare them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
@@ -39,6 +60,7 @@ pub enum Effect {
     Cancel(Lane),
     /// Sends `Event::Wake` at this time, which replaces an earlier time.
     WakeAt(Uptime),
+    /// Copies a text and sends `Event::Copied`.
     Copy(PrintableText),
     Edit(String),
     CaptureMouse(bool),
@@ -61,6 +83,7 @@ pub struct Outbox {
     pub(in crate::app) tickets: Tickets,
     pub notifications: Notifications,
     effects: Vec<Effect>,
+    pending_copy: Option<PendingCopy>,
     /// The time for which `Event::Wake` was last requested.
     next_wake: Option<Uptime>,
 }
@@ -103,6 +126,34 @@ impl Outbox {
         if self.tickets.cancel(&lane) {
             self.effects.push(Effect::Cancel(lane));
         }
+    }
+
+    /// Copies a text. What happened to the text is reported when the runtime knows it.
+    pub(in crate::app) fn copy(
+        &mut self,
+        level: Level,
+        name: &str,
+        excerpt: String,
+        text: PrintableText,
+    ) {
+        self.pending_copy = Some(PendingCopy { level, name: name.to_owned(), excerpt });
+        self.push(Effect::Copy(text));
+    }
+
+    pub(in crate::app) fn copied(&mut self, outcome: &CopyOutcome) {
+        let Some(PendingCopy { level, name, excerpt }) = self.pending_copy.take() else { return };
+        let text = match outcome {
+            CopyOutcome::Copied(places) => {
+                format!("copied the {name} to {}: {excerpt}", places.join(" and to "))
+            }
+            CopyOutcome::SentToTerminal => {
+                format!(
+                    "sent the {name} to the terminal, which may put it into the clipboard: {excerpt}"
+                )
+            }
+            CopyOutcome::Printed => format!("printed the {name}: {excerpt}"),
+        };
+        self.notify(level, text);
     }
 
     pub fn notify(&mut self, level: Level, text: impl AsRef<str>) {

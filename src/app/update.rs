@@ -103,6 +103,7 @@ impl App {
                 // Another program has used the screen, or the graphics protocol has changed.
                 self.outbox.push(Effect::Redraw);
             }
+            Event::Copied(outcome) => self.outbox.copied(&outcome),
             Event::Edited(text) => self.query.editor_closed(text, &self.results, &mut self.outbox),
             Event::Response(_)
             | Event::Progress(_)

@@ -184,4 +184,14 @@ pub struct TerminalInfo {
     pub truecolor: bool,
     /// The protocols that draw at the cursor, best first. Half-blocks always work.
     pub protocols: Vec<Protocol>,
+    /// What decides pictures, colors, widths and the encoding.
+    pub facts: Vec<TerminalFact>,
+}
+
+/// A fact about the terminal with its reason.
+#[derive(Clone, Debug)]
+pub struct TerminalFact {
+    pub subject: &'static str,
+    pub text: String,
+    pub is_warning: bool,
 }

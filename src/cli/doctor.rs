@@ -66,7 +66,7 @@ pub async fn run_doctor(
     detect_terminal: fn() -> TerminalInfo,
 ) -> Result<Exit, CliError> {
     let out = Output::new(&global);
-    let mut findings = vec![check_terminal(detect_terminal)];
+    let mut findings = check_terminal(detect_terminal);
     findings.extend(check_settings(&global));
     findings.extend(check_secrets());
     findings.extend(check_folders());
@@ -100,7 +100,7 @@ pub async fn run_doctor(
     Ok(findings.iter().find_map(CheckResult::exit).unwrap_or(Exit::Done))
 }
 
-fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> CheckResult {
+fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> Vec<CheckResult> {
     let streams =
         [io::stdin().is_terminal(), io::stdout().is_terminal(), io::stderr().is_terminal()];
     if streams != [true; 3] {
@@ -112,7 +112,7 @@ fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> CheckResult {
             .collect();
         let missing = missing.join(", ");
         let message = format!("no terminal for {missing}: commands work, the interface does not");
-        return CheckResult::warning("terminal", message);
+        return vec![CheckResult::warning("terminal", message)];
     }
     let terminal = detect_terminal();
     let TerminalInfo { name, size: (columns, rows), cell: (width, height), .. } = &terminal;
@@ -124,7 +124,11 @@ fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> CheckResult {
         protocols.join(", "),
         if terminal.answered { "" } else { "; it did not respond to capability queries" },
     );
-    CheckResult::passed("terminal", message)
+    let facts = terminal.facts.into_iter().map(|fact| match fact.is_warning {
+        true => CheckResult::warning(fact.subject, fact.text),
+        false => CheckResult::passed(fact.subject, fact.text),
+    });
+    std::iter::once(CheckResult::passed("terminal", message)).chain(facts).collect()
 }
 
 fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {

@@ -66,7 +66,7 @@ const ENVIRONMENT_VARIABLES: [(&str, &str); 17] = [
     ("XDG_CONFIG_HOME", "settings, keys and themes, below tessera/"),
     ("XDG_STATE_HOME", "jobs, selections and history, below tessera/"),
     ("XDG_DATA_HOME", "index of local deployments, below tessera/"),
-    ("TMUX, STY, ZELLIJ", "inside these, pictures are drawn with half-blocks by default"),
+    ("TMUX, STY, ZELLIJ", "a multiplexer: half-blocks, or pictures where tmux passes them on"),
     ("TMPDIR", "temporary files of uploads to a local deployment"),
 ];
 

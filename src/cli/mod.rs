@@ -47,7 +47,7 @@ pub use completion::print_candidates;
 pub use config::run as configure;
 pub use connection::Connection;
 pub use context::Context;
-pub use context::TerminalInfo;
+pub use context::{TerminalFact, TerminalInfo};
 pub use deployment::{
     LOCAL_NAME, LocalFolder, ServiceAddress, ServiceTarget, address_client, profile_by_name,
     profile_client, profile_client_without_secret, select_target,

@@ -185,7 +185,7 @@ fn keyboard_protocol(fields: &[&str]) -> Vec<TerminalInput> {
         [_, _, ..] if is_typed => {
             text.iter().map(|c| TerminalInput::Key(Chord::plain(Key::Char(*c)))).collect()
         }
-        _ if code == '\0' || is_private(code) => Vec::new(),
+        _ if code.is_control() || is_private(code) => Vec::new(),
         _ => {
             let shifted = keys.get(1).copied().flatten();
             let c = if pressed.shift { shifted.unwrap_or_else(|| shift(code)) } else { code };
@@ -359,9 +359,16 @@ mod tests {
 
     #[test]
     fn replies_are_no_keys() {
-        for reply in
-            ["[?62;4c", "[6;20;10t", "[?2;0;800;600S", "[0n", "[12;40R", "[?29u", "[?2026;2$y"]
-        {
+        for reply in [
+            "[?62;4c",
+            "[6;20;10t",
+            "[?2;0;800;600S",
+            "[0n",
+            "[12;40R",
+            "[?29u",
+            "[?2026;2$y",
+            "[?1;3R",
+        ] {
             assert_eq!(decoded(&format!("\x1b{reply}")), [TerminalInput::Reply(reply.into())]);
         }
         let string = decoded("\x1bP>|xterm(380)\x1b\\");

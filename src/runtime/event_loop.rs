@@ -6,17 +6,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use base64::{Engine as _, prelude::BASE64_STANDARD};
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
 
 use crate::{
-    app::{App, Effect, Event, Setup},
+    app::{App, CopyOutcome, Effect, Event, Setup},
     config::Destination,
     drawing::{HoverTexts, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
     printable_text::PrintableText,
     runtime::{
-        RunningApp, RuntimeOptions,
+        RunningApp, RuntimeOptions, clipboard,
         input::{InputReader, sleep_until},
         options,
         probe::{self, Environment},
@@ -235,7 +234,9 @@ impl EventLoop<'_> {
                 }
                 Effect::Suspend => done = Some(Event::TerminalTaskDone(Err(no_shell()))),
                 Effect::CaptureMouse(capture) => self.screen.set_mouse(capture)?,
-                Effect::Copy(text) => self.copy_to_clipboard(&text)?,
+                Effect::Copy(text) => {
+                    done = Some(Event::Copied(self.copy_to_clipboard(text).await?));
+                }
                 Effect::SaveProtocol(protocol) => {
                     done = Some(Event::TerminalTaskDone(self.save_graphics_result(protocol)));
                 }
@@ -340,19 +341,18 @@ impl EventLoop<'_> {
         options::save_graphics_result(&Environment::read(), protocol)
     }
 
-    fn copy_to_clipboard(&mut self, text: &PrintableText) -> io::Result<()> {
-        self.screen.frames.write(clipboard_sequence(text, Environment::read().in_tmux).as_bytes())
+    async fn copy_to_clipboard(&mut self, text: PrintableText) -> io::Result<CopyOutcome> {
+        let sequence = clipboard::terminal_sequence(&text, Environment::read().in_tmux);
+        let copying = tokio::task::spawn_blocking(move || clipboard::copy(&text));
+        let outcome = copying.await.map_err(io::Error::other)?;
+        if outcome == CopyOutcome::SentToTerminal {
+            self.screen.frames.write(sequence.as_bytes())?;
+        }
+        Ok(outcome)
     }
 }
 
 fn no_shell() -> Failure {
     let message = "cannot suspend: no shell with job control could resume this program";
     Failure::new(FailureKind::Local, message).with_remedy("Open another terminal")
-}
-
-/// Returns the OSC 52 sequence. For tmux, the sequence is sent twice: plain for tmux's own buffer,
-/// and wrapped for the outer terminal.
-fn clipboard_sequence(text: &PrintableText, in_tmux: bool) -> String {
-    let plain = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text.as_str()));
-    if in_tmux { format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\") } else { plain }
 }

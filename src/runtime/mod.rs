@@ -1,6 +1,7 @@
 //! Runs the core in a terminal: input, output and signals.
 
 mod alerts;
+mod clipboard;
 mod event_loop;
 pub mod frames;
 mod input;

@@ -154,6 +154,7 @@ fn event_json(event: &Event, secret: bool) -> Value {
         Event::TokenIssued(expires_at) => json!({ "token_expires_at": expires_at.as_secs() }),
         Event::Warning(sentence) => json!({ "warning": sentence.as_str() }),
         Event::WindowFocus(attended) => json!({ "focused": attended }),
+        Event::Copied(_) => json!("copied"),
         Event::Wake => json!("wake"),
         Event::Edited(text) => json!({ "edited": text.as_ref().map_or(0, String::len) }),
         Event::PixelsUnconfirmed => json!("unproved"),

@@ -136,12 +136,32 @@ fn the_clipboard_gets_what_is_shown_and_only_when_asked() {
     let before = program.output().len();
     program.press("yi");
     program.wait_for_after(before, "\x1b]52;c;");
-    program.wait_for("copied the id: ");
+    program.wait_for("sent the id to the terminal");
     let output = program.output();
     let encoded = output.split("\x1b]52;c;").nth(1).unwrap().split('\x07').next().unwrap();
     let copied = String::from_utf8(BASE64_STANDARD.decode(encoded).unwrap()).unwrap();
-    program.wait_for(&format!("copied the id: {copied}"));
+    program.wait_for(&copied);
     assert_eq!(output.matches("\x1b]52").count(), 1);
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+}
+
+#[test]
+fn what_is_copied_is_in_the_buffer_of_tmux_and_in_the_clipboard_of_the_desktop() {
+    let script = "mkdir bin
+        printf '#!/bin/sh\\ncase $1 in load-buffer) cat > buffer;; *) echo off;; esac' > bin/tmux
+        printf '#!/bin/sh\\ncat > clipboard' > bin/xclip
+        chmod +x bin/*
+        PATH=$PWD/bin:$PATH TMUX=/tmp/none,1,0 DISPLAY=:99 exec tessera demo --images 12 --data data";
+    let mut program = Program::script(script, tempfile::tempdir().unwrap());
+    program.wait_for("Detail  1 of ");
+    program.press("yi");
+    program.wait_for("copied the id to the buffer of tmux");
+    program.wait_for("the clipboard by xclip");
+    let [buffer, clipboard] = ["buffer", "clipboard"]
+        .map(|file| std::fs::read_to_string(program.home().join(file)).unwrap());
+    assert!(!buffer.is_empty() && buffer == clipboard, "{buffer:?} {clipboard:?}");
+    assert!(!program.output().contains("\x1b]52"), "nothing is sent to the terminal");
     program.press("q");
     assert_eq!(program.wait(), 0);
 }

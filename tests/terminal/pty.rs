@@ -127,6 +127,10 @@ impl Program {
         let tty = pair.master.tty_name().unwrap().to_string_lossy().into_owned();
         let found = settings(&tty);
         command.env("TERM", "xterm-256color");
+        // The multiplexer and the clipboard of the developer must not be used.
+        for outside in ["TMUX", "STY", "ZELLIJ", "DISPLAY", "WAYLAND_DISPLAY"] {
+            command.env_remove(outside);
+        }
         // The keyring of the developer must not be used.
         command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
         for home in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"] {

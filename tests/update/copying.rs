@@ -1,7 +1,7 @@
 //! Tests what `y` and a letter copy, and what never reaches the clipboard.
 
 use tessera::{
-    app::{Effect, ReopenCommand},
+    app::{CopyOutcome, Effect, Event, ReopenCommand},
     config::DeploymentKind,
     message::{Lane, Payload, ReadRequest, Request},
 };
@@ -98,7 +98,9 @@ fn a_signature_is_copied_only_with_the_link_itself() {
     }
     desk.press("y u");
     assert_eq!(clipboard(&desk), Some("https://cdn.example/a?sig=canary"));
+    desk.happen(Event::Copied(CopyOutcome::Copied(vec!["the buffer", "the clipboard"])));
     assert!(desk.notice().contains("expires soon") && !desk.notice().contains("canary"));
+    assert!(desk.notice().contains("to the buffer and to the clipboard"), "{}", desk.notice());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use tessera_picture::{Protocol, fit::DEFAULT_SIXEL_SIDE};
 
 use crate::{
     drawing::{picture_layer::ColorDepth, theme::ThemeName},
-    runtime::probe::{OuterTerminal, TerminalReplies},
+    runtime::probe::{multiplexer::OuterTerminal, replies::TerminalReplies},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,12 @@ pub struct Capabilities {
     pub sixel_side: u16,
     /// Whether the terminal knows the keyboard protocol of kitty, which reports keys of all layouts.
     pub keyboard: bool,
+    /// The name and version of the terminal.
+    pub version: Option<String>,
+    /// The background color (red, green, blue).
+    pub background: Option<[u8; 3]>,
+    /// How many columns an ambiguous character fills. Only commands ask for it.
+    pub ambiguous_width: Option<u16>,
     /// The terminal outside of tmux, if tmux knows it.
     pub outer: Option<OuterTerminal>,
 }
@@ -89,6 +95,9 @@ pub(super) fn decide_capabilities(
         sixel,
         sixel_side: sixel_side(replies.sixel),
         keyboard: replies.keyboard && is_alone,
+        version: replies.version.clone(),
+        background: replies.background,
+        ambiguous_width: replies.ambiguous_width,
         outer,
     }
 }

@@ -25,16 +25,18 @@ use crate::{
         capabilities::decide_capabilities,
         multiplexer::{wrap_for_screen, wrap_for_tmux},
         replies::is_attributes,
-        unanswered::{REPLY_LIMIT, note_queries, note_reply},
+        unanswered::{ATTRIBUTES_QUERY, REPLY_LIMIT, note_queries, note_reply},
     },
 };
 
 mod capabilities;
+mod explanation;
 mod multiplexer;
 mod replies;
 pub(in crate::runtime) mod unanswered;
 
 pub use capabilities::{Capabilities, Environment};
+pub use explanation::TerminalExplanation;
 pub use multiplexer::OuterTerminal;
 pub use replies::TerminalReplies;
 
@@ -45,8 +47,8 @@ const QUERIES: &str =
 const KITTY_QUERY: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";
 /// Queries the background color. The bell ends the query, because `ESC \` would end what screen passes on.
 const BACKGROUND_QUERY: &str = "\x1b]11;?\x07";
-/// Queries the primary attributes.
-const ATTRIBUTES_QUERY: &str = "\x1b[c";
+/// Draws an ambiguous character, queries the column of the cursor, and clears the line.
+const WIDTH_QUERY: &str = "\r\u{2502}\x1b[?6n\r\x1b[K";
 /// The usual cell size, which is used for terminals that do not report theirs.
 const DEFAULT_CELL: (u16, u16) = (10, 20);
 
@@ -155,6 +157,9 @@ pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> 
 /// Waits for all replies, and returns whether the user pressed Ctrl-C meanwhile.
 fn read_replies(environment: Environment) -> io::Result<(Capabilities, bool)> {
     let input = io::stdin();
+    if environment.can_be_queried() {
+        io::stdout().write_all(WIDTH_QUERY.as_bytes())?;
+    }
     let mut probe = Probe::start(environment, None)?;
     let (mut splitter, mut bytes, mut is_interrupted) =
         (SequenceSplitter::default(), [0; 1024], false);

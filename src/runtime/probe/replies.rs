@@ -12,6 +12,8 @@ pub struct TerminalReplies {
     pub sixel: Option<(u16, u16)>,
     /// The background color (red, green, blue).
     pub background: Option<[u8; 3]>,
+    /// How many columns an ambiguous character fills.
+    pub ambiguous_width: Option<u16>,
     /// Whether the terminal knows the keyboard protocol of kitty.
     pub keyboard: bool,
 }
@@ -24,6 +26,12 @@ impl TerminalReplies {
                 self.attributes.get_or_insert_with(|| read_numbers(numbers));
             }
             [b'[', b'?', .., b'u'] => self.keyboard = true,
+            // The cursor is after the ambiguous character at the beginning of the line.
+            [b'[', b'?', numbers @ .., b'R'] => {
+                if let [_, column @ 2..=3, ..] = *read_numbers(numbers) {
+                    self.ambiguous_width.get_or_insert(column - 1);
+                }
+            }
             [b'[', b'6', b';', numbers @ .., b't'] => {
                 if let [height @ 1..=u16::MAX, width @ 1..=u16::MAX] = *read_numbers(numbers) {
                     self.cell.get_or_insert((width, height));

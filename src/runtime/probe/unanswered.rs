@@ -15,9 +15,11 @@ use rustix::{
 
 use crate::{
     input::{SequenceSplitter, TerminalInput, decode},
-    runtime::probe::{ATTRIBUTES_QUERY, replies::is_attributes},
+    runtime::probe::replies::is_attributes,
 };
 
+/// Queries the primary attributes.
+pub(super) const ATTRIBUTES_QUERY: &str = "\x1b[c";
 /// How long a reply may take. Slow lines need half a second.
 pub(in crate::runtime) const REPLY_LIMIT: Duration = Duration::from_secs(2);
 /// How often the wait checks whether another thread has read the last reply.
@@ -38,7 +40,7 @@ fn unanswered() -> MutexGuard<'static, Unanswered> {
     UNANSWERED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes that queries were sent of which so many ask for the attributes.
+/// Notes that queries were sent. `count` of them ask for the attributes.
 pub(super) fn note_queries(count: usize) {
     let mut unanswered = unanswered();
     unanswered.queries += count;

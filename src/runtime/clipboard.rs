@@ -1,0 +1,154 @@
+//! Copies text, and says where it is then: in the buffer of tmux or screen, in the clipboard of the desktop, or only sent
+//! to the terminal, which does not say what it does with it.
+
+use std::{
+    env,
+    io::Write as _,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+
+use crate::{app::CopyOutcome, printable_text::PrintableText, subprocess};
+
+/// How long a program may take. A display that is gone would keep its program waiting.
+const PROGRAM_LIMIT: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
+
+type Variable<'a> = &'a dyn Fn(&str) -> bool;
+
+/// Copies by the programs that fit the environment. Blocks until they have ended. If none of them has copied the text,
+/// the caller sends [`terminal_sequence`].
+pub(super) fn copy(text: &PrintableText) -> CopyOutcome {
+    let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    let buffer = buffers(&is_set).into_iter().find(|program| program.copy(text));
+    let clipboard = clipboards(&is_set).into_iter().find(|program| program.copy(text));
+    let places: Vec<&str> = [buffer, clipboard].into_iter().flatten().map(|it| it.place).collect();
+    if places.is_empty() { CopyOutcome::SentToTerminal } else { CopyOutcome::Copied(places) }
+}
+
+struct CopyProgram {
+    name: &'static str,
+    arguments: &'static [&'static str],
+    /// Where the text is afterwards.
+    place: &'static str,
+}
+
+/// Returns the programs that reach the buffer of the multiplexer.
+fn buffers(is_set: Variable) -> Vec<CopyProgram> {
+    let tmux = CopyProgram {
+        name: "tmux",
+        arguments: &["load-buffer", "-w", "-"],
+        place: "the buffer of tmux, which also sends it to the terminal",
+    };
+    let screen = CopyProgram {
+        name: "screen",
+        arguments: &["-X", "readbuf", "-e", "utf8"],
+        place: "the buffer of screen",
+    };
+    let in_use = [("TMUX", tmux), ("STY", screen)];
+    in_use.into_iter().filter(|(name, _)| is_set(name)).map(|(_, program)| program).collect()
+}
+
+/// Returns the programs that reach the clipboard of the desktop, best first.
+fn clipboards(is_set: Variable) -> Vec<CopyProgram> {
+    let program = |name, arguments, place| CopyProgram { name, arguments, place };
+    let mut found = Vec::new();
+    if is_set("WAYLAND_DISPLAY") {
+        found.push(program("wl-copy", &[][..], "the clipboard by wl-copy"));
+    }
+    if is_set("DISPLAY") {
+        let arguments = &["-selection", "clipboard"];
+        found.push(program("xclip", arguments, "the clipboard by xclip"));
+    }
+    // Over SSH, the clipboard of the remote machine is not the user's.
+    if cfg!(target_os = "macos") && !is_set("SSH_CONNECTION") {
+        found.push(program("pbcopy", &[][..], "the clipboard by pbcopy"));
+    }
+    found
+}
+
+impl CopyProgram {
+    fn copy(&self, text: &PrintableText) -> bool {
+        let mut command = subprocess::command(self.name);
+        command.args(self.arguments);
+        if self.name == "screen" {
+            return copy_by_file(command, text);
+        }
+        finishes(command, text.as_str())
+    }
+}
+
+/// Copies by a file, which screen reads some time after its command has ended. Screen handles commands in order, so it
+/// has read the file when it answers a query.
+fn copy_by_file(mut command: Command, text: &PrintableText) -> bool {
+    let Ok(mut file) = tempfile::NamedTempFile::new() else { return false };
+    if file.write_all(text.as_str().as_bytes()).is_err() {
+        return false;
+    }
+    command.arg(file.path());
+    let mut query = subprocess::command("screen");
+    query.args(["-Q", "number"]);
+    finishes(command, "") && finishes(query, "")
+}
+
+/// Runs a command with this input. Returns whether it succeeds in time.
+fn finishes(mut command: Command, input: &str) -> bool {
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else { return false };
+    let start = Instant::now();
+    // The longest text fits into a pipe, so this does not wait for the program.
+    let written =
+        child.stdin.take().is_some_and(|mut pipe| pipe.write_all(input.as_bytes()).is_ok());
+    while start.elapsed() < PROGRAM_LIMIT {
+        match child.try_wait() {
+            Ok(Some(status)) => return written && status.success(),
+            Ok(None) => thread::sleep(CHECK_INTERVAL),
+            Err(_) => return false,
+        }
+    }
+    // The program may have ended meanwhile.
+    let _ = child.kill();
+    let _ = child.wait();
+    false
+}
+
+/// Returns the OSC 52 sequence. For tmux, the sequence is sent twice: plain for tmux's own buffer, and wrapped for the
+/// outer terminal.
+pub(super) fn terminal_sequence(text: &PrintableText, in_tmux: bool) -> String {
+    let plain = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text.as_str()));
+    if in_tmux { format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\") } else { plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_fit_the_environment() {
+        let names = |set: &[&str]| {
+            let is_set = |name: &str| set.contains(&name);
+            let programs = buffers(&is_set).into_iter().chain(clipboards(&is_set));
+            programs
+                .map(|program| program.name)
+                .filter(|name| *name != "pbcopy")
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(&[]), [""; 0]);
+        assert_eq!(names(&["TMUX"]), ["tmux"]);
+        assert_eq!(names(&["STY", "DISPLAY"]), ["screen", "xclip"]);
+        assert_eq!(names(&["WAYLAND_DISPLAY", "DISPLAY"]), ["wl-copy", "xclip"]);
+    }
+
+    #[test]
+    fn a_program_that_is_missing_fails_or_hangs_has_not_copied() {
+        let text = PrintableText::lines("text");
+        let program = |name, arguments| CopyProgram { name, arguments, place: "" };
+        assert!(!program("no-such-program", &[]).copy(&text));
+        assert!(!program("false", &[]).copy(&text));
+        assert!(!program("tail", &["-f", "/dev/null"]).copy(&text));
+        assert!(program("grep", &["-q", "^text$"]).copy(&text));
+    }
+}

@@ -1,0 +1,240 @@
+//! Explains what decides how the terminal is used, for `doctor`: pictures, colors, the width of ambiguous characters and
+//! the encoding.
+
+use tessera_picture::Protocol;
+
+use crate::{
+    drawing::{picture_layer::ColorDepth, theme::ThemeName},
+    runtime::probe::capabilities::{Capabilities, Environment},
+};
+
+/// A fact about the terminal with its reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TerminalExplanation {
+    pub subject: &'static str,
+    pub text: String,
+    /// Whether something looks worse than it could, or wrong.
+    pub is_warning: bool,
+}
+
+impl Capabilities {
+    /// Explains each decision. `locale` is the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set, with its value.
+    pub fn explanations(
+        &self,
+        environment: &Environment,
+        locale: Option<(&str, &str)>,
+    ) -> Vec<TerminalExplanation> {
+        vec![
+            self.explain_pictures(environment),
+            self.explain_colors(environment),
+            self.explain_width(),
+            explain_encoding(locale),
+        ]
+    }
+
+    fn explain_pictures(&self, environment: &Environment) -> TerminalExplanation {
+        let name = self.version.as_deref().unwrap_or("the terminal");
+        let (text, is_warning) = match self.protocol {
+            Protocol::Kitty if environment.in_tmux => {
+                (format!("kitty graphics, which tmux passes on to {}", self.outer_name()), false)
+            }
+            Protocol::Kitty => (format!("kitty graphics, which {name} confirms"), false),
+            Protocol::Iterm => {
+                (format!("iTerm2 pictures, because {name} is known for them"), false)
+            }
+            Protocol::Sixel => ("sixel pictures, which the terminal reports".to_owned(), false),
+            Protocol::HalfBlock | Protocol::None => self.explain_half_blocks(environment),
+        };
+        TerminalExplanation { subject: "pictures", text, is_warning }
+    }
+
+    /// Explains why there are only half-blocks, and what to do about it.
+    fn explain_half_blocks(&self, environment: &Environment) -> (String, bool) {
+        let blocked = self.outer.as_ref().is_some_and(|outer| !outer.passes_sequences);
+        let name = self.version.as_deref().unwrap_or("the terminal");
+        if environment.in_tmux && blocked {
+            let text = format!(
+                "half-blocks, because tmux passes no pictures on to {}; `tmux set -g allow-passthrough on` \
+                 turns them on if it is kitty 0.28 or Ghostty",
+                self.outer_name()
+            );
+            (text, true)
+        } else if environment.in_tmux {
+            (format!("half-blocks, because {} draws no pictures in tmux", self.outer_name()), false)
+        } else if environment.is_multiplexed() {
+            ("half-blocks, because the multiplexer passes no pictures on".to_owned(), false)
+        } else if !environment.can_be_queried() {
+            ("half-blocks, because this terminal would print queries".to_owned(), false)
+        } else if !self.has_replied {
+            ("half-blocks, because the terminal did not reply to queries".to_owned(), true)
+        } else {
+            let text = "half-blocks, because it reports neither kitty, iTerm2 nor sixel pictures";
+            (text.replace("it reports", &format!("{name} reports")), false)
+        }
+    }
+
+    fn outer_name(&self) -> &str {
+        let outer = self.outer.as_ref().map(|outer| outer.name.as_str());
+        outer.filter(|name| !name.is_empty()).unwrap_or("the outer terminal")
+    }
+
+    fn explain_colors(&self, environment: &Environment) -> TerminalExplanation {
+        let depth = match self.color_depth {
+            ColorDepth::TrueColor if environment.claims_truecolor() => {
+                format!("true color, because COLORTERM is {}", environment.colorterm)
+            }
+            ColorDepth::TrueColor => {
+                "true color, because the terminal is not an old one".to_owned()
+            }
+            ColorDepth::Palette256 => format!("256 colors, because TERM is {}", environment.term),
+            ColorDepth::Palette16 => format!("16 colors, because TERM is {}", environment.term),
+        };
+        let theme = match (self.theme, self.background) {
+            (ThemeName::Plain, _) => "theme plain, because NO_COLOR is set".to_owned(),
+            (theme, Some([red, green, blue])) => {
+                let name = theme_name(theme);
+                format!("theme {name}, because the background is #{red:02x}{green:02x}{blue:02x}")
+            }
+            (theme, None) if !environment.colorfgbg.is_empty() => {
+                format!(
+                    "theme {}, because COLORFGBG is {}",
+                    theme_name(theme),
+                    environment.colorfgbg
+                )
+            }
+            (theme, None) => {
+                let name = theme_name(theme);
+                format!(
+                    "theme {name}, because the background is unknown; `ui.theme` sets another one"
+                )
+            }
+        };
+        TerminalExplanation {
+            subject: "colors",
+            text: format!("{depth}; {theme}"),
+            is_warning: false,
+        }
+    }
+
+    fn explain_width(&self) -> TerminalExplanation {
+        let (text, is_warning) = match self.ambiguous_width {
+            Some(1) => {
+                ("ambiguous characters fill one column, as tessera expects".to_owned(), false)
+            }
+            Some(columns) => {
+                let text = format!(
+                    "the terminal draws ambiguous characters in {columns} columns, but tessera expects \
+                     one; set the ambiguous width to narrow in the settings of the terminal"
+                );
+                (text, true)
+            }
+            None => {
+                let text = "unknown, because the terminal did not report its cursor; tessera expects one \
+                            column for ambiguous characters";
+                (text.to_owned(), false)
+            }
+        };
+        TerminalExplanation { subject: "width", text, is_warning }
+    }
+}
+
+fn theme_name(theme: ThemeName) -> &'static str {
+    match theme {
+        ThemeName::Light => "light",
+        ThemeName::Plain => "plain",
+        ThemeName::Dark => "dark",
+    }
+}
+
+fn explain_encoding(locale: Option<(&str, &str)>) -> TerminalExplanation {
+    let is_utf8 = |value: &str| {
+        let value = value.to_ascii_lowercase();
+        value.contains("utf-8") || value.contains("utf8")
+    };
+    let (text, is_warning) = match locale {
+        Some((name, value)) if is_utf8(value) => {
+            (format!("UTF-8, because {name} is {value}"), false)
+        }
+        Some((name, value)) => {
+            let text = format!(
+                "tessera writes UTF-8, but {name} is {value}; if letters look wrong, set {name} to a \
+                 UTF-8 locale such as C.UTF-8"
+            );
+            (text, true)
+        }
+        None => {
+            let text = "tessera writes UTF-8, and neither LC_ALL, LC_CTYPE nor LANG is set; if letters \
+                        look wrong, set LANG to a UTF-8 locale such as C.UTF-8";
+            (text.to_owned(), true)
+        }
+    };
+    TerminalExplanation { subject: "encoding", text, is_warning }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::probe::{
+        OuterTerminal, TerminalReplies, capabilities::decide_capabilities,
+    };
+
+    fn explained(
+        environment: &Environment,
+        replies: &[&str],
+        outer: Option<OuterTerminal>,
+    ) -> Vec<String> {
+        let mut read = TerminalReplies::default();
+        replies.iter().for_each(|reply| read.read(reply.as_bytes()));
+        let capabilities = decide_capabilities(environment, &read, (10, 20), None, outer);
+        let facts = capabilities.explanations(environment, Some(("LANG", "C.UTF-8")));
+        facts.into_iter().map(|fact| format!("{} {}", fact.subject, fact.text)).collect()
+    }
+
+    fn xterm() -> Environment {
+        Environment { term: "xterm-256color".into(), ..Environment::default() }
+    }
+
+    #[test]
+    fn each_fact_has_its_reason() {
+        let replies = ["P>|XTerm(380)", "[?1;2R", "]11;rgb:fd/f6/e3", "[?64;1;2c"];
+        let facts = explained(&xterm(), &replies, None);
+        assert_eq!(
+            facts,
+            [
+                "pictures half-blocks, because XTerm(380) reports neither kitty, iTerm2 nor sixel pictures",
+                "colors true color, because the terminal is not an old one; theme light, because the \
+                 background is #fdf6e3",
+                "width ambiguous characters fill one column, as tessera expects",
+                "encoding UTF-8, because LANG is C.UTF-8",
+            ]
+        );
+        let wide = explained(&xterm(), &["[?1;3R", "[?64;4c"], None);
+        assert!(wide[0].contains("sixel pictures") && wide[2].contains("in 2 columns"), "{wide:?}");
+        let silent = explained(&xterm(), &[], None);
+        assert!(silent[0].contains("did not reply"), "{silent:?}");
+    }
+
+    #[test]
+    fn the_remedy_in_tmux_is_its_option() {
+        let tmux = Environment { in_tmux: true, term: "tmux-256color".into(), ..xterm() };
+        let outer = |passes_sequences| {
+            Some(OuterTerminal { name: "kitty(0.36.4)".to_owned(), passes_sequences })
+        };
+        let off = explained(&tmux, &["[?1;2c"], outer(false));
+        assert!(off[0].contains("`tmux set -g allow-passthrough on`"), "{off:?}");
+        let on = explained(&tmux, &["[?1;2c", "_Gi=31;OK"], outer(true));
+        assert!(on[0].contains("passes on to kitty(0.36.4)"), "{on:?}");
+    }
+
+    #[test]
+    fn a_locale_without_utf8_is_a_warning() {
+        for (locale, is_warning) in [
+            (Some(("LC_ALL", "C")), true),
+            (Some(("LANG", "ja_JP.eucJP")), true),
+            (None, true),
+            (Some(("LANG", "en_US.utf8")), false),
+        ] {
+            assert_eq!(explain_encoding(locale).is_warning, is_warning, "{locale:?}");
+        }
+    }
+}
