@@ -42,6 +42,8 @@ const SHIFTED: &str = "~!@#$%^&*()_+{}|:\"<>?";
 /// Decodes a sequence. Sequences that are no input, such as released keys, give nothing.
 pub fn decode(sequence: Sequence) -> Vec<TerminalInput> {
     match sequence {
+        // No key has one of the other control characters, which a terminal would interpret.
+        Sequence::Char { c: '\u{80}'..='\u{9f}', .. } => Vec::new(),
         Sequence::Char { c, alt } => {
             vec![TerminalInput::Key(Chord { alt, ..chord_of_char(c) })]
         }

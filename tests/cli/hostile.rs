@@ -218,6 +218,7 @@ const CASES: &[&str] = &[
 /// queries of the probe.
 const OUR_SEQUENCES: &[&str] = &[
     "\x1b[1m",
+    "\r\u{2502}\x1b[?6n\r\x1b[K",
     "\x1b[0m",
     "\x1b[4m",
     "\x1b[31m",
@@ -232,7 +233,6 @@ const OUR_SEQUENCES: &[&str] = &[
     "\x1b[?2;4;0S",
     "\x1b[?u",
     "\x1b]11;?\x07",
-    "\x1b[?6n",
     "\x1b[c",
 ];
 

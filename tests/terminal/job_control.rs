@@ -58,9 +58,11 @@ fn ctrl_z_stops_the_script_that_runs_the_interface() {
         fg",
     );
     open_and_close_help(&mut program);
+    let before = program.output().len();
     program.press("\x1a");
-    program.wait_for("stopped with 148");
-    program.wait_for("Results");
+    // The shell resumes the job at once.
+    program.wait_for_after(before, "stopped with 148");
+    program.wait_for_after(before, "Results");
     program.press("q");
     program.wait_for("the script continues");
     assert_eq!(program.wait(), 0);
