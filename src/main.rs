@@ -94,7 +94,11 @@ fn describe_screen() -> TerminalInfo {
     let name = environment.terminal_name();
     match probe_for_command(&environment) {
         Ok(capabilities) => TerminalInfo {
-            name,
+            name: if environment.in_tmux {
+                format!("tmux in {}", capabilities.outer_name())
+            } else {
+                name
+            },
             size,
             cell: capabilities.cell,
             answered: capabilities.has_replied,

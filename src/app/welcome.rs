@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use tui_input::Input;
 
 use crate::{
-    app::overlay::fields::{edit, expand_path, paste},
+    app::overlay::fields::{edit, expand_path, paste, paste_path},
     config::{DeploymentConfig, Destination, Profile, profile::check_name},
     input::{Chord, Key},
 };
@@ -220,6 +220,9 @@ impl Welcome {
     pub fn paste(&mut self, text: &str) {
         match self.fields().get(self.field) {
             None | Some(WelcomeField::Store) => {}
+            Some(&field @ WelcomeField::Folder) => {
+                paste_path(&mut self.typed[field as usize].0, text);
+            }
             Some(&field) => paste(&mut self.typed[field as usize].0, text),
         }
     }

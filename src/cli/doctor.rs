@@ -124,9 +124,9 @@ fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> Vec<CheckResult> {
         protocols.join(", "),
         if terminal.answered { "" } else { "; it did not respond to capability queries" },
     );
-    let facts = terminal.facts.into_iter().map(|fact| match fact.is_warning {
-        true => CheckResult::warning(fact.subject, fact.text),
-        false => CheckResult::passed(fact.subject, fact.text),
+    let facts = terminal.facts.into_iter().map(|fact| {
+        let result = if fact.is_warning { CheckResult::warning } else { CheckResult::passed };
+        result(fact.subject.to_owned(), fact.text)
     });
     std::iter::once(CheckResult::passed("terminal", message)).chain(facts).collect()
 }

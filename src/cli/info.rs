@@ -59,7 +59,7 @@ const ENVIRONMENT_VARIABLES: [(&str, &str); 17] = [
     ("FORCE_COLOR, CLICOLOR_FORCE", "color without a terminal too, if neither empty nor 0"),
     ("TERM", "dumb: no color, no redrawing"),
     ("COLORTERM", "truecolor or 24bit: exact colors"),
-    ("COLUMNS", "width of tables in columns"),
+    ("COLUMNS, LINES", "width of tables, and size of a terminal that does not know its own"),
     ("ACCESSIBLE", "the same as --accessible, if neither empty nor 0"),
     ("VISUAL, EDITOR", "editor for multi-line text"),
     ("HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY", "proxies for services and pictures"),

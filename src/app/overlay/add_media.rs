@@ -19,7 +19,9 @@ use tui_input::Input;
 use crate::{
     app::{
         App, Dialog, DrawContext, Outbox, Overlays, ServiceData,
-        overlay::fields::{self, KeyResult, edit, expand_path, paste_paths, split_words},
+        overlay::fields::{
+            self, KeyResult, edit, expand_path, paste_path, paste_paths, path_of_link, split_words,
+        },
         pane::cycle,
     },
     config::DeploymentKind,
@@ -173,7 +175,9 @@ impl AddMediaForm {
         }
         Ok(match self.tab {
             SourceTab::Storage => MediaSource::Storage(typed.to_owned()),
-            SourceTab::Server => MediaSource::ServerPath(typed.to_owned()),
+            SourceTab::Server => {
+                MediaSource::ServerPath(path_of_link(typed).unwrap_or_else(|| typed.to_owned()))
+            }
             SourceTab::Archive => MediaSource::Archive(expand_path(typed, home)),
             SourceTab::Files => MediaSource::Files(
                 split_words(typed).iter().map(|word| expand_path(word, home)).collect(),
@@ -268,12 +272,13 @@ impl Dialog for AddMediaForm {
     }
 
     fn paste(&mut self, text: &str) {
-        let is_list = self.field == AddMediaField::Location && self.tab == SourceTab::Files;
-        match self.text_input() {
-            Some(input) if is_list => paste_paths(input, text),
-            Some(input) => fields::paste(input, text),
-            None => return,
-        }
+        let paste = match (self.field, self.tab) {
+            (AddMediaField::Location, SourceTab::Files) => paste_paths,
+            (AddMediaField::Location, SourceTab::Archive | SourceTab::Server) => paste_path,
+            _ => fields::paste,
+        };
+        let Some(input) = self.text_input() else { return };
+        paste(input, text);
         (self.error, self.check) = (None, SourceCheck::None);
     }
 

@@ -17,7 +17,7 @@ use crate::{
         App, Dialog, DrawContext, Jobs, Level, Outbox, Setup, availability,
         basket::{SelectedEntries, cluster_count},
         overlay::{
-            fields::{self, KeyResult, edit, expand_path},
+            fields::{self, KeyResult, edit, expand_path, paste_path},
             selection_rows::{draw_entry, previews_seen_text, totals_text},
         },
         pane::cycle,
@@ -142,6 +142,14 @@ impl Dialog for ExportForm {
             ExportField::Name => Some(&mut self.name),
             ExportField::Folder => Some(&mut self.folder),
             ExportField::Format | ExportField::Images | ExportField::Download => None,
+        }
+    }
+
+    fn paste(&mut self, text: &str) {
+        match self.field {
+            ExportField::Folder => paste_path(&mut self.folder, text),
+            ExportField::Name => fields::paste(&mut self.name, text),
+            ExportField::Format | ExportField::Images | ExportField::Download => {}
         }
     }
 

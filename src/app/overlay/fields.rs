@@ -204,16 +204,16 @@ impl PathInput {
         let (parent, _) = self.split();
         self.text = format!("{parent}{}/", name(folder)).into();
     }
+}
 
-    /// Inserts pasted text. The path of a file dropped on the terminal replaces the typed one.
-    pub(super) fn paste(&mut self, raw: &str) {
-        match parse_dropped_path(raw) {
-            Some(path) => {
-                self.text = Input::default();
-                paste(&mut self.text, &path);
-            }
-            None => paste(&mut self.text, raw),
+/// Inserts pasted text into a field with one path. The path of a file dropped on the terminal replaces the typed one.
+pub(in crate::app) fn paste_path(input: &mut Input, raw: &str) {
+    match parse_dropped_path(raw) {
+        Some(path) => {
+            *input = Input::default();
+            paste(input, &path);
         }
+        None => paste(input, raw),
     }
 }
 
@@ -246,7 +246,7 @@ fn parse_dropped_path(raw: &str) -> Option<String> {
 }
 
 /// Returns the path of a `file://` link, which may contain the name of the host.
-fn path_of_link(link: &str) -> Option<String> {
+pub(super) fn path_of_link(link: &str) -> Option<String> {
     let address = link.strip_prefix("file://")?;
     Some(percent_decoded(&address[address.find('/')?..]))
 }

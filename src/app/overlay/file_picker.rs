@@ -20,7 +20,7 @@ use crate::{
     app::{
         App, Dialog, DrawContext, Level, Overlays, Pane, QueryImage, Remote, ServiceData, Setup,
         overlay::{
-            fields::{KeyResult, PathInput, edit},
+            fields::{KeyResult, PathInput, edit, paste_path},
             region_picker::RegionPicker,
         },
         pane::{inner_area, moved_cursor, rows_to_move, scroll_top},
@@ -175,7 +175,7 @@ impl Dialog for FilePicker {
     }
 
     fn paste(&mut self, text: &str) {
-        self.path.paste(text);
+        paste_path(&mut self.path.text, text);
         self.cursor = 0;
     }
 

@@ -10,7 +10,7 @@ use crate::{
     app::{
         App, Baskets, Dialog, DrawContext, Level, Outbox, Overlays, Results, Setup,
         basket::count_with_noun,
-        overlay::fields::{self, KeyResult, expand_path},
+        overlay::fields::{self, KeyResult, expand_path, paste_path},
     },
     drawing::{FormOptions, ScrollState, field_area},
     input::Chord,
@@ -132,6 +132,15 @@ impl Dialog for TextPrompt {
 
     fn text_input(&mut self) -> Option<&mut Input> {
         Some(&mut self.text)
+    }
+
+    fn paste(&mut self, text: &str) {
+        match self.purpose {
+            PromptPurpose::SaveSelection | PromptPurpose::LoadSelection => {
+                paste_path(&mut self.text, text);
+            }
+            _ => fields::paste(&mut self.text, text),
+        }
     }
 
     fn accept(self: Box<Self>, app: &mut App) {

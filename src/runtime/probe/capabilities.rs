@@ -68,6 +68,7 @@ pub(super) fn decide_capabilities(
     outer: Option<OuterTerminal>,
 ) -> Capabilities {
     let version = replies.version.as_deref().unwrap_or_default();
+    let outer_true_color = outer.as_ref().is_some_and(|outer| outer.true_color);
     let drawing_terminal = outer.as_ref().map_or(version, |outer| &outer.name);
     let attributes = replies.attributes.as_deref().unwrap_or_default();
     let is_alone = !environment.is_multiplexed();
@@ -87,7 +88,11 @@ pub(super) fn decide_capabilities(
         is_contradictory: best == Protocol::Iterm && !draws_iterm(version, ""),
         cell,
         in_tmux: environment.in_tmux,
-        color_depth: color_depth(environment, version, attributes),
+        color_depth: if outer_true_color {
+            ColorDepth::TrueColor
+        } else {
+            color_depth(environment, version, attributes)
+        },
         theme: environment.theme(replies.background),
         has_replied: replies.attributes.is_some(),
         kitty: replies.kitty,
@@ -337,8 +342,9 @@ mod tests {
     #[test]
     fn tmux_draws_pictures_where_the_outer_terminal_replies_and_has_placeholders() {
         let tmux = Environment { in_tmux: true, term: "tmux-256color".into(), ..xterm() };
-        let outer =
-            |name: &str| Some(OuterTerminal { name: name.to_owned(), passes_sequences: true });
+        let outer = |name: &str| {
+            Some(OuterTerminal { name: name.to_owned(), passes_sequences: true, true_color: false })
+        };
         let reply = b"\x1b[?1;2c\x1b_Gi=31;OK\x1b\\";
         for (name, reply, protocol) in [
             ("kitty(0.36.4)", &reply[..], Protocol::Kitty),

@@ -73,7 +73,8 @@ impl Capabilities {
         }
     }
 
-    fn outer_name(&self) -> &str {
+    /// Returns the name of the terminal that shows tmux.
+    pub fn outer_name(&self) -> &str {
         let outer = self.outer.as_ref().map(|outer| outer.name.as_str());
         outer.filter(|name| !name.is_empty()).unwrap_or("the outer terminal")
     }
@@ -82,6 +83,9 @@ impl Capabilities {
         let depth = match self.color_depth {
             ColorDepth::TrueColor if environment.claims_truecolor() => {
                 format!("true color, because COLORTERM is {}", environment.colorterm)
+            }
+            ColorDepth::TrueColor if environment.in_tmux => {
+                format!("true color, which tmux sends to {}", self.outer_name())
             }
             ColorDepth::TrueColor => {
                 "true color, because the terminal is not an old one".to_owned()
@@ -184,7 +188,9 @@ mod tests {
         outer: Option<OuterTerminal>,
     ) -> Vec<String> {
         let mut read = TerminalReplies::default();
-        replies.iter().for_each(|reply| read.read(reply.as_bytes()));
+        for reply in replies {
+            read.read(reply.as_bytes());
+        }
         let capabilities = decide_capabilities(environment, &read, (10, 20), None, outer);
         let facts = capabilities.explanations(environment, Some(("LANG", "C.UTF-8")));
         facts.into_iter().map(|fact| format!("{} {}", fact.subject, fact.text)).collect()
@@ -196,7 +202,7 @@ mod tests {
 
     #[test]
     fn each_fact_has_its_reason() {
-        let replies = ["P>|XTerm(380)", "[?1;2R", "]11;rgb:fd/f6/e3", "[?64;1;2c"];
+        let replies = ["P>|XTerm(380)", "[9;2R", "]11;rgb:fd/f6/e3", "[?64;1;2c"];
         let facts = explained(&xterm(), &replies, None);
         assert_eq!(
             facts,
@@ -208,7 +214,7 @@ mod tests {
                 "encoding UTF-8, because LANG is C.UTF-8",
             ]
         );
-        let wide = explained(&xterm(), &["[?1;3R", "[?64;4c"], None);
+        let wide = explained(&xterm(), &["[9;3R", "[?64;4c"], None);
         assert!(wide[0].contains("sixel pictures") && wide[2].contains("in 2 columns"), "{wide:?}");
         let silent = explained(&xterm(), &[], None);
         assert!(silent[0].contains("did not reply"), "{silent:?}");
@@ -218,7 +224,11 @@ mod tests {
     fn the_remedy_in_tmux_is_its_option() {
         let tmux = Environment { in_tmux: true, term: "tmux-256color".into(), ..xterm() };
         let outer = |passes_sequences| {
-            Some(OuterTerminal { name: "kitty(0.36.4)".to_owned(), passes_sequences })
+            Some(OuterTerminal {
+                name: "kitty(0.36.4)".to_owned(),
+                passes_sequences,
+                true_color: true,
+            })
         };
         let off = explained(&tmux, &["[?1;2c"], outer(false));
         assert!(off[0].contains("`tmux set -g allow-passthrough on`"), "{off:?}");

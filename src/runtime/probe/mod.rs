@@ -48,7 +48,7 @@ const KITTY_QUERY: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";
 /// Queries the background color. The bell ends the query, because `ESC \` would end what screen passes on.
 const BACKGROUND_QUERY: &str = "\x1b]11;?\x07";
 /// Draws an ambiguous character, queries the column of the cursor, and clears the line.
-const WIDTH_QUERY: &str = "\r\u{2502}\x1b[?6n\r\x1b[K";
+const WIDTH_QUERY: &str = "\r\u{2502}\x1b[6n\r\x1b[K";
 /// The usual cell size, which is used for terminals that do not report theirs.
 const DEFAULT_CELL: (u16, u16) = (10, 20);
 

@@ -10,6 +10,8 @@ pub struct OuterTerminal {
     pub name: String,
     /// Whether tmux passes sequences on, which its option `allow-passthrough` decides.
     pub passes_sequences: bool,
+    /// Whether tmux sends 24-bit colors to the terminal.
+    pub true_color: bool,
 }
 
 impl OuterTerminal {
@@ -20,7 +22,9 @@ impl OuterTerminal {
         if let Some(pane) = std::env::var_os("TMUX_PANE") {
             tmux.arg("-t").arg(pane);
         }
-        tmux.arg("#{allow-passthrough}\t#{client_termtype}\t#{client_termname}");
+        tmux.arg(
+            "#{allow-passthrough}\t#{client_termfeatures}\t#{client_termtype}\t#{client_termname}",
+        );
         let output = tmux.output().ok().filter(|output| output.status.success())?;
         Self::parse(&String::from_utf8_lossy(&output.stdout))
     }
@@ -28,9 +32,10 @@ impl OuterTerminal {
     fn parse(answer: &str) -> Option<Self> {
         let mut fields = answer.trim_end_matches('\n').split('\t');
         let passthrough = fields.next()?;
+        let true_color = fields.next()?.split(',').any(|feature| feature == "RGB");
         let name = fields.find(|field| !field.is_empty()).unwrap_or_default();
         let passes_sequences = matches!(passthrough, "on" | "all" | "1" | "2");
-        Some(Self { name: name.to_owned(), passes_sequences })
+        Some(Self { name: name.to_owned(), passes_sequences, true_color })
     }
 }
 
@@ -51,13 +56,16 @@ mod tests {
 
     #[test]
     fn the_answer_of_tmux_names_the_outer_terminal() {
-        let outer = |name: &str, passes_sequences| {
-            Some(OuterTerminal { name: name.to_owned(), passes_sequences })
+        let outer = |name: &str, passes_sequences, true_color| {
+            Some(OuterTerminal { name: name.to_owned(), passes_sequences, true_color })
         };
         let parse = OuterTerminal::parse;
-        assert_eq!(parse("on\tkitty(0.36.4)\txterm-kitty\n"), outer("kitty(0.36.4)", true));
-        assert_eq!(parse("off\t\txterm-256color\n"), outer("xterm-256color", false));
+        assert_eq!(
+            parse("on\ttitle,RGB\tkitty(0.36.4)\txterm-kitty\n"),
+            outer("kitty(0.36.4)", true, true)
+        );
+        assert_eq!(parse("off\ttitle\t\txterm-256color\n"), outer("xterm-256color", false, false));
         // An older tmux has no such option and always passes sequences on only from version 3.3.
-        assert_eq!(parse("\t\t\n"), outer("", false));
+        assert_eq!(parse("\t\t\t\n"), outer("", false, false));
     }
 }

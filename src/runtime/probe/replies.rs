@@ -27,7 +27,7 @@ impl TerminalReplies {
             }
             [b'[', b'?', .., b'u'] => self.keyboard = true,
             // The cursor is after the ambiguous character at the beginning of the line.
-            [b'[', b'?', numbers @ .., b'R'] => {
+            [b'[', numbers @ .., b'R'] => {
                 if let [_, column @ 2..=3, ..] = *read_numbers(numbers) {
                     self.ambiguous_width.get_or_insert(column - 1);
                 }
@@ -88,7 +88,9 @@ mod tests {
 
     fn replies(all: &[&str]) -> TerminalReplies {
         let mut replies = TerminalReplies::default();
-        all.iter().for_each(|reply| replies.read(reply.as_bytes()));
+        for reply in all {
+            replies.read(reply.as_bytes());
+        }
         replies
     }
 
