@@ -16,6 +16,8 @@ use super::{
 };
 
 pub const PROJECT_FILE: &str = ".tessera.toml";
+/// The maximum size of the file, which may come from someone else.
+const MAX_PROJECT_BYTES: u64 = 64 << 10;
 
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
@@ -83,7 +85,7 @@ impl Layers {
             }
         }
         if let Some(path) = &sources.project {
-            match tessera_files::read_if_own(path) {
+            match tessera_files::read_if_own(path, MAX_PROJECT_BYTES) {
                 Ok(Some(source)) => {
                     layers.add_layer(Layer::read(path, &source, FileOwner::Project), &mut errors);
                     layers.project = Some(path.clone());

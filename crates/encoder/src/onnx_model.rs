@@ -12,6 +12,13 @@ use rten_tensor::{Tensor, prelude::*};
 
 use crate::error::{LoadError, short_reason};
 
+/// Maximum size of a model file, which is read into memory as a whole.
+const MAX_FILE_BYTES: u64 = 4 << 30;
+/// Maximum number of values in an output, and of the numbers in a vector. Real outputs have a few hundred thousand
+/// values, and real vectors a few thousand numbers.
+const MAX_OUTPUT_VALUES: usize = 16 << 20;
+const MAX_VECTOR_LENGTH: usize = 1 << 16;
+
 pub struct OnnxModel {
     model: Model,
 }
@@ -47,6 +54,12 @@ pub struct OutputTensor {
 
 impl OnnxModel {
     pub fn load(what: &str, path: &Path) -> Result<Self, LoadError> {
+        let size = path.metadata().map_or(0, |file| file.len());
+        if size > MAX_FILE_BYTES {
+            let limit = MAX_FILE_BYTES >> 30;
+            let reason = format!("is larger than {limit} GiB; export a smaller or quantized model");
+            return Err(LoadError::new(what, path, &reason));
+        }
         let model = Model::load_file(path).map_err(|cause| {
             let reason = format!(
                 "is not a usable ONNX model ({}); download or export it again",
@@ -117,11 +130,22 @@ impl OutputTensor {
     pub fn new(value: Value) -> Result<Self, String> {
         let tensor: Tensor<f32> =
             value.try_into().map_err(|_| "its output is not numbers".to_owned())?;
+        if tensor.len() > MAX_OUTPUT_VALUES {
+            let count = tensor.len();
+            return Err(format!("its output has {count} values; the limit is {MAX_OUTPUT_VALUES}"));
+        }
         Ok(Self { shape: tensor.shape().to_vec(), values: tensor.to_vec() })
     }
 
     /// Returns the form in which this output is a vector.
     pub fn form(&self) -> Result<VectorForm, String> {
+        if let Some(&width) = self.shape.last()
+            && width > MAX_VECTOR_LENGTH
+        {
+            return Err(format!(
+                "its vectors have {width} numbers; the limit is {MAX_VECTOR_LENGTH}"
+            ));
+        }
         match self.shape[..] {
             [1, width] if width > 0 => Ok(VectorForm::Row),
             [1, tokens, width] if tokens.min(width) > 0 => Ok(VectorForm::FirstToken),

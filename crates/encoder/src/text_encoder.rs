@@ -63,6 +63,10 @@ impl TextEncoder {
             // `SigLIP` was trained with padded texts, and its models have no mask.
             inputs.length = inputs.length.or(config.max_tokens);
         }
+        if let Some(length) = inputs.length.filter(|&length| length > MAX_TOKENS) {
+            let reason = format!("takes {length} tokens; the limit is {MAX_TOKENS}");
+            return Err(LoadError::new(ROLE, path, &reason));
+        }
         let example =
             tokenizer.ids("a").map_err(|reason| unusable_tokenizer(&tokenizer_path, &reason))?;
         let example = inputs.tensors(&example, tokenizer.padding_id);
@@ -168,6 +172,9 @@ impl TextInputs {
 
 /// The maximum number of tokens if neither the model nor its files specify one. This is the limit of CLIP.
 const DEFAULT_MAX_TOKENS: usize = 77;
+/// The maximum number of tokens of a text. The memory of a model grows with the square of this number, and queries and
+/// captions are shorter.
+const MAX_TOKENS: usize = 2_048;
 
 pub struct TextTokenizer {
     tokenizer: Tokenizer,
@@ -195,6 +202,7 @@ impl TextTokenizer {
                 .push(format!("{TOKENIZER} has no limit of tokens; taken: {DEFAULT_MAX_TOKENS}"));
             DEFAULT_MAX_TOKENS
         });
+        let max_tokens = max_tokens.min(MAX_TOKENS);
         let special = tokenizer.get_post_processor().map_or(0, |it| it.added_tokens(false));
         if max_tokens <= special {
             return Err(format!("{max_tokens} tokens leave no room for a text"));

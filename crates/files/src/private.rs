@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError},
-    io,
+    io::{self, Read as _},
     os::unix::fs::{
         DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
     },
@@ -88,13 +88,24 @@ pub fn private_file() -> OpenOptions {
 }
 
 /// Reads a file that belongs to this user. Returns `None` if the file, or a link at its path, belongs to another user.
-pub fn read_if_own(path: &Path) -> io::Result<Option<String>> {
+///
+/// # Errors
+/// The file cannot be read, or is larger than `max_bytes`.
+pub fn read_if_own(path: &Path, max_bytes: u64) -> io::Result<Option<String>> {
     if !is_own(&fs::symlink_metadata(path)?) {
         return Ok(None);
     }
     let file = File::open(path)?;
     // The open file decides, because the path may refer to another file by now.
-    is_own(&file.metadata()?).then(|| io::read_to_string(file)).transpose()
+    if !is_own(&file.metadata()?) {
+        return Ok(None);
+    }
+    let text = io::read_to_string(file.take(max_bytes + 1))?;
+    if text.len() as u64 > max_bytes {
+        let message = format!("it is larger than {} KiB; shorten it", max_bytes >> 10);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(Some(text))
 }
 
 fn is_own(metadata: &fs::Metadata) -> bool {
@@ -171,5 +182,17 @@ mod tests {
         let waited = wait_for_lock(&path).unwrap();
         assert!(is_locked(&path).unwrap());
         drop(waited);
+    }
+
+    #[test]
+    fn a_large_file_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "#".repeat(1 << 10)).unwrap();
+        assert_eq!(read_if_own(&path, 1 << 10).unwrap().unwrap().len(), 1 << 10);
+        // The file is sparse, and reading all of it would take more than the memory of this machine.
+        File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
+        let error = read_if_own(&path, 1 << 10).unwrap_err();
+        assert_eq!(error.to_string(), "it is larger than 1 KiB; shorten it");
     }
 }

@@ -109,6 +109,12 @@ pub fn format_bytes(bytes: u64) -> String {
     }
 }
 
+/// Whether a spreadsheet would calculate a cell of a table instead of showing it. Such a cell needs an apostrophe in front
+/// of it, because a name from outside could be a formula that sends data elsewhere.
+pub fn is_formula(cell: &str) -> bool {
+    cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err()
+}
+
 pub fn count_with_noun<N: Copy + fmt::Display + PartialEq + From<u8>>(
     count: N,
     one: &str,

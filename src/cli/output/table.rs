@@ -6,7 +6,7 @@ use std::env;
 use serde_json::{Map, Value};
 use tessera_model::{
     Cluster, Facet, FacetKind, Histogram, Overview, Relevance, SafeText, ScoreKind, count_facets,
-    text::truncate,
+    text::{is_formula, truncate},
 };
 use unicode_width::UnicodeWidthStr as _;
 
@@ -231,8 +231,7 @@ pub(super) fn csv(document: &Document) -> PrintableText {
     let columns = document.columns();
     let field = |value: &Value| {
         let cell = cell_text(value);
-        let is_formula = cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
-        match (is_formula, cell.contains(['"', ','])) {
+        match (is_formula(&cell), cell.contains(['"', ','])) {
             (false, false) => cell,
             (true, _) => format!("\"'{}\"", cell.replace('"', "\"\"")),
             (false, true) => format!("\"{}\"", cell.replace('"', "\"\"")),

@@ -166,8 +166,9 @@ fn examine(
         return Ok(FileOutcome::Unchanged(size));
     }
     let digest = ContentDigest { size: bytes.len() as u64, hash };
-    if let Some(frames) = sample_animation(&bytes, &|| context.check_cancelled().is_err()) {
-        return frames_outcome(frames, digest);
+    let is_cancelled = || context.check_cancelled().is_err();
+    if let Some(frames) = sample_animation(&bytes, &is_cancelled) {
+        return frames_outcome(frames, digest, &is_cancelled);
     }
     let features = extract_features(&bytes).map_err(ExtractError::Skipped)?;
     Ok(FileOutcome::Image(features, embedded_text::read(&bytes), digest))
@@ -201,16 +202,23 @@ fn examine_video(
     let input = VideoInput::new(video, &context.store.uploads_dir(), &context.settings.disk)
         .map_err(unreadable)?;
     let is_cancelled = || context.check_cancelled().is_err();
-    frames_outcome(container.sample_frames(ffmpeg, input, &is_cancelled)?, digest)
+    let frames = container.sample_frames(ffmpeg, input, &is_cancelled)?;
+    frames_outcome(frames, digest, &is_cancelled)
 }
 
+/// Extracts the features of the frames of a video or animation. Stops between two frames if the task is cancelled,
+/// because a hundred frames can take half a minute.
 fn frames_outcome(
     sampled: Vec<VideoFrame>,
     digest: ContentDigest,
+    is_cancelled: &dyn Fn() -> bool,
 ) -> Result<FileOutcome, ExtractError> {
     let mut failure = "no frame can be decoded".to_owned();
     let mut frames = Vec::with_capacity(sampled.len());
     for frame in sampled {
+        if is_cancelled() {
+            return Err(ExtractError::Skipped("interrupted".to_owned()));
+        }
         match extract_features(&frame.jpeg) {
             Ok(features) => frames.push((frame, features)),
             Err(reason) => failure = reason,

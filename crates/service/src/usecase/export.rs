@@ -23,7 +23,7 @@ use crate::{
 use tessera_media::{ingest::disk_quota::ClaimedFile, object_storage::archive_name};
 use tessera_model::{
     ArchiveName, ClusterId, DatasetId, EntityType, ExportFormat, ExportSpec, ExportTaskId,
-    Granularity, MediaId, Operation, SelectionItem,
+    Granularity, MediaId, Operation, SelectionItem, text::is_formula,
 };
 use tessera_retrieval::SearchRanking;
 use tessera_store::{
@@ -324,7 +324,9 @@ impl Deployment {
                     break;
                 }
                 for item in items {
-                    table.write_record([item.file_name(), item.id.to_string()]).map_err(failed)?;
+                    let name = item.file_name();
+                    let name = if is_formula(&name) { format!("'{name}") } else { name };
+                    table.write_record([name, item.id.to_string()]).map_err(failed)?;
                 }
             }
             table.flush().map_err(ServiceError::export_file)

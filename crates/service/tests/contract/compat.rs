@@ -137,6 +137,21 @@ async fn media_identifiers_are_served_as_a_table() {
 }
 
 #[tokio::test]
+async fn no_file_name_in_the_table_is_a_formula() {
+    let names = ["=1+1.png", "+1.png", "-1.png", "@SUM(A1).png", "\t=1.png", "a=1.png"];
+    let files: Vec<(&str, Vec<u8>)> =
+        (0..).zip(names).map(|(n, name)| (name, crate::support::picture(n))).collect();
+    let service = Service::compatible(Place::new(&files), true, true).await;
+    let path = format!("/api/v1/dataset/{}/export_media_id", service.dataset);
+    let text = service.get(&path).send().await.unwrap().text().await.unwrap();
+    let cells = text.lines().skip(1).map(|row| row.rsplit_once(',').unwrap().0.trim_matches('"'));
+    let mut cells: Vec<&str> = cells.collect();
+    cells.sort_unstable();
+    let expected = ["'\t=1.png", "'+1.png", "'-1.png", "'=1+1.png", "'@SUM(A1).png", "a=1.png"];
+    assert_eq!(cells, expected);
+}
+
+#[tokio::test]
 async fn images_are_served_by_identifier() {
     let service = lenient().await;
     let body = service.good(&service.explore("")).await;

@@ -233,6 +233,31 @@ async fn a_damaged_store_is_rebuilt_with_its_datasets_without_their_folders_bein
 }
 
 #[tokio::test]
+async fn a_damaged_definition_is_recovered_at_the_first_start_whatever_the_marks_say() {
+    let store = ClosedStore::new().await;
+    let text = b"CREATE TABLE media";
+    let start = store.database.windows(text.len()).position(|window| window == text).unwrap();
+    // The text is no SQL any more, is SQL with another meaning, or the whole page is lost.
+    let mut damaged: Vec<Vec<u8>> = Vec::new();
+    for byte in [start, start + text.len() + 6] {
+        damaged.push(store.database.clone());
+        damaged.last_mut().unwrap()[byte] ^= 1;
+    }
+    damaged.push(store.database.clone());
+    damaged.last_mut().unwrap()[100..2000].fill(0);
+    let mut store = store;
+    for database in damaged {
+        for mark in [Mark::None, Mark::New, Mark::Killed { now: true }] {
+            let (next, outcome) = store.responses_over(&database, mark).await;
+            let (found, is_rebuilt) = outcome.expect("the first start recovers the store");
+            assert!(is_rebuilt);
+            next.assert_right(&found, is_rebuilt, 0);
+            store = next;
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_row_damaged_while_the_store_is_open_is_an_error_and_rebuilt_at_the_next_start() {
     damaged_while_open(Mark::New).await;
 }

@@ -139,7 +139,10 @@ impl DatabaseFile {
             0 => return Ok(None),
             found_version => self.require_version(found_version)?,
         }
-        if !is_intact {
+        if is_intact {
+            // The definitions are always checked, because nothing can be read without them, and the check is cheap.
+            integrity::check_definitions(&existing)?;
+        } else {
             integrity::check(&existing)?;
         }
         Ok(Some(existing))

@@ -18,6 +18,14 @@ fn refused(folder: &ModelFolder) -> String {
 }
 
 #[test]
+fn a_text_longer_than_the_limit_is_not_padded() {
+    let config = json!({"model_type": "siglip",
+        "text_config": {"max_position_embeddings": 1_000_000_000_u64}});
+    let error = refused(&ModelFolder::siglip().with_json("config.json", &config));
+    assert!(error.contains("takes 1000000000 tokens; the limit is 2048"), "{error}");
+}
+
+#[test]
 fn each_unusable_file_is_named_with_what_to_do() {
     let vision = "onnx/vision_model.onnx";
     let text = "onnx/text_model.onnx";

@@ -46,6 +46,17 @@ fn related_words_are_nearer_than_others() {
 }
 
 #[test]
+fn the_order_of_the_texts_changes_nothing() {
+    let texts: Vec<String> = plan(300, 7).iter().map(|image| image.caption.clone()).collect();
+    let space = train(&texts).unwrap();
+    let mut others = texts.clone();
+    others.reverse();
+    assert!(train(&others).unwrap() == space);
+    others.sort_by_key(String::len);
+    assert!(train(&others).unwrap() == space);
+}
+
+#[test]
 fn sample_captions_are_found_by_their_words() {
     let texts: Vec<String> = plan(300, 7)
         .iter()
