@@ -1,7 +1,9 @@
 //! Applies responses to the state. Only responses with a current ticket get here. Come here to change what a response
 //! does.
 
-use tessera_model::{Dataset, DatasetId, Failure, FailureKind, NO_SECRET, SafeText, StateKey};
+use tessera_model::{
+    Dataset, DatasetId, Failure, FailureKind, NO_SECRET, SafeText, StateKey, is_same_name,
+};
 
 use crate::{
     app::{
@@ -399,7 +401,7 @@ impl App {
             return Some(first);
         };
         let is_named = |dataset: &&Dataset| {
-            dataset.id.to_string() == *named || dataset.name.as_str() == named.as_str()
+            dataset.id.to_string() == *named || is_same_name(dataset.name.as_str(), named.as_str())
         };
         let named_dataset = list.iter().find(is_named).map(|dataset| dataset.id);
         if named_dataset.is_none() {

@@ -1,10 +1,15 @@
 //! Defines the commands and options of the program for `clap`, and dispatches the commands that need no interface. Come
 //! here to add a command.
 
-use std::{ffi::OsString, path::PathBuf, pin::pin, time::Duration};
+use std::{
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+    pin::pin,
+    time::Duration,
+};
 
 use clap::{
-    Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
+    Arg, Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
 };
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -159,7 +164,7 @@ pub enum HeadlessCommand {
 
 /// Parses the command line. Exits on errors and after printing the help.
 pub fn parse_args() -> Cli {
-    let line = Cli::command().try_get_matches().and_then(|matches| {
+    let line = definition().try_get_matches().and_then(|matches| {
         let mut line = Cli::from_arg_matches(&matches)?;
         line.global.prefer_typed(&matches);
         Ok(line)
@@ -186,8 +191,20 @@ pub fn parse_args() -> Cli {
     })
 }
 
+/// Returns the command line. An empty variable counts as unset, as in every other place.
 pub fn definition() -> Command {
-    Cli::command()
+    let is_empty = |variable: &OsStr| {
+        std::env::var_os(variable).is_some_and(|text| text.to_string_lossy().trim().is_empty())
+    };
+    let without_empty = |argument: Arg| match argument.get_env() {
+        Some(variable) if is_empty(variable) => argument.env(None::<&str>),
+        _ => argument,
+    };
+    with_arguments(Cli::command(), &without_empty)
+}
+
+fn with_arguments(command: Command, change: &impl Fn(Arg) -> Arg) -> Command {
+    command.mut_args(change).mut_subcommands(|command| with_arguments(command, change))
 }
 
 pub fn print_help() {

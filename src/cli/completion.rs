@@ -20,7 +20,7 @@ use crate::{
     },
     config::Settings,
 };
-use tessera_model::{Dataset, SafeText};
+use tessera_model::{Dataset, SafeText, ShellCommand, composed};
 
 /// The longest time that a key press waits for a service.
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -91,7 +91,10 @@ fn candidates(thing: NamedThing, typed: &OsStr, words: &[OsString]) -> Vec<Compl
     let find = || Handle::current().block_on(find_names(thing, words));
     // If the settings or the service cannot be read, there are no candidates.
     let mut found = block_in_place(find).unwrap_or_default();
-    found.retain(|(name, _)| typed.to_str().is_some_and(|typed| name.starts_with(typed)));
+    let typed = typed.to_str().map(composed);
+    found.retain(|(name, _)| {
+        typed.as_ref().is_some_and(|typed| composed(name).starts_with(typed.as_ref()))
+    });
     let candidate = |(name, about): (String, Option<SafeText>)| {
         CompletionCandidate::new(name).help(about.map(|about| about.as_str().to_owned().into()))
     };
@@ -100,7 +103,7 @@ fn candidates(thing: NamedThing, typed: &OsStr, words: &[OsString]) -> Vec<Compl
 
 /// Returns whether a shell reads a word literally. A shell inserts a completed word without quotes.
 fn is_plain_word(word: &str) -> bool {
-    !word.starts_with('-') && shell_words::quote(word) == word
+    !word.starts_with('-') && ShellCommand::default().word(word).as_str() == word
 }
 
 /// Names, each with an optional description.

@@ -13,6 +13,7 @@ use crate::{
 use tessera_client::{Client, DryRun, DryRunRequest, Endpoint, RequestRecorder, Trace};
 use tessera_model::{
     Dataset, DatasetId, JobRecord, Operation, Permission, RequestOutcome, ShellCommand, Status,
+    is_same_name,
 };
 use tessera_wire::preview::LinkForm;
 
@@ -291,11 +292,11 @@ impl Context {
 /// it.
 fn find_datasets(all: Vec<Dataset>, named: Option<&str>) -> Vec<Dataset> {
     let Some(name) = named else { return all };
-    let is_name = all.iter().any(|dataset| dataset.name.as_str() == name);
+    let is_name = all.iter().any(|dataset| is_same_name(dataset.name.as_str(), name));
     let prefix: Option<IdPrefix> = if is_name { None } else { name.parse().ok() };
     let is_meant = |dataset: &Dataset| match &prefix {
         Some(prefix) => prefix.matches(dataset.id),
-        None => dataset.name.as_str() == name,
+        None => is_same_name(dataset.name.as_str(), name),
     };
     all.into_iter().filter(is_meant).collect()
 }

@@ -17,7 +17,7 @@ use tessera_client::{
     ApiPrefix, AuthMethod, BaseUrl, CertificateAuthorities, Client, Credentials, ServiceConfig,
     TextSearchPath,
 };
-use tessera_model::Failure;
+use tessera_model::{Failure, is_same_name};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServiceTarget {
@@ -130,7 +130,7 @@ fn with_global_options(options: ProfileOptions, global: &GlobalOptions) -> Profi
 }
 
 pub fn profile_by_name(settings: &Settings, name: &str) -> CliResult<Profile> {
-    let known = settings.profiles.iter().find(|profile| profile.name == name);
+    let known = settings.profiles.iter().find(|profile| is_same_name(&profile.name, name));
     known.cloned().ok_or_else(|| {
         let names: Vec<&str> = settings.profiles.iter().map(|each| each.name.as_str()).collect();
         let names = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };

@@ -11,6 +11,8 @@ use std::{
 use clap::Args;
 use serde_json::{Map, Value, json};
 
+use tessera_files::{Guarantee, missing_guarantees};
+
 use crate::{
     cli::{
         CliError, Column, Document, Exit, FolderOpening, GlobalOptions, Output, ServiceTarget,
@@ -179,14 +181,22 @@ fn check_secrets() -> Vec<CheckResult> {
 fn check_folders() -> Vec<CheckResult> {
     let mut findings = Vec::new();
     if let Some(folder) = config::state_dir("x").as_deref().and_then(Path::parent) {
-        findings.push(CheckResult::passed("state", folder.display().to_string()));
+        findings.extend(check_disk("state", folder));
     }
     if cfg!(feature = "local")
         && let Some(folder) = config::local_data_dir()
     {
-        findings.push(CheckResult::passed("local deployments", folder.display().to_string()));
+        findings.extend(check_disk("local deployments", &folder));
     }
     findings
+}
+
+fn check_disk(subject: &str, folder: &Path) -> Vec<CheckResult> {
+    let missing = missing_guarantees(folder, Guarantee::ALL);
+    if missing.is_empty() {
+        return vec![CheckResult::passed(subject, folder.display().to_string())];
+    }
+    missing.into_iter().map(|sentence| CheckResult::warning(subject, sentence)).collect()
 }
 
 /// Checks every profile, and the address or the folder from the command line.

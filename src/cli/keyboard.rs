@@ -2,6 +2,7 @@
 //! else would notice the interrupt before the user presses Enter or the input ends.
 
 use std::{
+    borrow::Cow,
     io::{self, Read, Write as _},
     os::{fd::AsFd as _, unix::net::UnixStream},
     sync::{
@@ -14,8 +15,10 @@ use rustix::{
     event::{PollFd, PollFlags, poll},
     io::{Errno, retry_on_intr},
 };
+use secrecy::zeroize::Zeroizing;
 
 use crate::cli::{CliError, CliResult, Exit};
+use tessera_wire::text_encoding::decode_text;
 
 const READ_STDIN: &str = "read standard input";
 
@@ -65,10 +68,12 @@ pub(super) fn read_bytes() -> CliResult<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Reads text, which may be UTF-16 with a byte-order mark, as programs on Windows write it.
 pub(super) fn read_text() -> CliResult<String> {
-    let mut text = String::new();
-    Keyboard.read_to_string(&mut text).map_err(|error| read_error(READ_STDIN, &error))?;
-    Ok(text)
+    // The text may be a secret, so its bytes are erased.
+    let bytes = Zeroizing::new(read_bytes()?);
+    let text = decode_text(&bytes).map(Cow::into_owned);
+    text.map_err(|reason| CliError::usage(format!("standard input: {reason}")))
 }
 
 /// Standard input, whose reads end at an interrupt.

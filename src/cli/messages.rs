@@ -34,11 +34,15 @@ pub struct Messages {
     terminal: bool,
 }
 
+/// Whether the terminal understands more than lines of text. An empty variable counts as unset.
+pub fn is_capable_terminal() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
+}
+
 impl Messages {
     pub fn new(quiet: bool, verbose: bool) -> Self {
         let terminal = io::stderr().is_terminal();
-        let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        Self { quiet, verbose, terminal: terminal && !dumb }
+        Self { quiet, verbose, terminal: terminal && is_capable_terminal() }
     }
 
     pub fn info(self, message: impl AsRef<str>) {

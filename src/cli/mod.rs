@@ -62,6 +62,7 @@ pub use local::{
     LocalService, LocalSettings, ServeOptions, WorkOptions, check_storage_folder, local_settings,
     model_folder, run_model, run_store, run_text_tour, serve, start_demo, work,
 };
+pub use messages::is_capable_terminal;
 pub use output::{Column, Document, Output};
 pub use service_options::{FolderOpening, ModelOptions};
 pub use values::{absolute_path, read_file_or_stdin};

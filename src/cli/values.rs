@@ -2,6 +2,7 @@
 //! intervals, regions and times.
 
 use std::{
+    borrow::Cow,
     collections::BTreeSet,
     fmt, fs,
     path::{Path, PathBuf},
@@ -9,9 +10,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use secrecy::zeroize::Zeroizing;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use tessera_model::{Region, Timestamp};
+use tessera_wire::text_encoding::decode_text;
 
 use crate::{
     cli::{CliError, CliResult, keyboard},
@@ -114,20 +117,26 @@ pub fn absolute_path(path: &Path) -> CliResult<PathBuf> {
     absolute.map_err(|error| CliError::io(format_args!("resolve {}", path.display()), &error))
 }
 
-/// Reads the file at a path from the command line. The path `-` is standard input.
+/// Reads the text in the file at a path from the command line. The path `-` is standard input. Text with a byte-order
+/// mark may be UTF-16, as programs on Windows write it.
 pub fn read_file_or_stdin(path: &Path) -> CliResult<String> {
     if path.as_os_str() == "-" {
         return keyboard::read_text();
     }
-    fs::read_to_string(path)
-        .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
+    // The text may be a secret, so its bytes are erased.
+    let bytes = fs::read(path).map(Zeroizing::new).map_err(|error| input_error(path, &error))?;
+    decode_text(&bytes).map(Cow::into_owned).map_err(|reason| input_error(path, &reason))
 }
 
 pub fn read_bytes_or_stdin(path: &Path) -> CliResult<Vec<u8>> {
     if path.as_os_str() == "-" {
         return keyboard::read_bytes();
     }
-    fs::read(path).map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
+    fs::read(path).map_err(|error| input_error(path, &error))
+}
+
+fn input_error(path: &Path, reason: &dyn fmt::Display) -> CliError {
+    CliError::usage(format!("{}: {reason}", path.display()))
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
 //! Reads the login from environment variables. That login belongs to the one service that the
 //! environment names.
 
-use std::{env, fs::File, io::Read as _, os::unix::fs::MetadataExt as _, path::Path};
+use std::{env, fs::File, io::Read as _, path::Path};
 
 use secrecy::{SecretString, zeroize::Zeroizing};
 use tessera_client::BaseUrl;
+use tessera_wire::text_encoding::decode_text;
 
-use super::SecretOwner;
+use super::{SecretOwner, secret_access::SecretAccess};
 
 pub const SECRET_VARIABLE: &str = "TESSERA_API_SECRET";
 pub const SECRET_FILE_VARIABLE: &str = "TESSERA_API_SECRET_FILE";
 pub const TOKEN_VARIABLE: &str = "TESSERA_TOKEN";
 const ADDRESS_VARIABLE: &str = "TESSERA_BASE_URL";
 const PROFILE_VARIABLE: &str = "TESSERA_PROFILE";
-const CONTAINER_SECRETS: &str = "/run/secrets";
 
 /// The variables that contain a login, by precedence.
 pub const LOGIN_VARIABLES: [&str; 3] = [TOKEN_VARIABLE, SECRET_FILE_VARIABLE, SECRET_VARIABLE];
@@ -112,49 +112,15 @@ fn read_private_file(path: &Path) -> Result<Zeroizing<String>, String> {
     // Permissions matter only for regular files. A pipe or a terminal belongs to the process that
     // reads it.
     if metadata.is_file() {
-        check_permissions(metadata.mode(), path.starts_with(CONTAINER_SECRETS))?;
+        SecretAccess::of(&file, path)?.require_readers_are_meant()?;
     }
-    let mut secret = Zeroizing::new(String::new());
-    file.read_to_string(&mut secret).map_err(|error| error.to_string())?;
-    Ok(secret)
-}
-
-/// Checks the permissions of a secret file. A file `in_container` may be readable by all users of
-/// the container, because container engines create secrets that way.
-fn check_permissions(mode: u32, in_container: bool) -> Result<(), String> {
-    if mode & 0o022 != 0 {
-        return Err("is writable by others; run chmod 600 on it, and replace the secret".to_owned());
-    }
-    if mode & 0o044 != 0 && !in_container {
-        return Err("is readable by others; run chmod 600 on it".to_owned());
-    }
-    Ok(())
+    let mut secret = Zeroizing::new(Vec::new());
+    file.read_to_end(&mut secret).map_err(|error| error.to_string())?;
+    let text = decode_text(&secret).map_err(|reason| reason.to_string())?;
+    Ok(Zeroizing::new(text.into_owned()))
 }
 
 fn nonempty_variable(name: &str) -> Option<Zeroizing<String>> {
     let value = env::var(name).ok().map(Zeroizing::new);
     value.filter(|value| !value.trim().is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_secret_file_that_others_can_use_is_refused() {
-        for mode in [0o100_600, 0o100_400] {
-            assert_eq!(check_permissions(mode, false), Ok(()));
-        }
-        for mode in [0o100_644, 0o100_640, 0o100_604] {
-            let reason = check_permissions(mode, false).unwrap_err();
-            assert!(reason.contains("readable by others") && reason.contains("chmod 600"));
-            assert_eq!(check_permissions(mode, true), Ok(()), "as container engines make them");
-        }
-        for mode in [0o100_666, 0o100_620, 0o100_602] {
-            for in_container in [false, true] {
-                let reason = check_permissions(mode, in_container).unwrap_err();
-                assert!(reason.contains("writable by others"), "{reason}");
-            }
-        }
-    }
 }

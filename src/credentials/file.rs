@@ -9,15 +9,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::{fs::OFlags, io::Errno, process::geteuid};
+use rustix::{fs::OFlags, io::Errno};
 use secrecy::{
     SecretString,
     zeroize::{Zeroize as _, Zeroizing},
 };
 use serde::{Deserialize, Serialize};
 
-/// Permissions that the file must not have.
-const OTHERS_PERMISSIONS: u32 = 0o077;
+use super::secret_access::SecretAccess;
+
 /// The write permissions with which others could replace the file.
 const OTHERS_WRITE_PERMISSION: u32 = 0o022;
 
@@ -67,17 +67,9 @@ impl SecretsFile {
             }
             Err(error) => return Err(self.error(error)),
         };
-        // The open file is checked instead of the path, which may refer to another file by now.
-        let metadata = file.metadata().map_err(|error| self.error(error))?;
-        if metadata.uid() != geteuid().as_raw() {
-            let reason = "belongs to another user; remove it and enter the secrets again";
-            return Err(self.error(reason));
-        }
-        if metadata.mode() & OTHERS_PERMISSIONS != 0 {
-            return Err(self.error(
-                "is readable by others; run chmod 600 on it and consider replacing the secrets",
-            ));
-        }
+        let access = SecretAccess::of(&file, &self.path).map_err(|error| self.error(error))?;
+        let allowed = access.require_own().and_then(|()| access.require_private());
+        allowed.map_err(|reason| self.error(reason))?;
         let mut source = Zeroizing::new(String::new());
         file.read_to_string(&mut source).map_err(|error| self.error(error))?;
         // The parser's message is dropped, because it may quote the line and with it a secret.

@@ -8,6 +8,7 @@ mod file;
 #[cfg(target_os = "macos")]
 mod keychain;
 mod keyring;
+mod secret_access;
 mod secret_locations;
 #[cfg(not(target_os = "macos"))]
 mod secret_service;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ::secret_service::{
     EncryptionType, Error,
-    blocking::{Item, SecretService},
+    blocking::{Collection, Item, SecretService},
 };
 use secrecy::zeroize::Zeroizing;
 
@@ -16,7 +16,8 @@ pub(super) struct SecretServiceKeyring;
 
 impl KeyringBackend for SecretServiceKeyring {
     fn check(&self) -> Result<(), String> {
-        connect().map(drop).map_err(|error| describe_error(&error))
+        let service = connect().map_err(|error| describe_error(&error))?;
+        lasting_collection(&service).map(drop).map_err(|error| describe_error(&error))
     }
 
     fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String> {
@@ -28,7 +29,7 @@ impl KeyringBackend for SecretServiceKeyring {
 
     fn write(&self, name: &str, text: &str) -> Result<(), String> {
         let written = connect().and_then(|service| {
-            let collection = service.get_any_collection()?;
+            let collection = lasting_collection(&service)?;
             collection.unlock()?;
             let label = format!("{APPLICATION}: {name}");
             let replace = true;
@@ -52,6 +53,24 @@ impl KeyringBackend for SecretServiceKeyring {
     }
 }
 
+/// The name of the collection that is only in memory, and lost at the end of the session.
+const SESSION_COLLECTION: &str = "session";
+
+/// Returns the default collection, or any other one that outlives the session.
+fn lasting_collection<'a>(service: &'a SecretService<'_>) -> Result<Collection<'a>, Error> {
+    let session = service.get_collection_by_alias(SESSION_COLLECTION);
+    let session = session.map(|collection| collection.collection_path).ok();
+    let is_lasting = |collection: &Collection<'_>| {
+        let path = &collection.collection_path;
+        session.as_ref() != Some(path) && path.rsplit('/').next() != Some(SESSION_COLLECTION)
+    };
+    let default = service.get_default_collection().ok().filter(is_lasting);
+    match default {
+        Some(default) => Ok(default),
+        None => service.get_all_collections()?.into_iter().find(is_lasting).ok_or(Error::NoResult),
+    }
+}
+
 fn connect() -> Result<SecretService<'static>, Error> {
     SecretService::connect(EncryptionType::Dh)
 }
@@ -71,7 +90,11 @@ fn with_items<T>(
     };
     let found = service.search_items(attributes(name)).and_then(|found| {
         found.locked.iter().try_for_each(Item::unlock)?;
-        Ok([found.unlocked, found.locked].into_iter().flatten().collect::<Vec<_>>())
+        let mut items: Vec<_> = [found.unlocked, found.locked].into_iter().flatten().collect();
+        // An entry that outlives the session takes precedence.
+        let of_session = format!("/{SESSION_COLLECTION}/");
+        items.sort_by_key(|item| item.item_path.contains(&of_session));
+        Ok(items)
     });
     found.and_then(|items| act(&items)).map_err(|error| describe_error(&error))
 }
@@ -83,6 +106,9 @@ fn attributes(name: &str) -> HashMap<&str, &str> {
 fn describe_error(error: &Error) -> String {
     match error {
         Error::Unavailable => "this system has no keyring".to_owned(),
+        Error::NoResult => {
+            "the keyring of this system keeps nothing beyond this session, because it has no collection".to_owned()
+        }
         Error::Locked | Error::Prompt => "the keyring is locked".to_owned(),
         Error::Zbus(cause) => format!("the keyring cannot be used: {cause}"),
         error => format!("the keyring cannot be used: {error}"),

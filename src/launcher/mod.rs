@@ -17,7 +17,10 @@ use target::LaunchTarget;
 use tessera::{
     accessible::{self, AccessibleOptions, Announcer},
     app::{self, LoginSetup, Pane, ReopenCommand},
-    cli::{self, CliError, Context, Exit, InterfaceCommand, LocalService, StartPane, TuiOptions},
+    cli::{
+        self, CliError, Context, Exit, InterfaceCommand, LocalService, StartPane, TuiOptions,
+        is_capable_terminal,
+    },
     config::{self, DeploymentKind, Destination, Profile, Settings},
     runtime::{self, RunOutcome, SignalReceiver},
     state::StateFolder,
@@ -30,16 +33,11 @@ use tessera_model::{DatasetId, SafeText, SavedSession};
 const DEFAULT_SAMPLE_IMAGES: u32 = 240;
 
 pub fn has_terminal() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal() && is_terminal_known()
-}
-
-/// Returns whether `TERM` names a terminal whose control sequences are known.
-fn is_terminal_known() -> bool {
-    std::env::var("TERM").is_ok_and(|term| !matches!(term.as_str(), "" | "dumb"))
+    io::stdin().is_terminal() && io::stdout().is_terminal() && is_capable_terminal()
 }
 
 fn no_terminal() -> CliError {
-    CliError::usage(if is_terminal_known() {
+    CliError::usage(if is_capable_terminal() {
         "the interface needs a terminal; without one, use --accessible for line-based prompts, \
          `tessera demo` for a text tour, or `tessera serve DIR` for HTTP"
     } else {
@@ -299,7 +297,13 @@ impl Launcher {
             search_defaults: self.settings.search.clone(),
             export_defaults: self.settings.export.clone(),
             session,
-            warnings: [self.settings.warnings.clone(), key_warnings, session_warning].concat(),
+            warnings: [
+                self.settings.warnings.clone(),
+                key_warnings,
+                session_warning,
+                state.missing_guarantees(),
+            ]
+            .concat(),
             profiles: self.settings.profiles.clone(),
             deployment: launched.deployment,
             initial_dataset: start.dataset.or(launched.dataset.map(|id| id.to_string())),

@@ -16,9 +16,10 @@ use crate::state::{
     searches::{self, ListFile},
     selections::{self, open_selection},
 };
+use tessera_files::{Guarantee, missing_guarantees};
 use tessera_model::{
     DatasetId, Failure, HistoryEntry, JobRecord, SavedSession, SavedView, Selection, StateKey,
-    StateValue,
+    StateValue, composed,
 };
 
 /// The saved state of a deployment. Without a folder, nothing is saved.
@@ -32,6 +33,12 @@ pub struct StateFolder {
 impl StateFolder {
     pub fn in_dir(folder: PathBuf) -> Self {
         Self { dir: Some(folder), ..Self::default() }
+    }
+
+    /// Describes what the disk of the state folder does not guarantee.
+    pub fn missing_guarantees(&self) -> Vec<String> {
+        let folder = self.dir.as_deref();
+        folder.map_or_else(Vec::new, |folder| missing_guarantees(folder, Guarantee::ALL))
     }
 
     /// Saves a value, unless a value with a higher number was saved before.
@@ -313,6 +320,7 @@ impl StateFolder {
     fn named_selection_path(&self, name: &str) -> Result<PathBuf, Failure> {
         let error =
             |reason: &str| Failure::local(format!("`{name}` cannot name a selection: {reason}"));
+        let name = composed(name);
         let plain = |c: char| c.is_alphanumeric() || "-_ ".contains(c);
         if name.trim().is_empty() || name.len() > 100 || !name.chars().all(plain) {
             return Err(error("use up to 100 letters, digits, spaces, - and _"));

@@ -20,6 +20,7 @@ mod durability;
 mod export;
 mod export_readers;
 mod first_hour;
+mod foreign_bytes;
 #[cfg(target_os = "linux")]
 mod full_disk;
 mod hostile;
@@ -42,6 +43,8 @@ mod surface;
 mod together;
 mod tour;
 mod waiting;
+#[cfg(target_os = "linux")]
+mod weak_disk;
 mod work;
 mod world;
 

@@ -21,6 +21,7 @@ use reqwest::{
 use crate::{
     bounded_unpack::{self, ArchiveError, VerifiedArchive},
     client::Client,
+    content_encoding::{BodyDecoder, content_encoding},
     errors::AttemptError,
     part_file::{ExistingFile, PartFile},
     recorder::Attempt,
@@ -220,9 +221,15 @@ impl DownloadTransfer<'_> {
         let missing = self.version.total.map(|total| total.saturating_sub(self.part.bytes_written));
         self.part.check_room(missing.unwrap_or_default()).map_err(AttemptError::Fatal)?;
         let idle = self.client.transport.retry_engine.policy().idle_timeout;
+        let mut decoder = BodyDecoder::new(response.headers())?;
         let mut body = BodyReader::transfer(response, idle);
         while let Some(chunk) = body.next_chunk().await? {
-            self.part.append(&chunk).await.map_err(AttemptError::Fatal)?;
+            self.part.append(&decoder.decode(chunk)?).await.map_err(AttemptError::Fatal)?;
+            report(self.part.bytes_written, self.version.total);
+        }
+        let rest = decoder.end()?;
+        if !rest.is_empty() {
+            self.part.append(&rest).await.map_err(AttemptError::Fatal)?;
             report(self.part.bytes_written, self.version.total);
         }
         match self.version.total {
@@ -241,8 +248,16 @@ impl DownloadTransfer<'_> {
             // The response is the whole archive, because no range was requested, the archive has changed, or the
             // service ignores ranges.
             self.restart().await.map_err(AttemptError::Fatal)?;
-            self.version = ArchiveVersion { validator, total: response.content_length() };
+            let is_encoded = content_encoding(headers).is_some();
+            let total = response.content_length().filter(|_| !is_encoded);
+            self.version = ArchiveVersion { validator, total, is_encoded };
             return Ok(());
+        }
+        if content_encoding(headers).is_some() {
+            // The range is of the encoded bytes, which cannot be decoded from the middle.
+            self.restart().await.map_err(AttemptError::Fatal)?;
+            let cause = "the service sent a range of an encoded archive";
+            return Err(AttemptError::NoResponse(cause.to_owned()));
         }
         let range = ContentRange::from_headers(headers).filter(|range| {
             let same_version = self.version.validator.is_none()
@@ -265,7 +280,8 @@ impl DownloadTransfer<'_> {
     fn range_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        if self.part.bytes_written > 0 {
+        // An encoded archive starts over, because ranges refer to the encoded bytes.
+        if self.part.bytes_written > 0 && !self.version.is_encoded {
             let range = format!("bytes={}-", self.part.bytes_written);
             headers.extend(HeaderValue::try_from(range).ok().map(|range| (RANGE, range)));
             headers.extend(self.version.validator.clone().map(|known| (IF_RANGE, known)));
@@ -301,6 +317,8 @@ pub(super) struct ArchiveVersion {
     /// A strong `ETag`, or `Last-Modified`.
     pub validator: Option<HeaderValue>,
     pub total: Option<u64>,
+    /// Whether the service sends the archive in an encoding, although it was not requested.
+    pub is_encoded: bool,
 }
 
 /// Returns the value for `If-Range`. A weak `ETag` is not used, because it does not guarantee equal bytes.

@@ -7,11 +7,15 @@ use std::{error::Error, io, iter::successors};
 
 use bytes::Bytes;
 use reqwest::{
-    StatusCode,
+    StatusCode, Url,
     header::{HeaderMap, LOCATION},
 };
 
-use crate::{reach::ForbiddenAddress, request::ApiRequest};
+use crate::{
+    encryption::TlsProblem,
+    reach::{ForbiddenAddress, is_loopback},
+    request::ApiRequest,
+};
 use tessera_model::{Failure, FailureKind, Link, SafeText};
 use tessera_wire::endpoints::Endpoint;
 
@@ -52,13 +56,10 @@ impl From<reqwest::Error> for AttemptError {
         } else if causes(&error).any(<dyn Error>::is::<ForbiddenAddress>) {
             let sentence = format!("a link leads to a target that is not allowed: {cause}");
             Self::Fatal(Failure::new(FailureKind::Unexpected, sentence))
-        } else if is_certificate_error(&error) {
-            let sentence = format!("cannot verify the identity of the service: {cause}");
-            Self::Fatal(
-                Failure::new(FailureKind::Unreachable, sentence).with_remedy(
-                    "Check the address, the clock and the certificates of this machine",
-                ),
-            )
+        } else if let Some(problem) = tls_problem(&error) {
+            let sentence = format!("cannot verify the identity of the service: {}", problem.cause);
+            let failure = Failure::new(FailureKind::Unreachable, sentence);
+            Self::Fatal(failure.with_remedy(problem.remedy))
         } else if needs_proxy_login(&error) {
             let sentence = format!("no connection: {PROXY_LOGIN}");
             let failure = Failure::new(FailureKind::Unreachable, sentence);
@@ -88,11 +89,11 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)
     })
 }
 
-/// Whether a handshake failed because of its content, such as the certificate, which is fatal. An interrupted handshake
-/// is not fatal.
-fn is_certificate_error(error: &reqwest::Error) -> bool {
-    let mut io_causes = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
-    error.is_connect() && io_causes.any(|io| io.kind() == io::ErrorKind::InvalidData)
+/// Returns what is wrong if a handshake failed because of its content, such as the certificate, which is fatal. An
+/// interrupted handshake is not fatal.
+fn tls_problem(error: &reqwest::Error) -> Option<TlsProblem> {
+    let problem = causes(error).find_map(|cause| cause.downcast_ref::<rustls::Error>());
+    problem.filter(|_| error.is_connect()).map(TlsProblem::of)
 }
 
 /// Whether a proxy refused to connect to an encrypted service. The text is compared, because the type of this error is
@@ -100,6 +101,17 @@ fn is_certificate_error(error: &reqwest::Error) -> bool {
 fn needs_proxy_login(error: &reqwest::Error) -> bool {
     error.is_connect()
         && causes(error).any(|cause| cause.to_string().contains("proxy authorization required"))
+}
+
+/// Returns the variable of the proxy that connections to this address may use.
+fn proxy_variable(url: &Url) -> Option<&'static str> {
+    let of_scheme: &[&str] = match url.scheme() {
+        "https" => &["HTTPS_PROXY", "https_proxy"],
+        _ => &["HTTP_PROXY", "http_proxy"],
+    };
+    let variables = of_scheme.iter().chain(&["ALL_PROXY", "all_proxy"]);
+    let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    variables.filter(|_| !is_loopback(url)).find(is_set).copied()
 }
 
 #[derive(Clone, Copy)]
@@ -131,7 +143,7 @@ impl FailureContext<'_> {
                 FailureKind::Unreachable,
                 format!("cannot {purpose}: no connection to {origin} ({cause})"),
             )
-            .with_remedy("Check that the service is running and that its address is correct"),
+            .with_remedy(self.connection_remedy()),
             AttemptError::NoResponse(cause) if rule.has_side_effect() => Failure::new(
                 FailureKind::NoResponse,
                 format!(
@@ -144,6 +156,14 @@ impl FailureContext<'_> {
                 format!("cannot {purpose}: {origin} did not respond ({cause})"),
             ),
             AttemptError::Rejected(rejection) => self.rejected(*rejection),
+        }
+    }
+
+    fn connection_remedy(&self) -> String {
+        let remedy = "Check that the service is running and that its address is correct";
+        match proxy_variable(&self.request.url) {
+            Some(variable) => format!("{remedy}, and check the proxy in {variable}"),
+            None => remedy.to_owned(),
         }
     }
 

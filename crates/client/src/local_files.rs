@@ -53,12 +53,13 @@ pub fn link_archive(
     let Ok(VerifiedArchive { entries, images }) = verify(file) else { return Ok(None) };
     let part = link.to_path_buf();
     let named = match existing {
-        ExistingFile::Keep => link.persist_noclobber(target),
-        ExistingFile::Replace => link.persist(target),
+        ExistingFile::Keep => tessera_files::publish_new(link, target),
+        ExistingFile::Replace => link.persist(target).map_err(|failed| failed.error),
     };
-    named.map_err(|failed| refused(failed.error))?;
-    // If both names are of the same file, renaming keeps both. Otherwise, the file no longer exists.
+    // If both names are of the same file, renaming keeps both. Otherwise, the file no longer exists. After an error, the
+    // part must not stay.
     let _ = fs::remove_file(part);
+    named.map_err(refused)?;
     tessera_files::sync_dir(folder).map_err(refused)?;
     Ok(Some(Archive { path: target.to_owned(), bytes, entries, images }))
 }
@@ -89,10 +90,10 @@ pub fn list_originals(
     out.flush().map_err(refused)?;
     drop(out);
     let named = match existing {
-        ExistingFile::Keep => list.persist_noclobber(target),
-        ExistingFile::Replace => list.persist(target),
+        ExistingFile::Keep => tessera_files::publish_new(list.into_temp_path(), target),
+        ExistingFile::Replace => list.persist(target).map(drop).map_err(|failed| failed.error),
     };
-    named.map_err(|failed| refused(failed.error))?;
+    named.map_err(refused)?;
     Ok(rows.get())
 }
 

@@ -1,11 +1,12 @@
 //! Reads the metadata of an export row by row, from Parquet or JSON. Rows are streamed, so that only one row of bounded
-//! size is in memory. A JSON file is an array of rows, or an object that contains such an array.
+//! size is in memory. A JSON file is an array of rows, or an object that contains such an array. Numbers that JSON lacks,
+//! such as the `NaN` of Python, count as missing.
 
 use std::{
     cell::Cell,
     fmt,
     fs::File,
-    io::{self, BufReader, Read, Seek as _},
+    io::{self, Read, Seek as _},
 };
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -17,7 +18,7 @@ use crate::{
 };
 use tessera_model::{Failure, SafeText};
 use tessera_parquet::{Columns, ParquetFile};
-use tessera_wire::{bounded_json::BoundedValue, export::column};
+use tessera_wire::{bounded_json::BoundedValue, export::column, tolerant_json::JsonReader};
 
 const MAX_METADATA_BYTES: u64 = 2 << 30;
 const MAX_ROWS: usize = 10_000_000;
@@ -157,21 +158,21 @@ fn parse<'de, S: DeserializeSeed<'de>>(
     seed: S,
 ) -> Result<(), ArchiveError> {
     allowance.set(MAX_ROW_BYTES);
-    let file = BoundedReader { file: BufReader::new(file), allowance };
-    let mut deserializer = serde_json::Deserializer::from_reader(file);
+    let rows = BoundedReader { input: JsonReader::new(file, None), allowance };
+    let mut deserializer = serde_json::Deserializer::from_reader(rows);
     seed.deserialize(&mut deserializer)?;
     Ok(deserializer.end()?)
 }
 
 /// Reads as many bytes as are allowed until the next row. The limit is needed because the parser stores whole texts.
 struct BoundedReader<'a> {
-    file: BufReader<&'a File>,
+    input: JsonReader<&'a File>,
     allowance: &'a Cell<usize>,
 }
 
 impl Read for BoundedReader<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let length = self.file.read(out)?;
+        let length = self.input.read(out)?;
         let left = self.allowance.get().checked_sub(length);
         let too_large =
             || io::Error::other(format!("a row larger than {} MiB", MAX_ROW_BYTES >> 20));

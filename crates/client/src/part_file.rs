@@ -85,7 +85,7 @@ impl PartFile {
     pub(super) async fn sync(&mut self) -> Result<File, Failure> {
         let synced = async {
             self.file.flush().await?;
-            self.file.get_ref().sync_all().await?;
+            tessera_files::synced(self.file.get_ref().sync_all().await)?;
             self.file.get_ref().try_clone().await
         };
         let file = synced.await.map_err(|error| disk_failure(&self.path, &error))?;
@@ -95,17 +95,11 @@ impl PartFile {
     /// Renames the part file to its target, unless the target exists and is kept.
     pub(super) fn publish(self) -> Result<(PathBuf, u64), Failure> {
         check_target(&self.target, self.existing)?;
-        let renamed = TempPath::try_from_path(&self.path).and_then(|part| {
-            let named = match self.existing {
-                ExistingFile::Keep => part.persist_noclobber(&self.target),
-                ExistingFile::Replace => part.persist(&self.target),
-            };
-            named.map_err(|failed| {
-                // A temporary path removes its file when it is dropped, but this file must stay.
-                let kept = failed.path.keep();
-                kept.err().map_or(failed.error, |failed| failed.error)
-            })
-        });
+        let renamed = match self.existing {
+            ExistingFile::Keep => TempPath::try_from_path(&self.path)
+                .and_then(|part| tessera_files::publish_new(part, &self.target)),
+            ExistingFile::Replace => fs::rename(&self.path, &self.target),
+        };
         renamed.map_err(|error| disk_failure(&self.target, &error))?;
         let folder = tessera_files::parent_dir(&self.target);
         tessera_files::sync_dir(folder).map_err(|error| disk_failure(folder, &error))?;

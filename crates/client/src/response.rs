@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use reqwest::{
     StatusCode,
-    header::{HeaderMap, HeaderName, HeaderValue},
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use serde_json::Value;
 
@@ -18,10 +18,10 @@ use crate::request::{ApiRequest, MAX_ERROR_BODY_BYTES};
 use tessera_model::{Failure, FailureKind, SafeText};
 use tessera_wire::{
     add_media::{ACCEPTED_STATUS, Accepted, read_accepted},
-    bounded_json,
     endpoints::Endpoint,
     error_body::{read_error_message, read_reported_error},
     fields::{Fields, UnreadableField, UnreadableFields},
+    tolerant_json::{self, Repairs},
 };
 
 /// The memory limit for a response: for its text, for its values, and for what is read from them, which takes no more
@@ -104,7 +104,7 @@ impl ApiResponse {
         warnings: &FieldWarnings,
         read: impl FnOnce(Fields<'_>) -> Option<T>,
     ) -> Result<T, Failure> {
-        let value = self.parse().map_err(|problem| self.unexpected(problem))?;
+        let (value, repairs) = self.parse().map_err(|problem| self.unexpected(problem))?;
         self.reported_error(&value).map_or(Ok(()), Err)?;
         let unreadable = UnreadableFields::default();
         let read = read(Fields::noting(&value, &unreadable));
@@ -117,12 +117,13 @@ impl ApiResponse {
             });
         };
         warnings.report(self.endpoint, &self.request, unreadable);
+        warnings.report_repairs(self.endpoint, &self.request, repairs);
         Ok(read)
     }
 
     /// Reads the acceptance of a change, whose body the API document does not show.
     pub(super) fn read_accepted(&self) -> Result<Accepted, Failure> {
-        let error = self.parse().ok().and_then(|value| self.reported_error(&value));
+        let error = self.parse().ok().and_then(|(value, _)| self.reported_error(&value));
         error.map_or(Ok(()), Err)?;
         read_accepted(self.status.as_u16())
             .ok_or_else(|| self.unexpected(&format!("is not the {ACCEPTED_STATUS} of acceptance")))
@@ -134,7 +135,7 @@ impl ApiResponse {
     }
 
     pub(super) fn into_raw(self) -> RawResponse {
-        let failure = self.parse().ok().and_then(|value| self.reported_error(&value));
+        let failure = self.parse().ok().and_then(|(value, _)| self.reported_error(&value));
         RawResponse::new(self.status, &self.headers, self.body, failure)
     }
 
@@ -143,11 +144,19 @@ impl ApiResponse {
         self.status == StatusCode::ACCEPTED && self.body.is_empty()
     }
 
-    fn parse(&self) -> Result<Value, &'static str> {
+    fn parse(&self) -> Result<(Value, Repairs), &'static str> {
         let limit = MAX_RESPONSE_MEMORY.saturating_sub(self.body.len()) / 2;
-        bounded_json::parse(&self.body, limit).map_err(|error| {
+        tolerant_json::parse(&self.body, self.charset(), limit).map_err(|error| {
             if error.is_data() { "contains too many values" } else { "is not JSON" }
         })
+    }
+
+    /// Returns the encoding that the service declares.
+    fn charset(&self) -> Option<&str> {
+        let media_type = self.headers.get(CONTENT_TYPE)?.to_str().ok()?;
+        let mut parameters = media_type.split(';').skip(1).filter_map(|one| one.split_once('='));
+        let charset = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+        charset.map(|(_, value)| value.trim().trim_matches('"'))
     }
 
     fn reported_error(&self, value: &Value) -> Option<Failure> {
@@ -184,7 +193,7 @@ impl ApiResponse {
     }
 }
 
-/// Receives one sentence for each response with fields that were not reported before. The default does nothing.
+/// Receives one sentence for each response with fields or values that were not reported before. The default does nothing.
 #[derive(Clone, Default)]
 pub(super) struct FieldWarnings {
     listener: Option<Arc<dyn Fn(SafeText) + Send + Sync>>,
@@ -205,10 +214,7 @@ impl FieldWarnings {
         fields: Vec<UnreadableField>,
     ) {
         let Some(listener) = &self.listener else { return };
-        let is_new = |field: &UnreadableField| {
-            let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-            reported.insert((endpoint, field.name.clone()))
-        };
+        let is_new = |field: &UnreadableField| self.is_new(endpoint, &field.name);
         let new: Vec<_> = fields.into_iter().filter(is_new).collect();
         if !new.is_empty() {
             let fields = describe(&new);
@@ -216,6 +222,21 @@ impl FieldWarnings {
                 format!("the response of {request} has fields that cannot be read: {fields}");
             listener(SafeText::detail(&sentence));
         }
+    }
+
+    /// Reports what was changed so that a response could be read.
+    fn report_repairs(&self, endpoint: Endpoint, request: &SafeText, repairs: Repairs) {
+        let Some(listener) = &self.listener else { return };
+        let repairs = repairs.to_string();
+        if !repairs.is_empty() && self.is_new(endpoint, &repairs) {
+            listener(SafeText::detail(&format!("the response of {request} contains {repairs}")));
+        }
+    }
+
+    /// Whether a problem of an endpoint was not reported before.
+    fn is_new(&self, endpoint: Endpoint, problem: &str) -> bool {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        reported.insert((endpoint, problem.to_owned()))
     }
 }
 

@@ -4,6 +4,7 @@
 use std::{fmt, fs, io::Read as _, path::Path, sync::Arc, time::Duration};
 
 use reqwest::Url;
+use rustls::pki_types::{CertificateDer, pem::PemObject as _};
 use secrecy::SecretString;
 
 use crate::reach::{is_loopback, target_error};
@@ -321,7 +322,7 @@ impl fmt::Debug for BaseUrl {
 const MAX_BYTES: u64 = 1 << 20;
 
 #[derive(Clone, Debug, Default)]
-pub struct CertificateAuthorities(Vec<reqwest::Certificate>);
+pub struct CertificateAuthorities(Vec<CertificateDer<'static>>);
 
 impl CertificateAuthorities {
     pub fn read(path: &Path) -> Result<Self, Failure> {
@@ -349,13 +350,14 @@ impl CertificateAuthorities {
         if named == 0 {
             return Err(to_failure("the file contains no certificate"));
         }
-        match reqwest::Certificate::from_pem_bundle(&bytes) {
+        let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
+        match certificates {
             Ok(certificates) if certificates.len() == named => Ok(Self(certificates)),
             Ok(_) | Err(_) => Err(to_failure("a certificate is damaged")),
         }
     }
 
-    pub(super) fn certificates(&self) -> impl Iterator<Item = reqwest::Certificate> {
-        self.0.iter().cloned()
+    pub(super) fn certificates(&self) -> &[CertificateDer<'static>] {
+        &self.0
     }
 }

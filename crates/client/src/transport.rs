@@ -19,7 +19,9 @@ use reqwest::{
 
 use crate::{
     auth::{AuthHeader, AuthProvider},
+    content_encoding::decode_body,
     curl::DryRun,
+    encryption::tls_config,
     errors::{AttemptError, ErrorResponse, FailureContext},
     multipart::MultipartBody,
     reach::{LinkResolver, target_error},
@@ -148,9 +150,10 @@ impl Transport {
             } else {
                 BodyReader::new(response, policy.idle_timeout)
             };
-            let body = body
-                .collect(request.max_bytes)
-                .await?
+            let body = body.collect(request.max_bytes).await?;
+            let body = body.ok_or_else(|| response_too_large(request))?;
+            // The API client has decoded what it requested, and removed the header.
+            let body = decode_body(&headers, body, request.max_bytes)?
                 .ok_or_else(|| response_too_large(request))?;
             Ok(ApiResponse::new(request, status, headers, media_type, body))
         };
@@ -318,18 +321,23 @@ fn client_builder(service: &ServiceConfig, policy: &ClientPolicy) -> ClientBuild
         .http2_keep_alive_timeout(policy.ping_timeout)
         .tcp_nodelay(true)
         .referer(false)
-        .retry(reqwest::retry::never())
-        .tls_certs_merge(service.authorities.certificates());
+        .retry(reqwest::retry::never());
     if service.base_url().is_loopback() { builder.no_proxy() } else { builder }
 }
 
-/// Builds a client. On a system without certificate authorities, such as a minimal container, an unencrypted
+/// Adds the certificates that the user has named to those of the system, and builds the client. On a system without certificate authorities, such as a minimal container, an unencrypted
 /// service is reached nevertheless: the client then trusts only the authorities that the user has named, usually none.
 fn build_client(
     service: &ServiceConfig,
     builder: impl Fn() -> ClientBuilder,
 ) -> Result<reqwest::Client, Failure> {
-    let client = builder().build();
+    let named = service.authorities.certificates();
+    let client = if named.is_empty() {
+        builder().build()
+    } else {
+        let config = tls_config(named).map_err(|error| without_authorities(&error.to_string()))?;
+        builder().tls_backend_preconfigured(config).build()
+    };
     let client = match client {
         Err(_) if service.base_url().as_url().scheme() == "http" => {
             builder().tls_certs_only([]).build()
@@ -338,11 +346,15 @@ fn build_client(
     };
     client.map_err(|error| {
         let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-        Failure::local(format!(
-            "cannot create the HTTP client: {cause}; encrypted services need the certificate authorities of \
-             the system (package ca-certificates), or `ca_file` in the profile"
-        ))
+        without_authorities(&cause)
     })
+}
+
+fn without_authorities(cause: &str) -> Failure {
+    Failure::local(format!(
+        "cannot create the HTTP client: {cause}; encrypted services need the certificate authorities of \
+         the system (package ca-certificates), or `ca_file` in the profile"
+    ))
 }
 
 /// Returns the reason why a redirect to `next` is not followed, if there is one.

@@ -4,13 +4,16 @@
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write as _},
+    os::unix::fs::PermissionsExt as _,
     path::Path,
 };
 
 use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
-use super::{create_private_dir_durably, if_exists, parent_dir, sync_dir};
+use super::{
+    create_private_dir_durably, if_exists, parent_dir, sync_dir, synced, weak_file_system,
+};
 
 /// The prefix of the names of unfinished files, which a crash can leave behind.
 pub const TEMPORARY_PREFIX: &str = ".new-";
@@ -34,7 +37,7 @@ pub fn write_user_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()>
     create_private_dir_durably(parent_dir(&path))?;
     let temporary = write_temporary(&path, content.as_ref())?;
     if let Ok(replaced) = fs::metadata(&path) {
-        temporary.as_file().set_permissions(replaced.permissions())?;
+        weak_file_system::set_mode(temporary.path(), replaced.permissions().mode())?;
     }
     persist_durably(temporary, &path)
 }
@@ -46,7 +49,7 @@ pub fn write_user_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()>
 pub fn write_new_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     file.write_all(content.as_ref())?;
-    file.sync_all()?;
+    synced(file.sync_all())?;
     sync_dir(parent_dir(path))
 }
 
@@ -59,7 +62,7 @@ fn write_temporary(path: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
 }
 
 fn persist_durably(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
-    temporary.as_file().sync_all()?;
+    synced(temporary.as_file().sync_all())?;
     temporary.persist(path)?;
     sync_dir(parent_dir(path))
 }
@@ -68,8 +71,10 @@ fn persist_durably(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
 pub fn sync_tree(root: &Path) -> io::Result<()> {
     for entry in WalkDir::new(root) {
         let entry = entry?;
-        if entry.file_type().is_file() || entry.file_type().is_dir() {
-            File::open(entry.path())?.sync_all()?;
+        if entry.file_type().is_dir() {
+            sync_dir(entry.path())?;
+        } else if entry.file_type().is_file() {
+            synced(File::open(entry.path())?.sync_all())?;
         }
     }
     Ok(())
@@ -77,7 +82,7 @@ pub fn sync_tree(root: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::fs::symlink;
 
     use super::*;
 

@@ -5,6 +5,7 @@ mod atomic_write;
 mod private;
 mod rotating_file;
 pub mod staging;
+mod weak_file_system;
 
 pub use atomic_write::{
     TEMPORARY_PREFIX, sync_tree, write_atomically, write_durably, write_new_file, write_user_file,
@@ -14,8 +15,12 @@ pub use private::{
     ensure_private_dir, is_locked, open_locked, private_file, read_if_own, restrict, wait_for_lock,
 };
 pub use rotating_file::RotatingFile;
+pub use weak_file_system::{
+    Guarantee, lock, missing_guarantees, publish_new, share_lock, sync_dir, synced, try_lock,
+    try_lock_shared,
+};
 
-use std::{fs::File, io, path::Path};
+use std::{io, path::Path};
 
 /// Turns the error for a missing file into `None`.
 pub fn if_exists<T>(result: io::Result<T>) -> io::Result<Option<T>> {
@@ -28,11 +33,6 @@ pub fn if_exists<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 /// Returns the folder of a file, which is the current folder for a bare file name.
 pub fn parent_dir(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Makes the names in a folder durable, so that creations, renames and removals in it survive a power cut.
-pub fn sync_dir(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]

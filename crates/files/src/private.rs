@@ -2,22 +2,23 @@
 //! user are created here. If they exist already, other users lose access to them.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError},
+    fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Read as _},
-    os::unix::fs::{
-        DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
-    },
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _},
     path::Path,
 };
 
 use rustix::process::geteuid;
 
-use super::{if_exists, sync_dir};
+use super::{
+    if_exists, sync_dir,
+    weak_file_system::{lock, set_mode, try_lock, try_lock_shared},
+};
 
 const DIR_MODE: u32 = 0o700;
 pub(crate) const FILE_MODE: u32 = 0o600;
 const PERMISSION_BITS: u32 = 0o777;
-const OTHERS_PERMISSIONS: u32 = 0o077;
+pub(crate) const OTHERS_PERMISSIONS: u32 = 0o077;
 /// The mode bit of folders, such as `/tmp`, in which all users create files.
 const STICKY: u32 = 0o1000;
 
@@ -67,7 +68,7 @@ pub fn ensure_own_private_dir(folder: &Path) -> io::Result<()> {
 pub fn close_to_others(folder: &Path) -> io::Result<()> {
     let metadata = fs::symlink_metadata(folder)?;
     if metadata.is_dir() && is_own(&metadata) && metadata.mode() & OTHERS_PERMISSIONS != 0 {
-        fs::set_permissions(folder, Permissions::from_mode(DIR_MODE))?;
+        set_mode(folder, DIR_MODE)?;
     }
     Ok(())
 }
@@ -77,7 +78,7 @@ pub fn restrict(path: &Path, mode: u32) -> io::Result<()> {
     if fs::metadata(path)?.mode() & PERMISSION_BITS == mode {
         return Ok(());
     }
-    fs::set_permissions(path, Permissions::from_mode(mode))
+    set_mode(path, mode)
 }
 
 /// Returns options that open a file for writing. A file that they create can be read only by its owner.
@@ -113,36 +114,35 @@ fn is_own(metadata: &fs::Metadata) -> bool {
 }
 
 /// Opens a private file, creating it if it is missing, and locks it. The lock ends when the file is closed, or with the
-/// process. Returns `None` if another process has the lock.
+/// process. Returns `None` if another process has the lock. Without locks, the file is opened unlocked.
 pub fn open_locked(path: &Path) -> io::Result<Option<File>> {
-    let file = private_file().read(true).create(true).truncate(false).open(path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+    let file = open_lock_file(path)?;
+    Ok(try_lock(&file)?.then_some(file))
 }
 
-/// Opens a private file, creating it if it is missing, and locks it as soon as no other process has the lock.
+/// Opens a file like [`open_locked`], and waits while another process has the lock.
 pub fn wait_for_lock(path: &Path) -> io::Result<File> {
-    let file = private_file().create(true).truncate(false).open(path)?;
-    file.lock()?;
+    let file = open_lock_file(path)?;
+    lock(&file)?;
     Ok(file)
 }
 
-/// Whether a process has locked a file. A missing file is not locked.
+fn open_lock_file(path: &Path) -> io::Result<File> {
+    private_file().read(true).create(true).truncate(false).open(path)
+}
+
+/// Whether a process has locked a file. A missing file is not locked, and neither is a file without locks.
 pub fn is_locked(path: &Path) -> io::Result<bool> {
     let Some(file) = if_exists(File::open(path))? else { return Ok(false) };
-    match file.try_lock_shared() {
-        Ok(()) => Ok(false),
-        Err(TryLockError::WouldBlock) => Ok(true),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+    try_lock_shared(&file).map(|is_free| !is_free)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::{
+        fs::Permissions,
+        os::unix::fs::{PermissionsExt as _, symlink},
+    };
 
     use super::*;
 

@@ -3,13 +3,12 @@
 
 use std::{
     ffi::OsString,
-    fs::{self, File, Permissions},
+    fs::{self, File},
     io::{self, ErrorKind, Write},
-    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
-use super::private::{FILE_MODE, private_file};
+use super::private::{FILE_MODE, private_file, restrict};
 
 const MAX_FILE_BYTES: u64 = 10 << 20;
 const MAX_FILES: usize = 5;
@@ -57,7 +56,7 @@ impl RotatingFile {
             return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
         }
         let out = private_file().append(true).create(true).open(path)?;
-        out.set_permissions(Permissions::from_mode(FILE_MODE))?;
+        restrict(path, FILE_MODE)?;
         let bytes = out.metadata()?.len();
         Ok(Self { path: path.to_owned(), out, bytes, max_bytes })
     }
@@ -95,6 +94,8 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::{fs::Permissions, os::unix::fs::PermissionsExt as _};
+
     use super::*;
 
     /// Returns the numbers in all parts of a file, the oldest first. Asserts that the parts are private and within the

@@ -27,6 +27,7 @@ pub mod set_algebra;
 mod shell_command;
 pub mod task_tracker;
 pub mod text;
+mod unicode_names;
 pub mod vql;
 
 pub use basket::{Basket, SelectionChange, ToggleOutcome};
@@ -58,4 +59,5 @@ pub use selection::{
 };
 pub use shell_command::ShellCommand;
 pub use text::SafeText;
+pub use unicode_names::{composed, is_same_name, search_form};
 pub use vql::{Filter, Fraction, QueryText};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     DatasetId, EntityType, Filter, Granularity, JobRecord, Query, Region, SafeText, Search,
-    Selection, Timestamp,
+    Selection, Timestamp, is_same_name,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -129,7 +129,7 @@ pub struct SavedView {
 impl SavedView {
     /// Inserts this view in the order of names. A view with the same name is replaced.
     pub fn insert_into(self, others: &mut Vec<Self>) {
-        others.retain(|known| known.name != self.name);
+        others.retain(|known| !is_same_name(known.name.as_str(), self.name.as_str()));
         others.push(self);
         others.sort_by(|a, b| a.name.cmp(&b.name));
     }

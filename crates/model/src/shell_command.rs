@@ -2,7 +2,7 @@
 //! reads exactly as they are. Nothing else can become part of it, so a file name can neither end a word nor send
 //! control characters to the terminal.
 
-use std::{ffi::OsStr, fmt, fmt::Write as _, os::unix::ffi::OsStrExt as _};
+use std::{borrow::Cow, ffi::OsStr, fmt, fmt::Write as _, os::unix::ffi::OsStrExt as _};
 
 use shell_words::quote;
 
@@ -75,7 +75,13 @@ fn quoted(word: &OsStr) -> String {
     if let Some(text) = word.to_str()
         && SafeText::new(text, usize::MAX).as_str() == text
     {
-        return quote(text).into_owned();
+        let quoted = quote(text);
+        // The library leaves what only some shells interpret: braces, the history of `bash` and `csh`, and `zsh`'s
+        // extended patterns.
+        return match quoted {
+            Cow::Borrowed(plain) if plain.contains(['{', '}', '!', '^']) => format!("'{plain}'"),
+            quoted => quoted.into_owned(),
+        };
     }
     let mut escaped = "$'".to_owned();
     for byte in word.as_bytes() {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::fields::first_text;
+use crate::{fields::first_text, tolerant_json};
 use tessera_model::{ExportState, SafeText};
 
 /// The body of an error.
@@ -74,12 +74,15 @@ fn is_filled(value: &Value) -> bool {
     }
 }
 
+/// The memory for the values of an error body.
+const MAX_ERROR_MEMORY: usize = 8 << 20;
+
 /// Returns the message of an error body: `detail` as text or as a list of `{loc, msg}`, or `message`, or `error`, or
 /// the whole body as text. HTML is reduced to its text. Returns `None` for an empty body.
 pub fn read_error_message(body: &[u8]) -> Option<SafeText> {
     let raw = String::from_utf8_lossy(body);
-    let message = match serde_json::from_str::<Value>(&raw) {
-        Ok(value) => error_message(&value).unwrap_or_else(|| raw.trim().to_owned()),
+    let message = match tolerant_json::parse(body, None, MAX_ERROR_MEMORY) {
+        Ok((value, _)) => error_message(&value).unwrap_or_else(|| raw.trim().to_owned()),
         Err(_) => strip_html_tags(&raw),
     };
     (!message.is_empty()).then(|| SafeText::detail(&message))

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tessera_model::{FolderEntry, FolderListing};
+use tessera_model::{FolderEntry, FolderListing, search_form};
 use tui_input::{Input, InputRequest};
 
 use crate::{
@@ -168,13 +168,13 @@ impl PathInput {
     /// entries are returned only after a typed dot.
     pub(super) fn completions<'a>(&self, folder: &'a FolderListing) -> Vec<&'a FolderEntry> {
         let (_, typed) = self.split();
-        let lower = typed.to_lowercase();
+        let typed_form = search_form(typed);
         let mut completions: Vec<&FolderEntry> = folder
             .entries
             .iter()
             .filter(|entry| {
                 let name = name(entry);
-                name.to_lowercase().starts_with(&lower)
+                search_form(&name).starts_with(&typed_form)
                     && (typed.starts_with('.') || !name.starts_with('.'))
             })
             .collect();

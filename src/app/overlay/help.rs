@@ -9,6 +9,8 @@ use ratatui::{
 };
 use tui_input::Input;
 
+use tessera_model::search_form;
+
 use crate::{
     app::{
         App, Dialog, DrawContext, availability,
@@ -109,9 +111,9 @@ struct Section {
 }
 
 fn filter_sections(sections: Vec<Section>, query: &str) -> Vec<Line<'static>> {
-    let query = query.to_lowercase();
+    let query = search_form(query);
     let matches = |lines: &Vec<Line>| {
-        lines.iter().any(|line| line.to_string().to_lowercase().contains(&query))
+        lines.iter().any(|line| search_form(&line.to_string()).contains(&query))
     };
     let mut lines = Vec::new();
     for Section { heading, entries } in sections {

@@ -7,7 +7,7 @@ use ratatui::{
     layout::Rect,
     text::{Line, Span},
 };
-use tessera_model::{DatasetId, HistoryEntry, SafeText, set_algebra::SetOperator};
+use tessera_model::{DatasetId, HistoryEntry, SafeText, search_form, set_algebra::SetOperator};
 use tui_input::Input;
 
 use crate::{
@@ -348,8 +348,8 @@ fn sum_of_words(
     text: &str,
     distance: impl Fn(&[char], &[char]) -> Option<usize>,
 ) -> Option<usize> {
-    let text: Vec<char> = text.to_lowercase().chars().collect();
-    typed.to_lowercase().split_whitespace().try_fold(0, |sum, word| {
+    let text: Vec<char> = search_form(text).chars().collect();
+    search_form(typed).split_whitespace().try_fold(0, |sum, word| {
         let word: Vec<char> = word.chars().collect();
         distance(&word, &text).map(|score| sum + score)
     })

@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 use tessera_model::{
     AnchorKind, PictureSource, Query, SafeText, SavedView, Search, StateKey, StateValue,
+    is_same_name,
 };
 use tui_input::Input;
 
@@ -86,7 +87,8 @@ impl Dialog for ViewNameInput {
         let inside = ctx.dialog(area, if is_new { "Save as a view" } else { "Rename the view" });
         let theme = ctx.theme;
         let name = self.trimmed_name();
-        let is_taken = ctx.app.service_data().saved_views().iter().any(|view| view.name == name);
+        let mut views = ctx.app.service_data().saved_views().iter();
+        let is_taken = views.any(|view| is_same_name(view.name.as_str(), name.as_str()));
         let replaces = is_taken && self.renamed_from.as_ref() != Some(&name);
         let (footer, scroll) = (&[][..], ScrollState::default());
         ctx.form(inside, &FormOptions { column: FIELD_COLUMN, footer, scroll }, |rows| {

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tessera_model::{
-    Anchor, AnchorKind, Filter, Fraction, Page, SafeText, Search, TagId,
+    Anchor, AnchorKind, Filter, Fraction, Page, SafeText, Search, TagId, is_same_name, search_form,
     vql::{InvalidField, IssueFilter, IssueKind, IssueMode, IssueName, LabelRule},
 };
 use tui_input::Input;
@@ -339,7 +339,10 @@ impl KnownValues {
     }
 
     pub fn tag_id(&self, name: &str) -> Option<TagId> {
-        self.tags.iter().find(|(_, known)| known.as_str() == name.trim()).map(|(id, _)| *id)
+        self.tags
+            .iter()
+            .find(|(_, known)| is_same_name(known.as_str(), name.trim()))
+            .map(|(id, _)| *id)
     }
 
     /// Returns the values that start with the typed text of a row and are not in the row yet.
@@ -360,9 +363,9 @@ impl KnownValues {
             | FilterKind::Uniqueness
             | FilterKind::Similarity => Vec::new(),
         };
-        let typed = row.text(0).trim().to_lowercase();
+        let typed = search_form(row.text(0).trim());
         let fits = |suggestion: &Suggestion| {
-            let label = suggestion.label.as_str().to_lowercase();
+            let label = search_form(suggestion.label.as_str());
             label.starts_with(&typed) && label != typed && !row.entries.contains(&suggestion.value)
         };
         all.into_iter().filter(fits).take(limit).collect()

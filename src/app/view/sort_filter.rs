@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use tessera_model::{Cluster, Dataset, Page, ScoreKind, VideoFrame};
+use tessera_model::{Cluster, Dataset, Page, ScoreKind, VideoFrame, search_form};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListOptions {
@@ -71,7 +71,7 @@ impl VisibleCluster {
 
 pub fn filter_and_sort(page: &Page, options: &ListOptions) -> Vec<VisibleCluster> {
     let clusters = &page.clusters;
-    let needle = options.filter.to_lowercase();
+    let needle = search_form(&options.filter);
     let mut indexes: Vec<usize> =
         (0..clusters.len()).filter(|&index| matches_text(&clusters[index], &needle)).collect();
     sort(&mut indexes, options.order, |by, &a, &b| compare(by, &clusters[a], &clusters[b]));
@@ -93,8 +93,8 @@ pub fn filter_and_sort_datasets<'a>(
     list: &'a [Dataset],
     options: &ListOptions,
 ) -> Vec<&'a Dataset> {
-    let needle = options.filter.to_lowercase();
-    let matches = |dataset: &&Dataset| dataset.name.as_str().to_lowercase().contains(&needle);
+    let needle = search_form(&options.filter);
+    let matches = |dataset: &&Dataset| search_form(dataset.name.as_str()).contains(&needle);
     let mut visible: Vec<&Dataset> = list.iter().filter(matches).collect();
     sort(&mut visible, options.order, |by, a, b| match by {
         SortKey::Name => by_name(a.name.as_str(), b.name.as_str()),
@@ -144,11 +144,11 @@ fn time(cluster: &Cluster) -> f64 {
 }
 
 fn by_name(a: &str, b: &str) -> Ordering {
-    a.to_lowercase().cmp(&b.to_lowercase())
+    search_form(a).cmp(&search_form(b))
 }
 
 /// Returns whether the names of files and videos, captions, labels or tags of a cluster contain `needle`, which is in
-/// lower case.
+/// its search form.
 fn matches_text(cluster: &Cluster, needle: &str) -> bool {
     if needle.is_empty() {
         return true;
@@ -163,7 +163,7 @@ fn matches_text(cluster: &Cluster, needle: &str) -> bool {
         .chain(videos)
         .chain(captions)
         .chain(texts)
-        .any(|text| text.as_str().to_lowercase().contains(needle))
+        .any(|text| search_form(text.as_str()).contains(needle))
 }
 
 /// Scores that differ by less than this are shown as equal.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 use tessera_client::{ExistingFile, ExtractOptions, Originals};
+use tessera_files::Guarantee;
 use tessera_model::{
     Archive, ArchiveName, ExportTaskId, Extraction, Failure, Inspection, SafeText,
     export::NameSample, text::count_with_noun,
@@ -88,6 +89,11 @@ impl DownloadTarget<'_> {
             hint.finished = true;
             outcome?
         };
+        let folder = tessera_files::parent_dir(&self.path);
+        let needed = [Guarantee::Locks, Guarantee::Durability];
+        for sentence in tessera_files::missing_guarantees(folder, &needed) {
+            context.messages.warn(sentence);
+        }
         context.messages.info(format!(
             "{}: {} entries verified, {} of them images",
             archive.path.display(),

@@ -10,7 +10,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::Subcommand;
 use serde_json::{Value, json};
 use tessera_client::Endpoint;
-use tessera_model::{FailedExport, JobRecord, SafeText, SavedJobState};
+use tessera_model::{FailedExport, JobRecord, SafeText, SavedJobState, is_same_name};
 
 use crate::{
     cli::{
@@ -101,7 +101,7 @@ fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
     let named = dataset.or(connection.context.global.dataset.as_deref());
     let matches = |job: &JobRecord| {
         named.is_none_or(|named| {
-            job.dataset_name.as_str() == named || job.dataset.to_string() == named
+            is_same_name(job.dataset_name.as_str(), named) || job.dataset.to_string() == named
         })
     };
     let rows: Vec<Value> = recorded_exports(connection)?

@@ -27,6 +27,7 @@ use tessera_client::ExistingFile;
 use tessera_model::{
     ArchiveName, Dataset, EntityType, ExportFormat, ExportJob, ExportSpec, ExportTask, Failure,
     Fraction, Granularity, JobKind, Operation, Query, QueryText, SavedView, Selection,
+    is_same_name,
 };
 
 #[derive(Debug, Args)]
@@ -243,7 +244,7 @@ impl FoundOptions {
     fn view(&self, connection: &Connection<'_>) -> CliResult<Option<SavedView>> {
         let Some(name) = &self.view else { return Ok(None) };
         let views = connection.state.views()?;
-        let view = views.into_iter().find(|view| view.name.as_str() == name.trim());
+        let view = views.into_iter().find(|view| is_same_name(view.name.as_str(), name.trim()));
         view.map(Some).ok_or_else(|| query::unknown_view(name))
     }
 

@@ -25,6 +25,7 @@ use crate::{
     printable_text::PrintableText,
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
+use tessera_files::Guarantee;
 use tessera_media::object_storage::{ObjectStorage, StorageSettings};
 use tessera_model::{
     DatasetId, Failure, SafeText,
@@ -94,7 +95,9 @@ impl LocalService {
                  one with --data"
             )
         });
-        for notice in deployment.recovery_notice().into_iter().chain(network.as_deref()) {
+        let missing = tessera_files::missing_guarantees(&data, Guarantee::ALL);
+        let notices = deployment.recovery_notice().into_iter().chain(network.as_deref());
+        for notice in notices.chain(missing.iter().map(String::as_str)) {
             write_message(&format!("{notice}."));
         }
         let mut datasets = Vec::new();

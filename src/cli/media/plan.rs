@@ -13,6 +13,7 @@ use tessera_model::{
     Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight, ShellCommand,
     ingest::UnreadableFile, text::count_with_noun,
 };
+use tessera_wire::text_encoding::decode_list;
 
 use crate::cli::{
     CliError, CliResult, Column, Context, Document, messages::format_bytes,
@@ -54,7 +55,7 @@ impl AdditionPlan {
         addition: MediaAddition,
         SplitOptions { max_files, strict }: SplitOptions,
     ) -> CliResult<Self> {
-        let ResolvedSource { media, glob, description, option } = source;
+        let ResolvedSource { media, glob, unexpected_folders, description, option } = source;
         let max_files = max_files.and_then(|max| usize::try_from(max).ok());
         let inspection = tokio::task::spawn_blocking(move || match media {
             MediaSource::Files(paths) => {
@@ -82,7 +83,29 @@ impl AdditionPlan {
         let plan = Self { parts, preflight, description, option };
         plan.report(context);
         plan.check(strict)?;
+        plan.confirm_folders(context, &unexpected_folders)?;
         Ok(plan)
+    }
+
+    /// Asks before files are sent that no option and no list names.
+    fn confirm_folders(&self, context: &Context, folders: &[PathBuf]) -> CliResult<()> {
+        let [first, others @ ..] = folders else { return Ok(()) };
+        if context.is_dry_run() {
+            return Ok(());
+        }
+        let others = match others.len() {
+            0 => String::new(),
+            count => format!(" and {}", count_with_noun(count, "other folder", "other folders")),
+        };
+        let Preflight { images, videos, .. } = &self.preflight;
+        let question = format!(
+            "{}{others} is not a file; send everything in it, {images} images and {videos} videos in all?",
+            first.display()
+        );
+        if context.confirm(&question, "--yes, or name the folder with --dir")? {
+            return Ok(());
+        }
+        Err(CliError::usage("nothing was sent; name files, or a folder with --dir"))
     }
 
     fn report(&self, context: &Context) {
@@ -220,6 +243,8 @@ pub struct SourceOptions {
 pub struct ResolvedSource {
     pub media: MediaSource,
     pub glob: Option<Pattern>,
+    /// The folders among the paths that were given as files.
+    pub unexpected_folders: Vec<PathBuf>,
     pub description: String,
     /// The source, written as options of this command.
     pub option: ShellCommand,
@@ -232,6 +257,7 @@ impl SourceOptions {
             option,
             media,
             glob: None,
+            unexpected_folders: Vec::new(),
             description,
         };
         match (&self.s3, local, &self.archive, &self.server_path) {
@@ -285,17 +311,21 @@ impl SourceOptions {
         if let Some(glob) = &self.glob {
             option = option.option("--glob", glob.as_str());
         }
+        let mut unexpected_folders = folders_among(&paths);
         paths.extend(self.folders.iter().cloned());
         if let Some(list) = &self.files_from {
             let bytes = read_bytes_or_stdin(list).map_err(|error| {
                 let message = format!("--files-from {}", error.message);
                 error.with_message(message)
             })?;
-            let listed = split_file_list(&bytes);
+            let listed = split_file_list(&bytes).map_err(|reason| {
+                CliError::usage(format!("--files-from {}: {reason}", list.display()))
+            })?;
             if listed.is_empty() && paths.is_empty() {
                 let message = format!("--files-from {}: the list is empty", list.display());
                 return Err(CliError::usage(message));
             }
+            unexpected_folders.extend(folders_among(&listed));
             paths.extend(listed);
             option = option.option("--files-from", list);
         }
@@ -304,20 +334,33 @@ impl SourceOptions {
             many => format!("{} files and folders", many.len()),
         };
         let (media, glob) = (MediaSource::Files(paths), self.glob.clone());
-        Ok(ResolvedSource { media, glob, description, option })
+        Ok(ResolvedSource { media, glob, unexpected_folders, description, option })
     }
 }
 
 /// Splits a list at NUL bytes, or at newlines if it has no NUL bytes. Any other byte is part of a
-/// name.
-fn split_file_list(bytes: &[u8]) -> Vec<PathBuf> {
+/// name. A list with a byte-order mark is decoded.
+fn split_file_list(bytes: &[u8]) -> Result<Vec<PathBuf>, String> {
+    let bytes = decode_list(bytes).map_err(|reason| reason.to_string())?;
     let lines = !bytes.contains(&0);
-    bytes
+    let names: Vec<&[u8]> = bytes
         .split(|byte| *byte == if lines { b'\n' } else { 0 })
         .map(|name| name.strip_suffix(b"\r").filter(|_| lines).unwrap_or(name))
         .filter(|name| !name.is_empty())
-        .map(|name| PathBuf::from(OsString::from_vec(name.to_vec())))
-        .collect()
+        .collect();
+    // UTF-16 has a NUL byte beside each ASCII character. Split there, the single character `/` would name the root
+    // folder.
+    let is_character = |name: &&&[u8]| name.len() == 1 || name.trim_ascii().is_empty();
+    if !lines && 2 * names.iter().filter(is_character).count() >= names.len() {
+        return Err(
+            "it looks like UTF-16 text; save it as UTF-8, or write ./ before the names".to_owned()
+        );
+    }
+    Ok(names.into_iter().map(|name| PathBuf::from(OsString::from_vec(name.to_vec()))).collect())
+}
+
+fn folders_among(paths: &[PathBuf]) -> Vec<PathBuf> {
+    paths.iter().filter(|path| path.is_dir()).cloned().collect()
 }
 
 fn path_text(path: &Path) -> String {
@@ -331,11 +374,34 @@ mod tests {
     #[test]
     fn lists_are_separated_by_nul_or_else_by_line() {
         let names = |bytes: &[u8]| -> Vec<String> {
-            split_file_list(bytes).iter().map(|path| path_text(path)).collect()
+            split_file_list(bytes).unwrap().iter().map(|path| path_text(path)).collect()
         };
         assert_eq!(names(b"./a.jpg\0./b\nc.jpg\0"), ["./a.jpg", "./b\nc.jpg"]);
         assert_eq!(names(b"a b.jpg\r\n\nc.jpg"), ["a b.jpg", "c.jpg"]);
         assert!(names(b"\n").is_empty());
-        assert_eq!(split_file_list(b"\xff.jpg").len(), 1, "names need not be text");
+        assert_eq!(split_file_list(b"\xff.jpg").unwrap().len(), 1, "names need not be text");
+        assert_eq!(names(b"a\0./b.jpg\0c.jpg\0"), ["a", "./b.jpg", "c.jpg"]);
+    }
+
+    #[test]
+    fn lists_in_utf_16_are_decoded_or_refused_but_never_split_into_characters() {
+        let text = "/pics/a.png\r\n/pics/b.png\r\n";
+        let marked = format!("\u{feff}{text}");
+        for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+            let encode = |text: &str| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+            let names = split_file_list(&encode(&marked)).unwrap();
+            assert_eq!(names, [Path::new("/pics/a.png"), Path::new("/pics/b.png")]);
+            for text in [text, "/", "图.png\n", "/a\n", "a\0b\0"] {
+                let refused = split_file_list(&encode(text)).unwrap_err();
+                assert!(refused.contains("UTF-16"), "{text:?} {refused}");
+            }
+            // UTF-32 begins with the mark of UTF-16.
+            let wide: Vec<u8> = marked
+                .chars()
+                .flat_map(|c| [u32::from(c).to_le_bytes()[0..2].to_vec(), vec![0, 0]].concat())
+                .collect();
+            assert!(split_file_list(&wide).is_err());
+        }
+        assert_eq!(split_file_list(marked.as_bytes()).unwrap().len(), 2);
     }
 }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use table::TableStyle;
 
 use crate::{
-    cli::{CliError, GlobalOptions},
+    cli::{CliError, GlobalOptions, is_capable_terminal},
     printable_text::PrintableText,
 };
 
@@ -199,6 +199,6 @@ fn use_color(global: &GlobalOptions, terminal: bool) -> bool {
         ColorChoice::Never => false,
         ColorChoice::Auto if set("NO_COLOR") => false,
         ColorChoice::Auto if forced("FORCE_COLOR") || forced("CLICOLOR_FORCE") => true,
-        ColorChoice::Auto => terminal && env::var_os("TERM").is_some_and(|term| term != "dumb"),
+        ColorChoice::Auto => terminal && is_capable_terminal(),
     }
 }

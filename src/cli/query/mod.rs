@@ -13,6 +13,7 @@ use crate::{
 };
 use tessera_model::{
     DatasetId, EntityType, Filter, Granularity, Query, SafeText, SavedView, StateValue,
+    is_same_name,
 };
 use tessera_wire::vql;
 
@@ -144,7 +145,7 @@ async fn run_views(context: &Context, command: ViewCommand) -> CliResult {
         ViewCommand::Run(run) => {
             let ViewRunOptions { name, options } = *run;
             let views = context.state()?.views()?;
-            let view = views.into_iter().find(|view| view.name.as_str() == name.trim());
+            let view = views.into_iter().find(|view| is_same_name(view.name.as_str(), name.trim()));
             search::run_view(context, view.ok_or_else(|| unknown_view(&name))?, options).await
         }
         ViewCommand::Remove { name } => remove_view(context, &name),

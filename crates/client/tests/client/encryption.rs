@@ -75,6 +75,45 @@ async fn only_a_proven_identity_is_accepted() {
     assert_eq!((failure.kind, service.accepted()), (FailureKind::Unreachable, 1), "{failure}");
 }
 
+#[tokio::test]
+async fn a_certificate_that_the_user_names_is_accepted_for_its_service() {
+    let (config, file) = self_signed("localhost");
+    let service = TlsService::start_tls(config, answer).await;
+    let named = CertificateAuthorities::read(file.path()).unwrap();
+    let client = client(service.port, named.clone());
+    assert_eq!(client.list_datasets().await, Ok(DatasetList::default()));
+
+    // Another service with such a certificate, or this certificate under another name, proves nothing.
+    let (config, _) = self_signed("localhost");
+    let (elsewhere, elsewhere_file) = self_signed("media.example");
+    let of_elsewhere = CertificateAuthorities::read(elsewhere_file.path()).unwrap();
+    for (config, authorities, cause, remedy) in [
+        (config, named, "self-signed and not trusted", "ca_file"),
+        (elsewhere, of_elsewhere, "not valid for name", "a name that is in the certificate"),
+    ] {
+        let service = TlsService::start_tls(config, answer).await;
+        let failure = crate::tls_service::client(service.port, authorities).list_datasets().await;
+        let text = failure.unwrap_err().to_string();
+        assert!(text.contains(cause) && text.contains(remedy), "{text}");
+        assert!(!text.contains("clock"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_port_without_encryption_is_named() {
+    let service = TlsService::start(|mut stream: TcpStream, _| async move {
+        let mut hello = [0; 4_096];
+        if stream.read(&mut hello).await.is_ok_and(|read| read > 0) {
+            let reply = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
+            stream.write_all(reply).await.unwrap();
+        }
+    })
+    .await;
+    let client = client(service.port, CertificateAuthorities::default());
+    let text = client.list_datasets().await.unwrap_err().to_string();
+    assert!(text.contains("does not speak TLS at this port") && text.contains("http://"), "{text}");
+}
+
 /// A service that agrees to nothing but an old version.
 fn hello_of_old_version(minor: u8) -> Vec<u8> {
     let random = [7; 32];

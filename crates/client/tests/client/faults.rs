@@ -187,7 +187,7 @@ async fn invalid_responses_are_reported() {
         "{}",
         "{\"a\":[],\"b\":[]}",
         "[",
-        "\u{feff}[]",
+        "\u{feff}[",
         "NaN",
         deep.as_str(),
         long.as_str(),

@@ -12,6 +12,7 @@ mod curl;
 mod damaged_bodies;
 mod download_service;
 mod downloads;
+mod encoded_bodies;
 mod encryption;
 mod extract;
 mod failure_texts;

@@ -53,6 +53,9 @@ fn parts_are_separated_by_one_space_and_words_quoted_only_where_needed() {
         (ShellCommand::default().text("tessera"), "tessera"),
         (ShellCommand::new("ls").word("a b").word("c"), "ls 'a b' c"),
         (ShellCommand::new("ls").word(""), "ls ''"),
+        (ShellCommand::new("ls").word("{a,b}"), "ls '{a,b}'"),
+        (ShellCommand::new("ls").word("wow!"), "ls 'wow!'"),
+        (ShellCommand::new("ls").word("^old^new"), "ls '^old^new'"),
         (ShellCommand::new("ls").word("a\nb's"), r"ls $'a\012b\'s'"),
         (ShellCommand::new("ls").word("a\u{1b}\\"), r"ls $'a\033\\'"),
         (

@@ -66,6 +66,11 @@ struct TokenVerifier {
 struct TokenClaims {
     iat: u64,
     exp: u64,
+    /// The library also accepts a list of issuers, but the API has one.
+    #[serde(rename = "iss")]
+    _issuer: String,
+    #[serde(default)]
+    nbf: u64,
 }
 
 impl Authenticator {
@@ -235,10 +240,15 @@ impl TokenVerifier {
         let Ok(signed) = decode::<TokenClaims>(token, &self.key, &self.validation) else {
             return false;
         };
-        let known_key =
-            decode_header(token).is_ok_and(|head| head.kid.as_ref() == Some(&self.api_key));
-        let TokenClaims { iat, exp } = signed.claims;
-        known_key && iat <= now + MAX_CLOCK_SKEW && exp >= iat && exp - iat <= MAX_TOKEN_LIFETIME
+        // A critical extension must be understood, and this service understands none (RFC 7515, section 4.1.11).
+        let is_accepted_header = decode_header(token).is_ok_and(|header| {
+            header.kid.as_ref() == Some(&self.api_key) && header.crit.is_none()
+        });
+        let TokenClaims { iat, exp, nbf, .. } = signed.claims;
+        is_accepted_header
+            && iat.max(nbf) <= now + MAX_CLOCK_SKEW
+            && exp >= iat
+            && exp - iat <= MAX_TOKEN_LIFETIME
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
     settings::{DeploymentSettings, InjectedFailure},
     task_error::TaskError,
 };
-use tessera_files::{parent_dir, private_file, sync_dir};
+use tessera_files::{parent_dir, private_file, sync_dir, synced};
 use tessera_media::{
     ingest::disk_quota::ClaimedFile,
     object_storage::{BucketFolder, ObjectUri, StorageError, archive_name},
@@ -177,7 +177,7 @@ fn create_archive(
     let links = LinkSigning::new(store, &context.settings)?;
     let (entities, missing) = store
         .read(|c| Ok(write_snapshot(&context.originals, c, export, &links, &mut file, report)))??;
-    file.file.sync_all().map_err(TaskError::archive)?;
+    synced(file.file.sync_all()).map_err(TaskError::archive)?;
     match &context.settings.bucket {
         Some(bucket) => {
             upload_archive(context, bucket, export, &mut file.file)?;

@@ -38,6 +38,16 @@ async fn every_other_token_is_refused() {
     let none = part(&json!({"alg": "none", "typ": "JWT", "kid": key}));
     let rs256 = part(&json!({"alg": "RS256", "typ": "JWT", "kid": key}));
     let signature = good.rsplit('.').next().unwrap();
+    let signed = |header: Value| {
+        let text = format!("{}.{claims}", part(&header));
+        let key = hmac::Key::new(
+            hmac::HMAC_SHA256,
+            service.credentials.api_secret.expose_secret().as_bytes(),
+        );
+        format!("{text}.{}", URL_SAFE_NO_PAD.encode(hmac::sign(&key, text.as_bytes())))
+    };
+    let known = signed(json!({"alg": "HS256", "typ": "JWT", "kid": key}));
+    assert_eq!(code(&service, Some(&format!("Bearer {known}"))).await, 200);
     let hs512 = format!("{}.{claims}", part(&json!({"alg": "HS512", "typ": "JWT", "kid": key})));
     let secret = service.credentials.api_secret.expose_secret().as_bytes();
     let hs512_signature = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA512, secret), hs512.as_bytes());
@@ -51,6 +61,8 @@ async fn every_other_token_is_refused() {
         format!("{none}.{claims}.{signature}"),
         format!("{rs256}.{claims}.{signature}"),
         format!("{hs512}.{}", URL_SAFE_NO_PAD.encode(hs512_signature)),
+        signed(json!({"alg": "HS256", "kid": key, "crit": ["b64"], "b64": false})),
+        signed(json!({"alg": "HS256", "kid": key, "crit": []})),
         with_kid(None),
         with_kid(Some("other")),
         with_kid(Some("")),
@@ -90,6 +102,12 @@ async fn the_claims_are_bounded() {
         (json!({"exp": now + 10, "iat": now + 50}), 401),
         (json!({"iss": "other"}), 401),
         (json!({"iss": null}), 401),
+        (json!({"iss": ["sdk"]}), 401),
+        (json!({"iss": ["sdk", "other"]}), 401),
+        (json!({"nbf": now}), 200),
+        (json!({"nbf": now + 50}), 200),
+        (json!({"nbf": now + 90}), 401),
+        (json!({"nbf": "soon"}), 401),
         (json!({"sub": "other"}), 401),
         (json!({"sub": null}), 401),
         (json!({"exp": -1}), 401),

@@ -5,7 +5,7 @@
 //! the folder any more.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{self, File},
     io::{self, Read as _, Seek as _, Write as _},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
@@ -16,7 +16,7 @@ use std::{
 use uuid::Uuid;
 
 use crate::StoreError;
-use tessera_files::{if_exists, private_file, restrict};
+use tessera_files::{if_exists, private_file, restrict, share_lock, try_lock, try_lock_shared};
 
 /// The number of attempts to take a lock that another process has to itself. A check of a large store after a crash of
 /// the system takes minutes.
@@ -37,18 +37,18 @@ impl FolderLock {
         let mut lock = Self::open(data)?;
         let mut attempt = 1;
         loop {
-            if lock.file.try_lock().is_ok() {
+            if lock.attempt(try_lock)? {
                 lock.write_process_id()?;
                 return Ok(lock);
             }
-            match lock.file.try_lock_shared() {
-                Ok(()) => {
-                    *lock.is_exclusive.get_mut() = false;
-                    return Ok(lock);
-                }
-                Err(TryLockError::WouldBlock) if attempt < ATTEMPTS => thread::sleep(PAUSE),
-                Err(cause) => return Err(lock.refusal(data, cause)),
+            if lock.attempt(try_lock_shared)? {
+                *lock.is_exclusive.get_mut() = false;
+                return Ok(lock);
             }
+            if attempt == ATTEMPTS {
+                return Err(StoreError::Busy(data.to_owned(), process_id(&mut lock.file)));
+            }
+            thread::sleep(PAUSE);
             attempt += 1;
         }
     }
@@ -60,7 +60,7 @@ impl FolderLock {
     /// Allows other processes to share the lock. This has no effect if they already may.
     pub fn share(&self) -> Result<(), StoreError> {
         if self.is_exclusive.swap(false, Ordering::Relaxed) {
-            self.file.lock_shared().map_err(|cause| StoreError::Io(self.path.clone(), cause))?;
+            share_lock(&self.file).map_err(|cause| StoreError::Io(self.path.clone(), cause))?;
         }
         Ok(())
     }
@@ -68,7 +68,7 @@ impl FolderLock {
     /// Takes a shared lock exclusively at the end. Returns whether no other process has the lock. If one has, this
     /// process may have lost its share.
     pub fn is_last(&self) -> bool {
-        self.is_exclusive() || self.file.try_lock().is_ok()
+        self.is_exclusive() || try_lock(&self.file).unwrap_or(false)
     }
 
     fn open(data: &Path) -> Result<Self, StoreError> {
@@ -89,13 +89,8 @@ impl FolderLock {
         write(&self.file).map_err(|cause| StoreError::Io(self.path.clone(), cause))
     }
 
-    fn refusal(&mut self, data: &Path, cause: TryLockError) -> StoreError {
-        match cause {
-            TryLockError::WouldBlock => {
-                StoreError::Busy(data.to_owned(), process_id(&mut self.file))
-            }
-            TryLockError::Error(cause) => StoreError::Io(self.path.clone(), cause),
-        }
+    fn attempt(&self, lock: fn(&File) -> io::Result<bool>) -> Result<bool, StoreError> {
+        lock(&self.file).map_err(|cause| StoreError::Io(self.path.clone(), cause))
     }
 }
 

@@ -13,5 +13,6 @@ mod explore;
 mod export;
 mod fields;
 mod selection;
+mod tolerant_json;
 mod video;
 mod vql;

@@ -1,0 +1,221 @@
+//! File systems that do not offer everything that a local disk offers. Network file systems, FUSE, exFAT and SMB may have
+//! no locks, no hard links, no permissions, or no sync of folders. The operations in this file continue without what is
+//! missing, and [`missing_guarantees`] describes it for the user.
+
+use std::{
+    fs::{self, File, Permissions, TryLockError},
+    io::{self, ErrorKind},
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::Path,
+};
+
+use rustix::io::Errno;
+use tempfile::TempPath;
+
+use super::{
+    TEMPORARY_PREFIX, parent_dir,
+    private::{FILE_MODE, OTHERS_PERMISSIONS},
+};
+
+/// The errors, beside [`ErrorKind::Unsupported`], of a file system without locks. NFS without a lock service returns
+/// `NOLCK`.
+const WITHOUT_LOCKS: &[Errno] = &[Errno::NOLCK, Errno::INVAL];
+/// The errors of a file system that cannot sync a folder or a file.
+const WITHOUT_SYNC: &[Errno] = &[Errno::INVAL, Errno::BADF, Errno::ISDIR, Errno::NOTTY];
+/// The errors of a file system with neither hard links nor a rename that refuses to replace a file.
+const WITHOUT_LINKS: &[Errno] = &[Errno::PERM, Errno::INVAL, Errno::MLINK, Errno::ACCESS];
+
+fn is_missing(error: &io::Error, errors: &[Errno]) -> bool {
+    error.kind() == ErrorKind::Unsupported
+        || Errno::from_io_error(error).is_some_and(|found| errors.contains(&found))
+}
+
+/// Turns the error of a file system that does not offer an operation into `None`.
+fn if_offered<T>(result: io::Result<T>, errors: &[Errno]) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if is_missing(&error, errors) => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+/// Locks a file unless another process has locked it. Returns whether no other process has the lock. Without locks,
+/// the program continues as if it were alone.
+pub fn try_lock(file: &File) -> io::Result<bool> {
+    is_free(file.try_lock())
+}
+
+/// Locks a file like [`try_lock`], together with the other processes that share the lock.
+pub fn try_lock_shared(file: &File) -> io::Result<bool> {
+    is_free(file.try_lock_shared())
+}
+
+fn is_free(attempt: Result<(), TryLockError>) -> io::Result<bool> {
+    match attempt {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => {
+            if_offered(Err(error), WITHOUT_LOCKS).map(|_: Option<()>| true)
+        }
+    }
+}
+
+/// Waits until no other process has locked the file, and locks it.
+pub fn lock(file: &File) -> io::Result<()> {
+    if_offered(file.lock(), WITHOUT_LOCKS).map(drop)
+}
+
+/// Turns an exclusive lock into a shared one.
+pub fn share_lock(file: &File) -> io::Result<()> {
+    if_offered(file.lock_shared(), WITHOUT_LOCKS).map(drop)
+}
+
+/// Makes the content of a file durable, where the file system can do so. The result of the sync is passed, because some
+/// callers sync asynchronously.
+pub fn synced(result: io::Result<()>) -> io::Result<()> {
+    if_offered(result, WITHOUT_SYNC).map(drop)
+}
+
+/// Makes the names in a folder durable, so that creations, renames and removals in it survive a power cut. Folders that
+/// this user may not read, and folders of file systems that cannot sync them, are left to the system.
+pub fn sync_dir(folder: &Path) -> io::Result<()> {
+    match File::open(folder) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
+        opened => synced(opened?.sync_all()),
+    }
+}
+
+/// Gives a temporary file the name `target`.
+///
+/// # Errors
+/// `AlreadyExists` if the target exists. The temporary file stays after any error.
+pub fn publish_new(temporary: TempPath, target: &Path) -> io::Result<()> {
+    let Err(refused) = temporary.persist_noclobber(target) else { return Ok(()) };
+    // A temporary path removes its file when it is dropped.
+    let path = refused.path.keep().map_err(|failed| failed.error)?;
+    if !is_missing(&refused.error, WITHOUT_LINKS) {
+        return Err(refused.error);
+    }
+    rename_if_free(&path, target)
+}
+
+/// Renames a file if its new name is free. Another program could take the name between the check and the renaming, so
+/// this is only for file systems that have nothing better.
+fn rename_if_free(path: &Path, target: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(target) {
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+        Err(error) if error.kind() == ErrorKind::NotFound => fs::rename(path, target),
+        Err(error) => Err(error),
+    }
+}
+
+/// Sets the permissions of a file or folder, where the file system keeps permissions.
+pub(crate) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    if_offered(fs::set_permissions(path, Permissions::from_mode(mode)), &[]).map(drop)
+}
+
+/// What a local disk guarantees for the files in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guarantee {
+    /// Locks keep the processes of this program from disturbing each other.
+    Locks,
+    /// Permissions keep other users from reading the files.
+    Privacy,
+    /// New files survive a power cut.
+    Durability,
+}
+
+impl Guarantee {
+    pub const ALL: &[Self] = &[Self::Locks, Self::Privacy, Self::Durability];
+
+    fn consequence(self) -> &'static str {
+        match self {
+            Self::Locks => "has no file locks, so use it with one process at a time",
+            Self::Privacy => {
+                "keeps no permissions, so other users of this machine may read its files"
+            }
+            Self::Durability => {
+                "cannot sync folders, so new files may be missing after a power cut"
+            }
+        }
+    }
+}
+
+/// Describes which of these guarantees the file system of a folder does not give, with a sentence for each. A folder
+/// that cannot be written has none to describe.
+pub fn missing_guarantees(folder: &Path, needed: &[Guarantee]) -> Vec<String> {
+    let mut options = tempfile::Builder::new();
+    let probe = options.prefix(TEMPORARY_PREFIX).make_in(folder, |path| {
+        fs::OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)
+    });
+    let Ok(probe) = probe else { return Vec::new() };
+    let file = probe.as_file();
+    let is_given = |guarantee: &Guarantee| match guarantee {
+        Guarantee::Locks => file.try_lock().is_ok(),
+        Guarantee::Privacy => {
+            file.metadata().is_ok_and(|found| found.permissions().mode() & OTHERS_PERMISSIONS == 0)
+        }
+        Guarantee::Durability => {
+            File::open(parent_dir(probe.path())).and_then(|folder| folder.sync_all()).is_ok()
+        }
+    };
+    let missing = needed.iter().filter(|guarantee| !is_given(guarantee));
+    let sentence = |guarantee: &Guarantee| {
+        format!("the disk of {} {}", folder.display(), guarantee.consequence())
+    };
+    missing.map(sentence).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused<T>(error: Errno) -> io::Result<T> {
+        Err(error.into())
+    }
+
+    #[test]
+    fn what_a_file_system_does_not_offer_is_no_error() {
+        for missing in [Errno::NOSYS, Errno::OPNOTSUPP, Errno::NOLCK] {
+            let attempt = TryLockError::Error(missing.into());
+            assert!(is_free(Err(attempt)).unwrap(), "{missing}");
+        }
+        assert!(!is_free(Err(TryLockError::WouldBlock)).unwrap());
+        assert!(is_free(Err(TryLockError::Error(Errno::IO.into()))).is_err());
+        for missing in [Errno::NOSYS, Errno::OPNOTSUPP, Errno::INVAL] {
+            synced(refused(missing)).unwrap();
+        }
+        for broken in [Errno::IO, Errno::NOSPC, Errno::DQUOT] {
+            assert!(synced(refused(broken)).is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_new_name_never_replaces_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (first, target) = (folder.path().join("first"), folder.path().join("target"));
+        for publish in [
+            |path: &Path, target: &Path| {
+                publish_new(TempPath::try_from_path(path).unwrap(), target)
+            },
+            rename_if_free,
+        ] {
+            fs::write(&first, "first").unwrap();
+            publish(&first, &target).unwrap();
+            assert_eq!(fs::read_to_string(&target).unwrap(), "first");
+            fs::write(&first, "second").unwrap();
+            let refused = publish(&first, &target).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::AlreadyExists);
+            assert_eq!(fs::read_to_string(&first).unwrap(), "second", "the temporary file is lost");
+            fs::remove_file(&target).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_local_disk_guarantees_everything() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(missing_guarantees(folder.path(), Guarantee::ALL), Vec::<String>::new());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        sync_dir(folder.path()).unwrap();
+        assert!(sync_dir(&folder.path().join("missing")).is_err());
+    }
+}
