@@ -62,10 +62,9 @@ async fn service() -> ScriptedServer {
 }
 
 fn download(server: &ScriptedServer, home: &Path) -> Command {
-    let target = home.join("x.zip");
-    let _ = fs::remove_file(&target);
+    let _ = fs::remove_file(home.join("dash.zip"));
     let start = ["export", "start", ID, "--format", "json", "--wait", "--download"];
-    let mut command = tessera(home, &[&start[..], &[target.to_str().unwrap()]].concat());
+    let mut command = tessera(home, &[&start[..], &[home.to_str().unwrap()]].concat());
     command.env("TESSERA_BASE_URL", server.url()).env("TESSERA_KIND", "onprem");
     command
 }
@@ -94,11 +93,11 @@ async fn downloads_and_jobs_work_on_every_disk() {
             calls => outcome(&mut failing(&command, calls)),
         };
         assert_eq!(code, 0, "{calls:?}: {err}");
-        assert!(home.path().join("x.zip").is_file(), "{calls:?}: {err}");
+        assert!(home.path().join("dash.zip").is_file(), "{calls:?}: {err}");
         assert_eq!(err.contains("warning"), !warning.is_empty(), "{calls:?}: {err}");
         assert!(err.contains(warning), "{calls:?}: {err}");
     }
-    let mut list = tessera(home.path(), &["jobs"]);
+    let mut list = tessera(home.path(), &["jobs", "list"]);
     list.env("TESSERA_BASE_URL", server.url()).env("TESSERA_KIND", "onprem");
     let (code, out, err) = outcome(&mut failing(&list, &[("flock", "ENOSYS")]));
     assert_eq!((code, out.lines().count()), (0, 7), "{err}{out}");
@@ -112,10 +111,10 @@ async fn an_existing_file_is_kept_without_hard_links() {
     let server = service().await;
     let home = tempfile::tempdir().unwrap();
     let command = download(&server, home.path());
-    fs::write(home.path().join("x.zip"), "mine").unwrap();
+    fs::write(home.path().join("dash.zip"), "mine").unwrap();
     let (code, _, err) = outcome(&mut failing(&command, NO_LINKS));
     assert!(code != 0 && err.contains("already exists"), "{err}");
-    assert_eq!(fs::read_to_string(home.path().join("x.zip")).unwrap(), "mine");
+    assert_eq!(fs::read_to_string(home.path().join("dash.zip")).unwrap(), "mine");
 }
 
 #[test]
@@ -127,11 +126,11 @@ fn an_index_folder_and_settings_work_on_a_disk_without_locks() {
     let folder = home.path().join("pictures");
     fs::create_dir(&folder).unwrap();
     picture(&folder.join("a.png"));
-    let weak = [("flock", "ENOLCK"), ("fsync", "EINVAL")];
     let serve = tessera(home.path(), &["serve", folder.to_str().unwrap(), "--no-auth"]);
-    let serving = started(failing(&serve, &weak));
+    let serving = started(failing(&serve, &[("flock", "ENOLCK")]));
     assert_eq!(serving.indexed()["status_new"], "READY");
     drop(serving);
+    let weak = [("flock", "ENOLCK"), ("fsync", "EINVAL")];
     let set = tessera(home.path(), &["config", "set", "ui.theme", "light"]);
     let (code, _, err) = outcome(&mut failing(&set, &weak));
     assert_eq!(code, 0, "{err}");

@@ -25,7 +25,7 @@ pub(super) fn content_encoding(headers: &HeaderMap) -> Option<String> {
     is_encoded.then_some(names)
 }
 
-/// Decodes a whole body. Returns `None` if it exceeds `limit` whole bytes.
+/// Decodes a whole body. Returns `None` if it exceeds `limit` decoded bytes.
 pub(super) fn decode_body(
     headers: &HeaderMap,
     body: Bytes,
