@@ -180,7 +180,7 @@ fn files_and_secrets_of_windows_are_decoded() {
     let signed = |(code, out, err): (i32, String, String)| {
         assert_eq!(code, 0, "{err}");
         // The verification needs the library that every client installs.
-        tessera_testing::clients::raw_client();
+        assert!(tessera_testing::clients::raw_client().build().is_ok());
         let mut validation = jsonwebtoken::Validation::default();
         validation.set_required_spec_claims(&["exp"]);
         let key = jsonwebtoken::DecodingKey::from_secret(secret.as_bytes());
