@@ -3,20 +3,27 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
+    io::{self, Write as _},
+    path::Path,
     time::Duration,
 };
 
 use clap::{Arg, Command, FromArgMatches as _};
 use clap_complete::{
-    engine::{ArgValueCompleter, CompletionCandidate},
+    engine::{ArgValueCompleter, CompletionCandidate, complete},
     env::Shells,
 };
 use tokio::{runtime::Handle, task::block_in_place, time::timeout};
 
 use crate::{
     cli::{
-        CliError, CliResult, FolderOpening, GlobalOptions, ServiceTarget, command_line::definition,
-        connection::target_state, deployment, info::SHELL_VARIABLE, output::write_candidates,
+        CliError, CliResult, FolderOpening, GlobalOptions, ServiceTarget,
+        command_line::definition,
+        connection::target_state,
+        deployment,
+        info::SHELL_VARIABLE,
+        output::write_candidates,
+        shell_words::{OpenQuote, unquoted},
     },
     config::Settings,
 };
@@ -60,15 +67,60 @@ pub fn print_candidates() -> CliResult<bool> {
     };
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(&shell) else { return Ok(false) };
-    let words: Vec<OsString> = env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    let typed: Vec<OsString> = env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    let words = plain_words(shell.name(), typed);
     let mut command = with_candidates(&[], definition(), &words);
     command.build();
     let mut printed = Vec::new();
     let folder = env::current_dir().ok();
-    shell
-        .write_complete(&mut command, words, folder.as_deref(), &mut printed)
-        .map_err(|error| CliError::io("complete the line", &error))?;
+    let completed = if shell.name() == BASH {
+        write_for_bash(&mut command, words, folder.as_deref(), &mut printed)
+    } else {
+        shell.write_complete(&mut command, words, folder.as_deref(), &mut printed)
+    };
+    completed.map_err(|error| CliError::io("complete the line", &error))?;
     write_candidates(&printed).map(|()| true)
+}
+
+const BASH: &str = "bash";
+/// Set by the script of bash: the position of the typed word, and its first character.
+const INDEX_VARIABLE: &str = "_CLAP_COMPLETE_INDEX";
+const QUOTE_VARIABLE: &str = "TESSERA_COMPLETE_QUOTE";
+/// Follows each candidate of bash. No name contains this character.
+const BASH_SEPARATOR: char = '\u{b}';
+
+/// Returns the words of the line without quotes and backslashes. Fish removes these from all words but the last.
+fn plain_words(shell: &str, typed: Vec<OsString>) -> Vec<OsString> {
+    let first = match shell {
+        BASH | "zsh" => 0,
+        "fish" => typed.len().saturating_sub(1),
+        _ => typed.len(),
+    };
+    let plain = |(position, word): (usize, OsString)| match word.to_str() {
+        Some(text) if position >= first => unquoted(text).into(),
+        _ => word,
+    };
+    typed.into_iter().enumerate().map(plain).collect()
+}
+
+/// Writes the candidates for bash, which inserts them as they are.
+fn write_for_bash(
+    command: &mut Command,
+    words: Vec<OsString>,
+    folder: Option<&Path>,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let variable = |name: &str| env::var(name).unwrap_or_default();
+    let index = variable(INDEX_VARIABLE).parse().unwrap_or_default();
+    let quote = OpenQuote::from_start(&variable(QUOTE_VARIABLE));
+    for candidate in complete(command, words, index, folder)? {
+        let word = candidate.get_value().to_string_lossy();
+        // A line break ends the line, even if it is quoted.
+        if !word.contains(char::is_control) {
+            write!(out, "{}{BASH_SEPARATOR}", quote.quote(&word))?;
+        }
+    }
+    Ok(())
 }
 
 fn with_candidates(path: &[&str], command: Command, words: &[OsString]) -> Command {

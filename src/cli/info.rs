@@ -264,6 +264,12 @@ pub(super) const SHELL_VARIABLE: &str = "TESSERA_COMPLETE";
 
 /// Returns the script that makes a shell ask for candidates.
 fn shell_script(shell: &str) -> CliResult<String> {
+    // The scripts of the library insert paths with spaces as two words, and quote the home folder.
+    match shell {
+        "bash" => return Ok(include_str!("../../assets/completion/tessera.bash").to_owned()),
+        "zsh" => return Ok(include_str!("../../assets/completion/tessera.zsh").to_owned()),
+        _ => {}
+    }
     let mut script = Vec::new();
     let shells = Shells::builtins();
     let found = shells.completer(shell).ok_or_else(|| CliError::usage("unknown shell"))?;

@@ -36,6 +36,7 @@ mod search;
 mod selection;
 mod service_options;
 mod set_algebra;
+mod shell_words;
 mod values;
 
 pub use command_line::run;

@@ -295,6 +295,60 @@ fn completions_manual_and_spec_contain_every_command_and_exit_code() {
     assert!(pages.join("tessera-dataset-show.1").is_file());
 }
 
+/// Returns what a shell inserts for a line that ends with this word, without duplicates. A shell that is not installed
+/// gives nothing.
+fn completed(home: &Path, shell: &str, word: &str) -> Option<String> {
+    let program = match shell {
+        "bash" => {
+            "source <(tessera completion bash); COMP_WORDS=(tessera export inspect \"$1\"); COMP_CWORD=3; \
+             _tessera tessera \"${1#[\\\"\\']}\" inspect; printf '%s\n' \"${COMPREPLY[@]}\""
+        }
+        _ => "tessera completion fish | source; complete -C \"tessera export inspect $argv[1]\"",
+    };
+    let mut command = tessera(home, &[]);
+    let mut run = Command::new(shell);
+    let words =
+        if shell == "bash" { vec!["-c", program, "sh", word] } else { vec!["-c", program, word] };
+    for (name, value) in command.stdin(Stdio::null()).get_envs() {
+        match value {
+            Some(value) => run.env(name, value),
+            None => run.env_remove(name),
+        };
+    }
+    let folder = Path::new(env!("CARGO_BIN_EXE_tessera")).parent().unwrap();
+    run.env("PATH", format!("{}:{}", folder.display(), std::env::var("PATH").unwrap()));
+    let output = run.args(words).current_dir(home.join("work")).output().ok()?;
+    Some(String::from_utf8(output.stdout).unwrap().trim_end().to_owned())
+}
+
+#[test]
+fn paths_with_spaces_and_the_home_folder_are_completed() {
+    let home = tempfile::tempdir().unwrap();
+    for folder in ["work/my dir", "pics"] {
+        fs::create_dir_all(home.path().join(folder)).unwrap();
+    }
+    for file in ["work/it's.zip", "work/a$b.zip", "pics/b c.zip"] {
+        fs::write(home.path().join(file), "").unwrap();
+    }
+    for (word, in_bash, in_fish) in [
+        ("my", r"my\ dir/", "my dir/"),
+        (r"my\ d", r"my\ dir/", "my dir/"),
+        ("\"my d", "my dir/", ""),
+        ("'it", r"it'\''s.zip", ""),
+        ("it", r"it\'s.zip", "it's.zip"),
+        ("a", r"a\$b.zip", "a$b.zip"),
+        ("~/pi", "~/pics/", "~/pics/"),
+        ("~/pics/b", r"~/pics/b\ c.zip", "~/pics/b c.zip"),
+    ] {
+        if let Some(found) = completed(home.path(), "bash", word) {
+            assert_eq!(found, in_bash, "{word}");
+        }
+        if let Some(found) = completed(home.path(), "fish", word).filter(|_| !in_fish.is_empty()) {
+            assert_eq!(found, in_fish, "{word}");
+        }
+    }
+}
+
 #[test]
 fn the_documentation_lists_every_command_and_every_option_of_serve() {
     let home = tempfile::tempdir().unwrap();
