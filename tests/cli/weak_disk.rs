@@ -1,37 +1,27 @@
 //! Tests disks that do not offer everything: no locks, no hard links, or no sync of folders. The errors of such disks are
 //! injected into the system calls of the real binary. The tests are skipped if they cannot be injected.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{fs, path::Path, process::Command};
 
 use serde_json::json;
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
-use super::{durability::can_trace, outcome, picture, started, tessera};
+use super::{
+    durability::{can_trace, traced_with},
+    outcome, picture, started, tessera,
+};
 
 const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
 const TASK: &str = "33333333-3333-4333-8333-333333333333";
 
 /// Wraps a command so that these system calls fail with an error.
 fn failing(command: &Command, calls: &[(&str, &str)]) -> Command {
-    let mut traced = Command::new("strace");
-    traced.args(["-D", "-f", "-qq", "-o", "/dev/null"]);
     let names: Vec<&str> = calls.iter().map(|(names, _)| *names).collect();
-    traced.arg("-e").arg(format!("trace={}", names.join(",")));
+    let mut options = vec!["-qq".to_owned(), "-e".to_owned(), format!("trace={}", names.join(","))];
     for (names, error) in calls {
-        traced.arg("-e").arg(format!("inject={names}:error={error}"));
+        options.extend(["-e".to_owned(), format!("inject={names}:error={error}")]);
     }
-    traced.arg(command.get_program()).args(command.get_args()).stdin(Stdio::null());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => traced.env(name, value),
-            None => traced.env_remove(name),
-        };
-    }
-    traced
+    traced_with(command, &options, Path::new("/dev/null"))
 }
 
 fn archive() -> Vec<u8> {
