@@ -276,7 +276,7 @@ fn the_form_shows_the_equivalent_command() {
     assert_eq!(
         form.command().as_str(),
         format!(
-            "tessera export start {} --cluster {whole} --cluster {part}^{out} --format parquet \
+            "tessera export start {} --cluster {whole} --cluster '{part}^{out}' --format parquet \
              --images --name 'set-1 selection.zip'",
             dataset(1, Status::Ready).id
         )
