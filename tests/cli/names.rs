@@ -28,10 +28,11 @@ fn completed(serving: Option<&Serving>, home: &Path, words: &[&str]) -> Vec<Stri
         None => tessera(home, &words),
     };
     command.env("TESSERA_COMPLETE", "bash");
-    command.env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_INDEX", (words.len() - 2).to_string());
+    command.env("_CLAP_COMPLETE_INDEX", (words.len() - 2).to_string());
     let (code, out, err) = outcome(&mut command);
     assert_eq!((code, err.as_str()), (0, ""), "{words:?}");
-    out.lines().map(str::to_owned).collect()
+    // The script for bash expects this character after each candidate.
+    out.split_terminator('\u{b}').map(str::to_owned).collect()
 }
 
 #[test]
