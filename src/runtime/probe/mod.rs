@@ -2,8 +2,8 @@
 //! its replies arrive among the keys.
 //!
 //! Terminals reply in order, and nearly all reply to the last query (the primary attributes). A silent terminal gets
-//! half-blocks after [`REPLY_LIMIT`], and a reply that comes even later still counts. No reply reaches the program that
-//! uses the terminal next: see [`unanswered`].
+//! half-blocks after `REPLY_LIMIT`, and a reply that comes even later still counts. No reply reaches the program that
+//! uses the terminal next: see `unanswered`.
 
 use std::{
     io::{self, IsTerminal, Write as _},

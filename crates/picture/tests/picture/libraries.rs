@@ -1,11 +1,13 @@
 //! The libraries that decode pictures are written in Rust.
 
 /// Libraries in other languages that may be linked; none of them reads pictures.
-const FOREIGN: [&str; 10] = [
+const FOREIGN: [&str; 12] = [
     "core-foundation-sys",
     "dirs-sys",
+    "inotify-sys",
     "jni-sys",
     "js-sys",
+    "kqueue-sys",
     "libsqlite3-sys",
     "linux-raw-sys",
     "security-framework-sys",
