@@ -10,6 +10,7 @@ use std::{
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use tessera_model::composed;
 
 use crate::error::{LoadError, cannot_read, short_reason};
 
@@ -220,7 +221,11 @@ impl ModelConfig {
 /// Reads the names of classes, such as `{"0": "cat", "1": "dog"}`, in the order of their numbers.
 fn class_names(names: &Value, path: &Path) -> Result<Vec<String>, LoadError> {
     let Some(names) = names.as_object() else { return Ok(Vec::new()) };
-    let by_number = |number: usize| names.get(&number.to_string())?.as_str().map(str::to_owned);
+    // Filters match labels in NFC, in which keyboards write them.
+    let by_number = |number: usize| {
+        let name = names.get(&number.to_string())?.as_str()?;
+        Some(composed(name).into_owned())
+    };
     (0..names.len()).map(by_number).collect::<Option<_>>().ok_or_else(|| {
         let reason = "has an id2label without a name for each number from 0; download it again";
         LoadError::new("file", path, reason)

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use tessera_model::{
-    DatasetId, TagId,
+    DatasetId, TagId, composed,
     vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, LabelRule},
 };
 
@@ -36,7 +36,7 @@ impl<'a> FilterMask<'a> {
 
     pub fn labels(&mut self, rule: LabelRule, labels: &[Label]) {
         let ids: Vec<Option<u32>> =
-            labels.iter().map(|label| self.index.names.id(label.as_str())).collect();
+            labels.iter().map(|label| self.index.names.id(&composed(label.as_str()))).collect();
         let lists = &self.index.members.labels;
         self.retain(|member| {
             let own = lists.of(member);

@@ -1,8 +1,10 @@
 //! Searches a large dataset by means of a search table, which the database searches.
 
+use std::borrow::Cow;
+
 use tessera_model::{
-    Anchor, Filter, Granularity, ScoreKind,
-    vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, QueryText},
+    Anchor, Filter, Granularity, ScoreKind, composed,
+    vql::{Fraction, IssueFilter, IssueMode, IssueName, QueryText},
 };
 use tessera_search::{
     member_search::{
@@ -158,8 +160,8 @@ impl<'a> QueryTranslation<'a> {
                 return Ok(());
             }
             Filter::Labels(rule, labels) => {
-                let names = labels.as_slice().iter().map(Label::as_str);
-                MemberCondition::Labels(*rule, names.map(str::to_owned).collect())
+                let names = labels.as_slice().iter().map(|label| composed(label.as_str()));
+                MemberCondition::Labels(*rule, names.map(Cow::into_owned).collect())
             }
             Filter::Tags(tags) => MemberCondition::Tags(tags.as_slice().to_vec()),
             Filter::Issue(issue) => {

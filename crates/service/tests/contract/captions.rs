@@ -6,6 +6,7 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use serde_json::{Value, json};
 
 use crate::{
+    described::vql,
     export::{archive, content, names},
     support::{Place, Service, picture},
 };
@@ -66,6 +67,20 @@ async fn metadata(service: &Service, format: &str) -> Vec<u8> {
     let (_, mut zip) = archive(service, &format!("file_name=a&export_format={format}")).await;
     let [name] = names(&zip).try_into().unwrap();
     content(&mut zip, &name)
+}
+
+#[tokio::test]
+async fn labels_match_in_both_forms_of_unicode() {
+    let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}");
+    let rows = [json!({"file_name": "a.png", "labels": [decomposed]})];
+    let place = Place::new(&[("a.png", picture(0)), (SIDECAR, lines(&rows))]);
+    let service = Service::at(place, true).await;
+    for typed in [composed, decomposed] {
+        let query = vql(&json!([{"labels": {"op": "one_of", "value": [typed]}}]));
+        let found = clusters(&service, &query).await;
+        assert_eq!(found.len(), 1, "{typed}");
+        assert_eq!(found[0]["labels"], json!([composed]));
+    }
 }
 
 #[tokio::test]

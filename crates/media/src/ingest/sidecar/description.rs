@@ -1,7 +1,7 @@
 //! The description of a media item in sidecars: trimmed texts of bounded length, unique names, and boxes. All limits
 //! for descriptions are defined here.
 
-use tessera_model::{Region, is_metadata_label};
+use tessera_model::{Region, composed, is_metadata_label};
 
 /// Maximum length of a caption, in characters.
 const MAX_CAPTION_CHARS: usize = 2_048;
@@ -130,9 +130,9 @@ pub(crate) fn normalized_caption(text: &str) -> Option<String> {
     trimmed_to(text, MAX_CAPTION_CHARS)
 }
 
-/// Normalizes a label or tag. Returns `None` if it is blank.
+/// Normalizes a label or tag. Returns `None` if it is blank. Names are in NFC, in which keyboards write them.
 pub(crate) fn normalized_name(text: &str) -> Option<String> {
-    trimmed_to(text, MAX_NAME_CHARS)
+    trimmed_to(&composed(text), MAX_NAME_CHARS)
 }
 
 /// Adds a label or tag, unless it is blank, a duplicate or over the limit. Metadata labels have a separate limit, so
