@@ -51,6 +51,17 @@ async fn a_caption_ranks_the_captions_lower_is_stronger() {
 }
 
 #[tokio::test]
+async fn another_index_of_the_same_data_gives_the_same_scores() {
+    let (one, other) = (served().await, served().await);
+    for caption in ["a checkered floor", "boats at night", "red"] {
+        let query = format!("caption={}", escaped(caption));
+        let scores = scored(&one, &query).await;
+        assert!(!scores.is_empty());
+        assert_eq!(scored(&other, &query).await, scores, "{caption}");
+    }
+}
+
+#[tokio::test]
 async fn the_deprecated_name_is_the_same_and_both_are_422() {
     let service = served().await;
     let new = service.good(&service.explore("caption=red+wall")).await;
