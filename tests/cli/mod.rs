@@ -38,6 +38,7 @@ mod selection;
 mod serve;
 mod session;
 mod set;
+mod socks_proxy;
 mod store;
 mod surface;
 mod together;

@@ -1,0 +1,51 @@
+//! Tests requests through a SOCKS proxy, such as the one of `ssh -D`.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    thread,
+};
+
+use super::{outcome, tessera};
+
+const NO_DATASETS: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
+                             content-length: 2\r\nconnection: close\r\n\r\n[]";
+
+/// Serves one request behind the SOCKS 5 handshake, and returns the name of the host that the client asked for.
+fn serve_behind_socks(listener: &TcpListener) -> String {
+    let (mut stream, _) = listener.accept().unwrap();
+    let mut greeting = [0; 2];
+    stream.read_exact(&mut greeting).unwrap();
+    assert_eq!(greeting[0], 5, "the version of SOCKS");
+    stream.read_exact(&mut vec![0; greeting[1].into()]).unwrap();
+    stream.write_all(&[5, 0]).unwrap();
+    // Version, the command to connect, a reserved byte, and an address that is a name.
+    let mut request = [0; 5];
+    stream.read_exact(&mut request).unwrap();
+    assert_eq!(request[..4], [5, 1, 0, 3]);
+    let mut name = vec![0; request[4].into()];
+    stream.read_exact(&mut name).unwrap();
+    stream.read_exact(&mut [0; 2]).unwrap();
+    stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        head.push(byte[0]);
+    }
+    stream.write_all(NO_DATASETS).unwrap();
+    String::from_utf8(name).unwrap()
+}
+
+#[test]
+fn requests_go_through_a_socks_proxy_which_resolves_the_name() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let served = thread::spawn(move || serve_behind_socks(&listener));
+    let home = tempfile::tempdir().unwrap();
+    let list = ["--base-url", "http://media.lab.example", "--kind", "onprem", "dataset", "list"];
+    let mut command = tessera(home.path(), &list);
+    let (code, _, err) = outcome(command.env("ALL_PROXY", format!("socks5h://{address}")));
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(served.join().unwrap(), "media.lab.example");
+}
