@@ -133,7 +133,7 @@ pub struct ServeOptions {
     #[arg(required_unless_present_any = ["explain", "store"])]
     pub folders: Vec<PathBuf>,
     /// Compare the folders again whenever files in them change.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "read_only")]
     pub watch: bool,
     /// Language of the captions in the folders, as a code such as de; auto detects it in them. Kept for later
     /// starts. Default: auto.

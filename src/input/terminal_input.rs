@@ -226,7 +226,7 @@ fn is_private(c: char) -> bool {
     ('\u{e000}'..='\u{f8ff}').contains(&c)
 }
 
-/// Returns the key of a code that is no character, including the keys of the keypad.
+/// Returns the key of a code that is not a character, including the keys of the keypad.
 fn functional_key(code: char) -> Option<Key> {
     Some(match u32::from(code) {
         8 | 127 => Key::Backspace,

@@ -230,21 +230,15 @@ async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() 
     let parent = tempfile::tempdir().unwrap();
     let data = parent.path().join("data");
     let Some(_disk) = SmallDisk::mount(&data) else { return };
-    let place = |home: &Path| {
-        std::os::unix::fs::symlink(&data, home.join("data")).unwrap();
-        start_without_signal(home)
-    };
-    let world = World::started_by(place).await;
+    let world = world_with_data(&data).await;
     let page = world.page().await;
-    let filler = data.join("filler");
-    let mut file = File::create(&filler).unwrap();
-    while file.write_all(&[7; 4096]).is_ok() {}
+    let filler = fill(&data);
     world.assert_only_reads_work(&page).await;
     // Truncating frees the space at once. A child of another test may still have the file open, if it has not executed
     // its program yet.
-    file.set_len(0).unwrap();
-    drop(file);
-    fs::remove_file(&filler).unwrap();
+    filler.set_len(0).unwrap();
+    drop(filler);
+    fs::remove_file(data.join("filler")).unwrap();
     // Too little space is left for uploads and archives, even after the file is removed.
     assert_eq!(world.search().await.status(), 200);
     let World { home, mut serving, .. } = world;
@@ -257,6 +251,15 @@ async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() 
         run(home.path(), &["serve", pictures.to_str().unwrap(), "--data", data.to_str().unwrap()]);
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
     assert!(err.contains("--data") && err.contains("ead-only"), "{err}");
+}
+
+/// Starts a world whose data folder is this folder.
+async fn world_with_data(data: &Path) -> World {
+    let start = |home: &Path| {
+        std::os::unix::fs::symlink(data, home.join("data")).unwrap();
+        start_without_signal(home)
+    };
+    World::started_by(start).await
 }
 
 /// Fills a file system. Returns the file that does so.
@@ -281,11 +284,7 @@ async fn work_on_a_full_disk_continues_when_there_is_space_and_nothing_is_ready_
     let parent = tempfile::tempdir().unwrap();
     let data = parent.path().join("data");
     let Some(_disk) = SmallDisk::mount(&data) else { return };
-    let place = |home: &Path| {
-        std::os::unix::fs::symlink(&data, home.join("data")).unwrap();
-        start_without_signal(home)
-    };
-    let world = World::started_by(place).await;
+    let world = world_with_data(&data).await;
     let more = world.home.path().canonicalize().unwrap().join("pictures/more");
     fs::create_dir(&more).unwrap();
     for number in 0..200 {

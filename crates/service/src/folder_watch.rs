@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
+    fmt, mem,
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread::{self, JoinHandle},
@@ -11,9 +12,9 @@ use std::{
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tessera_media::ingest::file_names::printable_path;
 use tessera_model::DatasetId;
-use tessera_store::dataset;
+use tessera_store::{dataset, indexing_task};
 
-use crate::{Deployment, LocalError, originals::storage_location};
+use crate::{Deployment, LocalError, originals::storage_location, usecase::ServiceError};
 
 /// A folder is compared when nothing has changed in it for this time, because programs write files in several steps.
 const QUIET_TIME: Duration = Duration::from_secs(1);
@@ -65,26 +66,34 @@ impl Deployment {
         });
         let mut folders = WatchedFolders {
             deployment: self.clone(),
-            watcher: watcher.map_err(|error| unwatchable("a folder", &error))?,
+            watcher: watcher.map_err(|error| unwatchable(None, &error))?,
             paths: HashMap::new(),
-            changed: BTreeSet::new(),
+            // Files may have changed between the last comparison and the begin of the watch.
+            changed: datasets.iter().copied().collect(),
         };
         for id in datasets {
             let record = self.store.read(|c| dataset::find(c, *id))?;
             let folder = record.map(|record| record.folder);
             if let Some(folder) = folder.filter(|folder| storage_location(folder).is_none()) {
                 let result = folders.watch(&folder);
-                result.map_err(|error| unwatchable(printable_path(&folder).as_str(), &error))?;
+                result.map_err(|error| unwatchable(Some(&folder), &error))?;
                 folders.paths.insert(*id, folder);
             }
         }
         let thread = thread::Builder::new().name("folder-watch".to_owned());
         let thread = thread.spawn(move || folders.run(&received));
-        Ok(FolderWatch { messages, thread: Some(thread.map_err(LocalError::Socket)?) })
+        Ok(FolderWatch {
+            messages,
+            thread: Some(thread.map_err(|error| unwatchable(None, &error))?),
+        })
     }
 }
 
-fn unwatchable(folder: &str, cause: &notify::Error) -> LocalError {
+fn unwatchable(folder: Option<&Path>, cause: &dyn fmt::Display) -> LocalError {
+    let folder = match folder {
+        Some(path) => format!("the folder {}", printable_path(path)),
+        None => "folders".to_owned(),
+    };
     let remedy = "start without --watch, or, on Linux, raise the limit fs.inotify.max_user_watches";
     LocalError::Unlistable(format!("{folder} cannot be watched ({cause}); {remedy}"))
 }
@@ -153,12 +162,31 @@ impl WatchedFolders {
     }
 
     fn compare(&mut self) {
-        for id in self.changed.clone() {
-            // A folder that was missing has a new inode, which is not watched yet.
-            let folder = self.paths[&id].clone();
-            if self.watch(&folder).is_ok() && self.deployment.rescan(id).is_ok() {
-                self.changed.remove(&id);
+        for id in mem::take(&mut self.changed) {
+            let Some(folder) = self.paths.get(&id).cloned() else { continue };
+            match self.compare_folder(id, &folder) {
+                Ok(true) => {}
+                // The dataset was removed.
+                Err(ServiceError::NotFound(_)) => {
+                    self.paths.remove(&id);
+                }
+                Ok(false) | Err(_) => {
+                    self.changed.insert(id);
+                }
             }
         }
+    }
+
+    /// Returns `false` if the folder cannot be compared now.
+    fn compare_folder(&mut self, id: DatasetId, folder: &Path) -> Result<bool, ServiceError> {
+        // The folder is not listed in vain while the dataset is being indexed.
+        if self.deployment.store.read(|c| indexing_task::find_running(c, id))?.is_some() {
+            return Ok(false);
+        }
+        // A folder that was missing has a new inode, which is not watched yet.
+        if self.watch(folder).is_err() {
+            return Ok(false);
+        }
+        self.deployment.rescan(id).map(|_| true)
     }
 }

@@ -13,7 +13,7 @@ pub(crate) const UNREADABLE_MODEL: &str =
 #[derive(Debug)]
 pub(crate) enum ServiceError {
     NotFound(String),
-    /// The file of a media item is not the indexed one any more.
+    /// The file of a media item is no longer the indexed one.
     ChangedFile,
     /// The settings of the deployment forbid the request.
     Forbidden(String),

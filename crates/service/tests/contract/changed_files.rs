@@ -78,7 +78,7 @@ async fn a_changed_file_is_gone_until_it_is_indexed_again() {
         let expected = json!({"added": 0, "changed": 1, "removed": 0, "indexing": true});
         assert_eq!(rescan(&service).await, expected);
         if hidden {
-            continue; // the damaged file is no picture any more
+            continue; // the damaged file is no longer a picture
         }
         let later = get(&service, &link, Some(&tag)).await;
         assert_eq!(

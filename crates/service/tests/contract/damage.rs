@@ -237,7 +237,7 @@ async fn a_damaged_definition_is_recovered_at_the_first_start_whatever_the_marks
     let store = ClosedStore::new().await;
     let text = b"CREATE TABLE media";
     let start = store.database.windows(text.len()).position(|window| window == text).unwrap();
-    // The text is no SQL any more, is SQL with another meaning, or the whole page is lost.
+    // The text is no longer SQL, the text is SQL with another meaning, or the whole page is lost.
     let mut damaged: Vec<Vec<u8>> = Vec::new();
     for byte in [start, start + text.len() + 6] {
         damaged.push(store.database.clone());
