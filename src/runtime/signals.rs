@@ -2,7 +2,7 @@
 //! is blocked in a write.
 
 use std::{
-    fs, io,
+    io, iter,
     os::fd::AsFd,
     process::Stdio,
     sync::atomic::{AtomicBool, Ordering},
@@ -13,7 +13,7 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags, poll},
     io::retry_on_intr,
-    process::{Pid, getpgid, getpid, getppid, getsid},
+    process::{RawPid, getpid},
 };
 use signal_hook::{
     consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH},
@@ -115,37 +115,87 @@ pub fn suspend_job() -> io::Result<()> {
     }
 }
 
-/// Returns whether a shell with job control could resume this job: an ancestor in the same session that is not a part of
-/// the job.
+/// Returns whether a shell with job control could resume this job.
 pub fn can_be_resumed() -> bool {
-    let (Ok(session), Ok(group)) = (getsid(None), getpgid(None)) else { return false };
-    if !STOPS.load(Ordering::SeqCst) || session == getpid() {
+    if !STOPS.load(Ordering::SeqCst) {
         return false;
     }
-    let mut ancestor = getppid();
-    for _ in 0..MAX_ANCESTORS {
-        let Some(process) = ancestor else { return false };
-        match (getsid(Some(process)), getpgid(Some(process))) {
-            (Ok(of_ancestor), Ok(_)) if of_ancestor != session => return false,
-            (Ok(_), Ok(of_ancestor)) if of_ancestor != group => return true,
-            (Ok(_), Ok(_)) => ancestor = parent_of(process),
-            // Only the processes of other sessions are hidden.
-            _ => return false,
-        }
-    }
-    false
+    let own = getpid().as_raw_pid();
+    let Some(process) = JobMembership::of(own) else { return false };
+    let ancestors = iter::successors(Some(process), |it| JobMembership::of(it.parent));
+    process.session != own && has_shell_outside_job(process, ancestors.skip(1).take(MAX_ANCESTORS))
 }
 
-/// Returns the parent of a process, from Linux or from `ps`.
-fn parent_of(process: Pid) -> Option<Pid> {
-    let number = process.as_raw_nonzero();
-    let parent = if let Ok(stat) = fs::read_to_string(format!("/proc/{number}/stat")) {
-        // The name of the program, in parentheses, may contain anything.
-        stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.to_owned()
-    } else {
+/// The parent, process group and session of a process. 0 stands for one outside the container of this process.
+#[derive(Clone, Copy)]
+struct JobMembership {
+    parent: RawPid,
+    group: RawPid,
+    session: RawPid,
+}
+
+impl JobMembership {
+    /// Reads them from `/proc`, because rustix cannot return a group or session outside the container.
+    #[cfg(target_os = "linux")]
+    fn of(process: RawPid) -> Option<Self> {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // The name of the program, in parentheses, may contain anything. The state follows it.
+        let mut numbers = stat.rsplit_once(')')?.1.split_whitespace().skip(1).map(str::parse);
+        let mut next = || numbers.next()?.ok();
+        Some(Self { parent: next()?, group: next()?, session: next()? })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn of(process: RawPid) -> Option<Self> {
+        let id = rustix::process::Pid::from_raw(process)?;
         let mut ps = subprocess::command("ps");
-        let output = ps.args(["-o", "ppid=", "-p", &number.to_string()]).output().ok()?;
-        String::from_utf8(output.stdout).ok()?
-    };
-    Pid::from_raw(parent.trim().parse().ok()?)
+        let output = ps.args(["-o", "ppid=", "-p", &process.to_string()]).output().ok()?;
+        Some(Self {
+            parent: String::from_utf8(output.stdout).ok()?.trim().parse().ok()?,
+            group: rustix::process::getpgid(Some(id)).ok()?.as_raw_pid(),
+            session: rustix::process::getsid(Some(id)).ok()?.as_raw_pid(),
+        })
+    }
+}
+
+/// Returns whether the nearest ancestor that is not a part of the job belongs to the session of `process`.
+fn has_shell_outside_job(
+    process: JobMembership,
+    mut ancestors: impl Iterator<Item = JobMembership>,
+) -> bool {
+    let outside = |it: &JobMembership| (it.session, it.group) != (process.session, process.group);
+    ancestors.find(outside).is_some_and(|it| it.session == process.session)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{JobMembership, RawPid, has_shell_outside_job};
+
+    fn member(session: RawPid, group: RawPid) -> JobMembership {
+        JobMembership { parent: 1, group, session }
+    }
+
+    #[test]
+    fn only_a_shell_of_the_same_session_resumes_a_job() {
+        let job = member(10, 30);
+        for (ancestors, resumed) in [
+            (vec![member(10, 10)], true),
+            (vec![job, job, member(10, 20), member(5, 5)], true),
+            (vec![member(5, 5)], false),
+            // The session of the ancestor was started outside the container.
+            (vec![job, member(0, 0)], false),
+            (vec![job], false),
+            (vec![], false),
+        ] {
+            assert_eq!(has_shell_outside_job(job, ancestors.into_iter()), resumed);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn this_process_belongs_to_the_process_that_started_it() {
+        let own = JobMembership::of(std::process::id().cast_signed()).unwrap();
+        assert_eq!(own.parent.cast_unsigned(), std::os::unix::process::parent_id());
+        assert!(JobMembership::of(0).is_none());
+    }
 }
