@@ -7,9 +7,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tessera_model::{
     Anchor, Archive, ClusterId, Dataset, DatasetId, Enrichment, EntityType, ExportFormat,
     ExportSpec, ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection,
-    LocalDataset, MediaAddition, MediaSource, Overview, Page, PictureSource, Preflight, Preview,
-    RecordField, Region, RequestRecord, RescanResult, SafeText, Search, Selection, SelectionItem,
-    ShellCommand, StateKey, StateValue, Timestamp,
+    LocalDataset, MediaAddition, MediaSource, Overview, Page, PatternLists, PictureSource,
+    Preflight, Preview, RecordField, Region, RequestRecord, RescanResult, SafeText, Search,
+    Selection, SelectionItem, ShellCommand, StateKey, StateValue, Timestamp,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
@@ -30,6 +30,8 @@ pub enum Lane {
     Overview(DatasetId, EntityType),
     Record(DatasetId),
     LocalDataset(DatasetId),
+    /// The files that belong to a dataset of a local folder.
+    FilePatterns(DatasetId),
     /// Removing, renaming or rescanning a dataset of a local folder. It is a write, so it is never cancelled.
     Manage(DatasetId),
     /// The start of an export or a reindex. It is a write, so it is never cancelled.
@@ -84,6 +86,7 @@ impl Lane {
             | Self::Overview(..)
             | Self::Record(_)
             | Self::LocalDataset(_)
+            | Self::FilePatterns(_)
             | Self::Manage(_)
             | Self::StartJob(_)
             | Self::Upload(_)
@@ -128,7 +131,8 @@ pub enum Request {
     LocalDataset(DatasetId),
     RemoveDataset(DatasetId),
     RenameDataset(DatasetId, String),
-    Rescan(DatasetId),
+    /// Patterns replace those that were chosen for the dataset before.
+    Rescan(DatasetId, Option<PatternLists>),
     RegisterAnchor {
         dataset: DatasetId,
         /// The picture to search by. If it is a link, a copy of the picture is uploaded.

@@ -14,6 +14,7 @@ use crate::{
             export::ExportForm,
             facets::Facets,
             fact_sheet::FactSheet,
+            file_patterns,
             file_picker::FilePicker,
             graphics_check::GraphicsCheck,
             help::Help,
@@ -162,6 +163,7 @@ impl App {
             Action::AddMedia => AddMediaForm::open(self),
             Action::Reindex => ReindexConfirmation::open(self),
             Action::Rescan => manage_dataset::rescan(self),
+            Action::ChooseFiles => file_patterns::request_patterns(self),
             Action::RenameDataset => TextPrompt::open_for_rename(self),
             Action::RemoveDataset => manage_dataset::request_removal(self),
             Action::StopWatching => {

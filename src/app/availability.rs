@@ -108,6 +108,7 @@ fn needs_service(action: Action) -> bool {
             | Action::AddMedia
             | Action::Reindex
             | Action::Rescan
+            | Action::ChooseFiles
             | Action::RenameDataset
             | Action::RemoveDataset
             | Action::SimilarToFile
@@ -192,6 +193,7 @@ pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
         Action::AddMedia
         | Action::Reindex
         | Action::Rescan
+        | Action::ChooseFiles
         | Action::RenameDataset
         | Action::RemoveDataset
             if app.setup.read_only =>
@@ -203,7 +205,9 @@ pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
         Action::AddMedia => target_allows(app, Operation::AddMedia)
             .filter(|_| app.target_dataset().is_none_or(|dataset| !dataset.status.is_busy())),
         Action::Reindex => target_allows(app, Operation::Reindex),
-        Action::Rescan | Action::RenameDataset | Action::RemoveDataset => management_reason(app),
+        Action::Rescan | Action::ChooseFiles | Action::RenameDataset | Action::RemoveDataset => {
+            management_reason(app)
+        }
         Action::StopWatching => {
             let watches = |job: &Job| job.is_active() && !matches!(job.state(), JobState::Starting);
             unless(app.jobs.selected().is_some_and(watches), "this job is not being watched")

@@ -11,7 +11,7 @@ use crate::{
         basket::count_with_noun,
         overlay::{
             add_media::AddMediaForm, archive_inspector::ArchiveInspector, fact_sheet::FactSheet,
-            login::LoginForm, manage_dataset, saved_views::saved_views_loaded,
+            file_patterns, login::LoginForm, manage_dataset, saved_views::saved_views_loaded,
         },
         service_data::LoadedState,
         session::restore_tabs,
@@ -69,7 +69,7 @@ impl App {
             | Lane::Record(_) => {
                 self.handle_dataset_response(lane, result);
             }
-            Lane::LocalDataset(_) | Lane::Manage(_) => {
+            Lane::LocalDataset(_) | Lane::FilePatterns(_) | Lane::Manage(_) => {
                 self.handle_management_response(lane, result);
             }
             Lane::Page(_)
@@ -153,7 +153,10 @@ impl App {
     fn handle_management_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::LocalDataset(dataset), Ok(Payload::LocalDataset(local))) => {
-                manage_dataset::confirm_removal(self, dataset, local);
+                manage_dataset::confirm_removal(self, dataset, &local);
+            }
+            (Lane::FilePatterns(dataset), Ok(Payload::LocalDataset(local))) => {
+                file_patterns::open(self, dataset, &local.patterns);
             }
             (Lane::Manage(_), Ok(Payload::DatasetRemoved(uploads))) => {
                 manage_dataset::dataset_removed(self, uploads);

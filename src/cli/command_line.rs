@@ -20,7 +20,7 @@ use tokio::{
 use crate::{
     cli::{
         CliError, CliResult, Context, DoctorOptions, Exit, GlobalOptions, InfoCommand,
-        ModelOptions, api, auth, config, dataset, enrichment, export,
+        ModelOptions, PatternOptions, api, auth, config, dataset, enrichment, export,
         global_options::hide_rare_option,
         image, jobs, keyboard,
         local::{ServeOptions, WorkOptions},
@@ -108,6 +108,8 @@ pub enum InterfaceCommand {
         /// Compare the folders again whenever files in them change.
         #[arg(long)]
         watch: bool,
+        #[command(flatten)]
+        patterns: PatternOptions,
         #[command(flatten)]
         model: ModelOptions,
     },

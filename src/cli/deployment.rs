@@ -145,7 +145,7 @@ pub async fn client_for(
     opening: FolderOpening,
 ) -> CliResult<(Client, Option<LocalService>)> {
     if let Some((folder, model)) = target.local_folder() {
-        let settings = local_settings(model)?;
+        let settings = local_settings(model, None)?;
         let local =
             LocalService::open_folders(&[folder.to_owned()], opening, None, settings).await?;
         local.wait_until_indexed().await?;

@@ -65,5 +65,5 @@ pub use local::{
 };
 pub use messages::is_capable_terminal;
 pub use output::{Column, Document, Output};
-pub use service_options::{FolderOpening, ModelOptions};
+pub use service_options::{FolderOpening, ModelOptions, PatternOptions};
 pub use values::{absolute_path, read_file_or_stdin};

@@ -5,6 +5,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use secrecy::SecretString;
+use tessera_model::PatternLists;
 
 #[cfg(feature = "local")]
 use tessera_search::text::language::LanguageChoice;
@@ -135,6 +136,8 @@ pub struct ServeOptions {
     /// Compare the folders again whenever files in them change.
     #[arg(long, conflicts_with = "read_only")]
     pub watch: bool,
+    #[command(flatten)]
+    pub patterns: PatternOptions,
     /// Language of the captions in the folders, as a code such as de; auto detects it in them. Kept for later
     /// starts. Default: auto.
     #[arg(long, value_name = "CODE")]
@@ -233,6 +236,31 @@ mod unavailable_values {
         fn from_str(_: &str) -> Result<Self, String> {
             Err("this build has no local deployment".to_owned())
         }
+    }
+}
+
+/// Which files of a folder belong to its dataset. The patterns are kept with the dataset.
+#[derive(Debug, Args)]
+pub struct PatternOptions {
+    /// Only pictures and videos that match a pattern belong to the dataset, in the syntax of .gitignore; repeatable.
+    /// Replaces the patterns that were given before, and is kept for later starts.
+    #[arg(long, value_name = "PATTERN")]
+    pub include: Vec<String>,
+    /// Skip files and folders that match a pattern, in the syntax of .gitignore; repeatable. Replaces the patterns
+    /// that were given before, and is kept for later starts.
+    #[arg(long, value_name = "PATTERN")]
+    pub exclude: Vec<String>,
+    /// Forget the patterns that were given before.
+    #[arg(long, conflicts_with_all = ["include", "exclude"])]
+    pub all_files: bool,
+}
+
+impl PatternOptions {
+    /// Returns the patterns that replace those of the dataset, or `None` if it keeps them.
+    pub fn chosen(&self) -> Option<PatternLists> {
+        let patterns =
+            PatternLists { include: self.include.clone(), exclude: self.exclude.clone() };
+        (self.all_files || patterns != PatternLists::default()).then_some(patterns)
     }
 }
 

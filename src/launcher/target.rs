@@ -41,13 +41,13 @@ impl LaunchTarget {
             Some(InterfaceCommand::Demo { images, data }) => {
                 return Ok(Self::Sample { images, data });
             }
-            Some(InterfaceCommand::Open { folders, data, watch, model }) => {
+            Some(InterfaceCommand::Open { folders, data, watch, patterns, model }) => {
                 if context.global.folder.is_some() {
                     let message = "give the folders to open without --folder";
                     return Err(CliError::usage(message));
                 }
                 let model = model.or_of(&context.settings);
-                let settings = cli::local_settings(model.as_deref())?;
+                let settings = cli::local_settings(model.as_deref(), patterns.chosen())?;
                 let opening = FolderOpening::watching_if(watch);
                 return Ok(Self::Folders { folders, opening, data, settings, profile: None });
             }
@@ -61,7 +61,7 @@ impl LaunchTarget {
                 Self::Address(cli::address_client(&address)?, address.name())
             }
             Some(ServiceTarget::Folder(LocalFolder { folder, model, .. })) => {
-                let settings = cli::local_settings(model.as_deref())?;
+                let settings = cli::local_settings(model.as_deref(), None)?;
                 let (folders, opening) = (vec![folder], FolderOpening::Update);
                 Self::Folders { folders, opening, data: None, settings, profile: None }
             }
@@ -75,7 +75,7 @@ impl LaunchTarget {
     pub fn of_profile(profile: Profile, secret: Option<SecretString>) -> Result<Self, CliError> {
         Ok(match profile.deployment {
             DeploymentConfig::Local { folder, model } => {
-                let settings = cli::local_settings(model.as_deref())?;
+                let settings = cli::local_settings(model.as_deref(), None)?;
                 let profile = Some(profile.name);
                 let (folders, opening) = (vec![folder], FolderOpening::Update);
                 Self::Folders { folders, opening, data: None, settings, profile }

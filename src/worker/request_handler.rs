@@ -95,7 +95,9 @@ impl RequestHandler {
             Request::RenameDataset(dataset, name) => {
                 Payload::DatasetRenamed(client.rename_dataset(dataset, &name).await?)
             }
-            Request::Rescan(dataset) => Payload::Rescanned(client.rescan(dataset).await?),
+            Request::Rescan(dataset, patterns) => {
+                Payload::Rescanned(client.rescan(dataset, patterns.as_ref()).await?)
+            }
             Request::RegisterAnchor { dataset, image, entity, granularity, region } => {
                 let image = self.load_query_image(image).await?;
                 let anchor = client.register_anchor(dataset, image, entity, granularity, region);

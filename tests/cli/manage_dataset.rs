@@ -173,6 +173,35 @@ fn uploads_of_a_removed_dataset_are_counted_and_kept() {
 }
 
 #[test]
+fn patterns_are_chosen_by_options_and_kept() {
+    let (home, folder) = home();
+    let home = home.path();
+    for name in ["b.png", "drafts/c.png", "d.png"] {
+        fs::create_dir_all(folder.join("drafts")).unwrap();
+        picture(&folder.join(name));
+    }
+    let selected = profile(home, &folder);
+    let with = |arguments: &[&'static str]| [&selected[..], arguments].concat();
+    let leave_out = ["dataset", "rescan", "--exclude", "drafts/", "--exclude", "b.*"];
+    assert_eq!(document(home, &with(&leave_out)).0["status_new"], "READY");
+    let (shown, _) = document(home, &with(&["dataset", "show"]));
+    assert_eq!(shown["n_images"], 2);
+    let patterns = serde_json::json!({"include": [], "exclude": ["drafts/", "b.*"]});
+    assert_eq!(shown["_local"]["patterns"], patterns);
+    let serving = serve(home, &["--no-auth", folder.to_str().unwrap(), "--include", "a.*"]);
+    let (code, out, err) = asked(&serving, home, &["dataset", "show", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    let shown: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(shown["n_images"], 1);
+    drop(serving);
+    let (code, _, err) = run(home, &with(&["dataset", "rescan", "--exclude", "[z-a]"]));
+    assert_eq!(code, 8);
+    assert!(err.contains("the pattern \"[z-a]\" is wrong"), "{err}");
+    document(home, &with(&["dataset", "rescan", "--all-files"]));
+    assert_eq!(document(home, &with(&["dataset", "show"])).0["n_images"], 4);
+}
+
+#[test]
 fn patterns_and_missing_folders_are_shown() {
     let (home, folder) = home();
     let home = home.path();

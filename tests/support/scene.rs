@@ -143,7 +143,12 @@ pub fn removing(columns: u16, rows: u16) -> Desk {
     let mut desk = local(columns, rows);
     desk.press("1 D");
     let id = desk.app.selected_dataset().unwrap().id;
-    let local = LocalDataset { folder_missing: true, uploads: 3, excluded: 0 };
+    let local = LocalDataset {
+        folder_missing: true,
+        uploads: 3,
+        excluded: 0,
+        patterns: tessera_model::PatternLists::default(),
+    };
     desk.answer(Lane::LocalDataset(id), Payload::LocalDataset(local));
     desk
 }

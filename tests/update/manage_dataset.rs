@@ -3,14 +3,16 @@
 use tessera::{
     app::{
         availability::unavailable_reason,
-        overlay::{manage_dataset::RemovalConfirmation, prompt::TextPrompt},
+        overlay::{
+            file_patterns::FilePatterns, manage_dataset::RemovalConfirmation, prompt::TextPrompt,
+        },
     },
     config::DeploymentKind,
     input::Action,
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    Dataset, FailureKind, FileChanges, LocalDataset, RescanResult, SafeText, Status,
+    Dataset, FailureKind, FileChanges, LocalDataset, PatternLists, RescanResult, SafeText, Status,
 };
 
 use crate::support::desk::{Desk, dataset, page};
@@ -28,7 +30,12 @@ fn local(status: Status) -> Desk {
 fn ask_for_removal(desk: &mut Desk, uploads: u64) {
     desk.press("1 D");
     let id = dataset(1, Status::Ready).id;
-    let local = LocalDataset { folder_missing: false, uploads, excluded: 0 };
+    let local = LocalDataset {
+        folder_missing: false,
+        uploads,
+        excluded: 0,
+        patterns: PatternLists::default(),
+    };
     desk.answer(Lane::LocalDataset(id), Payload::LocalDataset(local));
 }
 
@@ -112,8 +119,32 @@ fn a_rescan_reports_what_it_found() {
 }
 
 #[test]
+fn the_files_of_a_folder_are_chosen_by_patterns() {
+    let mut desk = local(Status::Ready);
+    let id = dataset(1, Status::Ready).id;
+    let lists = |patterns: &[&str]| patterns.iter().map(ToString::to_string).collect();
+    let patterns = PatternLists { include: lists(&["*.jpg"]), exclude: lists(&["my drafts/"]) };
+    let known = LocalDataset { folder_missing: false, uploads: 0, excluded: 1, patterns };
+    desk.press("1 C");
+    desk.answer(Lane::FilePatterns(id), Payload::LocalDataset(known.clone()));
+    assert_eq!(desk.app.dialog::<FilePatterns>().unwrap().patterns(), known.patterns);
+    desk.press("end");
+    desk.type_text(" *.tmp");
+    desk.press("tab ctrl-u enter");
+    let chosen = PatternLists { include: vec![], exclude: lists(&["my drafts/", "*.tmp"]) };
+    assert_eq!(desk.requests(), [&Request::Rescan(id, Some(chosen))]);
+    desk.fail(Lane::Manage(id), FailureKind::Conflict);
+    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
+    // The answer comes after the user has opened something else.
+    desk.press("1 C ?");
+    desk.answer(Lane::FilePatterns(id), Payload::LocalDataset(known));
+    assert!(desk.app.dialog::<FilePatterns>().is_none());
+}
+
+#[test]
 fn what_is_not_possible_has_a_reason() {
-    let managing = [Action::RemoveDataset, Action::RenameDataset, Action::Rescan];
+    let managing =
+        [Action::RemoveDataset, Action::RenameDataset, Action::ChooseFiles, Action::Rescan];
     let reason = |desk: &Desk, action| unavailable_reason(&desk.app, action).unwrap_or_default();
     let hosted = Desk::with_clusters(3);
     let busy = local(Status::Indexing);

@@ -4,12 +4,13 @@ use crate::{
     client::{Client, NO_PARAMETERS},
     request::RequestBody,
 };
-use tessera_model::{Dataset, DatasetId, Failure, LocalDataset, RescanResult};
+use serde_json::json;
+use tessera_model::{Dataset, DatasetId, Failure, LocalDataset, PatternLists, RescanResult};
 use tessera_wire::{
     dataset::read_dataset,
     endpoints::{self, Endpoint},
     fields::Fields,
-    local_dataset::{read_local_dataset, read_removed, read_rescan, write_rename},
+    local_dataset::{PatternsBody, read_local_dataset, read_removed, read_rescan, write_rename},
 };
 
 impl Client {
@@ -42,11 +43,18 @@ impl Client {
         self.fetch_as(&request, |record| read_dataset(record)).await
     }
 
-    /// Compares the folder of a dataset with its index, and indexes what has changed. The errors are those of
-    /// [`Client::remove_dataset`].
-    pub async fn rescan(&self, id: DatasetId) -> Result<RescanResult, Failure> {
+    /// Compares the folder of a dataset with its index, and indexes what has changed. `patterns` replace those of the
+    /// dataset. The errors are those of [`Client::remove_dataset`].
+    pub async fn rescan(
+        &self,
+        id: DatasetId,
+        patterns: Option<&PatternLists>,
+    ) -> Result<RescanResult, Failure> {
         let path = endpoints::rescan(id);
-        let request = self.request(Endpoint::Rescan, &path, &NO_PARAMETERS, RequestBody::Post);
+        let body = patterns.map_or(RequestBody::Post, |patterns| {
+            RequestBody::Json(json!(PatternsBody::from(patterns.clone())).to_string().into())
+        });
+        let request = self.request(Endpoint::Rescan, &path, &NO_PARAMETERS, body);
         self.fetch_as(&request, |rescan| read_rescan(rescan)).await
     }
 }

@@ -47,7 +47,7 @@ pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagId};
 pub use ingest::{MediaAddition, MediaSource, Preflight};
 pub use job::{AdditionJob, ExportJob, FailedExport, JobKind, JobRecord, SavedJobState, Timestamp};
 pub use keyword::{Anchor, AnchorKind, EntityType};
-pub use local_dataset::{FileChanges, LocalDataset, RescanResult};
+pub use local_dataset::{FileChanges, LocalDataset, MAX_PATTERNS, PatternLists, RescanResult};
 pub use local_files::{FileKind, FolderEntry, FolderListing};
 pub use picture_source::{Link, PictureSource, VideoFrame};
 pub use region::Region;

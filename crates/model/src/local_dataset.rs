@@ -1,6 +1,8 @@
 //! What only a local service knows about a dataset, because only a local service reads the folder of the dataset.
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalDataset {
     /// Whether the folder of the dataset is missing, unreadable or empty. A disk that is not connected often leaves an
     /// empty folder behind.
@@ -10,6 +12,21 @@ pub struct LocalDataset {
     /// The number of files and folders that a pattern excludes from the dataset. The content of an excluded folder is
     /// not counted.
     pub excluded: u64,
+    /// The patterns that the user has chosen. Those in the folder's own file are not among them.
+    pub patterns: PatternLists,
+}
+
+/// The maximum number of patterns that include files, and of those that exclude files.
+pub const MAX_PATTERNS: usize = 1_000;
+
+/// The patterns of files that belong to a dataset, in the syntax of `.gitignore`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PatternLists {
+    /// A picture or video has to match one of these. No pattern includes everything.
+    pub include: Vec<String>,
+    /// Files and folders that match one of these are left out.
+    pub exclude: Vec<String>,
 }
 
 /// What a rescan of the folder of a dataset has found.

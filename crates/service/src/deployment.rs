@@ -157,6 +157,7 @@ impl Deployment {
         let folder = bucket.map_or_else(|| self.local_folder(folder), Ok)?;
         let known = self.store.read(|c| dataset::find_by_folder(c, &folder))?;
         let mut record = known.unwrap_or_else(|| new_record(&folder));
+        self.apply_settings(&mut record, name);
         let scan = if in_bucket {
             // The folder is listed in the background, but whether it can be listed is checked at once.
             self.originals.check(&folder).map_err(LocalError::ObjectStorage)?;
@@ -166,16 +167,10 @@ impl Deployment {
                 let folder = printable_path(&folder);
                 LocalError::Unlistable(format!("the folder {folder} cannot be read: {reason}"))
             };
-            let scan = self.originals.scan(&folder).map_err(unlistable)?;
+            let scan = self.originals.scan(&folder, &record.patterns).map_err(unlistable)?;
             require_pictures(&folder, &scan, record.n_images > 0)?;
             Some(scan)
         };
-        if let Some(name) = name {
-            name.clone_into(&mut record.name);
-        }
-        if !self.store.is_on_server() && !matches!(self.settings.model, ModelChoice::Keep) {
-            record.model = self.settings.model.folder();
-        }
         let id = record.id;
         let uploaded = uploaded_folders(&self.store, &self.originals, id)?;
         let begun = self.store.write(|tx| {
@@ -195,6 +190,19 @@ impl Deployment {
             self.tasks.compare_folder(id);
         }
         Ok(id)
+    }
+
+    /// Replaces what is given for a dataset at its opening. It keeps everything else.
+    fn apply_settings(&self, record: &mut DatasetRecord, name: Option<&str>) {
+        if let Some(patterns) = &self.settings.patterns {
+            record.patterns.clone_from(patterns);
+        }
+        if let Some(name) = name {
+            name.clone_into(&mut record.name);
+        }
+        if !self.store.is_on_server() && !matches!(self.settings.model, ModelChoice::Keep) {
+            record.model = self.settings.model.folder();
+        }
     }
 
     /// Returns the dataset of a folder that was added before, without reading the folder, which may be missing.

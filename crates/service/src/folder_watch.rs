@@ -187,6 +187,6 @@ impl WatchedFolders {
         if self.watch(folder).is_err() {
             return Ok(false);
         }
-        self.deployment.rescan(id).map(|_| true)
+        self.deployment.rescan(id, None).map(|_| true)
     }
 }

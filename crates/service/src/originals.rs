@@ -19,6 +19,7 @@ use tessera_media::{
     },
     object_storage::{BucketFolder, BucketOriginals, LazyStorage, ObjectUri, StorageError},
 };
+use tessera_model::PatternLists;
 use tessera_retrieval::stored_pictures::{BucketPacks, StoredPictures};
 use tessera_store::Store;
 
@@ -58,13 +59,14 @@ impl Originals {
         storage.check(&location.to_string_lossy())
     }
 
-    /// Lists the files of a source. Fails if a bucket cannot be listed, or if the patterns of a folder cannot be read. The error is safe to send to clients.
-    pub fn scan(&self, location: &Path) -> Result<FolderScan, String> {
+    /// Lists the files of a source. `patterns` belong to the dataset, and object storage has none. Fails if a bucket
+    /// cannot be listed, or if the patterns of a folder cannot be read. The error is safe to send to clients.
+    pub fn scan(&self, location: &Path, patterns: &PatternLists) -> Result<FolderScan, String> {
         let described = |error: io::Error| error.to_string();
         let Some(uri) = storage_location(location) else {
             // A folder that cannot be opened counts as having no files.
             let Ok(folder) = SandboxedDir::open(location) else { return Ok(FolderScan::default()) };
-            let mut scan = scan_folder(&folder, &FolderPatterns::read(&folder)?);
+            let mut scan = scan_folder(&folder, &FolderPatterns::read(&folder, patterns)?);
             list_images(&folder, &mut scan).map_err(described)?;
             return Ok(scan);
         };

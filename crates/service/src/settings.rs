@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, path::PathBuf, str::FromStr, time::Duration};
 
 use tessera_media::{ingest::disk_quota::DiskQuota, object_storage};
+use tessera_model::PatternLists;
 use tessera_retrieval::ModelChoice;
 use tessera_search::{similarity::MAX_EXACT_ROWS, text::language::LanguageChoice};
 use tessera_store::{
@@ -23,6 +24,8 @@ pub struct DeploymentSettings {
     pub model: ModelChoice,
     /// The language of the captions in folders that are added. `None` keeps the language that was chosen before.
     pub caption_language: Option<LanguageChoice>,
+    /// The files of folders that are added. `None` keeps the patterns that were chosen before.
+    pub patterns: Option<PatternLists>,
     /// The address of the store on a server, or `None` for a file in the index folder.
     pub store: Option<StoreAddress>,
     pub storage: object_storage::StorageSettings,
@@ -66,6 +69,7 @@ impl Default for DeploymentSettings {
             ffmpeg: None,
             model: ModelChoice::Keep,
             caption_language: None,
+            patterns: None,
             store: None,
             storage: object_storage::StorageSettings::default(),
             bucket: None,

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use super::{
     captions::CaptionLanguage,
-    columns::{path_from_bytes, path_to_bytes},
+    columns::{from_json, path_from_bytes, path_to_bytes, to_json},
     engine::{Connection, Result, Row, Transaction, params},
     now_micros, query,
     several_processes::search_table,
     source,
 };
-use tessera_model::{DatasetId, Status};
+use tessera_model::{DatasetId, PatternLists, Status};
 
 #[derive(Clone, Debug)]
 pub struct DatasetRecord {
@@ -39,6 +39,8 @@ pub struct DatasetRecord {
     pub model: Option<PathBuf>,
     /// The language of the captions.
     pub language: CaptionLanguage,
+    /// Which files belong to the dataset, beside what the folder's own file says.
+    pub patterns: PatternLists,
 }
 
 impl DatasetRecord {
@@ -60,13 +62,14 @@ impl DatasetRecord {
             extractor,
             model: None,
             language: CaptionLanguage::default(),
+            patterns: PatternLists::default(),
         }
     }
 }
 
 const SELECT_DATASET: &str = "SELECT id, name, folder, status, progress, created_at, fatal_error,
                               n_images, n_videos, n_frames, n_objects, generation, extractor,
-                              indexed, chosen, model, require(dataset.intact),
+                              indexed, chosen, model, patterns, require(dataset.intact),
                               require(coalesce(caption_language.intact, caption_language.dataset IS NULL))
                               FROM dataset LEFT JOIN caption_language ON caption_language.dataset = id";
 
@@ -90,6 +93,7 @@ fn read_dataset(row: &Row) -> Result<DatasetRecord> {
             row.get::<Option<String>>(14)?.as_deref(),
         )?,
         model: row.get::<Option<Vec<u8>>>(15)?.map(path_from_bytes),
+        patterns: from_json(row, 16)?,
     })
 }
 
@@ -109,13 +113,15 @@ pub fn find_by_folder(connection: &Connection, folder: &Path) -> Result<Option<D
     query::find(connection, &sql, params![path_to_bytes(folder)], read_dataset)
 }
 
-/// Inserts a dataset with its folder, or changes the name and the model of the existing one.
+/// Inserts a dataset with its folder, or changes the name, the model and the patterns of the existing one.
 pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> Result<()> {
     query::execute(
         connection,
-        "INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor, model)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-         ON CONFLICT (id) DO UPDATE SET name = excluded.name, model = excluded.model",
+        "INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor, model,
+                              patterns)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+         ON CONFLICT (id) DO UPDATE SET name = excluded.name, model = excluded.model,
+                                        patterns = excluded.patterns",
         params![
             dataset.id.0,
             dataset.name,
@@ -125,9 +131,15 @@ pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> Result<()> {
             dataset.created_at,
             dataset.extractor,
             dataset.model.as_deref().map(path_to_bytes),
+            to_json(&dataset.patterns)?,
         ],
     )?;
     source::upsert(connection, dataset.id, &dataset.folder).map(drop)
+}
+
+pub fn set_patterns(connection: &Connection, id: DatasetId, patterns: &PatternLists) -> Result<()> {
+    let sql = "UPDATE dataset SET patterns = ?2 WHERE id = ?1";
+    query::execute(connection, sql, params![id.0, to_json(patterns)?])
 }
 
 pub fn rename(connection: &Connection, id: DatasetId, name: &str) -> Result<()> {

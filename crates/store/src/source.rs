@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    columns::{path_from_bytes, path_to_bytes},
+    columns::{from_json, path_from_bytes, path_to_bytes},
     engine::{Connection, Result, Row, params},
     query,
 };
-use tessera_model::{DatasetId, MediaId};
+use tessera_model::{DatasetId, MediaId, PatternLists};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFolder {
@@ -16,6 +16,8 @@ pub struct SourceFolder {
     pub dataset: DatasetId,
     pub folder: PathBuf,
     pub is_dataset_folder: bool,
+    /// Which files belong to the dataset. Folders of added media have no patterns.
+    pub patterns: PatternLists,
 }
 
 impl SourceFolder {
@@ -38,7 +40,9 @@ impl SourceFolder {
 }
 
 const SELECT_SOURCE: &str = "SELECT source.row, source.dataset, source.folder,
-                             source.folder = dataset.folder, require(source.intact)
+                             source.folder = dataset.folder,
+                             CASE WHEN source.folder = dataset.folder THEN dataset.patterns ELSE '{}' END,
+                             require(source.intact)
                       FROM source JOIN dataset ON dataset.id = source.dataset";
 
 fn read_source(row: &Row) -> Result<SourceFolder> {
@@ -47,6 +51,7 @@ fn read_source(row: &Row) -> Result<SourceFolder> {
         dataset: DatasetId(row.get(1)?),
         folder: path_from_bytes(row.get(2)?),
         is_dataset_folder: row.get(3)?,
+        patterns: from_json(row, 4)?,
     })
 }
 

@@ -36,6 +36,7 @@ CREATE TABLE dataset (
   n_objects   bigint NOT NULL DEFAULT 0,  -- kept by triggers
   generation  bigint NOT NULL DEFAULT 0,  -- counts clusterings: what is cached belongs to one
   extractor   integer NOT NULL,  -- version of the features stored
+  patterns    text NOT NULL DEFAULT '{}',  -- JSON, of the files that belong to it
   model       bytea  -- the folder of the user's own model for this dataset, absolute
 );
 

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::fields::{Fields, count};
-use tessera_model::{FileChanges, LocalDataset, RescanResult};
+use tessera_model::{FileChanges, LocalDataset, PatternLists, RescanResult};
 
 /// The maximum number of characters of a name.
 pub const MAX_NAME_CHARS: usize = 200;
 
 /// What a local service knows about a dataset.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema)]
 pub struct LocalDatasetBody {
     /// Whether the folder is missing, unreadable or empty. The index is kept, and is used again when the folder is back.
     pub folder_missing: bool,
@@ -20,12 +20,13 @@ pub struct LocalDatasetBody {
     pub uploads: u64,
     /// Number of files and folders that a pattern excludes. The content of an excluded folder is not counted.
     pub excluded: u64,
+    pub patterns: PatternsBody,
 }
 
 impl From<LocalDataset> for LocalDatasetBody {
     fn from(local: LocalDataset) -> Self {
-        let LocalDataset { folder_missing, uploads, excluded } = local;
-        Self { folder_missing, uploads, excluded }
+        let LocalDataset { folder_missing, uploads, excluded, patterns } = local;
+        Self { folder_missing, uploads, excluded, patterns: patterns.into() }
     }
 }
 
@@ -87,12 +88,37 @@ pub fn rename_schema() -> Value {
     })
 }
 
+/// The body of a rescan that replaces the patterns of a dataset.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PatternsBody {
+    /// Patterns of the pictures and videos that belong to the dataset, in the syntax of `.gitignore`. Empty if all do.
+    #[schema(max_items = 1_000)]
+    pub include: Vec<String>,
+    /// Patterns of the files and folders that are left out.
+    #[schema(max_items = 1_000)]
+    pub exclude: Vec<String>,
+}
+
+impl From<PatternLists> for PatternsBody {
+    fn from(PatternLists { include, exclude }: PatternLists) -> Self {
+        Self { include, exclude }
+    }
+}
+
+impl From<PatternsBody> for PatternLists {
+    fn from(PatternsBody { include, exclude }: PatternsBody) -> Self {
+        Self { include, exclude }
+    }
+}
+
 pub fn read_local_dataset<'a>(local: impl Into<Fields<'a>>) -> Option<LocalDataset> {
     let local = local.into();
     Some(LocalDataset {
         folder_missing: required_flag(local, "folder_missing")?,
         uploads: required_count(local, "uploads")?,
         excluded: required_count(local, "excluded")?,
+        patterns: read_patterns(local)?,
     })
 }
 
@@ -119,6 +145,15 @@ pub fn read_rescan<'a>(rescan: impl Into<Fields<'a>>) -> Option<RescanResult> {
         }
     };
     Some(RescanResult { changes, is_indexing })
+}
+
+fn read_patterns(local: Fields<'_>) -> Option<PatternLists> {
+    let patterns =
+        local.get("patterns").and_then(|patterns| PatternsBody::deserialize(patterns).ok());
+    if patterns.is_none() {
+        local.note("patterns");
+    }
+    patterns.map(PatternLists::from)
 }
 
 fn required_count(object: Fields<'_>, key: &str) -> Option<u64> {

@@ -70,7 +70,7 @@ pub fn request_removal(app: &mut App) {
     }
 }
 
-pub fn confirm_removal(app: &mut App, dataset: DatasetId, local: LocalDataset) {
+pub fn confirm_removal(app: &mut App, dataset: DatasetId, local: &LocalDataset) {
     if app.overlays.is_open() {
         return;
     }
@@ -82,7 +82,7 @@ pub fn confirm_removal(app: &mut App, dataset: DatasetId, local: LocalDataset) {
 
 pub fn rescan(app: &mut App) {
     if let Some(id) = app.target_dataset().map(|dataset| dataset.id) {
-        app.outbox.send(Lane::Manage(id), Request::Rescan(id));
+        app.outbox.send(Lane::Manage(id), Request::Rescan(id, None));
     }
 }
 

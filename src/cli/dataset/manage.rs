@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tessera_client::Endpoint;
 use tessera_model::{
-    FileChanges, LocalDataset, RescanResult, ShellCommand, text::grouped_with_noun,
+    FileChanges, LocalDataset, PatternLists, RescanResult, ShellCommand, text::grouped_with_noun,
 };
 
 use super::{
@@ -106,21 +106,28 @@ pub(super) async fn rename(context: &Context, dataset: Option<&str>, name: &str)
     context.with_connection(&[Endpoint::RenameDataset], work).await
 }
 
-pub(super) async fn rescan(context: &Context, dataset: Option<&str>, wait: bool) -> CliResult {
+pub(super) async fn rescan(
+    context: &Context,
+    dataset: Option<&str>,
+    patterns: Option<PatternLists>,
+    wait: bool,
+) -> CliResult {
     context.require_writable()?;
-    let work = async |connection: &_| rescan_folder(connection, dataset, wait).await;
+    let patterns = patterns.as_ref();
+    let work = async |connection: &_| rescan_folder(connection, dataset, patterns, wait).await;
     context.with_connection(&[Endpoint::Rescan], work).await
 }
 
 async fn rescan_folder(
     connection: &Connection<'_>,
     dataset: Option<&str>,
+    patterns: Option<&PatternLists>,
     wait: bool,
 ) -> CliResult {
     let context = connection.context;
     let dataset = connection.dataset(dataset).await?;
     let id = dataset.id;
-    let RescanResult { changes, is_indexing } = connection.client.rescan(id).await?;
+    let RescanResult { changes, is_indexing } = connection.client.rescan(id, patterns).await?;
     let mut now = connection.client.dataset(id).await?;
     // The tasks of a service in this process end with the command.
     if wait || connection.is_local() {

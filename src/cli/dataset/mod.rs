@@ -11,7 +11,10 @@ use tessera_client::Endpoint;
 use watch::{ReactionOptions, WatchOptions};
 
 use crate::{
-    cli::{CliError, CliResult, Column, Context, Document, ServiceTarget, config::user_file},
+    cli::{
+        CliError, CliResult, Column, Context, Document, PatternOptions, ServiceTarget,
+        config::user_file,
+    },
     config::{Profile, edit},
 };
 
@@ -65,6 +68,8 @@ pub enum DatasetCommand {
     Rescan {
         /// ID or name of the dataset.
         dataset: Option<String>,
+        #[command(flatten)]
+        patterns: PatternOptions,
         /// Wait until the changes are indexed. A profile of a local folder always waits.
         #[arg(long)]
         wait: bool,
@@ -113,8 +118,8 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
         DatasetCommand::Rename { dataset, name } => {
             manage::rename(context, Some(&dataset), &name).await
         }
-        DatasetCommand::Rescan { dataset, wait } => {
-            manage::rescan(context, dataset.as_deref(), wait).await
+        DatasetCommand::Rescan { dataset, patterns, wait } => {
+            manage::rescan(context, dataset.as_deref(), patterns.chosen(), wait).await
         }
         DatasetCommand::Pin { dataset } => pin(context, dataset.as_deref()).await,
         DatasetCommand::Unpin { dataset } => unpin(context, dataset.as_deref()).await,

@@ -46,6 +46,8 @@ const LOCAL_COLUMNS: &[Column] = &[
     Column::new("error", "fatal_error_msg"),
     Column::new("folder missing", "_local.folder_missing"),
     Column::new("excluded", "_local.excluded"),
+    Column::new("include", "_local.patterns.include"),
+    Column::new("exclude", "_local.patterns.exclude"),
     Column::new("uploads", "_local.uploads"),
 ];
 
@@ -110,10 +112,14 @@ pub(super) async fn show(
             RECORD_COLUMNS,
         ));
     }
-    let LocalDataset { folder_missing, uploads, excluded } =
+    let LocalDataset { folder_missing, uploads, excluded, patterns } =
         connection.client.local_dataset(dataset.id).await?;
-    fields["_local"] =
-        json!({ "folder_missing": folder_missing, "uploads": uploads, "excluded": excluded });
+    fields["_local"] = json!({
+        "folder_missing": folder_missing,
+        "uploads": uploads,
+        "excluded": excluded,
+        "patterns": patterns,
+    });
     connection.context.print(&Document::one("tessera.dataset/1", fields, LOCAL_COLUMNS))
 }
 

@@ -130,7 +130,7 @@ fn serve_settings(options: &ServeOptions, model: Option<&Path>) -> CliResult<Dep
         jobs: usize::from(!options.no_work),
         simulated_delay: Duration::from_secs(options.slow_progress),
         injected_failures: options.fail.iter().copied().collect(),
-        ..local_settings(model)?
+        ..local_settings(model, options.patterns.chosen())?
     })
 }
 
@@ -173,7 +173,7 @@ pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32
         jobs: options.jobs.into(),
         // Workers do not prepare index files, because a service writes the ones that it searches.
         prepare_indexes: false,
-        ..local_settings(model.as_deref())?
+        ..local_settings(model.as_deref(), None)?
     };
     let deployment = Deployment::open(&index_dir(options.data)?, settings)?;
     deployment.check_settings().await?;

@@ -28,7 +28,7 @@ use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
 use tessera_files::Guarantee;
 use tessera_media::object_storage::{ObjectStorage, StorageSettings};
 use tessera_model::{
-    DatasetId, Failure, SafeText,
+    DatasetId, Failure, PatternLists, SafeText,
     text::{count_with_noun, grouped_with_noun},
 };
 pub use tessera_service::DeploymentSettings as LocalSettings;
@@ -287,10 +287,13 @@ impl From<LocalError> for CliError {
 }
 
 /// Returns the settings of local deployments, with the model of a folder if one is given, or without a model if it is
-/// `none`.
-pub fn local_settings(model: Option<&Path>) -> CliResult<LocalSettings> {
+/// `none`. The folders that are opened keep their patterns if none are given.
+pub fn local_settings(
+    model: Option<&Path>,
+    patterns: Option<PatternLists>,
+) -> CliResult<LocalSettings> {
     let model = model.map(choose_model).transpose()?.unwrap_or_default();
-    Ok(LocalSettings { storage: storage_settings()?, model, ..LocalSettings::detect() })
+    Ok(LocalSettings { storage: storage_settings()?, model, patterns, ..LocalSettings::detect() })
 }
 
 fn choose_model(folder: &Path) -> CliResult<ModelChoice> {

@@ -218,7 +218,7 @@ fn check_vectors(vectors: &VectorSupport) -> CheckResult {
 }
 
 async fn check_bucket(bucket: &str) -> CliResult<[CheckResult; 2]> {
-    let LocalSettings { storage, .. } = local_settings(None)?;
+    let LocalSettings { storage, .. } = local_settings(None, None)?;
     let folder = BucketFolder::new(&storage, &parse_bucket(bucket)?).map_err(LocalError::Bucket)?;
     folder.check().await.map_err(LocalError::Bucket)?;
     let written = CheckResult::passed("bucket", format!("{bucket} can be written"));

@@ -9,7 +9,7 @@ use crate::cli::{
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
 use tessera_client::{Client, OriginalLookup};
-use tessera_model::{DatasetId, ExportTaskId, SafeText};
+use tessera_model::{DatasetId, ExportTaskId, PatternLists, SafeText};
 
 /// The settings of local deployments, which are empty because this build has none.
 #[derive(Clone, Default)]
@@ -68,7 +68,7 @@ impl LocalService {
     }
 }
 
-pub fn local_settings(_: Option<&Path>) -> CliResult<LocalSettings> {
+pub fn local_settings(_: Option<&Path>, _: Option<PatternLists>) -> CliResult<LocalSettings> {
     Err(unavailable())
 }
 

@@ -56,7 +56,11 @@ fn has_evidence(endpoint: &str, http_status: u16, body: &Value) -> bool {
         }
         "export_context_async" | "export_entities_async" => is_id("id"),
         "search_image_similarity" => is_id("anchor_media_id"),
-        "local_dataset" => body["folder_missing"].is_boolean() && body["uploads"] != Value::Null,
+        "local_dataset" => {
+            body["folder_missing"].is_boolean()
+                && body["uploads"] != Value::Null
+                && body["patterns"].is_object()
+        }
         "remove_dataset" => body["uploads"] != Value::Null,
         "rescan" => body["indexing"].is_boolean(),
         "api_credentials" => {

@@ -4,8 +4,8 @@
 use tessera_client::{AuthMethod, BaseUrl, Client, ExistingFile, QueryImageUpload, ServiceConfig};
 use tessera_model::{
     ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, FileChanges, Granularity, Link,
-    LocalDataset, MediaAddition, MediaId, MediaSource, Query, QueryText, RescanResult, Search,
-    SelectionItem,
+    LocalDataset, MediaAddition, MediaId, MediaSource, PatternLists, Query, QueryText,
+    RescanResult, Search, SelectionItem,
 };
 use tessera_testing::clients::{dataset, hosted, task, without_pauses};
 
@@ -115,8 +115,11 @@ pub(crate) async fn perform(
         "process_add_media" => add(client, MediaSource::ServerPath("/data/new".into())).await,
         "reindex" => client.reindex(dataset()).await.map(|_| single("accepted".to_owned())),
         "local_dataset" => client.local_dataset(dataset()).await.map(|local| {
-            let LocalDataset { folder_missing, uploads, excluded } = local;
-            single(format!("missing {folder_missing}, uploads {uploads}, excluded {excluded}"))
+            let LocalDataset { folder_missing, uploads, excluded, patterns } = local;
+            let PatternLists { include, exclude } = patterns;
+            single(format!(
+                "missing {folder_missing}, uploads {uploads}, excluded {excluded}, only {include:?}, not {exclude:?}"
+            ))
         }),
         "remove_dataset" => client
             .remove_dataset(dataset())
@@ -125,7 +128,7 @@ pub(crate) async fn perform(
         "rename_dataset" => {
             client.rename_dataset(dataset(), "my photos").await.map(|it| single(dataset_line(&it)))
         }
-        "rescan" => client.rescan(dataset()).await.map(|RescanResult { changes, is_indexing }| {
+        "rescan" => client.rescan(dataset(), None).await.map(|RescanResult { changes, is_indexing }| {
             let changes = changes.map(|FileChanges { added, changed, removed }| {
                 format!("added {added}, changed {changed}, removed {removed}")
             });

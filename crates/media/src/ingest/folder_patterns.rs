@@ -1,5 +1,5 @@
-//! The patterns that include and exclude files of a folder. They are in the file `.tessera.toml` of the folder, in the
-//! syntax of `.gitignore`.
+//! The patterns that include and exclude files of a folder, in the syntax of `.gitignore`. They are in the file
+//! `.tessera.toml` of the folder, and the user may have chosen more for the dataset.
 
 use std::{
     io::{ErrorKind, Read as _},
@@ -10,15 +10,14 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Deserialize;
 
 use super::{OriginalFiles as _, SandboxedDir};
-use tessera_model::FileKind;
+use tessera_model::{FileKind, MAX_PATTERNS, PatternLists};
 
 /// The name of the file with the patterns. The program reads its other tables as settings of a project.
 pub const PATTERNS_FILE: &str = ".tessera.toml";
 const MAX_FILE_BYTES: u64 = 64 << 10;
-const MAX_PATTERNS: usize = 1_000;
 
 /// The reason for skipping a file or folder that a pattern excludes.
-pub const EXCLUDED: &str = "excluded by .tessera.toml";
+pub const EXCLUDED: &str = "excluded by a pattern";
 
 /// Decides which files of a folder are scanned. The default excludes nothing.
 #[derive(Clone, Debug, Default)]
@@ -33,45 +32,25 @@ struct PatternsFile {
     folder: PatternLists,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PatternLists {
-    #[serde(default)]
-    include: Vec<String>,
-    #[serde(default)]
-    exclude: Vec<String>,
-}
-
 impl FolderPatterns {
-    /// Reads the patterns of a folder. There are none if the folder has no such file.
+    /// Compiles patterns.
     ///
     /// # Errors
-    /// The file cannot be read or parsed. The message contains no local path.
-    pub fn read(folder: &SandboxedDir) -> Result<Self, String> {
-        let text = match folder.open_file(Path::new(PATTERNS_FILE)) {
-            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Self::default()),
-            file => file.and_then(|file| {
-                let mut text = String::new();
-                file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
-                Ok(text)
-            }),
-        };
-        let text = text.map_err(|cause| format!("cannot read {PATTERNS_FILE}: {cause}"))?;
-        if text.len() as u64 > MAX_FILE_BYTES {
-            let limit = MAX_FILE_BYTES >> 10;
-            return Err(format!("{PATTERNS_FILE} is larger than {limit} KiB; shorten it"));
-        }
-        Self::parse(&text)
+    /// A pattern is wrong, or there are more than [`MAX_PATTERNS`] of a kind.
+    pub fn new(lists: &PatternLists) -> Result<Self, String> {
+        Ok(Self { include: compile(&lists.include)?, exclude: compile(&lists.exclude)? })
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
-        let file: PatternsFile = toml::from_str(text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start);
-            let line = text[..start.min(text.len())].matches('\n').count() + 1;
-            format!("{PATTERNS_FILE}, line {line}: {}", error.message())
-        })?;
-        let PatternLists { include, exclude } = file.folder;
-        Ok(Self { include: compile(&include)?, exclude: compile(&exclude)? })
+    /// Reads the patterns in the file of a folder, if it has one, and adds the `chosen` ones. A chosen pattern that
+    /// begins with `!` takes in again what the file excludes.
+    ///
+    /// # Errors
+    /// The file cannot be read or parsed, or a pattern is wrong. The message contains no local path.
+    pub fn read(folder: &SandboxedDir, chosen: &PatternLists) -> Result<Self, String> {
+        let PatternLists { mut include, mut exclude } = read_file(folder)?;
+        include.extend_from_slice(&chosen.include);
+        exclude.extend_from_slice(&chosen.exclude);
+        Self::new(&PatternLists { include, exclude })
     }
 
     /// Whether a file or folder is excluded. Only pictures and videos have to be included, so that their sidecars are
@@ -90,20 +69,49 @@ impl FolderPatterns {
     }
 }
 
+/// Reads the patterns in the file of a folder. There are none if the folder has no such file.
+fn read_file(folder: &SandboxedDir) -> Result<PatternLists, String> {
+    let text = match folder.open_file(Path::new(PATTERNS_FILE)) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(PatternLists::default()),
+        file => file.and_then(|file| {
+            let mut text = String::new();
+            file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
+            Ok(text)
+        }),
+    };
+    let text = text.map_err(|cause| format!("cannot read {PATTERNS_FILE}: {cause}"))?;
+    if text.len() as u64 > MAX_FILE_BYTES {
+        let limit = MAX_FILE_BYTES >> 10;
+        return Err(format!("{PATTERNS_FILE} is larger than {limit} KiB; shorten it"));
+    }
+    parse_file(&text)
+}
+
+/// Parses the patterns, and checks them, so that a mistake in the file is reported with its name.
+fn parse_file(text: &str) -> Result<PatternLists, String> {
+    let file: PatternsFile = toml::from_str(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        let line = text[..start.min(text.len())].matches('\n').count() + 1;
+        format!("{PATTERNS_FILE}, line {line}: {}", error.message())
+    })?;
+    FolderPatterns::new(&file.folder).map_err(|cause| format!("{PATTERNS_FILE}: {cause}"))?;
+    Ok(file.folder)
+}
+
 /// Compiles patterns. Returns `None` if there are none.
 fn compile(patterns: &[String]) -> Result<Option<Gitignore>, String> {
     if patterns.is_empty() {
         return Ok(None);
     }
     if patterns.len() > MAX_PATTERNS {
-        return Err(format!("{PATTERNS_FILE} has more than {MAX_PATTERNS} patterns; shorten it"));
+        return Err(format!("more than {MAX_PATTERNS} patterns; combine some of them"));
     }
     let mut builder = GitignoreBuilder::new("");
     for pattern in patterns {
-        let wrong = |cause| format!("{PATTERNS_FILE}: the pattern {pattern:?} is wrong: {cause}");
+        let wrong = |cause| format!("the pattern {pattern:?} is wrong: {cause}");
         builder.add_line(None, pattern).map_err(wrong)?;
     }
-    builder.build().map(Some).map_err(|cause| format!("{PATTERNS_FILE}: {cause}"))
+    builder.build().map(Some).map_err(|cause| cause.to_string())
 }
 
 #[cfg(test)]
@@ -111,7 +119,7 @@ mod tests {
     use super::*;
 
     fn excluded(text: &str, path: &str) -> bool {
-        let patterns = FolderPatterns::parse(text).unwrap();
+        let patterns = FolderPatterns::new(&parse_file(text).unwrap()).unwrap();
         let (path, is_folder) =
             path.strip_suffix('/').map_or((path, false), |folder| (folder, true));
         patterns.exclude(Path::new(path), is_folder)
@@ -148,9 +156,28 @@ mod tests {
             ("[folder", "line 1"),
             ("[folder]\nexclude = ['[z-a]']", "the pattern \"[z-a]\" is wrong"),
         ] {
-            let error = FolderPatterns::parse(text).unwrap_err();
+            let error = parse_file(text).unwrap_err();
             assert!(error.starts_with(PATTERNS_FILE) && error.contains(words), "{error}");
         }
+    }
+
+    #[test]
+    fn chosen_patterns_are_added_to_those_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "[folder]\ninclude = ['*.jpg']\nexclude = ['drafts/', 'b.jpg']";
+        std::fs::write(folder.path().join(PATTERNS_FILE), text).unwrap();
+        let opened = SandboxedDir::open(&folder.path().canonicalize().unwrap()).unwrap();
+        let lists = |patterns: &[&str]| patterns.iter().map(ToString::to_string).collect();
+        let chosen =
+            PatternLists { include: lists(&["*.png"]), exclude: lists(&["!b.jpg", "c.*"]) };
+        let patterns = FolderPatterns::read(&opened, &chosen).unwrap();
+        let excluded = |path: &str| patterns.exclude(Path::new(path), false);
+        assert!(["c.png", "a.gif"].into_iter().all(excluded));
+        assert!(!["a.jpg", "b.jpg", "a.png"].into_iter().any(excluded));
+        assert!(patterns.exclude(Path::new("drafts"), true));
+        let wrong = PatternLists { include: lists(&["[z-a]"]), ..PatternLists::default() };
+        let error = FolderPatterns::read(&opened, &wrong).unwrap_err();
+        assert!(error.starts_with("the pattern \"[z-a]\" is wrong"), "{error}");
     }
 
     #[test]
@@ -158,7 +185,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let read = || {
             let opened = SandboxedDir::open(&folder.path().canonicalize().unwrap()).unwrap();
-            FolderPatterns::read(&opened)
+            FolderPatterns::read(&opened, &PatternLists::default())
         };
         assert!(read().is_ok());
         let file = folder.path().join(PATTERNS_FILE);

@@ -4,6 +4,7 @@
 use axum::{
     Extension, Json,
     extract::{Request, State},
+    http::header,
 };
 use utoipa_axum::routes;
 
@@ -18,12 +19,17 @@ use super::{
     problem::Problem,
 };
 use crate::Deployment;
+use tessera_media::ingest::FolderPatterns;
+use tessera_model::PatternLists;
 use tessera_wire::{
     dataset::DatasetBody,
-    local_dataset::{LocalDatasetBody, MAX_NAME_CHARS, RemovedBody, RenameBody, RescanBody},
+    local_dataset::{
+        LocalDatasetBody, MAX_NAME_CHARS, PatternsBody, RemovedBody, RenameBody, RescanBody,
+    },
 };
 
 const NAME: &str = "display_name";
+const PATTERNS: &str = "include, exclude";
 
 pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     let routes = routes.add(routes!(local_dataset)).add(routes!(remove_dataset));
@@ -91,17 +97,36 @@ pub(crate) async fn rename_dataset(
     Ok(Json(state.spawn_blocking(rename).await?))
 }
 
-/// Compares the folder of a dataset with its index, and indexes what has changed in the background.
+/// Compares the folder of a dataset with its index, and indexes what has changed in the background. A body replaces the
+/// patterns of the files that belong to the dataset.
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/rescan",
     params(DatasetPath),
+    request_body(content = Option<PatternsBody>, content_type = "application/json"),
     responses((status = 200, description = "What has changed", body = RescanBody), StatusErrors),
 )]
 pub(crate) async fn rescan(
     State(state): State<AppState>,
+    Extension(connection): Extension<ClientConnection>,
     DatasetPath(id): DatasetPath,
+    request: Request,
 ) -> Result<Json<RescanBody>, Problem> {
-    let rescan = move |deployment: &Deployment| deployment.rescan(id);
+    let mut patterns = None;
+    if request.headers().contains_key(header::CONTENT_TYPE) {
+        let body = read_json(connection, request, PATTERNS).await?;
+        patterns = Some(
+            parse_patterns(&body).map_err(|message| Problem::invalid_body(PATTERNS, &message))?,
+        );
+    }
+    let rescan = move |deployment: &Deployment| deployment.rescan(id, patterns);
     Ok(Json(state.run_blocking(RequestCost::Expensive, rescan).await?.into()))
+}
+
+fn parse_patterns(body: &[u8]) -> Result<PatternLists, String> {
+    let wrong = |_| "Input should be {\"include\": [PATTERN], \"exclude\": [PATTERN]}".to_owned();
+    let patterns: PatternsBody = serde_json::from_slice(body).map_err(wrong)?;
+    let patterns = patterns.into();
+    FolderPatterns::new(&patterns)?;
+    Ok(patterns)
 }

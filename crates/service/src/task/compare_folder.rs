@@ -44,7 +44,8 @@ fn compare(worker: &WorkerContext, id: DatasetId) -> Result<(), TaskError> {
         ListingComparison::Same => true,
         ListingComparison::Different => false,
         ListingComparison::Unordered => {
-            let scan = worker.originals.scan(&own.folder).map_err(TaskError::Failed)?;
+            let scan =
+                worker.originals.scan(&own.folder, &own.patterns).map_err(TaskError::Failed)?;
             diff(&scan, store.read(|c| indexed_files::known_files(c, own.row))?).is_empty()
         }
     };

@@ -31,7 +31,8 @@ pub fn index_source(
 ) -> Result<(), TaskError> {
     let store = &context.store;
     let folder = &*context.open_source(source)?;
-    let mut scan = context.originals.scan(&source.folder).map_err(TaskError::Failed)?;
+    let mut scan =
+        context.originals.scan(&source.folder, &source.patterns).map_err(TaskError::Failed)?;
     // Other sources inside this folder keep their own files.
     let inside: Vec<PathBuf> = store
         .read(|c| sources::all(c, source.dataset))?

@@ -11,7 +11,9 @@ use tessera_media::{
     ingest::{EXCLUDED, FolderChanges, FolderScan, diff},
     object_storage::archive_name,
 };
-use tessera_model::{DatasetId, ExportTaskId, FileChanges, LocalDataset, RescanResult};
+use tessera_model::{
+    DatasetId, ExportTaskId, FileChanges, LocalDataset, PatternLists, RescanResult,
+};
 use tessera_store::{
     QueryError, Transaction,
     dataset::{self, DatasetRecord},
@@ -42,6 +44,7 @@ impl Deployment {
             folder_missing: Self::folder_is_missing(&record),
             uploads: self.count_uploads(id)?,
             excluded,
+            patterns: record.patterns,
         })
     }
 
@@ -97,11 +100,20 @@ impl Deployment {
         }
     }
 
-    /// Compares the folder of a dataset with its index, and starts indexing if they are different.
-    pub(crate) fn rescan(&self, id: DatasetId) -> Result<RescanResult, ServiceError> {
+    /// Compares the folder of a dataset with its index, and starts indexing if they are different. `patterns` replace
+    /// those that were chosen before.
+    pub(crate) fn rescan(
+        &self,
+        id: DatasetId,
+        patterns: Option<PatternLists>,
+    ) -> Result<RescanResult, ServiceError> {
         let record = self.require_dataset(id)?;
         self.require_write_access(&record)?;
         if storage_location(&record.folder).is_some() {
+            if patterns.is_some() {
+                let message = "A folder in object storage has no patterns; all its pictures belong to the dataset";
+                return Err(ServiceError::Conflict(message.to_owned()));
+            }
             self.change_at_rest(id, "rescan", |_, _| Ok(Ok(())))?;
             self.originals.check(&record.folder).map_err(ServiceError::Conflict)?;
             self.tasks.compare_folder(id);
@@ -110,8 +122,11 @@ impl Deployment {
         if is_missing(&record.folder) {
             return Err(ServiceError::Conflict(FOLDER_MISSING.to_owned()));
         }
-        let scan = self.originals.scan(&record.folder).map_err(ServiceError::Conflict)?;
+        let patterns = patterns.unwrap_or(record.patterns);
+        let scan =
+            self.originals.scan(&record.folder, &patterns).map_err(ServiceError::Conflict)?;
         let (changes, is_indexing) = self.change_at_rest(id, "rescan", |tx, record| {
+            dataset::set_patterns(tx, id, &patterns)?;
             let changes = file_changes(tx, &record, &scan)?;
             let is_needed = self.needs_indexing(tx, &record, Some(&scan))?;
             if is_needed {

@@ -155,13 +155,50 @@ async fn patterns_apply_at_the_next_rescan() {
     assert_eq!(rescan, json!({"added": 0, "changed": 0, "removed": 4, "indexing": true}));
     assert_eq!(service.good(&service.of_dataset("")).await["n_images"], 8);
     let local = service.good(&service.local("")).await;
-    assert_eq!(local, json!({"folder_missing": false, "uploads": 0, "excluded": 6}));
+    assert_eq!(
+        local,
+        json!({"folder_missing": false, "uploads": 0, "excluded": 6, "patterns": no_patterns()})
+    );
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let folder = skipped.iter().find(|it| it.file.as_str() == "drafts").unwrap();
-    assert_eq!(folder.reason.as_str(), "excluded by .tessera.toml");
+    assert_eq!(folder.reason.as_str(), "excluded by a pattern");
     fs::remove_file(service.place.picture(".tessera.toml")).unwrap();
     assert_eq!(service.rescan().await["added"], 6);
     assert_eq!(service.good(&service.of_dataset("")).await["n_images"], 14);
+}
+
+#[tokio::test]
+async fn chosen_patterns_are_kept_until_others_replace_them() {
+    let service = Service::of_pictures().await;
+    let rescan = async |body: Value| {
+        let answered = answer(service.post(&service.local("/rescan")).json(&body)).await;
+        service.deployment.wait_until_indexed(service.dataset).await.unwrap();
+        answered
+    };
+    service.place.put(".tessera.toml", b"[folder]\nexclude = ['p00[0-3].png']\n");
+    let chosen = json!({"include": ["p0*.png"], "exclude": ["!p000.png", "p011.png"]});
+    let (status, found) = rescan(chosen.clone()).await;
+    assert_eq!((status.as_u16(), &found["removed"]), (200, &4.into()), "{found}");
+    assert_eq!(service.good(&service.local("")).await["patterns"], chosen);
+    assert_eq!(service.rescan().await["indexing"], false, "they are kept");
+    assert_eq!(service.place.add(&service.place.open()), service.dataset);
+    assert_eq!(service.good(&service.of_dataset("")).await["n_images"], 8);
+    let (_, found) = rescan(no_patterns()).await;
+    assert_eq!((&found["added"], &found["removed"]), (&1.into(), &1.into()), "{found}");
+    for (wrong, words) in [
+        (json!({"exclude": ["[z-a]"]}), "the pattern \"[z-a]\" is wrong"),
+        (json!({"exclude": "a"}), "Input should be"),
+        (json!({"excluded": []}), "Input should be"),
+    ] {
+        let (status, problem) = rescan(wrong).await;
+        assert_eq!(status.as_u16(), 422, "{problem}");
+        assert!(problem.to_string().contains(&words.replace('"', "\\\"")), "{problem}");
+        assert_eq!(service.good(&service.local("")).await["patterns"], no_patterns());
+    }
+}
+
+fn no_patterns() -> Value {
+    json!({"include": [], "exclude": []})
 }
 
 #[tokio::test]
@@ -226,6 +263,10 @@ async fn a_missing_folder_does_not_empty_its_index_after_a_crash() {
     assert!(record.fatal_error.unwrap().contains("missing, unreadable or empty"));
 }
 
+fn body_of(operation: &str) -> Value {
+    if operation == "rename" { json!({"display_name": "x"}) } else { no_patterns() }
+}
+
 #[tokio::test]
 async fn nothing_is_managed_while_a_task_runs() {
     let service = Service::of_pictures().await;
@@ -236,7 +277,7 @@ async fn nothing_is_managed_while_a_task_runs() {
     );
     for operation in ["remove", "rescan", "rename"] {
         let request = service.post(&service.local(&format!("/{operation}")));
-        let (status, problem) = answer(request.json(&json!({"display_name": "x"}))).await;
+        let (status, problem) = answer(request.json(&body_of(operation))).await;
         let detail = format!("Operation '{operation}' is blocked while REINDEX task is running");
         assert_eq!((status.as_u16(), problem), (409, json!({"detail": detail})));
     }
@@ -250,11 +291,12 @@ async fn nothing_is_managed_without_write_access_or_login() {
     let dataset = place.add(&deployment);
     deployment.wait_until_indexed(dataset).await.unwrap();
     let service = Service::serve(place, deployment, dataset, true).await;
-    for operation in ["/remove", "/rescan", "/rename"] {
-        let request = service.post(&service.local(operation)).json(&json!({"display_name": "x"}));
+    for operation in ["remove", "rescan", "rename"] {
+        let path = service.local(&format!("/{operation}"));
+        let request = service.post(&path).json(&body_of(operation));
         let (status, problem) = answer(request).await;
         assert_eq!(status, 403, "{operation}: {problem}");
-        let url = service.url(&service.local(operation));
+        let url = service.url(&path);
         assert_eq!(answer(service.client.post(url)).await.0, 401, "{operation}");
     }
     assert_eq!(service.json(&service.local("")).await.0, 200);

@@ -1,0 +1,117 @@
+//! Chooses the files of a local folder that belong to its dataset, with patterns that include and exclude files.
+
+use ratatui::{layout::Rect, text::Span};
+use tessera_model::{DatasetId, PatternLists};
+use tui_input::Input;
+
+use crate::{
+    app::{
+        App, Dialog, DrawContext,
+        overlay::fields::{self, KeyResult, edit, split_words},
+    },
+    drawing::{FormOptions, ScrollState},
+    input::Chord,
+    message::{Lane, Request},
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PatternField {
+    Include,
+    Exclude,
+}
+
+const FIELDS: [PatternField; 2] = [PatternField::Include, PatternField::Exclude];
+
+#[derive(Clone, Debug)]
+pub struct FilePatterns {
+    dataset: DatasetId,
+    field: PatternField,
+    include: Input,
+    exclude: Input,
+}
+
+impl FilePatterns {
+    pub fn patterns(&self) -> PatternLists {
+        let words = |input: &Input| split_words(input.value());
+        PatternLists { include: words(&self.include), exclude: words(&self.exclude) }
+    }
+}
+
+impl Dialog for FilePatterns {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        fields::handle_form_key(&mut self.field, &FIELDS, chord).unwrap_or_else(|| {
+            let input = match self.field {
+                PatternField::Include => &mut self.include,
+                PatternField::Exclude => &mut self.exclude,
+            };
+            edit(input, chord);
+            KeyResult::Stay
+        })
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        (86, if screen.0 < 86 { 11 } else { 9 })
+    }
+
+    fn hints(&self) -> &'static str {
+        "Tab next field   Enter rescan   Esc close"
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        Some(match self.field {
+            PatternField::Include => &mut self.include,
+            PatternField::Exclude => &mut self.exclude,
+        })
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        let request = Request::Rescan(self.dataset, Some(self.patterns()));
+        app.outbox.send(Lane::Manage(self.dataset), request);
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, "Choose the files of the dataset");
+        let theme = ctx.theme;
+        let scroll = ScrollState::default();
+        ctx.form(inside, &FormOptions { column: 14, footer: &[], scroll }, |rows| {
+            rows.text(
+                "Patterns as in .gitignore, separated by spaces: *.jpg scans/ !keep.jpg",
+                theme.dim,
+            );
+            rows.text(
+                "They are added to those in .tessera.toml. No original is touched.",
+                theme.dim,
+            );
+            rows.blank();
+            for (field, label, input) in [
+                (PatternField::Include, "include only", &self.include),
+                (PatternField::Exclude, "exclude", &self.exclude),
+            ] {
+                let focused = self.field == field;
+                let area = rows.field(&Span::styled(label, theme.text), focused);
+                rows.ctx.text_field(area, input, focused);
+            }
+        });
+    }
+}
+
+/// Requests the patterns of the dataset, which the dialog shows.
+pub fn request_patterns(app: &mut App) {
+    if let Some(id) = app.target_dataset().map(|dataset| dataset.id) {
+        app.outbox.send(Lane::FilePatterns(id), Request::LocalDataset(id));
+    }
+}
+
+/// Opens the dialog, unless the user has opened another one since.
+pub fn open(app: &mut App, dataset: DatasetId, patterns: &PatternLists) {
+    if app.overlays.is_open() {
+        return;
+    }
+    let input = |patterns: &[String]| Input::new(shell_words::join(patterns));
+    app.overlays.open(FilePatterns {
+        dataset,
+        field: PatternField::Exclude,
+        include: input(&patterns.include),
+        exclude: input(&patterns.exclude),
+    });
+}
