@@ -57,10 +57,15 @@ fn object(properties: &Value) -> Value {
     let sides = properties.get("bbox").and_then(Value::as_array);
     // Whole numbers are written with a decimal point, because readers take the type of a column from its first rows.
     let sides: Vec<f64> = sides.into_iter().flatten().filter_map(Value::as_f64).collect();
+    let or_empty = |name: &str| properties.get(name).cloned().unwrap_or_else(|| json!([]));
     json!({
         "label": first_text(properties, &["category_name"]),
         "bbox": sides,
-        "score": Value::Null,
+        "score": number(properties, "score"),
+        "polygons": or_empty("polygons"),
+        "mask": properties.get("mask"),
+        "keypoints": or_empty("keypoints"),
+        "is_crowd": properties.get("is_crowd").and_then(Value::as_bool).unwrap_or_default(),
         column::UNIQUENESS_SCORE: number(properties, column::UNIQUENESS_SCORE),
         column::ISSUES: issues(&properties[column::METADATA_ITEMS]),
     })
@@ -85,7 +90,8 @@ mod tests {
     fn typed_items_become_columns() {
         let typed = |kind: &str, properties: Value| json!({"type": kind, "properties": properties});
         let dark = typed("issue", json!({"issue_type": "dark", "confidence": 1}));
-        let ear = json!({"category_name": "ear", "bbox": [1, 2, 3.5, 4], "metadata_items": [dark]});
+        let ear = json!({"category_name": "ear", "bbox": [1, 2, 3.5, 4], "score": 0.5,
+                         "keypoints": [1.0, 2.0, 2.0], "metadata_items": [dark]});
         let items = [
             typed("caption", json!({"text": "A cat."})),
             typed("image_label", json!({"category_name": "cat"})),
@@ -98,8 +104,9 @@ mod tests {
         let expected = json!({
             "media_id": "m", "file_name": "images/a.jpg", "caption": "A cat.", "labels": ["cat"],
             "user_tags": [], "issues": [], "video_name": null, "frame_timestamp": null,
-            "objects": [{"label": "ear", "bbox": [1.0, 2.0, 3.5, 4.0], "score": null,
-                         "uniqueness_score": null, "issues": dark}],
+            "objects": [{"label": "ear", "bbox": [1.0, 2.0, 3.5, 4.0], "score": 0.5,
+                         "polygons": [], "mask": null, "keypoints": [1.0, 2.0, 2.0],
+                         "is_crowd": false, "uniqueness_score": null, "issues": dark}],
         });
         assert_eq!(row, expected);
     }

@@ -3,6 +3,7 @@
 //! Nothing in this crate does I/O or is async. The client and the local service share the crate, so a rule in it (when
 //! an export is allowed, which score is close) is the same on both sides.
 
+pub mod annotation;
 pub mod basket;
 pub mod cluster;
 pub mod dataset;
@@ -30,6 +31,7 @@ pub mod text;
 mod unicode_names;
 pub mod vql;
 
+pub use annotation::{Annotation, LabeledRegion, Mask};
 pub use basket::{Basket, SelectionChange, ToggleOutcome};
 pub use cluster::{Cluster, Preview, Relevance, RelevanceBand, ScoreKind, ScoreScale, Tag};
 pub use dataset::{Dataset, DatasetList, Operation, Permission, RecordField, Status};

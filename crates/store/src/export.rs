@@ -5,11 +5,14 @@ use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     assignment::{ASSIGNMENT_COLUMN_COUNT, ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
+    columns::from_json,
     engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params},
     media::{MEDIA_COLUMN_COUNT, MEDIA_COLUMNS, MediaRecord, read_media},
     now_micros, query, store_now,
 };
-use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportSpec, ExportTaskId, Granularity};
+use tessera_model::{
+    Annotation, ArchiveName, ClusterId, DatasetId, ExportSpec, ExportTaskId, Granularity,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportTaskState {
@@ -85,6 +88,8 @@ pub struct ExportChoice {
 #[derive(Clone, Debug)]
 pub struct ExportEntry {
     pub media: MediaRecord,
+    /// The annotation of an object, in pixels.
+    pub annotation: Annotation,
     /// The size of the picture file in bytes.
     pub size: u64,
     /// The clusters and scores, or `None` if the item was added after the latest clustering.
@@ -285,7 +290,7 @@ fn entries_query(condition: &str) -> String {
                           WHERE frame_picture.media = media.row),
                          (SELECT packed.length FROM packed_frame_picture packed
                           WHERE packed.media = media.row), media.size),
-                require(choice.intact IS NOT FALSE)
+                media.annotation, require(choice.intact IS NOT FALSE)
          FROM media LEFT JOIN place ON place.media = media.row {} {}
          LEFT JOIN chosen choice ON choice.export = ?2 AND choice.media = media.row
          WHERE {condition} ORDER BY media.path, media.row",
@@ -303,6 +308,7 @@ fn read_entry(row: &Row) -> Result<ExportEntry> {
         near_duplicate_cluster: row.get::<Option<_>>(CLUSTER_ID_COLUMN + 1)?.map(ClusterId),
         confidence: row.get(CLUSTER_ID_COLUMN + 2)?,
         size: row.get(CLUSTER_ID_COLUMN + 3)?,
+        annotation: from_json::<Option<_>>(row, CLUSTER_ID_COLUMN + 4)?.unwrap_or_default(),
         media,
     })
 }

@@ -11,20 +11,19 @@ use super::{
     media::region_to_array,
     picture_pack::PackedPictures,
 };
-use tessera_model::Region;
+use tessera_model::{Annotation, LabeledRegion};
 use tessera_search::index::Features;
 
 const INSERT_OBJECT: &str =
     "INSERT INTO media (id, dataset, source, kind, parent, region, path, size, modified,
-                        content, width, height, hash, sharpness, brightness, labels)
+                        content, width, height, hash, sharpness, brightness, labels, annotation)
      SELECT ?1, dataset, source, 'OBJECT', row, ?2, path, size, modified,
-            content, width, height, ?3, ?4, ?5, ?6
-     FROM media WHERE row = ?7 RETURNING id, row";
+            content, width, height, ?3, ?4, ?5, ?6, ?7
+     FROM media WHERE row = ?8 RETURNING id, row";
 
 pub struct DetectedObject<'a> {
-    /// The label, not sanitized.
-    pub label: &'a str,
-    pub region: Region,
+    /// The object, whose label is not sanitized.
+    pub object: &'a LabeledRegion,
     pub features: &'a Features,
 }
 
@@ -49,19 +48,20 @@ pub fn replace_all(
     let mut features = HashMap::new();
     for (picture, objects) in pictures {
         let parent = ids.get(picture).ok_or(QueryError::NoRow)?;
-        for (number, object) in objects.iter().enumerate() {
-            let region = to_json(&region_to_array(object.region))?;
-            let name = format!("{number} {} {region}", object.label);
+        for (number, DetectedObject { object, features: of_object }) in objects.iter().enumerate() {
+            let LabeledRegion { label, region, annotation } = object;
+            let region = to_json(&region_to_array(*region))?;
+            let name = format!("{number} {label} {region}");
             let id = Uuid::new_v5(parent, name.as_bytes());
-            features.insert(id, object.features);
-            let DetectedObject { label, features, .. } = object;
+            features.insert(id, *of_object);
             inserts.add(params![
                 id,
                 region,
-                features.hash.cast_signed(),
-                features.sharpness,
-                features.brightness,
+                of_object.hash.cast_signed(),
+                of_object.sharpness,
+                of_object.brightness,
                 to_json(&[label])?,
+                annotation_json(annotation)?,
                 picture,
             ])?;
         }
@@ -71,18 +71,22 @@ pub fn replace_all(
     put_features(connection, features, packed)
 }
 
-/// The parts of an object that are compared: its label and its region.
-type StoredObject = ([String; 1], [f64; 4]);
+fn annotation_json(annotation: &Annotation) -> Result<Option<String>> {
+    Some(annotation).filter(|annotation| !annotation.is_empty()).map(to_json).transpose()
+}
 
-/// Returns for each picture whether its objects differ from the given ones, in label or region. Pictures are given by
-/// their rows.
+/// The parts of an object that are compared: its label, its region and its annotation.
+type StoredObject = ([String; 1], [f64; 4], Option<String>);
+
+/// Returns for each picture whether its objects differ from the given ones. Pictures are given by their rows.
 pub fn changed(
     connection: &Connection,
-    pictures: &[(i64, Vec<(String, Region)>)],
+    pictures: &[(i64, Vec<LabeledRegion>)],
 ) -> Result<Vec<bool>> {
-    let sql = "SELECT parent, labels, region, require(intact) FROM media WHERE parent = ?1
+    let sql =
+        "SELECT parent, labels, region, annotation, require(intact) FROM media WHERE parent = ?1
                ORDER BY row";
-    let read = |row: &Row| Ok((row.get(0)?, (from_json(row, 1)?, from_json(row, 2)?)));
+    let read = |row: &Row| Ok((row.get(0)?, (from_json(row, 1)?, from_json(row, 2)?, row.get(3)?)));
     let mut objects = StatementBatch::returning(connection, sql, read);
     pictures.iter().try_for_each(|(picture, _)| objects.add(params![picture]))?;
     let mut stored: HashMap<i64, Vec<StoredObject>> = HashMap::new();
@@ -90,13 +94,24 @@ pub fn changed(
         stored.entry(picture).or_default().push(object);
     }
     let stored = |picture| stored.get(picture).map(Vec::as_slice).unwrap_or_default();
-    Ok(pictures.iter().map(|(picture, objects)| !are_same(stored(picture), objects)).collect())
+    pictures
+        .iter()
+        .map(|(picture, objects)| are_same(stored(picture), objects).map(|same| !same))
+        .collect()
 }
 
-fn are_same(stored: &[StoredObject], objects: &[(String, Region)]) -> bool {
+fn are_same(stored: &[StoredObject], objects: &[LabeledRegion]) -> Result<bool> {
     let near = |a: [f64; 4], b: [f64; 4]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
-    stored.len() == objects.len()
-        && stored.iter().zip(objects).all(|(([label], sides), (other, region))| {
-            label == other && near(*sides, region_to_array(*region))
-        })
+    if stored.len() != objects.len() {
+        return Ok(false);
+    }
+    for (([label], sides, annotation), object) in stored.iter().zip(objects) {
+        let is_same = *label == object.label
+            && near(*sides, region_to_array(object.region))
+            && *annotation == annotation_json(&object.annotation)?;
+        if !is_same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -85,6 +85,7 @@ CREATE TABLE media (
   caption    text,
   labels     text NOT NULL DEFAULT '[]',  -- JSON
   tags       text NOT NULL DEFAULT '[]',  -- JSON
+  annotation text,                        -- score, polygons, mask and keypoints of an object, JSON in pixels
   CHECK ((kind = 'OBJECT') = (parent IS NOT NULL) AND (kind = 'OBJECT') = (region IS NOT NULL)),
   CHECK ((kind = 'FRAME') = (frame IS NOT NULL) AND (kind = 'FRAME') = (seconds IS NOT NULL))
 );

@@ -94,7 +94,7 @@ fn object_label(object: &ExportEntry, url: Option<&str>) -> Value {
         let separator = if url.contains('?') { '&' } else { '#' };
         format!("{url}{separator}object_id={}", media.id)
     });
-    let properties = json!({
+    let mut properties = json!({
         "original_id": -1,
         "category_name": media.labels.first(),
         "source": "User",
@@ -103,6 +103,12 @@ fn object_label(object: &ExportEntry, url: Option<&str>) -> Value {
         "url": url,
         "metadata_items": issue_items(object).collect::<Vec<_>>(),
     });
+    // The annotation becomes properties of its own, as far as it says anything.
+    if let (Value::Object(properties), Ok(Value::Object(annotation))) =
+        (&mut properties, serde_json::to_value(&object.annotation))
+    {
+        properties.extend(annotation);
+    }
     typed("object_label", &properties)
 }
 

@@ -12,11 +12,12 @@ use super::{
     },
     parquet_table::{
         Cell, Field,
-        FieldKind::{Double, Int32, Int64, List, Struct, Text, Timestamp},
+        FieldKind::{Bool, Double, Int32, Int64, List, Struct, Text, Timestamp},
         TableWriter,
     },
 };
 use crate::task_error::TaskError;
+use tessera_model::Annotation;
 use tessera_store::export::ExportEntry;
 use tessera_wire::export::column;
 
@@ -30,12 +31,19 @@ const ISSUE: &[Field] = &[
     Field::optional("group", Text),
 ];
 
-/// An object. Its box is in pixels: left, top, width, height. The score is absent, because labels of sidecars have no
-/// score.
+/// A mask: height and width, and the run lengths in the compressed form of the COCO API.
+const MASK: &[Field] = &[Field::required("size", List(&Int64)), Field::required("counts", Text)];
+
+/// An object. Its box is in pixels: left, top, width, height. The fields of annotations are named like those of
+/// [`Annotation`].
 const OBJECT: &[Field] = &[
     Field::required("label", Text),
     Field::required("bbox", List(&Double)),
     Field::optional("score", Double),
+    Field::required("polygons", List(&List(&Double))),
+    Field::optional("mask", Struct(MASK)),
+    Field::required("keypoints", List(&Double)),
+    Field::required("is_crowd", Bool),
     Field::optional(column::UNIQUENESS_SCORE, Double),
     Field::required(column::ISSUES, List(&Struct(ISSUE))),
 ];
@@ -101,14 +109,27 @@ fn issues(entry: &ExportEntry) -> Cell {
 }
 
 fn object(entry: &ExportEntry) -> Cell {
-    let sides = bounding_box(&entry.media).into_iter().flatten().map(Cell::Double);
+    let sides = bounding_box(&entry.media).into_iter().flatten();
+    let Annotation { score, polygons, mask, keypoints, is_crowd } = &entry.annotation;
+    let mask = mask.as_ref().map_or(Cell::Absent, |mask| {
+        let size = mask.size.map(|side| Cell::Int(side.into())).into();
+        Cell::Struct(vec![Cell::List(size), Cell::text(&mask.counts)])
+    });
     Cell::Struct(vec![
         Cell::text(entry.media.labels.first().cloned().unwrap_or_default()),
-        Cell::List(sides.collect()),
-        Cell::Absent,
+        doubles(sides),
+        Cell::double(*score),
+        Cell::List(polygons.iter().map(|polygon| doubles(polygon.iter().copied())).collect()),
+        mask,
+        doubles(keypoints.iter().copied()),
+        Cell::Bool(*is_crowd),
         Cell::double(uniqueness(entry)),
         issues(entry),
     ])
+}
+
+fn doubles(numbers: impl IntoIterator<Item = f64>) -> Cell {
+    Cell::List(numbers.into_iter().map(Cell::Double).collect())
 }
 
 pub(super) fn write_parquet(

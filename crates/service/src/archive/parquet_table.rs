@@ -6,7 +6,7 @@ use std::{io::Write, mem, sync::Arc};
 
 use parquet::{
     basic::Compression,
-    data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type},
+    data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type},
     errors::ParquetError,
     file::{
         properties::WriterProperties,
@@ -29,6 +29,7 @@ pub(super) struct Field {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FieldKind {
     Text,
+    Bool,
     Double,
     Int32,
     Int64,
@@ -44,6 +45,7 @@ pub(super) enum FieldKind {
 pub(super) enum Cell {
     Absent,
     Text(String),
+    Bool(bool),
     Double(f64),
     Int(i64),
     List(Vec<Cell>),
@@ -79,6 +81,7 @@ impl Field {
         let (name, repetition) = (self.name, if self.optional { "OPTIONAL" } else { "REQUIRED" });
         match self.kind {
             FieldKind::Text => format!("{repetition} BYTE_ARRAY {name} (STRING);"),
+            FieldKind::Bool => format!("{repetition} BOOLEAN {name};"),
             FieldKind::Double => format!("{repetition} DOUBLE {name};"),
             FieldKind::Int32 => format!("{repetition} INT32 {name};"),
             FieldKind::Int64 => format!("{repetition} INT64 {name};"),
@@ -128,7 +131,8 @@ struct FlatColumn {
 
 #[derive(Debug)]
 enum FlatValues {
-    Text(Vec<ByteArray>),
+    Bytes(Vec<ByteArray>),
+    Bool(Vec<bool>),
     Double(Vec<f64>),
     Int32(Vec<i32>),
     Int64(Vec<i64>),
@@ -151,7 +155,8 @@ impl FlatColumn {
             FieldKind::Double => FlatValues::Double(Vec::new()),
             FieldKind::Int32 => FlatValues::Int32(Vec::new()),
             FieldKind::Int64 | FieldKind::Timestamp => FlatValues::Int64(Vec::new()),
-            _ => FlatValues::Text(Vec::new()),
+            FieldKind::Bool => FlatValues::Bool(Vec::new()),
+            _ => FlatValues::Bytes(Vec::new()),
         };
         Self { values, definitions: Vec::new(), repetitions: Vec::new() }
     }
@@ -164,7 +169,8 @@ impl FlatColumn {
     fn push(&mut self, cell: Cell, levels: Levels) -> Result<(), ParquetError> {
         self.push_levels(levels);
         match (&mut self.values, cell) {
-            (FlatValues::Text(values), Cell::Text(text)) => values.push(text.into_bytes().into()),
+            (FlatValues::Bytes(values), Cell::Text(text)) => values.push(text.into_bytes().into()),
+            (FlatValues::Bool(values), Cell::Bool(value)) => values.push(value),
             (FlatValues::Double(values), Cell::Double(number)) => values.push(number),
             (FlatValues::Int64(values), Cell::Int(number)) => values.push(number),
             (FlatValues::Int32(values), Cell::Int(number)) => values.push(i32::try_from(number)?),
@@ -180,8 +186,11 @@ impl FlatColumn {
     ) -> Result<(), ParquetError> {
         let (definitions, repetitions) = (&self.definitions, &self.repetitions);
         match &mut self.values {
-            FlatValues::Text(values) => {
+            FlatValues::Bytes(values) => {
                 write_flat::<ByteArrayType, _>(group, values, definitions, repetitions)
+            }
+            FlatValues::Bool(values) => {
+                write_flat::<BoolType, _>(group, values, definitions, repetitions)
             }
             FlatValues::Double(values) => {
                 write_flat::<DoubleType, _>(group, values, definitions, repetitions)

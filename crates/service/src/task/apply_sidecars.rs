@@ -11,9 +11,9 @@ use super::{
 use crate::task_error::TaskError;
 use tessera_media::ingest::{
     FolderScan, OriginalFiles,
-    sidecar::{LabeledBox, SidecarData, push_name},
+    sidecar::{SidecarData, push_name},
 };
-use tessera_model::{DatasetId, EntityType, Region};
+use tessera_model::{DatasetId, EntityType, LabeledRegion};
 use tessera_store::{
     Transaction, dataset,
     indexed_files::{self, FileWithoutMedia},
@@ -110,13 +110,8 @@ fn changed_objects(
     Ok(changed)
 }
 
-/// Returns labels and regions.
-fn sidecar_objects(reading: &SidecarData, picture: &DescribedMedia) -> Vec<(String, Region)> {
+fn sidecar_objects(reading: &SidecarData, picture: &DescribedMedia) -> Vec<LabeledRegion> {
     let description = reading.descriptions.get(&picture.path);
     let boxes = description.map(|description| description.objects.as_slice()).unwrap_or_default();
-    let object = |boxed: &LabeledBox| {
-        let region = boxed.bounding_box.to_region(picture.width, picture.height)?;
-        Some((boxed.label.clone(), region))
-    };
-    boxes.iter().filter_map(object).collect()
+    boxes.iter().filter_map(|boxed| boxed.in_picture(picture.width, picture.height)).collect()
 }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::TaskContext;
 use crate::task_error::TaskError;
 use tessera_media::ingest::OriginalFiles;
-use tessera_model::Region;
+use tessera_model::LabeledRegion;
 use tessera_search::index::{self, Features};
 use tessera_store::{
     object::{self, DetectedObject},
@@ -22,8 +22,7 @@ const BATCH_SIZE: usize = 32;
 
 pub(crate) struct ChangedObjects {
     pub picture: DescribedMedia,
-    /// The labels of the objects, and their regions in fractions of the picture.
-    pub objects: Vec<(String, Region)>,
+    pub objects: Vec<LabeledRegion>,
 }
 
 /// Extracts the objects in pictures. A picture that cannot be opened has no objects.
@@ -55,9 +54,7 @@ fn detected_objects<'a>(
     features: &'a [Features],
 ) -> Vec<DetectedObject<'a>> {
     let objects = changed.objects.iter().zip(features);
-    objects
-        .map(|((label, region), features)| DetectedObject { label, region: *region, features })
-        .collect()
+    objects.map(|(object, features)| DetectedObject { object, features }).collect()
 }
 
 fn extract_from_picture(
@@ -69,6 +66,6 @@ fn extract_from_picture(
     }
     let mut bytes = Vec::new();
     folder.open_file(&changed.picture.path).ok()?.read_to_end(&mut bytes).ok()?;
-    let regions: Vec<_> = changed.objects.iter().map(|(_, region)| *region).collect();
+    let regions: Vec<_> = changed.objects.iter().map(|object| object.region).collect();
     catch_unwind(AssertUnwindSafe(|| index::extract_regions(&bytes, &regions))).ok()?.ok()
 }

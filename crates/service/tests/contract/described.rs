@@ -11,12 +11,14 @@ use crate::support::{Place, Service, encoded, picture};
 /// objects.
 pub fn place() -> Place {
     let door = |x: f64, y: f64| json!({"label": "door", "bbox": [x, y, 0.5, 0.5]});
+    let mut scored_door = door(0.0, 0.0);
+    scored_door["score"] = json!(0.75);
     let rows = [
         json!({"file_name": "wall.png", "caption": "A red wall by the sea.",
                "labels": ["wall", "sea"], "tags": ["keep"], "objects": [door(0.0, 0.0)]}),
         json!({"file_name": "doors.png", "caption": "Two red doors in an old wall.",
                "labels": ["door", "wall"], "tags": ["keep", "front"],
-               "objects": [door(0.0, 0.0), door(0.5, 0.5)]}),
+               "objects": [scored_door, door(0.5, 0.5)]}),
         json!({"file_name": "hills.png", "caption": "Green hills under fog.", "labels": ["hill"]}),
         json!({"file_name": "shore.png", "caption": "A green hill and a small boat.",
                "labels": ["hill", "boat"], "tags": ["keep"]}),

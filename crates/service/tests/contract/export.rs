@@ -255,7 +255,9 @@ async fn parquet_has_lists_of_labels_objects_and_issues() {
     let door = json!("door");
     let (first, second) = (json!([0.0, 0.0, 48.0, 32.0]), json!([48.0, 32.0, 48.0, 32.0]));
     assert_eq!(boxes, [(&door, &first), (&door, &second)]);
-    assert!(objects.iter().all(|object| object["score"].is_null() && object["issues"].is_array()));
+    let scores: Vec<_> = objects.iter().map(|object| &object["score"]).collect();
+    assert_eq!(scores, [&json!(0.75), &json!(null)]);
+    assert!(objects.iter().all(|object| object["issues"].is_array()));
     let plain = row("bright.png");
     let empty = ["labels", "user_tags", "objects"].map(|column| &plain[column]);
     assert_eq!(empty, [&json!([]); 3]);

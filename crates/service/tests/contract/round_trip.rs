@@ -8,6 +8,7 @@ use std::{
 
 use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
+use tessera_model::{Annotation, Mask};
 use walkdir::WalkDir;
 
 use crate::{
@@ -20,8 +21,8 @@ use crate::{
 /// The difference between the sides of boxes that counts as none, in pixels.
 const BOX_TOLERANCE: f64 = 0.01;
 
-/// A label with left, top, width and height in pixels.
-type LabeledBox = (String, [f64; 4]);
+/// A label with left, top, width and height in pixels, and the annotation.
+type LabeledBox = (String, [f64; 4], Annotation);
 
 /// What is exported of a picture, without its identity.
 #[derive(Debug, Default, PartialEq)]
@@ -45,19 +46,22 @@ impl Description {
                 "issue" => description.issues.push(text("issue_type")),
                 "object_label" => {
                     let sides = serde_json::from_value(typed["properties"]["bbox"].clone());
-                    description.objects.push((text("category_name"), sides.unwrap()));
+                    let annotation = serde_json::from_value(typed["properties"].clone()).unwrap();
+                    description.objects.push((text("category_name"), sides.unwrap(), annotation));
                 }
                 _ => {}
             }
         }
-        description.objects.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        description.objects.sort_by(|a, b| (&a.0, a.1).partial_cmp(&(&b.0, b.1)).unwrap());
         description
     }
 
     fn is_close_to(&self, other: &Self) -> bool {
         let close = |(one, other): (&LabeledBox, &LabeledBox)| {
             let mut sides = one.1.iter().zip(&other.1);
-            one.0 == other.0 && sides.all(|(a, b)| (a - b).abs() < BOX_TOLERANCE)
+            one.0 == other.0
+                && sides.all(|(a, b)| (a - b).abs() < BOX_TOLERANCE)
+                && are_close(&one.2, &other.2)
         };
         self.captions == other.captions
             && self.labels == other.labels
@@ -66,6 +70,20 @@ impl Description {
             && self.objects.len() == other.objects.len()
             && self.objects.iter().zip(&other.objects).all(close)
     }
+}
+
+/// Whether two annotations differ by less than boxes may.
+fn are_close(one: &Annotation, other: &Annotation) -> bool {
+    let shape = |it: &Annotation| {
+        let lengths: Vec<usize> = it.polygons.iter().map(Vec::len).collect();
+        (lengths, it.keypoints.len(), it.mask.clone(), it.is_crowd, it.score.is_some())
+    };
+    let numbers = |it: &Annotation| {
+        let lists = it.polygons.concat().into_iter().chain(it.keypoints.clone());
+        lists.chain(it.score).collect::<Vec<f64>>()
+    };
+    let mut pairs = numbers(one).into_iter().zip(numbers(other));
+    shape(one) == shape(other) && pairs.all(|(a, b)| (a - b).abs() < BOX_TOLERANCE)
 }
 
 /// The descriptions in a dataset, by the value of `key`.
@@ -222,11 +240,38 @@ const NAMES: [&str; 10] = [
     "images.png",
 ];
 
+/// Annotations in fractions of a picture.
+fn annotations() -> impl Strategy<Value = Annotation> {
+    let coordinate = || (0..=10_000_u16).prop_map(|step| f64::from(step) / 1e4);
+    let point = move || prop::collection::vec(coordinate(), 2);
+    let polygon = prop::collection::vec(point(), 3..6).prop_map(|points| points.concat());
+    let keypoint = (coordinate(), coordinate(), prop::sample::select(vec![1.0, 2.0]));
+    let runs = prop::collection::vec(1..90_u64, 1..9);
+    let parts = (
+        prop::option::of(coordinate()),
+        prop::collection::vec(polygon, 0..3),
+        prop::option::of(runs),
+        prop::collection::vec(keypoint, 0..4),
+        any::<bool>(),
+    );
+    parts.prop_map(|(score, polygons, runs, keypoints, is_crowd)| Annotation {
+        score,
+        polygons,
+        mask: runs.map(|runs| Mask::from_runs([64, 96], &runs)),
+        keypoints: keypoints.into_iter().flat_map(|(x, y, seen)| [x, y, seen]).collect(),
+        is_crowd,
+    })
+}
+
 fn rows() -> impl Strategy<Value = Vec<Value>> {
     let text = || "\\PC{1,20}";
     let region = (0.0..0.9_f64, 0.0..0.9_f64, 0.02..0.1_f64, 0.02..0.1_f64);
-    let object = (text(), region).prop_map(|(label, (x, y, width, height))| {
-        json!({"label": format!("l{label}"), "bbox": [x, y, width, height]})
+    let object = (text(), region, annotations()).prop_map(|(label, sides, annotation)| {
+        let (x, y, width, height) = sides;
+        let mut object = serde_json::to_value(annotation).unwrap();
+        object["label"] = format!("l{label}").into();
+        object["bbox"] = json!([x, y, width, height]);
+        object
     });
     let texts = || prop::collection::vec(text(), 0..4);
     let description = (
@@ -281,7 +326,8 @@ async fn an_export_of_a_hosted_service_is_a_dataset() {
     let description = &found["a.png"];
     assert_eq!(description.captions, ["A cat."]);
     assert_eq!((&description.labels[..], description.tags.len()), (&["cat".to_owned()][..], 1));
-    assert_eq!(description.objects, [("ear".to_owned(), [24.0, 16.0, 48.0, 32.0])]);
+    let ear = ("ear".to_owned(), [24.0, 16.0, 48.0, 32.0], Annotation::default());
+    assert_eq!(description.objects, [ear]);
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let reason = skipped.iter().find(|it| it.file.as_str() == "metadata.json").unwrap();
     assert_eq!(reason.reason.as_str(), "item 2: its file_name is not in the folder");

@@ -8,6 +8,7 @@ use std::{
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use tessera_model::{Annotation, Mask};
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name},
@@ -55,6 +56,12 @@ struct CocoAnnotation<'a> {
     segmentation: Option<&'a RawValue>,
     #[serde(borrow)]
     caption: Option<&'a RawValue>,
+    #[serde(borrow)]
+    score: Option<&'a RawValue>,
+    #[serde(borrow)]
+    keypoints: Option<&'a RawValue>,
+    #[serde(borrow)]
+    iscrowd: Option<&'a RawValue>,
 }
 
 /// Reads every COCO file of the folder. Other JSON is ignored.
@@ -184,12 +191,14 @@ fn add_annotation(
         description
             .push_caption(&documents::parse_string(caption).ok_or("its caption is not a string")?);
     }
-    match annotation_extent(annotation)? {
+    let segmentation = annotation.segmentation.map(read_segmentation);
+    match annotation_extent(annotation, segmentation.as_ref())? {
         Some(extent) => {
             let label = annotation.category_id.and_then(|key| categories.get(parse_id(key)));
-            let label = label.ok_or("its category_id is not in categories")?;
-            description.push_object(label.clone(), extent);
-            Ok(())
+            let label = label.ok_or("its category_id is not in categories")?.clone();
+            let details = read_details(annotation, segmentation);
+            let end = details.as_ref().map(drop).map_err(|why| *why);
+            description.push_annotated(label, extent, details.unwrap_or_default()).and(end)
         }
         None if annotation.caption.is_none() => {
             Err("it has neither bbox nor segmentation nor caption")
@@ -199,23 +208,54 @@ fn add_annotation(
 }
 
 /// Returns the box of an annotation, or the box around its segmentation.
-fn annotation_extent(annotation: &CocoAnnotation<'_>) -> Result<Option<BoundingBox>, &'static str> {
-    if let Some(bbox) = annotation.bbox {
+fn annotation_extent(
+    annotation: &CocoAnnotation<'_>,
+    segmentation: Option<&Result<Segmentation, &'static str>>,
+) -> Result<Option<BoundingBox>, &'static str> {
+    let is_empty = |bbox: &&RawValue| bbox.get().trim_start_matches(['[', ' ']) == "]";
+    if let Some(bbox) = annotation.bbox.filter(|bbox| segmentation.is_none() || !is_empty(bbox)) {
         let sides = documents::parse_box(bbox).ok_or("its bbox is not a list of four numbers")?;
         let extent = BoundingBox::pixels(sides);
         return extent.map(Some).ok_or("its bbox is empty or outside the picture");
     }
-    let extent = annotation.segmentation.map(|segmentation| {
-        segmentation_extent(segmentation).ok_or("its segmentation is neither polygons nor a mask")
-    });
-    extent.transpose()
+    let Some(segmentation) = segmentation else { return Ok(None) };
+    let extent = segmentation.as_ref().map_err(|why| *why)?.extent();
+    extent.map(Some).ok_or(WRONG_SEGMENTATION)
+}
+
+const WRONG_SEGMENTATION: &str = "its segmentation is neither polygons nor a mask";
+
+/// Returns the score, segmentation and keypoints of an annotation. The error says what is malformed.
+fn read_details(
+    annotation: &CocoAnnotation<'_>,
+    segmentation: Option<Result<Segmentation, &'static str>>,
+) -> Result<Annotation, &'static str> {
+    let (polygons, mask) = match segmentation.transpose()? {
+        Some(Segmentation::Polygons(polygons)) => (polygons, None),
+        Some(Segmentation::Mask(size, runs)) => (Vec::new(), Some(Mask::from_runs(size, &runs))),
+        None => (Vec::new(), None),
+    };
+    let keypoints: Vec<f64> = parse_numbers(annotation.keypoints)?.unwrap_or_default();
+    let score = parse_numbers(annotation.score)?;
+    // Datasets without keypoints write a zero for each.
+    let is_labeled = keypoints.iter().any(|&number| number != 0.0);
+    let keypoints = if is_labeled { keypoints } else { Vec::new() };
+    let is_crowd = annotation.iscrowd.is_some_and(|flag| matches!(flag.get(), "1" | "true"));
+    Ok(Annotation { score, polygons, mask, keypoints, is_crowd })
+}
+
+fn parse_numbers<T: serde::de::DeserializeOwned>(
+    value: Option<&RawValue>,
+) -> Result<Option<T>, &'static str> {
+    let value = value.map(|value| serde_json::from_str(value.get())).transpose();
+    value.map_err(|_| "its score or keypoints are not numbers")
 }
 
 /// Runs of pixels, column by column. The first run is outside the object.
 #[derive(Deserialize)]
 struct RunLengthMask {
     /// Height and width of the picture.
-    size: [u64; 2],
+    size: [u32; 2],
     counts: RunLengths,
 }
 
@@ -227,19 +267,42 @@ enum RunLengths {
     Compressed(String),
 }
 
-/// Returns the box around a segmentation. Returns `None` if the segmentation is empty, or neither polygons nor a mask.
-fn segmentation_extent(segmentation: &RawValue) -> Option<BoundingBox> {
+/// The pixels of an object.
+enum Segmentation {
+    /// Outlines, each as `[x, y, x, y, …]`.
+    Polygons(Vec<Vec<f64>>),
+    /// The height and width of the picture, and the runs.
+    Mask([u32; 2], Vec<u64>),
+}
+
+/// Reads a segmentation. An empty outline counts as none.
+fn read_segmentation(segmentation: &RawValue) -> Result<Segmentation, &'static str> {
     if let Some(mask) = documents::parse_object::<RunLengthMask>(segmentation.get()) {
         let runs = match mask.counts {
             RunLengths::Plain(runs) => runs,
-            RunLengths::Compressed(text) => decompress(&text)?,
+            RunLengths::Compressed(counts) => {
+                Mask { size: mask.size, counts }.runs().ok_or(WRONG_SEGMENTATION)?
+            }
         };
-        return around_runs(mask.size[0], &runs);
+        return Ok(Segmentation::Mask(mask.size, runs));
     }
-    let polygons: Vec<Vec<f64>> = serde_json::from_str(segmentation.get()).ok()?;
-    let points: Vec<[f64; 2]> =
-        polygons.iter().flat_map(|polygon| polygon.as_chunks().0).copied().collect();
-    BoundingBox::around(&points)
+    let polygons = serde_json::from_str(segmentation.get());
+    let mut polygons: Vec<Vec<f64>> = polygons.map_err(|_| WRONG_SEGMENTATION)?;
+    polygons.retain(|polygon| !polygon.is_empty());
+    Ok(Segmentation::Polygons(polygons))
+}
+
+impl Segmentation {
+    /// Returns the box around the segmentation. Returns `None` if it is empty or outside the picture.
+    fn extent(&self) -> Option<BoundingBox> {
+        match self {
+            Self::Mask([height, _], runs) => around_runs((*height).into(), runs),
+            Self::Polygons(polygons) => {
+                let points = polygons.iter().flat_map(|polygon| polygon.as_chunks().0);
+                BoundingBox::around(&points.copied().collect::<Vec<_>>())
+            }
+        }
+    }
 }
 
 /// Returns the box around the pixels of every second run. These pixels are the object.
@@ -265,36 +328,4 @@ fn around_runs(height: u64, runs: &[u64]) -> Option<BoundingBox> {
     let number = |count: u64| u32::try_from(count).ok().map(f64::from);
     let (x, y) = (number(left)?, number(top)?);
     BoundingBox::pixels([x, y, number(right)? - x, number(bottom)? - y])
-}
-
-/// Decodes run lengths. A length is written in groups of five bits, the lowest group first, with one character (from
-/// code 48 on) per group. From the third length on, the number is the difference from the length two positions before.
-fn decompress(text: &str) -> Option<Vec<u64>> {
-    let mut lengths: Vec<i64> = Vec::new();
-    let mut bytes = text.bytes().map(|byte| byte.wrapping_sub(48)).peekable();
-    while bytes.peek().is_some() {
-        let (mut number, mut shift) = (0_i64, 0);
-        loop {
-            let group = bytes.next().filter(|&group| group < 64)?;
-            // No picture has a run of this length.
-            if shift > 50 {
-                return None;
-            }
-            number |= i64::from(group & 0x1F) << shift;
-            shift += 5;
-            if group & 0x20 == 0 {
-                if group & 0x10 != 0 {
-                    number |= -1 << shift;
-                }
-                break;
-            }
-        }
-        if let [.., before, _] = lengths[..]
-            && lengths.len() > 2
-        {
-            number = number.checked_add(before)?;
-        }
-        lengths.push(number);
-    }
-    lengths.into_iter().map(|length| u64::try_from(length).ok()).collect()
 }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use roxmltree::Node;
+use tessera_model::Annotation;
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
@@ -79,8 +80,8 @@ fn describe(image: Node<'_, '_>, diagnostics: &mut SidecarDiagnostics) -> MediaD
         };
         if kind == "tag" {
             push_name(&mut description.labels, &label);
-        } else if let Some(extent) = extent(shape) {
-            description.push_object(label, extent);
+        } else if let Some((extent, annotation)) = parse_shape(shape) {
+            diagnostics.check(description.push_annotated(label, extent, annotation));
         } else {
             diagnostics.report(WRONG_SHAPE);
         }
@@ -98,10 +99,10 @@ fn marks_a_part(shape: Node<'_, '_>) -> bool {
     matches!(shape.tag_name().name(), "box" | "polygon" | "ellipse" | "mask")
 }
 
-/// Returns the box around a shape.
-pub fn extent(shape: Node<'_, '_>) -> Option<BoundingBox> {
+/// Returns the box around a shape, and the outline of a polygon.
+fn parse_shape(shape: Node<'_, '_>) -> Option<(BoundingBox, Annotation)> {
     let number = |name| shape.attribute(name)?.trim().parse::<f64>().ok();
-    match shape.tag_name().name() {
+    let extent = match shape.tag_name().name() {
         "box" => {
             let (left, top) = (number("xtl")?, number("ytl")?);
             BoundingBox::pixels([left, top, number("xbr")? - left, number("ybr")? - top])
@@ -122,9 +123,11 @@ pub fn extent(shape: Node<'_, '_>) -> Option<BoundingBox> {
                 Some([x.trim().parse().ok()?, y.trim().parse().ok()?])
             };
             let points = shape.attribute("points")?.split(';').map(point);
-            BoundingBox::around(&points.collect::<Option<Vec<[f64; 2]>>>()?)
+            let points = points.collect::<Option<Vec<[f64; 2]>>>()?;
+            return Some((BoundingBox::around(&points)?, Annotation::outline(points)));
         }
-    }
+    };
+    Some((extent?, Annotation::default()))
 }
 
 /// The prefix of the file names that CVAT gives to frames, which the frame number follows: `frame_000012.PNG`.
@@ -154,9 +157,11 @@ fn read_tracks<'a>(
             continue;
         };
         for shape in track.children().filter(|&shape| marks_a_part(shape) && is_visible(shape)) {
-            match (file_of(&files, shape), extent(shape)) {
-                (Ok(media), Some(extent)) => {
-                    descriptions.entry(media).or_default().push_object(label.clone(), extent);
+            match (file_of(&files, shape), parse_shape(shape)) {
+                (Ok(media), Some((extent, annotation))) => {
+                    let description = descriptions.entry(media).or_default();
+                    let end = description.push_annotated(label.clone(), extent, annotation);
+                    diagnostics.check(end);
                 }
                 (Ok(_), None) => diagnostics.report(WRONG_SHAPE),
                 (Err(why), _) => diagnostics.report(&why),

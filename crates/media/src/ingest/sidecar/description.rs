@@ -1,7 +1,7 @@
 //! The description of a media item in sidecars: trimmed texts of bounded length, unique names, and boxes. All limits
 //! for descriptions are defined here.
 
-use tessera_model::{Region, composed, is_metadata_label};
+use tessera_model::{Annotation, LabeledRegion, Region, composed, is_metadata_label};
 
 /// Maximum length of a caption, in characters.
 const MAX_CAPTION_CHARS: usize = 2_048;
@@ -29,6 +29,21 @@ pub struct LabeledBox {
     /// The label, which has 1-128 characters.
     pub label: String,
     pub bounding_box: BoundingBox,
+    /// The annotation, in the unit of the box.
+    pub annotation: Annotation,
+}
+
+impl LabeledBox {
+    /// Returns the object in a picture of this size. Returns `None` if its box is outside the picture.
+    pub fn in_picture(&self, width: u32, height: u32) -> Option<LabeledRegion> {
+        let region = self.bounding_box.to_region(width, height)?;
+        let annotation = self.annotation.clone();
+        let annotation = match self.bounding_box {
+            BoundingBox::Normalized(_) => annotation.scaled(width.into(), height.into()),
+            BoundingBox::Pixels { .. } => annotation,
+        };
+        Some(LabeledRegion { label: self.label.clone(), region, annotation: annotation.rounded() })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,9 +67,28 @@ impl MediaDescription {
         lower.tags.iter().for_each(|tag| push_name(&mut self.tags, tag));
     }
 
-    pub fn push_object(&mut self, label: String, extent: BoundingBox) {
+    pub fn push_object(&mut self, label: String, bounding_box: BoundingBox) {
+        self.push(LabeledBox { label, bounding_box, annotation: Annotation::default() });
+    }
+
+    /// Adds an object with an annotation in the unit of its box. The error says why the annotation is left out.
+    pub(crate) fn push_annotated(
+        &mut self,
+        label: String,
+        bounding_box: BoundingBox,
+        annotation: Annotation,
+    ) -> Result<(), &'static str> {
+        let (annotation, end) = match annotation.check() {
+            Ok(annotation) => (annotation, Ok(())),
+            Err(why) => (Annotation::default(), Err(why)),
+        };
+        self.push(LabeledBox { label, bounding_box, annotation });
+        end
+    }
+
+    fn push(&mut self, object: LabeledBox) {
         if self.objects.len() < MAX_OBJECTS {
-            self.objects.push(LabeledBox { label, bounding_box: extent });
+            self.objects.push(object);
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use roxmltree::Node;
 use serde::Deserialize;
+use tessera_model::Annotation;
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
@@ -50,6 +51,7 @@ struct LabelMeShape {
     points: Vec<[f64; 2]>,
     #[serde(rename = "shape_type")]
     kind: Option<String>,
+    score: Option<f64>,
 }
 
 /// Returns the description in a document and the problems of the document. Returns `None` for other JSON.
@@ -74,7 +76,13 @@ fn describe_labelme(document: LabelMeDocument) -> (MediaDescription, SidecarDiag
         match (normalized_name(&shape.label), labelme_extent(&shape)) {
             (None, _) => diagnostics.report("it has no label"),
             (_, None) => diagnostics.report("it is empty or outside the picture"),
-            (Some(label), Some(labelme_extent)) => description.push_object(label, labelme_extent),
+            (Some(label), Some(extent)) => {
+                let is_polygon = matches!(shape.kind.as_deref(), None | Some("polygon"));
+                let outline = if is_polygon { shape.points } else { Vec::new() };
+                let annotation = Annotation::outline(outline);
+                let annotation = Annotation { score: shape.score, ..annotation };
+                diagnostics.check(description.push_annotated(label, extent, annotation));
+            }
         }
     }
     (description, diagnostics)

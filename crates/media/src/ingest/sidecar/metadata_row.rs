@@ -6,6 +6,7 @@ use std::{borrow::Cow, path::Path};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use tessera_model::Annotation;
 
 use super::{
     description::{BoundingBox, MAX_OBJECTS, MediaDescription, normalized_name, push_name},
@@ -64,11 +65,7 @@ impl SidecarRow<'_> {
     /// Returns the unit of the boxes in a list of objects.
     fn box_unit(&self) -> BoxUnit {
         let side = |side: Option<&RawValue>| side.and_then(|side| side.get().parse().ok());
-        match (self.media_id, side(self.width), side(self.height)) {
-            (None, ..) => BoxUnit::Fractions,
-            (Some(_), Some(width), Some(height)) => BoxUnit::PixelsOf { width, height },
-            (Some(_), ..) => BoxUnit::Pixels,
-        }
+        BoxUnit::of_row(self.media_id.is_some(), side(self.width), side(self.height))
     }
 }
 
@@ -130,6 +127,15 @@ pub(crate) enum BoxUnit {
 }
 
 impl BoxUnit {
+    /// Returns the unit of the boxes in a row of a table.
+    pub(crate) fn of_row(is_exported: bool, width: Option<f64>, height: Option<f64>) -> Self {
+        match (is_exported, width, height) {
+            (false, ..) => Self::Fractions,
+            (true, Some(width), Some(height)) => Self::PixelsOf { width, height },
+            (true, ..) => Self::Pixels,
+        }
+    }
+
     pub(crate) fn bounding_box(self, sides: [f64; 4]) -> Option<BoundingBox> {
         let [x, y, across, down] = sides;
         match self {
@@ -190,7 +196,11 @@ pub(crate) fn read_object(
         .ok_or("one of its objects is not a JSON object")?;
     let bbox = object.bbox.ok_or("one of its objects has no bbox")?;
     let label = object.label.and_then(parse_label);
-    add_object(label, documents::parse_box(bbox), unit, description)
+    let annotation = documents::parse_object::<Annotation>(value.get())
+        .ok_or("the score, polygons, mask or keypoints of an object are malformed");
+    let end = annotation.as_ref().map(drop).map_err(|why| *why);
+    let annotation = annotation.unwrap_or_default();
+    add_object(label, documents::parse_box(bbox), annotation, unit, description).and(end)
 }
 
 fn read_columns(
@@ -217,7 +227,8 @@ fn read_columns(
         diagnostics.report("its objects have different numbers of boxes and names");
     }
     for (label, sides) in labels.into_iter().zip(boxes) {
-        diagnostics.check(add_object(label, sides, BoxUnit::Pixels, description));
+        let annotation = Annotation::default();
+        diagnostics.check(add_object(label, sides, annotation, BoxUnit::Pixels, description));
     }
     Some(())
 }
@@ -233,6 +244,7 @@ fn parse_label(value: &RawValue) -> Option<String> {
 fn add_object(
     label: Option<String>,
     sides: Option<[f64; 4]>,
+    annotation: Annotation,
     unit: BoxUnit,
     description: &mut MediaDescription,
 ) -> Result<(), &'static str> {
@@ -240,8 +252,11 @@ fn add_object(
     let sides = sides.ok_or("the bbox of an object is not a list of four numbers")?;
     let extent =
         unit.bounding_box(sides).ok_or("the bbox of an object is empty or outside the picture")?;
-    description.push_object(label, extent);
-    Ok(())
+    let annotation = match unit {
+        BoxUnit::PixelsOf { width, height } => annotation.scaled(1.0 / width, 1.0 / height),
+        BoxUnit::Fractions | BoxUnit::Pixels => annotation,
+    };
+    description.push_annotated(label, extent, annotation)
 }
 
 /// Adds the strings of a list to `names`. Returns `None` if the list contains other values, or if `list` is not a list.

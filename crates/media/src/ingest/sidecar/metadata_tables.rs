@@ -7,6 +7,7 @@ use std::{
 };
 
 use serde_json::{Map, Value};
+use tessera_model::text::is_formula;
 use tessera_parquet::{Columns, ParquetFile, Source};
 
 use super::{
@@ -124,8 +125,15 @@ fn describe_cells<'a>(
     diagnostics: &mut SidecarDiagnostics,
 ) -> MediaDescription {
     let mut description = MediaDescription::default();
+    let columns: Vec<_> = columns.filter(|(_, cell)| !cell.trim().is_empty()).collect();
+    let find = |name| columns.iter().find(|(column, _)| *column == name).map(|(_, cell)| *cell);
+    let side = |name| find(name)?.trim().parse().ok();
+    let unit = BoxUnit::of_row(find("media_id").is_some(), side("width"), side("height"));
     let mut text = None;
-    for (column, cell) in columns.filter(|(_, cell)| !cell.trim().is_empty()) {
+    for (column, cell) in columns {
+        // An export puts an apostrophe in front of a cell that a spreadsheet would calculate.
+        let plain = cell.strip_prefix('\'').filter(|plain| is_formula(plain));
+        let cell = plain.unwrap_or(cell);
         match column {
             "caption" => description.push_caption(cell),
             "text" => text = Some(cell),
@@ -137,7 +145,7 @@ fn describe_cells<'a>(
                 diagnostics.report("its tags are not a list of strings");
             }
             "objects" => {
-                read_objects(cell, BoxUnit::Fractions, &mut description, diagnostics);
+                read_objects(cell, unit, &mut description, diagnostics);
             }
             _ => {}
         }

@@ -15,6 +15,7 @@ mod metadata_tables;
 mod open_images;
 mod sidecar_reader;
 mod text_file;
+mod yolo;
 
 pub(crate) use description::push_caption;
 pub use description::{BoundingBox, LabeledBox, MediaDescription, push_name};

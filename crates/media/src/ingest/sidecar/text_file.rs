@@ -9,30 +9,33 @@ use std::{
 };
 
 use saphyr_parser::{Event, Parser};
+use tessera_model::Annotation;
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_caption, normalized_name, push_name},
     sidecar_reader::{
         CLASS_NAME_FILES, MAX_PER_IMAGE_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader,
     },
+    yolo,
 };
 
 /// The folders, parallel to the image folder, in which YOLO and KITTI keep boxes.
 const LABEL_FOLDERS: [&str; 2] = ["labels", "label_2"];
 
 pub fn read(reader: &mut SidecarReader<'_>, names: &mut ClassNames) {
+    let mut box_files = Vec::new();
     for media in reader.files.media() {
         let files = &reader.files;
         let in_folder = |folder: &&str| files.sidecar_in_parallel_folder(media, folder, "txt");
         if let Some(sidecar) = LABEL_FOLDERS.iter().find_map(in_folder)
             && let Some(text) = read_text(reader, sidecar)
         {
-            add_boxes(reader, media, sidecar, &text, names);
+            box_files.push((media, sidecar, text));
         }
         let Some(sidecar) = reader.files.sidecar_beside(media, "txt") else { continue };
         match read_text(reader, sidecar) {
-            Some(text) if is_yolo(&text) || is_kitti(&text) => {
-                add_boxes(reader, media, sidecar, &text, names);
+            Some(text) if yolo::is_yolo(&text) || is_kitti(&text) => {
+                box_files.push((media, sidecar, text));
             }
             Some(text) => {
                 let caption = normalized_caption(&text.replace("\r\n", "\n"));
@@ -42,6 +45,7 @@ pub fn read(reader: &mut SidecarReader<'_>, names: &mut ClassNames) {
             None => {}
         }
     }
+    add_boxes(reader, box_files, names);
 }
 
 fn read_text(reader: &mut SidecarReader<'_>, sidecar: &Path) -> Option<String> {
@@ -49,68 +53,35 @@ fn read_text(reader: &mut SidecarReader<'_>, sidecar: &Path) -> Option<String> {
     reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES)
 }
 
+/// Adds the boxes in files. What the columns of YOLO contain is decided for all files that share their class names.
 fn add_boxes(
     reader: &mut SidecarReader<'_>,
-    media: &Path,
-    sidecar: &Path,
-    text: &str,
+    files: Vec<(&Path, &Path, String)>,
     names: &mut ClassNames,
 ) {
-    let (description, diagnostics) = if is_kitti(text) {
-        parse_kitti(text)
-    } else {
-        parse_yolo(text, &names.for_sidecar(reader, sidecar))
-    };
-    reader.add_description(media, description);
-    reader.report_problems(sidecar, diagnostics);
-}
-
-/// Whether the text is not blank and every line is a class and a box.
-fn is_yolo(text: &str) -> bool {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
-    lines.peek().is_some() && lines.all(|line| parse_yolo_line(line).is_some())
-}
-
-fn parse_yolo(text: &str, names: &ClassMap) -> (MediaDescription, SidecarDiagnostics) {
-    let mut description = MediaDescription::default();
-    let mut diagnostics = SidecarDiagnostics::new("line", "lines");
-    for line in text.lines() {
-        diagnostics.next_position();
-        match parse_yolo_line(line).map(|(class, sides)| (class, BoundingBox::normalized(sides))) {
-            Some((class, Some(extent))) => {
-                let label = names.get(&class).cloned();
-                description.push_object(label.unwrap_or_else(|| format!("class {class}")), extent);
-            }
-            Some((_, None)) => diagnostics.report("its box is empty or outside the picture"),
-            None if line.trim().is_empty() => {}
-            None => diagnostics.report("it is not a class and a box in numbers"),
-        }
+    let (kitti, yolo): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|(_, _, text)| is_kitti(text));
+    let mut columns = HashMap::<*const Classes, yolo::ColumnCheck>::new();
+    let yolo: Vec<_> = yolo
+        .into_iter()
+        .map(|(media, sidecar, text)| {
+            let classes = names.for_sidecar(reader, sidecar);
+            let check = columns.entry(Rc::as_ptr(&classes)).or_default();
+            check.add(&text);
+            (media, sidecar, text, classes)
+        })
+        .collect();
+    for (media, sidecar, text, classes) in yolo {
+        let check = &columns[&Rc::as_ptr(&classes)];
+        let keypoints = classes.keypoint_shape.or_else(|| check.keypoint_shape());
+        let (description, diagnostics) = yolo::parse(&text, &classes.names, keypoints);
+        reader.add_description(media, description);
+        reader.report_problems(sidecar, diagnostics);
     }
-    (description, diagnostics)
-}
-
-/// Parses the class and `[x, y, width, height]` of a line.
-fn parse_yolo_line(line: &str) -> Option<(u64, [f64; 4])> {
-    let mut columns = line.split_ascii_whitespace();
-    // Some tools write the class with a decimal point.
-    let class = columns.next()?.trim_end_matches(".0").parse().ok()?;
-    let numbers = columns
-        .map(|column| column.parse().ok().filter(|number: &f64| number.is_finite()))
-        .collect::<Option<Vec<_>>>()?;
-    match numbers[..] {
-        [x, y, width, height] | [x, y, width, height, _] => {
-            Some((class, [x - width / 2.0, y - height / 2.0, width, height]))
-        }
-        [_, _, _, _, _, _, ..] if numbers.len().is_multiple_of(2) => {
-            let span = |first: usize| {
-                let along = || numbers.iter().skip(first).step_by(2).copied();
-                let (low, high) = (along().reduce(f64::min)?, along().reduce(f64::max)?);
-                Some((low, high - low))
-            };
-            let ((x, width), (y, height)) = (span(0)?, span(1)?);
-            Some((class, [x, y, width, height]))
-        }
-        _ => None,
+    for (media, sidecar, text) in kitti {
+        let (description, diagnostics) = parse_kitti(&text);
+        reader.add_description(media, description);
+        reader.report_problems(sidecar, diagnostics);
     }
 }
 
@@ -128,27 +99,34 @@ fn parse_kitti(text: &str) -> (MediaDescription, SidecarDiagnostics) {
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     for line in text.lines() {
         diagnostics.next_position();
-        let Some((kind, [left, top, right, bottom])) = parse_kitti_line(line) else { continue };
+        let Some((kind, [left, top, right, bottom], score)) = parse_kitti_line(line) else {
+            continue;
+        };
         if kind == UNLABELED {
             continue;
         }
         let extent = BoundingBox::pixels([left, top, right - left, bottom - top]);
         match (normalized_name(kind), extent) {
-            (Some(label), Some(extent)) => description.push_object(label, extent),
+            (Some(label), Some(extent)) => {
+                let annotation = Annotation { score, ..Annotation::default() };
+                diagnostics.check(description.push_annotated(label, extent, annotation));
+            }
             _ => diagnostics.report("its box is empty or outside the picture"),
         }
     }
     (description, diagnostics)
 }
 
-/// Parses the type and the box in a line.
-fn parse_kitti_line(line: &str) -> Option<(&str, [f64; 4])> {
+/// Parses the type, the box and the score in a line.
+fn parse_kitti_line(line: &str) -> Option<(&str, [f64; 4], Option<f64>)> {
     let (kind, rest) = line.trim().split_once(' ')?;
     let numbers: Vec<f64> =
         rest.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
     let is_word = kind.parse::<f64>().is_err();
     let [_, _, _, left, top, right, bottom, ..] = numbers[..] else { return None };
-    (is_word && matches!(numbers.len(), 14 | 15)).then_some((kind, [left, top, right, bottom]))
+    let score = numbers.get(14).copied().filter(|score| score.is_finite());
+    let sides = [left, top, right, bottom];
+    (is_word && matches!(numbers.len(), 14 | 15)).then_some((kind, sides, score))
 }
 
 pub(crate) fn read_class_files(reader: &mut SidecarReader<'_>, names: &mut ClassNames) {
@@ -158,7 +136,7 @@ pub(crate) fn read_class_files(reader: &mut SidecarReader<'_>, names: &mut Class
         let Some(text) = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES) else { continue };
         let label = match text.trim().parse::<u64>() {
             Ok(class) => {
-                let name = names.for_sidecar(reader, sidecar).get(&class).cloned();
+                let name = names.for_sidecar(reader, sidecar).names.get(&class).cloned();
                 name.unwrap_or_else(|| format!("class {class}"))
             }
             Err(_) if text.trim().is_empty() || text.trim().contains('\n') => {
@@ -173,30 +151,45 @@ pub(crate) fn read_class_files(reader: &mut SidecarReader<'_>, names: &mut Class
     }
 }
 
-type ClassMap = BTreeMap<u64, String>;
+pub(super) type ClassMap = BTreeMap<u64, String>;
 
+/// What a file of class names says about the labels of its folder.
 #[derive(Default)]
-pub(crate) struct ClassNames(HashMap<PathBuf, Rc<ClassMap>>);
+struct Classes {
+    names: ClassMap,
+    /// The number of keypoints of an object, and the numbers of a keypoint: 2, or 3 with its visibility.
+    keypoint_shape: Option<[usize; 2]>,
+}
+
+/// The class names by the folder of their file. The root has an entry even if no file names classes.
+#[derive(Default)]
+pub(crate) struct ClassNames(HashMap<PathBuf, Option<Rc<Classes>>>);
 
 impl ClassNames {
-    fn for_sidecar(&mut self, reader: &mut SidecarReader<'_>, sidecar: &Path) -> Rc<ClassMap> {
+    /// Returns the class names in the nearest folder above a sidecar.
+    fn for_sidecar(&mut self, reader: &mut SidecarReader<'_>, sidecar: &Path) -> Rc<Classes> {
         let folder = sidecar.parent().unwrap_or(Path::new(""));
-        if let Some(names) = self.0.get(folder) {
-            return Rc::clone(names);
-        }
-        let nearest = folder.ancestors().find_map(|folder| read_class_names(reader, folder));
-        let names = Rc::new(nearest.unwrap_or_default());
-        self.0.insert(folder.to_owned(), Rc::clone(&names));
-        names
+        let nearest = folder.ancestors().find_map(|folder| {
+            if let Some(known) = self.0.get(folder) {
+                return known.clone();
+            }
+            let is_root = folder == Path::new("");
+            let found = read_class_names(reader, folder)
+                .or_else(|| is_root.then(Classes::default))
+                .map(Rc::new);
+            self.0.insert(folder.to_owned(), found.clone());
+            found
+        });
+        nearest.unwrap_or_default()
     }
 }
 
-fn read_class_names(reader: &mut SidecarReader<'_>, folder: &Path) -> Option<ClassMap> {
+fn read_class_names(reader: &mut SidecarReader<'_>, folder: &Path) -> Option<Classes> {
     CLASS_NAME_FILES.iter().find_map(|file| {
         let path = reader.files.get(&folder.join(file))?;
         let text = reader.read_text(path, MAX_PER_IMAGE_SIDECAR_BYTES)?;
         let is_yaml = path.extension().is_some_and(|end| end == "yaml" || end == "yml");
-        let names = if is_yaml { parse_yaml(&text) } else { parse_name_lines(&text) };
+        let names = if is_yaml { parse_yaml(&text, "names") } else { parse_name_lines(&text) };
         if let Some(why) = yaml_error(&text).filter(|_| is_yaml) {
             reader.report_problem(path, why);
         }
@@ -204,8 +197,15 @@ fn read_class_names(reader: &mut SidecarReader<'_>, folder: &Path) -> Option<Cla
             return None;
         }
         reader.mark_used(path);
-        Some(names)
+        Some(Classes { names, keypoint_shape: is_yaml.then(|| keypoint_shape(&text)).flatten() })
     })
+}
+
+/// Returns the key `kpt_shape` of a file of YOLO, which datasets of keypoints have.
+fn keypoint_shape(text: &str) -> Option<[usize; 2]> {
+    let numbers = parse_yaml(text, "kpt_shape").into_values().map(|number| number.parse().ok());
+    let shape: [usize; 2] = numbers.collect::<Option<Vec<_>>>()?.try_into().ok()?;
+    matches!(shape, [1..=1_000, 2 | 3]).then_some(shape)
 }
 
 fn parse_name_lines(text: &str) -> ClassMap {
@@ -215,11 +215,11 @@ fn parse_name_lines(text: &str) -> ClassMap {
         .collect()
 }
 
-/// Parses the key `names` of the top-level map from events of the YAML parser, which keep scalars as text and do not
+/// Parses a key of the top-level map, whose value is a list or a map, from events of the YAML parser, which keep scalars as text and do not
 /// expand aliases. If the whole value is an alias, it is looked up.
-fn parse_yaml(text: &str) -> ClassMap {
+fn parse_yaml(text: &str, key: &str) -> ClassMap {
     let events = || Parser::new_from_str(text).map_while(Result::ok).map(|(event, _)| event);
-    let mut value = skip_to_names(events());
+    let mut value = skip_to_key(events(), key);
     match value.next() {
         Some(Event::Alias(anchor)) => {
             let mut events = events().skip_while(|event| anchor_of(event) != Some(anchor));
@@ -236,14 +236,15 @@ fn yaml_error(text: &str) -> Option<String> {
     Some(format!("line {}: invalid YAML", cause.marker().line()))
 }
 
-/// Skips to the value of the key `names` in the top-level map.
-fn skip_to_names<'a>(
+/// Skips to the value of a key in the top-level map.
+fn skip_to_key<'a>(
     mut events: impl Iterator<Item = Event<'a>>,
+    wanted: &str,
 ) -> impl Iterator<Item = Event<'a>> {
     let (mut depth, mut is_key) = (0_usize, true);
     for event in events.by_ref() {
         match event {
-            Event::Scalar(key, ..) if depth == 1 && is_key && key == "names" => break,
+            Event::Scalar(key, ..) if depth == 1 && is_key && key == wanted => break,
             // A text instead of a map has no keys.
             Event::Scalar(..) | Event::Alias(_) => {}
             Event::MappingStart(..) | Event::SequenceStart(..) => {

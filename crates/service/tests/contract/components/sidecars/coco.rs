@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use tessera_media::ingest::sidecar::BoundingBox;
+use tessera_model::{Annotation, Mask};
 
 use super::{TestFolder, describe, pixels};
 
@@ -12,7 +13,7 @@ fn instances_and_captions_are_read_from_their_usual_places() {
     folder.write(
         "annotations/instances_train2017.json",
         r#"{"annotations": [
-            {"image_id": 1, "category_id": 18, "bbox": [1, 2.5, 3, 4], "segmentation": [[1]]},
+            {"image_id": 1, "category_id": 18, "bbox": [1, 2.5, 3, 4], "segmentation": []},
             {"image_id": 1, "category_id": 18, "bbox": [-1, 2, 3, 4], "iscrowd": 1}
         ], "info": {}, "categories": [{"id": 18, "name": "dog"}],
         "images": [{"file_name": "1.jpg", "id": 1, "width": 640}]}"#,
@@ -152,4 +153,42 @@ fn wrong_segmentations_are_named() {
         let expected = "annotation 1: its segmentation is neither polygons nor a mask";
         assert_eq!(folder.problem_of("instances.json"), expected, "{segmentation}");
     }
+}
+
+#[test]
+fn scores_segmentations_and_keypoints_are_kept() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let annotations = r#"[
+        {"image_id": 1, "category_id": 1, "bbox": [10, 20, 30, 40], "score": 0.5, "iscrowd": 0,
+         "segmentation": [[10, 20, 40, 20, 40.25, 60], []], "keypoints": [11, 21, 2, 12, 22, 1]},
+        {"image_id": 1, "category_id": 1, "bbox": [0, 0, 2, 2], "iscrowd": 1,
+         "segmentation": {"size": [3, 4], "counts": [4, 2, 1, 2, 3]}, "keypoints": [0, 0, 0]},
+        {"image_id": 1, "category_id": 1, "bbox": [], "segmentation": [[1, 1, 3, 1, 3, 4]]},
+        {"image_id": 1, "category_id": 1, "bbox": [1, 1, 2, 2], "segmentation": [[1, 2]]},
+        {"image_id": 1, "category_id": 1, "bbox": [1, 1, 2, 2], "segmentation": "none"}]"#;
+    folder.write(
+        "instances.json",
+        format!(
+            r#"{{"images": [{{"id": 1, "file_name": "1.jpg"}}],
+                "categories": [{{"id": 1, "name": "bolt"}}], "annotations": {annotations}}}"#
+        ),
+    );
+    let descriptions = folder.read_sidecars().descriptions;
+    let objects = &descriptions[Path::new("1.jpg")].objects;
+    let annotations: Vec<_> = objects.iter().map(|object| &object.annotation).collect();
+    let outline =
+        |points: &[f64]| Annotation { polygons: vec![points.into()], ..Annotation::default() };
+    let first = outline(&[10.0, 20.0, 40.0, 20.0, 40.25, 60.0]);
+    let keypoints = vec![11.0, 21.0, 2.0, 12.0, 22.0, 1.0];
+    let second = Mask::from_runs([3, 4], &[4, 2, 1, 2, 3]);
+    let expected = [
+        &Annotation { score: Some(0.5), keypoints, ..first },
+        &Annotation { mask: Some(second), is_crowd: true, ..Annotation::default() },
+        &outline(&[1.0, 1.0, 3.0, 1.0, 3.0, 4.0]),
+        &Annotation::default(),
+        &Annotation::default(),
+    ];
+    assert_eq!(annotations, expected);
+    let problem = "annotation 4: one of its polygons is not a list of at least three points; 1 more annotation";
+    assert_eq!(folder.problem_of("instances.json"), problem);
 }

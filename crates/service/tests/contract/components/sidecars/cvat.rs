@@ -27,6 +27,8 @@ fn shapes_become_boxes_and_tags_labels() {
         pixels(1.0, 2.0, 30.0, 20.0),
     ];
     assert_eq!(folder.boxes("images/a/1.jpg"), expected);
+    let sign = vec![vec![5.0, 6.0, 9.0, 6.5, 7.0, 16.0]];
+    assert_eq!(folder.polygons("images/a/1.jpg"), [vec![], sign, vec![], vec![]]);
 }
 
 #[test]

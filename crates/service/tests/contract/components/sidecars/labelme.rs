@@ -22,6 +22,8 @@ fn shapes_become_boxes_and_flags_labels() {
         pixels(45.0, 45.0, 10.0, 10.0),
     ];
     assert_eq!(folder.boxes("1.jpg"), expected);
+    let dog = vec![vec![10.0, 20.0, 40.0, 25.0, 30.0, 60.0]];
+    assert_eq!(folder.polygons("1.jpg"), [dog, vec![], vec![]]);
 }
 
 #[test]

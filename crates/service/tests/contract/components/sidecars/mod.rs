@@ -81,6 +81,12 @@ impl TestFolder {
         objects.iter().map(|object| object.bounding_box).collect()
     }
 
+    /// The outlines of the objects of a file.
+    pub fn polygons(&self, media: &str) -> Vec<Vec<Vec<f64>>> {
+        let objects = &self.read_sidecars().descriptions[Path::new(media)].objects;
+        objects.iter().map(|object| object.annotation.polygons.clone()).collect()
+    }
+
     /// The problem of a sidecar.
     pub fn problem_of(&self, path: &str) -> String {
         self.read_sidecars().problems[Path::new(path)].clone()

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tessera_media::ingest::sidecar::BoundingBox;
+use tessera_model::{Annotation, Region};
 
 use super::TestFolder;
 
@@ -22,7 +23,7 @@ fn rows_are_boxes_or_polygons() {
         ("0 0.5 0.25 1 0.5 0.75 1", Some((0, [0.5, 0.25, 0.5, 0.75]))),
         ("0 0 0 1 0 1 1 0 1", Some((0, [0.0, 0.0, 1.0, 1.0]))),
         ("0 0.5 0.5 0.25", None),
-        ("0 0 0 1 0 1 1 0", None),
+        ("0 0.5 0.25 1 0.5 0.75 1 0.5", Some((0, [0.5, 0.25, 0.5, 0.75]))),
         ("-1 0.5 0.5 0.25 0.5", None),
         ("1.5 0.5 0.5 0.25 0.5", None),
         ("dog 0.5 0.5 0.25 0.5", None),
@@ -47,6 +48,62 @@ fn rows_are_boxes_or_polygons() {
         assert_eq!(objects, expected, "{line}");
         assert_eq!(description.caption.is_none(), !expected.is_empty(), "{line}");
     }
+}
+
+/// The annotations of the objects of `images/1.jpg`, which has 100 x 100 pixels.
+fn annotations(folder: &TestFolder) -> Vec<(Region, Annotation)> {
+    let descriptions = folder.read_sidecars().descriptions;
+    let objects = &descriptions[Path::new("images/1.jpg")].objects;
+    let objects = objects.iter().map(|object| object.in_picture(100, 100).unwrap());
+    objects.map(|object| (object.region, object.annotation)).collect()
+}
+
+#[test]
+fn polygons_and_scores_are_kept() {
+    let folder = TestFolder::with_media(&["images/1.jpg"]);
+    folder.write(
+        "labels/1.txt",
+        "0 0.5 0.5 0.2 0.2 0.75\n0 0.1 0.1 0.3 0.1 0.2 0.3\n0 0.1 0.1 0.3 0.1 0.2 0.3 0.5",
+    );
+    let found = annotations(&folder);
+    assert_eq!(found[0].1, Annotation { score: Some(0.75), ..Annotation::default() });
+    let outline = Annotation::outline(vec![[10.0, 10.0], [30.0, 10.0], [20.0, 30.0]]);
+    assert_eq!(found[1].1, outline);
+    assert_eq!(found[2].1, Annotation { score: Some(0.5), ..outline });
+}
+
+#[test]
+fn keypoints_are_told_from_polygons_by_the_dataset() {
+    let folder = TestFolder::with_media(&["images/1.jpg", "images/2.jpg"]);
+    let region = Region::new(0.4, 0.3, 0.2, 0.4).unwrap();
+    let two = "0 0.5 0.5 0.2 0.4 0.4 0.5 0.41 0.51 0.42 0.52 0 0";
+    let expect = |expected: &[f64]| {
+        let (found, annotation) = annotations(&folder).remove(0);
+        let is_near = (found.x - region.x).abs() + (found.height - region.height).abs() < 1e-9;
+        assert!(is_near, "{found:?}");
+        assert_eq!(annotation.keypoints, expected);
+        assert!(annotation.polygons.is_empty());
+    };
+    folder.write("labels/1.txt", two);
+    folder.write("data.yaml", "kpt_shape: [4, 2]\nnames:\n  0: person\n");
+    expect(&[40.0, 50.0, 2.0, 41.0, 51.0, 2.0, 42.0, 52.0, 2.0, 0.0, 0.0, 0.0]);
+    folder.write("labels/1.txt", format!("{two} 0.9"));
+    assert_eq!(annotations(&folder)[0].1.score, Some(0.9));
+    folder.write("labels/1.txt", "0 0.5 0.5 0.2 0.4 0.4 0.5 0.41 0.51");
+    let problem = "line 1: its columns do not fit the keypoints of the dataset";
+    assert_eq!(folder.problem_of("labels/1.txt"), problem);
+
+    // Without the key, the columns of all label files decide.
+    folder.write("data.yaml", "names: [person]");
+    let three = "0 0.5 0.5 0.2 0.4 0.4 0.5 2 0.41 0.51 1";
+    folder.write("labels/1.txt", three);
+    folder.write("labels/2.txt", three);
+    expect(&[40.0, 50.0, 2.0, 41.0, 51.0, 1.0]);
+    folder.write("labels/2.txt", "0 0.1 0.1 0.3 0.1 0.2 0.3 0.2 0.4");
+    assert_eq!(annotations(&folder)[0].1.polygons.len(), 1, "another line has other columns");
+    // The corners of a rotated box are a polygon.
+    folder.write("labels/1.txt", "0 0.5 0.2 0.8 0.5 0.5 0.8 0.2 0.5");
+    assert_eq!(annotations(&folder)[0].1.polygons[0].len(), 8);
 }
 
 #[test]

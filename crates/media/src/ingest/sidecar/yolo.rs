@@ -1,0 +1,146 @@
+//! Reads the lines of YOLO: a class, followed by a box, by a polygon (also of a rotated box), or by a box and keypoints.
+//! A single line does not tell polygons from keypoints. `kpt_shape` in `data.yaml` does, or the columns of all label
+//! files of a dataset together.
+
+use tessera_model::Annotation;
+
+use super::{
+    description::{BoundingBox, MediaDescription},
+    sidecar_reader::SidecarDiagnostics,
+    text_file::ClassMap,
+};
+
+/// The numbers of a box: the center, the width and the height.
+const BOX_COLUMNS: usize = 4;
+const UNKNOWN: &str = "it is not a class and a box in numbers";
+
+/// Whether the text is not blank and every line is a class with a box or with a polygon.
+pub(super) fn is_yolo(text: &str) -> bool {
+    let mut lines = lines(text).peekable();
+    lines.peek().is_some() && lines.all(|line| parse_line(line).is_some())
+}
+
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim().is_empty())
+}
+
+/// Parses a class and its numbers, of which there are as many as a box has, or more.
+fn parse_line(line: &str) -> Option<(u64, Vec<f64>)> {
+    let mut columns = line.split_ascii_whitespace();
+    // Some tools write the class with a decimal point.
+    let class = columns.next()?.trim_end_matches(".0").parse().ok()?;
+    let numbers: Option<Vec<f64>> = columns
+        .map(|column| column.parse().ok().filter(|number: &f64| number.is_finite()))
+        .collect();
+    numbers.filter(|numbers| numbers.len() >= BOX_COLUMNS).map(|numbers| (class, numbers))
+}
+
+/// Finds out whether all lines of a dataset have the columns of a box and of keypoints with visibilities.
+#[derive(Debug, Default)]
+pub(super) struct ColumnCheck {
+    /// The number of columns of the first line.
+    columns: Option<usize>,
+    differs: bool,
+}
+
+impl ColumnCheck {
+    pub(super) fn add(&mut self, text: &str) {
+        for (_, numbers) in lines(text).filter_map(parse_line) {
+            let mut visibilities = numbers.iter().skip(BOX_COLUMNS + 2).step_by(3);
+            self.differs |= *self.columns.get_or_insert(numbers.len()) != numbers.len()
+                || !visibilities.all(|it| [0.0, 1.0, 2.0].contains(it));
+        }
+    }
+
+    /// Returns the number of keypoints, and the numbers of each.
+    pub(super) fn keypoint_shape(&self) -> Option<[usize; 2]> {
+        let keypoints = self.columns.filter(|_| !self.differs)?.checked_sub(BOX_COLUMNS)?;
+        (keypoints > 0 && keypoints.is_multiple_of(3)).then_some([keypoints / 3, 3])
+    }
+}
+
+pub(super) fn parse(
+    text: &str,
+    names: &ClassMap,
+    keypoint_shape: Option<[usize; 2]>,
+) -> (MediaDescription, SidecarDiagnostics) {
+    let mut description = MediaDescription::default();
+    let mut diagnostics = SidecarDiagnostics::new("line", "lines");
+    for line in text.lines() {
+        diagnostics.next_position();
+        if line.trim().is_empty() {
+            continue;
+        }
+        let Some((class, numbers)) = parse_line(line) else {
+            diagnostics.report(UNKNOWN);
+            continue;
+        };
+        let label = names.get(&class).cloned().unwrap_or_else(|| format!("class {class}"));
+        match parse_object(&numbers, keypoint_shape) {
+            Ok((extent, annotation)) => {
+                diagnostics.check(description.push_annotated(label, extent, annotation));
+            }
+            Err(why) => diagnostics.report(why),
+        }
+    }
+    (description, diagnostics)
+}
+
+fn parse_object(
+    numbers: &[f64],
+    keypoint_shape: Option<[usize; 2]>,
+) -> Result<(BoundingBox, Annotation), &'static str> {
+    let keypoint_columns = keypoint_shape.map_or(0, |[count, columns]| count * columns);
+    let box_columns = BOX_COLUMNS + keypoint_columns;
+    let (sides, annotation) = match (numbers, keypoint_shape) {
+        ([x, y, width, height, rest @ ..], _) if rest.len() <= 1 => {
+            let annotation = Annotation { score: rest.first().copied(), ..Annotation::default() };
+            (centered([*x, *y, *width, *height]), annotation)
+        }
+        ([x, y, width, height, rest @ ..], Some([_, columns]))
+            if [0, 1].map(|score| box_columns + score).contains(&numbers.len()) =>
+        {
+            let (keypoints, score) = rest.split_at(keypoint_columns);
+            let keypoints = keypoints.chunks(columns).flat_map(keypoint).collect();
+            let score = score.first().copied();
+            let annotation = Annotation { keypoints, score, ..Annotation::default() };
+            (centered([*x, *y, *width, *height]), annotation)
+        }
+        (_, Some(_)) => return Err("its columns do not fit the keypoints of the dataset"),
+        (_, None) => {
+            let (polygon, score) = numbers.split_at(numbers.len() / 2 * 2);
+            let score = score.first().copied();
+            let polygons = vec![polygon.to_vec()];
+            (
+                extent(polygon).ok_or(UNKNOWN)?,
+                Annotation { polygons, score, ..Annotation::default() },
+            )
+        }
+    };
+    let extent = BoundingBox::normalized(sides).ok_or("its box is empty or outside the picture")?;
+    Ok((extent, annotation))
+}
+
+/// Returns x, y and visibility. A point without a visibility is visible, unless it is at the origin.
+fn keypoint(numbers: &[f64]) -> [f64; 3] {
+    match *numbers {
+        [x, y, visibility] => [x, y, visibility],
+        [x, y] => [x, y, if x == 0.0 && y == 0.0 { 0.0 } else { 2.0 }],
+        _ => [0.0; 3],
+    }
+}
+
+/// Returns left, top, width and height of a box that is given by its center.
+fn centered([x, y, width, height]: [f64; 4]) -> [f64; 4] {
+    [x - width / 2.0, y - height / 2.0, width, height]
+}
+
+fn extent(polygon: &[f64]) -> Option<[f64; 4]> {
+    let span = |first: usize| {
+        let along = || polygon.iter().skip(first).step_by(2).copied();
+        let (low, high) = (along().reduce(f64::min)?, along().reduce(f64::max)?);
+        Some((low, high - low))
+    };
+    let ((x, width), (y, height)) = (span(0)?, span(1)?);
+    Some([x, y, width, height])
+}

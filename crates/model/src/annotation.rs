@@ -1,0 +1,236 @@
+//! What an annotation file says about an object beside its label and box: its score, polygons, mask and keypoints. The
+//! fields have the form of COCO. Annotations come from outside, so [`Annotation::check`] bounds their size.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Region;
+
+/// The maximum number of coordinates in the polygons of an object, and in its keypoints.
+const MAX_COORDINATES: usize = 16_384;
+/// The maximum length of the run lengths of a mask, in bytes.
+const MAX_MASK_BYTES: usize = 64 << 10;
+/// The largest coordinate, which is far outside every picture.
+const MAX_COORDINATE: f64 = 1e7;
+/// Coordinates are kept in thousandths of a pixel.
+const STEPS_PER_PIXEL: f64 = 1_000.0;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Annotation {
+    /// The confidence of the model that found the object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// The outlines of the parts of the object. Each outline is `[x, y, x, y, …]`.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
+    pub polygons: Vec<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mask: Option<Mask>,
+    /// The keypoints as `[x, y, visibility, …]`. The visibility is 0 (not labeled), 1 (hidden) or 2 (visible).
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "null_as_default")]
+    pub keypoints: Vec<f64>,
+    /// Whether the object is a group of objects, `iscrowd` in COCO.
+    #[serde(skip_serializing_if = "is_false", deserialize_with = "null_as_default")]
+    pub is_crowd: bool,
+}
+
+/// The pixels of an object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mask {
+    /// Height and width of the picture.
+    pub size: [u32; 2],
+    /// The lengths of the runs of pixels, column by column, in the compressed form of the COCO API.
+    pub counts: String,
+}
+
+/// An object of a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabeledRegion {
+    pub label: String,
+    pub region: Region,
+    /// The annotation, in pixels of the upright picture.
+    pub annotation: Annotation,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// Reads `null`, which columns of tables contain where a row has no value.
+fn null_as_default<'de, D: serde::Deserializer<'de>, T: Default + Deserialize<'de>>(
+    value: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(value).map(Option::unwrap_or_default)
+}
+
+impl Annotation {
+    /// Returns the annotation of an outline. Fewer than three points are no outline.
+    pub fn outline(points: Vec<[f64; 2]>) -> Self {
+        let outline = Some(points.into_flattened()).filter(|outline| outline.len() >= 6);
+        Self { polygons: outline.into_iter().collect(), ..Self::default() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the annotation if it is well-formed and not too large.
+    ///
+    /// # Errors
+    /// The reason why the annotation is refused, which says what is wrong with the object.
+    pub fn check(self) -> Result<Self, &'static str> {
+        let are_numbers = |list: &[f64]| list.iter().all(|number| number.abs() <= MAX_COORDINATE);
+        let is_outline =
+            |list: &Vec<f64>| list.len() >= 6 && list.len().is_multiple_of(2) && are_numbers(list);
+        let visibilities = || self.keypoints.iter().skip(2).step_by(3);
+        if self.score.is_some_and(|score| !score.is_finite()) {
+            Err("its score is not a number")
+        } else if !self.polygons.iter().all(is_outline) {
+            Err("one of its polygons is not a list of at least three points")
+        } else if !self.keypoints.len().is_multiple_of(3)
+            || !are_numbers(&self.keypoints)
+            || !visibilities().all(|it| [0.0, 1.0, 2.0].contains(it))
+        {
+            Err("its keypoints are not a list of x, y and a visibility of 0, 1 or 2")
+        } else if self.polygons.iter().map(Vec::len).sum::<usize>() > MAX_COORDINATES
+            || self.keypoints.len() > MAX_COORDINATES
+        {
+            Err("its polygons or keypoints have more than 16,384 numbers, so only its box is kept")
+        } else if self.mask.as_ref().is_some_and(|mask| mask.counts.len() > MAX_MASK_BYTES) {
+            Err("its mask is larger than 64 KiB, so only its box is kept")
+        } else {
+            Ok(self)
+        }
+    }
+
+    /// Multiplies all coordinates, except those of the mask, which has a size of its own.
+    #[must_use]
+    pub fn scaled(mut self, across: f64, down: f64) -> Self {
+        for [x, y] in self.polygons.iter_mut().flat_map(|outline| outline.as_chunks_mut().0) {
+            (*x, *y) = (*x * across, *y * down);
+        }
+        for [x, y, _] in self.keypoints.as_chunks_mut().0 {
+            (*x, *y) = (*x * across, *y * down);
+        }
+        self
+    }
+
+    /// Rounds coordinates in pixels to thousandths, so that equal annotations stay equal when they are written and read.
+    #[must_use]
+    pub fn rounded(mut self) -> Self {
+        let numbers = self.polygons.iter_mut().flatten().chain(&mut self.keypoints);
+        numbers.for_each(|number| *number = round_pixels(*number));
+        self
+    }
+}
+
+/// Rounds a coordinate in pixels to thousandths.
+pub fn round_pixels(number: f64) -> f64 {
+    // Adding zero normalizes -0.0.
+    (number * STEPS_PER_PIXEL).round() / STEPS_PER_PIXEL + 0.0
+}
+
+impl Mask {
+    /// Encodes run lengths of pixels, column by column. The first run is outside the object.
+    pub fn from_runs(size: [u32; 2], runs: &[u64]) -> Self {
+        let mut counts = String::new();
+        for (position, &length) in runs.iter().enumerate() {
+            let before = if position > 2 { runs[position - 2] } else { 0 };
+            push_number(&mut counts, length.cast_signed().wrapping_sub(before.cast_signed()));
+        }
+        Self { size, counts }
+    }
+
+    /// Decodes the run lengths. Returns `None` if the text is damaged. A length is written in groups of five bits, the
+    /// lowest group first, with one character (from code 48 on) per group. From the fourth length on, the number is the
+    /// difference from the length two positions before.
+    pub fn runs(&self) -> Option<Vec<u64>> {
+        let mut lengths: Vec<i64> = Vec::new();
+        let mut bytes = self.counts.bytes().map(|byte| byte.wrapping_sub(48)).peekable();
+        while bytes.peek().is_some() {
+            let (mut number, mut shift) = (0_i64, 0);
+            loop {
+                let group = bytes.next().filter(|&group| group < 64)?;
+                // No picture has a run of this length.
+                if shift > 50 {
+                    return None;
+                }
+                number |= i64::from(group & 0x1F) << shift;
+                shift += 5;
+                if group & 0x20 == 0 {
+                    if group & 0x10 != 0 {
+                        number |= -1 << shift;
+                    }
+                    break;
+                }
+            }
+            if let [.., before, _] = lengths[..]
+                && lengths.len() > 2
+            {
+                number = number.checked_add(before)?;
+            }
+            lengths.push(number);
+        }
+        lengths.into_iter().map(|length| u64::try_from(length).ok()).collect()
+    }
+
+    /// Returns the number of pixels of the object.
+    pub fn area(&self) -> u64 {
+        self.runs().unwrap_or_default().iter().skip(1).step_by(2).sum()
+    }
+}
+
+fn push_number(text: &mut String, mut number: i64) {
+    loop {
+        #[expect(clippy::cast_sign_loss, reason = "five bits")]
+        let group = (number & 0x1F) as u8;
+        number >>= 5;
+        let is_last = number == if group & 0x10 == 0 { 0 } else { -1 };
+        text.push(char::from(48 + group + if is_last { 0 } else { 0x20 }));
+        if is_last {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn run_lengths_are_read_as_written(runs in prop::collection::vec(0_u64..100_000, 0..40)) {
+            prop_assert_eq!(Mask::from_runs([1, 1], &runs).runs(), Some(runs));
+        }
+    }
+
+    #[test]
+    fn malformed_and_large_annotations_are_refused() {
+        let polygons =
+            |polygon: Vec<f64>| Annotation { polygons: vec![polygon], ..Annotation::default() };
+        let keypoints = |keypoints: Vec<f64>| Annotation { keypoints, ..Annotation::default() };
+        let mask = Some(Mask { size: [1, 1], counts: "0".repeat(1 << 17) });
+        for (annotation, expected) in [
+            (polygons(vec![0.0; 4]), "one of its polygons is not"),
+            (polygons(vec![f64::NAN; 6]), "one of its polygons is not"),
+            (polygons(vec![0.0; 20_000]), "its polygons or keypoints have more than"),
+            (keypoints(vec![1.0, 2.0, 3.0]), "its keypoints are not"),
+            (keypoints(vec![1.0, 2.0]), "its keypoints are not"),
+            (Annotation { score: Some(f64::INFINITY), ..Annotation::default() }, "its score is"),
+            (Annotation { mask, ..Annotation::default() }, "its mask is larger"),
+        ] {
+            let why = annotation.check().unwrap_err();
+            assert!(why.starts_with(expected), "{why}");
+        }
+    }
+
+    #[test]
+    fn masks_have_the_form_of_the_coco_api() {
+        // The counts of pycocotools for a mask of 3x4 pixels.
+        let mask = Mask::from_runs([3, 4], &[4, 2, 1, 2, 3]);
+        assert_eq!(mask.counts, "42102");
+        assert_eq!(mask.area(), 4);
+    }
+}
