@@ -12,7 +12,7 @@ pub(crate) enum TaskError {
     /// The deployment is being closed, or the task is for another worker or another run. The task stays unfinished in
     /// the store.
     Stopped,
-    /// The disk is full or the store does not respond, so the task is run again later.
+    /// The disk is full, or the store does not respond or is locked, so the task is run again later.
     Postponed(StoreError),
     /// The task failed. The message is safe to send to the client.
     Failed(String),
@@ -46,7 +46,7 @@ impl From<StoreError> for TaskError {
         if cause.is_lease_lost() || cause.is_deadlock() || cause.is_stopped() {
             return Self::Stopped;
         }
-        if cause.is_storage_full() || cause.is_unresponsive() {
+        if cause.is_storage_full() || cause.is_temporary() {
             return Self::Postponed(cause);
         }
         Self::Failed(cause.public_message().to_owned())

@@ -58,6 +58,11 @@ impl StoreError {
         matches!(self, Self::Query(QueryError::Unresponsive))
     }
 
+    /// Whether the operation can succeed later, because a server or another connection of this server is the cause.
+    pub fn is_temporary(&self) -> bool {
+        self.is_unresponsive() || matches!(self, Self::Query(QueryError::Locked(_)))
+    }
+
     /// Whether a table was removed before it was read.
     pub fn is_missing_table(&self) -> bool {
         matches!(self, Self::Query(QueryError::MissingTable(_)))
@@ -67,7 +72,7 @@ impl StoreError {
     pub fn public_message(&self) -> &'static str {
         if self.is_damage() {
             "the store is damaged; restart the service to rebuild it"
-        } else if self.is_unresponsive() {
+        } else if self.is_temporary() {
             "the store does not respond; try again later"
         } else {
             "the store could not be read or written; check free disk space"

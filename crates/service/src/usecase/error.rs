@@ -82,7 +82,7 @@ impl ServiceError {
 
 impl From<StoreError> for ServiceError {
     fn from(cause: StoreError) -> Self {
-        if cause.is_unresponsive() {
+        if cause.is_temporary() {
             return Self::Unavailable(cause.public_message());
         }
         Self::Failed(cause.public_message())

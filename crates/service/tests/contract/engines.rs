@@ -1,7 +1,7 @@
 //! Both engines of the store give the same results. Without `TESSERA_TEST_STORE`, both are files.
 
 use serde_json::json;
-use tessera_store::{Store, postgres};
+use tessera_store::{Store, dataset, postgres};
 
 use crate::{
     damage::responses,
@@ -66,6 +66,22 @@ fn a_server_with_tables_of_another_version_is_refused() {
         assert!(refusal.contains("(schema 14, this one uses 1)"), "{refusal}");
         assert!(refusal.contains("remove its schema or rename it"), "{refusal}");
     }
+}
+
+#[test]
+fn a_table_that_somebody_has_locked_fails_a_request_instead_of_stopping_it() {
+    let store = TestStore::new();
+    let Some(address) = store.address_text() else { return };
+    let address = format!("{address}%20-clock_timeout%3D200ms").parse().unwrap();
+    let data = tempfile::tempdir().unwrap();
+    let opened = Store::open_on_server(data.path(), &address).unwrap();
+    let read = || opened.read(dataset::all);
+    let administrator = store.connect(data.path());
+    administrator.execute_batch("BEGIN; LOCK TABLE dataset").unwrap();
+    let error = read().map(drop).unwrap_err();
+    assert!(error.is_temporary() && !error.is_unresponsive(), "{error}");
+    administrator.execute_batch("COMMIT").unwrap();
+    assert_eq!(read().unwrap().len(), 0);
 }
 
 #[tokio::test]

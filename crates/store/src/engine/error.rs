@@ -15,6 +15,8 @@ pub enum QueryError {
     StorageFull(Cause),
     /// The server does not respond, so that the result of a statement is unknown.
     Unresponsive,
+    /// Another connection has locked the rows or tables for too long.
+    Locked(Cause),
     /// The database is damaged, or is not a database of this program.
     Damaged(Cause),
     /// The server ended the transaction because it and another transaction waited for each other.
@@ -44,6 +46,7 @@ impl fmt::Display for QueryError {
         match self {
             Self::Failed(cause)
             | Self::StorageFull(cause)
+            | Self::Locked(cause)
             | Self::Damaged(cause)
             | Self::Deadlock(cause)
             | Self::MissingTable(cause) => cause.fmt(f),

@@ -43,6 +43,11 @@ const FETCHED_ROWS: usize = 500;
 /// gives the order, and then compares all rows.
 const READ_CURSORS_TO_THE_END: &str = "SET cursor_tuple_fraction = 1";
 
+/// Ends a statement that waits long for a lock of another connection, unless the server or the address of the store says
+/// how long. Otherwise a forgotten transaction of an administrator would stop all requests.
+const LIMIT_LOCK_WAITS: &str =
+    "SELECT set_config('lock_timeout', '15s', false) WHERE current_setting('lock_timeout') = '0'";
+
 /// The maximum number of rows that are sent to the server together.
 const SENT_ROWS: usize = 500;
 /// The number of bytes after which fewer rows are sent together.
@@ -104,7 +109,9 @@ impl PostgresConnection {
         let (statements, cursors) = (RefCell::default(), Cell::new(0));
         let is_abandoned = Cell::new(false);
         let connected = Self { client, config, is_abandoned, encryption, statements, cursors };
-        connected.wait(connected.client.batch_execute(READ_CURSORS_TO_THE_END))?;
+        for setting in [READ_CURSORS_TO_THE_END, LIMIT_LOCK_WAITS] {
+            connected.wait(connected.client.batch_execute(setting))?;
+        }
         Ok(connected)
     }
 
@@ -295,6 +302,8 @@ impl From<tokio_postgres::Error> for QueryError {
             Self::StorageFull(message.into())
         } else if is(SqlState::UNDEFINED_TABLE) {
             Self::MissingTable(message.into())
+        } else if is(SqlState::LOCK_NOT_AVAILABLE) {
+            Self::Locked(message.into())
         } else {
             Self::Failed(message.into())
         }
