@@ -19,6 +19,11 @@ mod launcher;
 
 #[tokio::main]
 async fn main() {
+    // Temporary files must not be created in the working directory. An empty variable counts as unset.
+    if std::env::var_os("TMPDIR").is_some_and(|folder| folder.is_empty()) {
+        let overridden = tempfile::env::override_temp_dir(std::path::Path::new("/tmp"));
+        debug_assert!(overridden.is_ok(), "nothing has overridden it before");
+    }
     // Core dumps are forbidden before any secret is in memory.
     let forbidden = credentials::forbid_core_dumps();
     match cli::print_candidates() {

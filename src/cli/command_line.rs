@@ -20,7 +20,7 @@ use tokio::{
 use crate::{
     cli::{
         CliError, CliResult, Context, DoctorOptions, Exit, GlobalOptions, InfoCommand,
-        ModelOptions, PatternOptions, api, auth, config, dataset, enrichment, export,
+        ModelOptions, PatternOptions, analysis, api, auth, config, dataset, enrichment, export,
         global_options::hide_rare_option,
         image, jobs, keyboard,
         local::{ServeOptions, WorkOptions},
@@ -127,6 +127,8 @@ pub enum HeadlessCommand {
     /// Import, check and remove the key pair of a profile; print a token.
     #[command(subcommand)]
     Auth(auth::AuthCommand),
+    /// Check the quality of a dataset against limits, for scripts and build servers.
+    Check(analysis::CheckOptions),
     /// List, show and watch datasets.
     #[command(subcommand)]
     Dataset(dataset::DatasetCommand),
@@ -153,6 +155,8 @@ pub enum HeadlessCommand {
     Query(query::QueryCommand),
     /// Cluster a dataset again after media were added.
     Reindex(reindex::ReindexOptions),
+    /// Describe a dataset on one page: counts, sizes, classes, issues and duplicates.
+    Report(analysis::ReportOptions),
     /// Search a dataset by text, image, media item, anchor or filters.
     #[command(subcommand)]
     Search(search::SearchCommand),
@@ -260,6 +264,7 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
         match command {
             HeadlessCommand::Api(command) => api::run(context, command).await,
             HeadlessCommand::Auth(command) => auth::run(context, command).await,
+            HeadlessCommand::Check(options) => options.run(context).await,
             HeadlessCommand::Dataset(command) => dataset::run(context, command).await,
             HeadlessCommand::Enrichment(command) => enrichment::run(context, command).await,
             HeadlessCommand::Export(command) => export::run(context, command).await,
@@ -269,6 +274,7 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
             HeadlessCommand::Profile(command) => profile::run(context, command),
             HeadlessCommand::Query(command) => query::run(context, command).await,
             HeadlessCommand::Reindex(options) => reindex::run(context, options).await,
+            HeadlessCommand::Report(options) => options.run(context).await,
             HeadlessCommand::Search(command) => search::run(context, command).await,
             HeadlessCommand::Selection(command) => selection::run(context, command).await,
             HeadlessCommand::Set(command) => set_algebra::run(context, &command),

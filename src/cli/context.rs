@@ -4,6 +4,7 @@
 use std::{
     fmt::Display,
     io::{self, IsTerminal as _},
+    path::Path,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -85,6 +86,16 @@ impl Context {
             handles_interrupt: AtomicBool::default(),
             interrupt: Notify::default(),
         }
+    }
+
+    /// Returns the same context with a folder of this machine in place of the profile or address.
+    pub(super) fn at_folder(&self, folder: &Path) -> CliResult<Self> {
+        if self.global.profile.is_some() || self.global.base_url.is_some() {
+            let message = "a folder takes the place of --profile and --base-url; give only one";
+            return Err(CliError::usage(message));
+        }
+        let global = GlobalOptions { folder: Some(folder.to_owned()), ..self.global.clone() };
+        Self::new(global, self.detect_terminal)
     }
 
     /// Opens the trace file. The interface opens its own, because it records more.

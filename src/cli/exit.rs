@@ -22,13 +22,14 @@ pub enum Exit {
     Invalid = 8,
     Incomplete = 9,
     Empty = 10,
+    CheckFailed = 11,
     /// The same code as `timeout(1)`.
     TimedOut = 124,
     Interrupted = 130,
 }
 
 impl Exit {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Done,
         Self::Failed,
         Self::Usage,
@@ -40,6 +41,7 @@ impl Exit {
         Self::Invalid,
         Self::Incomplete,
         Self::Empty,
+        Self::CheckFailed,
         Self::TimedOut,
         Self::Interrupted,
     ];
@@ -69,6 +71,7 @@ impl Exit {
             Self::Invalid => ("invalid", "rejected as invalid"),
             Self::Incomplete => ("partly_done", "partly done"),
             Self::Empty => ("empty", "nothing found, with --fail-empty"),
+            Self::CheckFailed => ("check_failed", "a check of `tessera check` failed"),
             Self::TimedOut => ("timed_out", "--timeout expired while waiting"),
             Self::Interrupted => ("interrupted", "interrupted"),
         }

@@ -10,7 +10,7 @@ use crate::{
     config::{DeploymentKind, GraphicsChoice, Sources, ThemeChoice, user_config_file},
 };
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
 pub struct GlobalOptions {

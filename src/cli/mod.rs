@@ -3,6 +3,7 @@
 //!
 //! Output goes to standard output, and messages go to standard error.
 
+mod analysis;
 mod api;
 mod auth;
 mod command_line;

@@ -1,9 +1,13 @@
-//! Does what the commands and the interface share with profiles and their logins, and fetches the members of clusters.
+//! Does what the commands and the interface share with profiles and their logins, fetches the members of clusters, and
+//! judges the media items of a dataset.
 //! Nothing here needs a terminal or a command line, because the caller asks the user and presents the outcome.
 
 mod cluster_members;
 mod create_profile;
+pub mod dataset_summary;
 mod import_key_pair;
+pub mod media_rows;
+pub mod split;
 mod stored_login;
 
 pub use cluster_members::MemberReader;

@@ -8,6 +8,7 @@
 )]
 
 mod accessible;
+mod analysis;
 mod auth;
 mod bucket;
 mod canary;

@@ -11,6 +11,7 @@ use crate::{
     bounded_unpack::{
         ArchiveEntry, ArchiveError, IMAGES_PREFIX, NameHasher, for_each_entry, into_failure,
     },
+    image_folder_row::image_folder_row,
     metadata_rows::{INSPECTED_COLUMNS, MetadataFile, SCORE_COLUMN, find_picture},
     part_file::disk_failure,
 };
@@ -18,7 +19,7 @@ use tessera_model::{
     Failure, Inspection, PictureSource, SafeText, export::NameSample,
     local_files::safe_relative_path,
 };
-use tessera_wire::{fields::number, preview::read_row_frame};
+use tessera_wire::{export::column, fields::number, preview::read_row_frame};
 
 /// Inspects an archive. Blocks on the disk.
 pub fn inspect_archive(path: &Path) -> Result<Inspection, Failure> {
@@ -163,6 +164,21 @@ pub(crate) fn write_joined_rows(
         metadata.for_each_row(None, write).map(drop)
     };
     written().map_err(|error: ArchiveError| into_failure(archive, error))
+}
+
+/// Calls `visit` with each row of the metadata in an archive, in the form of the Parquet columns. Blocks on the disk.
+pub fn read_metadata(archive: &Path, mut visit: impl FnMut(Value)) -> Result<(), Failure> {
+    let as_columns = |row: Value| {
+        let is_typed = row.get(column::METADATA_ITEMS).is_some();
+        let name = row[column::FILE_NAME].as_str().map(ToOwned::to_owned);
+        visit(if is_typed { image_folder_row(row, name) } else { row });
+        Ok(())
+    };
+    let read = || -> Result<(), ArchiveError> {
+        let (_, metadata) = ArchiveListing::read(File::open(archive)?)?;
+        metadata.for_each_row(None, as_columns).map(drop)
+    };
+    read().map_err(|error| into_failure(archive, error))
 }
 
 const MAX_PICTURE_BYTES: u64 = 64 << 20;

@@ -38,7 +38,7 @@ pub use client::{Client, RawPage};
 pub use curl::{DryRun, DryRunRequest};
 pub use download::ProgressCallback;
 pub use extract::{ExtractOptions, extract};
-pub use inspect::{inspect_archive, read_entry};
+pub use inspect::{inspect_archive, read_entry, read_metadata};
 pub use local_files::{OriginalLookup, Originals, link_archive, list_originals};
 pub use part_file::{ExistingFile, check_folder, check_target};
 pub use picture_key::PictureKey;

@@ -13,6 +13,7 @@ use watch::{ReactionOptions, WatchOptions};
 use crate::{
     cli::{
         CliError, CliResult, Column, Context, Document, PatternOptions, ServiceTarget,
+        analysis::{DatasetSplitOptions, LeaksOptions},
         config::user_file,
     },
     config::{Profile, edit},
@@ -74,6 +75,10 @@ pub enum DatasetCommand {
         #[arg(long)]
         wait: bool,
     },
+    /// Divide a dataset into sets such as train, val and test, without near-duplicates across them.
+    Split(DatasetSplitOptions),
+    /// List near-duplicates that are in both of two parts of a dataset.
+    Leaks(LeaksOptions),
     /// Open the interface at a dataset; the same as `tessera tui DATASET`.
     Open {
         /// ID or name of the dataset.
@@ -121,6 +126,8 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
         DatasetCommand::Rescan { dataset, patterns, wait } => {
             manage::rescan(context, dataset.as_deref(), patterns.chosen(), wait).await
         }
+        DatasetCommand::Split(options) => options.run(context).await,
+        DatasetCommand::Leaks(options) => options.run(context).await,
         DatasetCommand::Pin { dataset } => pin(context, dataset.as_deref()).await,
         DatasetCommand::Unpin { dataset } => unpin(context, dataset.as_deref()).await,
         // `main` opens the interface before commands are dispatched.

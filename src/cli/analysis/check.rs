@@ -1,0 +1,328 @@
+//! `tessera check`: compares the quality of a dataset with limits, for continuous integration.
+
+use std::{fmt::Write as _, path::PathBuf, str::FromStr};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{
+    DatasetOrFolder,
+    leaks::{Part, find_leaks},
+    media_rows,
+};
+use crate::{
+    cli::{CliError, CliResult, Column, Connection, Context, Document, Exit},
+    usecase::media_rows::{MediaRow, duplicate_groups},
+};
+use tessera_model::{Dataset, vql::IssueKind};
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct CheckOptions {
+    #[command(flatten)]
+    source: DatasetOrFolder,
+    /// Near-duplicates beyond the first of each group, as a number or as a share of all media such as 1%.
+    #[arg(long, value_name = "LIMIT")]
+    max_duplicates: Option<Limit>,
+    /// Blurred media.
+    #[arg(long, value_name = "LIMIT")]
+    max_blur: Option<Limit>,
+    /// Dark media.
+    #[arg(long, value_name = "LIMIT")]
+    max_dark: Option<Limit>,
+    /// Overexposed media.
+    #[arg(long, value_name = "LIMIT")]
+    max_bright: Option<Limit>,
+    /// Media that are unlike all others.
+    #[arg(long, value_name = "LIMIT")]
+    max_outliers: Option<Limit>,
+    /// Media whose label is probably wrong.
+    #[arg(long, value_name = "LIMIT")]
+    max_mislabels: Option<Limit>,
+    /// Every media item has a caption.
+    #[arg(long)]
+    require_captions: bool,
+    /// Every media item has a label, or an object with a label.
+    #[arg(long)]
+    require_labels: bool,
+    /// The dataset has at least this many media items.
+    #[arg(long, value_name = "N")]
+    min_media: Option<u64>,
+    /// No near-duplicates are in both of two parts: folders of the dataset, `tag:NAME` or `selection:NAME`; repeatable.
+    #[arg(long, num_args = 2, value_names = ["A", "B"], action = clap::ArgAction::Append)]
+    no_leaks: Vec<String>,
+    /// Also write the results as `JUnit` XML.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Exits with 11 if a check fails. The limits are the largest allowed numbers.
+
+Examples:
+  tessera check ~/data --max-duplicates 1% --max-blur 2% --require-captions
+  tessera check ~/data --no-leaks train val --junit checks.xml";
+
+/// A number of media items, or a share of all of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Limit {
+    Count(u64),
+    /// From 0 to 100.
+    Percent(f64),
+}
+
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(raw: &str) -> Result<Self, String> {
+        let expected = || "expected a number such as 10, or a share such as 1%".to_owned();
+        match raw.trim().strip_suffix('%') {
+            None => raw.trim().parse().map(Self::Count).map_err(|_| expected()),
+            Some(percent) => match percent.trim().parse() {
+                Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self::Percent(percent)),
+                _ => Err(expected()),
+            },
+        }
+    }
+}
+
+impl Limit {
+    #[expect(clippy::cast_precision_loss, reason = "there are far fewer media items than 2^52")]
+    fn allows(self, found: usize, all: usize) -> bool {
+        match self {
+            Self::Count(limit) => found as u64 <= limit,
+            Self::Percent(limit) => found as f64 * 100.0 <= limit * all as f64,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::Count(limit) => limit.to_string(),
+            Self::Percent(limit) => format!("{limit}%"),
+        }
+    }
+}
+
+/// The result of one check.
+#[derive(Debug, PartialEq)]
+struct Check {
+    name: String,
+    limit: String,
+    found: usize,
+    passed: bool,
+    /// The paths of some media items that count.
+    examples: Vec<String>,
+}
+
+const MAX_EXAMPLES: usize = 10;
+
+impl Check {
+    fn at_most(name: &str, limit: Limit, counted: &[&MediaRow], all: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            limit: format!("at most {}", limit.text()),
+            found: counted.len(),
+            passed: limit.allows(counted.len(), all),
+            examples: counted.iter().take(MAX_EXAMPLES).map(|row| row.path.clone()).collect(),
+        }
+    }
+}
+
+const CHECK_COLUMNS: &[Column] = &[
+    Column::new("CHECK", "name"),
+    Column::new("LIMIT", "limit"),
+    Column::new("FOUND", "found"),
+    Column::new("PASSED", "passed"),
+    Column::new("FIRST", "examples.0"),
+];
+
+impl CheckOptions {
+    pub async fn run(self, context: &Context) -> CliResult {
+        if !self.has_checks() {
+            let message = "nothing to check; give limits such as --max-duplicates 1%";
+            return Err(CliError::usage(message));
+        }
+        let work = async |connection: &Connection<'_>, dataset: &Dataset| {
+            let mut leaks = Vec::new();
+            for pair in self.no_leaks.chunks(2) {
+                let part = |name| Ok::<_, CliError>((name, Part::read(connection, dataset, name)?));
+                leaks.push([part(pair[0].as_str())?, part(pair[1].as_str())?]);
+            }
+            let rows = media_rows(connection, dataset).await?;
+            let mut checks = self.checks(&rows);
+            for parts in &leaks {
+                checks.push(leak_check(&rows, parts)?);
+            }
+            self.report(connection.context, dataset, &checks, rows.len())
+        };
+        self.source.with_dataset(context, work).await
+    }
+
+    fn limits(&self) -> [(&'static str, Option<Limit>, IssueKind); 5] {
+        [
+            ("blur", self.max_blur, IssueKind::Blur),
+            ("dark", self.max_dark, IssueKind::Dark),
+            ("bright", self.max_bright, IssueKind::Bright),
+            ("outliers", self.max_outliers, IssueKind::Outliers),
+            ("mislabels", self.max_mislabels, IssueKind::Mislabels),
+        ]
+    }
+
+    fn has_checks(&self) -> bool {
+        self.max_duplicates.is_some()
+            || self.limits().iter().any(|(_, limit, _)| limit.is_some())
+            || self.require_captions
+            || self.require_labels
+            || self.min_media.is_some()
+            || !self.no_leaks.is_empty()
+    }
+
+    fn checks(&self, rows: &[MediaRow]) -> Vec<Check> {
+        let all = rows.len();
+        let mut checks = Vec::new();
+        if let Some(minimum) = self.min_media {
+            checks.push(Check {
+                name: "media".to_owned(),
+                limit: format!("at least {minimum}"),
+                found: all,
+                passed: all as u64 >= minimum,
+                examples: Vec::new(),
+            });
+        }
+        if let Some(limit) = self.max_duplicates {
+            let groups = duplicate_groups(rows);
+            let further: Vec<&MediaRow> =
+                groups.iter().flat_map(|group| &group[1..]).copied().collect();
+            checks.push(Check::at_most("duplicates", limit, &further, all));
+        }
+        let having = |condition: &dyn Fn(&MediaRow) -> bool| -> Vec<&MediaRow> {
+            rows.iter().filter(|row| condition(row)).collect()
+        };
+        for (name, limit, kind) in self.limits() {
+            if let Some(limit) = limit {
+                checks.push(Check::at_most(name, limit, &having(&|row| row.has_issue(kind)), all));
+            }
+        }
+        if self.require_captions {
+            let without = having(&|row| !row.has_caption);
+            checks.push(Check::at_most("without a caption", Limit::Count(0), &without, all));
+        }
+        if self.require_labels {
+            let without = having(&|row| row.labels.is_empty() && row.objects.is_empty());
+            checks.push(Check::at_most("without a label", Limit::Count(0), &without, all));
+        }
+        checks
+    }
+
+    fn report(
+        &self,
+        context: &Context,
+        dataset: &Dataset,
+        checks: &[Check],
+        media: usize,
+    ) -> CliResult {
+        if let Some(file) = &self.junit {
+            tessera_files::write_user_file(file, junit(dataset.name.as_str(), checks))
+                .map_err(|error| CliError::io(format!("write {}", file.display()), &error))?;
+        }
+        let passed = checks.iter().all(|check| check.passed);
+        let described: Vec<Value> = checks.iter().map(describe).collect();
+        let fields = json!({
+            "dataset_id": dataset.id, "media": media, "passed": passed, "checks": described,
+        });
+        context.print(&Document::list("tessera.checks/1", fields, "checks", CHECK_COLUMNS))?;
+        Ok(if passed { Exit::Done } else { Exit::CheckFailed })
+    }
+}
+
+fn leak_check(rows: &[MediaRow], parts: &[(&str, Part); 2]) -> CliResult<Check> {
+    let leaks = find_leaks(rows, parts)?;
+    let crossing: Vec<&MediaRow> = leaks.iter().flat_map(|leak| &leak.b).copied().collect();
+    let name = format!("leaks from {} to {}", parts[0].0, parts[1].0);
+    Ok(Check::at_most(&name, Limit::Count(0), &crossing, rows.len()))
+}
+
+fn describe(check: &Check) -> Value {
+    let Check { name, limit, found, passed, examples } = check;
+    json!({
+        "name": name, "limit": limit, "found": found, "passed": passed, "examples": examples,
+    })
+}
+
+/// Returns the checks as a test suite in the form of `JUnit`, which build servers show.
+fn junit(dataset: &str, checks: &[Check]) -> String {
+    let failed = checks.iter().filter(|check| !check.passed).count();
+    let mut xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\">\n",
+        escape(dataset),
+        checks.len(),
+    );
+    for Check { name, limit, found, passed, examples } in checks {
+        let name = escape(name);
+        let failure = if *passed {
+            String::new()
+        } else {
+            let examples: String = examples.iter().map(|path| escape(path) + "\n").collect();
+            format!("<failure message=\"{found} found, {}\">{examples}</failure>", escape(limit))
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            xml,
+            "  <testcase classname=\"tessera.check\" name=\"{name}\">{failure}</testcase>"
+        );
+    }
+    xml + "</testsuite>\n"
+}
+
+/// Escapes text for XML and HTML. Control characters, which XML forbids, become spaces.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_a_number_or_a_share() {
+        let allows = |limit: &str, found, all| limit.parse::<Limit>().unwrap().allows(found, all);
+        assert!(allows("3", 3, 10) && !allows("3", 4, 10_000));
+        assert!(allows("1%", 10, 1_000) && !allows("1%", 11, 1_000));
+        assert!(allows("0.5 %", 1, 200) && allows("0%", 0, 0));
+        for wrong in ["", "-1", "1.5", "101%", "%", "NaN%", "a"] {
+            assert!(wrong.parse::<Limit>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn junit_names_what_failed() {
+        let check = |name: &str, passed| Check {
+            name: name.to_owned(),
+            limit: "at most 1%".to_owned(),
+            found: 7,
+            passed,
+            examples: vec!["a<b>&\u{1}\".jpg".to_owned()],
+        };
+        let xml = junit("my \"photos\"", &[check("blur", true), check("dark", false)]);
+        let expected = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
+<testsuite name=\"my &quot;photos&quot;\" tests=\"2\" failures=\"1\">
+  <testcase classname=\"tessera.check\" name=\"blur\"></testcase>
+  <testcase classname=\"tessera.check\" name=\"dark\"><failure message=\"7 found, at most 1%\">a&lt;b&gt;&amp; &quot;.jpg
+</failure></testcase>
+</testsuite>
+";
+        assert_eq!(xml, expected);
+    }
+}

@@ -1,0 +1,132 @@
+//! Writes the report of a dataset as one HTML page that needs no other file, no script and no network.
+
+use std::fmt::Write as _;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+
+use super::{
+    check::escape,
+    report::{SHOWN, facts, tables},
+};
+use crate::{
+    cli::Connection,
+    usecase::{dataset_summary::DatasetSummary, media_rows::MediaRow},
+};
+use tessera_model::{Link, text::grouped_with_noun};
+use tessera_picture::{decode::decode, encode_jpeg, resize};
+
+const STYLE: &str = "
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1d1d1f; background: #fff }
+@media (prefers-color-scheme: dark) { body { color: #e8e8ea; background: #161618 } }
+h1, h2, h3 { line-height: 1.2 }
+table { border-collapse: collapse; margin: .5rem 0 }
+td, th { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top }
+td.number { text-align: right }
+.bar { display: inline-block; height: .7rem; background: #5b8def; border-radius: 2px }
+.pictures { display: flex; flex-wrap: wrap; gap: .6rem; margin: .4rem 0 1rem }
+figure { margin: 0; width: 180px }
+figure img { max-width: 180px; max-height: 140px; display: block }
+figcaption { font-size: 12px; overflow-wrap: anywhere }
+";
+
+/// The number of groups of near-duplicates whose pictures are shown.
+const SHOWN_GROUPS: usize = 20;
+/// The longer side of a thumbnail in pixels, and its quality.
+const THUMBNAIL_SIDE: u32 = 180;
+const THUMBNAIL_QUALITY: u8 = 80;
+const MAX_PICTURE_BYTES: usize = 64 << 20;
+
+pub(super) async fn page(
+    connection: &Connection<'_>,
+    name: &str,
+    summary: &DatasetSummary<'_>,
+) -> String {
+    let name = escape(name);
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+         <title>{name}</title>\n<style>{STYLE}</style>\n<h1>{name}</h1>\n<table>\n"
+    );
+    // Writing to a string cannot fail.
+    for (name, value) in facts(summary) {
+        let _ = writeln!(page, "<tr><th>{name}</th><td>{}</td></tr>", escape(&value));
+    }
+    page.push_str("</table>\n");
+    for (title, counts) in tables(summary) {
+        push_counts(&mut page, title, &counts);
+    }
+    for (kind, rows) in &summary.issues {
+        let _ = writeln!(page, "<h2>{}</h2>", escape(kind.as_str()));
+        push_pictures(&mut page, connection, rows).await;
+    }
+    if !summary.duplicates.is_empty() {
+        page.push_str("<h2>Near-duplicates</h2>\n");
+    }
+    for group in summary.duplicates.iter().take(SHOWN_GROUPS) {
+        push_pictures(&mut page, connection, group).await;
+    }
+    if let Some(more) = summary.duplicates.len().checked_sub(SHOWN_GROUPS).filter(|more| *more > 0)
+    {
+        let _ =
+            writeln!(page, "<p>… {} more</p>", grouped_with_noun(more as u64, "group", "groups"));
+    }
+    page + "</html>\n"
+}
+
+/// Adds a table with a bar for each count.
+fn push_counts(page: &mut String, title: &str, counts: &[(&str, u64)]) {
+    let most = counts.first().map_or(1, |(_, count)| *count).max(1);
+    let _ = writeln!(page, "<h2>{title}</h2>\n<table>");
+    for (name, count) in counts.iter().take(SHOWN) {
+        let width = count * 200 / most;
+        let _ = writeln!(
+            page,
+            "<tr><td>{}</td><td class=\"number\">{count}</td><td><span class=\"bar\" style=\"width:{width}px\"></span></td></tr>",
+            escape(name)
+        );
+    }
+    page.push_str("</table>\n");
+    if counts.len() > SHOWN {
+        let _ = writeln!(page, "<p>… {} more</p>", counts.len() - SHOWN);
+    }
+}
+
+async fn push_pictures(page: &mut String, connection: &Connection<'_>, rows: &[&MediaRow]) {
+    page.push_str("<div class=\"pictures\">\n");
+    for row in rows.iter().take(SHOWN) {
+        let picture = thumbnail(connection, row).await.map_or_else(
+            || "<em>no picture</em>".to_owned(),
+            |jpeg| {
+                format!("<img alt=\"\" src=\"data:image/jpeg;base64,{}\">", STANDARD.encode(jpeg))
+            },
+        );
+        let size = row.size.map(|(width, height)| format!(" ({width} × {height})"));
+        let caption = escape(&row.path) + &size.unwrap_or_default();
+        let _ = writeln!(page, "<figure>{picture}<figcaption>{caption}</figcaption></figure>");
+    }
+    page.push_str("</div>\n");
+    if rows.len() > SHOWN {
+        let _ = writeln!(page, "<p>… {} more</p>", rows.len() - SHOWN);
+    }
+}
+
+/// Returns a JPEG, or `None` if the picture cannot be read. A frame has no file of its own, so its link is followed.
+async fn thumbnail(connection: &Connection<'_>, row: &MediaRow) -> Option<Vec<u8>> {
+    let bytes = match (&row.original, &row.link) {
+        (Some(original), _) if !row.is_frame => tokio::fs::read(original).await.ok()?,
+        (_, Some(link)) => {
+            let link = Link::new(link);
+            connection.client.fetch_picture(&link, MAX_PICTURE_BYTES).await.ok()?.into()
+        }
+        _ => return None,
+    };
+    let shrink = move || {
+        let decoded = decode(&bytes, THUMBNAIL_SIDE).ok()?;
+        let (width, height) = decoded.pixels.dimensions();
+        let longer = width.max(height).max(1);
+        let scaled = |pixels: u32| (pixels * THUMBNAIL_SIDE / longer).max(1);
+        let size =
+            if longer > THUMBNAIL_SIDE { (scaled(width), scaled(height)) } else { (width, height) };
+        encode_jpeg(&resize(&decoded.pixels, size).ok()?, THUMBNAIL_QUALITY).ok()
+    };
+    tokio::task::spawn_blocking(shrink).await.ok()?
+}

@@ -1,0 +1,256 @@
+//! `tessera report`: describes a dataset on one page, as Markdown, HTML or JSON.
+
+use std::{fmt::Write as _, path::PathBuf};
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use super::{DatasetOrFolder, html, media_rows};
+use crate::{
+    cli::{CliError, CliResult, Column, Connection, Context, Document, Exit},
+    usecase::{dataset_summary::DatasetSummary, media_rows::MediaRow},
+};
+use tessera_client::ExistingFile;
+use tessera_model::{
+    Dataset,
+    text::{format_bytes, grouped_with_noun},
+};
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ReportOptions {
+    #[command(flatten)]
+    source: DatasetOrFolder,
+    /// A page for browsers, with thumbnails. The page needs no other file.
+    #[arg(long, conflicts_with = "md")]
+    html: bool,
+    /// Markdown, which is the default.
+    #[arg(long)]
+    md: bool,
+    /// Write the report to this file. A name that ends in .html or .json chooses the format.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    force: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tessera report ~/photos
+  tessera report ~/photos -o photos.html
+  tessera report photos --json --jq .issues";
+
+/// The number of rows of a table, and of examples of an issue.
+pub(super) const SHOWN: usize = 12;
+
+const REPORT_COLUMNS: &[Column] = &[
+    Column::new("dataset", "display_name"),
+    Column::new("images", "images"),
+    Column::new("frames", "frames"),
+    Column::new("bytes", "bytes"),
+    Column::new("with caption", "with_caption"),
+    Column::new("issues", "issues"),
+    Column::new("duplicate groups", "duplicates.groups"),
+    Column::new("redundant media", "duplicates.redundant_media"),
+    Column::new("redundant bytes", "duplicates.redundant_bytes"),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReportFormat {
+    Markdown,
+    Html,
+    Json,
+}
+
+impl ReportOptions {
+    pub async fn run(self, context: &Context) -> CliResult {
+        let format = self.format(context)?;
+        if let Some(file) = &self.output {
+            let existing = if self.force { ExistingFile::Replace } else { ExistingFile::Keep };
+            tessera_client::check_target(file, existing)?;
+        }
+        let work = async |connection: &Connection<'_>, dataset: &Dataset| {
+            let rows = media_rows(connection, dataset).await?;
+            self.write(connection, dataset, &rows, format).await
+        };
+        self.source.with_dataset(context, work).await
+    }
+
+    fn format(&self, context: &Context) -> CliResult<ReportFormat> {
+        let ending = self.output.as_deref().and_then(|file| file.extension());
+        let ending = ending.map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        let html = self.html || (!self.md && matches!(ending.as_deref(), Some("html" | "htm")));
+        if html && self.output.is_none() && context.out.is_terminal() {
+            return Err(CliError::usage(
+                "--html writes a page for browsers; give its file with -o",
+            ));
+        }
+        Ok(match (html, ending.as_deref()) {
+            _ if context.out.is_machine() => ReportFormat::Json,
+            (true, _) => ReportFormat::Html,
+            (false, Some("json")) if !self.md => ReportFormat::Json,
+            _ => ReportFormat::Markdown,
+        })
+    }
+
+    async fn write(
+        &self,
+        connection: &Connection<'_>,
+        dataset: &Dataset,
+        rows: &[MediaRow],
+        format: ReportFormat,
+    ) -> CliResult {
+        let (context, summary) = (connection.context, DatasetSummary::new(rows));
+        let document =
+            Document::one("tessera.report/1", describe(dataset, &summary), REPORT_COLUMNS);
+        let text = match format {
+            ReportFormat::Json => format!("{:#}\n", document.root()),
+            ReportFormat::Markdown => markdown(dataset.name.as_str(), &summary),
+            ReportFormat::Html => html::page(connection, dataset.name.as_str(), &summary).await,
+        };
+        let Some(file) = &self.output else {
+            return match format {
+                ReportFormat::Json => context.print(&document),
+                ReportFormat::Html => {
+                    context.out.write_raw(text.as_bytes())?;
+                    Ok(Exit::Done)
+                }
+                ReportFormat::Markdown => {
+                    context.out.print_text(&text)?;
+                    Ok(Exit::Done)
+                }
+            };
+        };
+        tessera_files::write_user_file(file, text)
+            .map_err(|error| CliError::io(format!("write {}", file.display()), &error))?;
+        context.messages.info(format!("wrote {}", file.display()));
+        Ok(Exit::Done)
+    }
+}
+
+fn describe(dataset: &Dataset, summary: &DatasetSummary<'_>) -> Value {
+    let counts = |counts: &[(&str, u64)]| -> Map<String, Value> {
+        counts.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect()
+    };
+    let paths = |rows: &[&MediaRow]| -> Vec<Value> {
+        rows.iter().map(|row| json!({ "media_id": row.media, "path": row.path })).collect()
+    };
+    let issues: Map<String, Value> = summary
+        .issues
+        .iter()
+        .map(|(kind, rows)| (kind.as_str().to_owned(), rows.len().into()))
+        .collect();
+    let (redundant_media, redundant_bytes) = summary.redundant();
+    let formats: Vec<(&str, u64)> =
+        summary.formats.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    let groups: Vec<Vec<Value>> = summary.duplicates.iter().map(|group| paths(group)).collect();
+    json!({
+        "dataset_id": dataset.id,
+        "display_name": dataset.name,
+        "images": summary.images,
+        "frames": summary.frames,
+        "bytes": summary.bytes,
+        "with_caption": summary.with_caption,
+        "formats": counts(&formats),
+        "sizes": summary.sizes.map(|sizes| sizes.map(|(width, height)| json!([width, height]))),
+        "labels": counts(&summary.labels),
+        "objects": counts(&summary.objects),
+        "tags": counts(&summary.tags),
+        "issues": issues,
+        "duplicates": {
+            "groups": groups.len(),
+            "redundant_media": redundant_media,
+            "redundant_bytes": redundant_bytes,
+            "members": groups,
+        },
+    })
+}
+
+/// Returns the facts at the beginning of a report, as names and values.
+pub(super) fn facts(summary: &DatasetSummary<'_>) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("Images", summary.images.to_string())];
+    if summary.frames > 0 {
+        facts.push(("Frames of videos", summary.frames.to_string()));
+    }
+    facts.push(("Size", format_bytes(summary.bytes)));
+    if let Some(sizes) = summary.sizes {
+        let [smallest, median, largest] =
+            sizes.map(|(width, height)| format!("{width} × {height}"));
+        facts.push(("Pixels", format!("{smallest} to {largest}, median {median}")));
+    }
+    facts.push(("With a caption", summary.with_caption.to_string()));
+    let (media, bytes) = summary.redundant();
+    let groups = grouped_with_noun(summary.duplicates.len() as u64, "group", "groups");
+    let redundant =
+        grouped_with_noun(media as u64, "redundant media item", "redundant media items");
+    facts.push(("Near-duplicates", format!("{groups}, {redundant}, {}", format_bytes(bytes))));
+    facts
+}
+
+/// Returns the tables of counts, with their titles.
+pub(super) fn tables<'a>(
+    summary: &'a DatasetSummary<'a>,
+) -> Vec<(&'static str, Vec<(&'a str, u64)>)> {
+    let formats = summary.formats.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    let issues =
+        summary.issues.iter().map(|(kind, rows)| (kind.as_str(), rows.len() as u64)).collect();
+    let tables = [
+        ("Issues", issues),
+        ("Formats", formats),
+        ("Labels", summary.labels.clone()),
+        ("Objects", summary.objects.clone()),
+        ("Tags", summary.tags.clone()),
+    ];
+    tables.into_iter().filter(|(_, counts): &(_, Vec<_>)| !counts.is_empty()).collect()
+}
+
+fn markdown(name: &str, summary: &DatasetSummary<'_>) -> String {
+    let mut text = format!("# {}\n\n", cell(name));
+    // Writing to a string cannot fail.
+    for (name, value) in facts(summary) {
+        let _ = writeln!(text, "- {name}: {value}");
+    }
+    for (title, counts) in tables(summary) {
+        let _ = write!(text, "\n## {title}\n\n| Name | Count |\n|---|---:|\n");
+        for (name, count) in counts.iter().take(SHOWN) {
+            let _ = writeln!(text, "| {} | {count} |", cell(name));
+        }
+        if counts.len() > SHOWN {
+            let _ = writeln!(text, "| {} more | |", counts.len() - SHOWN);
+        }
+    }
+    for (kind, rows) in &summary.issues {
+        push_list(&mut text, kind.as_str(), rows.iter().map(|row| row.path.clone()));
+    }
+    let group = |group: &Vec<&MediaRow>| {
+        group.iter().map(|row| row.path.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    push_list(&mut text, "duplicates", summary.duplicates.iter().map(group));
+    text
+}
+
+fn push_list(text: &mut String, title: &str, mut lines: impl ExactSizeIterator<Item = String>) {
+    if lines.len() == 0 {
+        return;
+    }
+    let _ = write!(text, "\n### {title}\n\n");
+    for line in lines.by_ref().take(SHOWN) {
+        let _ = writeln!(text, "- {}", cell(&line));
+    }
+    if lines.len() > 0 {
+        let _ = writeln!(text, "- … {} more", lines.len());
+    }
+}
+
+/// Returns text that Markdown shows as it is, on one line.
+fn cell(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        if matches!(c, '|' | '\\' | '`' | '*' | '_' | '<' | '[' | '#') {
+            escaped.push('\\');
+        }
+        escaped.push(if c.is_control() { ' ' } else { c });
+    }
+    escaped
+}

@@ -1,0 +1,123 @@
+//! Summarizes the media items of a dataset: how many there are, what they show, and what is wrong with them.
+
+use tessera_model::vql::IssueKind;
+
+use super::media_rows::{MediaRow, duplicate_groups, most_frequent};
+
+/// The issues that a summary counts. Near-duplicates are counted as groups.
+const COUNTED: [IssueKind; 8] = [
+    IssueKind::Blur,
+    IssueKind::Dark,
+    IssueKind::Bright,
+    IssueKind::Outliers,
+    IssueKind::OddAspect,
+    IssueKind::OddSize,
+    IssueKind::Mislabels,
+    IssueKind::LabelOutlier,
+];
+
+pub struct DatasetSummary<'a> {
+    pub images: usize,
+    pub frames: usize,
+    /// The size of the files, as far as it is known. Frames are not counted, because they are parts of a video.
+    pub bytes: u64,
+    pub with_caption: usize,
+    pub formats: Vec<(String, u64)>,
+    /// The smallest, the median and the largest picture, as width and height.
+    pub sizes: Option<[(u64, u64); 3]>,
+    pub labels: Vec<(&'a str, u64)>,
+    pub objects: Vec<(&'a str, u64)>,
+    pub tags: Vec<(&'a str, u64)>,
+    /// The media items with an issue. Kinds without any are missing.
+    pub issues: Vec<(IssueKind, Vec<&'a MediaRow>)>,
+    /// The groups of near-duplicates, the largest first, the best row of a group first.
+    pub duplicates: Vec<Vec<&'a MediaRow>>,
+}
+
+impl<'a> DatasetSummary<'a> {
+    pub fn new(rows: &'a [MediaRow]) -> Self {
+        let frames = rows.iter().filter(|row| row.is_frame).count();
+        let images = || rows.iter().filter(|row| !row.is_frame);
+        let formats: Vec<String> = images().map(|row| extension(&row.path)).collect();
+        let counted = |kind: IssueKind| {
+            let found: Vec<&MediaRow> = rows.iter().filter(|row| row.has_issue(kind)).collect();
+            (!found.is_empty()).then_some((kind, found))
+        };
+        Self {
+            images: rows.len() - frames,
+            frames,
+            bytes: images().filter_map(|row| row.bytes).sum(),
+            with_caption: rows.iter().filter(|row| row.has_caption).count(),
+            formats: most_frequent(formats.iter().map(String::as_str))
+                .into_iter()
+                .map(|(name, count)| (name.to_owned(), count))
+                .collect(),
+            sizes: sizes(rows),
+            labels: most_frequent(rows.iter().flat_map(|row| &row.labels).map(String::as_str)),
+            objects: most_frequent(rows.iter().flat_map(|row| &row.objects).map(String::as_str)),
+            tags: most_frequent(rows.iter().flat_map(|row| &row.tags).map(String::as_str)),
+            issues: COUNTED.into_iter().filter_map(counted).collect(),
+            duplicates: duplicate_groups(rows),
+        }
+    }
+
+    /// Returns the number of near-duplicates beyond the best of each group, and the size of their files.
+    pub fn redundant(&self) -> (usize, u64) {
+        let further = || self.duplicates.iter().flat_map(|group| &group[1..]);
+        let bytes = further().filter(|row| !row.is_frame).filter_map(|row| row.bytes).sum();
+        (further().count(), bytes)
+    }
+}
+
+fn extension(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let extension = extension.to_ascii_lowercase();
+    if extension == "jpg" { "jpeg".to_owned() } else { extension }
+}
+
+fn sizes(rows: &[MediaRow]) -> Option<[(u64, u64); 3]> {
+    let mut sizes: Vec<(u64, u64)> = rows.iter().filter_map(|row| row.size).collect();
+    sizes.sort_by_key(|(width, height)| (width.saturating_mul(*height), *width));
+    Some([*sizes.first()?, sizes[sizes.len() / 2], *sizes.last()?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::usecase::media_rows::RowIssue;
+
+    #[test]
+    fn media_are_counted_by_what_is_known() {
+        let issue = |kind: &str, group: Option<&str>| RowIssue {
+            kind: kind.to_owned(),
+            confidence: None,
+            group: group.map(ToOwned::to_owned),
+        };
+        let row = |path: &str, bytes, width, issues| MediaRow {
+            path: path.to_owned(),
+            bytes: Some(bytes),
+            size: Some((width, 10)),
+            issues,
+            labels: vec!["sea".to_owned()],
+            ..MediaRow::default()
+        };
+        let copy = || vec![issue("duplicates", Some("g")), issue("blur", None)];
+        let frame = MediaRow { is_frame: true, bytes: Some(900), ..MediaRow::default() };
+        let rows = [
+            row("a.JPG", 5, 3, copy()),
+            row("b/c.jpeg", 7, 1, copy()),
+            row("d", 9, 2, Vec::new()),
+            frame,
+        ];
+        let summary = DatasetSummary::new(&rows);
+        assert_eq!((summary.images, summary.frames, summary.bytes), (3, 1, 21));
+        assert_eq!(summary.formats, [("jpeg".to_owned(), 2), (String::new(), 1)]);
+        assert_eq!(summary.sizes, Some([(1, 10), (2, 10), (3, 10)]));
+        assert_eq!((summary.labels.as_slice(), summary.redundant()), (&[("sea", 3)][..], (1, 7)));
+        let issues: Vec<_> =
+            summary.issues.iter().map(|(kind, rows)| (*kind, rows.len())).collect();
+        assert_eq!(issues, [(IssueKind::Blur, 2)]);
+        assert_eq!(DatasetSummary::new(&[]).sizes, None);
+    }
+}

@@ -1,0 +1,218 @@
+//! Divides the media items of a dataset into sets such as training, validation and test. Near-duplicates and the frames
+//! of a video stay together, so that no set contains what another set is measured with.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tessera_model::pseudorandom::mix64;
+
+use super::media_rows::MediaRow;
+
+/// The name and the share of a set. The shares are divided by their sum.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SplitSet {
+    pub name: String,
+    pub share: f64,
+}
+
+/// What all sets have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Balance {
+    Size,
+    /// Each label has the same share in each set.
+    Labels,
+}
+
+/// Returns the number of the set of each row. The same rows and seed give the same sets, whatever the order of the rows.
+pub fn split(rows: &[MediaRow], sets: &[SplitSet], balance: Balance, seed: u64) -> Vec<usize> {
+    let units = inseparable_units(rows);
+    let total: f64 = sets.iter().map(|set| set.share).sum();
+    let shares: Vec<f64> = sets.iter().map(|set| set.share / total).collect();
+    let names_of = |row: &MediaRow| match balance {
+        Balance::Labels if !row.labels.is_empty() => row.labels.clone(),
+        Balance::Labels => row.objects.clone(),
+        Balance::Size => Vec::new(),
+    };
+    let names: Vec<Vec<String>> = rows.iter().map(names_of).collect();
+    let mut frequency: HashMap<&str, usize> = HashMap::new();
+    for name in names.iter().flatten() {
+        *frequency.entry(name).or_default() += 1;
+    }
+    let rarest = |unit: &Vec<usize>| {
+        let names = unit.iter().flat_map(|row| &names[*row]).map(String::as_str);
+        names.min_by_key(|name| (frequency[name], *name))
+    };
+    let mut ordered: Vec<(&Vec<usize>, Option<&str>)> =
+        units.iter().map(|unit| (unit, rarest(unit))).collect();
+    // Rare labels are distributed first, because their share can be reached only with few units. Large units are
+    // distributed before small ones, which fill what remains.
+    ordered.sort_by_cached_key(|(unit, label)| {
+        let frequency = label.map_or(usize::MAX, |label| frequency[label]);
+        (frequency, *label, std::cmp::Reverse(unit.len()), order_key(rows, unit, seed))
+    });
+    let mut missing = Missing::new(&shares, rows.len(), &frequency);
+    let mut sets_of_rows = vec![0; rows.len()];
+    for (unit, label) in ordered {
+        let set = missing.neediest_set(label);
+        for &row in unit {
+            sets_of_rows[row] = set;
+            missing.take(set, &names[row]);
+        }
+    }
+    sets_of_rows
+}
+
+/// How many rows each set still needs, in all and of each label.
+struct Missing<'a> {
+    rows: Vec<f64>,
+    labels: HashMap<&'a str, Vec<f64>>,
+}
+
+impl<'a> Missing<'a> {
+    #[expect(clippy::cast_precision_loss, reason = "there are far fewer rows than 2^52")]
+    fn new(shares: &[f64], rows: usize, frequency: &HashMap<&'a str, usize>) -> Self {
+        let of = |count: usize| shares.iter().map(|share| share * count as f64).collect();
+        let labels = frequency.iter().map(|(label, count)| (*label, of(*count))).collect();
+        Self { rows: of(rows), labels }
+    }
+
+    /// Returns the set that needs most rows of the label, then most rows in all. The first set wins.
+    fn neediest_set(&self, label: Option<&str>) -> usize {
+        let of_label = label.map(|label| &self.labels[label]);
+        let need = |set: usize| (of_label.map_or(0.0, |of| of[set]), self.rows[set]);
+        let sets = 0..self.rows.len();
+        let best = sets.reduce(|best, set| {
+            let ((a, b), (c, d)) = (need(set), need(best));
+            if a.total_cmp(&c).then(b.total_cmp(&d)).is_gt() { set } else { best }
+        });
+        best.unwrap_or(0)
+    }
+
+    fn take(&mut self, set: usize, labels: &[String]) {
+        self.rows[set] -= 1.0;
+        for label in labels {
+            if let Some(of_label) = self.labels.get_mut(label.as_str()) {
+                of_label[set] -= 1.0;
+            }
+        }
+    }
+}
+
+/// Returns the rows that must be in the same set: those of a group of near-duplicates, and the frames of a video. A frame
+/// that is a near-duplicate joins both.
+fn inseparable_units(rows: &[MediaRow]) -> Vec<Vec<usize>> {
+    let mut parents: Vec<usize> = (0..rows.len()).collect();
+    let mut first_of: HashMap<(bool, &str), usize> = HashMap::new();
+    for (number, row) in rows.iter().enumerate() {
+        let video = row.is_frame.then_some((true, row.path.as_str()));
+        let group = row.duplicate_group().map(|group| (false, group));
+        for key in [video, group].into_iter().flatten() {
+            let first = *first_of.entry(key).or_insert(number);
+            let (a, b) = (root(&mut parents, first), root(&mut parents, number));
+            parents[a.max(b)] = a.min(b);
+        }
+    }
+    let mut units: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for number in 0..rows.len() {
+        units.entry(root(&mut parents, number)).or_default().push(number);
+    }
+    units.into_values().collect()
+}
+
+fn root(parents: &mut [usize], mut node: usize) -> usize {
+    while parents[node] != node {
+        parents[node] = parents[parents[node]];
+        node = parents[node];
+    }
+    node
+}
+
+/// Returns a number that orders units of the same size at random, but always in the same way.
+fn order_key(rows: &[MediaRow], unit: &[usize], seed: u64) -> (u64, String) {
+    let path = unit.iter().map(|row| rows[*row].path.as_str()).min().unwrap_or_default();
+    let mut hash = mix64(seed ^ 0x5EED);
+    for byte in path.bytes() {
+        hash = mix64(hash ^ u64::from(byte));
+    }
+    (hash, path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::usecase::media_rows::RowIssue;
+
+    fn sets(shares: &[f64]) -> Vec<SplitSet> {
+        let set =
+            |(number, share): (usize, &f64)| SplitSet { name: number.to_string(), share: *share };
+        shares.iter().enumerate().map(set).collect()
+    }
+
+    fn row(path: &str, label: &str, group: Option<&str>) -> MediaRow {
+        let issue = group.map(|group| RowIssue {
+            kind: "duplicates".to_owned(),
+            confidence: Some(1.0),
+            group: Some(group.to_owned()),
+        });
+        MediaRow {
+            path: path.to_owned(),
+            labels: vec![label.to_owned()],
+            issues: issue.into_iter().collect(),
+            ..MediaRow::default()
+        }
+    }
+
+    fn rows() -> Vec<MediaRow> {
+        (0..1_000)
+            .map(|n| {
+                let label = if n % 50 == 0 { "rare" } else { "common" };
+                let group = (n % 7 == 0).then(|| (n / 21).to_string());
+                row(&format!("{n}.jpg"), label, group.as_deref())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn sets_have_their_shares_and_groups_stay_together() {
+        let rows = rows();
+        for balance in [Balance::Size, Balance::Labels] {
+            let found = split(&rows, &sets(&[80.0, 10.0, 10.0]), balance, 1);
+            let count = |set: usize, label: Option<&str>| {
+                let fits = |row: &MediaRow| label.is_none_or(|label| row.labels[0] == label);
+                rows.iter().zip(&found).filter(|(row, of)| **of == set && fits(row)).count()
+            };
+            assert_eq!([count(0, None), count(1, None), count(2, None)], [800, 100, 100]);
+            if balance == Balance::Labels {
+                assert_eq!([0, 1, 2].map(|set| count(set, Some("rare"))), [16, 2, 2]);
+            }
+            let mut of_group: HashMap<&str, usize> = HashMap::new();
+            for (row, set) in rows.iter().zip(&found) {
+                if let Some(group) = row.duplicate_group() {
+                    assert_eq!(of_group.entry(group).or_insert(*set), set, "{group}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_rows_does_not_matter_and_the_seed_does() {
+        let (mut rows, sets) = (rows(), sets(&[1.0, 1.0]));
+        let by_path = |rows: &[MediaRow], seed| -> BTreeMap<String, usize> {
+            let found = split(rows, &sets, Balance::Labels, seed);
+            rows.iter().map(|row| row.path.clone()).zip(found).collect()
+        };
+        let first = by_path(&rows, 1);
+        assert_ne!(first, by_path(&rows, 2));
+        rows.reverse();
+        assert_eq!(first, by_path(&rows, 1));
+    }
+
+    #[test]
+    fn frames_of_a_video_are_in_one_set() {
+        let frame = |path: &str| MediaRow { is_frame: true, ..row(path, "x", None) };
+        let rows: Vec<MediaRow> =
+            (0..40).map(|n| frame(if n % 2 == 0 { "a.mp4" } else { "b.mp4" })).collect();
+        let found = split(&rows, &sets(&[1.0, 1.0]), Balance::Size, 0);
+        assert!(found.chunks(2).all(|pair| pair == &found[..2]) && found[0] != found[1]);
+        assert_eq!(split(&[], &sets(&[1.0]), Balance::Size, 0), Vec::<usize>::new());
+    }
+}

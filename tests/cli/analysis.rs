@@ -1,0 +1,171 @@
+//! Tests `report`, `check`, `dataset split` and `dataset leaks` over a folder with planted copies and blur.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
+
+use image::{Rgb, RgbImage};
+use serde_json::Value;
+use tessera_model::pseudorandom::mix64;
+
+use super::{run, serve};
+
+/// Paints a picture of 8 x 6 plain fields, which are different for each number.
+fn paint(number: u32) -> RgbImage {
+    RgbImage::from_fn(160, 120, |x, y| {
+        let field = u64::from(number) << 32 | u64::from(x / 20 * 6 + y / 20);
+        let [red, green, blue, ..] = mix64(field).to_le_bytes();
+        Rgb([red, green, blue])
+    })
+}
+
+/// Creates a home with a folder: 24 pictures in `train` and 6 in `val`, of which two are copies of pictures in
+/// `train`, and one more copy in `train`. Each picture has a label, its folder's neighbor has none.
+fn photographs() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("photos");
+    let put = |path: String, picture: &RgbImage| {
+        fs::create_dir_all(folder.join(&path).parent().unwrap()).unwrap();
+        picture.save(folder.join(path)).unwrap();
+    };
+    for number in 0..24 {
+        put(format!("train/{number:02}.png"), &paint(number));
+    }
+    for number in 24..28 {
+        put(format!("val/{number:02}.png"), &paint(number));
+    }
+    put("val/copy-3.png".to_owned(), &paint(3));
+    put("val/copy-4.png".to_owned(), &paint(4));
+    put("train/copy-9.png".to_owned(), &paint(9));
+    put("train/blurred.png".to_owned(), &image::imageops::blur(&paint(50), 12.0));
+    let rows: Vec<String> = (0..24)
+        .map(|number| {
+            let label = if number % 4 == 0 { "rare" } else { "common" };
+            format!("{{\"file_name\": \"train/{number:02}.png\", \"labels\": [\"{label}\"], \"caption\": \"<b>{number}\"}}\n")
+        })
+        .collect();
+    fs::write(folder.join("metadata.jsonl"), rows.concat()).unwrap();
+    home
+}
+
+fn document(home: &Path, arguments: &[&str]) -> Value {
+    let (code, out, err) = run(home, &[arguments, &["--json"]].concat());
+    assert_eq!(code, 0, "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn a_report_counts_and_shows_what_a_dataset_contains() {
+    let home = photographs();
+    let home = home.path();
+    let folder = home.join("photos");
+    let folder = folder.to_str().unwrap();
+    let report = document(home, &["report", folder]);
+    assert_eq!((&report["images"], &report["with_caption"]), (&32.into(), &24.into()));
+    assert_eq!(report["labels"], serde_json::json!({"common": 18, "rare": 6}));
+    assert_eq!(report["duplicates"]["redundant_media"], 3);
+    assert_eq!(report["issues"]["blur"], 1);
+    let (code, text, err) = run(home, &["report", folder]);
+    assert_eq!(code, 0, "{err}");
+    for words in
+        ["- Images: 32", "| common | 18 |", "- train/blurred.png", "train/09.png, train/copy-9.png"]
+    {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let page = home.join("report.html");
+    let (code, _, err) = run(home, &["report", folder, "-o", page.to_str().unwrap()]);
+    assert_eq!(code, 0, "{err}");
+    let html = fs::read_to_string(&page).unwrap();
+    let issues = report["issues"].as_object().unwrap().values();
+    let shown: u64 = issues.map(|count| count.as_u64().unwrap().min(12)).sum();
+    assert_eq!(html.matches("<img").count() as u64, shown + 6, "three groups of two");
+    assert!(html.contains("data:image/jpeg;base64,/9j/") && !html.contains("src=\"http"));
+    let (code, _, err) = run(home, &["report", folder, "-o", page.to_str().unwrap()]);
+    assert_eq!(code, 1, "an existing file stays");
+    assert!(err.contains("is not overwritten"), "{err}");
+}
+
+#[test]
+fn checks_fail_with_their_own_exit_code() {
+    let home = photographs();
+    let home = home.path();
+    let serving = serve(home, &[home.join("photos").to_str().unwrap(), "--no-auth"]);
+    assert_eq!(super::outcome(&mut serving.asked(home, &["dataset", "wait"])).0, 0);
+    let check = |options: &[&str]| {
+        let mut command = serving.asked(home, &[&["check"], options, &["--json"]].concat());
+        let (code, out, err) = super::outcome(&mut command);
+        (code, serde_json::from_str::<Value>(&out).unwrap_or_default(), err)
+    };
+    let (code, _, err) = check(&["--max-duplicates", "3", "--max-blur", "5%", "--min-media", "32"]);
+    assert_eq!(code, 0, "{err}");
+    let junit = home.join("checks.xml");
+    let failing = [
+        "--max-duplicates",
+        "1%",
+        "--max-blur",
+        "0",
+        "--require-captions",
+        "--no-leaks",
+        "train",
+        "val",
+    ];
+    let (code, found, _) = check(&[&failing[..], &["--junit", junit.to_str().unwrap()]].concat());
+    assert_eq!((code, &found["passed"]), (11, &false.into()));
+    let counts: Vec<u64> = found["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|check| check["found"].as_u64().unwrap())
+        .collect();
+    assert_eq!(counts, [3, 1, 8, 2], "{found}");
+    let xml = fs::read_to_string(&junit).unwrap();
+    assert!(xml.contains("tests=\"4\" failures=\"4\"") && xml.contains("val/copy-3.png"), "{xml}");
+    assert_eq!(check(&[]).0, 2, "a check of nothing is a mistake");
+    let (code, _, err) = check(&["--no-leaks", "train", "valid"]);
+    assert_eq!(code, 5);
+    assert!(err.contains("`valid` contains no media"), "{err}");
+}
+
+#[test]
+fn near_duplicates_never_cross_the_sets_of_a_split() {
+    let home = photographs();
+    let home = home.path();
+    let folder = home.join("photos");
+    let folder = folder.to_str().unwrap();
+    let leaks = document(home, &["dataset", "leaks", "train", "val", folder]);
+    let second: Vec<&Value> =
+        leaks["groups"].as_array().unwrap().iter().map(|group| &group["b"][0]["path"]).collect();
+    assert_eq!(second, ["val/copy-3.png", "val/copy-4.png"]);
+    let list = home.join("sets.jsonl");
+    let split =
+        ["dataset", "split", "75/25", folder, "--by", "label", "--list", list.to_str().unwrap()];
+    let sets = document(home, &split);
+    let media: Vec<u64> =
+        sets["sets"].as_array().unwrap().iter().map(|set| set["media"].as_u64().unwrap()).collect();
+    assert_eq!((media[0] + media[1], media[0].abs_diff(24)), (32, 0), "{sets}");
+    let rare = sets["sets"][1]["labels"]["rare"].as_u64().unwrap();
+    assert!((1..=2).contains(&rare), "a quarter of six: {sets}");
+    let rows = fs::read_to_string(&list).unwrap();
+    let set_of: BTreeMap<String, String> = rows
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|row| {
+            let name = Path::new(row["original_path"].as_str().unwrap()).file_name().unwrap();
+            (name.to_string_lossy().into_owned(), row["set"].as_str().unwrap().to_owned())
+        })
+        .collect();
+    for (original, copy) in [("03", "copy-3"), ("04", "copy-4"), ("09", "copy-9")] {
+        assert_eq!(set_of[&format!("{original}.png")], set_of[&format!("{copy}.png")], "{copy}");
+    }
+    let leaks = document(home, &["dataset", "leaks", "selection:train", "selection:test", folder]);
+    assert_eq!(leaks["groups"].as_array().unwrap().len(), 0);
+    let (code, _, err) = run(home, &split);
+    assert_eq!(code, 2);
+    assert!(err.contains("--force"), "{err}");
+    let again = document(home, &[&split[..], &["--force"]].concat());
+    assert_eq!(again, sets, "the same seed gives the same sets");
+    let names: BTreeSet<&str> = set_of.values().map(String::as_str).collect();
+    assert_eq!(names, BTreeSet::from(["test", "train"]));
+}
