@@ -238,6 +238,8 @@ fn preview(number: u128) -> Preview {
         frame: None,
         region: None,
         relevance: None,
+        tags: Vec::new(),
+        rating: 0,
         dimensions: Some((640, 480)),
     }
 }

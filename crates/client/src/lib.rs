@@ -31,6 +31,7 @@ mod request;
 mod response;
 mod retry;
 mod service_config;
+mod tags;
 mod transport;
 
 pub use add_media::AddedMedia;

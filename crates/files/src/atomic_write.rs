@@ -2,7 +2,7 @@
 //! crash. The functions differ in what survives a power cut, and in whether the user may edit the file too.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File, OpenOptions, Permissions},
     io::{self, Write as _},
     os::unix::fs::PermissionsExt as _,
     path::Path,
@@ -40,6 +40,16 @@ pub fn write_user_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()>
         weak_file_system::set_mode(temporary.path(), replaced.permissions().mode())?;
     }
     persist_durably(temporary, &path)
+}
+
+/// Replaces a file that others may read, so that it survives a power cut. The umask of the user decides who can read it.
+/// A symbolic link is replaced, not followed.
+pub fn write_shared_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix(TEMPORARY_PREFIX).permissions(Permissions::from_mode(0o666));
+    let mut temporary = builder.tempfile_in(parent_dir(path))?;
+    temporary.write_all(content.as_ref())?;
+    persist_durably(temporary, path)
 }
 
 /// Writes a new file that survives a power cut. The umask of the user decides who can read the file.

@@ -8,7 +8,8 @@ pub mod staging;
 mod weak_file_system;
 
 pub use atomic_write::{
-    TEMPORARY_PREFIX, sync_tree, write_atomically, write_durably, write_new_file, write_user_file,
+    TEMPORARY_PREFIX, sync_tree, write_atomically, write_durably, write_new_file,
+    write_shared_file, write_user_file,
 };
 pub use private::{
     close_to_others, create_private_dir, create_private_dir_durably, ensure_own_private_dir,

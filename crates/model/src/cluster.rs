@@ -82,6 +82,10 @@ pub struct Preview {
     /// The part of the picture that matched, if the service sends it.
     pub region: Option<Region>,
     pub relevance: Option<Relevance>,
+    /// The tags of the media item, which only a local service sends.
+    pub tags: Vec<SafeText>,
+    /// The rating, 1 to 5, or 0 without one.
+    pub rating: u8,
     /// Width and height of the original in pixels.
     pub dimensions: Option<(u32, u32)>,
 }

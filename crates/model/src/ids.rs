@@ -47,3 +47,4 @@ id!(ClusterId);
 id!(MediaId);
 id!(ExportTaskId);
 id!(TagId);
+id!(TagChangeId);

@@ -26,6 +26,7 @@ pub mod search;
 pub mod selection;
 pub mod set_algebra;
 mod shell_command;
+pub mod tag;
 pub mod task_tracker;
 pub mod text;
 mod unicode_names;
@@ -45,7 +46,7 @@ pub use facet::{
 pub use failure::{
     Failure, FailureKind, NO_SECRET, RequestOutcome, RequestRecord, login_check_text,
 };
-pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagId};
+pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagChangeId, TagId};
 pub use ingest::{MediaAddition, MediaSource, Preflight};
 pub use job::{AdditionJob, ExportJob, FailedExport, JobKind, JobRecord, SavedJobState, Timestamp};
 pub use keyword::{Anchor, AnchorKind, EntityType};
@@ -60,6 +61,7 @@ pub use selection::{
     SelectionTotals,
 };
 pub use shell_command::ShellCommand;
+pub use tag::{DatasetTag, DatasetTags, TagChange, TagColor, TagEdit, UserTags};
 pub use text::SafeText;
 pub use unicode_names::{composed, is_same_name, search_form};
 pub use vql::{Filter, Fraction, QueryText};

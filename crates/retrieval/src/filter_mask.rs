@@ -2,7 +2,7 @@
 //! store writes the same conditions as SQL in `search_table/match_conditions`, which explains why each condition is
 //! written twice.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use tessera_model::{
     DatasetId, TagId, composed,
@@ -12,6 +12,8 @@ use tessera_model::{
 use crate::{
     dataset_index::{DatasetIndex, tag_id},
     issues::{confidence, confidence_range},
+    member_columns::MemberColumns,
+    user_tags::UserTagIndex,
 };
 
 pub struct FilterMask<'a> {
@@ -50,17 +52,21 @@ impl<'a> FilterMask<'a> {
         });
     }
 
-    pub fn tags(&mut self, dataset: DatasetId, tags: &[TagId]) {
+    /// Keeps members that have all of these tags, from sidecars or from users.
+    pub fn tags(&mut self, dataset: DatasetId, tags: &[TagId], by_users: &UserTagIndex) {
         let names = self.index.names.iter();
-        let known: HashSet<_> = names
+        let in_index: HashMap<TagId, u32> = names
             .map(|(name, name_id)| (tag_id(dataset, name), name_id))
             .filter(|(id, _)| tags.contains(id))
             .collect();
-        let lists = &self.index.members.tags;
-        self.retain(|member| {
-            let own = lists.of(member);
-            known.len() == tags.len() && known.iter().all(|(_, name_id)| own.contains(name_id))
-        });
+        let MemberColumns { rows, tags: lists, .. } = &self.index.members;
+        for id in tags {
+            let (of_sidecars, by_users) = (in_index.get(id), by_users.rows(*id));
+            self.retain(|member| {
+                of_sidecars.is_some_and(|name_id| lists.of(member).contains(name_id))
+                    || by_users.binary_search(&rows[member]).is_ok()
+            });
+        }
     }
 
     pub fn issue(&mut self, issue: &IssueFilter) {

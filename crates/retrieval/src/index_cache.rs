@@ -20,6 +20,7 @@ use crate::{
     index_folder,
     ranking::ClusterRanking,
     search_query::{RetrievalError, SearchQuery},
+    user_tags::UserTagIndex,
     vector_source::IndexLimits,
 };
 
@@ -30,8 +31,8 @@ type CachedTextSpace = (i64, Option<Arc<TextSpace>>);
 #[derive(Default)]
 struct CachedIndex {
     index: Option<Arc<DatasetIndex>>,
-    /// The latest query of this index, and its ranking.
-    last_ranking: Option<(SearchQuery, Arc<ClusterRanking>)>,
+    /// The latest query of this index with the revision of the tags, and its ranking.
+    last_ranking: Option<(SearchQuery, i64, Arc<ClusterRanking>)>,
 }
 
 /// The content of the cache, and how often it was used.
@@ -56,6 +57,7 @@ pub struct IndexCache {
     loads: AtomicU64,
     indexes: Mutex<HashMap<(DatasetId, EntityType), IndexSlot>>,
     text_spaces: Mutex<HashMap<DatasetId, CachedTextSpace>>,
+    user_tags: Mutex<HashMap<DatasetId, Arc<UserTagIndex>>>,
 }
 
 impl IndexCache {
@@ -68,6 +70,7 @@ impl IndexCache {
             loads: AtomicU64::default(),
             indexes: Mutex::default(),
             text_spaces: Mutex::default(),
+            user_tags: Mutex::default(),
         }
     }
 
@@ -103,6 +106,21 @@ impl IndexCache {
         Ok(space)
     }
 
+    /// Returns the tags and ratings of users, which are loaded again when they have changed.
+    pub fn user_tags(
+        &self,
+        store: &Store,
+        dataset: &DatasetRecord,
+    ) -> Result<Arc<UserTagIndex>, StoreError> {
+        let cached = lock(&self.user_tags).get(&dataset.id).cloned();
+        if let Some(tags) = cached.filter(|tags| tags.is_current(dataset)) {
+            return Ok(tags);
+        }
+        let tags = Arc::new(UserTagIndex::load(store, dataset)?);
+        lock(&self.user_tags).insert(dataset.id, tags.clone());
+        Ok(tags)
+    }
+
     /// Writes the files of an index that is not in memory, so that the first search does not need to. Searches of this
     /// index wait meanwhile.
     pub fn prepare(
@@ -126,6 +144,7 @@ impl IndexCache {
     pub fn release(&self, dataset: DatasetId) {
         lock(&self.indexes).retain(|(of, _), _| *of != dataset);
         lock(&self.text_spaces).remove(&dataset);
+        lock(&self.user_tags).remove(&dataset);
     }
 
     /// Returns the latest ranking of the index if the query is the same. If not, computes it with `rank`.
@@ -142,8 +161,9 @@ impl IndexCache {
             let mut cached = lock(&slot);
             let current = cached.index.clone();
             if let Some(index) = current.filter(|index| index.generation == dataset.generation) {
-                if let Some((last, ranking)) = &cached.last_ranking
+                if let Some((last, revision, ranking)) = &cached.last_ranking
                     && last == query
+                    && *revision == dataset.tag_revision
                 {
                     self.hits.fetch_add(1, Ordering::Relaxed);
                     return Ok(ranking.clone());
@@ -168,7 +188,7 @@ impl IndexCache {
         let mut cached = lock(&slot);
         // Another request may have loaded the index of another generation meanwhile.
         if cached.index.as_ref().is_some_and(|current| Arc::ptr_eq(current, &index)) {
-            cached.last_ranking = Some((query.clone(), ranking.clone()));
+            cached.last_ranking = Some((query.clone(), dataset.tag_revision, ranking.clone()));
         }
         Ok(ranking)
     }

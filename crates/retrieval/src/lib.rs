@@ -20,6 +20,7 @@ mod search_context;
 mod search_query;
 pub mod stored_pictures;
 mod table_ranking;
+mod user_tags;
 mod vector_source;
 
 pub use caption_index::CaptionIndex;
@@ -31,3 +32,4 @@ pub use models::{ModelChoice, Models};
 pub use search::SearchRanking;
 pub use search_context::SearchContext;
 pub use search_query::{RetrievalError, SearchQuery};
+pub use user_tags::UserTagIndex;

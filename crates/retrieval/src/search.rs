@@ -162,7 +162,10 @@ impl QueryRun<'_> {
                 return Ok(Some(cosine(values)));
             }
             Filter::Labels(rule, labels) => self.mask.labels(*rule, labels.as_slice()),
-            Filter::Tags(tags) => self.mask.tags(self.context.dataset.id, tags.as_slice()),
+            Filter::Tags(tags) => {
+                let by_users = self.context.user_tags()?;
+                self.mask.tags(self.context.dataset.id, tags.as_slice(), &by_users);
+            }
             Filter::Issue(issue) => self.mask.issue(issue),
             Filter::Duplicates(similarity) => self.mask.duplicates(*similarity),
             Filter::Uniqueness(score) => self.mask.uniqueness(*score),

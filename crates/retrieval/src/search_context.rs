@@ -25,6 +25,7 @@ use crate::{
     models::Models,
     search_query::RetrievalError,
     stored_pictures::{REQUEST_LIMIT, StoredPictures},
+    user_tags::UserTagIndex,
 };
 
 /// The parts of a deployment that a search needs.
@@ -45,6 +46,11 @@ pub(super) struct QueryPicture {
 }
 
 impl SearchContext<'_> {
+    /// Returns the tags and ratings of users, as of the revision of the dataset.
+    pub(super) fn user_tags(&self) -> Result<Arc<UserTagIndex>, RetrievalError> {
+        Ok(self.indexes.user_tags(self.store, self.dataset)?)
+    }
+
     /// Returns what media items are compared with: the descriptor, and the vector of the user's model if the dataset
     /// has vectors of that model.
     pub(super) fn query_picture(&self, anchor: Anchor) -> Result<QueryPicture, RetrievalError> {

@@ -163,7 +163,13 @@ impl<'a> QueryTranslation<'a> {
                 let names = labels.as_slice().iter().map(|label| composed(label.as_str()));
                 MemberCondition::Labels(*rule, names.map(Cow::into_owned).collect())
             }
-            Filter::Tags(tags) => MemberCondition::Tags(tags.as_slice().to_vec()),
+            Filter::Tags(tags) => {
+                let by_users = self.context.user_tags()?;
+                self.conditions.extend(tags.as_slice().iter().map(|&tag| {
+                    MemberCondition::Tag { tag, by_users: by_users.rows(tag).to_vec() }
+                }));
+                return Ok(());
+            }
             Filter::Issue(issue) => {
                 self.conditions.extend(issue_condition(issue));
                 return Ok(());

@@ -30,8 +30,11 @@ pub enum MemberOrder {
 #[derive(Clone, Debug)]
 pub enum MemberCondition {
     Labels(LabelRule, Vec<String>),
-    /// The member has all of these tags.
-    Tags(Vec<TagId>),
+    /// The member has this tag from a sidecar, or is one of the rows to which users have given it.
+    Tag {
+        tag: TagId,
+        by_users: Vec<i64>,
+    },
     Issue(IssueRange),
     /// The similarity of the best near-duplicate is at least this.
     NearDuplicate(f64),

@@ -17,6 +17,7 @@ use crate::{
     opened_archive::{folder_of_archive, remove_unused, skipped_members},
     originals::{Originals, is_missing, storage_location},
     settings::DeploymentSettings,
+    tag_writer::TagWriter,
     task::{EXTRACTOR_VERSION, TaskRunner, WorkerContext},
 };
 use tessera_media::{
@@ -55,6 +56,7 @@ pub struct Deployment {
     pub(crate) store: Arc<Store>,
     /// The folder of a bucket with the archives of exports.
     pub(crate) bucket: Option<Arc<BucketFolder>>,
+    pub(crate) tag_writer: Arc<TagWriter>,
 }
 
 /// A file that is not a media item of its dataset.
@@ -104,7 +106,8 @@ impl Deployment {
             running: Arc::default(),
             holder,
         })?);
-        Ok(Self { tasks, settings, indexes, models, originals, store, bucket })
+        let tag_writer = Arc::new(TagWriter::start(&store));
+        Ok(Self { tasks, settings, indexes, models, originals, store, bucket, tag_writer })
     }
 
     /// Checks that archives can be written to the bucket, if there is one. From then on, all other processes of a store
@@ -184,6 +187,7 @@ impl Deployment {
             }
             indexing_task::begin(tx, id, IndexingTaskKind::Creation, None, false).map(Some)
         })?;
+        self.tag_writer.synchronize(&record)?;
         if begun.is_some() {
             self.tasks.wake();
         } else if in_bucket {

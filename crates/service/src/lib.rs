@@ -14,6 +14,8 @@ mod links;
 mod opened_archive;
 mod originals;
 mod settings;
+mod tag_file;
+mod tag_writer;
 mod task;
 mod task_error;
 mod uploads;

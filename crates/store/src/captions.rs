@@ -7,7 +7,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 use crate::{
     columns::from_json,
     engine::{Connection, QueryError, Result, Row, params},
-    media::{entity_condition, model_labels, with_model_labels},
+    media::{entity_condition, model_labels, user_given, with_model_labels, with_user_tags},
     postgres, query,
 };
 use tessera_model::{DatasetId, EntityType, caption_words};
@@ -192,7 +192,12 @@ pub fn tag_counts(
     dataset: DatasetId,
     entity: EntityType,
 ) -> Result<Counts> {
-    count_values(connection, dataset, entity, &["tags"], |row| from_json(row, 1))
+    let columns = ["tags", user_given!("tags", "'[]'")];
+    count_values(connection, dataset, entity, &columns, |row| {
+        let (of_sidecars, by_users): (Vec<String>, Vec<String>) =
+            (from_json(row, 1)?, from_json(row, 2)?);
+        Ok(with_user_tags(&of_sidecars, &by_users).cloned().collect())
+    })
 }
 
 /// Counts the words that say something about a picture.

@@ -151,7 +151,7 @@ pub fn single_item_page(
             },
             previews: vec![StoredPreview::from(&media)],
             labels: media.all_labels().cloned().collect(),
-            tags: media.tags,
+            tags: media.all_tags().cloned().collect(),
         }
     };
     let media = media::page(connection, dataset, entity, skip, Page::SIZE)?;

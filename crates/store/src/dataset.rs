@@ -41,6 +41,8 @@ pub struct DatasetRecord {
     pub language: CaptionLanguage,
     /// Which files belong to the dataset, beside what the folder's own file says.
     pub patterns: PatternLists,
+    /// A number that increases when users change tags or ratings.
+    pub tag_revision: i64,
 }
 
 impl DatasetRecord {
@@ -63,6 +65,7 @@ impl DatasetRecord {
             model: None,
             language: CaptionLanguage::default(),
             patterns: PatternLists::default(),
+            tag_revision: 0,
         }
     }
 }
@@ -70,8 +73,10 @@ impl DatasetRecord {
 const SELECT_DATASET: &str = "SELECT id, name, folder, status, progress, created_at, fatal_error,
                               n_images, n_videos, n_frames, n_objects, generation, extractor,
                               indexed, chosen, model, patterns, require(dataset.intact),
-                              require(coalesce(caption_language.intact, caption_language.dataset IS NULL))
-                              FROM dataset LEFT JOIN caption_language ON caption_language.dataset = id";
+                              require(coalesce(caption_language.intact, caption_language.dataset IS NULL)),
+                              coalesce(revision, 0), require(coalesce(tag_state.intact, tag_state.dataset IS NULL))
+                              FROM dataset LEFT JOIN caption_language ON caption_language.dataset = id
+                              LEFT JOIN tag_state ON tag_state.dataset = id";
 
 fn read_dataset(row: &Row) -> Result<DatasetRecord> {
     Ok(DatasetRecord {
@@ -94,6 +99,7 @@ fn read_dataset(row: &Row) -> Result<DatasetRecord> {
         )?,
         model: row.get::<Option<Vec<u8>>>(15)?.map(path_from_bytes),
         patterns: from_json(row, 16)?,
+        tag_revision: row.get(19)?,
     })
 }
 

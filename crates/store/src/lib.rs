@@ -34,6 +34,8 @@ pub mod sidecar;
 pub mod source;
 pub mod sqlite;
 mod table_definitions;
+pub mod tagged_files;
+pub mod tags;
 pub mod upload;
 pub mod vectors;
 pub mod workload;

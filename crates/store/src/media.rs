@@ -16,7 +16,7 @@ use super::{
     query,
 };
 use tessera_media::ingest::{FileStat, IndexedContent};
-use tessera_model::{DatasetId, EntityType, MediaId, Region};
+use tessera_model::{DatasetId, EntityType, MediaId, Region, UserTags};
 
 /// The SQL expression for the labels of an item in a table called `media`, as JSON.
 macro_rules! model_labels {
@@ -26,6 +26,28 @@ macro_rules! model_labels {
     };
 }
 pub(super) use model_labels;
+
+/// The SQL expression for what users have given to an item in a table called `media`: a column of `tagged_media`.
+macro_rules! user_given {
+    ($column:literal, $missing:literal) => {
+        concat!(
+            "coalesce((SELECT ",
+            $column,
+            " FROM tagged_media WHERE tagged_media.media = media.id AND require(intact)), ",
+            $missing,
+            ")"
+        )
+    };
+}
+pub(super) use user_given;
+
+/// Returns the tags of sidecars, followed by those tags of users that are not among them.
+pub(crate) fn with_user_tags<'a>(
+    of_sidecars: &'a [String],
+    by_users: &'a [String],
+) -> impl Iterator<Item = &'a String> {
+    of_sidecars.iter().chain(by_users.iter().filter(|tag| !of_sidecars.contains(tag)))
+}
 
 /// Returns the labels of the dataset, followed by those labels of the model that are not among them.
 pub(crate) fn with_model_labels<'a>(
@@ -120,10 +142,18 @@ pub struct MediaRecord {
     /// The labels from the user's own model: the class of which the model is confident, followed by the hypernyms of
     /// the class.
     pub model_labels: Vec<String>,
+    /// The tags of sidecars.
     pub tags: Vec<String>,
+    /// The tags and the rating that users have given.
+    pub given: UserTags,
 }
 
 impl MediaRecord {
+    /// Returns the tags of sidecars, followed by those tags of users that are not among them.
+    pub fn all_tags(&self) -> impl Iterator<Item = &String> {
+        with_user_tags(&self.tags, &self.given.tags)
+    }
+
     /// Returns the labels of the dataset, followed by those labels of the model that are not among them.
     pub fn all_labels(&self) -> impl Iterator<Item = &String> {
         with_model_labels(&self.labels, &self.model_labels)
@@ -194,10 +224,13 @@ pub(super) const MEDIA_COLUMNS: &str = concat!(
     media.region, media.path, media.size, media.content, media.width, media.height, media.sharpness,
     media.brightness, media.caption, media.labels, media.tags, media.frame, media.seconds, ",
     model_labels!(),
-    ", require(media.intact), media.modified"
+    ", require(media.intact), media.modified, ",
+    user_given!("tags", "'[]'"),
+    ", ",
+    user_given!("rating", "0"),
 );
 
-pub(super) const MEDIA_COLUMN_COUNT: usize = 21;
+pub(super) const MEDIA_COLUMN_COUNT: usize = 23;
 
 pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
     Ok(MediaRecord {
@@ -220,6 +253,7 @@ pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
         labels: from_json(row, 14)?,
         tags: from_json(row, 15)?,
         model_labels: from_json(row, 18)?,
+        given: UserTags { tags: from_json(row, 21)?, rating: row.get(22)? },
     })
 }
 
@@ -263,6 +297,15 @@ pub fn location(connection: &Connection, id: MediaId) -> Result<Option<(PathBuf,
 pub fn row_of(connection: &Connection, dataset: DatasetId, id: MediaId) -> Result<Option<i64>> {
     let sql = "SELECT row, require(intact) FROM media WHERE id = ?1 AND dataset = ?2";
     query::find(connection, sql, params![id.0, dataset.0], |row| row.get(0))
+}
+
+/// Returns the rows of all images and frames, or of all objects.
+pub fn rows(connection: &Connection, dataset: DatasetId, entity: EntityType) -> Result<Vec<i64>> {
+    let sql = format!(
+        "SELECT row, require(intact) FROM media WHERE dataset = ?1 AND {} ORDER BY row",
+        entity_condition(entity)
+    );
+    query::all(connection, &sql, params![dataset.0], |row| row.get(0))
 }
 
 /// Returns a page of the images and frames, or of the objects, in the order of arrival.

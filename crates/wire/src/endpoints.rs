@@ -82,6 +82,13 @@ pub enum Endpoint {
     RenameDataset,
     /// Compares the folder of a dataset of a local service with its index.
     Rescan,
+    /// The tags of a dataset of a local service.
+    Tags,
+    /// Changes the tags and ratings of media items.
+    ChangeTags,
+    /// Creates, recolors, renames or deletes a tag.
+    DefineTag,
+    UndoTags,
     /// A GET that may create a key pair, so it has a side effect.
     Credentials,
     /// A path typed by the user, whose effects are unknown.
@@ -133,6 +140,10 @@ impl Endpoint {
             Self::RemoveDataset => ("remove the dataset", LOCAL_DATASET, 1),
             Self::RenameDataset => ("rename the dataset", LOCAL_DATASET, 1),
             Self::Rescan => ("rescan the folder", LOCAL_DATASET, 1),
+            Self::Tags => ("list the tags", LOCAL_DATASET, 3),
+            Self::ChangeTags => ("change the tags", "dataset or media item not found", 1),
+            Self::DefineTag => ("change the tag", "dataset or tag not found", 1),
+            Self::UndoTags => ("undo the change of tags", "dataset or change not found", 1),
             Self::Credentials => ("create a key pair", "this service does not issue key pairs", 1),
             Self::Raw => ("send the request", "path not found, or no access to it", 1),
             Self::ExportStatus => ("read the status of the export", "no such export", 3),
@@ -169,6 +180,10 @@ impl Endpoint {
             | Self::ProcessMedia
             | Self::RemoveDataset
             | Self::Rescan
+            | Self::Tags
+            | Self::ChangeTags
+            | Self::DefineTag
+            | Self::UndoTags
             | Self::Credentials
             | Self::Picture
             | Self::Download => StatusField::Outcome,
@@ -179,7 +194,14 @@ impl Endpoint {
     pub fn manages_local_dataset(self) -> bool {
         matches!(
             self,
-            Self::LocalDataset | Self::RemoveDataset | Self::RenameDataset | Self::Rescan
+            Self::LocalDataset
+                | Self::RemoveDataset
+                | Self::RenameDataset
+                | Self::Rescan
+                | Self::Tags
+                | Self::ChangeTags
+                | Self::DefineTag
+                | Self::UndoTags
         )
     }
 
@@ -277,6 +299,11 @@ pub fn rename_dataset(id: DatasetId) -> String {
 /// The path of the `POST` that rescans a folder, which is never retried automatically.
 pub fn rescan(id: DatasetId) -> String {
     format!("{LOCAL_PREFIX}/dataset/{id}/rescan")
+}
+
+/// The path of the list of tags, and the prefix of the paths that change them. Changes are never retried automatically.
+pub fn tags(id: DatasetId) -> String {
+    format!("{LOCAL_PREFIX}/dataset/{id}/tags")
 }
 
 pub fn explore_parameters(search: &Search) -> Parameters {

@@ -22,6 +22,7 @@ pub mod local_dataset;
 pub mod preview;
 pub mod selection;
 pub mod service;
+pub mod tags;
 pub mod text_encoding;
 pub mod tolerant_json;
 pub mod vql;

@@ -156,7 +156,7 @@ fn read_patterns(local: Fields<'_>) -> Option<PatternLists> {
     patterns.map(PatternLists::from)
 }
 
-fn required_count(object: Fields<'_>, key: &str) -> Option<u64> {
+pub(crate) fn required_count(object: Fields<'_>, key: &str) -> Option<u64> {
     let value = count(object, key);
     if value.is_none() {
         object.note(key);

@@ -15,9 +15,11 @@ use utoipa::ToSchema;
 
 use crate::{
     export::column,
-    fields::{Fields, count, first_text, number, required, text},
+    fields::{Fields, count, first_text, names, number, required, text},
 };
-use tessera_model::{Link, MediaId, Preview, Region, Relevance, SafeText, ScoreKind, VideoFrame};
+use tessera_model::{
+    Link, MediaId, Preview, Region, Relevance, SafeText, ScoreKind, VideoFrame, tag::MAX_RATING,
+};
 
 /// A preview.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -64,6 +66,12 @@ pub struct PreviewBody {
     /// What the score measures.
     #[schema(value_type = Option<String>)]
     pub relevance_score_type: Option<Cow<'static, str>>,
+    /// Tags of the media item, which only a local service sends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_tags: Option<Vec<String>>,
+    /// Rating of the media item, 1 to 5, which only a local service sends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rating: Option<u8>,
     /// Width in pixels.
     #[schema(value_type = u32)]
     pub width: Option<u32>,
@@ -176,6 +184,9 @@ impl PreviewBody {
             bounding_box: preview.region.map(BoundingBoxBody::new),
             relevance_score: relevance.map(|relevance| relevance.score),
             relevance_score_type: relevance.map(score_type),
+            user_tags: (!preview.tags.is_empty())
+                .then(|| preview.tags.iter().map(SafeText::to_string).collect()),
+            rating: (preview.rating > 0).then_some(preview.rating),
             width,
             height,
         }
@@ -259,6 +270,11 @@ pub(crate) fn read_preview(value: Fields<'_>) -> Option<Preview> {
         frame: read_frame(value),
         region: value.read("bounding_box", read_region),
         relevance: read_relevance(value),
+        tags: names(value, "user_tags", SafeText::MAX_NAME),
+        rating: count(value, "rating")
+            .and_then(|rating| u8::try_from(rating).ok())
+            .filter(|rating| *rating <= MAX_RATING)
+            .unwrap_or_default(),
         dimensions: side("width").zip(side("height")),
     })
 }

@@ -46,6 +46,9 @@ pub struct KnownFile {
     pub content_hash: Option<[u8; 32]>,
 }
 
+/// The folder in which the tags of a dataset are kept. It is not listed, because it is neither media nor skipped.
+pub const TAGS_FOLDER: &str = ".tessera";
+
 /// A table that describes the files of a folder.
 pub(crate) const METADATA_PARQUET: &str = "metadata.parquet";
 
@@ -116,6 +119,9 @@ fn scan_below(
         return;
     };
     for (name, entry) in entries {
+        if name == TAGS_FOLDER {
+            continue;
+        }
         let path = relative.join(&name);
         let is_folder = matches!(entry, Entry::Folder);
         if name.as_encoded_bytes().starts_with(b".") {

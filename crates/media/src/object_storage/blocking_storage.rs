@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::{ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, StorageError, StorageSettings};
-use crate::ingest::{FileStat, FolderScan, ScannedFile, unavailable};
+use crate::ingest::{FileStat, FolderScan, ScannedFile, TAGS_FOLDER, unavailable};
 
 /// Object storage for code that blocks until a response arrives, on any thread.
 #[derive(Debug)]
@@ -121,6 +121,9 @@ fn scanned_part(uri: &str, part: &ObjectListing) -> FolderScan {
     }
     for file in part.entries.iter().map(scanned_file) {
         let hidden = file.path.iter().any(|part| part.as_encoded_bytes()[0] == b'.');
+        if file.path.iter().any(|part| part == TAGS_FOLDER) {
+            continue;
+        }
         if hidden {
             scan.skipped.push((file.path, "hidden"));
         } else {

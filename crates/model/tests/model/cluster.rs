@@ -32,6 +32,8 @@ pub fn preview() -> Preview {
         frame: None,
         region: None,
         relevance: None,
+        tags: Vec::new(),
+        rating: 0,
         dimensions: None,
     }
 }

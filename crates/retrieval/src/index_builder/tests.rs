@@ -44,6 +44,7 @@ fn random_media() -> impl Strategy<Value = MediaRecord> {
             labels,
             model_labels: Vec::new(),
             tags,
+            given: UserTags::default(),
         }
     })
 }

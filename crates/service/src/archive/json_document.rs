@@ -74,7 +74,7 @@ fn metadata_items(item: &MetadataRow) -> Vec<Value> {
     items.extend(media.all_labels().map(|name| typed("image_label", &label(name))));
     items.extend(item.objects.iter().map(|object| object_label(object, item.url.as_deref())));
     items.extend(media.caption.iter().map(|text| typed("caption", &json!({"caption": text}))));
-    items.extend(media.tags.iter().map(|tag| typed("user_tag", &json!({"tag_name": tag}))));
+    items.extend(media.all_tags().map(|tag| typed("user_tag", &json!({"tag_name": tag}))));
     if let Some((name, seconds)) = video_info(media) {
         let properties = json!({ column::VIDEO_NAME: name, column::FRAME_TIMESTAMP: seconds });
         items.push(typed("video_info", &properties));

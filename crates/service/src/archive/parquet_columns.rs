@@ -78,7 +78,7 @@ const COLUMNS: [Column; 22] = [
         Cell::optional_text(row.entry.media.caption.clone())
     }),
     (Field::required(column::LABELS, List(&Text)), |row| texts(row.entry.media.all_labels())),
-    (Field::required(column::USER_TAGS, List(&Text)), |row| texts(&row.entry.media.tags)),
+    (Field::required(column::USER_TAGS, List(&Text)), |row| texts(row.entry.media.all_tags())),
     (Field::required(column::OBJECTS, List(&Struct(OBJECT))), |row| {
         Cell::List(row.objects.iter().map(object).collect())
     }),

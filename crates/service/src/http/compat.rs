@@ -308,5 +308,6 @@ pub(crate) async fn image(
     let media = state.spawn_blocking(move |deployment| deployment.media_item(id)).await?;
     let preview = preview_body(StoredPreview::from(&media), &links);
     let labels = media.all_labels().cloned().collect();
-    Ok(Json(ImageBody::new(preview, labels, media.tags)))
+    let tags = media.all_tags().cloned().collect();
+    Ok(Json(ImageBody::new(preview, labels, tags)))
 }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::usecase::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams};
 use tessera_model::{
-    DatasetId, Filter, MediaId, TagId,
+    DatasetId, Filter, MediaId, TagId, UserTags,
     vql::{Fraction, LabelRule},
 };
 use tessera_retrieval::tag_id;
@@ -66,7 +66,7 @@ pub(crate) async fn explore(
 
 pub(crate) fn cluster_body(
     dataset: DatasetId,
-    ScoredCluster { entity, level, cluster, scores, original_paths }: ScoredCluster,
+    ScoredCluster { entity, level, cluster, scores, original_paths, mut given }: ScoredCluster,
     links: &SignedLinks,
 ) -> ClusterBody {
     let score = |at: usize| scores.as_ref()?.values.get(at).copied().map(f64::from);
@@ -74,12 +74,18 @@ pub(crate) fn cluster_body(
     let ClusterRecord { id, counts, previews, labels, tags } = cluster;
     let captions = previews.first().and_then(|preview| preview.caption.clone());
     let previews = previews.into_iter().zip(original_paths).enumerate();
-    let previews = previews.map(|(at, (preview, original_path))| PreviewBody {
-        original_path,
-        relevance_score: score(at),
-        relevance_score_type: kind.map(Into::into),
-        ..preview_body(preview, links)
+    let previews = previews.map(|(at, (preview, original_path))| {
+        let UserTags { tags, rating } = given.remove(&preview.media).unwrap_or_default();
+        PreviewBody {
+            original_path,
+            relevance_score: score(at),
+            relevance_score_type: kind.map(Into::into),
+            user_tags: (!tags.is_empty()).then_some(tags),
+            rating: (rating > 0).then_some(rating),
+            ..preview_body(preview, links)
+        }
     });
+    let previews: Vec<PreviewBody> = previews.collect();
     let tag = |name: String| TagBody { id: Some(tag_id(dataset, &name)), name };
     ClusterBody {
         cluster_id: id,
@@ -91,7 +97,7 @@ pub(crate) fn cluster_body(
         similarity_threshold: Some(level.level().to_string()),
         relevance_score: score(0),
         relevance_score_type: kind.map(Into::into),
-        previews: previews.collect(),
+        previews,
         labels: (!labels.is_empty()).then_some(labels),
         user_tags: (!tags.is_empty()).then(|| tags.into_iter().map(tag).collect()),
         captions: captions.map(|caption| vec![caption]),
@@ -122,6 +128,8 @@ pub(crate) fn preview_body(preview: StoredPreview, links: &SignedLinks) -> Previ
         bounding_box: region.map(|[x, y, width, height]| BoundingBoxBody { x, y, width, height }),
         relevance_score: None,
         relevance_score_type: None,
+        user_tags: None,
+        rating: None,
         width: Some(preview.width),
         height: Some(preview.height),
     }

@@ -30,6 +30,7 @@ mod request_observer;
 mod router;
 mod server;
 mod signed_links;
+mod tags;
 mod timed_body;
 
 use app_state::{AppState, RequestCost};

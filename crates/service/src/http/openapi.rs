@@ -23,7 +23,7 @@ use super::{checked_routes::CheckedRoutes, origin_check::RequestOrigin};
 use tessera_wire::{
     add_media,
     error_body::{InvalidBody, InvalidParameter, ProblemBody},
-    explore, local_dataset, preview, selection,
+    explore, local_dataset, preview, selection, tags,
     service::ServiceBody,
     vql,
 };
@@ -117,6 +117,7 @@ pub(crate) fn input_schemas() -> Map<String, Value> {
     schemas
         .into_iter()
         .chain(vql::schemas())
+        .chain(tags::schemas())
         .map(|(name, schema)| (name.to_owned(), schema))
         .collect()
 }

@@ -121,6 +121,10 @@ impl QueryParams {
         self.0.get(name).map(String::as_str)
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns a parameter that must be present and not empty.
     pub fn required(&self, name: &'static str) -> Result<&str, Problem> {
         let text = self.text(name).filter(|text| !text.is_empty());

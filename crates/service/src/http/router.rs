@@ -15,7 +15,7 @@ use super::{
     openapi::{self, OpenApiDocument},
     origin_check, probes,
     problem::Problem,
-    query_image,
+    query_image, tags,
 };
 use tessera_wire::endpoints::{API_PREFIX, LOCAL_PREFIX};
 
@@ -77,7 +77,7 @@ fn root_routes(state: &AppState) -> CheckedRoutes {
 
 /// Returns the routes that are not in the API document. They need a token, like those of the API.
 fn local_routes(state: &AppState) -> CheckedRoutes {
-    local_dataset::add_routes(CheckedRoutes::new(state))
+    tags::add_routes(local_dataset::add_routes(CheckedRoutes::new(state)))
 }
 
 /// Returns the routes that accept any host name, in every phase.

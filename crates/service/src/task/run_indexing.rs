@@ -17,7 +17,7 @@ use tessera_store::{
     StoreError, captions, dataset,
     indexing_task::{self, IndexingTask, IndexingTaskKind},
     lease::LeasedTask,
-    remove_ranges, source,
+    remove_ranges, source, tagged_files,
 };
 
 /// The progress when all files are extracted.
@@ -132,6 +132,7 @@ fn run_creation(
             index_source(context, running.row, &source, &missing)?;
         }
     }
+    context.write(|tx| tagged_files::find_moved(tx, id))?;
     cluster_and_embed(context, running, Scope::Everything, EXTRACTION_SHARE)
 }
 
@@ -144,6 +145,7 @@ fn run_addition(
     let source = found.ok_or_else(|| TaskError::Failed("the batch has no folder".to_owned()))?;
     let missing = fetch_batch(context, &source, &batch.origin)?;
     index_source(context, running.row, &source, &missing)?;
+    context.write(|tx| tagged_files::find_moved(tx, running.dataset))?;
     cluster_and_embed(context, running, Scope::Batch(source.row), EXTRACTION_SHARE)
 }
 

@@ -125,6 +125,7 @@ impl Deployment {
         let patterns = patterns.unwrap_or(record.patterns);
         let scan =
             self.originals.scan(&record.folder, &patterns).map_err(ServiceError::Conflict)?;
+        self.tag_writer.synchronize(&record)?;
         let (changes, is_indexing) = self.change_at_rest(id, "rescan", |tx, record| {
             dataset::set_patterns(tx, id, &patterns)?;
             let changes = file_changes(tx, &record, &scan)?;

@@ -7,6 +7,7 @@ mod export;
 mod manage_dataset;
 mod media;
 mod search;
+mod tags;
 
 pub(crate) use add_media::{AddMediaRequest, AddMediaSource};
 pub(crate) use dataset::Enrichments;
@@ -14,3 +15,4 @@ pub(crate) use error::{ServiceError, UNREADABLE_MODEL};
 pub(crate) use export::{ExportArchive, ExportScope};
 pub(crate) use media::{Original, OriginalFile, QueryRegion};
 pub(crate) use search::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams};
+pub(crate) use tags::{MadeChange, TagDefinitionEdit, TagList, TagTarget};

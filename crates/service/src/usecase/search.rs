@@ -1,11 +1,13 @@
 //! Browses and searches the clusters of a dataset, and the members of a cluster. A parameter of a search that is not
 //! given constrains nothing. Its value comes from the registration of the anchor, or is the default.
 
+use std::collections::HashMap;
+
 use super::ServiceError;
 use crate::Deployment;
 use tessera_model::{
     Anchor, AnchorKind, ClusterId, DatasetId, EntityType, Filter, Granularity, MediaId, Operation,
-    Page, vql::Fraction,
+    Page, UserTags, vql::Fraction,
 };
 use tessera_retrieval::{RetrievalError, SearchContext, SearchQuery, SearchRanking};
 use tessera_store::{
@@ -13,6 +15,7 @@ use tessera_store::{
     dataset::DatasetRecord,
     query_image::{self, StoredQueryImage},
     search_table::ClusterMatch,
+    tags,
 };
 
 #[derive(Clone, Debug, Default)]
@@ -122,6 +125,8 @@ pub(crate) struct ScoredCluster {
     pub scores: Option<PreviewScores>,
     /// The path of the original of each preview, if the settings show paths.
     pub original_paths: Vec<Option<String>>,
+    /// The tags and ratings of the media items of the previews that have some.
+    pub given: HashMap<MediaId, UserTags>,
 }
 
 pub(crate) struct PreviewScores {
@@ -166,17 +171,23 @@ impl Deployment {
         params: &SearchParams,
         page: u64,
     ) -> Result<Vec<ScoredCluster>, ServiceError> {
-        self.require_dataset(id)?;
+        let record = self.require_dataset(id)?;
         let entity = params.entity.unwrap_or_default();
         let level = params.granularity.unwrap_or_default();
-        let clusters = self.store.read(|c| {
-            if cluster::any(c, id)? {
-                cluster::page(c, id, entity, level, page)
+        let (mut clusters, are_stored) = self.store.read(|c| {
+            Ok(if cluster::any(c, id)? {
+                (cluster::page(c, id, entity, level, page)?, true)
             } else {
-                cluster::single_item_page(c, id, entity, level, page)
-            }
+                (cluster::single_item_page(c, id, entity, level, page)?, false)
+            })
         })?;
-        clusters.into_iter().map(|cluster| self.scored(entity, level, cluster, None)).collect()
+        if are_stored {
+            let first = page.saturating_mul(Page::SIZE as u64);
+            let ranks = (first..).map(|rank| u32::try_from(rank).unwrap_or(u32::MAX));
+            self.add_user_tags(&record, entity, level, ranks.zip(&mut clusters))?;
+        }
+        let scored = |cluster| self.scored(entity, level, cluster, None);
+        self.with_given(clusters.into_iter().map(scored).collect::<Result<_, _>>()?)
     }
 
     fn search(
@@ -190,12 +201,7 @@ impl Deployment {
             None => Operation::TextSearch,
         };
         let record = self.require_ready(id, operation)?;
-        if record.generation == 0 {
-            return Err(ServiceError::Conflict(format!(
-                "Operation '{}' is blocked while the dataset is indexed for the first time",
-                operation.code()
-            )));
-        }
+        require_searchable(&record, operation)?;
         let query = self.search_query(id, params)?;
         let result = self.search_context(&record).search(&query)?;
         let (entity, level, kind) = (query.entity, query.granularity, result.score_kind());
@@ -206,14 +212,17 @@ impl Deployment {
                 (counts, ShownMembers { rank, members })
             })
             .unzip();
-        let found = self.store.read(|c| cluster::with_previews(c, id, entity, level, &shown))?;
+        let mut found = self.store.read(|c| cluster::with_previews(c, id, entity, level, &shown))?;
+        let ranked = shown.iter().zip(&mut found);
+        let ranked = ranked.filter_map(|(shown, found)| Some((shown.rank, &mut found.as_mut()?.0)));
+        self.add_user_tags(&record, entity, level, ranked)?;
         let scored = counts.into_iter().zip(found).filter_map(|(counts, found)| {
             let (cluster, values) = found?;
             let scores = kind.map(|kind| PreviewScores { kind, values });
             let cluster = ClusterRecord { counts, ..cluster };
             Some(self.scored(entity, level, cluster, scores))
         });
-        let clusters = scored.collect::<Result<_, _>>()?;
+        let clusters = self.with_given(scored.collect::<Result<_, _>>()?)?;
         Ok(ClusterPage { clusters, is_bounded: result.is_bounded() })
     }
 
@@ -225,7 +234,45 @@ impl Deployment {
         scores: Option<PreviewScores>,
     ) -> Result<ScoredCluster, ServiceError> {
         let original_paths = self.original_paths(&cluster.previews)?;
-        Ok(ScoredCluster { entity, level, cluster, scores, original_paths })
+        Ok(ScoredCluster { entity, level, cluster, scores, original_paths, given: HashMap::new() })
+    }
+
+    /// Puts the most frequent tags of users before those of the sidecars, which the clusters have already.
+    fn add_user_tags<'a>(
+        &self,
+        record: &DatasetRecord,
+        entity: EntityType,
+        level: Granularity,
+        clusters: impl Iterator<Item = (u32, &'a mut ClusterRecord)>,
+    ) -> Result<(), ServiceError> {
+        let by_users = self.indexes.user_tags(&self.store, record)?;
+        let clusters: Vec<(u32, &mut ClusterRecord)> = clusters.collect();
+        let ranks = clusters.iter().map(|(rank, _)| *rank);
+        let mut tags = by_users.of_clusters(entity, level, ranks);
+        for (rank, cluster) in clusters {
+            let mut own: Vec<String> =
+                tags.remove(&rank).unwrap_or_default().into_iter().map(str::to_owned).collect();
+            cluster.tags.retain(|tag| !own.contains(tag));
+            own.append(&mut cluster.tags);
+            cluster.tags = own;
+        }
+        Ok(())
+    }
+
+    /// Adds the tags and ratings of the media items of the previews.
+    fn with_given(
+        &self,
+        mut clusters: Vec<ScoredCluster>,
+    ) -> Result<Vec<ScoredCluster>, ServiceError> {
+        let media = |found: &ScoredCluster| -> Vec<MediaId> {
+            found.cluster.previews.iter().map(|preview| preview.media).collect()
+        };
+        let all = self.store.read(|c| tags::of_media(c, clusters.iter().flat_map(media)))?;
+        for found in &mut clusters {
+            let shown = media(found).into_iter();
+            found.given = shown.filter_map(|id| Some((id, all.get(&id)?.clone()))).collect();
+        }
+        Ok(clusters)
     }
 
     /// Finds a cluster. If an entity type or a granularity was requested, the cluster must have it.
@@ -278,13 +325,15 @@ impl Deployment {
         let shown = [ShownMembers { rank, members }];
         let mut found =
             self.store.read(|c| cluster::with_previews(c, dataset, entity, level, &shown))?;
+        let ranked = found.iter_mut().flatten().map(|(cluster, _)| (rank, cluster));
+        self.add_user_tags(&record, entity, level, ranked)?;
         let kind = ranking.score_kind();
         let found = found.pop().flatten().filter(|(cluster, _)| !cluster.previews.is_empty());
         let page = found.map(|(cluster, values)| {
             let scores = kind.map(|kind| PreviewScores { kind, values });
             self.scored(entity, level, cluster, scores)
         });
-        page.transpose()
+        Ok(self.with_given(page.transpose()?.into_iter().collect())?.pop())
     }
 
     pub(super) fn search_context<'a>(&'a self, dataset: &'a DatasetRecord) -> SearchContext<'a> {
@@ -297,6 +346,20 @@ impl Deployment {
             limits: self.settings.search_tables,
         }
     }
+}
+
+/// Fails before the first indexing has ended.
+pub(super) fn require_searchable(
+    record: &DatasetRecord,
+    operation: Operation,
+) -> Result<(), ServiceError> {
+    if record.generation > 0 {
+        return Ok(());
+    }
+    Err(ServiceError::Conflict(format!(
+        "Operation '{}' is blocked while the dataset is indexed for the first time",
+        operation.code()
+    )))
 }
 
 /// Repeats a search if an indexing task has ended meanwhile.

@@ -86,6 +86,7 @@ mod statement_batch;
 mod states;
 mod store_outage;
 mod store_tls;
+mod tags;
 mod support;
 mod test_store;
 mod text;

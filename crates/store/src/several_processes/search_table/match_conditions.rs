@@ -41,8 +41,14 @@ impl<'a> MatchConditions<'a> {
         for condition in &search.conditions {
             filters.push(match condition {
                 MemberCondition::Labels(rule, labels) => self.labels(*rule, labels),
-                MemberCondition::Tags(tags) => {
-                    self.contains_all("tags", tags.iter().map(|tag| tag.0.to_string()))
+                MemberCondition::Tag { tag, by_users } => {
+                    let of_sidecars = self.contains("tags", &tag.0.to_string());
+                    if by_users.is_empty() {
+                        of_sidecars
+                    } else {
+                        let rows = self.numbers(by_users.iter(), "bigint");
+                        format!("({of_sidecars} OR t.media = ANY ({rows}))")
+                    }
                 }
                 MemberCondition::Issue(range) => self.issue(range),
                 MemberCondition::NearDuplicate(least) => {

@@ -1,0 +1,181 @@
+//! Lists and changes tags and ratings, below `/local`. The API document has `user_tags`, which these requests change, but
+//! no request that changes them.
+
+use axum::{
+    Extension, Json,
+    extract::{Request, State},
+};
+use serde::Deserialize;
+use utoipa_axum::routes;
+
+use super::{
+    AppState, RequestCost,
+    checked_routes::CheckedRoutes,
+    connections::ClientConnection,
+    explore::parse_optional_search,
+    export::read_json,
+    openapi::{BusyError, DatasetErrors, StatusErrors},
+    parameters::{DatasetPath, ExploreParams, QueryParams},
+    problem::Problem,
+};
+use crate::usecase::{MadeChange, TagDefinitionEdit, TagList, TagTarget};
+use tessera_model::{DatasetId, TagChangeId, TagColor, TagEdit, tag::tag_name};
+use tessera_retrieval::tag_id;
+use tessera_store::tags::AppliedChange;
+use tessera_wire::tags::{
+    DatasetTagBody, TagChangeBody, TagDefinitionBody, TagEditBody, TagListBody, UndoBody,
+};
+
+const BODY: &str = "body";
+
+pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    let routes = routes.add(routes!(tags)).add(routes!(change_tags));
+    routes.add(routes!(define_tag)).add(routes!(undo_tags))
+}
+
+/// Returns the tags of a dataset, each with the number of its media items.
+#[utoipa::path(
+    get,
+    path = "/dataset/{dataset_id}/tags",
+    params(DatasetPath),
+    responses((status = 200, description = "The tags", body = TagListBody), DatasetErrors),
+)]
+pub(crate) async fn tags(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+) -> Result<Json<TagListBody>, Problem> {
+    let list = state
+        .run_blocking(RequestCost::Expensive, move |deployment| deployment.tag_list(id))
+        .await?;
+    Ok(Json(tag_list_body(id, list)))
+}
+
+fn tag_list_body(id: DatasetId, list: TagList) -> TagListBody {
+    let tags = list.tags.into_iter().map(|(name, color, count)| {
+        DatasetTagBody { id: tag_id(id, &name).0, name, color, count }
+    });
+    TagListBody {
+        tags: tags.collect(),
+        last_change: list.last_change,
+        file_problems: list.file_problems,
+    }
+}
+
+/// Adds tags to media items, removes tags from them, or rates them. The body selects the media items like an export; a
+/// body without a selection changes everything that the parameters of `explore` find.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/tags/change",
+    params(DatasetPath, ExploreParams),
+    request_body(content = ref("#/components/schemas/TagEdit"), content_type = "application/json"),
+    responses(
+        (status = 200, description = "What was changed", body = TagChangeBody),
+        StatusErrors,
+        BusyError,
+    ),
+)]
+pub(crate) async fn change_tags(
+    State(state): State<AppState>,
+    Extension(connection): Extension<ClientConnection>,
+    DatasetPath(id): DatasetPath,
+    params: QueryParams,
+    request: Request,
+) -> Result<Json<TagChangeBody>, Problem> {
+    let search = parse_optional_search(&state, &params)?;
+    let body = read_json(connection, request, BODY).await?;
+    let TagEditBody { add, remove, rating, media_selection } = read_body(&body)?;
+    let edit = TagEdit::new(add, remove, rating)
+        .map_err(|reason| Problem::invalid_body(BODY, &capitalized(&reason)))?;
+    let target = match media_selection {
+        Some(_) if !params.is_empty() => {
+            let reason = "Give either a selection or the parameters of a search";
+            return Err(Problem::invalid_body("media_selection", reason));
+        }
+        Some(_) => TagTarget::Selection(body),
+        None => TagTarget::Search(search),
+    };
+    let change = state.run_blocking(RequestCost::Expensive, move |deployment| {
+        deployment.change_tags(id, &target, &edit)
+    });
+    Ok(Json(tag_change_body(change.await?)))
+}
+
+/// Creates a tag, changes its color, renames it, or deletes it from all media items.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/tags/define",
+    params(DatasetPath),
+    request_body(content = ref("#/components/schemas/TagDefinition"), content_type = "application/json"),
+    responses((status = 200, description = "What was changed", body = TagChangeBody), StatusErrors),
+)]
+pub(crate) async fn define_tag(
+    State(state): State<AppState>,
+    Extension(connection): Extension<ClientConnection>,
+    DatasetPath(id): DatasetPath,
+    request: Request,
+) -> Result<Json<TagChangeBody>, Problem> {
+    let body = read_json(connection, request, BODY).await?;
+    let TagDefinitionBody { name, color, new_name, delete } = read_body(&body)?;
+    let name_of = |text: &str| {
+        let reason = "Input should be a name of 1 to 100 printable characters";
+        tag_name(text).ok_or_else(|| Problem::invalid_body("name", reason))
+    };
+    let invalid = |reason: String| Problem::invalid_body("color", &capitalized(&reason));
+    let color = color.map(|color| color.parse::<TagColor>()).transpose().map_err(invalid)?;
+    let edit = match (new_name, delete) {
+        (None, false) => TagDefinitionEdit::Create(color),
+        (Some(new_name), false) if color.is_none() => {
+            TagDefinitionEdit::Rename(name_of(&new_name)?)
+        }
+        (None, true) if color.is_none() => TagDefinitionEdit::Delete,
+        _ => {
+            let reason = "Give only one of color, new_name and delete";
+            return Err(Problem::invalid_body(BODY, reason));
+        }
+    };
+    let name = name_of(&name)?;
+    let change =
+        state.spawn_blocking(move |deployment| deployment.define_tag(id, &name, &edit)).await?;
+    Ok(Json(tag_change_body(change)))
+}
+
+/// Undoes a change of tags: the one in the body, or else the last one.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/tags/undo",
+    params(DatasetPath),
+    request_body(content = ref("#/components/schemas/TagUndo"), content_type = "application/json"),
+    responses((status = 200, description = "What was undone", body = TagChangeBody), StatusErrors),
+)]
+pub(crate) async fn undo_tags(
+    State(state): State<AppState>,
+    Extension(connection): Extension<ClientConnection>,
+    DatasetPath(id): DatasetPath,
+    request: Request,
+) -> Result<Json<TagChangeBody>, Problem> {
+    let body = read_json(connection, request, BODY).await?;
+    let UndoBody { change_id } = read_body(&body)?;
+    let change = change_id.map(TagChangeId);
+    let undone = state.spawn_blocking(move |deployment| deployment.undo_tags(id, change)).await?;
+    Ok(Json(tag_change_body(undone)))
+}
+
+fn read_body<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Problem> {
+    // A derived reader would accept an array, too.
+    let object = body.trim_ascii_start().starts_with(b"{").then(|| serde_json::from_slice(body));
+    match object {
+        Some(Ok(read)) => Ok(read),
+        Some(Err(cause)) => Err(Problem::invalid_body(BODY, &format!("Input is wrong: {cause}"))),
+        None => Err(Problem::invalid_body(BODY, "Input should be an object")),
+    }
+}
+
+fn capitalized(reason: &str) -> String {
+    let mut letters = reason.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn tag_change_body(made: MadeChange) -> TagChangeBody {
+    let MadeChange { applied: AppliedChange { id, changed, kept }, file_problems } = made;
+    TagChangeBody { change_id: id.map(|id| id.0), changed, kept, file_problems }
+}

@@ -1,0 +1,323 @@
+//! The file with the tags of a dataset, `.tessera/tags.jsonl` in its folder. It survives the loss of the index, and can
+//! be copied together with the pictures. Each line is a tag, or a file with its tags and its rating. The index decides;
+//! the file is read when somebody else has changed it, and written after changes.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read as _},
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::originals::storage_location;
+use tessera_files::{if_exists, lock, write_shared_file};
+use tessera_media::ingest::{OriginalFiles as _, SandboxedDir, TAGS_FOLDER};
+use tessera_model::{TagColor, UserTags, tag::{MAX_RATING, tag_name}};
+use tessera_store::{
+    Store, StoreError,
+    dataset::DatasetRecord,
+    tagged_files::{self, TagSnapshot, TaggedFile},
+    tags::TagDefinition,
+};
+
+const FILE: &str = "tags.jsonl";
+/// Where a file with unreadable lines is kept before it is written again.
+const DAMAGED_FILE: &str = "tags.damaged.jsonl";
+/// The maximum size of the file, which has about 200 bytes for each tagged picture.
+const MAX_BYTES: u64 = 512 << 20;
+/// The number of unreadable lines that are reported one by one.
+const MAX_REPORTED: usize = 5;
+
+/// A line of the file: a tag with its color, or a file with its tags.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tag: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    color: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// The bytes of a path that is not text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path_bytes: Option<Vec<u8>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    region: Option<[f64; 4]>,
+    /// The BLAKE3 hash of the file in hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_unrated")]
+    rating: u8,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of serde")]
+fn is_unrated(rating: &u8) -> bool {
+    *rating == 0
+}
+
+/// What a file contains, and its unreadable lines.
+struct ReadFile {
+    content: TagSnapshot,
+    /// The numbers of the lines, counted from 1, with the reasons.
+    unreadable: Vec<(usize, String)>,
+}
+
+/// Makes the index and the file beside a dataset agree. Returns the problems of the file, which are safe to send to
+/// clients.
+pub(crate) fn synchronize(
+    store: &Store,
+    record: &DatasetRecord,
+) -> Result<Vec<String>, StoreError> {
+    let known = store.read(|c| tagged_files::state(c, record.id))?;
+    let has_changes = known.revision > known.written;
+    let location = match TagFolder::open(store, &record.folder, has_changes) {
+        Ok(location) => location,
+        Err(reason) => {
+            return Ok(vec![format!("the tags are kept only in the index, because {reason}")]);
+        }
+    };
+    let unusable = |cause: &io::Error| {
+        vec![format!("the tags are kept only in the index, because {TAGS_FOLDER}/{FILE} cannot be used: {cause}")]
+    };
+    let mut problems = Vec::new();
+    let found = match location.read() {
+        Ok(found) => found,
+        Err(cause) => return Ok(unusable(&cause)),
+    };
+    let known = store.read(|c| tagged_files::state(c, record.id))?;
+    let hash = |bytes: &[u8]| *blake3::hash(bytes).as_bytes();
+    let changed = found.as_ref().filter(|bytes| known.file != Some(hash(bytes)));
+    if let Some(bytes) = changed {
+        let ReadFile { content, unreadable } = read_lines(bytes);
+        let keep = !unreadable.is_empty() || known.revision > known.written;
+        store.write(|tx| {
+            tagged_files::import(tx, record.id, &content, keep)?;
+            if !keep {
+                let revision = tagged_files::state(tx, record.id)?.revision;
+                tagged_files::mark_written(tx, record.id, revision, &hash(bytes))?;
+            }
+            Ok(())
+        })?;
+        problems.extend(report(&unreadable));
+        if !unreadable.is_empty() && let Err(cause) = location.set_damaged_aside() {
+            return Ok([problems, unusable(&cause)].concat());
+        }
+    }
+    let (state, snapshot) = store.read(|c| {
+        Ok((tagged_files::state(c, record.id)?, tagged_files::snapshot(c, record.id)?))
+    })?;
+    let is_lost = found.is_none() && !(snapshot.files.is_empty() && snapshot.definitions.is_empty());
+    if state.revision > state.written || is_lost {
+        let lines = write_lines(&snapshot);
+        if let Err(cause) = location.write(&lines) {
+            return Ok([problems, unusable(&cause)].concat());
+        }
+        let written = hash(&lines);
+        store.write(|tx| tagged_files::mark_written(tx, record.id, state.revision, &written))?;
+    }
+    Ok(problems)
+}
+
+fn report(unreadable: &[(usize, String)]) -> Vec<String> {
+    let shown = unreadable.iter().take(MAX_REPORTED);
+    let mut lines: Vec<String> = shown
+        .map(|(line, reason)| format!("{TAGS_FOLDER}/{FILE}, line {line}: {reason}; this line was not read"))
+        .collect();
+    if let Some(more) = unreadable.len().checked_sub(MAX_REPORTED).filter(|more| *more > 0) {
+        lines.push(format!("{TAGS_FOLDER}/{FILE}: {more} more lines were not read"));
+    }
+    if !lines.is_empty() {
+        lines.push(format!("the file with these lines is kept as {TAGS_FOLDER}/{DAMAGED_FILE}"));
+    }
+    lines
+}
+
+/// The folder with the file, and the lock that keeps other processes from writing the file.
+struct TagFolder {
+    dataset: PathBuf,
+    /// `None` while the folder does not exist.
+    _lock: Option<File>,
+}
+
+impl TagFolder {
+    /// Fails with the reason if a dataset has no folder of its own on this machine. The folder is created if something
+    /// is written to it.
+    fn open(store: &Store, dataset: &Path, create: bool) -> Result<Self, String> {
+        if storage_location(dataset).is_some() {
+            return Err("the dataset is in object storage".to_owned());
+        }
+        if dataset.starts_with(store.opened_archives_dir()) {
+            return Err("the dataset is an archive".to_owned());
+        }
+        let folder = dataset.join(TAGS_FOLDER);
+        // A link could lead to files that are not part of the dataset.
+        let is_other = fs::symlink_metadata(&folder).is_ok_and(|found| !found.is_dir());
+        if is_other {
+            return Err(format!("{TAGS_FOLDER} in its folder is not a folder"));
+        }
+        if create
+            && let Err(cause) = fs::create_dir(&folder)
+            && cause.kind() != io::ErrorKind::AlreadyExists
+        {
+            return Err(format!("its folder cannot be written: {cause}"));
+        }
+        let opened = if_exists(File::open(&folder)).and_then(|file| {
+            file.map(|file| lock(&file).map(|()| file)).transpose()
+        });
+        let opened = opened.map_err(|cause| format!("{TAGS_FOLDER} cannot be opened: {cause}"))?;
+        Ok(Self { dataset: dataset.to_owned(), _lock: opened })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dataset.join(TAGS_FOLDER).join(name)
+    }
+
+    fn read(&self) -> io::Result<Option<Vec<u8>>> {
+        let Some(folder) = if_exists(SandboxedDir::open(&self.dataset))? else { return Ok(None) };
+        let relative = Path::new(TAGS_FOLDER).join(FILE);
+        let Some(file) = if_exists(folder.open_file(&relative))? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(io::Error::other("it is larger than 512 MiB"));
+        }
+        Ok(Some(bytes))
+    }
+
+    fn set_damaged_aside(&self) -> io::Result<()> {
+        fs::rename(self.path(FILE), self.path(DAMAGED_FILE))
+    }
+
+    fn write(&self, lines: &[u8]) -> io::Result<()> {
+        match fs::create_dir(self.dataset.join(TAGS_FOLDER)) {
+            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => return Err(cause),
+            _ => {}
+        }
+        write_shared_file(&self.path(FILE), lines)
+    }
+}
+
+fn read_lines(bytes: &[u8]) -> ReadFile {
+    let content = TagSnapshot { definitions: Vec::new(), files: Vec::new() };
+    let mut read = ReadFile { content, unreadable: Vec::new() };
+    for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        if let Err(reason) = read_line(line, &mut read.content) {
+            read.unreadable.push((number, reason));
+        }
+    }
+    read
+}
+
+fn read_line(line: &[u8], content: &mut TagSnapshot) -> Result<(), String> {
+    let line: Line =
+        serde_json::from_slice(line).map_err(|_| "it is not an entry in JSON".to_owned())?;
+    let name = |text: &str| tag_name(text).ok_or_else(|| "a tag has no printable name".to_owned());
+    if let Some(tag) = line.tag {
+        let name = name(&tag)?;
+        let color = line.color.map(|color| color.parse::<TagColor>()).transpose()?;
+        let color = color.unwrap_or_else(|| TagColor::of_new(&name, content.definitions.len()));
+        content.definitions.push(TagDefinition { name, color: color.as_str().to_owned() });
+        return Ok(());
+    }
+    let path = match (line.path, line.path_bytes) {
+        (Some(path), _) => PathBuf::from(path),
+        (None, Some(bytes)) => PathBuf::from(std::ffi::OsStr::from_bytes(&bytes)),
+        (None, None) => return Err("it has neither a tag nor a path".to_owned()),
+    };
+    if line.rating > MAX_RATING {
+        return Err(format!("the rating is above {MAX_RATING}"));
+    }
+    let hash = line.content.map(|digits| blake3::Hash::from_hex(digits)).transpose();
+    let hash = hash.map_err(|_| "content is not a hash of 64 digits".to_owned())?;
+    let mut tags: Vec<String> = Vec::new();
+    for tag in &line.tags {
+        let name = name(tag)?;
+        if !tags.contains(&name) {
+            tags.push(name);
+        }
+    }
+    content.files.push(TaggedFile {
+        path,
+        seconds: line.seconds,
+        region: line.region,
+        // Without a hash, the file is found by its path.
+        content: hash.map_or([0; 32], |hash| *hash.as_bytes()),
+        given: UserTags { tags, rating: line.rating },
+    });
+    Ok(())
+}
+
+fn write_lines(snapshot: &TagSnapshot) -> Vec<u8> {
+    let mut lines = Vec::new();
+    let mut write = |line: &Line| {
+        // Writing to memory does not fail, and every key is text.
+        let _ = serde_json::to_writer(&mut lines, line);
+        lines.push(b'\n');
+    };
+    for TagDefinition { name, color } in &snapshot.definitions {
+        let (tag, color) = (Some(name.clone()), Some(color.clone()));
+        write(&Line { tag, color, ..Line::default() });
+    }
+    for TaggedFile { path, seconds, region, content, given } in &snapshot.files {
+        let text = path.to_str().map(str::to_owned);
+        let bytes = text.is_none().then(|| path.as_os_str().as_bytes().to_vec());
+        let hash = (*content != [0; 32]).then(|| blake3::Hash::from_bytes(*content).to_hex());
+        write(&Line {
+            path: text,
+            path_bytes: bytes,
+            seconds: *seconds,
+            region: *region,
+            content: hash.map(|hash| hash.to_string()),
+            tags: given.tags.clone(),
+            rating: given.rating,
+            ..Line::default()
+        });
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again_and_a_bad_line_loses_only_itself() {
+        let file = |path: &str, given| TaggedFile {
+            path: path.into(),
+            seconds: None,
+            region: None,
+            content: [7; 32],
+            given,
+        };
+        let given = UserTags { tags: vec!["night".into(), "picked".into()], rating: 4 };
+        let odd = PathBuf::from(std::ffi::OsStr::from_bytes(b"a/\xff.jpg"));
+        let snapshot = TagSnapshot {
+            definitions: vec![TagDefinition { name: "night".into(), color: "blue".into() }],
+            files: vec![
+                file("a/1.jpg", given.clone()),
+                TaggedFile { path: odd, region: Some([0.0, 0.5, 0.25, 0.5]), ..file("", given) },
+            ],
+        };
+        let mut lines = write_lines(&snapshot);
+        let read = read_lines(&lines);
+        assert_eq!(read.content.files, snapshot.files);
+        assert_eq!(read.content.definitions, snapshot.definitions);
+        assert!(read.unreadable.is_empty());
+        lines.extend_from_slice(b"{\"path\": \"b.jpg\", \"tags\": [\"x\"\n\n[]\n{\"path\":\"c\",\"rating\":9}\n");
+        lines.extend_from_slice(b"{\"path\":\"d.jpg\",\"tags\":[\"\\u001b[2J\"]}\n{\"path\":\"e.jpg\",\"tags\":[\"y\"]}");
+        let read = read_lines(&lines);
+        let numbers: Vec<usize> = read.unreadable.iter().map(|(line, _)| *line).collect();
+        assert_eq!(numbers, [4, 6, 7, 8]);
+        assert_eq!(read.content.files.len(), 3);
+        assert_eq!(read.content.files[2].given.tags, ["y"]);
+    }
+}

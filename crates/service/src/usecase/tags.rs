@@ -1,0 +1,165 @@
+//! Tags and ratings: lists the tags of a dataset, changes those of media items, and undoes changes.
+
+use bytes::Bytes;
+
+use super::{
+    ExportScope, SearchParams, ServiceError, search::{require_searchable, until_current},
+};
+use crate::Deployment;
+use tessera_model::{DatasetId, EntityType, Operation, TagChangeId, TagColor, TagEdit};
+use tessera_store::{
+    QueryError, Transaction, captions,
+    dataset,
+    media,
+    tags::{self, AppliedChange, TagDefinition},
+};
+
+/// The media items whose tags are changed.
+pub(crate) enum TagTarget {
+    Search(SearchParams),
+    /// What a body selects.
+    Selection(Bytes),
+}
+
+/// A change of a tag itself.
+pub(crate) enum TagDefinitionEdit {
+    Create(Option<TagColor>),
+    Rename(String),
+    Delete,
+}
+
+/// The tags of a dataset.
+pub(crate) struct TagList {
+    /// The tags of users in the order of their creation, each with the number of media items that have it. A tag that
+    /// only sidecars have has no color.
+    pub tags: Vec<(String, Option<String>, u64)>,
+    pub last_change: Option<String>,
+    pub file_problems: Vec<String>,
+}
+
+/// A change of tags that was made.
+#[derive(Debug)]
+pub(crate) struct MadeChange {
+    pub applied: AppliedChange,
+    pub file_problems: Vec<String>,
+}
+
+impl Deployment {
+    pub(crate) fn tag_list(&self, id: DatasetId) -> Result<TagList, ServiceError> {
+        self.require_dataset(id)?;
+        let (definitions, counts, last_change) = self.store.read(|c| {
+            let mut counts = captions::tag_counts(c, id, EntityType::Images)?;
+            for (name, count) in captions::tag_counts(c, id, EntityType::Objects)? {
+                match counts.iter_mut().find(|(other, _)| *other == name) {
+                    Some((_, all)) => *all += count,
+                    None => counts.push((name, count)),
+                }
+            }
+            Ok((tags::definitions(c, id)?, counts, tags::last_change(c, id)?))
+        })?;
+        let count_of = |name: &str| counts.iter().find(|(other, _)| other == name);
+        let is_defined = |name: &str| definitions.iter().any(|tag| tag.name == name);
+        let own = definitions.iter().map(|TagDefinition { name, color }| {
+            let count = count_of(name).map_or(0, |(_, count)| *count);
+            (name.clone(), Some(color.clone()), count)
+        });
+        let others = counts.iter().filter(|(name, _)| !is_defined(name));
+        let others = others.map(|(name, count)| (name.clone(), None, *count));
+        let tags = own.chain(others).collect();
+        Ok(TagList { tags, last_change, file_problems: self.tag_writer.problems(id) })
+    }
+
+    /// Changes the tags and ratings of media items.
+    pub(crate) fn change_tags(
+        &self,
+        id: DatasetId,
+        target: &TagTarget,
+        edit: &TagEdit,
+    ) -> Result<MadeChange, ServiceError> {
+        let rows = until_current(|| self.tagged_rows(id, target))?;
+        let description = describe(edit, rows.len());
+        self.write_tags(id, |tx| tags::apply(tx, id, &rows, edit, &description).map(Ok))
+    }
+
+    /// Creates, recolors, renames or deletes a tag.
+    pub(crate) fn define_tag(
+        &self,
+        id: DatasetId,
+        name: &str,
+        edit: &TagDefinitionEdit,
+    ) -> Result<MadeChange, ServiceError> {
+        let unknown = || Err(ServiceError::NotFound("Tag not found".to_owned()));
+        self.write_tags(id, |tx| match edit {
+            TagDefinitionEdit::Create(color) => {
+                let is_new = tags::create(tx, id, [(name, color.map(TagColor::as_str))])?;
+                if let (Some(color), false) = (color, is_new) {
+                    tags::recolor(tx, id, name, *color)?;
+                }
+                Ok(Ok(AppliedChange::default()))
+            }
+            TagDefinitionEdit::Rename(to) if to == name => Ok(Ok(AppliedChange::default())),
+            TagDefinitionEdit::Rename(to) => {
+                tags::rename(tx, id, name, to).map(|made| made.map_or_else(unknown, Ok))
+            }
+            TagDefinitionEdit::Delete => {
+                tags::delete(tx, id, name).map(|made| made.map_or_else(unknown, Ok))
+            }
+        })
+    }
+
+    /// Undoes a change, or the last one.
+    pub(crate) fn undo_tags(
+        &self,
+        id: DatasetId,
+        change: Option<TagChangeId>,
+    ) -> Result<MadeChange, ServiceError> {
+        let nothing = || Err(ServiceError::NotFound("There is no change to undo".to_owned()));
+        self.write_tags(id, |tx| {
+            let undone = tags::undo(tx, id, change)?;
+            Ok(undone.map_or_else(nothing, |(undone, _)| Ok(undone)))
+        })
+    }
+
+    fn write_tags(
+        &self,
+        id: DatasetId,
+        change: impl FnOnce(&Transaction) -> Result<Result<AppliedChange, ServiceError>, QueryError>,
+    ) -> Result<MadeChange, ServiceError> {
+        let (record, applied) = self.store.write(|tx| {
+            let Some(record) = dataset::find(tx, id)? else {
+                return Ok(Err(ServiceError::dataset_not_found()));
+            };
+            if let Err(forbidden) = self.require_write_access(&record) {
+                return Ok(Err(forbidden));
+            }
+            Ok(change(tx)?.map(|applied| (record, applied)))
+        })??;
+        let file_problems = self.tag_writer.note_change(&record)?;
+        Ok(MadeChange { applied, file_problems })
+    }
+
+    /// Returns the rows of the media items whose tags are changed.
+    fn tagged_rows(&self, id: DatasetId, target: &TagTarget) -> Result<Vec<i64>, ServiceError> {
+        let record = self.require_dataset(id)?;
+        let scope = match target {
+            TagTarget::Search(params) if params.is_browse() => {
+                let entity = params.entity.unwrap_or_default();
+                return Ok(self.store.read(|c| media::rows(c, id, entity))?);
+            }
+            TagTarget::Search(params) => {
+                require_searchable(&record, Operation::TextSearch)?;
+                ExportScope::Search(params.clone())
+            }
+            TagTarget::Selection(body) => ExportScope::Selection(body.clone()),
+        };
+        let selected = self.selected_media(&record, &scope)?.unwrap_or_default();
+        Ok(selected.into_keys().collect())
+    }
+}
+
+fn describe(edit: &TagEdit, count: usize) -> String {
+    let words = edit.add.iter().map(|name| format!("add {name}"));
+    let words = words.chain(edit.remove.iter().map(|name| format!("remove {name}")));
+    let words = words.chain(edit.rating.map(|rating| format!("rate {rating}")));
+    format!("{} ({count} media items)", words.collect::<Vec<_>>().join(", "))
+}

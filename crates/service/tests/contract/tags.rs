@@ -1,0 +1,308 @@
+//! Tags and ratings below `/local`: what changes, where tags are found, and the file beside the dataset.
+
+use std::fs;
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::support::{Place, Service, answer, picture};
+
+const FILE: &str = ".tessera/tags.jsonl";
+
+impl Service {
+    async fn tags(&self) -> Value {
+        self.good(&format!("/local/dataset/{}/tags", self.dataset)).await
+    }
+
+    async fn tag(&self, request: &str, body: Value) -> (StatusCode, Value) {
+        let path = format!("/local/dataset/{}/tags/{request}", self.dataset);
+        answer(self.post(&path).json(&body)).await
+    }
+
+    async fn change(&self, request: &str, body: Value) -> Value {
+        let (status, change) = self.tag(request, body).await;
+        assert_eq!(status, 200, "{change}");
+        change
+    }
+
+    /// Returns the identifier of the tag with this name.
+    async fn tag_id(&self, name: &str) -> String {
+        let tags = self.tags().await;
+        let found = tags["tags"].as_array().unwrap().iter().find(|tag| tag["name"] == name);
+        found.unwrap_or_else(|| panic!("{name}: {tags}"))["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Returns the names of the files that a search finds, in their order.
+    async fn found(&self, query: &str) -> Vec<String> {
+        let found = self.good(&self.explore(&format!("threshold=4&entity_type=IMAGES{query}"))).await;
+        let clusters = found["clusters"].as_array().unwrap().iter();
+        let previews = clusters.flat_map(|cluster| cluster["previews"].as_array().unwrap());
+        let name = |preview: &Value| preview["file_name"].as_str().unwrap().to_owned();
+        let mut names: Vec<String> = previews.map(name).collect();
+        names.sort();
+        names
+    }
+
+    async fn with_tag(&self, name: &str) -> Vec<String> {
+        let id = self.tag_id(name).await;
+        self.found(&format!("&vql=[{{\"tags\":{{\"op\":\"is\",\"value\":[\"{id}\"]}}}}]")).await
+    }
+
+    /// Returns the preview of a file.
+    async fn preview(&self, file: &str) -> Value {
+        let found = self.good(&self.explore("threshold=0&entity_type=IMAGES")).await;
+        let clusters = found["clusters"].as_array().unwrap().iter();
+        let mut previews = clusters.flat_map(|cluster| cluster["previews"].as_array().unwrap());
+        previews.find(|preview| preview["file_name"] == file).unwrap().clone()
+    }
+
+    async fn selection(&self, files: &[&str]) -> Value {
+        let mut ids = Vec::new();
+        for file in files {
+            ids.push(self.preview(file).await["media_id"].clone());
+        }
+        json!([{"type": "media", "payload": {"media_ids": ids}}])
+    }
+}
+
+fn lines(place: &Place) -> Vec<Value> {
+    let text = fs::read_to_string(place.picture(FILE)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Returns the lines of the file about pictures, with what is stable in them.
+fn tagged_files(place: &Place) -> Vec<String> {
+    let lines = lines(place);
+    let files = lines.iter().filter(|line| line.get("path").is_some());
+    let line = |line: &Value| format!("{} {} {}", line["path"], line["tags"], line["rating"]);
+    files.map(line).collect()
+}
+
+fn named() -> [(&'static str, Vec<u8>); 3] {
+    [("a.png", picture(1)), ("b.png", picture(2)), ("sub/c.png", picture(3))]
+}
+
+#[tokio::test]
+async fn a_tag_is_found_counted_shown_and_exported_at_once() {
+    let row = br#"{"file_name": "a.png", "tags": ["old"]}"#.to_vec();
+    let service = Service::of(&[&named()[..], &[("metadata.jsonl", row)]].concat()).await;
+    let both = service.selection(&["a.png", "b.png"]).await;
+    let body = json!({"add": ["night"], "rating": 4, "media_selection": both});
+    let change = service.change("change", body.clone()).await;
+    assert_eq!((&change["changed"], &change["kept"]), (&2.into(), &0.into()), "{change}");
+    assert_eq!(change["file_problems"], json!([]));
+    assert_eq!(service.change("change", body).await["change_id"], Value::Null);
+    assert_eq!(service.with_tag("night").await, ["a.png", "b.png"]);
+    assert_eq!(service.with_tag("old").await, ["a.png"]);
+    let ids = [service.tag_id("old").await, service.tag_id("night").await];
+    let found = service.found(&format!("&tags={}", json!(ids))).await;
+    assert_eq!(found, ["a.png"], "tags of a sidecar and of a user are one set");
+    let preview = service.preview("a.png").await;
+    assert_eq!((&preview["user_tags"], &preview["rating"]), (&json!(["old", "night"]), &4.into()));
+    assert_eq!(service.preview("c.png").await.get("rating"), None);
+    let clusters = service.good(&service.explore("threshold=4&entity_type=IMAGES")).await;
+    let tags: Vec<&Value> =
+        clusters["clusters"].as_array().unwrap().iter().map(|one| &one["user_tags"]).collect();
+    assert!(tags.iter().any(|tags| tags[0]["name"] == "night"), "{tags:?}");
+    let list = service.tags().await;
+    assert_eq!(list["tags"][0]["count"], 2);
+    assert_eq!((&list["tags"][1]["name"], &list["tags"][1]["color"]), (&"old".into(), &Value::Null));
+    let metadata = service.good(&service.of_dataset("/export_context")).await;
+    assert!(metadata.to_string().contains(r#"{"tag_name":"night"}"#), "{metadata}");
+    assert_eq!(
+        tagged_files(&service.place),
+        [r#""a.png" ["night"] 4"#, r#""b.png" ["night"] 4"#]
+    );
+}
+
+#[tokio::test]
+async fn the_whole_search_is_tagged_and_the_change_is_undone() {
+    let service = Service::of(&named()).await;
+    let path = format!("/local/dataset/{}/tags/change?entity_type=IMAGES", service.dataset);
+    let pick = json!({"add": ["picked"]});
+    let (status, all) = answer(service.post(&path).json(&pick)).await;
+    assert_eq!((status.as_u16(), &all["changed"]), (200, &3.into()), "{all}");
+    let one = service.selection(&["b.png"]).await;
+    let reject = json!({"add": ["rejected"], "media_selection": one});
+    let rejected = service.change("change", reject).await;
+    assert_eq!(service.with_tag("picked").await, ["a.png", "c.png"]);
+    assert_eq!(service.with_tag("rejected").await, ["b.png"]);
+    let undone = service.change("undo", json!({"change_id": all["change_id"]})).await;
+    assert_eq!((&undone["changed"], &undone["kept"]), (&2.into(), &1.into()));
+    assert_eq!(service.with_tag("rejected").await, ["b.png"], "it was changed again");
+    let undone = service.change("undo", json!({})).await;
+    assert_eq!(undone["changed"], 1, "{rejected} is the last change");
+    assert_eq!(service.with_tag("picked").await, ["b.png"]);
+    assert_eq!(service.tag("undo", json!({})).await.0, 404);
+}
+
+#[tokio::test]
+async fn tags_are_renamed_merged_recolored_and_deleted() {
+    let service = Service::of(&named()).await;
+    for (name, files) in [("day", &["a.png"][..]), ("night", &["a.png", "b.png"])] {
+        let selection = service.selection(files).await;
+        service.change("change", json!({"add": [name], "media_selection": selection})).await;
+    }
+    service.change("define", json!({"name": "empty", "color": "cyan"})).await;
+    service.change("define", json!({"name": "day", "color": "red"})).await;
+    let renamed = service.change("define", json!({"name": "night", "new_name": "dark"})).await;
+    assert_eq!(renamed["changed"], 2);
+    assert_eq!(service.with_tag("dark").await, ["a.png", "b.png"]);
+    let merged = service.change("define", json!({"name": "day", "new_name": "dark"})).await;
+    assert_eq!(merged["changed"], 1);
+    service.change("undo", json!({})).await;
+    assert_eq!(service.with_tag("day").await, ["a.png"]);
+    let deleted = service.change("define", json!({"name": "dark", "delete": true})).await;
+    assert_eq!(deleted["changed"], 2);
+    let names = |list: &Value| -> Vec<String> {
+        let tags = list["tags"].as_array().unwrap().iter();
+        tags.map(|tag| format!("{} {} {}", tag["name"], tag["color"], tag["count"])).collect()
+    };
+    let list = service.tags().await;
+    assert_eq!(names(&list), [r#""empty" "cyan" 0"#, r#""day" "red" 1"#]);
+    assert_eq!(list["last_change"], "delete dark");
+    service.change("undo", json!({})).await;
+    assert_eq!(service.with_tag("dark").await, ["a.png", "b.png"]);
+    assert_eq!(service.tag("define", json!({"name": "no", "delete": true})).await.0, 404);
+}
+
+#[tokio::test]
+async fn tags_survive_moves_edits_and_the_loss_of_the_index() {
+    let service = Service::of(&named()).await;
+    let all = service.selection(&["a.png", "b.png", "c.png"]).await;
+    service.change("change", json!({"add": ["all"], "media_selection": all})).await;
+    let one = service.selection(&["c.png"]).await;
+    service.change("change", json!({"rating": 5, "media_selection": one})).await;
+    let place = service.stop().await;
+    assert_eq!(
+        tagged_files(&place),
+        [r#""a.png" ["all"] null"#, r#""b.png" ["all"] null"#, r#""sub/c.png" ["all"] 5"#],
+        "the end of the service writes what is not written"
+    );
+    fs::rename(place.picture("sub/c.png"), place.picture("moved.png")).unwrap();
+    place.put("b.png", &picture(40));
+    let service = Service::at(place, true).await;
+    assert_eq!(service.with_tag("all").await, ["a.png", "b.png", "moved.png"]);
+    assert_eq!(service.preview("moved.png").await["rating"], 5);
+    let place = service.stop().await;
+    fs::rename(place.picture("moved.png"), place.picture("again.png")).unwrap();
+    let files: Vec<(&str, Vec<u8>)> = Vec::new();
+    let other = Place::new(&files);
+    for file in ["a.png", "b.png", "again.png"] {
+        other.put(file, &fs::read(place.picture(file)).unwrap());
+    }
+    other.put(FILE, &fs::read(place.picture(FILE)).unwrap());
+    let service = Service::at(other, true).await;
+    assert_eq!(service.with_tag("all").await, ["a.png", "again.png", "b.png"]);
+    assert_eq!(service.preview("again.png").await["rating"], 5);
+    assert_eq!(service.tags().await["tags"][0]["name"], "all");
+}
+
+#[tokio::test]
+async fn an_edited_file_is_read_and_a_bad_line_loses_only_itself() {
+    let service = Service::of(&named()).await;
+    let both = service.selection(&["a.png", "b.png"]).await;
+    service.change("change", json!({"add": ["x"], "media_selection": both})).await;
+    let place = service.stop().await;
+    let text = fs::read_to_string(place.picture(FILE)).unwrap();
+    let edited: Vec<&str> = text.lines().filter(|line| !line.contains("b.png")).collect();
+    place.put(FILE, format!("{}\n", edited.join("\n")).as_bytes());
+    let service = Service::at(place, true).await;
+    assert_eq!(service.with_tag("x").await, ["a.png"], "whoever edits the file decides");
+    assert_eq!(service.tags().await["file_problems"], json!([]));
+    let place = service.stop().await;
+    let added = "{\"path\":\"sub/c.png\",\"tags\":[\"y\"]}\n{\"path\":\n";
+    place.put(FILE, format!("{added}{}\n", edited[0]).as_bytes());
+    let service = Service::at(place, true).await;
+    assert_eq!(service.with_tag("x").await, ["a.png"], "the damaged file lost this line");
+    assert_eq!(service.with_tag("y").await, ["c.png"]);
+    let problems = service.tags().await["file_problems"].to_string();
+    assert!(problems.contains("tags.jsonl, line 2: it is not an entry in JSON"), "{problems}");
+    assert!(service.place.picture(".tessera/tags.damaged.jsonl").exists());
+    assert_eq!(tagged_files(&service.place).len(), 2);
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
+    assert_eq!(skipped, [], "the folder of the tags is neither media nor skipped");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_is_said_and_the_index_keeps_the_tags() {
+    let place = Place::new(&named());
+    // A file in the place of the folder cannot be written, whatever the user is allowed.
+    place.put(".tessera", b"");
+    let service = Service::at(place, true).await;
+    let one = service.selection(&["a.png"]).await;
+    let change = service.change("change", json!({"add": ["x"], "media_selection": one})).await;
+    let problem = change["file_problems"][0].as_str().unwrap();
+    assert!(problem.starts_with("the tags are kept only in the index, because"), "{problem}");
+    assert_eq!(service.with_tag("x").await, ["a.png"]);
+    let place = service.stop().await;
+    fs::remove_file(place.picture(".tessera")).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let secret = elsewhere.path().join("tags.jsonl");
+    fs::write(&secret, "secret").unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), place.picture(".tessera")).unwrap();
+    let service = Service::at(place, true).await;
+    service.change("define", json!({"name": "y"})).await;
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "secret", "a link leads nowhere");
+}
+
+#[tokio::test]
+async fn objects_and_frames_keep_their_tags_in_the_file() {
+    let row = json!({"file_name": "a.png", "objects": {"bbox": [[0, 0, 20, 20]], "categories": ["door"]}});
+    let files = [&named()[..], &[("metadata.jsonl", row.to_string().into_bytes())]].concat();
+    let service = Service::of(&files).await;
+    let path = format!("/local/dataset/{}/tags/change?entity_type=OBJECTS", service.dataset);
+    let (_, change) = answer(service.post(&path).json(&json!({"add": ["wood"]}))).await;
+    assert_eq!(change["changed"], 1, "{change}");
+    let line = &lines(&service.place)[1];
+    assert_eq!((&line["path"], line["region"].is_array()), (&"a.png".into(), true), "{line}");
+    let place = service.stop().await;
+    let other = Place::new(&files);
+    other.put(FILE, &fs::read(place.picture(FILE)).unwrap());
+    let service = Service::at(other, true).await;
+    let id = service.tag_id("wood").await;
+    let query = format!("threshold=4&entity_type=OBJECTS&tags=[\"{id}\"]");
+    let found = service.good(&service.explore(&query)).await;
+    assert_eq!(found["clusters"].as_array().unwrap().len(), 1, "{found}");
+}
+
+#[tokio::test]
+async fn wrong_changes_are_refused() {
+    let service = Service::of(&named()).await;
+    let one = service.selection(&["a.png"]).await;
+    for body in [
+        json!({"media_selection": one}),
+        json!({"add": ["a"], "remove": ["a"], "media_selection": one}),
+        json!({"add": ["picked", "rejected"], "media_selection": one}),
+        json!({"add": ["a\u{1b}b"], "media_selection": one}),
+        json!({"rating": 6, "media_selection": one}),
+        json!({"add": ["a"], "media_selection": []}),
+        json!({"add": ["a"], "media_selection": one, "other": 1}),
+        json!([["a"]]),
+    ] {
+        let (status, problem) = service.tag("change", body.clone()).await;
+        assert_eq!(status, 422, "{body}: {problem}");
+    }
+    for body in [
+        json!({}),
+        json!({"name": " "}),
+        json!({"name": "a", "color": "mauve"}),
+        json!({"name": "a", "new_name": "b", "delete": true}),
+    ] {
+        assert_eq!(service.tag("define", body.clone()).await.0, 422, "{body}");
+    }
+    let unknown = json!([{"type": "media", "payload": {"media_ids": [uuid::Uuid::nil()]}}]);
+    let body = json!({"add": ["a"], "media_selection": unknown});
+    assert_eq!(service.tag("change", body).await.0, 404);
+    assert_eq!(service.tags().await["tags"], json!([]));
+    assert!(!service.place.picture(".tessera").exists());
+}
+
+#[tokio::test]
+async fn a_request_with_a_selection_and_a_search_is_refused() {
+    let service = Service::of(&named()).await;
+    let one = service.selection(&["a.png"]).await;
+    let path = format!("/local/dataset/{}/tags/change?entity_type=IMAGES", service.dataset);
+    let body = json!({"add": ["a"], "media_selection": one});
+    assert_eq!(answer(service.post(&path).json(&body)).await.0, 422);
+}

@@ -1,0 +1,428 @@
+//! What users have given to media items: tags and ratings. Each change is one transaction, which increases the revision
+//! of the tags of its dataset and can be undone. `tagged_files` has what survives a new index.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{
+    assignment::{ASSIGNMENT_COLUMNS, read_assignment},
+    columns::{from_json, to_json},
+    engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params},
+    media::{user_given, with_user_tags},
+    query,
+};
+use tessera_model::{
+    DatasetId, Granularity, MediaId, TagChangeId, TagColor, TagEdit, UserTags,
+};
+
+/// The number of media items that are read at a time.
+const MEDIA_AT_A_TIME: usize = 8_192;
+/// The number of changes of a dataset that can be undone.
+const MAX_CHANGES: u32 = 50;
+
+/// A tag that users have created.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TagDefinition {
+    pub name: String,
+    /// The color in the spelling of [`TagColor`].
+    pub color: String,
+}
+
+/// Returns the tags that users have created, in the order of their creation.
+pub fn definitions(connection: &Connection, dataset: DatasetId) -> Result<Vec<TagDefinition>> {
+    let sql = "SELECT name, color, require(intact) FROM tag WHERE dataset = ?1 ORDER BY row";
+    query::all(connection, sql, params![dataset.0], |row| {
+        Ok(TagDefinition { name: row.get(0)?, color: row.get(1)? })
+    })
+}
+
+/// Creates those tags that do not exist. A tag without a color gets one. Returns whether there were such tags.
+pub fn create<'a>(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    tags: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
+) -> Result<bool> {
+    let mut known: Vec<String> =
+        definitions(transaction, dataset)?.into_iter().map(|tag| tag.name).collect();
+    let before = known.len();
+    for (name, color) in tags {
+        if known.iter().any(|other| other == name) {
+            continue;
+        }
+        let color = color.unwrap_or_else(|| TagColor::of_new(name, known.len()).as_str());
+        let sql = "INSERT INTO tag (dataset, name, color) VALUES (?1, ?2, ?3)";
+        query::execute(transaction, sql, params![dataset.0, name, color])?;
+        known.push(name.to_owned());
+    }
+    let is_new = known.len() > before;
+    if is_new {
+        increase_revision(transaction, dataset)?;
+    }
+    Ok(is_new)
+}
+
+/// Changes the color of a tag. Returns `false` if there is no such tag.
+pub fn recolor(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    name: &str,
+    color: TagColor,
+) -> Result<bool> {
+    let sql = "UPDATE tag SET color = ?3 WHERE dataset = ?1 AND name = ?2";
+    let changed = query::change(transaction, sql, params![dataset.0, name, color.as_str()])?;
+    increase_revision(transaction, dataset)?;
+    Ok(changed > 0)
+}
+
+pub(crate) fn increase_revision(transaction: &Transaction, dataset: DatasetId) -> Result<()> {
+    let sql = "INSERT INTO tag_state (dataset, revision) VALUES (?1, 1)
+               ON CONFLICT (dataset) DO UPDATE SET revision = tag_state.revision + 1";
+    query::execute(transaction, sql, params![dataset.0])
+}
+
+/// Media items that had the same tags and rating before a change, and have the same ones after it.
+struct ChangedGroup {
+    before: UserTags,
+    after: UserTags,
+    media: Vec<Uuid>,
+}
+
+/// What a change did to the tags of the dataset itself.
+#[derive(Serialize, Deserialize)]
+enum DefinitionChange {
+    Renamed { from: String, to: String },
+    Deleted(TagDefinition),
+}
+
+/// The part of a change that is stored as JSON: the tags before and after it, with the number of media items.
+#[derive(Serialize, Deserialize)]
+struct StoredChange {
+    definition: Option<DefinitionChange>,
+    groups: Vec<(UserTags, UserTags, usize)>,
+}
+
+/// The result of a change.
+#[derive(Clone, Debug, Default)]
+pub struct AppliedChange {
+    /// `None` if nothing was changed.
+    pub id: Option<TagChangeId>,
+    /// The number of media items that were changed.
+    pub changed: u64,
+    /// The number of media items that keep a tag that was to be removed, because sidecars give it, or that were changed
+    /// since the change that is undone.
+    pub kept: u64,
+}
+
+/// Changes the tags of media items, given by their rows. Tags that do not exist are created.
+pub fn apply(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    rows: &[i64],
+    edit: &TagEdit,
+    description: &str,
+) -> Result<AppliedChange> {
+    create(transaction, dataset, edit.add.iter().map(|name| (&**name, None)))?;
+    let sql = concat!(
+        "SELECT media.id, media.tags, ",
+        user_given!("tags", "'[]'"),
+        ", ",
+        user_given!("rating", "0"),
+        ", require(intact) FROM media WHERE dataset = ?1 AND row IN"
+    );
+    let mut groups: BTreeMap<(UserTags, UserTags), Vec<Uuid>> = BTreeMap::new();
+    // Most media items have the same few tags, so the JSON of each list is read only once.
+    let mut outcomes: HashMap<(String, String, u8), (UserTags, UserTags, bool)> = HashMap::new();
+    let mut kept = 0;
+    for rows in rows.chunks(MEDIA_AT_A_TIME) {
+        let read = |row: &Row| {
+            let key = (row.get::<String>(1)?, row.get::<String>(2)?, row.get::<u8>(3)?);
+            Ok((row.get::<Uuid>(0)?, key))
+        };
+        let found: BTreeMap<Uuid, (String, String, u8)> =
+            query::all_listed(transaction, sql, params![dataset.0], rows, read)?;
+        for (media, key) in found {
+            if !outcomes.contains_key(&key) {
+                let parse = |text| serde_json::from_str(text).map_err(QueryError::value);
+                let of_sidecars: Vec<String> = parse(&key.0)?;
+                let before = UserTags { tags: parse(&key.1)?, rating: key.2 };
+                let after = edit.apply(&before, &of_sidecars);
+                let keeps = edit.remove.iter().any(|name| of_sidecars.contains(name));
+                outcomes.insert(key.clone(), (before, after, keeps));
+            }
+            let (before, after, keeps) = &outcomes[&key];
+            kept += u64::from(*keeps);
+            if before != after {
+                groups.entry((before.clone(), after.clone())).or_default().push(media);
+            }
+        }
+    }
+    let groups = groups.into_iter();
+    let groups = groups.map(|((before, after), media)| ChangedGroup { before, after, media });
+    let change = record(transaction, dataset, description, None, groups.collect())?;
+    Ok(AppliedChange { kept, ..change })
+}
+
+/// Renames a tag. If the other name exists, both become one tag. Returns `None` if there is no such tag.
+pub fn rename(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    from: &str,
+    to: &str,
+) -> Result<Option<AppliedChange>> {
+    let known = definitions(transaction, dataset)?;
+    let is_known = |name: &str| known.iter().any(|tag| tag.name == name);
+    if !is_known(from) {
+        return Ok(None);
+    }
+    let groups = changed_everywhere(transaction, dataset, |tags| {
+        let mut renamed: Vec<String> = Vec::with_capacity(tags.len());
+        for tag in tags {
+            let name = if tag == from { to } else { tag };
+            if !renamed.iter().any(|other| other == name) {
+                renamed.push(name.to_owned());
+            }
+        }
+        tags.iter().any(|tag| tag == from).then_some(renamed)
+    })?;
+    let definition = if is_known(to) {
+        delete_definition(transaction, dataset, from)?;
+        let deleted = known.into_iter().find(|tag| tag.name == from);
+        deleted.map(DefinitionChange::Deleted)
+    } else {
+        rename_definition(transaction, dataset, from, to)?;
+        Some(DefinitionChange::Renamed { from: from.to_owned(), to: to.to_owned() })
+    };
+    let description = format!("rename {from} to {to}");
+    record(transaction, dataset, &description, definition, groups).map(Some)
+}
+
+/// Deletes a tag, and takes it from all media items. Returns `None` if there is no such tag.
+pub fn delete(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    name: &str,
+) -> Result<Option<AppliedChange>> {
+    let known = definitions(transaction, dataset)?;
+    let Some(deleted) = known.into_iter().find(|tag| tag.name == name) else { return Ok(None) };
+    let groups = changed_everywhere(transaction, dataset, |tags| {
+        let rest: Vec<String> = tags.iter().filter(|tag| *tag != name).cloned().collect();
+        (rest.len() < tags.len()).then_some(rest)
+    })?;
+    delete_definition(transaction, dataset, name)?;
+    let definition = Some(DefinitionChange::Deleted(deleted));
+    record(transaction, dataset, &format!("delete {name}"), definition, groups).map(Some)
+}
+
+fn rename_definition(c: &Connection, dataset: DatasetId, from: &str, to: &str) -> Result<()> {
+    let sql = "UPDATE tag SET name = ?3 WHERE dataset = ?1 AND name = ?2";
+    query::execute(c, sql, params![dataset.0, from, to])
+}
+
+fn delete_definition(c: &Connection, dataset: DatasetId, name: &str) -> Result<()> {
+    let sql = "DELETE FROM tag WHERE dataset = ?1 AND name = ?2";
+    query::execute(c, sql, params![dataset.0, name])
+}
+
+/// Returns the groups of all tagged media items, also missing ones, whose tags `change` changes.
+fn changed_everywhere(
+    connection: &Connection,
+    dataset: DatasetId,
+    change: impl Fn(&[String]) -> Option<Vec<String>>,
+) -> Result<Vec<ChangedGroup>> {
+    let sql = "SELECT media, tags, rating, require(intact) FROM tagged_media WHERE dataset = ?1";
+    let mut groups: BTreeMap<UserTags, Vec<Uuid>> = BTreeMap::new();
+    query::for_each(connection, sql, params![dataset.0], |row| {
+        let given = UserTags { tags: from_json(row, 1)?, rating: row.get(2)? };
+        groups.entry(given).or_default().push(row.get(0)?);
+        Ok::<_, QueryError>(())
+    })?;
+    let changed = groups.into_iter().filter_map(|(before, media)| {
+        let after = UserTags { tags: change(&before.tags)?, rating: before.rating };
+        Some(ChangedGroup { before, after, media })
+    });
+    Ok(changed.collect())
+}
+
+/// Makes a change, and keeps it so that it can be undone.
+fn record(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    description: &str,
+    definition: Option<DefinitionChange>,
+    groups: Vec<ChangedGroup>,
+) -> Result<AppliedChange> {
+    if groups.is_empty() && definition.is_none() {
+        return Ok(AppliedChange::default());
+    }
+    let changed = groups.iter().map(|group| group.media.len() as u64).sum();
+    groups.iter().try_for_each(|ChangedGroup { before, after, media }| {
+        replace(transaction, before, after, media)
+    })?;
+    let media: Vec<u8> =
+        groups.iter().flat_map(|group| &group.media).flat_map(|id| *id.as_bytes()).collect();
+    let groups = groups.into_iter().map(|group| (group.before, group.after, group.media.len()));
+    let stored = to_json(&StoredChange { definition, groups: groups.collect() })?;
+    let id = Uuid::new_v4();
+    let sql = "INSERT INTO tag_change (id, dataset, description, groups, media)
+               VALUES (?1, ?2, ?3, ?4, ?5)";
+    query::execute(transaction, sql, params![id, dataset.0, description, stored, media])?;
+    let sql = "DELETE FROM tag_change WHERE dataset = ?1 AND row <=
+                 (SELECT row FROM tag_change WHERE dataset = ?1 ORDER BY row DESC LIMIT 1 OFFSET ?2)";
+    query::execute(transaction, sql, params![dataset.0, MAX_CHANGES])?;
+    increase_revision(transaction, dataset)?;
+    Ok(AppliedChange { id: Some(TagChangeId(id)), changed, kept: 0 })
+}
+
+const INSERT_TAGGED: &str =
+    "INSERT INTO tagged_media (media, dataset, folder, path, seconds, region, content, tags, rating)
+     SELECT media.id, media.dataset,
+            CASE WHEN source.folder = dataset.folder THEN NULL ELSE source.folder END,
+            media.path, media.seconds, media.region, media.content, ?2, ?3
+     FROM media JOIN source ON source.row = media.source JOIN dataset ON dataset.id = media.dataset
+     WHERE media.id = ?1
+     ON CONFLICT (media) DO UPDATE SET tags = excluded.tags, rating = excluded.rating";
+const UPDATE_TAGGED: &str = "UPDATE tagged_media SET tags = ?2, rating = ?3 WHERE media = ?1";
+pub(crate) const DELETE_TAGGED: &str = "DELETE FROM tagged_media WHERE media = ?1";
+
+/// Replaces what media items have, which is the same for all of them.
+fn replace(c: &Connection, before: &UserTags, after: &UserTags, media: &[Uuid]) -> Result<()> {
+    let nothing = UserTags::default();
+    let (tags, rating) = (to_json(&after.tags)?, after.rating);
+    if *after == nothing {
+        let mut deletes = StatementBatch::new(c, DELETE_TAGGED);
+        media.iter().try_for_each(|id| deletes.add(params![id]))?;
+        return deletes.finish().map(drop);
+    }
+    let sql = if *before == nothing { INSERT_TAGGED } else { UPDATE_TAGGED };
+    let mut changes = StatementBatch::new(c, sql);
+    media.iter().try_for_each(|id| changes.add(params![id, tags, rating]))?;
+    changes.finish().map(drop)
+}
+
+/// Adds tags and a rating to a media item, which may have others.
+pub(crate) fn give(transaction: &Transaction, media: Uuid, given: &UserTags) -> Result<()> {
+    let before = given_to(transaction, &[media])?.remove(&media).unwrap_or_default();
+    let rating = (given.rating > 0).then_some(given.rating);
+    let after = TagEdit { add: given.tags.clone(), remove: Vec::new(), rating }.apply(&before, &[]);
+    replace(transaction, &before, &after, &[media])
+}
+
+/// Returns the description of the last change of a dataset that can be undone.
+pub fn last_change(connection: &Connection, dataset: DatasetId) -> Result<Option<String>> {
+    let sql = "SELECT description, require(intact) FROM tag_change WHERE dataset = ?1
+               ORDER BY row DESC LIMIT 1";
+    query::find(connection, sql, params![dataset.0], |row| row.get(0))
+}
+
+/// Undoes a change: the given one, or else the last one. Media items that were changed again since then stay as they
+/// are. Returns `None` if there is no such change, and otherwise its description, too.
+pub fn undo(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    change: Option<TagChangeId>,
+) -> Result<Option<(AppliedChange, String)>> {
+    let sql = "SELECT row, description, groups, media, require(intact) FROM tag_change
+               WHERE dataset = ?1 AND (id = ?2 OR ?3) ORDER BY row DESC LIMIT 1";
+    let id = change.map_or(Uuid::nil(), |id| id.0);
+    let params = params![dataset.0, id, change.is_none()];
+    let found: Option<(i64, String, StoredChange, Vec<u8>)> =
+        query::find(transaction, sql, params, |row| {
+            Ok((row.get(0)?, row.get(1)?, from_json(row, 2)?, row.get(3)?))
+        })?;
+    let Some((row, description, StoredChange { definition, groups }, media)) = found else {
+        return Ok(None);
+    };
+    query::execute(transaction, "DELETE FROM tag_change WHERE row = ?1", params![row])?;
+    match &definition {
+        Some(DefinitionChange::Renamed { from, to }) => {
+            rename_definition(transaction, dataset, to, from)?;
+        }
+        Some(DefinitionChange::Deleted(tag)) => {
+            create(transaction, dataset, [(&*tag.name, Some(&*tag.color))])?;
+        }
+        None => {}
+    }
+    let (ids, _) = media.as_chunks::<16>();
+    let mut ids = ids.iter().map(|bytes| Uuid::from_bytes(*bytes));
+    let mut undone = AppliedChange::default();
+    for (before, after, count) in groups {
+        let media: Vec<Uuid> = ids.by_ref().take(count).collect();
+        let current = given_to(transaction, &media)?;
+        let (unchanged, changed): (Vec<Uuid>, Vec<Uuid>) = media
+            .into_iter()
+            .partition(|id| current.get(id).cloned().unwrap_or_default() == after);
+        create(transaction, dataset, before.tags.iter().map(|name| (&**name, None)))?;
+        replace(transaction, &after, &before, &unchanged)?;
+        undone.changed += unchanged.len() as u64;
+        undone.kept += changed.len() as u64;
+    }
+    increase_revision(transaction, dataset)?;
+    Ok(Some((undone, description)))
+}
+
+fn given_to(connection: &Connection, media: &[Uuid]) -> Result<HashMap<Uuid, UserTags>> {
+    let sql = "SELECT media, tags, rating, require(intact) FROM tagged_media WHERE media = ?1";
+    let read = |row: &Row| {
+        Ok((row.get(0)?, UserTags { tags: from_json(row, 1)?, rating: row.get(2)? }))
+    };
+    let mut found = StatementBatch::returning(connection, sql, read);
+    media.iter().try_for_each(|id| found.add(params![id]))?;
+    Ok(found.finish()?.into_iter().collect())
+}
+
+/// Returns all tags of media items, also those of sidecars, and their ratings. Items without any are left out.
+pub fn of_media(
+    connection: &Connection,
+    media: impl IntoIterator<Item = MediaId>,
+) -> Result<HashMap<MediaId, UserTags>> {
+    let sql = concat!(
+        "SELECT media.id, media.tags, ",
+        user_given!("tags", "'[]'"),
+        ", ",
+        user_given!("rating", "0"),
+        ", require(intact) FROM media WHERE media.id = ?1"
+    );
+    let read = |row: &Row| {
+        let (of_sidecars, by_users): (Vec<String>, Vec<String>) =
+            (from_json(row, 1)?, from_json(row, 2)?);
+        let tags = with_user_tags(&of_sidecars, &by_users).cloned().collect();
+        Ok((MediaId(row.get(0)?), UserTags { tags, rating: row.get(3)? }))
+    };
+    let mut found = StatementBatch::returning(connection, sql, read);
+    media.into_iter().try_for_each(|id| found.add(params![id.0]))?;
+    let found = found.finish()?.into_iter().filter(|(_, given)| *given != UserTags::default());
+    Ok(found.collect())
+}
+
+/// A media item with what users have given to it.
+#[derive(Clone, Debug)]
+pub struct TaggedMember {
+    pub row: i64,
+    pub is_object: bool,
+    /// The rank of its cluster at each level, or `None` while the item is not clustered.
+    pub ranks: Option<[u32; Granularity::LEVELS]>,
+    pub given: UserTags,
+}
+
+/// Returns the media items of a dataset that have tags or ratings of users, in the order of their rows.
+pub fn tagged_members(connection: &Connection, dataset: DatasetId) -> Result<Vec<TaggedMember>> {
+    let sql = format!(
+        "SELECT media.row, media.parent IS NOT NULL, tagged_media.tags, rating,
+                {ASSIGNMENT_COLUMNS}, require(tagged_media.intact)
+         FROM tagged_media JOIN media ON media.id = tagged_media.media
+         LEFT JOIN place ON place.media = media.row
+         WHERE tagged_media.dataset = ?1 ORDER BY media.row"
+    );
+    query::all(connection, &sql, params![dataset.0], |row| {
+        let number = row.get(0)?;
+        let assignment = read_assignment(row, 4, number)?;
+        Ok(TaggedMember {
+            row: number,
+            is_object: row.get(1)?,
+            ranks: assignment.map(|assignment| assignment.cluster_ranks),
+            given: UserTags { tags: from_json(row, 2)?, rating: row.get(3)? },
+        })
+    })
+}

@@ -1,0 +1,182 @@
+//! The bodies with which a local service lists and changes tags and ratings. They are not part of the API document, so
+//! their paths are below [`LOCAL_PREFIX`](crate::endpoints::LOCAL_PREFIX).
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json, value::RawValue};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::{
+    fields::{Fields, first_text, names, parsed, required, text},
+    local_dataset::required_count,
+    selection,
+};
+use tessera_model::{
+    DatasetTag, DatasetTags, SafeText, SelectionItem, TagChange, TagChangeId, TagColor, TagEdit,
+    tag::{MAX_RATING, MAX_TAG_CHARS},
+};
+
+/// The tags of a dataset.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct TagListBody {
+    /// The tags of users in the order of their creation, followed by those that only sidecars have.
+    pub tags: Vec<DatasetTagBody>,
+    /// Description of the last change that can be undone.
+    pub last_change: Option<String>,
+    /// Problems of the file with the tags, `.tessera/tags.jsonl` in the folder of the dataset.
+    pub file_problems: Vec<String>,
+}
+
+/// A tag of a dataset.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct DatasetTagBody {
+    /// Identifier, by which searches filter.
+    pub id: Uuid,
+    /// Name.
+    pub name: String,
+    /// Color; null for a tag that only sidecars have.
+    pub color: Option<String>,
+    /// Number of media items that have the tag.
+    pub count: u64,
+}
+
+/// The response of a change of tags.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct TagChangeBody {
+    /// Identifier of the change, by which it can be undone; null if nothing was changed.
+    pub change_id: Option<Uuid>,
+    /// Number of media items that were changed.
+    pub changed: u64,
+    /// Number of media items that keep a tag from a sidecar, or that were changed again since an undone change.
+    pub kept: u64,
+    /// Problems of the file with the tags.
+    pub file_problems: Vec<String>,
+}
+
+/// The body of a request that changes the tags of media items. Its field `media_selection` is that of an export.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TagEditBody<'a> {
+    #[serde(default)]
+    pub add: Vec<String>,
+    #[serde(default)]
+    pub remove: Vec<String>,
+    pub rating: Option<u8>,
+    /// The media items; without it, the parameters of the search select them.
+    #[serde(borrow)]
+    pub media_selection: Option<&'a RawValue>,
+}
+
+/// The body of a request that creates, recolors, renames or deletes a tag.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TagDefinitionBody {
+    pub name: String,
+    pub color: Option<String>,
+    pub new_name: Option<String>,
+    #[serde(default)]
+    pub delete: bool,
+}
+
+/// The body of a request that undoes a change.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UndoBody {
+    pub change_id: Option<Uuid>,
+}
+
+/// A change of a tag of a dataset, apart from the media items that have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TagDefinition {
+    /// Creates a tag, or changes its color.
+    Create(Option<TagColor>),
+    Rename(String),
+    Delete,
+}
+
+/// Writes a change of the tags of a selection, or of everything that the parameters find.
+pub fn write_edit(edit: &TagEdit, items: Option<&[SelectionItem]>) -> Value {
+    let mut body = items.map_or_else(|| json!({}), selection::write);
+    let TagEdit { add, remove, rating } = edit;
+    (body["add"], body["remove"]) = (json!(add), json!(remove));
+    if let Some(rating) = rating {
+        body["rating"] = json!(rating);
+    }
+    body
+}
+
+pub fn write_definition(name: &str, change: &TagDefinition) -> Value {
+    match change {
+        TagDefinition::Create(None) => json!({"name": name}),
+        TagDefinition::Create(Some(color)) => json!({"name": name, "color": color.as_str()}),
+        TagDefinition::Rename(new_name) => json!({"name": name, "new_name": new_name}),
+        TagDefinition::Delete => json!({"name": name, "delete": true}),
+    }
+}
+
+pub fn write_undo(change: Option<TagChangeId>) -> Value {
+    change.map_or_else(|| json!({}), |change| json!({"change_id": change}))
+}
+
+fn name_schema() -> Value {
+    json!({"type": "string", "minLength": 1, "maxLength": MAX_TAG_CHARS, "pattern": r"\S"})
+}
+
+/// The JSON schemas of the bodies, with their names.
+pub fn schemas() -> [(&'static str, Value); 3] {
+    let names = json!({"type": "array", "items": name_schema()});
+    let mut edit = selection::schema();
+    edit["required"] = json!([]);
+    edit["additionalProperties"] = json!(false);
+    (edit["properties"]["add"], edit["properties"]["remove"]) = (names.clone(), names);
+    edit["properties"]["rating"] = json!({"type": "integer", "minimum": 0, "maximum": MAX_RATING});
+    let definition = json!({
+        "type": "object",
+        "required": ["name"],
+        "additionalProperties": false,
+        "properties": {
+            "name": name_schema(),
+            "color": {"enum": TagColor::ALL.map(TagColor::as_str)},
+            "new_name": name_schema(),
+            "delete": {"type": "boolean"},
+        },
+    });
+    let undo = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {"change_id": {"type": "string", "format": "uuid"}},
+    });
+    [("TagEdit", edit), ("TagDefinition", definition), ("TagUndo", undo)]
+}
+
+pub fn read_tag_list<'a>(list: impl Into<Fields<'a>>) -> Option<DatasetTags> {
+    let list = list.into();
+    let Some(items) = list.get("tags").and_then(Value::as_array) else {
+        list.note("tags");
+        return None;
+    };
+    let items = items.iter().map(|item| list.element("tags", item));
+    let tag = |item: Fields<'_>| {
+        Some(DatasetTag {
+            id: required(item, &["id"])?,
+            name: SafeText::name(&first_text(item, &["name"])?),
+            color: parsed(item, "color"),
+            count: required_count(item, "count")?,
+        })
+    };
+    Some(DatasetTags {
+        tags: items.filter_map(tag).collect(),
+        last_change: text(list, "last_change").map(|change| SafeText::detail(&change)),
+        file_problems: names(list, "file_problems", SafeText::MAX_NAME),
+    })
+}
+
+pub fn read_tag_change<'a>(change: impl Into<Fields<'a>>) -> Option<TagChange> {
+    let change = change.into();
+    Some(TagChange {
+        id: parsed(change, "change_id"),
+        changed: required_count(change, "changed")?,
+        kept: required_count(change, "kept")?,
+        file_problems: names(change, "file_problems", SafeText::MAX_NAME),
+    })
+}
