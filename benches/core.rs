@@ -50,6 +50,8 @@ fn preview(number: u128) -> Preview {
         frame: None,
         region: None,
         relevance: Some(relevance(number)),
+        tags: Vec::new(),
+        rating: 0,
         dimensions: Some((640, 480)),
     }
 }
@@ -70,6 +72,8 @@ fn page(clusters: u128, previews: u128) -> Page {
         n_frames: None,
         similarity_threshold: None,
         relevance: Some(relevance(number)),
+        tags: Vec::new(),
+        rating: 0,
         previews: (0..previews).map(|each| preview(number * previews + each)).collect(),
         labels: vec![],
         tags: vec![],

@@ -5,13 +5,11 @@ use crate::{
     request::RequestBody,
 };
 use tessera_model::{
-    DatasetId, DatasetTags, Failure, Search, SelectionItem, TagChange, TagChangeId, TagEdit,
+    DatasetId, DatasetTags, Failure, TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget,
 };
 use tessera_wire::{
     endpoints::{self, Endpoint, query},
-    tags::{
-        TagDefinition, read_tag_change, read_tag_list, write_definition, write_edit, write_undo,
-    },
+    tags::{read_tag_change, read_tag_list, write_definition, write_edit, write_undo},
 };
 
 impl Client {
@@ -24,25 +22,23 @@ impl Client {
         self.get(Endpoint::Tags, &path, &NO_PARAMETERS, |list| read_tag_list(list)).await
     }
 
-    /// Changes the tags of selected media items.
-    pub async fn tag_selection(
+    /// Changes the tags and ratings of media items.
+    ///
+    /// # Errors
+    /// [`NotFound`](tessera_model::FailureKind::NotFound) if one of the media items or files is not in the dataset.
+    pub async fn change_tags(
         &self,
         dataset: DatasetId,
-        items: &[SelectionItem],
+        target: &TagTarget,
         edit: &TagEdit,
     ) -> Result<TagChange, Failure> {
         let path = format!("{}/change", endpoints::tags(dataset));
-        let body = RequestBody::Json(write_edit(edit, Some(items)).to_string().into());
-        let request = self.request(Endpoint::ChangeTags, &path, &NO_PARAMETERS, body);
-        self.fetch_as(&request, |change| read_tag_change(change)).await
-    }
-
-    /// Changes the tags of everything that a search finds.
-    pub async fn tag_search(&self, search: &Search, edit: &TagEdit) -> Result<TagChange, Failure> {
-        let path = format!("{}/change", endpoints::tags(search.dataset));
-        let mut parameters = endpoints::explore_parameters(search);
-        parameters.retain(|(name, _)| *name != query::PAGE_NUMBER);
-        let body = RequestBody::Json(write_edit(edit, None).to_string().into());
+        let mut parameters = NO_PARAMETERS;
+        if let TagTarget::Search(search) = target {
+            parameters = endpoints::explore_parameters(search);
+            parameters.retain(|(name, _)| *name != query::PAGE_NUMBER);
+        }
+        let body = RequestBody::Json(write_edit(edit, target).to_string().into());
         let request = self.request(Endpoint::ChangeTags, &path, &parameters, body);
         self.fetch_as(&request, |change| read_tag_change(change)).await
     }

@@ -61,7 +61,9 @@ pub use selection::{
     SelectionTotals,
 };
 pub use shell_command::ShellCommand;
-pub use tag::{DatasetTag, DatasetTags, TagChange, TagColor, TagEdit, UserTags};
+pub use tag::{
+    DatasetTag, DatasetTags, TagChange, TagColor, TagDefinition, TagEdit, TagTarget, UserTags,
+};
 pub use text::SafeText;
 pub use unicode_names::{composed, is_same_name, search_form};
 pub use vql::{Filter, Fraction, QueryText};

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{SafeText, TagChangeId, TagId, composed};
+use crate::{SafeText, Search, SelectionItem, TagChangeId, TagId, composed};
 
 /// The tag of a media item that is kept.
 pub const PICKED: &str = "picked";
@@ -102,9 +102,7 @@ impl TagEdit {
         remove: impl IntoIterator<Item = impl AsRef<str>>,
         rating: Option<u8>,
     ) -> Result<Self, String> {
-        fn names(
-            texts: impl IntoIterator<Item = impl AsRef<str>>,
-        ) -> Result<Vec<String>, String> {
+        fn names(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Result<Vec<String>, String> {
             let name = |text: &str| {
                 tag_name(text).ok_or_else(|| {
                     format!("the name of a tag has 1 to {MAX_TAG_CHARS} printable characters")
@@ -149,6 +147,25 @@ impl TagEdit {
         };
         self.add.iter().any(|added| added == opposite)
     }
+}
+
+/// The media items whose tags are changed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TagTarget {
+    Selection(Vec<SelectionItem>),
+    /// Files by their paths, which are absolute or relative to the folder of the dataset.
+    Files(Vec<String>),
+    /// Everything that a search finds.
+    Search(Box<Search>),
+}
+
+/// A change of a tag of a dataset, apart from the media items that have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TagDefinition {
+    /// Creates a tag, or changes its color.
+    Create(Option<TagColor>),
+    Rename(String),
+    Delete,
 }
 
 /// A tag of a dataset.

@@ -165,8 +165,9 @@ impl<'a> QueryTranslation<'a> {
             }
             Filter::Tags(tags) => {
                 let by_users = self.context.user_tags()?;
-                self.conditions.extend(tags.as_slice().iter().map(|&tag| {
-                    MemberCondition::Tag { tag, by_users: by_users.rows(tag).to_vec() }
+                self.conditions.extend(tags.as_slice().iter().map(|&tag| MemberCondition::Tag {
+                    tag,
+                    by_users: by_users.rows(tag).to_vec(),
                 }));
                 return Ok(());
             }

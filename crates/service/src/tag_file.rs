@@ -14,7 +14,10 @@ use serde::{Deserialize, Serialize};
 use crate::originals::storage_location;
 use tessera_files::{if_exists, lock, write_shared_file};
 use tessera_media::ingest::{OriginalFiles as _, SandboxedDir, TAGS_FOLDER};
-use tessera_model::{TagColor, UserTags, tag::{MAX_RATING, tag_name}};
+use tessera_model::{
+    TagColor, UserTags,
+    tag::{MAX_RATING, tag_name},
+};
 use tessera_store::{
     Store, StoreError,
     dataset::DatasetRecord,
@@ -78,12 +81,10 @@ pub(crate) fn synchronize(
     let has_changes = known.revision > known.written;
     let location = match TagFolder::open(store, &record.folder, has_changes) {
         Ok(location) => location,
-        Err(reason) => {
-            return Ok(vec![format!("the tags are kept only in the index, because {reason}")]);
-        }
+        Err(reason) => return Ok(vec![only_in_index(&reason)]),
     };
     let unusable = |cause: &io::Error| {
-        vec![format!("the tags are kept only in the index, because {TAGS_FOLDER}/{FILE} cannot be used: {cause}")]
+        vec![only_in_index(&format!("{TAGS_FOLDER}/{FILE} cannot be used: {cause}"))]
     };
     let mut problems = Vec::new();
     let found = match location.read() {
@@ -105,14 +106,17 @@ pub(crate) fn synchronize(
             Ok(())
         })?;
         problems.extend(report(&unreadable));
-        if !unreadable.is_empty() && let Err(cause) = location.set_damaged_aside() {
+        if !unreadable.is_empty()
+            && let Err(cause) = location.set_damaged_aside()
+        {
             return Ok([problems, unusable(&cause)].concat());
         }
     }
     let (state, snapshot) = store.read(|c| {
         Ok((tagged_files::state(c, record.id)?, tagged_files::snapshot(c, record.id)?))
     })?;
-    let is_lost = found.is_none() && !(snapshot.files.is_empty() && snapshot.definitions.is_empty());
+    let is_lost =
+        found.is_none() && !(snapshot.files.is_empty() && snapshot.definitions.is_empty());
     if state.revision > state.written || is_lost {
         let lines = write_lines(&snapshot);
         if let Err(cause) = location.write(&lines) {
@@ -124,10 +128,21 @@ pub(crate) fn synchronize(
     Ok(problems)
 }
 
+/// Returns why the tags of a dataset cannot be written beside it, if they cannot. It is safe to send to clients.
+pub(crate) fn unwritable_reason(store: &Store, record: &DatasetRecord) -> Option<String> {
+    TagFolder::create(store, &record.folder).err().map(|reason| only_in_index(&reason))
+}
+
+fn only_in_index(reason: &str) -> String {
+    format!("the tags are kept only in the index, because {reason}")
+}
+
 fn report(unreadable: &[(usize, String)]) -> Vec<String> {
     let shown = unreadable.iter().take(MAX_REPORTED);
     let mut lines: Vec<String> = shown
-        .map(|(line, reason)| format!("{TAGS_FOLDER}/{FILE}, line {line}: {reason}; this line was not read"))
+        .map(|(line, reason)| {
+            format!("{TAGS_FOLDER}/{FILE}, line {line}: {reason}; this line was not read")
+        })
         .collect();
     if let Some(more) = unreadable.len().checked_sub(MAX_REPORTED).filter(|more| *more > 0) {
         lines.push(format!("{TAGS_FOLDER}/{FILE}: {more} more lines were not read"));
@@ -146,9 +161,8 @@ struct TagFolder {
 }
 
 impl TagFolder {
-    /// Fails with the reason if a dataset has no folder of its own on this machine. The folder is created if something
-    /// is written to it.
-    fn open(store: &Store, dataset: &Path, create: bool) -> Result<Self, String> {
+    /// Fails with the reason if a dataset has no folder of its own on this machine.
+    fn check(store: &Store, dataset: &Path) -> Result<PathBuf, String> {
         if storage_location(dataset).is_some() {
             return Err("the dataset is in object storage".to_owned());
         }
@@ -161,15 +175,26 @@ impl TagFolder {
         if is_other {
             return Err(format!("{TAGS_FOLDER} in its folder is not a folder"));
         }
-        if create
-            && let Err(cause) = fs::create_dir(&folder)
-            && cause.kind() != io::ErrorKind::AlreadyExists
-        {
-            return Err(format!("its folder cannot be written: {cause}"));
+        Ok(folder)
+    }
+
+    fn create(store: &Store, dataset: &Path) -> Result<(), String> {
+        match fs::create_dir(Self::check(store, dataset)?) {
+            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => {
+                Err(format!("its folder cannot be written: {cause}"))
+            }
+            _ => Ok(()),
         }
-        let opened = if_exists(File::open(&folder)).and_then(|file| {
-            file.map(|file| lock(&file).map(|()| file)).transpose()
-        });
+    }
+
+    /// Opens and locks the folder. It is created if something will be written to it.
+    fn open(store: &Store, dataset: &Path, create: bool) -> Result<Self, String> {
+        if create {
+            Self::create(store, dataset)?;
+        }
+        let folder = Self::check(store, dataset)?;
+        let opened = if_exists(File::open(&folder))
+            .and_then(|file| file.map(|file| lock(&file).map(|()| file)).transpose());
         let opened = opened.map_err(|cause| format!("{TAGS_FOLDER} cannot be opened: {cause}"))?;
         Ok(Self { dataset: dataset.to_owned(), _lock: opened })
     }
@@ -236,7 +261,7 @@ fn read_line(line: &[u8], content: &mut TagSnapshot) -> Result<(), String> {
     if line.rating > MAX_RATING {
         return Err(format!("the rating is above {MAX_RATING}"));
     }
-    let hash = line.content.map(|digits| blake3::Hash::from_hex(digits)).transpose();
+    let hash = line.content.map(blake3::Hash::from_hex).transpose();
     let hash = hash.map_err(|_| "content is not a hash of 64 digits".to_owned())?;
     let mut tags: Vec<String> = Vec::new();
     for tag in &line.tags {
@@ -312,7 +337,9 @@ mod tests {
         assert_eq!(read.content.files, snapshot.files);
         assert_eq!(read.content.definitions, snapshot.definitions);
         assert!(read.unreadable.is_empty());
-        lines.extend_from_slice(b"{\"path\": \"b.jpg\", \"tags\": [\"x\"\n\n[]\n{\"path\":\"c\",\"rating\":9}\n");
+        lines.extend_from_slice(
+            b"{\"path\": \"b.jpg\", \"tags\": [\"x\"\n\n[]\n{\"path\":\"c\",\"rating\":9}\n",
+        );
         lines.extend_from_slice(b"{\"path\":\"d.jpg\",\"tags\":[\"\\u001b[2J\"]}\n{\"path\":\"e.jpg\",\"tags\":[\"y\"]}");
         let read = read_lines(&lines);
         let numbers: Vec<usize> = read.unreadable.iter().map(|(line, _)| *line).collect();

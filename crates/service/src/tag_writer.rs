@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::tag_file::synchronize;
+use crate::tag_file::{synchronize, unwritable_reason};
 use tessera_model::DatasetId;
 use tessera_store::{
     Store, StoreError,
@@ -35,17 +35,11 @@ struct TagFiles {
     store: Arc<Store>,
     /// The problems of the files that were used.
     problems: Mutex<HashMap<DatasetId, Vec<String>>>,
-    /// The datasets whose tags this process has changed.
-    changed: Mutex<BTreeSet<DatasetId>>,
 }
 
 impl TagWriter {
     pub fn start(store: &Arc<Store>) -> Self {
-        let files = Arc::new(TagFiles {
-            store: store.clone(),
-            problems: Mutex::default(),
-            changed: Mutex::default(),
-        });
+        let files = Arc::new(TagFiles { store: store.clone(), problems: Mutex::default() });
         let (changed, received) = channel();
         let body = {
             let files = files.clone();
@@ -62,15 +56,15 @@ impl TagWriter {
         self.files.synchronize(record)
     }
 
-    /// Writes the file of a dataset whose tags were changed. The first change in a process is written at once, so that
-    /// its problems are known. Returns the problems of the file.
-    pub fn note_change(&self, record: &DatasetRecord) -> Result<Vec<String>, StoreError> {
-        if lock(&self.files.changed).insert(record.id) {
-            return self.synchronize(record);
-        }
+    /// Writes the file of a dataset whose tags were changed, in the background. Returns the problems of the file.
+    pub fn note_change(&self, record: &DatasetRecord) -> Vec<String> {
         // The thread is gone only if it could not be started.
         let _ = self.changed.as_ref().map(|changed| changed.send(record.id));
-        Ok(self.problems(record.id))
+        let mut problems = self.problems(record.id);
+        // The reason is known before the file is written.
+        let reason = unwritable_reason(&self.files.store, record).filter(|_| problems.is_empty());
+        problems.extend(reason);
+        problems
     }
 
     /// Returns the problems of the file of a dataset.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
-    columns::{decode_f16, from_json, path_from_bytes, to_json},
+    columns::{decode_f16, from_json, path_from_bytes, path_to_bytes, to_json},
     engine::{Connection, QueryError, Result, Row, StatementBatch, params},
     picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
     query,
@@ -306,6 +306,13 @@ pub fn rows(connection: &Connection, dataset: DatasetId, entity: EntityType) -> 
         entity_condition(entity)
     );
     query::all(connection, &sql, params![dataset.0], |row| row.get(0))
+}
+
+/// Returns the row of the image in a file, or the rows of the frames in a video.
+pub fn rows_of_file(connection: &Connection, source: i64, path: &Path) -> Result<Vec<i64>> {
+    let sql = "SELECT row, require(intact) FROM media
+               WHERE source = ?1 AND path = ?2 AND parent IS NULL";
+    query::all(connection, sql, params![source, path_to_bytes(path)], |row| row.get(0))
 }
 
 /// Returns a page of the images and frames, or of the objects, in the order of arrival.

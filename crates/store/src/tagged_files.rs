@@ -99,7 +99,8 @@ pub fn import(
 ) -> Result<()> {
     let mut kept: HashMap<Uuid, UserTags> = HashMap::new();
     if keep {
-        let sql = "SELECT media, tags, rating, require(intact) FROM tagged_media WHERE dataset = ?1";
+        let sql =
+            "SELECT media, tags, rating, require(intact) FROM tagged_media WHERE dataset = ?1";
         kept = query::all(transaction, sql, params![dataset.0], |row| {
             Ok((row.get(0)?, UserTags { tags: from_json(row, 1)?, rating: row.get(2)? }))
         })?;
@@ -113,7 +114,9 @@ pub fn import(
     let used = read.files.iter().flat_map(|file| &file.given.tags).map(|name| (&**name, None));
     tags::create(transaction, dataset, own.chain(used))?;
     let by_place = known_media(transaction, dataset)?;
-    let sql = "INSERT INTO tagged_media VALUES (?1, ?2, NULL, ?3, ?4, ?5, ?6, ?7, ?8)
+    let sql =
+        "INSERT INTO tagged_media (media, dataset, path, seconds, region, content, tags, rating)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                ON CONFLICT (media) DO UPDATE SET tags = excluded.tags, rating = excluded.rating";
     let mut inserts = StatementBatch::new(transaction, sql);
     let mut seen = HashSet::new();
@@ -232,21 +235,25 @@ pub fn find_moved(transaction: &Transaction, dataset: DatasetId) -> Result<()> {
     let mut found = Vec::new();
     for lost in &lost {
         if let Some(media) = candidates.claim(lost) {
-            query::execute(transaction, tags::DELETE_TAGGED, params![lost.media])?;
-            found.push((media, &lost.given));
+            found.push((lost.media, media, &lost.given));
         }
     }
-    for (media, given) in &found {
+    let former: Vec<Uuid> = found.iter().map(|(former, ..)| *former).collect();
+    tags::delete_tagged(transaction, &former)?;
+    for (_, media, given) in &found {
         tags::give(transaction, *media, given)?;
     }
     if found.is_empty() { Ok(()) } else { increase_revision(transaction, dataset) }
 }
 
+/// Media items with their places, by content and part.
+type MediaByContent = HashMap<([u8; 32], Part), Vec<(Uuid, Place)>>;
+
 /// The media items that may have lost tags.
 #[derive(Default)]
 struct Candidates {
     /// The media items without tags of their own.
-    by_content: HashMap<([u8; 32], Part), Vec<(Uuid, Place)>>,
+    by_content: MediaByContent,
     by_place: HashMap<Place, Uuid>,
 }
 

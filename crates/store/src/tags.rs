@@ -9,13 +9,11 @@ use uuid::Uuid;
 use crate::{
     assignment::{ASSIGNMENT_COLUMNS, read_assignment},
     columns::{from_json, to_json},
-    engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params},
-    media::{user_given, with_user_tags},
+    engine::{Connection, QueryError, Result, Row, Transaction, params},
+    media::with_user_tags,
     query,
 };
-use tessera_model::{
-    DatasetId, Granularity, MediaId, TagChangeId, TagColor, TagEdit, UserTags,
-};
+use tessera_model::{DatasetId, Granularity, MediaId, TagChangeId, TagColor, TagEdit, UserTags};
 
 /// The number of media items that are read at a time.
 const MEDIA_AT_A_TIME: usize = 8_192;
@@ -115,6 +113,53 @@ pub struct AppliedChange {
     pub kept: u64,
 }
 
+/// Media items in groups of the same tags. Most media items have the same few tags, so the JSON of each list is read
+/// only once.
+struct EditGroups<'a> {
+    edit: &'a TagEdit,
+    groups: Vec<EditGroup>,
+    positions: HashMap<(String, String, u8), usize>,
+    /// The group of the media item before, which is usually that of the next one, too.
+    last: usize,
+}
+
+struct EditGroup {
+    /// The tags of sidecars and of users as JSON, and the rating.
+    key: (String, String, u8),
+    changed: ChangedGroup,
+    /// Whether a sidecar gives a tag that is removed.
+    keeps: bool,
+}
+
+impl EditGroups<'_> {
+    fn add(&mut self, media: Uuid, of_sidecars: &str, given: &str, rating: u8) -> Result<()> {
+        let is_last = self.groups.get(self.last).is_some_and(|EditGroup { key, .. }| {
+            (&*key.0, &*key.1, key.2) == (of_sidecars, given, rating)
+        });
+        if !is_last {
+            let key = (of_sidecars.to_owned(), given.to_owned(), rating);
+            self.last = self.positions.get(&key).copied().unwrap_or(self.groups.len());
+            if self.last == self.groups.len() {
+                self.positions.insert(key.clone(), self.last);
+                self.groups.push(EditGroup::new(self.edit, key)?);
+            }
+        }
+        self.groups[self.last].changed.media.push(media);
+        Ok(())
+    }
+}
+
+impl EditGroup {
+    fn new(edit: &TagEdit, key: (String, String, u8)) -> Result<Self> {
+        let parse = |text| serde_json::from_str(text).map_err(QueryError::value);
+        let of_sidecars: Vec<String> = parse(&key.0)?;
+        let before = UserTags { tags: parse(&key.1)?, rating: key.2 };
+        let after = edit.apply(&before, &of_sidecars);
+        let keeps = edit.remove.iter().any(|name| of_sidecars.contains(name));
+        Ok(Self { key, changed: ChangedGroup { before, after, media: Vec::new() }, keeps })
+    }
+}
+
 /// Changes the tags of media items, given by their rows. Tags that do not exist are created.
 pub fn apply(
     transaction: &Transaction,
@@ -124,42 +169,22 @@ pub fn apply(
     description: &str,
 ) -> Result<AppliedChange> {
     create(transaction, dataset, edit.add.iter().map(|name| (&**name, None)))?;
-    let sql = concat!(
-        "SELECT media.id, media.tags, ",
-        user_given!("tags", "'[]'"),
-        ", ",
-        user_given!("rating", "0"),
-        ", require(intact) FROM media WHERE dataset = ?1 AND row IN"
-    );
-    let mut groups: BTreeMap<(UserTags, UserTags), Vec<Uuid>> = BTreeMap::new();
-    // Most media items have the same few tags, so the JSON of each list is read only once.
-    let mut outcomes: HashMap<(String, String, u8), (UserTags, UserTags, bool)> = HashMap::new();
-    let mut kept = 0;
+    let sql = "SELECT media.id, media.tags, coalesce(given.tags, '[]'), coalesce(given.rating, 0),
+                      require(media.intact), require(coalesce(given.intact, given.media IS NULL))
+               FROM media LEFT JOIN tagged_media given ON given.media = media.id
+               WHERE media.dataset = ?1 AND media.row IN";
+    let mut groups = EditGroups { edit, groups: Vec::new(), positions: HashMap::new(), last: 0 };
     for rows in rows.chunks(MEDIA_AT_A_TIME) {
-        let read = |row: &Row| {
-            let key = (row.get::<String>(1)?, row.get::<String>(2)?, row.get::<u8>(3)?);
-            Ok((row.get::<Uuid>(0)?, key))
+        let add = |row: &Row| {
+            let (of_sidecars, given) = (row.get_ref(1)?.as_str()?, row.get_ref(2)?.as_str()?);
+            groups.add(row.get(0)?, of_sidecars, given, row.get(3)?)
         };
-        let found: BTreeMap<Uuid, (String, String, u8)> =
-            query::all_listed(transaction, sql, params![dataset.0], rows, read)?;
-        for (media, key) in found {
-            if !outcomes.contains_key(&key) {
-                let parse = |text| serde_json::from_str(text).map_err(QueryError::value);
-                let of_sidecars: Vec<String> = parse(&key.0)?;
-                let before = UserTags { tags: parse(&key.1)?, rating: key.2 };
-                let after = edit.apply(&before, &of_sidecars);
-                let keeps = edit.remove.iter().any(|name| of_sidecars.contains(name));
-                outcomes.insert(key.clone(), (before, after, keeps));
-            }
-            let (before, after, keeps) = &outcomes[&key];
-            kept += u64::from(*keeps);
-            if before != after {
-                groups.entry((before.clone(), after.clone())).or_default().push(media);
-            }
-        }
+        query::all_listed::<_, (), ()>(transaction, sql, params![dataset.0], rows, add)?;
     }
-    let groups = groups.into_iter();
-    let groups = groups.map(|((before, after), media)| ChangedGroup { before, after, media });
+    let kept = groups.groups.iter().filter(|group| group.keeps);
+    let kept = kept.map(|group| group.changed.media.len() as u64).sum();
+    let groups = groups.groups.into_iter().map(|group| group.changed);
+    let groups = groups.filter(|group| group.before != group.after);
     let change = record(transaction, dataset, description, None, groups.collect())?;
     Ok(AppliedChange { kept, ..change })
 }
@@ -275,30 +300,35 @@ fn record(
     Ok(AppliedChange { id: Some(TagChangeId(id)), changed, kept: 0 })
 }
 
+// The statements below end with a list of media items.
+
 const INSERT_TAGGED: &str =
     "INSERT INTO tagged_media (media, dataset, folder, path, seconds, region, content, tags, rating)
      SELECT media.id, media.dataset,
             CASE WHEN source.folder = dataset.folder THEN NULL ELSE source.folder END,
-            media.path, media.seconds, media.region, media.content, ?2, ?3
+            media.path, media.seconds, media.region, media.content, ?1, ?2
      FROM media JOIN source ON source.row = media.source JOIN dataset ON dataset.id = media.dataset
-     WHERE media.id = ?1
-     ON CONFLICT (media) DO UPDATE SET tags = excluded.tags, rating = excluded.rating";
-const UPDATE_TAGGED: &str = "UPDATE tagged_media SET tags = ?2, rating = ?3 WHERE media = ?1";
-pub(crate) const DELETE_TAGGED: &str = "DELETE FROM tagged_media WHERE media = ?1";
+     WHERE media.id IN";
+const UPDATE_TAGGED: &str = "UPDATE tagged_media SET tags = ?1, rating = ?2 WHERE media IN";
+const DELETE_TAGGED: &str = "DELETE FROM tagged_media WHERE media IN";
 
 /// Replaces what media items have, which is the same for all of them.
 fn replace(c: &Connection, before: &UserTags, after: &UserTags, media: &[Uuid]) -> Result<()> {
     let nothing = UserTags::default();
-    let (tags, rating) = (to_json(&after.tags)?, after.rating);
     if *after == nothing {
-        let mut deletes = StatementBatch::new(c, DELETE_TAGGED);
-        media.iter().try_for_each(|id| deletes.add(params![id]))?;
-        return deletes.finish().map(drop);
+        return delete_tagged(c, media);
     }
+    let (tags, rating) = (to_json(&after.tags)?, after.rating);
     let sql = if *before == nothing { INSERT_TAGGED } else { UPDATE_TAGGED };
-    let mut changes = StatementBatch::new(c, sql);
-    media.iter().try_for_each(|id| changes.add(params![id, tags, rating]))?;
-    changes.finish().map(drop)
+    media
+        .chunks(MEDIA_AT_A_TIME)
+        .try_for_each(|media| query::all_listed(c, sql, params![tags, rating], media, |_| Ok(())))
+}
+
+pub(crate) fn delete_tagged(connection: &Connection, media: &[Uuid]) -> Result<()> {
+    media.chunks(MEDIA_AT_A_TIME).try_for_each(|media| {
+        query::all_listed(connection, DELETE_TAGGED, params![], media, |_| Ok(()))
+    })
 }
 
 /// Adds tags and a rating to a media item, which may have others.
@@ -350,9 +380,8 @@ pub fn undo(
     for (before, after, count) in groups {
         let media: Vec<Uuid> = ids.by_ref().take(count).collect();
         let current = given_to(transaction, &media)?;
-        let (unchanged, changed): (Vec<Uuid>, Vec<Uuid>) = media
-            .into_iter()
-            .partition(|id| current.get(id).cloned().unwrap_or_default() == after);
+        let (unchanged, changed): (Vec<Uuid>, Vec<Uuid>) =
+            media.into_iter().partition(|id| current.get(id).cloned().unwrap_or_default() == after);
         create(transaction, dataset, before.tags.iter().map(|name| (&**name, None)))?;
         replace(transaction, &after, &before, &unchanged)?;
         undone.changed += unchanged.len() as u64;
@@ -363,37 +392,34 @@ pub fn undo(
 }
 
 fn given_to(connection: &Connection, media: &[Uuid]) -> Result<HashMap<Uuid, UserTags>> {
-    let sql = "SELECT media, tags, rating, require(intact) FROM tagged_media WHERE media = ?1";
-    let read = |row: &Row| {
-        Ok((row.get(0)?, UserTags { tags: from_json(row, 1)?, rating: row.get(2)? }))
-    };
-    let mut found = StatementBatch::returning(connection, sql, read);
-    media.iter().try_for_each(|id| found.add(params![id]))?;
-    Ok(found.finish()?.into_iter().collect())
+    let sql = "SELECT media, tags, rating, require(intact) FROM tagged_media WHERE media IN";
+    let mut all = HashMap::with_capacity(media.len());
+    for media in media.chunks(MEDIA_AT_A_TIME) {
+        let found: Vec<(Uuid, UserTags)> =
+            query::all_listed(connection, sql, params![], media, |row| {
+                Ok((row.get(0)?, UserTags { tags: from_json(row, 1)?, rating: row.get(2)? }))
+            })?;
+        all.extend(found);
+    }
+    Ok(all)
 }
 
 /// Returns all tags of media items, also those of sidecars, and their ratings. Items without any are left out.
-pub fn of_media(
-    connection: &Connection,
-    media: impl IntoIterator<Item = MediaId>,
-) -> Result<HashMap<MediaId, UserTags>> {
-    let sql = concat!(
-        "SELECT media.id, media.tags, ",
-        user_given!("tags", "'[]'"),
-        ", ",
-        user_given!("rating", "0"),
-        ", require(intact) FROM media WHERE media.id = ?1"
-    );
-    let read = |row: &Row| {
-        let (of_sidecars, by_users): (Vec<String>, Vec<String>) =
-            (from_json(row, 1)?, from_json(row, 2)?);
-        let tags = with_user_tags(&of_sidecars, &by_users).cloned().collect();
-        Ok((MediaId(row.get(0)?), UserTags { tags, rating: row.get(3)? }))
-    };
-    let mut found = StatementBatch::returning(connection, sql, read);
-    media.into_iter().try_for_each(|id| found.add(params![id.0]))?;
-    let found = found.finish()?.into_iter().filter(|(_, given)| *given != UserTags::default());
-    Ok(found.collect())
+pub fn of_media(connection: &Connection, media: &[MediaId]) -> Result<HashMap<MediaId, UserTags>> {
+    let sql = "SELECT media.id, media.tags, coalesce(given.tags, '[]'), coalesce(given.rating, 0),
+                      require(media.intact), require(coalesce(given.intact, given.media IS NULL))
+               FROM media LEFT JOIN tagged_media given ON given.media = media.id
+               WHERE media.id IN";
+    let ids: Vec<Uuid> = media.iter().map(|id| id.0).collect();
+    let mut found: HashMap<MediaId, UserTags> =
+        query::all_listed(connection, sql, params![], &ids, |row| {
+            let (of_sidecars, by_users): (Vec<String>, Vec<String>) =
+                (from_json(row, 1)?, from_json(row, 2)?);
+            let tags = with_user_tags(&of_sidecars, &by_users).cloned().collect();
+            Ok((MediaId(row.get(0)?), UserTags { tags, rating: row.get(3)? }))
+        })?;
+    found.retain(|_, given| *given != UserTags::default());
+    Ok(found)
 }
 
 /// A media item with what users have given to it.

@@ -12,7 +12,8 @@ use crate::{
     selection,
 };
 use tessera_model::{
-    DatasetTag, DatasetTags, SafeText, SelectionItem, TagChange, TagChangeId, TagColor, TagEdit,
+    DatasetTag, DatasetTags, SafeText, TagChange, TagChangeId, TagColor, TagDefinition, TagEdit,
+    TagTarget,
     tag::{MAX_RATING, MAX_TAG_CHARS},
 };
 
@@ -62,9 +63,11 @@ pub struct TagEditBody<'a> {
     #[serde(default)]
     pub remove: Vec<String>,
     pub rating: Option<u8>,
-    /// The media items; without it, the parameters of the search select them.
+    /// The media items. Without them and without files, the parameters of the search select media items.
     #[serde(borrow)]
     pub media_selection: Option<&'a RawValue>,
+    /// The files, by their paths.
+    pub files: Option<Vec<String>>,
 }
 
 /// The body of a request that creates, recolors, renames or deletes a tag.
@@ -85,18 +88,13 @@ pub struct UndoBody {
     pub change_id: Option<Uuid>,
 }
 
-/// A change of a tag of a dataset, apart from the media items that have it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TagDefinition {
-    /// Creates a tag, or changes its color.
-    Create(Option<TagColor>),
-    Rename(String),
-    Delete,
-}
-
-/// Writes a change of the tags of a selection, or of everything that the parameters find.
-pub fn write_edit(edit: &TagEdit, items: Option<&[SelectionItem]>) -> Value {
-    let mut body = items.map_or_else(|| json!({}), selection::write);
+/// Writes a change of tags. A search is not in the body, but in the parameters.
+pub fn write_edit(edit: &TagEdit, target: &TagTarget) -> Value {
+    let mut body = match target {
+        TagTarget::Selection(items) => selection::write(items),
+        TagTarget::Files(files) => json!({"files": files}),
+        TagTarget::Search(_) => json!({}),
+    };
     let TagEdit { add, remove, rating } = edit;
     (body["add"], body["remove"]) = (json!(add), json!(remove));
     if let Some(rating) = rating {
@@ -127,6 +125,10 @@ pub fn schemas() -> [(&'static str, Value); 3] {
     let names = json!({"type": "array", "items": name_schema()});
     let mut edit = selection::schema();
     edit["required"] = json!([]);
+    edit["properties"]["files"] = json!({
+        "type": "array", "minItems": 1, "items": {"type": "string"},
+        "description": "Paths of files, absolute or relative to the folder of the dataset",
+    });
     edit["additionalProperties"] = json!(false);
     (edit["properties"]["add"], edit["properties"]["remove"]) = (names.clone(), names);
     edit["properties"]["rating"] = json!({"type": "integer", "minimum": 0, "maximum": MAX_RATING});

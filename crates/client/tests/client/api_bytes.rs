@@ -132,6 +132,8 @@ fn preview_body() -> PreviewBody {
         bounding_box: Some(BoundingBoxBody { x: 0.5, y: 0.25, width: 0.5, height: 0.75 }),
         relevance_score: Some(0.25),
         relevance_score_type: Some("cosine_distance".into()),
+        user_tags: None,
+        rating: None,
         width: Some(640),
         height: Some(480),
     }

@@ -63,6 +63,10 @@ fn has_evidence(endpoint: &str, http_status: u16, body: &Value) -> bool {
         }
         "remove_dataset" => body["uploads"] != Value::Null,
         "rescan" => body["indexing"].is_boolean(),
+        "tags" => body["tags"].is_array(),
+        "change_tags" | "define_tag" | "undo_tags" => {
+            body["changed"] != Value::Null && body["kept"] != Value::Null
+        }
         "api_credentials" => {
             matches!(&body["api_key"], Value::String(_) | Value::Number(_) | Value::Bool(_))
         }

@@ -5,7 +5,7 @@ use tessera_client::{AuthMethod, BaseUrl, Client, ExistingFile, QueryImageUpload
 use tessera_model::{
     ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, FileChanges, Granularity, Link,
     LocalDataset, MediaAddition, MediaId, MediaSource, PatternLists, Query, QueryText,
-    RescanResult, Search, SelectionItem,
+    RescanResult, Search, SelectionItem, TagChange, TagColor, TagDefinition, TagEdit, TagTarget,
 };
 use tessera_testing::clients::{dataset, hosted, task, without_pauses};
 
@@ -17,7 +17,7 @@ use crate::recorded_readings::{
 /// a 401 is not an expired token; for an archive it means an expired link, and three new ones are
 /// tried. A pipeline has no login either, and a session cannot be renewed.
 #[rustfmt::skip]
-pub(crate) const TABLE: [(&str, [usize; 8]); 22] = [
+pub(crate) const TABLE: [(&str, [usize; 8]); 26] = [
     //                          refused  cut  cut  401  409  429  500  503
     ("datasets",                [0,      3,   3,   2,   1,   3,   3,   3]),
     ("dataset",                 [0,      3,   3,   2,   1,   3,   3,   3]),
@@ -39,6 +39,10 @@ pub(crate) const TABLE: [(&str, [usize; 8]); 22] = [
     ("remove_dataset",          [0,      1,   1,   2,   1,   1,   1,   1]),
     ("rename_dataset",          [0,      1,   1,   2,   1,   1,   1,   1]),
     ("rescan",                  [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("tags",                    [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("change_tags",             [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("define_tag",              [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("undo_tags",               [0,      1,   1,   2,   1,   1,   1,   1]),
     ("process_add_media",       [0,      1,   1,   1,   1,   1,   1,   1]),
     ("api_credentials",         [0,      1,   1,   1,   1,   1,   1,   1]),
 ];
@@ -135,6 +139,30 @@ pub(crate) async fn perform(
             let changes = changes.unwrap_or_else(|| "in the background".to_owned());
             single(format!("{changes}, indexing {is_indexing}"))
         }),
+        "tags" => client.tags(dataset()).await.map(|list| {
+            let tags = list.tags.iter();
+            let mut lines: Vec<String> = tags
+                .map(|tag| {
+                    let color = tag.color.map_or("-", TagColor::as_str);
+                    format!("{} {} {color} {}", tag.id, tag.name, tag.count)
+                })
+                .collect();
+            lines.extend(list.last_change.map(|change| format!("last change: {change}")));
+            lines.extend(list.file_problems.iter().map(|problem| format!("problem: {problem}")));
+            lines
+        }),
+        "change_tags" => {
+            let items = [SelectionItem::Media(vec![MediaId(task().0)])];
+            let edit = TagEdit::new(["night"], ["day"], Some(3)).unwrap();
+            let target = TagTarget::Selection(items.to_vec());
+            client.change_tags(dataset(), &target, &edit).await.map(|it| tag_change_lines(&it))
+        }
+        "define_tag" => {
+            let rename = TagDefinition::Rename("dark".to_owned());
+            let change = client.define_tag(dataset(), "night", &rename).await;
+            change.map(|it| tag_change_lines(&it))
+        }
+        "undo_tags" => client.undo_tags(dataset(), None).await.map(|it| tag_change_lines(&it)),
         "enrichment_context" => client.enrichment(dataset()).await.map(|enrichment| {
             single(enrichment.statuses.map(|status| format!("{status:?}")).join(" "))
         }),
@@ -153,6 +181,13 @@ pub(crate) async fn perform(
         }
         other => unreachable!("no request {other}"),
     }
+}
+
+fn tag_change_lines(change: &TagChange) -> Vec<String> {
+    let id = change.id.map_or_else(|| "-".to_owned(), |id| id.to_string());
+    let mut lines = vec![format!("{id} changed {}, kept {}", change.changed, change.kept)];
+    lines.extend(change.file_problems.iter().map(|problem| format!("problem: {problem}")));
+    lines
 }
 
 async fn add(client: &Client, source: MediaSource) -> Result<Vec<String>, Failure> {

@@ -29,8 +29,18 @@ const FAULTS: [&str; 8] = [
 
 /// The start of the counted requests. Requests around them read the dataset.
 fn beginning(endpoint: &str) -> &'static str {
-    let posts =
-        ["search_", "export_entities", "add_media", "reindex", "remove_", "rename_", "rescan"];
+    let posts = [
+        "search_",
+        "export_entities",
+        "add_media",
+        "reindex",
+        "remove_",
+        "rename_",
+        "rescan",
+        "change_tags",
+        "define_tag",
+        "undo_tags",
+    ];
     match endpoint {
         "process_add_media" => "GET /api/v1/process/",
         _ if posts.iter().any(|post| endpoint.starts_with(post)) => "POST ",

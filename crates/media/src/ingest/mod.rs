@@ -20,8 +20,7 @@ pub use original_files::{
     OriginalFiles, SandboxedDir, SourceFile, is_unavailable, read_first_bytes, unavailable,
 };
 pub use scan::{
-    TAGS_FOLDER,
     FileStat, FileToExtract, FolderChanges, FolderScan, KnownFile, ListingComparison,
-    SYMBOLIC_LINK, ScannedFile, compare_listing, diff, is_parquet, scan_folder,
+    SYMBOLIC_LINK, ScannedFile, TAGS_FOLDER, compare_listing, diff, is_parquet, scan_folder,
 };
 pub use video::VideoInput;

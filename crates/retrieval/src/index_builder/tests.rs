@@ -6,7 +6,7 @@ use std::{ffi::OsString, fs, os::unix::ffi::OsStringExt as _};
 use half::f16;
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use tessera_media::ingest::disk_quota::DiskQuota;
-use tessera_model::{MediaId, Region};
+use tessera_model::{MediaId, Region, UserTags};
 use tessera_search::similarity::VectorMemory;
 use tessera_store::{
     assignment::{ClusterAssignment, IssueScores},

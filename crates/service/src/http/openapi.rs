@@ -23,9 +23,9 @@ use super::{checked_routes::CheckedRoutes, origin_check::RequestOrigin};
 use tessera_wire::{
     add_media,
     error_body::{InvalidBody, InvalidParameter, ProblemBody},
-    explore, local_dataset, preview, selection, tags,
+    explore, local_dataset, preview, selection,
     service::ServiceBody,
-    vql,
+    tags, vql,
 };
 
 pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";

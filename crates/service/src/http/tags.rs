@@ -18,8 +18,8 @@ use super::{
     parameters::{DatasetPath, ExploreParams, QueryParams},
     problem::Problem,
 };
-use crate::usecase::{MadeChange, TagDefinitionEdit, TagList, TagTarget};
-use tessera_model::{DatasetId, TagChangeId, TagColor, TagEdit, tag::tag_name};
+use crate::usecase::{MadeChange, TagList, TagTarget};
+use tessera_model::{DatasetId, TagChangeId, TagColor, TagDefinition, TagEdit, tag::tag_name};
 use tessera_retrieval::tag_id;
 use tessera_store::tags::AppliedChange;
 use tessera_wire::tags::{
@@ -51,8 +51,11 @@ pub(crate) async fn tags(
 }
 
 fn tag_list_body(id: DatasetId, list: TagList) -> TagListBody {
-    let tags = list.tags.into_iter().map(|(name, color, count)| {
-        DatasetTagBody { id: tag_id(id, &name).0, name, color, count }
+    let tags = list.tags.into_iter().map(|(name, color, count)| DatasetTagBody {
+        id: tag_id(id, &name).0,
+        name,
+        color,
+        count,
     });
     TagListBody {
         tags: tags.collect(),
@@ -61,8 +64,8 @@ fn tag_list_body(id: DatasetId, list: TagList) -> TagListBody {
     }
 }
 
-/// Adds tags to media items, removes tags from them, or rates them. The body selects the media items like an export; a
-/// body without a selection changes everything that the parameters of `explore` find.
+/// Adds tags to media items, removes tags from them, or rates them. The body selects the media items like an export,
+/// or lists files. A body with neither changes everything that the parameters of `explore` find.
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/tags/change",
@@ -83,16 +86,17 @@ pub(crate) async fn change_tags(
 ) -> Result<Json<TagChangeBody>, Problem> {
     let search = parse_optional_search(&state, &params)?;
     let body = read_json(connection, request, BODY).await?;
-    let TagEditBody { add, remove, rating, media_selection } = read_body(&body)?;
+    let TagEditBody { add, remove, rating, media_selection, files } = read_body(&body)?;
     let edit = TagEdit::new(add, remove, rating)
         .map_err(|reason| Problem::invalid_body(BODY, &capitalized(&reason)))?;
-    let target = match media_selection {
-        Some(_) if !params.is_empty() => {
-            let reason = "Give either a selection or the parameters of a search";
+    let target = match (media_selection, files) {
+        (None, None) => TagTarget::Search(search),
+        (Some(_), None) if params.is_empty() => TagTarget::Selection(body),
+        (None, Some(files)) if params.is_empty() => TagTarget::Files(files),
+        _ => {
+            let reason = "Give only one of a selection, files, and the parameters of a search";
             return Err(Problem::invalid_body("media_selection", reason));
         }
-        Some(_) => TagTarget::Selection(body),
-        None => TagTarget::Search(search),
     };
     let change = state.run_blocking(RequestCost::Expensive, move |deployment| {
         deployment.change_tags(id, &target, &edit)
@@ -123,11 +127,11 @@ pub(crate) async fn define_tag(
     let invalid = |reason: String| Problem::invalid_body("color", &capitalized(&reason));
     let color = color.map(|color| color.parse::<TagColor>()).transpose().map_err(invalid)?;
     let edit = match (new_name, delete) {
-        (None, false) => TagDefinitionEdit::Create(color),
+        (None, false) => TagDefinition::Create(color),
         (Some(new_name), false) if color.is_none() => {
-            TagDefinitionEdit::Rename(name_of(&new_name)?)
+            TagDefinition::Rename(name_of(&new_name)?)
         }
-        (None, true) if color.is_none() => TagDefinitionEdit::Delete,
+        (None, true) if color.is_none() => TagDefinition::Delete,
         _ => {
             let reason = "Give only one of color, new_name and delete";
             return Err(Problem::invalid_body(BODY, reason));

@@ -15,4 +15,4 @@ pub(crate) use error::{ServiceError, UNREADABLE_MODEL};
 pub(crate) use export::{ExportArchive, ExportScope};
 pub(crate) use media::{Original, OriginalFile, QueryRegion};
 pub(crate) use search::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams};
-pub(crate) use tags::{MadeChange, TagDefinitionEdit, TagList, TagTarget};
+pub(crate) use tags::{MadeChange, TagList, TagTarget};

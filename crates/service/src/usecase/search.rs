@@ -212,7 +212,8 @@ impl Deployment {
                 (counts, ShownMembers { rank, members })
             })
             .unzip();
-        let mut found = self.store.read(|c| cluster::with_previews(c, id, entity, level, &shown))?;
+        let mut found =
+            self.store.read(|c| cluster::with_previews(c, id, entity, level, &shown))?;
         let ranked = shown.iter().zip(&mut found);
         let ranked = ranked.filter_map(|(shown, found)| Some((shown.rank, &mut found.as_mut()?.0)));
         self.add_user_tags(&record, entity, level, ranked)?;
@@ -267,7 +268,8 @@ impl Deployment {
         let media = |found: &ScoredCluster| -> Vec<MediaId> {
             found.cluster.previews.iter().map(|preview| preview.media).collect()
         };
-        let all = self.store.read(|c| tags::of_media(c, clusters.iter().flat_map(media)))?;
+        let shown: Vec<MediaId> = clusters.iter().flat_map(media).collect();
+        let all = self.store.read(|c| tags::of_media(c, &shown))?;
         for found in &mut clusters {
             let shown = media(found).into_iter();
             found.given = shown.filter_map(|id| Some((id, all.get(&id)?.clone()))).collect();

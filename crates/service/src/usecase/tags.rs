@@ -3,15 +3,16 @@
 use bytes::Bytes;
 
 use super::{
-    ExportScope, SearchParams, ServiceError, search::{require_searchable, until_current},
+    ExportScope, SearchParams, ServiceError,
+    search::{require_searchable, until_current},
 };
 use crate::Deployment;
-use tessera_model::{DatasetId, EntityType, Operation, TagChangeId, TagColor, TagEdit};
+use tessera_model::{
+    DatasetId, EntityType, Operation, SafeText, TagChangeId, TagColor, TagDefinition, TagEdit,
+};
 use tessera_store::{
-    QueryError, Transaction, captions,
-    dataset,
-    media,
-    tags::{self, AppliedChange, TagDefinition},
+    QueryError, Transaction, captions, dataset::{self, DatasetRecord}, media, source,
+    tags::{self, AppliedChange},
 };
 
 /// The media items whose tags are changed.
@@ -19,13 +20,8 @@ pub(crate) enum TagTarget {
     Search(SearchParams),
     /// What a body selects.
     Selection(Bytes),
-}
-
-/// A change of a tag itself.
-pub(crate) enum TagDefinitionEdit {
-    Create(Option<TagColor>),
-    Rename(String),
-    Delete,
+    /// Files by their paths, which are absolute or relative to the folder of the dataset.
+    Files(Vec<String>),
 }
 
 /// The tags of a dataset.
@@ -59,9 +55,9 @@ impl Deployment {
         })?;
         let count_of = |name: &str| counts.iter().find(|(other, _)| other == name);
         let is_defined = |name: &str| definitions.iter().any(|tag| tag.name == name);
-        let own = definitions.iter().map(|TagDefinition { name, color }| {
-            let count = count_of(name).map_or(0, |(_, count)| *count);
-            (name.clone(), Some(color.clone()), count)
+        let own = definitions.iter().map(|tag| {
+            let count = count_of(&tag.name).map_or(0, |(_, count)| *count);
+            (tag.name.clone(), Some(tag.color.clone()), count)
         });
         let others = counts.iter().filter(|(name, _)| !is_defined(name));
         let others = others.map(|(name, count)| (name.clone(), None, *count));
@@ -86,22 +82,22 @@ impl Deployment {
         &self,
         id: DatasetId,
         name: &str,
-        edit: &TagDefinitionEdit,
+        edit: &TagDefinition,
     ) -> Result<MadeChange, ServiceError> {
         let unknown = || Err(ServiceError::NotFound("Tag not found".to_owned()));
         self.write_tags(id, |tx| match edit {
-            TagDefinitionEdit::Create(color) => {
+            TagDefinition::Create(color) => {
                 let is_new = tags::create(tx, id, [(name, color.map(TagColor::as_str))])?;
                 if let (Some(color), false) = (color, is_new) {
                     tags::recolor(tx, id, name, *color)?;
                 }
                 Ok(Ok(AppliedChange::default()))
             }
-            TagDefinitionEdit::Rename(to) if to == name => Ok(Ok(AppliedChange::default())),
-            TagDefinitionEdit::Rename(to) => {
+            TagDefinition::Rename(to) if to == name => Ok(Ok(AppliedChange::default())),
+            TagDefinition::Rename(to) => {
                 tags::rename(tx, id, name, to).map(|made| made.map_or_else(unknown, Ok))
             }
-            TagDefinitionEdit::Delete => {
+            TagDefinition::Delete => {
                 tags::delete(tx, id, name).map(|made| made.map_or_else(unknown, Ok))
             }
         })
@@ -134,7 +130,7 @@ impl Deployment {
             }
             Ok(change(tx)?.map(|applied| (record, applied)))
         })??;
-        let file_problems = self.tag_writer.note_change(&record)?;
+        let file_problems = self.tag_writer.note_change(&record);
         Ok(MadeChange { applied, file_problems })
     }
 
@@ -151,9 +147,45 @@ impl Deployment {
                 ExportScope::Search(params.clone())
             }
             TagTarget::Selection(body) => ExportScope::Selection(body.clone()),
+            TagTarget::Files(files) => return self.file_rows(&record, files),
         };
         let selected = self.selected_media(&record, &scope)?.unwrap_or_default();
         Ok(selected.into_keys().collect())
+    }
+}
+
+impl Deployment {
+    /// Returns the rows of the images and frames in files.
+    fn file_rows(
+        &self,
+        record: &DatasetRecord,
+        files: &[String],
+    ) -> Result<Vec<i64>, ServiceError> {
+        let unknown = |file: &str| {
+            let file = SafeText::file_name(file);
+            ServiceError::NotFound(format!("The file {file} is not a media item of the dataset"))
+        };
+        let sources = self.store.read(|c| source::all(c, record.id))?;
+        let mut rows = Vec::with_capacity(files.len());
+        self.store.read(|c| {
+            for file in files {
+                let path = record.folder.join(file);
+                let mut found = Vec::new();
+                for source in &sources {
+                    if let Ok(relative) = path.strip_prefix(&source.folder) {
+                        found.extend(media::rows_of_file(c, source.row, relative)?);
+                    }
+                }
+                if found.is_empty() {
+                    return Ok(Err(unknown(file)));
+                }
+                rows.append(&mut found);
+            }
+            Ok(Ok(()))
+        })??;
+        rows.sort_unstable();
+        rows.dedup();
+        Ok(rows)
     }
 }
 

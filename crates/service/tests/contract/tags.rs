@@ -34,7 +34,8 @@ impl Service {
 
     /// Returns the names of the files that a search finds, in their order.
     async fn found(&self, query: &str) -> Vec<String> {
-        let found = self.good(&self.explore(&format!("threshold=4&entity_type=IMAGES{query}"))).await;
+        let found =
+            self.good(&self.explore(&format!("threshold=4&entity_type=IMAGES{query}"))).await;
         let clusters = found["clusters"].as_array().unwrap().iter();
         let previews = clusters.flat_map(|cluster| cluster["previews"].as_array().unwrap());
         let name = |preview: &Value| preview["file_name"].as_str().unwrap().to_owned();
@@ -85,7 +86,8 @@ fn named() -> [(&'static str, Vec<u8>); 3] {
 #[tokio::test]
 async fn a_tag_is_found_counted_shown_and_exported_at_once() {
     let row = br#"{"file_name": "a.png", "tags": ["old"]}"#.to_vec();
-    let service = Service::of(&[&named()[..], &[("metadata.jsonl", row)]].concat()).await;
+    let place = Place::new(&[&named()[..], &[("metadata.jsonl", row)]].concat());
+    let service = Service::compatible(place, true, false).await;
     let both = service.selection(&["a.png", "b.png"]).await;
     let body = json!({"add": ["night"], "rating": 4, "media_selection": both});
     let change = service.change("change", body.clone()).await;
@@ -106,13 +108,14 @@ async fn a_tag_is_found_counted_shown_and_exported_at_once() {
     assert!(tags.iter().any(|tags| tags[0]["name"] == "night"), "{tags:?}");
     let list = service.tags().await;
     assert_eq!(list["tags"][0]["count"], 2);
-    assert_eq!((&list["tags"][1]["name"], &list["tags"][1]["color"]), (&"old".into(), &Value::Null));
-    let metadata = service.good(&service.of_dataset("/export_context")).await;
-    assert!(metadata.to_string().contains(r#"{"tag_name":"night"}"#), "{metadata}");
     assert_eq!(
-        tagged_files(&service.place),
-        [r#""a.png" ["night"] 4"#, r#""b.png" ["night"] 4"#]
+        (&list["tags"][1]["name"], &list["tags"][1]["color"]),
+        (&"old".into(), &Value::Null)
     );
+    let metadata = service.good(&service.of_dataset("/export?export_format=json")).await;
+    assert!(metadata.to_string().contains(r#"{"tag_name":"night"}"#), "{metadata}");
+    let place = service.stop().await;
+    assert_eq!(tagged_files(&place), [r#""a.png" ["night"] 4"#, r#""b.png" ["night"] 4"#]);
 }
 
 #[tokio::test]
@@ -254,9 +257,9 @@ async fn objects_and_frames_keep_their_tags_in_the_file() {
     let path = format!("/local/dataset/{}/tags/change?entity_type=OBJECTS", service.dataset);
     let (_, change) = answer(service.post(&path).json(&json!({"add": ["wood"]}))).await;
     assert_eq!(change["changed"], 1, "{change}");
-    let line = &lines(&service.place)[1];
-    assert_eq!((&line["path"], line["region"].is_array()), (&"a.png".into(), true), "{line}");
     let place = service.stop().await;
+    let line = &lines(&place)[1];
+    assert_eq!((&line["path"], line["region"].is_array()), (&"a.png".into(), true), "{line}");
     let other = Place::new(&files);
     other.put(FILE, &fs::read(place.picture(FILE)).unwrap());
     let service = Service::at(other, true).await;

@@ -56,21 +56,21 @@ pub fn all<T, C: FromIterator<T>>(
     Ok(values.into_iter().collect())
 }
 
-/// Reads the rows whose number is in a list, in any order. The list is appended to the statement, and `params` are the
-/// values before it. The last number is repeated up to a round length, so that lists of similar lengths share a
-/// prepared statement.
-pub(crate) fn all_listed<T, C: FromIterator<T> + Default>(
+/// Reads the rows whose number or identifier is in a list, in any order. The list is appended to the statement, and
+/// `params` are the values before it. The last value is repeated up to a round length, so that lists of similar lengths
+/// share a prepared statement.
+pub(crate) fn all_listed<V: ToSql, T, C: FromIterator<T> + Default>(
     connection: &Connection,
     sql: &str,
     params: Params,
-    numbers: &[i64],
+    listed: &[V],
     read: impl FnMut(&Row) -> Result<T>,
 ) -> Result<C> {
-    let Some(last) = numbers.last() else { return Ok(C::default()) };
-    let count = numbers.len().next_power_of_two();
-    let numbers = numbers.iter().chain(std::iter::repeat(last)).take(count);
+    let Some(last) = listed.last() else { return Ok(C::default()) };
+    let count = listed.len().next_power_of_two();
+    let listed = listed.iter().chain(std::iter::repeat(last)).take(count);
     let params: Vec<&dyn ToSql> =
-        params.iter().copied().chain(numbers.map(|number| number as &dyn ToSql)).collect();
+        params.iter().copied().chain(listed.map(|value| value as &dyn ToSql)).collect();
     let places: Vec<String> =
         (params.len() - count..params.len()).map(|number| format!("?{}", number + 1)).collect();
     all(connection, &format!("{sql} ({})", places.join(", ")), &params, read)
