@@ -28,7 +28,7 @@ use crate::{
         messages::write_stderr,
         profile, query, reindex, search, selection,
         service_options::{ModelCommand, StoreCommand},
-        set_algebra,
+        set_algebra, tag,
     },
     inherited_signals,
     printable_text::PrintableText,
@@ -166,6 +166,9 @@ pub enum HeadlessCommand {
     /// Combine two search results.
     #[command(subcommand)]
     Set(set_algebra::SetCommand),
+    /// Tag and rate media, and manage tags.
+    #[command(subcommand)]
+    Tag(tag::TagCommand),
 }
 
 /// Parses the command line. Exits on errors and after printing the help.
@@ -278,6 +281,7 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
             HeadlessCommand::Search(command) => search::run(context, command).await,
             HeadlessCommand::Selection(command) => selection::run(context, command).await,
             HeadlessCommand::Set(command) => set_algebra::run(context, &command),
+            HeadlessCommand::Tag(command) => tag::run(context, command).await,
         }
     };
     let mut work = pin!(work);

@@ -38,6 +38,7 @@ mod selection;
 mod service_options;
 mod set_algebra;
 mod shell_words;
+mod tag;
 mod values;
 
 pub use command_line::run;

@@ -42,6 +42,7 @@ mod set;
 mod socks_proxy;
 mod store;
 mod surface;
+mod tag;
 mod together;
 mod tour;
 mod waiting;

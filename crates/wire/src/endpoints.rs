@@ -194,14 +194,7 @@ impl Endpoint {
     pub fn manages_local_dataset(self) -> bool {
         matches!(
             self,
-            Self::LocalDataset
-                | Self::RemoveDataset
-                | Self::RenameDataset
-                | Self::Rescan
-                | Self::Tags
-                | Self::ChangeTags
-                | Self::DefineTag
-                | Self::UndoTags
+            Self::LocalDataset | Self::RemoveDataset | Self::RenameDataset | Self::Rescan
         )
     }
 

@@ -5,6 +5,8 @@ mod archive;
 mod lookup;
 mod start;
 
+pub use start::ExportContentOptions;
+
 use std::{path::PathBuf, time::Duration};
 
 use clap::Subcommand;

@@ -203,7 +203,7 @@ fn print_export(context: &Context, export: &FoundExport, task: &ExportTask) -> C
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What to export [default: the whole dataset]")]
+#[command(next_help_heading = "Which media")]
 pub struct ExportContentOptions {
     /// The saved selection of this name.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["media", "cluster", "selection_file"])]
@@ -291,6 +291,19 @@ impl ExportContentOptions {
         self.selection.as_deref()
     }
 
+    pub fn entity(&self) -> EntityType {
+        self.items.entity
+    }
+
+    /// Returns the media that the options select, or `None` without options.
+    pub async fn found_or_selected(
+        &self,
+        connection: &Connection<'_>,
+        dataset: &Dataset,
+    ) -> CliResult<Option<Selection>> {
+        self.selection(connection, dataset, self.found.view(connection)?).await
+    }
+
     /// Returns the selection to export, or `None` for the whole dataset.
     async fn selection(
         &self,
@@ -308,7 +321,7 @@ impl ExportContentOptions {
         if searches {
             let request = self.found.request(view, self.items.entity).await?;
             let found = search::find_all(connection, dataset, request).await?;
-            let nothing = || CliError::not_found("nothing was found, so nothing was exported");
+            let nothing = || CliError::not_found("nothing was found, so nothing was done");
             return if found.is_empty() { Err(nothing()) } else { Ok(Some(found)) };
         }
         let selection = if let Some(name) = &self.selection {

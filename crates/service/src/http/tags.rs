@@ -128,9 +128,7 @@ pub(crate) async fn define_tag(
     let color = color.map(|color| color.parse::<TagColor>()).transpose().map_err(invalid)?;
     let edit = match (new_name, delete) {
         (None, false) => TagDefinition::Create(color),
-        (Some(new_name), false) if color.is_none() => {
-            TagDefinition::Rename(name_of(&new_name)?)
-        }
+        (Some(new_name), false) if color.is_none() => TagDefinition::Rename(name_of(&new_name)?),
         (None, true) if color.is_none() => TagDefinition::Delete,
         _ => {
             let reason = "Give only one of color, new_name and delete";

@@ -11,7 +11,9 @@ use tessera_model::{
     DatasetId, EntityType, Operation, SafeText, TagChangeId, TagColor, TagDefinition, TagEdit,
 };
 use tessera_store::{
-    QueryError, Transaction, captions, dataset::{self, DatasetRecord}, media, source,
+    QueryError, Transaction, captions,
+    dataset::{self, DatasetRecord},
+    media, source,
     tags::{self, AppliedChange},
 };
 

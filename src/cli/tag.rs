@@ -1,0 +1,232 @@
+//! `tessera tag`: lists, creates and renames tags, and gives tags and ratings to media.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use tessera_client::Endpoint;
+use tessera_model::{
+    Dataset, DatasetTags, SafeText, Search, TagChange, TagColor, TagDefinition, TagEdit, TagTarget,
+    text::grouped_with_noun,
+};
+
+use crate::cli::{
+    CliError, CliResult, Column, Connection, Context, Document, export::ExportContentOptions,
+    read_file_or_stdin,
+};
+
+#[derive(Debug, Subcommand)]
+pub enum TagCommand {
+    /// List the tags of a dataset.
+    List {
+        /// ID or name of the dataset.
+        dataset: Option<String>,
+    },
+    /// Add tags to media. Tags that do not exist are created.
+    ///
+    /// `picked` and `rejected` exclude each other: adding one removes the other.
+    Add {
+        /// Names of the tags.
+        #[arg(required = true, value_name = "TAG")]
+        names: Vec<String>,
+        #[command(flatten)]
+        media: TaggedMediaOptions,
+    },
+    /// Remove tags from media.
+    Remove {
+        /// Names of the tags.
+        #[arg(required = true, value_name = "TAG")]
+        names: Vec<String>,
+        #[command(flatten)]
+        media: TaggedMediaOptions,
+    },
+    /// Rate media from 1 to 5; 0 removes the rating.
+    Rate {
+        /// The rating.
+        #[arg(value_parser = clap::value_parser!(u8).range(0..=5))]
+        rating: u8,
+        #[command(flatten)]
+        media: TaggedMediaOptions,
+    },
+    /// Create a tag, or change its color.
+    Create {
+        /// Name of the tag.
+        tag: String,
+        /// Color: red, yellow, green, cyan, blue or magenta.
+        #[arg(long)]
+        color: Option<TagColor>,
+    },
+    /// Rename a tag everywhere. If the other name exists, both become one tag.
+    Rename {
+        /// Name of the tag.
+        tag: String,
+        /// The new name.
+        name: String,
+    },
+    /// Delete a tag, and remove it from all media.
+    Delete {
+        /// Name of the tag.
+        tag: String,
+    },
+    /// Undo the last change of tags or ratings. Media that were changed again since stay as they are.
+    Undo,
+}
+
+#[derive(Debug, Args)]
+pub struct TaggedMediaOptions {
+    #[command(flatten)]
+    content: ExportContentOptions,
+    /// File with the paths of files, one per line, absolute or relative to the folder of the dataset; - for standard
+    /// input.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["selection", "selection_file", "media", "cluster"])]
+    files_from: Option<PathBuf>,
+    /// All media of the dataset.
+    #[arg(long, conflicts_with_all = ["selection", "selection_file", "media", "cluster", "files_from"])]
+    all: bool,
+}
+
+const LIST_COLUMNS: &[Column] = &[
+    Column::new("TAG", "name"),
+    Column::new("COLOR", "color"),
+    Column::new("MEDIA", "count"),
+    Column::new("ID", "id"),
+];
+
+const CHANGE_COLUMNS: &[Column] = &[
+    Column::new("dataset", "dataset_id"),
+    Column::new("changed", "changed"),
+    Column::new("kept", "kept"),
+];
+
+pub async fn run(context: &Context, command: TagCommand) -> CliResult {
+    let none: [String; 0] = [];
+    match command {
+        TagCommand::List { dataset } => {
+            let work = async |connection: &_| list(connection, dataset.as_deref()).await;
+            context.with_connection(&[Endpoint::Tags], work).await
+        }
+        TagCommand::Add { names, media } => {
+            edit(context, TagEdit::new(names, none, None), media).await
+        }
+        TagCommand::Remove { names, media } => {
+            edit(context, TagEdit::new(none, names, None), media).await
+        }
+        TagCommand::Rate { rating, media } => {
+            edit(context, TagEdit::new(&none, &none, Some(rating)), media).await
+        }
+        TagCommand::Create { tag, color } => {
+            define(context, &tag, &TagDefinition::Create(color)).await
+        }
+        TagCommand::Rename { tag, name } => {
+            define(context, &tag, &TagDefinition::Rename(name)).await
+        }
+        TagCommand::Delete { tag } => define(context, &tag, &TagDefinition::Delete).await,
+        TagCommand::Undo => {
+            let work = async |connection: &Connection<'_>, dataset: &Dataset| {
+                Ok(connection.client.undo_tags(dataset.id, None).await?)
+            };
+            change(context, &[Endpoint::UndoTags], work).await
+        }
+    }
+}
+
+async fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
+    let dataset = connection.dataset(dataset).await?;
+    let DatasetTags { tags, last_change, file_problems } =
+        connection.client.tags(dataset.id).await?;
+    warn_of_file(connection.context, &file_problems);
+    let rows = tags.iter().map(|tag| {
+        json!({
+            "id": tag.id, "name": tag.name.as_str(), "color": tag.color.map(TagColor::as_str),
+            "count": tag.count,
+        })
+    });
+    let fields = json!({
+        "dataset_id": dataset.id,
+        "last_change": last_change.as_ref().map(ToString::to_string),
+        "tags": rows.collect::<Vec<Value>>(),
+    });
+    connection.context.print(&Document::list("tessera.tags/1", fields, "tags", LIST_COLUMNS))
+}
+
+async fn edit(
+    context: &Context,
+    edit: Result<TagEdit, String>,
+    media: TaggedMediaOptions,
+) -> CliResult {
+    let edit = edit.map_err(CliError::usage)?;
+    let work = async |connection: &Connection<'_>, dataset: &Dataset| {
+        let target = media.target(connection, dataset).await?;
+        Ok(connection.client.change_tags(dataset.id, &target, &edit).await?)
+    };
+    change(context, &[Endpoint::ChangeTags], work).await
+}
+
+async fn define(context: &Context, tag: &str, definition: &TagDefinition) -> CliResult {
+    let work = async |connection: &Connection<'_>, dataset: &Dataset| {
+        Ok(connection.client.define_tag(dataset.id, tag, definition).await?)
+    };
+    change(context, &[Endpoint::DefineTag], work).await
+}
+
+/// Makes a change of the dataset of the command, and prints what was changed.
+async fn change(
+    context: &Context,
+    endpoints: &'static [Endpoint],
+    work: impl AsyncFnOnce(&Connection<'_>, &Dataset) -> CliResult<TagChange>,
+) -> CliResult {
+    context.require_writable()?;
+    let work = async |connection: &Connection<'_>| {
+        let dataset = connection.dataset(None).await?;
+        let change = work(connection, &dataset).await?;
+        print_change(context, &dataset, &change)
+    };
+    context.with_connection(endpoints, work).await
+}
+
+impl TaggedMediaOptions {
+    async fn target(&self, connection: &Connection<'_>, dataset: &Dataset) -> CliResult<TagTarget> {
+        if let Some(file) = &self.files_from {
+            let text = read_file_or_stdin(file)?;
+            let files: Vec<String> =
+                text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
+            if files.is_empty() {
+                return Err(CliError::usage(format!("{}: no file is listed", file.display())));
+            }
+            return Ok(TagTarget::Files(files));
+        }
+        if self.all {
+            let entity = self.content.entity();
+            let search = Search { entity, ..Search::browse(dataset.id) };
+            return Ok(TagTarget::Search(Box::new(search)));
+        }
+        let selection = self.content.found_or_selected(connection, dataset).await?;
+        let selection = selection.ok_or_else(|| {
+            CliError::usage("name the media: a selection, a search, --media, --files-from or --all")
+        })?;
+        Ok(TagTarget::Selection(selection.items()))
+    }
+}
+
+fn print_change(context: &Context, dataset: &Dataset, change: &TagChange) -> CliResult {
+    warn_of_file(context, &change.file_problems);
+    if change.kept > 0 {
+        let media = grouped_with_noun(change.kept, "media item stays", "media items stay");
+        context.messages.warn(format!(
+            "{media} as before: a sidecar gives the tag, or the media item was changed again"
+        ));
+    }
+    let fields = json!({
+        "dataset_id": dataset.id,
+        "change_id": change.id,
+        "changed": change.changed,
+        "kept": change.kept,
+    });
+    context.print(&Document::one("tessera.tag_change/1", fields, CHANGE_COLUMNS))
+}
+
+fn warn_of_file(context: &Context, problems: &[SafeText]) {
+    for problem in problems {
+        context.messages.warn(problem.to_string());
+    }
+}

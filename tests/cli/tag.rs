@@ -1,0 +1,111 @@
+//! Tests the commands that tag and rate media, over a profile of a local folder and over a running service.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+
+use super::{home, outcome, picture, run, serve};
+
+fn with_profile() -> (tempfile::TempDir, std::path::PathBuf) {
+    let (home, folder) = home();
+    for name in ["b.png", "c.png"] {
+        picture(&folder.join(name));
+    }
+    let path = folder.to_str().unwrap();
+    let add = ["profile", "add", "here", "--kind", "local", "--folder", path];
+    let (code, _, err) = run(home.path(), &add);
+    assert_eq!(code, 0, "{err}");
+    (home, folder)
+}
+
+/// Runs a command over the profile, and returns its document.
+fn tag(home: &Path, arguments: &[&str]) -> Value {
+    let (code, out, err) = run(home, &[arguments, &["--profile", "here", "--json"]].concat());
+    assert_eq!(code, 0, "{arguments:?}: {err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+/// Returns the names of the tags with their counts.
+fn listed(home: &Path) -> Vec<String> {
+    let list = tag(home, &["tag", "list"]);
+    let tags = list["tags"].as_array().unwrap().iter();
+    tags.map(|tag| format!("{} {}", tag["name"].as_str().unwrap(), tag["count"])).collect()
+}
+
+#[test]
+fn media_are_tagged_by_files_searches_and_selections() {
+    let (home, folder) = with_profile();
+    let home = home.path();
+    let files = home.join("files");
+    fs::write(&files, format!("a.png\n{}\n", folder.join("b.png").display())).unwrap();
+    let files = files.to_str().unwrap();
+    let added = tag(home, &["tag", "add", "night", "wet", "--files-from", files]);
+    assert_eq!(added["changed"], 2, "{added}");
+    assert_eq!(tag(home, &["tag", "rate", "4", "--all"])["changed"], 3);
+    let id = tag(home, &["tag", "list"])["tags"][0]["id"].as_str().unwrap().to_owned();
+    let picked = tag(home, &["tag", "add", "picked", "--tag", &id]);
+    assert_eq!(picked["changed"], 2, "a search by a tag");
+    let rejected = tag(home, &["tag", "add", "rejected", "--all"]);
+    assert_eq!(rejected["changed"], 3);
+    assert_eq!(listed(home), ["night 2", "wet 2", "picked 0", "rejected 3"]);
+    let found = tag(home, &["search", "browse", "--tag", &id, "--mark", "dark"]);
+    assert!(found["clusters"][0]["previews"][0]["rating"] == 4, "{found}");
+    let removed = tag(home, &["tag", "remove", "wet", "--selection", "dark"]);
+    assert_eq!(removed["changed"], 2);
+    assert_eq!(tag(home, &["tag", "undo"])["changed"], 2);
+    assert_eq!(tag(home, &["tag", "rename", "wet", "rain"])["changed"], 2);
+    tag(home, &["tag", "create", "later", "--color", "cyan"]);
+    assert_eq!(tag(home, &["tag", "delete", "night"])["changed"], 2);
+    assert_eq!(listed(home), ["rain 2", "picked 0", "rejected 3", "later 0"]);
+    let lines = fs::read_to_string(folder.join(".tessera/tags.jsonl")).unwrap();
+    assert!(lines.contains(r#"{"tag":"later","color":"cyan"}"#), "{lines}");
+    assert_eq!(lines.lines().filter(|line| line.contains(r#""rating":4"#)).count(), 3, "{lines}");
+}
+
+#[test]
+fn the_file_restores_the_tags_of_a_lost_index_and_a_bad_line_is_reported() {
+    let (home, folder) = with_profile();
+    tag(home.path(), &["tag", "add", "night", "--all"]);
+    let file = folder.join(".tessera/tags.jsonl");
+    let lines = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{lines}{{\"path\": 7}}\n")).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let path = folder.to_str().unwrap();
+    let add = ["profile", "add", "here", "--kind", "local", "--folder", path];
+    assert_eq!(run(other.path(), &add).0, 0);
+    let (code, out, err) = run(other.path(), &["tag", "list", "--profile", "here", "--tsv"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("night") && out.contains('3'), "{out}");
+    assert!(err.contains("line 5: it is not an entry in JSON"), "{err}");
+}
+
+#[test]
+fn wrong_uses_are_explained_and_change_nothing() {
+    let (home, _) = with_profile();
+    for (arguments, expected) in [
+        (&["tag", "add", "night"][..], "name the media"),
+        (&["tag", "add", "picked", "rejected", "--all"], "cannot be picked and rejected"),
+        (&["tag", "rate", "6", "--all"], "6 is not in 0..=5"),
+        (&["tag", "create", "x", "--color", "mauve"], "unknown color"),
+        (&["tag", "undo"], "There is no change to undo"),
+        (&["tag", "rename", "a", "b"], "Tag not found"),
+    ] {
+        let (code, _, err) = run(home.path(), &[arguments, &["--profile", "here"]].concat());
+        assert!(code != 0 && err.contains(expected), "{arguments:?}: {code} {err}");
+    }
+    assert_eq!(listed(home.path()), [""; 0]);
+}
+
+#[test]
+fn a_running_service_sees_the_change_at_once() {
+    let (home, folder) = home();
+    let home = home.path();
+    let serving = serve(home, &["--no-auth", folder.to_str().unwrap()]);
+    let asked = |arguments: &[&str]| outcome(&mut serving.asked(home, arguments));
+    let (code, _, err) = asked(&["tag", "add", "night", "--all"]);
+    assert_eq!(code, 0, "{err}");
+    let (_, out, err) = asked(&["search", "browse", "--jsonl"]);
+    assert!(out.contains("night"), "{out}{err}");
+    let (code, out, _) = asked(&["tag", "rate", "3", "--all", "--print", "curl"]);
+    assert!(code == 0 && out.contains("/tags/change"), "{out}");
+}
