@@ -73,7 +73,7 @@ fn the_file_restores_the_tags_of_a_lost_index_and_a_bad_line_is_reported() {
     let path = folder.to_str().unwrap();
     let add = ["profile", "add", "here", "--kind", "local", "--folder", path];
     assert_eq!(run(other.path(), &add).0, 0);
-    let (code, out, err) = run(other.path(), &["tag", "list", "--profile", "here", "--tsv"]);
+    let (code, out, err) = run(other.path(), &["tag", "list", "--profile", "here", "--csv"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("night") && out.contains('3'), "{out}");
     assert!(err.contains("line 5: it is not an entry in JSON"), "{err}");
