@@ -53,8 +53,8 @@ pub enum TagCommand {
         /// Name of the tag.
         tag: String,
         /// Color: red, yellow, green, cyan, blue or magenta.
-        #[arg(long)]
-        color: Option<TagColor>,
+        #[arg(value_name = "COLOR")]
+        tag_color: Option<TagColor>,
     },
     /// Rename a tag everywhere. If the other name exists, both become one tag.
     Rename {
@@ -114,8 +114,8 @@ pub async fn run(context: &Context, command: TagCommand) -> CliResult {
         TagCommand::Rate { rating, media } => {
             edit(context, TagEdit::new(&none, &none, Some(rating)), media).await
         }
-        TagCommand::Create { tag, color } => {
-            define(context, &tag, &TagDefinition::Create(color)).await
+        TagCommand::Create { tag, tag_color } => {
+            define(context, &tag, &TagDefinition::Create(tag_color)).await
         }
         TagCommand::Rename { tag, name } => {
             define(context, &tag, &TagDefinition::Rename(name)).await

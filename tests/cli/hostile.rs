@@ -216,7 +216,7 @@ const CASES: &[&str] = &[
     "store revoke --store postgres://MIX@127.0.0.1:9/MIX --data FILE",
     "store status --store postgres://MIX@127.0.0.1:9/MIX",
     "tag add MIX --media ID",
-    "tag create MIX --color red",
+    "tag create MIX red",
     "tag delete MIX",
     "tag list ID",
     "tag rate 3 --all",

@@ -54,7 +54,7 @@ fn media_are_tagged_by_files_searches_and_selections() {
     assert_eq!(removed["changed"], 2);
     assert_eq!(tag(home, &["tag", "undo"])["changed"], 2);
     assert_eq!(tag(home, &["tag", "rename", "wet", "rain"])["changed"], 2);
-    tag(home, &["tag", "create", "later", "--color", "cyan"]);
+    tag(home, &["tag", "create", "later", "cyan"]);
     assert_eq!(tag(home, &["tag", "delete", "night"])["changed"], 2);
     assert_eq!(listed(home), ["rain 2", "picked 0", "rejected 3", "later 0"]);
     let lines = fs::read_to_string(folder.join(".tessera/tags.jsonl")).unwrap();
@@ -86,7 +86,7 @@ fn wrong_uses_are_explained_and_change_nothing() {
         (&["tag", "add", "night"][..], "name the media"),
         (&["tag", "add", "picked", "rejected", "--all"], "cannot be picked and rejected"),
         (&["tag", "rate", "6", "--all"], "6 is not in 0..=5"),
-        (&["tag", "create", "x", "--color", "mauve"], "unknown color"),
+        (&["tag", "create", "x", "mauve"], "unknown color"),
         (&["tag", "undo"], "There is no change to undo"),
         (&["tag", "rename", "a", "b"], "Tag not found"),
     ] {
