@@ -72,8 +72,6 @@ fn page(clusters: u128, previews: u128) -> Page {
         n_frames: None,
         similarity_threshold: None,
         relevance: Some(relevance(number)),
-        tags: Vec::new(),
-        rating: 0,
         previews: (0..previews).map(|each| preview(number * previews + each)).collect(),
         labels: vec![],
         tags: vec![],

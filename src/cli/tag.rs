@@ -227,6 +227,6 @@ fn print_change(context: &Context, dataset: &Dataset, change: &TagChange) -> Cli
 
 fn warn_of_file(context: &Context, problems: &[SafeText]) {
     for problem in problems {
-        context.messages.warn(problem.to_string());
+        context.messages.warn(problem);
     }
 }

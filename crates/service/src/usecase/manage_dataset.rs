@@ -122,10 +122,10 @@ impl Deployment {
         if is_missing(&record.folder) {
             return Err(ServiceError::Conflict(FOLDER_MISSING.to_owned()));
         }
+        self.tag_writer.synchronize(&record)?;
         let patterns = patterns.unwrap_or(record.patterns);
         let scan =
             self.originals.scan(&record.folder, &patterns).map_err(ServiceError::Conflict)?;
-        self.tag_writer.synchronize(&record)?;
         let (changes, is_indexing) = self.change_at_rest(id, "rescan", |tx, record| {
             dataset::set_patterns(tx, id, &patterns)?;
             let changes = file_changes(tx, &record, &scan)?;
