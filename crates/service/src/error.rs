@@ -29,6 +29,8 @@ pub enum LocalError {
     /// The file with the login of the service cannot be used.
     Login(PathBuf, io::Error),
     Store(StoreError),
+    /// The originals of a selection cannot be found. The message says why.
+    Originals(String),
     /// Another process of the store has a different bucket or model.
     OtherSetting {
         address: StoreAddress,
@@ -91,7 +93,10 @@ impl fmt::Display for LocalError {
                 "the store {address} is used with {recorded}, and this process was given {given}; give all \
                  processes the same {option}, or stop them and run `tessera store init --reset-settings`"
             ),
-            Self::Archive(it) | Self::ObjectStorage(it) | Self::Unlistable(it) => f.write_str(it),
+            Self::Archive(it)
+            | Self::ObjectStorage(it)
+            | Self::Originals(it)
+            | Self::Unlistable(it) => f.write_str(it),
             Self::Bucket(cause) => write!(f, "the bucket cannot be used: {cause}"),
         }
     }

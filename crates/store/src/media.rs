@@ -280,9 +280,71 @@ pub fn find(connection: &Connection, id: MediaId) -> Result<Option<(MediaRecord,
         "SELECT {MEDIA_COLUMNS}, source.folder FROM media JOIN source ON source.row = media.source
          WHERE media.id = ?1"
     );
-    query::find(connection, &sql, params![id.0], |row| {
-        Ok((read_media(row)?, path_from_bytes(row.get(MEDIA_COLUMN_COUNT)?)))
+    query::find(connection, &sql, params![id.0], read_with_folder)
+}
+
+/// Finds the picture of a media item by its row: the item itself, or the image that contains an object. Returns it with
+/// the folder of its source.
+pub fn picture_of(connection: &Connection, row: i64) -> Result<Option<(MediaRecord, PathBuf)>> {
+    let sql = format!(
+        "SELECT {MEDIA_COLUMNS}, source.folder FROM media JOIN source ON source.row = media.source
+         WHERE media.row = (SELECT coalesce(parent, row) FROM media WHERE row = ?1)"
+    );
+    query::find(connection, &sql, params![row], read_with_folder)
+}
+
+/// Finds the image, or the first frame, of a file below the folder of a source.
+pub fn of_file(connection: &Connection, source: i64, path: &Path) -> Result<Option<MediaRecord>> {
+    let sql = format!(
+        "SELECT {MEDIA_COLUMNS} FROM media WHERE source = ?1 AND path = ?2 AND parent IS NULL
+         ORDER BY frame LIMIT 1"
+    );
+    query::find(connection, &sql, params![source, path_to_bytes(path)], read_media)
+}
+
+/// An image that has a near-duplicate, with what decides of which images.
+#[derive(Clone, Debug)]
+pub struct SimilarImage {
+    pub media: MediaRecord,
+    /// The folder of the source.
+    pub folder: PathBuf,
+    /// The cluster at the finest granularity, which contains all near-duplicates of the image.
+    pub cluster_rank: u32,
+    pub descriptor: Vec<f16>,
+    /// The keypoints, as they are encoded in the store.
+    pub keypoints: Vec<u8>,
+}
+
+/// Calls `each` with every image that has a near-duplicate, in the order of their clusters and paths.
+pub fn for_each_with_duplicates<E: From<QueryError>>(
+    connection: &Connection,
+    dataset: DatasetId,
+    mut each: impl FnMut(SimilarImage) -> Result<(), E>,
+) -> Result<(), E> {
+    let sql = format!(
+        "SELECT {MEDIA_COLUMNS}, source.folder, place.rank_0, look.descriptor, look.keypoints,
+           require(look.intact), require(place.intact)
+         FROM media JOIN source ON source.row = media.source
+         JOIN place ON place.media = media.row JOIN look ON look.media = media.row
+         WHERE media.dataset = ?1 AND media.kind = 'IMAGE' AND place.twin > 0
+         ORDER BY place.rank_0, media.path, media.row"
+    );
+    query::for_each(connection, &sql, params![dataset.0], |row| each(read_similar(row)?))
+}
+
+fn read_similar(row: &Row) -> Result<SimilarImage> {
+    let (media, folder) = read_with_folder(row)?;
+    Ok(SimilarImage {
+        media,
+        folder,
+        cluster_rank: row.get(MEDIA_COLUMN_COUNT + 1)?,
+        descriptor: decode_f16(row.get_ref(MEDIA_COLUMN_COUNT + 2)?.as_blob()?),
+        keypoints: row.get_ref(MEDIA_COLUMN_COUNT + 3)?.as_blob()?.to_vec(),
     })
+}
+
+fn read_with_folder(row: &Row) -> Result<(MediaRecord, PathBuf)> {
+    Ok((read_media(row)?, path_from_bytes(row.get(MEDIA_COLUMN_COUNT)?)))
 }
 
 /// Returns the folder of the source of a media item, and the path of its file in this folder.

@@ -80,6 +80,12 @@ pub fn set_texts(
     )
 }
 
+/// Returns the sidecars of a source that have been read.
+pub fn read_files(connection: &Connection, source: i64) -> Result<Vec<PathBuf>> {
+    let sql = "SELECT path, require(intact) FROM sidecar WHERE source = ?1 ORDER BY path";
+    query::all(connection, sql, params![source], |row| Ok(path_from_bytes(row.get(0)?)))
+}
+
 /// Records which sidecars have been read.
 pub fn mark_read<'a>(
     connection: &Connection,

@@ -1,5 +1,6 @@
 //! Reads media from outside, within limits: folders, sidecars, uploads, archives, and frames of animations and videos.
 
+mod companions;
 pub mod disk_quota;
 mod documents;
 pub mod embedded_text;
@@ -14,6 +15,7 @@ pub mod unpack;
 mod unpacker;
 pub mod video;
 
+pub use companions::{CompanionFinder, Companions};
 pub use folder_patterns::{EXCLUDED, FolderPatterns, PATTERNS_FILE};
 pub use indexed_content::{HASHED_BEFORE_SENDING, IndexedContent, is_changed};
 pub use original_files::{

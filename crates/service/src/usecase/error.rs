@@ -38,6 +38,21 @@ impl ServiceError {
         Self::Failed("The service could not do this because of a fault of its own")
     }
 
+    /// Returns the message for the user of this machine.
+    pub(super) fn sentence(self) -> String {
+        match self {
+            Self::NotFound(text)
+            | Self::Forbidden(text)
+            | Self::Conflict(text)
+            | Self::Invalid(text) => text,
+            Self::TooMany(text) | Self::Unavailable(text) | Self::Failed(text) => text.to_owned(),
+            Self::ChangedFile => "a file has changed since it was indexed".to_owned(),
+            Self::RelativePath => "the path is not absolute".to_owned(),
+            Self::Selection(cause) => cause.to_string(),
+            Self::Retrieval(_) => "the members of a selected cluster cannot be found".to_owned(),
+        }
+    }
+
     /// Converts an error of writing a file of an export. Other file errors are not converted here, because each names
     /// what failed.
     #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]

@@ -198,6 +198,22 @@ impl Deployment {
         Ok(Some(choices))
     }
 
+    /// Returns the rows of the media items that a selection contains.
+    pub(super) fn rows_of_items(
+        &self,
+        dataset: DatasetId,
+        items: &[SelectionItem],
+    ) -> Result<Vec<i64>, ServiceError> {
+        until_current(|| {
+            let record = self.require_dataset(dataset)?;
+            let mut choices = ExportChoices::new();
+            items
+                .iter()
+                .try_for_each(|item| self.choose_item(&record, item.clone(), &mut choices))?;
+            Ok(choices.into_keys().collect())
+        })
+    }
+
     fn choose_matches(
         &self,
         record: &DatasetRecord,

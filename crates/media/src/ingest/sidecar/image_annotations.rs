@@ -98,7 +98,7 @@ fn labelme_extent(shape: &LabelMeShape) -> Option<BoundingBox> {
 }
 
 /// Folders of sidecars that are parallel to the image folder.
-const ANNOTATION_FOLDERS: [&str; 2] = ["Annotations", "annotations"];
+pub(crate) const ANNOTATION_FOLDERS: [&str; 2] = ["Annotations", "annotations"];
 
 /// VOC has no namespaces.
 const LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 16 };

@@ -23,11 +23,21 @@ pub use sidecar_reader::SidecarData;
 
 use std::{ffi::OsStr, path::Path};
 
+pub(crate) use sidecar_reader::{describes_many, parallel_path};
+
 use super::{FolderScan, OriginalFiles, is_parquet};
-use image_annotations::{read_json, read_voc};
+use image_annotations::{ANNOTATION_FOLDERS, read_json, read_voc};
 use metadata_tables::{read_csv, read_image_tables, read_jsonl, read_parquet};
 use sidecar_reader::{FileIndex, SidecarReader};
-use text_file::{ClassNames, read_class_files};
+use text_file::{ClassNames, LABEL_FOLDERS, read_class_files};
+
+/// The folders, parallel to the image folder, with a sidecar for each image, and the extension of these sidecars.
+pub(crate) const PARALLEL_SIDECARS: [(&str, &str); 4] = [
+    (LABEL_FOLDERS[0], "txt"),
+    (LABEL_FOLDERS[1], "txt"),
+    (ANNOTATION_FOLDERS[0], "xml"),
+    (ANNOTATION_FOLDERS[1], "xml"),
+];
 
 /// Reads all sidecars of a folder. If several sidecars describe the same file, the first one in the order below wins,
 /// separately for caption, labels and objects. Tags are merged.

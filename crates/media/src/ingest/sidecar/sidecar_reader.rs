@@ -201,6 +201,17 @@ impl SidecarDiagnostics {
 
 /// Names of image folders that have a parallel folder of sidecars.
 const IMAGE_FOLDERS: [&str; 3] = ["images", "JPEGImages", "image_2"];
+/// Returns the path of a sidecar in a folder parallel to that of its image.
+pub(crate) fn parallel_path(media: &Path, folder: &str, extension: &str) -> Option<PathBuf> {
+    let parts: Vec<_> = media.iter().collect();
+    let position =
+        parts.iter().rposition(|part| IMAGE_FOLDERS.iter().any(|images| part == images))?;
+    let mut path: PathBuf = parts[..position].iter().collect();
+    path.push(folder);
+    path.extend(&parts[position + 1..]);
+    Some(path.with_extension(extension))
+}
+
 /// Maximum number of folders with the same name in which an image is searched.
 const MAX_CANDIDATE_FOLDERS: usize = 8;
 
@@ -250,13 +261,7 @@ impl<'a> FileIndex<'a> {
         folder: &str,
         extension: &str,
     ) -> Option<&'a Path> {
-        let parts: Vec<_> = media.iter().collect();
-        let position =
-            parts.iter().rposition(|part| IMAGE_FOLDERS.iter().any(|images| part == images))?;
-        let mut path: PathBuf = parts[..position].iter().collect();
-        path.push(folder);
-        path.extend(&parts[position + 1..]);
-        self.get(&path.with_extension(extension))
+        self.get(&parallel_path(media, folder, extension)?)
     }
 
     /// Finds the media file that a row of `sidecar` calls `name`. The name is relative to the folder of the sidecar or
@@ -352,13 +357,18 @@ const COCO_FOLDER: &str = "annotations";
 /// Whether a file has the name of a sidecar. Rows of tables cannot describe such a file as a media file.
 fn may_be_sidecar(path: &Path) -> bool {
     let ends = |end: &str| path.extension().is_some_and(|extension| extension == end);
-    is_named(path, &[METADATA_JSONL, METADATA_PARQUET, METADATA_CSV, METADATA_JSON])
-        || is_named(path, &CLASS_NAME_FILES)
+    describes_many(path)
         || ends("txt")
         || ends("xml")
         || ends("cls")
         || open_images_table(path).is_some()
         || may_be_coco(path)
+}
+
+/// Whether a file of this name describes many images, or names the classes of many.
+pub(crate) fn describes_many(path: &Path) -> bool {
+    is_named(path, &[METADATA_JSONL, METADATA_PARQUET, METADATA_CSV, METADATA_JSON])
+        || is_named(path, &CLASS_NAME_FILES)
 }
 
 pub(crate) fn may_be_coco(path: &Path) -> bool {

@@ -20,7 +20,7 @@ use super::{
 };
 
 /// The folders, parallel to the image folder, in which YOLO and KITTI keep boxes.
-const LABEL_FOLDERS: [&str; 2] = ["labels", "label_2"];
+pub(crate) const LABEL_FOLDERS: [&str; 2] = ["labels", "label_2"];
 
 pub fn read(reader: &mut SidecarReader<'_>, names: &mut ClassNames) {
     let mut box_files = Vec::new();

@@ -1,0 +1,248 @@
+//! Decides which of several near-duplicates to keep. Every file that is not kept is a near-duplicate of a kept one, so
+//! that no picture is lost. The decision depends only on the images and the rule.
+
+use std::{
+    cmp::Reverse,
+    collections::HashMap,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use glob::{MatchOptions, Pattern};
+
+use crate::{Original, Plan, Replacement, plan::LinkKind};
+
+/// An image that has near-duplicates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DuplicateImage {
+    /// The ID of the media item.
+    pub media: String,
+    pub original: Original,
+    /// Width and height in pixels.
+    pub size: (u32, u32),
+    pub pixels: u64,
+    /// How blurred the image is, 0-100. In whole percent, images of the same sharpness are equal.
+    pub blur_percent: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SimilarPair {
+    /// The positions of two images, the lower one first.
+    pub images: (usize, usize),
+    /// 1.0 for identical pictures.
+    pub similarity: f32,
+}
+
+/// Images with the pairs of near-duplicates among them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SimilarImages {
+    pub images: Vec<DuplicateImage>,
+    pub pairs: Vec<SimilarPair>,
+}
+
+/// Which image of a group to keep.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KeepRule {
+    /// The image with the most pixels.
+    Largest,
+    /// The file that was changed first.
+    Oldest,
+    /// The image with the most pixels that are not blurred.
+    BestQuality,
+    ShortestName,
+    /// All images in a folder.
+    InFolder(PathBuf),
+    /// All images whose path below the folder of the dataset matches.
+    Path(Pattern),
+}
+
+impl KeepRule {
+    pub const NAMES: &str =
+        "largest, oldest, best-quality, shortest-name, in:FOLDER or path:PATTERN";
+}
+
+impl FromStr for KeepRule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(match text.split_once(':') {
+            Some(("in", folder)) if !folder.is_empty() => Self::InFolder(folder.into()),
+            Some(("path", pattern)) if !pattern.is_empty() => {
+                Self::Path(Pattern::new(pattern).map_err(|error| format!("`{pattern}`: {error}"))?)
+            }
+            _ => match text {
+                "largest" => Self::Largest,
+                "oldest" => Self::Oldest,
+                "best-quality" => Self::BestQuality,
+                "shortest-name" => Self::ShortestName,
+                _ => return Err(format!("expected {}", Self::NAMES)),
+            },
+        })
+    }
+}
+
+/// A group with the decision about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DuplicateGroup {
+    /// The image that stays, or all images of a group that the rule does not decide, the best one first.
+    pub kept: Vec<DuplicateImage>,
+    /// The other images, each a near-duplicate of a kept one. Empty if no image matches the rule.
+    pub others: Vec<OtherImage>,
+}
+
+/// An image that need not be kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherImage {
+    pub image: DuplicateImage,
+    /// The path of the most similar kept image.
+    pub kept: PathBuf,
+    pub similarity: f32,
+    /// Whether both files have the same bytes.
+    pub is_identical: bool,
+}
+
+/// Divides images into groups by a rule. Each image is in one group at most.
+pub fn decide(
+    sets: &[SimilarImages],
+    rule: &KeepRule,
+    only_identical: bool,
+) -> Vec<DuplicateGroup> {
+    let mut groups: Vec<DuplicateGroup> =
+        sets.iter().flat_map(|set| Decision::new(set, rule, only_identical).groups()).collect();
+    groups.sort_by(|one, other| one.kept[0].original.path.cmp(&other.kept[0].original.path));
+    groups
+}
+
+/// The decision about the images of one set.
+struct Decision<'a> {
+    images: &'a [DuplicateImage],
+    rule: &'a KeepRule,
+    /// The near-duplicates of each image with their similarity, the most similar one first.
+    partners: Vec<Vec<(usize, f32)>>,
+    /// Whether each image is in a group already.
+    is_known: Vec<bool>,
+}
+
+impl<'a> Decision<'a> {
+    fn new(set: &'a SimilarImages, rule: &'a KeepRule, only_identical: bool) -> Self {
+        let images = &set.images;
+        let mut partners: Vec<HashMap<usize, f32>> = vec![HashMap::new(); images.len()];
+        let pairs = set.pairs.iter().filter(|_| !only_identical);
+        for SimilarPair { images: (one, other), similarity } in pairs {
+            partners[*one].insert(*other, *similarity);
+            partners[*other].insert(*one, *similarity);
+        }
+        let mut by_hash: HashMap<[u8; 32], Vec<usize>> = HashMap::new();
+        for (at, image) in images.iter().enumerate() {
+            let Some(hash) = image.original.content.hash else { continue };
+            by_hash.entry(hash).or_default().push(at);
+        }
+        for same in by_hash.values() {
+            for &one in same {
+                partners[one].extend(same.iter().filter(|at| **at != one).map(|at| (*at, 1.0)));
+            }
+        }
+        let sorted = |partners: HashMap<usize, f32>| {
+            let mut partners: Vec<(usize, f32)> = partners.into_iter().collect();
+            partners.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            partners
+        };
+        let partners = partners.into_iter().map(sorted).collect();
+        Self { images, rule, partners, is_known: vec![false; images.len()] }
+    }
+
+    fn groups(mut self) -> Vec<DuplicateGroup> {
+        let mut order: Vec<usize> = (0..self.images.len()).collect();
+        order.sort_by_cached_key(|&at| preference(&self.images[at], self.rule));
+        let mut groups = Vec::new();
+        for &at in &order {
+            if !self.is_known[at] && self.matches(at) {
+                groups.extend(self.group_of(at));
+            }
+        }
+        groups.extend(self.undecided(&order));
+        groups
+    }
+
+    fn matches(&self, at: usize) -> bool {
+        matches_rule(&self.images[at].original, self.rule)
+    }
+
+    /// Returns the group of an image that is kept.
+    fn group_of(&mut self, at: usize) -> Option<DuplicateGroup> {
+        let keeps_all = matches!(self.rule, KeepRule::InFolder(_) | KeepRule::Path(_));
+        let best = &self.images[at];
+        self.is_known[at] = true;
+        let mut group = DuplicateGroup { kept: vec![best.clone()], others: Vec::new() };
+        for (other, similarity) in std::mem::take(&mut self.partners[at]) {
+            // Each image that matches such a rule is kept in a group of its own.
+            if self.is_known[other] || keeps_all && self.matches(other) {
+                continue;
+            }
+            self.is_known[other] = true;
+            let image = self.images[other].clone();
+            let is_identical = is_identical(&image, best);
+            let kept = best.original.path.clone();
+            group.others.push(OtherImage { image, kept, similarity, is_identical });
+        }
+        (!group.others.is_empty()).then_some(group)
+    }
+
+    /// Returns the near-duplicates that the rule does not decide, as one group that stays whole.
+    fn undecided(&self, order: &[usize]) -> Option<DuplicateGroup> {
+        let is_open = |at: &usize| {
+            let mut partners = self.partners[*at].iter();
+            !self.is_known[*at] && partners.any(|(other, _)| !self.is_known[*other])
+        };
+        let open = order.iter().copied().filter(is_open);
+        let kept: Vec<DuplicateImage> = open.map(|at| self.images[at].clone()).collect();
+        (!kept.is_empty()).then_some(DuplicateGroup { kept, others: Vec::new() })
+    }
+}
+
+fn is_identical(one: &DuplicateImage, other: &DuplicateImage) -> bool {
+    let hash = one.original.content.hash;
+    hash.is_some() && hash == other.original.content.hash
+}
+
+fn matches_rule(original: &Original, rule: &KeepRule) -> bool {
+    let below = || original.path.strip_prefix(&original.folder).unwrap_or(Path::new(""));
+    match rule {
+        KeepRule::InFolder(folder) => original.path.starts_with(original.folder.join(folder)),
+        KeepRule::Path(pattern) => {
+            let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
+            pattern.matches_path_with(below(), options)
+        }
+        _ => true,
+    }
+}
+
+/// Returns the order in which images are preferred. Images that the rule does not tell apart are ordered by their
+/// pixels, bytes, age, and path.
+fn preference(image: &DuplicateImage, rule: &KeepRule) -> impl Ord + use<> {
+    let content = &image.original.content;
+    let name = image.original.path.file_name().map_or(0, std::ffi::OsStr::len);
+    let sharp_pixels = |image: &DuplicateImage| {
+        image.pixels.saturating_mul(u64::from(100_u8.saturating_sub(image.blur_percent)))
+    };
+    let by_rule = match rule {
+        KeepRule::BestQuality => i128::from(u64::MAX - sharp_pixels(image)),
+        KeepRule::Oldest => i128::from(content.modified),
+        KeepRule::ShortestName => name as i128,
+        KeepRule::Largest | KeepRule::InFolder(_) | KeepRule::Path(_) => 0,
+    };
+    let ties = (Reverse(image.pixels), Reverse(content.size), content.modified);
+    (by_rule, ties, image.original.path.as_os_str().len(), image.original.path.clone())
+}
+
+impl Plan {
+    /// Plans to replace identical files by links to the kept ones. Files that are not identical stay.
+    pub fn linking_duplicates(kind: LinkKind, groups: &[DuplicateGroup]) -> Self {
+        let others = groups.iter().flat_map(|group| &group.others).filter(|it| it.is_identical);
+        let replacement = |other: &OtherImage| Replacement {
+            copy: other.image.original.clone(),
+            kept: other.kept.clone(),
+        };
+        Self::replacing(kind, others.map(replacement).collect())
+    }
+}

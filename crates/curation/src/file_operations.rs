@@ -1,0 +1,261 @@
+//! The operations on single files. Each of them creates a new name and never replaces an existing one. A file is removed
+//! only when its bytes are durable at another place.
+
+use std::{
+    fs::{self, File, FileTimes, OpenOptions},
+    io::{self, ErrorKind},
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use rustix::{
+    fs::{CWD, RenameFlags, renameat_with},
+    io::Errno,
+};
+use serde::{Deserialize, Serialize};
+use tessera_files::{TEMPORARY_PREFIX, parent_dir, sync_dir, synced};
+
+use crate::plan::LinkKind;
+
+/// What is known about the content of a file before an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileContent {
+    pub size: u64,
+    /// Nanoseconds since 1970.
+    pub modified: i64,
+    /// The BLAKE3 hash of the file. `None` for a file that is not indexed, such as a sidecar.
+    pub hash: Option<[u8; 32]>,
+}
+
+impl FileContent {
+    /// Reads the size and time of a file. Links are not followed.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let metadata = fs::symlink_metadata(path)?;
+        if !metadata.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        let modified = modified_nanos(&metadata);
+        Ok(Self { size: metadata.len(), modified, hash: None })
+    }
+
+    /// Fails unless the file still has this content. The size and time decide, or the hash if the time is different.
+    pub(crate) fn check(&self, path: &Path) -> io::Result<()> {
+        let now = Self::of(path)?;
+        let is_same_time = now.modified == self.modified;
+        if now.size != self.size || !is_same_time && !self.has_hash_of(path)? {
+            return Err(io::Error::other("it has changed since it was indexed"));
+        }
+        Ok(())
+    }
+
+    /// Fails unless every byte of the file is the known one.
+    pub(crate) fn check_bytes(&self, path: &Path) -> io::Result<()> {
+        let now = Self::of(path)?;
+        if now.size != self.size || !self.has_hash_of(path)? {
+            return Err(io::Error::other("its content is not the indexed one"));
+        }
+        Ok(())
+    }
+
+    fn has_hash_of(&self, path: &Path) -> io::Result<bool> {
+        Ok(match self.hash {
+            Some(hash) => hash_of(path)? == hash,
+            None => false,
+        })
+    }
+}
+
+pub(crate) fn hash_of(path: &Path) -> io::Result<[u8; 32]> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(path)?)?;
+    Ok(hasher.finalize().into())
+}
+
+fn modified_nanos(metadata: &fs::Metadata) -> i64 {
+    metadata.mtime().saturating_mul(1_000_000_000).saturating_add(metadata.mtime_nsec())
+}
+
+/// The name of an unfinished file of a step, which only this step uses.
+pub(crate) fn temporary_path(target: &Path, action: &str, step: usize) -> PathBuf {
+    parent_dir(target).join(format!("{TEMPORARY_PREFIX}{action}-{step}"))
+}
+
+/// Moves a file to a new name. On another disk, the file is copied, and removed when the copy is durable.
+pub(crate) fn move_file(
+    source: &Path,
+    target: &Path,
+    temporary: &Path,
+    content: &FileContent,
+) -> io::Result<()> {
+    match rename_new(source, target) {
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => {
+            copy_file(source, target, temporary)?;
+            content.check(source)?;
+            remove_file(source)
+        }
+        renamed => renamed,
+    }
+}
+
+/// Removes the source of a move that a crash interrupted, if the target has the same bytes.
+pub(crate) fn remove_moved(source: &Path, target: &Path, content: &FileContent) -> io::Result<()> {
+    if is_same_file(source, target)? || hash_of(source)? == hash_of(target)? {
+        content.check(source)?;
+        synced(File::open(target)?.sync_all())?;
+        sync_dir(parent_dir(target))?;
+        return remove_file(source);
+    }
+    Err(ErrorKind::AlreadyExists.into())
+}
+
+/// Removes a file whose bytes are durable at another place.
+fn remove_file(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)?;
+    sync_dir(parent_dir(path))
+}
+
+/// Renames a file, and fails if the new name exists.
+pub(crate) fn rename_new(source: &Path, target: &Path) -> io::Result<()> {
+    match renameat_with(CWD, source, CWD, target, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => link_and_remove(source, target),
+        renamed => Ok(renamed?),
+    }
+}
+
+/// Renames a file on a file system whose rename would replace the target.
+fn link_and_remove(source: &Path, target: &Path) -> io::Result<()> {
+    fs::hard_link(source, target).map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::Unsupported => io::Error::new(
+            ErrorKind::Unsupported,
+            "the file system can neither link files nor rename one without replacing another",
+        ),
+        _ => error,
+    })?;
+    if !is_same_file(source, target)? {
+        return Err(io::Error::other("it was replaced by another program meanwhile"));
+    }
+    sync_dir(parent_dir(target))?;
+    fs::remove_file(source)
+}
+
+/// Whether both names are links to one file.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> io::Result<bool> {
+    let (one, other) = (fs::symlink_metadata(one)?, fs::symlink_metadata(other)?);
+    Ok((one.dev(), one.ino()) == (other.dev(), other.ino()))
+}
+
+/// Copies a file with its time and permissions, verifies the copy, and makes it durable.
+pub(crate) fn copy_file(source: &Path, target: &Path, temporary: &Path) -> io::Result<()> {
+    let filled = fill_copy(source, temporary, CopyKind::Bytes);
+    let published = filled.and_then(|()| rename_new(temporary, target));
+    published.inspect_err(|_| discard(temporary))?;
+    sync_dir(parent_dir(target))
+}
+
+/// Creates a link to a file, or a file that shares its blocks.
+pub(crate) fn link_file(
+    kind: LinkKind,
+    source: &Path,
+    target: &Path,
+    temporary: &Path,
+) -> io::Result<()> {
+    match kind {
+        LinkKind::Hard => fs::hard_link(source, target)?,
+        LinkKind::Symbolic => symlink(source, target)?,
+        LinkKind::Reflink => {
+            let filled = fill_copy(source, temporary, CopyKind::SharedBlocks);
+            let published = filled.and_then(|()| rename_new(temporary, target));
+            published.inspect_err(|_| discard(temporary))?;
+        }
+    }
+    sync_dir(parent_dir(target))
+}
+
+/// Replaces a copy by a link to the kept file, so that the name of the copy exists at every moment.
+pub(crate) fn replace_by_link(
+    kind: LinkKind,
+    copy: &Path,
+    kept: &Path,
+    temporary: &Path,
+    content: &FileContent,
+) -> io::Result<()> {
+    content.check_bytes(copy)?;
+    content.check_bytes(kept)?;
+    if is_same_file(copy, kept)? {
+        return Err(io::Error::other("it is a link to the kept file already"));
+    }
+    link_file(kind, kept, temporary, &temporary.with_extension("link"))?;
+    exchange(copy, temporary, content)
+}
+
+/// Gives a file the name of another one, and removes the other one if its bytes are the known ones.
+pub(crate) fn exchange(path: &Path, temporary: &Path, content: &FileContent) -> io::Result<()> {
+    let exchanged = renameat_with(CWD, temporary, CWD, path, RenameFlags::EXCHANGE);
+    exchanged.inspect_err(|_| discard(temporary)).map_err(|errno| match errno {
+        Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP => io::Error::new(
+            ErrorKind::Unsupported,
+            "the file system cannot exchange two files at once",
+        ),
+        _ => errno.into(),
+    })?;
+    if let Err(changed) = content.check_bytes(temporary) {
+        // Another program wrote to the file after it was checked, so its file gets its name back.
+        renameat_with(CWD, temporary, CWD, path, RenameFlags::EXCHANGE)?;
+        discard(temporary);
+        return Err(changed);
+    }
+    sync_dir(parent_dir(path))?;
+    fs::remove_file(temporary)
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum CopyKind {
+    Bytes,
+    SharedBlocks,
+}
+
+/// Fills a new file with the content, time and permissions of another one, and makes it durable.
+pub(crate) fn fill_copy(source: &Path, temporary: &Path, kind: CopyKind) -> io::Result<()> {
+    let before = FileContent::of(source)?;
+    let mut from = File::open(source)?;
+    let mut to = OpenOptions::new().read(true).write(true).create_new(true).open(temporary)?;
+    match kind {
+        CopyKind::Bytes => drop(io::copy(&mut from, &mut to)?),
+        CopyKind::SharedBlocks => share_blocks(&to, &from)?,
+    }
+    let metadata = from.metadata()?;
+    set_modified(&to, before.modified)?;
+    to.set_permissions(fs::Permissions::from_mode(metadata.permissions().mode() & 0o777))?;
+    synced(to.sync_all())?;
+    if hash_of(temporary)? != hash_of(source)? || FileContent::of(source)? != before {
+        return Err(io::Error::other("it changed while it was copied"));
+    }
+    Ok(())
+}
+
+pub(crate) fn set_modified(file: &File, nanos: i64) -> io::Result<()> {
+    let age = Duration::from_nanos(nanos.unsigned_abs());
+    let time = if nanos < 0 { SystemTime::UNIX_EPOCH - age } else { SystemTime::UNIX_EPOCH + age };
+    file.set_times(FileTimes::new().set_modified(time))
+}
+
+#[cfg(target_os = "linux")]
+fn share_blocks(new: &File, original: &File) -> io::Result<()> {
+    rustix::fs::ioctl_ficlone(new, original).map_err(|_| cannot_share())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn share_blocks(_: &File, _: &File) -> io::Result<()> {
+    Err(cannot_share())
+}
+
+fn cannot_share() -> io::Error {
+    io::Error::new(ErrorKind::Unsupported, "the file system cannot share blocks between files")
+}
+
+/// Removes an unfinished file of this program.
+pub(crate) fn discard(temporary: &Path) {
+    // A file that cannot be removed is removed when the action is resumed or undone.
+    let _ = fs::remove_file(temporary);
+}

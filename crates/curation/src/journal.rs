@@ -1,0 +1,284 @@
+//! The journal of actions. A journal is one file per action: the whole plan, which is durable before the first step, and
+//! after it a record for each step. The disk shows which steps were done after the last record, so a crash needs no
+//! record of its own.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, File, OpenOptions},
+    io::{self, BufRead as _, BufReader, Write as _},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use tessera_files::{
+    ensure_own_private_dir, if_exists, open_locked, sync_dir, synced, write_durably,
+};
+use uuid::Uuid;
+
+use crate::{Error, Plan, Step, stored_path};
+
+/// The number of journals that are kept, so that older actions can still be looked up.
+const KEPT_JOURNALS: usize = 20;
+const EXTENSION: &str = "jsonl";
+
+/// The folder with the journals of this user.
+#[derive(Clone, Debug)]
+pub struct JournalFolder(PathBuf);
+
+/// What an action is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    pub version: u32,
+    pub id: Uuid,
+    pub action: String,
+    /// Seconds since 1970.
+    pub started_at: u64,
+    pub steps: usize,
+    /// The folders that the action creates.
+    pub new_folders: Vec<Folder>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Folder(#[serde(with = "stored_path")] pub PathBuf);
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Record {
+    Done(usize),
+    Failed(usize, String),
+    /// The action has ended. The remaining steps are not done.
+    Finished,
+    Undone(usize),
+    /// The action was reverted as far as possible.
+    UndoFinished,
+}
+
+/// How far a step is known to have come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum StepState {
+    #[default]
+    Unknown,
+    Done,
+    Failed,
+    Undone,
+}
+
+/// An open journal. The lock keeps other processes from acting on files at the same time.
+#[derive(Debug)]
+pub struct Journal {
+    pub header: Header,
+    pub steps: Vec<Step>,
+    pub(crate) states: Vec<StepState>,
+    is_finished: bool,
+    is_undone: bool,
+    file: File,
+    _lock: File,
+}
+
+impl JournalFolder {
+    pub fn new(folder: PathBuf) -> Self {
+        Self(folder)
+    }
+
+    /// Writes the journal of a new action.
+    pub fn begin(&self, plan: &Plan, started_at: u64) -> Result<Journal, Error> {
+        let lock = self.lock()?;
+        if let Some(last) = self.newest()? {
+            let last = Contents::read(&last)?;
+            if !last.is_finished && !last.is_undone {
+                return Err(Error::Interrupted { done: last.count_done(), all: last.steps.len() });
+            }
+        }
+        let header = Header {
+            version: 1,
+            id: Uuid::new_v4(),
+            action: plan.action.name().to_owned(),
+            started_at,
+            steps: plan.steps.len(),
+            new_folders: new_folders(&plan.steps),
+        };
+        let mut text = line(&header)?;
+        for step in &plan.steps {
+            text.extend(line(step)?);
+        }
+        let path = self.0.join(format!("{:020}-{}.{EXTENSION}", self.next_number()?, header.id));
+        write_durably(&path, text)?;
+        self.remove_old()?;
+        let states = vec![StepState::Unknown; plan.steps.len()];
+        let contents = Contents {
+            header,
+            steps: plan.steps.clone(),
+            states,
+            is_finished: false,
+            is_undone: false,
+        };
+        contents.open(&path, lock)
+    }
+
+    /// Opens the journal of the last action that was not undone.
+    pub fn last(&self) -> Result<Journal, Error> {
+        let lock = self.lock()?;
+        for path in self.paths()?.iter().rev() {
+            let contents = Contents::read(path)?;
+            if !contents.is_undone && !contents.steps.is_empty() {
+                return contents.open(path, lock);
+            }
+        }
+        Err(Error::Nothing)
+    }
+
+    /// Returns how far an interrupted action came, if the last action was interrupted and no process carries it on.
+    pub fn interrupted(&self) -> Option<Error> {
+        let _lock = self.lock().ok()?;
+        let last = Contents::read(&self.newest().ok()??).ok()?;
+        let is_open = !last.is_finished && !last.is_undone;
+        is_open.then(|| Error::Interrupted { done: last.count_done(), all: last.steps.len() })
+    }
+
+    fn lock(&self) -> Result<File, Error> {
+        ensure_own_private_dir(&self.0)?;
+        open_locked(&self.0.join("lock"))?.ok_or(Error::Busy)
+    }
+
+    fn paths(&self) -> io::Result<Vec<PathBuf>> {
+        let entries = if_exists(fs::read_dir(&self.0))?.into_iter().flatten();
+        let mut paths = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == EXTENSION) {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        Ok(paths)
+    }
+
+    fn newest(&self) -> io::Result<Option<PathBuf>> {
+        Ok(self.paths()?.pop())
+    }
+
+    /// Returns the number of the next journal. Numbers keep their order when the clock of the machine is set back.
+    fn next_number(&self) -> io::Result<u64> {
+        let number = |path: &PathBuf| path.file_stem()?.to_str()?.split('-').next()?.parse().ok();
+        Ok(self.newest()?.as_ref().and_then(number).map_or(1, |last: u64| last + 1))
+    }
+
+    fn remove_old(&self) -> io::Result<()> {
+        let paths = self.paths()?;
+        let old = paths.len().saturating_sub(KEPT_JOURNALS);
+        paths.iter().take(old).try_for_each(fs::remove_file)
+    }
+}
+
+struct Contents {
+    header: Header,
+    steps: Vec<Step>,
+    states: Vec<StepState>,
+    is_finished: bool,
+    is_undone: bool,
+}
+
+impl Contents {
+    fn read(path: &Path) -> io::Result<Self> {
+        let mut lines = BufReader::new(File::open(path)?).lines();
+        let mut next = || lines.next().transpose()?.ok_or_else(|| damaged(path));
+        let header: Header = parse(&next()?, path)?;
+        let steps = (0..header.steps).map(|_| parse(&next()?, path));
+        let steps = steps.collect::<io::Result<Vec<Step>>>()?;
+        let states = vec![StepState::default(); steps.len()];
+        let mut contents = Self { header, steps, states, is_finished: false, is_undone: false };
+        for text in lines {
+            // The last record may be cut off. The disk shows what it would say.
+            let Ok(record) = serde_json::from_str(&text?) else { break };
+            contents.apply(&record);
+        }
+        Ok(contents)
+    }
+
+    fn apply(&mut self, record: &Record) {
+        let (number, state) = match record {
+            Record::Done(number) => (*number, StepState::Done),
+            Record::Failed(number, _) => (*number, StepState::Failed),
+            Record::Undone(number) => (*number, StepState::Undone),
+            Record::Finished => {
+                self.is_finished = true;
+                return;
+            }
+            Record::UndoFinished => {
+                self.is_undone = true;
+                return;
+            }
+        };
+        if let Some(known) = self.states.get_mut(number) {
+            *known = state;
+        }
+    }
+
+    fn count_done(&self) -> usize {
+        self.states.iter().filter(|state| **state == StepState::Done).count()
+    }
+
+    fn open(self, path: &Path, lock: File) -> Result<Journal, Error> {
+        let Self { header, steps, states, is_finished, is_undone } = self;
+        let mut file = OpenOptions::new().append(true).open(path)?;
+        // A record that was cut off must not swallow the next one.
+        file.write_all(b"\n")?;
+        Ok(Journal { header, steps, states, is_finished, is_undone, file, _lock: lock })
+    }
+}
+
+impl Journal {
+    pub fn is_finished(&self) -> bool {
+        self.is_finished || self.is_undone
+    }
+
+    /// Appends a record, which survives the end of this process.
+    pub(crate) fn append(&mut self, record: &Record) -> io::Result<()> {
+        self.file.write_all(&line(record)?)
+    }
+
+    /// Appends the last record of a run, which also survives a power cut.
+    pub(crate) fn finish(&mut self, record: &Record) -> io::Result<()> {
+        self.append(record)?;
+        synced(self.file.sync_all())
+    }
+}
+
+fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn parse<'a, T: Deserialize<'a>>(text: &'a str, path: &Path) -> io::Result<T> {
+    serde_json::from_str(text).map_err(|_| damaged(path))
+}
+
+fn damaged(path: &Path) -> io::Error {
+    let message = format!(
+        "{} is damaged; the files that it names were not changed by reading it. Move it away to go on",
+        path.display()
+    );
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+/// Returns the missing folders of all targets, outer folders first.
+fn new_folders(steps: &[Step]) -> Vec<Folder> {
+    let mut folders = BTreeSet::new();
+    for step in steps {
+        for folder in step.target.ancestors().skip(1) {
+            if folder.as_os_str().is_empty() || folders.contains(folder) || folder.exists() {
+                break;
+            }
+            folders.insert(folder.to_owned());
+        }
+    }
+    folders.into_iter().map(Folder).collect()
+}
+
+/// Makes the names in the folders of all files durable.
+pub(crate) fn sync_folders<'a>(files: impl Iterator<Item = &'a Path>) -> io::Result<()> {
+    let folders: BTreeSet<&Path> = files.filter_map(Path::parent).collect();
+    let existing = folders.into_iter().filter(|folder| folder.is_dir());
+    existing.map(sync_dir).collect::<io::Result<Vec<()>>>().map(drop)
+}

@@ -1,0 +1,365 @@
+//! Decides what an action does to each file, before anything is changed. A picture and its sidecars are one unit: if one
+//! of them cannot get its new name, none of them is touched.
+
+use std::{
+    collections::HashSet,
+    fs,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{file_operations::FileContent, stored_path, trash_can::check_trash};
+
+/// A file to act on, as the index knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Original {
+    pub path: PathBuf,
+    /// The folder of the dataset that contains the file.
+    pub folder: PathBuf,
+    pub content: FileContent,
+    /// The files that describe only this picture.
+    pub sidecars: Vec<PathBuf>,
+    /// The files that describe this picture and those of its pair, such as `a.xmp` of `a.jpg` and `a.nef`.
+    pub shared_sidecars: Vec<PathBuf>,
+    /// The other pictures and videos with the same name and another extension.
+    pub pair: Vec<PathBuf>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetLayout {
+    /// The folder for the files, absolute.
+    pub folder: PathBuf,
+    /// Whether files keep their path below the folder of the dataset.
+    pub keeps_folders: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    Move(TargetLayout),
+    Copy(TargetLayout),
+    Link(LinkKind, TargetLayout),
+    Trash,
+    /// Replaces copies by links to a kept file.
+    Replace(LinkKind),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkKind {
+    Hard,
+    Symbolic,
+    /// A file of its own that shares its blocks.
+    Reflink,
+}
+
+impl Action {
+    pub fn name(&self) -> &'static str {
+        self.operation().name()
+    }
+
+    fn operation(&self) -> Operation {
+        match self {
+            Self::Move(_) => Operation::Move,
+            Self::Copy(_) => Operation::Copy,
+            Self::Link(kind, _) => Operation::Link(*kind),
+            Self::Trash => Operation::Trash,
+            Self::Replace(kind) => Operation::Replace(*kind),
+        }
+    }
+
+    fn layout(&self) -> Option<&TargetLayout> {
+        match self {
+            Self::Move(layout) | Self::Copy(layout) | Self::Link(_, layout) => Some(layout),
+            Self::Trash | Self::Replace(_) => None,
+        }
+    }
+
+    /// Whether the files leave their places, so that a file that others need has to stay.
+    fn removes(&self) -> bool {
+        matches!(self, Self::Move(_) | Self::Trash)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    Move,
+    Copy,
+    Link(LinkKind),
+    Trash,
+    Replace(LinkKind),
+}
+
+impl Operation {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Move => "move",
+            Self::Copy => "copy",
+            Self::Link(_) => "link",
+            Self::Trash => "trash",
+            Self::Replace(_) => "replace",
+        }
+    }
+}
+
+/// What happens to one file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    pub operation: Operation,
+    #[serde(with = "stored_path")]
+    pub source: PathBuf,
+    /// The new name, or for [`Operation::Replace`] the kept file. Empty for [`Operation::Trash`].
+    #[serde(with = "stored_path")]
+    pub target: PathBuf,
+    pub content: FileContent,
+    /// Whether the file goes with the picture of an earlier step, and stays if that step fails.
+    pub is_companion: bool,
+    /// Whether every byte is compared before the step, instead of the size and time.
+    pub checks_bytes: bool,
+}
+
+/// A file that the action leaves alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    pub path: PathBuf,
+    pub reason: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub action: Action,
+    /// The steps of each picture, directly followed by those of its sidecars.
+    pub steps: Vec<Step>,
+    pub skipped: Vec<Skipped>,
+    /// The sidecars that stay, because a picture that stays needs them.
+    pub kept_sidecars: Vec<PathBuf>,
+}
+
+/// Whether names that differ only in case are one name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameRule {
+    Exact,
+    IgnoresCase,
+}
+
+/// Finds out how the disk of a folder compares names, by looking at an existing name in other case. Nothing is written.
+/// Without a name to look at, the stricter rule holds.
+pub fn name_rule(folder: &Path) -> NameRule {
+    let Some(existing) = folder.ancestors().find(|folder| folder.is_dir()) else {
+        return NameRule::Exact;
+    };
+    let names = fs::read_dir(existing).into_iter().flatten().flatten();
+    let swapped = |name: &str| -> String {
+        name.chars()
+            .map(|c| {
+                if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
+            })
+            .collect()
+    };
+    for name in names.take(100).filter_map(|entry| entry.file_name().into_string().ok()) {
+        let other = swapped(&name);
+        if other == name {
+            continue;
+        }
+        let file =
+            |name: &str| fs::symlink_metadata(existing.join(name)).map(|it| (it.dev(), it.ino()));
+        return match (file(&name), file(&other)) {
+            (Ok(one), Ok(other)) if one == other => NameRule::IgnoresCase,
+            _ => NameRule::Exact,
+        };
+    }
+    NameRule::IgnoresCase
+}
+
+/// A copy, and the file that takes its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replacement {
+    pub copy: Original,
+    pub kept: PathBuf,
+}
+
+impl Plan {
+    /// Plans an action. `with_pairs` includes the pairs of pictures. `exists` returns whether a target is taken.
+    pub fn new(
+        action: Action,
+        originals: &[Original],
+        with_pairs: bool,
+        rule: NameRule,
+        exists: impl Fn(&Path) -> bool,
+    ) -> Self {
+        let plan =
+            Self { action, steps: Vec::new(), skipped: Vec::new(), kept_sidecars: Vec::new() };
+        let acted_on = originals.iter().map(|original| original.path.as_path()).collect();
+        let mut planner = Planner {
+            plan,
+            acted_on,
+            with_pairs,
+            rule,
+            taken: HashSet::new(),
+            known: HashSet::new(),
+            exists,
+        };
+        for original in originals {
+            planner.add(original);
+        }
+        let mut plan = planner.plan;
+        plan.kept_sidecars.sort();
+        plan.kept_sidecars.dedup();
+        plan
+    }
+
+    /// Plans to replace copies by links. Sidecars of copies stay, because they are files of their own.
+    pub fn replacing(kind: LinkKind, replacements: Vec<Replacement>) -> Self {
+        let step = |Replacement { copy, kept }| Step {
+            operation: Operation::Replace(kind),
+            source: copy.path,
+            target: kept,
+            content: copy.content,
+            is_companion: false,
+            checks_bytes: true,
+        };
+        Self {
+            action: Action::Replace(kind),
+            steps: replacements.into_iter().map(step).collect(),
+            skipped: Vec::new(),
+            kept_sidecars: Vec::new(),
+        }
+    }
+
+    /// Compares every byte of the indexed files before they are acted on.
+    pub fn checking_bytes(mut self) -> Self {
+        for step in &mut self.steps {
+            step.checks_bytes = step.content.hash.is_some();
+        }
+        self
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.steps.iter().map(|step| step.content.size).sum()
+    }
+
+    /// Returns the number of pictures and videos, without their sidecars.
+    pub fn pictures(&self) -> usize {
+        self.steps.iter().filter(|step| !step.is_companion).count()
+    }
+}
+
+struct Planner<'a, E> {
+    plan: Plan,
+    /// The paths of all originals of the action.
+    acted_on: HashSet<&'a Path>,
+    with_pairs: bool,
+    rule: NameRule,
+    /// The new names of earlier files.
+    taken: HashSet<PathBuf>,
+    /// The sources of earlier steps.
+    known: HashSet<PathBuf>,
+    exists: E,
+}
+
+impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
+    fn add(&mut self, original: &'a Original) {
+        if self.known.contains(&original.path) {
+            return;
+        }
+        match self.unit(original) {
+            Ok(steps) => {
+                self.known.extend(steps.iter().map(|step| step.source.clone()));
+                let names = steps.iter().map(|step| self.name_of(&step.target));
+                let names: Vec<PathBuf> = names.collect();
+                self.taken.extend(names);
+                self.plan.steps.extend(steps);
+            }
+            Err(reason) => {
+                self.plan.skipped.push(Skipped { path: original.path.clone(), reason });
+            }
+        }
+    }
+
+    /// Returns the steps of a picture and its sidecars.
+    fn unit(&mut self, original: &'a Original) -> Result<Vec<Step>, String> {
+        check_place(original)?;
+        original.content.check(&original.path).map_err(|error| error.to_string())?;
+        let operation = self.plan.action.operation();
+        let mut steps: Vec<Step> = Vec::new();
+        for (position, path) in self.files(original).into_iter().enumerate() {
+            let is_companion = position > 0;
+            if self.known.contains(&path) {
+                continue;
+            }
+            let target = self.target(original, &path)?;
+            let name = self.name_of(&target);
+            let is_taken = self.taken.contains(&name)
+                || steps.iter().any(|step| self.name_of(&step.target) == name);
+            if operation != Operation::Trash && (is_taken || (self.exists)(&target)) {
+                let by = if is_taken { "another file of this action" } else { "an existing file" };
+                return Err(format!("{} is the name of {by}", target.display()));
+            }
+            let content = if is_companion {
+                FileContent::of(&path).map_err(|error| format!("{}: {error}", path.display()))?
+            } else {
+                original.content
+            };
+            if operation == Operation::Trash {
+                check_trash(&path)?;
+            }
+            steps.push(Step {
+                operation,
+                source: path,
+                target,
+                content,
+                is_companion,
+                checks_bytes: false,
+            });
+        }
+        Ok(steps)
+    }
+
+    /// Returns the picture and the files that go with it.
+    fn files(&mut self, original: &Original) -> Vec<PathBuf> {
+        let mut files = vec![original.path.clone()];
+        files.extend(original.sidecars.iter().cloned());
+        if self.with_pairs {
+            files.extend(original.pair.iter().cloned());
+        }
+        let stays = |other: &PathBuf| !self.acted_on.contains(other.as_path());
+        let is_needed = !self.with_pairs && original.pair.iter().any(stays);
+        if is_needed && self.plan.action.removes() {
+            self.plan.kept_sidecars.extend(original.shared_sidecars.iter().cloned());
+        } else {
+            files.extend(original.shared_sidecars.iter().cloned());
+        }
+        files
+    }
+
+    fn target(&self, original: &Original, path: &Path) -> Result<PathBuf, String> {
+        let Some(layout) = self.plan.action.layout() else { return Ok(PathBuf::new()) };
+        let below = if layout.keeps_folders {
+            path.strip_prefix(&original.folder).ok()
+        } else {
+            path.file_name().map(Path::new)
+        };
+        let below = below.ok_or("it is outside the folder of its dataset")?;
+        Ok(layout.folder.join(below))
+    }
+
+    /// Returns the form in which names are compared.
+    fn name_of(&self, target: &Path) -> PathBuf {
+        match self.rule {
+            NameRule::Exact => target.to_owned(),
+            NameRule::IgnoresCase => target.to_string_lossy().to_lowercase().into(),
+        }
+    }
+}
+
+/// Fails if a folder on the way to a file has become a symbolic link, which could lead to files of another dataset.
+fn check_place(original: &Original) -> Result<(), String> {
+    let folder = original.path.parent().unwrap_or(Path::new("/"));
+    match fs::canonicalize(folder) {
+        Ok(real) if real == folder => Ok(()),
+        Ok(_) => Err("its folder is reached through a symbolic link".to_owned()),
+        Err(error) => Err(format!("its folder cannot be opened: {error}")),
+    }
+}

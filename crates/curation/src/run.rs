@@ -1,0 +1,194 @@
+//! Carries out the steps of a journal. A step that fails leaves its file where it was, and the next steps go on.
+
+use std::{
+    collections::HashSet,
+    fs,
+    io::{self, ErrorKind},
+    path::{Path, PathBuf},
+};
+
+use tessera_files::{if_exists, parent_dir};
+
+use crate::{
+    Error, Journal, JournalFolder, Operation, Plan, Record, Skipped, Step,
+    file_operations::{
+        FileContent, copy_file, hash_of, is_same_file, link_file, move_file, remove_moved,
+        replace_by_link, temporary_path,
+    },
+    journal::{StepState, sync_folders},
+    plan::LinkKind,
+    trash_can,
+};
+
+/// How an action ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The files that were acted on, with their sidecars.
+    pub done: usize,
+    /// The files that were left alone, with the reasons.
+    pub failed: Vec<Skipped>,
+    /// The steps that were not tried, because the action was stopped or the disk is full.
+    pub not_tried: usize,
+}
+
+/// Is called with the number of finished steps and of all steps. Returns whether to continue.
+pub type Progress<'a> = &'a mut dyn FnMut(usize, usize) -> bool;
+
+/// Carries a plan out.
+pub fn run(
+    folder: &JournalFolder,
+    plan: &Plan,
+    started_at: u64,
+    progress: Progress<'_>,
+) -> Result<Outcome, Error> {
+    let journal = folder.begin(plan, started_at)?;
+    carry_out(journal, Attempt::First, progress)
+}
+
+/// Carries out the remaining steps of an interrupted action.
+pub fn resume(folder: &JournalFolder, progress: Progress<'_>) -> Result<Outcome, Error> {
+    let journal = folder.last()?;
+    if journal.is_finished() {
+        return Err(Error::Nothing);
+    }
+    carry_out(journal, Attempt::AfterCrash, progress)
+}
+
+/// Whether a step may have been done, or begun, before a crash.
+#[derive(Clone, Copy, PartialEq)]
+enum Attempt {
+    First,
+    AfterCrash,
+}
+
+fn carry_out(
+    mut journal: Journal,
+    attempt: Attempt,
+    progress: Progress<'_>,
+) -> Result<Outcome, Error> {
+    let mut outcome = Outcome::default();
+    let action = journal.header.id.to_string();
+    let all = journal.steps.len();
+    let mut has_failed_picture = false;
+    let mut folders = HashSet::new();
+    for number in 0..all {
+        let step = journal.steps[number].clone();
+        if journal.states[number] == StepState::Unknown {
+            if !progress(number, all) {
+                outcome.not_tried = all - number;
+                break;
+            }
+            let tried = if step.is_companion && has_failed_picture {
+                Err(io::Error::other("its picture was left alone"))
+            } else {
+                create_folder(&step, &mut folders)
+                    .and_then(|()| perform(&step, &action, number, attempt))
+            };
+            let record = match &tried {
+                Ok(()) => Record::Done(number),
+                Err(error) => Record::Failed(number, error.to_string()),
+            };
+            journal.append(&record)?;
+            journal.states[number] =
+                if tried.is_ok() { StepState::Done } else { StepState::Failed };
+            if let Err(error) = tried {
+                let is_full =
+                    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+                outcome
+                    .failed
+                    .push(Skipped { path: step.source.clone(), reason: describe(&error, &step) });
+                if is_full {
+                    outcome.not_tried = all - number - 1;
+                    break;
+                }
+            }
+        }
+        if !step.is_companion {
+            has_failed_picture = journal.states[number] == StepState::Failed;
+        }
+        outcome.done += usize::from(journal.states[number] == StepState::Done);
+    }
+    let files =
+        journal.steps.iter().flat_map(|step| [step.source.as_path(), step.target.as_path()]);
+    sync_folders(files)?;
+    journal.finish(&Record::Finished)?;
+    Ok(outcome)
+}
+
+fn describe(error: &io::Error, step: &Step) -> String {
+    match error.kind() {
+        ErrorKind::AlreadyExists => format!("{} exists", step.target.display()),
+        ErrorKind::NotFound => "it is gone".to_owned(),
+        ErrorKind::CrossesDevices => {
+            "a hard link cannot lead to another disk; copy it, or link it with --kind symbolic"
+                .to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+fn create_folder(step: &Step, known: &mut HashSet<PathBuf>) -> io::Result<()> {
+    let folder = parent_dir(&step.target);
+    if matches!(step.operation, Operation::Trash | Operation::Replace(_)) || known.contains(folder)
+    {
+        return Ok(());
+    }
+    fs::create_dir_all(folder)?;
+    known.insert(folder.to_owned());
+    Ok(())
+}
+
+fn perform(step: &Step, action: &str, number: usize, attempt: Attempt) -> io::Result<()> {
+    let Step { operation, source, target, content, .. } = step;
+    let beside = if matches!(operation, Operation::Replace(_)) { source } else { target };
+    let temporary = temporary_path(beside, action, number);
+    if attempt == Attempt::AfterCrash && complete(step, &temporary)? {
+        return Ok(());
+    }
+    if step.checks_bytes {
+        content.check_bytes(source)?;
+    } else {
+        content.check(source)?;
+    }
+    match operation {
+        Operation::Move => move_file(source, target, &temporary, content),
+        Operation::Copy => copy_file(source, target, &temporary),
+        Operation::Link(kind) => link_file(*kind, source, target, &temporary),
+        Operation::Trash => trash_can::put(source),
+        Operation::Replace(kind) => replace_by_link(*kind, source, target, &temporary, content),
+    }
+}
+
+/// Completes a step that a crash interrupted, and removes what it left. Returns whether the step is done.
+fn complete(step: &Step, temporary: &Path) -> io::Result<bool> {
+    let Step { operation, source, target, content, .. } = step;
+    remove_left(step, temporary)?;
+    let exists = |path: &Path| if_exists(fs::symlink_metadata(path)).map(|it| it.is_some());
+    let (has_source, has_target) = (exists(source)?, exists(target)?);
+    Ok(match operation {
+        Operation::Trash => !has_source,
+        Operation::Replace(kind) => {
+            has_source && has_target && *kind == LinkKind::Hard && is_same_file(source, target)?
+        }
+        _ if !has_target => false,
+        Operation::Move if !has_source => content.check(target).is_ok(),
+        Operation::Move => remove_moved(source, target, content).is_ok(),
+        Operation::Copy | Operation::Link(LinkKind::Reflink) => {
+            has_source && FileContent::of(target).is_ok() && hash_of(source)? == hash_of(target)?
+        }
+        Operation::Link(LinkKind::Hard) => has_source && is_same_file(source, target)?,
+        Operation::Link(LinkKind::Symbolic) => fs::read_link(target).is_ok_and(|to| to == *source),
+    })
+}
+
+/// Removes the unfinished file of a step. After an exchange, this file is the replaced copy, so it is removed only while
+/// its bytes are at the name of the copy.
+pub(crate) fn remove_left(step: &Step, temporary: &Path) -> io::Result<()> {
+    if matches!(step.operation, Operation::Replace(_)) {
+        if_exists(fs::remove_file(temporary.with_extension("link")))?;
+        if fs::symlink_metadata(temporary).is_ok() {
+            step.content.check_bytes(&step.source)?;
+        }
+    }
+    if_exists(fs::remove_file(temporary)).map(drop)
+}

@@ -1,0 +1,169 @@
+//! Reverts the last action, the last step first. A file that has changed since the action stays where it is.
+
+use std::{
+    fs,
+    io::{self, ErrorKind},
+    path::Path,
+};
+
+use tessera_files::{if_exists, parent_dir};
+
+use crate::{
+    Error, JournalFolder, LinkKind, Operation, Outcome, Progress, Record, Skipped, Step,
+    file_operations::{
+        CopyKind, exchange, fill_copy, hash_of, is_same_file, move_file, set_modified,
+        temporary_path,
+    },
+    journal::{StepState, sync_folders},
+    run::remove_left,
+    trash_can::{self, Trashed},
+};
+
+/// Reverts the last action that was not reverted yet, also if it was interrupted.
+pub fn undo(folder: &JournalFolder, progress: Progress<'_>) -> Result<Outcome, Error> {
+    let mut journal = folder.last()?;
+    let action = journal.header.id.to_string();
+    let all = journal.steps.len();
+    let trashed = if journal.header.action == Operation::Trash.name() {
+        Trashed::list()?
+    } else {
+        Trashed::default()
+    };
+    let mut outcome = Outcome::default();
+    for number in (0..all).rev() {
+        let (step, state) = (journal.steps[number].clone(), journal.states[number]);
+        if matches!(state, StepState::Failed | StepState::Undone) {
+            continue;
+        }
+        if !progress(all - number - 1, all) {
+            outcome.not_tried = number + 1;
+            return Ok(outcome);
+        }
+        match revert(&step, state, &trashed, &action, number) {
+            Ok(Reverted::Now) => {
+                outcome.done += 1;
+                journal.append(&Record::Undone(number))?;
+            }
+            Ok(Reverted::NothingToDo) => {}
+            Err(error) => {
+                let path = place_of(&step).to_owned();
+                outcome.failed.push(Skipped { path, reason: describe(&error, &step) });
+            }
+        }
+    }
+    let files =
+        journal.steps.iter().flat_map(|step| [step.source.as_path(), step.target.as_path()]);
+    sync_folders(files)?;
+    for folder in journal.header.new_folders.iter().rev() {
+        // A folder with other files stays.
+        let _ = fs::remove_dir(&folder.0);
+    }
+    // If no file could be put back, the action can be undone again when the cause is removed.
+    if outcome.done > 0 || outcome.failed.is_empty() {
+        journal.finish(&Record::UndoFinished)?;
+    }
+    Ok(outcome)
+}
+
+enum Reverted {
+    Now,
+    /// The step was not done, or has been reverted already.
+    NothingToDo,
+}
+
+/// Returns the path at which the file is after the step.
+fn place_of(step: &Step) -> &Path {
+    match step.operation {
+        Operation::Trash | Operation::Replace(_) => &step.source,
+        Operation::Move | Operation::Copy | Operation::Link(_) => &step.target,
+    }
+}
+
+fn describe(error: &io::Error, step: &Step) -> String {
+    match error.kind() {
+        ErrorKind::AlreadyExists => {
+            format!("another file has its old name {}", step.source.display())
+        }
+        ErrorKind::NotFound => "it is gone".to_owned(),
+        _ => error.to_string().replace("it was indexed", "the action"),
+    }
+}
+
+fn revert(
+    step: &Step,
+    state: StepState,
+    trashed: &Trashed,
+    action: &str,
+    number: usize,
+) -> io::Result<Reverted> {
+    let Step { operation, source, target, content, .. } = step;
+    let at = |path| temporary_path(path, action, number);
+    let is_replacement = matches!(operation, Operation::Replace(_));
+    remove_left(step, &at(if is_replacement { source } else { target }))?;
+    if *operation == Operation::Move {
+        // An earlier attempt to move the file back to another disk may have left this file.
+        if_exists(fs::remove_file(at(source)))?;
+    }
+    let is_there = |path| if_exists(fs::symlink_metadata(path)).map(|it| it.is_some());
+    let was_done = state == StepState::Done;
+    let (has_source, has_target) = (is_there(source)?, is_there(target)?);
+    match operation {
+        Operation::Trash if has_source && (!was_done || content.check(source).is_ok()) => {
+            Ok(Reverted::NothingToDo)
+        }
+        Operation::Trash => trash_can::restore(trashed, source, content).map(|()| Reverted::Now),
+        Operation::Move if has_source && !has_target => Ok(Reverted::NothingToDo),
+        Operation::Move if has_source => {
+            // A crash came between the copy and the removal of its source.
+            if !was_done && hash_of(source)? == hash_of(target)? {
+                return remove(target);
+            }
+            Err(ErrorKind::AlreadyExists.into())
+        }
+        Operation::Move => {
+            content.check(target)?;
+            fs::create_dir_all(parent_dir(source))?;
+            move_file(target, source, &at(source), content).map(|()| Reverted::Now)
+        }
+        _ if !has_target && !was_done => Ok(Reverted::NothingToDo),
+        Operation::Copy | Operation::Link(LinkKind::Reflink) => {
+            content.check(target)?;
+            if !has_source || hash_of(source)? != hash_of(target)? {
+                return Err(io::Error::other(
+                    "its original is gone or has changed, so the copy stays",
+                ));
+            }
+            remove(target)
+        }
+        Operation::Link(LinkKind::Hard) if is_same_file(source, target)? => remove(target),
+        Operation::Link(LinkKind::Symbolic) if fs::read_link(target)? == *source => remove(target),
+        Operation::Link(_) => Err(io::Error::other("it is no longer the link that was created")),
+        Operation::Replace(kind) => separate(*kind, step, &at(source)),
+    }
+}
+
+fn remove(path: &Path) -> io::Result<Reverted> {
+    fs::remove_file(path).map(|()| Reverted::Now)
+}
+
+/// Gives a copy that was replaced by a link its own bytes and its old time again.
+fn separate(kind: LinkKind, step: &Step, temporary: &Path) -> io::Result<Reverted> {
+    let Step { source, target, content, .. } = step;
+    let is_link = match kind {
+        LinkKind::Symbolic => fs::symlink_metadata(source)?.is_symlink(),
+        LinkKind::Hard => is_same_file(source, target)?,
+        // The copy has its own bytes already. Only its time is of the kept file.
+        LinkKind::Reflink => {
+            content.check_bytes(source)?;
+            set_modified(&fs::File::options().write(true).open(source)?, content.modified)?;
+            return Ok(Reverted::Now);
+        }
+    };
+    if !is_link {
+        return Ok(Reverted::NothingToDo);
+    }
+    content.check_bytes(target)?;
+    fill_copy(target, temporary, CopyKind::Bytes)?;
+    set_modified(&fs::File::options().write(true).open(temporary)?, content.modified)?;
+    exchange(source, temporary, content).map(|()| Reverted::Now)
+}

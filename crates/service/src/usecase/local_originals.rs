@@ -1,0 +1,289 @@
+//! Finds the originals that an action of this machine is about, and groups of near-duplicates among them. No route of
+//! the API leads here, because only the user of this machine may move its files.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    fs::File,
+    io::{BufReader, Read as _},
+    path::{Path, PathBuf},
+};
+
+use super::ServiceError;
+use crate::{Deployment, LocalError, originals::storage_location};
+use tessera_curation::{
+    FileContent, Original, Skipped,
+    duplicates::{DuplicateImage, SimilarImages, SimilarPair},
+};
+use tessera_media::ingest::{CompanionFinder, is_parquet, parquet_images::containing_file};
+use tessera_model::{DatasetId, SelectionItem};
+use tessera_search::{
+    index::{Keypoints, quality},
+    similarity::{Vectors, near_duplicates, neighbor_graph},
+};
+use tessera_store::{
+    media::{self, MediaRecord, SimilarImage},
+    sidecar, source,
+};
+
+/// What an action is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChosenOriginals {
+    Selection(Vec<SelectionItem>),
+    /// Files of the dataset, by their absolute paths.
+    Files(Vec<PathBuf>),
+}
+
+/// The originals that an action is about.
+#[derive(Debug, Default)]
+pub struct FoundOriginals {
+    pub originals: Vec<Original>,
+    /// What has no file of its own on this machine.
+    pub refused: Vec<Skipped>,
+    /// The annotation files of the dataset that name one of the originals among others.
+    pub annotations: Vec<PathBuf>,
+}
+
+/// Annotation files above this size are reported without being searched.
+const MAX_SEARCHED_BYTES: u64 = 64 << 20;
+
+impl Deployment {
+    /// Finds the originals that an action is about, in the order of their paths.
+    pub fn chosen_originals(
+        &self,
+        dataset: DatasetId,
+        chosen: ChosenOriginals,
+    ) -> Result<FoundOriginals, LocalError> {
+        let found = match chosen {
+            ChosenOriginals::Selection(items) => self.selected_originals(dataset, &items),
+            ChosenOriginals::Files(files) => self.listed_originals(dataset, files),
+        };
+        found.map_err(|error| LocalError::Originals(error.sentence()))
+    }
+
+    fn selected_originals(
+        &self,
+        dataset: DatasetId,
+        items: &[SelectionItem],
+    ) -> Result<FoundOriginals, ServiceError> {
+        let rows = self.rows_of_items(dataset, items)?;
+        let records = self.store.read(|c| {
+            rows.iter().filter_map(|row| media::picture_of(c, *row).transpose()).collect()
+        })?;
+        let records: Vec<(MediaRecord, PathBuf)> = records;
+        let (frames, files): (Vec<_>, Vec<_>) =
+            records.into_iter().partition(|(record, _)| record.frame.is_some());
+        let videos: BTreeSet<PathBuf> =
+            frames.into_iter().map(|(record, folder)| folder.join(record.path)).collect();
+        let mut found = self.with_companions(dataset, files)?;
+        found.refused.extend(videos.into_iter().map(|path| Skipped {
+            path,
+            reason: "only frames of it are selected; name the video with --files-from".to_owned(),
+        }));
+        Ok(found)
+    }
+
+    fn listed_originals(
+        &self,
+        dataset: DatasetId,
+        files: Vec<PathBuf>,
+    ) -> Result<FoundOriginals, ServiceError> {
+        let sources = self.store.read(|c| source::all(c, dataset))?;
+        let mut unknown = Vec::new();
+        let mut records = Vec::new();
+        for file in files {
+            let find = |source: &source::SourceFolder| {
+                let below = file.strip_prefix(&source.folder).ok()?;
+                let record =
+                    self.store.read(|c| media::of_file(c, source.row, below)).transpose()?;
+                Some(record.map(|record| (record, source.folder.clone())))
+            };
+            match sources.iter().find_map(find).transpose()? {
+                Some(record) => records.push(record),
+                None => unknown.push(Skipped {
+                    path: file,
+                    reason: "it is not a picture or video of this dataset".to_owned(),
+                }),
+            }
+        }
+        let mut found = self.with_companions(dataset, records)?;
+        found.refused.extend(unknown);
+        Ok(found)
+    }
+
+    fn with_companions(
+        &self,
+        dataset: DatasetId,
+        records: Vec<(MediaRecord, PathBuf)>,
+    ) -> Result<FoundOriginals, ServiceError> {
+        let mut found = FoundOriginals::default();
+        let mut finder = CompanionFinder::default();
+        for (record, folder) in records {
+            match self.require_own_file(&record, &folder) {
+                Ok(()) => found.originals.push(original(&record, folder, &mut finder)),
+                Err(reason) => {
+                    let path = folder.join(&record.path);
+                    found.refused.push(Skipped { path, reason: reason.to_owned() });
+                }
+            }
+        }
+        found.originals.sort_by(|one, other| one.path.cmp(&other.path));
+        // An object and its image are one file.
+        found.originals.dedup_by(|one, other| one.path == other.path);
+        found.annotations = self.annotations(dataset, &found.originals)?;
+        Ok(found)
+    }
+
+    /// Fails unless a media item is a whole file in a folder that the user has opened.
+    fn require_own_file(&self, record: &MediaRecord, folder: &Path) -> Result<(), &'static str> {
+        if storage_location(folder).is_some() {
+            return Err("it is in object storage");
+        }
+        if self.originals.uploads.contains(folder)
+            || folder.starts_with(self.store.opened_archives_dir())
+        {
+            return Err("it was uploaded or unpacked, so its file belongs to the index");
+        }
+        if containing_file(folder, &record.path) != folder.join(&record.path) {
+            return Err("it is inside a Parquet file");
+        }
+        Ok(())
+    }
+
+    /// Returns the annotation files that name one of the originals among other files.
+    fn annotations(
+        &self,
+        dataset: DatasetId,
+        originals: &[Original],
+    ) -> Result<Vec<PathBuf>, ServiceError> {
+        let own: HashSet<&Path> = originals
+            .iter()
+            .flat_map(|original| original.sidecars.iter().chain(&original.shared_sidecars))
+            .map(PathBuf::as_path)
+            .collect();
+        let names: HashSet<&[u8]> = originals
+            .iter()
+            .filter_map(|original| original.path.file_name())
+            .map(std::ffi::OsStr::as_encoded_bytes)
+            .collect();
+        let touched: HashSet<&Path> =
+            originals.iter().map(|original| original.folder.as_path()).collect();
+        let mut annotations = Vec::new();
+        for source in self.store.read(|c| source::all(c, dataset))? {
+            if !touched.contains(source.folder.as_path()) {
+                continue;
+            }
+            let files = self.store.read(|c| sidecar::read_files(c, source.row))?;
+            let files = files.into_iter().map(|file| source.folder.join(file));
+            annotations.extend(
+                files.filter(|file| !own.contains(file.as_path()) && may_name(file, &names)),
+            );
+        }
+        Ok(annotations)
+    }
+
+    /// Returns sets of images that are connected by near-duplicates. Every pair is verified again, because a cluster at
+    /// the finest granularity can contain several groups of near-duplicates.
+    pub fn similar_images(
+        &self,
+        dataset: DatasetId,
+        min_similarity: f32,
+    ) -> Result<Vec<SimilarImages>, LocalError> {
+        let mut sets = Vec::new();
+        let mut finder = CompanionFinder::default();
+        let mut cluster: Vec<SimilarImage> = Vec::new();
+        let mut finish = |cluster: &mut Vec<SimilarImage>| {
+            let images = std::mem::take(cluster);
+            sets.extend(self.similar_in_cluster(images, min_similarity, &mut finder));
+        };
+        self.store.read(|c| {
+            media::for_each_with_duplicates(c, dataset, |image| {
+                if cluster.first().is_some_and(|first| first.cluster_rank != image.cluster_rank) {
+                    finish(&mut cluster);
+                }
+                cluster.push(image);
+                Ok(())
+            })
+        })?;
+        finish(&mut cluster);
+        Ok(sets)
+    }
+
+    fn similar_in_cluster(
+        &self,
+        images: Vec<SimilarImage>,
+        min_similarity: f32,
+        finder: &mut CompanionFinder,
+    ) -> Option<SimilarImages> {
+        let images: Vec<SimilarImage> = images
+            .into_iter()
+            .filter(|image| self.require_own_file(&image.media, &image.folder).is_ok())
+            .collect();
+        let pairs = verified_pairs(&images, min_similarity);
+        let image = |image: SimilarImage| DuplicateImage {
+            media: image.media.id.to_string(),
+            pixels: u64::from(image.media.width) * u64::from(image.media.height),
+            size: (image.media.width, image.media.height),
+            blur_percent: percent(quality::blur_score(image.media.sharpness)),
+            original: original(&image.media, image.folder, finder),
+        };
+        (!pairs.is_empty())
+            .then(|| SimilarImages { images: images.into_iter().map(image).collect(), pairs })
+    }
+}
+
+fn original(record: &MediaRecord, folder: PathBuf, finder: &mut CompanionFinder) -> Original {
+    let companions = finder.find(&folder, &record.path);
+    Original {
+        path: folder.join(&record.path),
+        folder,
+        content: FileContent {
+            size: record.size,
+            modified: record.modified,
+            hash: Some(record.content_hash),
+        },
+        sidecars: companions.sidecars,
+        shared_sidecars: companions.shared_sidecars,
+        pair: companions.pair,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+fn percent(score: f32) -> u8 {
+    (score.clamp(0.0, 1.0) * 100.0).round() as u8
+}
+
+/// Whether an annotation file contains one of the names. A file that is not searched may contain them.
+fn may_name(file: &Path, names: &HashSet<&[u8]>) -> bool {
+    let is_delimiter = |byte: &u8| b"\"'<>,;:/\\\t\r\n []{}".contains(byte);
+    let is_searchable =
+        !is_parquet(file) && !names.iter().any(|name| name.iter().any(is_delimiter));
+    let Ok(opened) = File::open(file) else { return false };
+    if !is_searchable || opened.metadata().is_ok_and(|it| it.len() > MAX_SEARCHED_BYTES) {
+        return true;
+    }
+    let mut bytes = Vec::new();
+    let read = BufReader::new(opened).take(MAX_SEARCHED_BYTES).read_to_end(&mut bytes);
+    read.is_err() || bytes.split(is_delimiter).any(|word| names.contains(word))
+}
+
+/// The number of near-duplicates of an image that are looked for. Files with the same bytes are always found.
+const MAX_PARTNERS: usize = 64;
+
+/// Finds the pairs of near-duplicates among the images of a cluster.
+fn verified_pairs(images: &[SimilarImage], min_similarity: f32) -> Vec<SimilarPair> {
+    let Some(first) = images.first() else { return Vec::new() };
+    let mut vectors = Vectors::new(first.descriptor.len());
+    for image in images {
+        vectors.push(&image.descriptor);
+    }
+    let keypoints: Vec<Keypoints> =
+        images.iter().map(|image| Keypoints::from_bytes(&image.keypoints)).collect();
+    let others = (images.len() - 1).min(MAX_PARTNERS);
+    let Some(graph) = neighbor_graph(&vectors, others, |_| true) else { return Vec::new() };
+    let Ok(found) = near_duplicates(keypoints.as_slice(), &graph, |_| true);
+    let found = found.unwrap_or_default().into_iter().map(|pair| SimilarPair {
+        images: (pair.rows.0 as usize, pair.rows.1 as usize),
+        similarity: pair.similarity,
+    });
+    found.filter(|pair| pair.similarity >= min_similarity).collect()
+}
