@@ -20,7 +20,7 @@ use tokio::{
 use crate::{
     cli::{
         CliError, CliResult, Context, DoctorOptions, Exit, GlobalOptions, InfoCommand,
-        ModelOptions, PatternOptions, analysis, api, auth, config, dataset, enrichment, export,
+        ModelOptions, PatternOptions, analysis, api, auth, config, dataset, duplicates, enrichment, export,
         global_options::hide_rare_option,
         image, jobs, keyboard,
         local::{ServeOptions, WorkOptions},
@@ -132,6 +132,8 @@ pub enum HeadlessCommand {
     /// List, show and watch datasets.
     #[command(subcommand)]
     Dataset(dataset::DatasetCommand),
+    /// List groups of near-duplicates, and trash, move or link all but the ones to keep. Local folders only.
+    Duplicates(duplicates::DuplicatesOptions),
     /// Show which models were applied to a dataset.
     #[command(subcommand)]
     Enrichment(enrichment::EnrichmentCommand),
@@ -269,6 +271,7 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
             HeadlessCommand::Auth(command) => auth::run(context, command).await,
             HeadlessCommand::Check(options) => options.run(context).await,
             HeadlessCommand::Dataset(command) => dataset::run(context, command).await,
+            HeadlessCommand::Duplicates(options) => duplicates::run(context, options).await,
             HeadlessCommand::Enrichment(command) => enrichment::run(context, command).await,
             HeadlessCommand::Export(command) => export::run(context, command).await,
             HeadlessCommand::Image(command) => image::run(context, command).await,

@@ -14,6 +14,7 @@ mod context;
 mod dataset;
 mod deployment;
 mod doctor;
+mod duplicates;
 mod enrichment;
 mod exit;
 mod export;

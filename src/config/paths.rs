@@ -68,6 +68,15 @@ pub fn state_dir(deployment: &str) -> Option<PathBuf> {
     Some(state_root_dir()?.join(name))
 }
 
+/// The name of the folder with the journal of actions on files, which no deployment's folder has.
+const FILE_ACTIONS: &str = "file_actions";
+
+/// Returns the folder with the journal of actions on files. All deployments share the journal, because a folder can be
+/// opened by several of them.
+pub fn file_actions_dir() -> Option<PathBuf> {
+    Some(state_root_dir()?.join(FILE_ACTIONS))
+}
+
 fn state_root_dir() -> Option<PathBuf> {
     let dirs = project_dirs()?;
     // On a system without a state folder, the data folder is used.
@@ -80,7 +89,7 @@ pub fn state_dirs() -> io::Result<Vec<PathBuf>> {
     let entries = tessera_files::if_exists(fs::read_dir(root))?;
     let paths = entries.into_iter().flatten().map(|entry| entry.map(|entry| entry.path()));
     let mut folders = paths.collect::<io::Result<Vec<PathBuf>>>()?;
-    folders.retain(|path| path.is_dir());
+    folders.retain(|path| path.is_dir() && !path.ends_with(FILE_ACTIONS));
     folders.sort();
     Ok(folders)
 }

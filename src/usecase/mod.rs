@@ -1,10 +1,11 @@
-//! Does what the commands and the interface share with profiles and their logins, fetches the members of clusters, and
-//! judges the media items of a dataset.
+//! Does what the commands and the interface share with profiles and their logins, fetches the members of clusters, judges
+//! the media items of a dataset, and acts on the originals of local datasets.
 //! Nothing here needs a terminal or a command line, because the caller asks the user and presents the outcome.
 
 mod cluster_members;
 mod create_profile;
 pub mod dataset_summary;
+pub mod file_actions;
 mod import_key_pair;
 pub mod media_rows;
 pub mod split;

@@ -40,7 +40,7 @@ impl FileContent {
     }
 
     /// Fails unless the file still has this content. The size and time decide, or the hash if the time is different.
-    pub(crate) fn check(&self, path: &Path) -> io::Result<()> {
+    pub fn check(&self, path: &Path) -> io::Result<()> {
         let now = Self::of(path)?;
         let is_same_time = now.modified == self.modified;
         if now.size != self.size || !is_same_time && !self.has_hash_of(path)? {

@@ -188,9 +188,10 @@ impl Contents {
         let states = vec![StepState::default(); steps.len()];
         let mut contents = Self { header, steps, states, is_finished: false, is_undone: false };
         for text in lines {
-            // The last record may be cut off. The disk shows what it would say.
-            let Ok(record) = serde_json::from_str(&text?) else { break };
-            contents.apply(&record);
+            // A record may be cut off, and the disk shows what it would say. An empty line separates two runs.
+            if let Ok(record) = serde_json::from_str(&text?) {
+                contents.apply(&record);
+            }
         }
         Ok(contents)
     }

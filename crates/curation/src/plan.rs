@@ -127,6 +127,22 @@ pub struct Skipped {
     pub reason: String,
 }
 
+impl Skipped {
+    pub fn new(path: PathBuf, reason: impl Into<String>) -> Self {
+        Self { path, reason: reason.into() }
+    }
+}
+
+/// The originals that an action is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoundOriginals {
+    pub originals: Vec<Original>,
+    /// What has no file of its own on this machine.
+    pub refused: Vec<Skipped>,
+    /// The annotation files of the dataset that name one of the originals among others.
+    pub annotations: Vec<PathBuf>,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub action: Action,
@@ -273,7 +289,7 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
                 self.plan.steps.extend(steps);
             }
             Err(reason) => {
-                self.plan.skipped.push(Skipped { path: original.path.clone(), reason });
+                self.plan.skipped.push(Skipped::new(original.path.clone(), reason));
             }
         }
     }

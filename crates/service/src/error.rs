@@ -15,8 +15,8 @@ pub enum LocalError {
     Archive(String),
     /// The folder exists but cannot be listed.
     Unreadable(PathBuf, io::Error),
-    /// The files of the folder cannot be listed, for example because its patterns are wrong, or the folder cannot be
-    /// watched. The message says why.
+    /// The files of the folder or of a selection cannot be listed, for example because the patterns of the folder are
+    /// wrong, or the folder cannot be watched. The message says why.
     Unlistable(String),
     EmptyFolder(PathBuf),
     /// The folder contains only links, apart from hidden files.
@@ -29,8 +29,6 @@ pub enum LocalError {
     /// The file with the login of the service cannot be used.
     Login(PathBuf, io::Error),
     Store(StoreError),
-    /// The originals of a selection cannot be found. The message says why.
-    Originals(String),
     /// Another process of the store has a different bucket or model.
     OtherSetting {
         address: StoreAddress,
@@ -93,10 +91,7 @@ impl fmt::Display for LocalError {
                 "the store {address} is used with {recorded}, and this process was given {given}; give all \
                  processes the same {option}, or stop them and run `tessera store init --reset-settings`"
             ),
-            Self::Archive(it)
-            | Self::ObjectStorage(it)
-            | Self::Originals(it)
-            | Self::Unlistable(it) => f.write_str(it),
+            Self::Archive(it) | Self::ObjectStorage(it) | Self::Unlistable(it) => f.write_str(it),
             Self::Bucket(cause) => write!(f, "the bucket cannot be used: {cause}"),
         }
     }

@@ -31,4 +31,3 @@ pub use http::{
 pub use settings::{DeploymentSettings, InjectedFailure, OriginalPaths};
 pub use task::EXTRACTOR_VERSION;
 pub use tessera_retrieval::ModelChoice;
-pub use usecase::{ChosenOriginals, FoundOriginals};

@@ -12,6 +12,8 @@ mod listening;
 #[cfg(feature = "local")]
 mod model;
 #[cfg(feature = "local")]
+mod originals;
+#[cfg(feature = "local")]
 mod serve;
 #[cfg(feature = "local")]
 mod service;

@@ -1,13 +1,17 @@
 //! Contains stubs of the local deployment for builds without the feature `local`.
 #![expect(clippy::unused_async, reason = "the same functions as the real local deployment")]
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::cli::{
     CliError, CliResult, FolderOpening, GlobalOptions, Output, ServeOptions, WorkOptions,
     exit::CheckResult,
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
+use crate::usecase::file_actions::OriginalFinder;
 use tessera_client::{Client, OriginalLookup};
 use tessera_model::{DatasetId, ExportTaskId, PatternLists, SafeText};
 
@@ -60,6 +64,10 @@ impl LocalService {
     }
 
     pub fn originals(&self) -> OriginalLookup {
+        match *self {}
+    }
+
+    pub fn original_finder(&self) -> Arc<dyn OriginalFinder> {
         match *self {}
     }
 

@@ -1,14 +1,20 @@
-//! `tessera media add`: plans an addition and sends it, in parts if requested.
+//! `tessera media`: adds media to a dataset, and acts on the original files of a local one.
 //!
-//! `plan` reads the sources and prepares the requests, and `addition` sends them.
+//! `plan` reads the sources of an addition and prepares the requests, and `addition` sends them. `act` moves, copies,
+//! links and trashes originals.
 
+mod act;
 mod addition;
 mod plan;
+
+use act::{CopyOptions, LinkOptions, TrashOptions};
+pub(super) use act::{LinkChoice, blocking, carry_out_and_report, target_layout};
 
 use addition::AdditionRun;
 use clap::Subcommand;
 use plan::AdditionPlan;
 use tessera_client::Endpoint;
+use tessera_curation::Action;
 use tessera_model::MediaSource;
 
 use crate::{
@@ -22,7 +28,27 @@ pub enum MediaCommand {
     /// from a folder that the pipeline of an on-premises deployment can read.
     #[command(after_help = EXAMPLES)]
     Add(Box<MediaAddOptions>),
+    /// Move original files and their sidecars to another folder. Local folders only.
+    #[command(after_help = ACTION_EXAMPLES)]
+    Move(Box<CopyOptions>),
+    /// Copy original files and their sidecars to another folder. Local folders only.
+    Copy(Box<CopyOptions>),
+    /// Create links to original files and their sidecars in another folder. Local folders only.
+    Link(Box<LinkOptions>),
+    /// Put original files and their sidecars into the trash of the desktop. Local folders only.
+    Trash(Box<TrashOptions>),
+    /// Revert the last action on original files.
+    Undo,
+    /// Continue an action on original files that was interrupted by a crash.
+    Resume,
 }
+
+const ACTION_EXAMPLES: &str = "\
+Examples:
+  tessera media move --folder ~/photos --selection blurred --to ~/blurred --dry-run
+  tessera media copy --folder ~/photos --caption 'a red car' --max-score 0.4 --to /mnt/usb/cars
+  find ~/photos -name '*_old.jpg' -print0 | tessera media trash --folder ~/photos --files-from - --yes
+  tessera media undo";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +58,15 @@ Examples:
     tessera media add street --files-from - --split 2000 --then-reindex --wait";
 
 pub async fn run(context: &Context, command: MediaCommand) -> CliResult {
-    let MediaCommand::Add(options) = command;
+    let options = match command {
+        MediaCommand::Add(options) => options,
+        MediaCommand::Move(options) => return act::copy(context, *options, Action::Move).await,
+        MediaCommand::Copy(options) => return act::copy(context, *options, Action::Copy).await,
+        MediaCommand::Link(options) => return act::link(context, *options).await,
+        MediaCommand::Trash(options) => return act::trash(context, *options).await,
+        MediaCommand::Undo => return act::undo(context).await,
+        MediaCommand::Resume => return act::resume(context).await,
+    };
     // These checks fail early on what cannot be sent at all.
     let source = options.source.resolve()?;
     let addition = options.addition(&source.media)?;

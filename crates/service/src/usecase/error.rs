@@ -39,13 +39,15 @@ impl ServiceError {
     }
 
     /// Returns the message for the user of this machine.
-    pub(super) fn sentence(self) -> String {
+    pub(super) fn sentence(&self) -> String {
         match self {
             Self::NotFound(text)
             | Self::Forbidden(text)
             | Self::Conflict(text)
-            | Self::Invalid(text) => text,
-            Self::TooMany(text) | Self::Unavailable(text) | Self::Failed(text) => text.to_owned(),
+            | Self::Invalid(text) => text.clone(),
+            Self::TooMany(text) | Self::Unavailable(text) | Self::Failed(text) => {
+                (*text).to_owned()
+            }
             Self::ChangedFile => "a file has changed since it was indexed".to_owned(),
             Self::RelativePath => "the path is not absolute".to_owned(),
             Self::Selection(cause) => cause.to_string(),

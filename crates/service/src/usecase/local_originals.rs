@@ -11,7 +11,7 @@ use std::{
 use super::ServiceError;
 use crate::{Deployment, LocalError, originals::storage_location};
 use tessera_curation::{
-    FileContent, Original, Skipped,
+    FileContent, FoundOriginals, Original, Skipped,
     duplicates::{DuplicateImage, SimilarImages, SimilarPair},
 };
 use tessera_media::ingest::{CompanionFinder, is_parquet, parquet_images::containing_file};
@@ -25,71 +25,41 @@ use tessera_store::{
     sidecar, source,
 };
 
-/// What an action is about.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ChosenOriginals {
-    Selection(Vec<SelectionItem>),
-    /// Files of the dataset, by their absolute paths.
-    Files(Vec<PathBuf>),
-}
-
-/// The originals that an action is about.
-#[derive(Debug, Default)]
-pub struct FoundOriginals {
-    pub originals: Vec<Original>,
-    /// What has no file of its own on this machine.
-    pub refused: Vec<Skipped>,
-    /// The annotation files of the dataset that name one of the originals among others.
-    pub annotations: Vec<PathBuf>,
-}
-
 /// Annotation files above this size are reported without being searched.
 const MAX_SEARCHED_BYTES: u64 = 64 << 20;
 
 impl Deployment {
-    /// Finds the originals that an action is about, in the order of their paths.
-    pub fn chosen_originals(
-        &self,
-        dataset: DatasetId,
-        chosen: ChosenOriginals,
-    ) -> Result<FoundOriginals, LocalError> {
-        let found = match chosen {
-            ChosenOriginals::Selection(items) => self.selected_originals(dataset, &items),
-            ChosenOriginals::Files(files) => self.listed_originals(dataset, files),
-        };
-        found.map_err(|error| LocalError::Originals(error.sentence()))
-    }
-
-    fn selected_originals(
+    /// Finds the originals of the media items that a selection contains, in the order of their paths.
+    pub fn selected_originals(
         &self,
         dataset: DatasetId,
         items: &[SelectionItem],
-    ) -> Result<FoundOriginals, ServiceError> {
-        let rows = self.rows_of_items(dataset, items)?;
-        let records = self.store.read(|c| {
-            rows.iter().filter_map(|row| media::picture_of(c, *row).transpose()).collect()
-        })?;
-        let records: Vec<(MediaRecord, PathBuf)> = records;
-        let (frames, files): (Vec<_>, Vec<_>) =
-            records.into_iter().partition(|(record, _)| record.frame.is_some());
-        let videos: BTreeSet<PathBuf> =
-            frames.into_iter().map(|(record, folder)| folder.join(record.path)).collect();
-        let mut found = self.with_companions(dataset, files)?;
-        found.refused.extend(videos.into_iter().map(|path| Skipped {
-            path,
-            reason: "only frames of it are selected; name the video with --files-from".to_owned(),
-        }));
-        Ok(found)
+    ) -> Result<FoundOriginals, LocalError> {
+        let find = || {
+            let rows = self.rows_of_items(dataset, items)?;
+            let records: Vec<(MediaRecord, PathBuf)> = self.store.read(|c| {
+                rows.iter().filter_map(|row| media::picture_of(c, *row).transpose()).collect()
+            })?;
+            let (frames, files): (Vec<_>, Vec<_>) =
+                records.into_iter().partition(|(record, _)| record.frame.is_some());
+            let videos: BTreeSet<PathBuf> =
+                frames.into_iter().map(|(record, folder)| folder.join(record.path)).collect();
+            let mut found = self.with_companions(dataset, files)?;
+            let reason = "only frames of it are selected; name the video with --files-from";
+            found.refused.extend(videos.into_iter().map(|path| Skipped::new(path, reason)));
+            Ok(found)
+        };
+        find().map_err(unlistable)
     }
 
-    fn listed_originals(
+    /// Finds originals by the absolute paths of their files.
+    pub fn listed_originals(
         &self,
         dataset: DatasetId,
         files: Vec<PathBuf>,
-    ) -> Result<FoundOriginals, ServiceError> {
+    ) -> Result<FoundOriginals, LocalError> {
+        let (mut records, mut unknown) = (Vec::new(), Vec::new());
         let sources = self.store.read(|c| source::all(c, dataset))?;
-        let mut unknown = Vec::new();
-        let mut records = Vec::new();
         for file in files {
             let find = |source: &source::SourceFolder| {
                 let below = file.strip_prefix(&source.folder).ok()?;
@@ -97,15 +67,14 @@ impl Deployment {
                     self.store.read(|c| media::of_file(c, source.row, below)).transpose()?;
                 Some(record.map(|record| (record, source.folder.clone())))
             };
-            match sources.iter().find_map(find).transpose()? {
-                Some(record) => records.push(record),
-                None => unknown.push(Skipped {
-                    path: file,
-                    reason: "it is not a picture or video of this dataset".to_owned(),
-                }),
+            if let Some(record) = sources.iter().find_map(find).transpose()? {
+                records.push(record);
+            } else {
+                let reason = "it is not a picture or video of this dataset";
+                unknown.push(Skipped::new(file, reason));
             }
         }
-        let mut found = self.with_companions(dataset, records)?;
+        let mut found = self.with_companions(dataset, records).map_err(unlistable)?;
         found.refused.extend(unknown);
         Ok(found)
     }
@@ -121,8 +90,7 @@ impl Deployment {
             match self.require_own_file(&record, &folder) {
                 Ok(()) => found.originals.push(original(&record, folder, &mut finder)),
                 Err(reason) => {
-                    let path = folder.join(&record.path);
-                    found.refused.push(Skipped { path, reason: reason.to_owned() });
+                    found.refused.push(Skipped::new(folder.join(&record.path), reason));
                 }
             }
         }
@@ -186,7 +154,7 @@ impl Deployment {
     pub fn similar_images(
         &self,
         dataset: DatasetId,
-        min_similarity: f32,
+        min_similarity: f64,
     ) -> Result<Vec<SimilarImages>, LocalError> {
         let mut sets = Vec::new();
         let mut finder = CompanionFinder::default();
@@ -211,7 +179,7 @@ impl Deployment {
     fn similar_in_cluster(
         &self,
         images: Vec<SimilarImage>,
-        min_similarity: f32,
+        min_similarity: f64,
         finder: &mut CompanionFinder,
     ) -> Option<SimilarImages> {
         let images: Vec<SimilarImage> = images
@@ -229,6 +197,11 @@ impl Deployment {
         (!pairs.is_empty())
             .then(|| SimilarImages { images: images.into_iter().map(image).collect(), pairs })
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
+fn unlistable(error: ServiceError) -> LocalError {
+    LocalError::Unlistable(error.sentence())
 }
 
 fn original(record: &MediaRecord, folder: PathBuf, finder: &mut CompanionFinder) -> Original {
@@ -270,7 +243,7 @@ fn may_name(file: &Path, names: &HashSet<&[u8]>) -> bool {
 const MAX_PARTNERS: usize = 64;
 
 /// Finds the pairs of near-duplicates among the images of a cluster.
-fn verified_pairs(images: &[SimilarImage], min_similarity: f32) -> Vec<SimilarPair> {
+fn verified_pairs(images: &[SimilarImage], min_similarity: f64) -> Vec<SimilarPair> {
     let Some(first) = images.first() else { return Vec::new() };
     let mut vectors = Vectors::new(first.descriptor.len());
     for image in images {
@@ -285,5 +258,5 @@ fn verified_pairs(images: &[SimilarImage], min_similarity: f32) -> Vec<SimilarPa
         images: (pair.rows.0 as usize, pair.rows.1 as usize),
         similarity: pair.similarity,
     });
-    found.filter(|pair| pair.similarity >= min_similarity).collect()
+    found.filter(|pair| f64::from(pair.similarity) >= min_similarity).collect()
 }

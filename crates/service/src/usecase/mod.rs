@@ -14,7 +14,6 @@ pub(crate) use add_media::{AddMediaRequest, AddMediaSource};
 pub(crate) use dataset::Enrichments;
 pub(crate) use error::{ServiceError, UNREADABLE_MODEL};
 pub(crate) use export::{ExportArchive, ExportScope};
-pub use local_originals::{ChosenOriginals, FoundOriginals};
 pub(crate) use media::{Original, OriginalFile, QueryRegion};
 pub(crate) use search::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams};
 pub(crate) use tags::{MadeChange, TagList, TagTarget};

@@ -1,0 +1,358 @@
+//! Carries out, interrupts and reverts actions on real files. Every test compares all files with their bytes before and
+//! after, so that no file is lost, replaced, or doubled.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, Permissions},
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use tessera_curation::{
+    Action, Error, FileContent, JournalFolder, LinkKind, NameRule, Original, Outcome, Plan,
+    Replacement, TargetLayout, check_trash, resume, run, undo,
+};
+
+struct Desk {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    journals: JournalFolder,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let journals = JournalFolder::new(root.join("journals"));
+        fs::create_dir_all(root.join("pics/sub")).unwrap();
+        Self { _folder: folder, root, journals }
+    }
+
+    fn pics(&self) -> PathBuf {
+        self.root.join("pics")
+    }
+
+    fn original(&self, name: &str, bytes: &str) -> Original {
+        let path = self.pics().join(name);
+        fs::write(&path, bytes).unwrap();
+        let content = FileContent::of(&path).unwrap();
+        let hash = Some(blake3::hash(bytes.as_bytes()).into());
+        Original {
+            path,
+            folder: self.pics(),
+            content: FileContent { hash, ..content },
+            sidecars: Vec::new(),
+            shared_sidecars: Vec::new(),
+            pair: Vec::new(),
+        }
+    }
+
+    fn originals(&self) -> Vec<Original> {
+        let mut first = self.original("a.jpg", "first");
+        let sidecar = self.pics().join("a.txt");
+        fs::write(&sidecar, "a caption").unwrap();
+        first.sidecars.push(sidecar);
+        vec![first, self.original("sub/b.jpg", "second"), self.original("c.jpg", "third")]
+    }
+
+    fn layout(&self, keeps_folders: bool) -> TargetLayout {
+        TargetLayout { folder: self.root.join("target/deep"), keeps_folders }
+    }
+
+    fn plan(&self, action: Action, originals: &[Original]) -> Plan {
+        let exists = |path: &Path| fs::symlink_metadata(path).is_ok();
+        let plan = Plan::new(action, originals, false, NameRule::Exact, exists);
+        let is_trash = plan.action == Action::Trash;
+        assert!(is_trash || plan.skipped.is_empty(), "{:?}", plan.skipped);
+        plan
+    }
+
+    fn run(&self, plan: &Plan) -> Outcome {
+        run(&self.journals, plan, 1, &mut |_, _| true).unwrap()
+    }
+
+    fn undo(&self) -> Outcome {
+        undo(&self.journals, &mut |_, _| true).unwrap()
+    }
+
+    /// Every file below the desk except the journals, with its bytes.
+    fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        for folder in ["pics", "target"] {
+            collect(&self.root.join(folder), &self.root, &mut files);
+        }
+        files
+    }
+}
+
+fn collect(folder: &Path, root: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, root, files);
+        } else {
+            files.insert(path.strip_prefix(root).unwrap().to_owned(), fs::read(&path).unwrap());
+        }
+    }
+}
+
+fn names(files: &BTreeMap<PathBuf, Vec<u8>>) -> Vec<String> {
+    files.keys().map(|path| path.display().to_string()).collect()
+}
+
+#[test]
+fn files_move_with_their_sidecars_and_come_back() {
+    let desk = Desk::new();
+    let originals = desk.originals();
+    let before = desk.files();
+    let times: Vec<i64> = originals.iter().map(|it| it.content.modified).collect();
+    for keeps_folders in [false, true] {
+        let plan = desk.plan(Action::Move(desk.layout(keeps_folders)), &originals);
+        let outcome = desk.run(&plan);
+        assert_eq!((outcome.done, outcome.failed.len()), (4, 0), "{outcome:?}");
+        let b = if keeps_folders { "target/deep/sub/b.jpg" } else { "target/deep/b.jpg" };
+        let moved = names(&desk.files());
+        for name in ["target/deep/a.jpg", "target/deep/a.txt", b, "target/deep/c.jpg"] {
+            assert!(moved.iter().any(|found| found == name), "{name} {moved:?}");
+        }
+        assert_eq!(moved.len(), 4);
+        let undone = desk.undo();
+        assert_eq!((undone.done, undone.failed.len()), (4, 0), "{undone:?}");
+        assert_eq!(desk.files(), before);
+        assert!(!desk.root.join("target").exists(), "a folder of the action was left");
+    }
+    let after: Vec<i64> =
+        originals.iter().map(|it| FileContent::of(&it.path).unwrap().modified).collect();
+    assert_eq!(after, times);
+    assert!(matches!(undo(&desk.journals, &mut |_, _| true), Err(Error::Nothing)));
+}
+
+#[test]
+fn copies_and_links_leave_the_originals_and_can_be_removed_again() {
+    let desk = Desk::new();
+    let originals = desk.originals();
+    let before = desk.files();
+    for action in [
+        Action::Copy(desk.layout(true)),
+        Action::Link(LinkKind::Hard, desk.layout(true)),
+        Action::Link(LinkKind::Symbolic, desk.layout(true)),
+    ] {
+        let plan = desk.plan(action.clone(), &originals);
+        assert_eq!(desk.run(&plan).done, 4, "{action:?}");
+        let files = desk.files();
+        assert_eq!(files.len(), 8, "{action:?}");
+        assert_eq!(files[Path::new("target/deep/sub/b.jpg")], b"second");
+        let link = fs::symlink_metadata(desk.root.join("target/deep/a.jpg")).unwrap();
+        assert_eq!(link.is_symlink(), matches!(action, Action::Link(LinkKind::Symbolic, _)));
+        assert_eq!(desk.undo().done, 4, "{action:?}");
+        assert_eq!(desk.files(), before, "{action:?}");
+    }
+}
+
+#[test]
+fn a_copy_stays_when_its_original_is_gone() {
+    let desk = Desk::new();
+    let originals = desk.originals();
+    let plan = desk.plan(Action::Copy(desk.layout(false)), &originals);
+    desk.run(&plan);
+    fs::remove_file(&originals[0].path).unwrap();
+    let undone = desk.undo();
+    assert_eq!(undone.failed.len(), 1, "{undone:?}");
+    assert_eq!(fs::read(desk.root.join("target/deep/a.jpg")).unwrap(), b"first");
+}
+
+#[test]
+fn nothing_is_replaced_even_if_a_name_is_taken_after_the_plan() {
+    let desk = Desk::new();
+    let originals = desk.originals();
+    for action in [
+        Action::Move(desk.layout(false)),
+        Action::Copy(desk.layout(false)),
+        Action::Link(LinkKind::Hard, desk.layout(false)),
+    ] {
+        let plan = desk.plan(action.clone(), &originals);
+        let taken = desk.root.join("target/deep/a.jpg");
+        fs::create_dir_all(taken.parent().unwrap()).unwrap();
+        fs::write(&taken, "of somebody else").unwrap();
+        let outcome = desk.run(&plan);
+        assert_eq!(fs::read(&taken).unwrap(), b"of somebody else");
+        assert_eq!(fs::read(&originals[0].path).unwrap(), b"first");
+        // The sidecar stays with its picture.
+        assert_eq!((outcome.done, outcome.failed.len()), (2, 2), "{action:?} {outcome:?}");
+        assert!(outcome.failed[0].reason.ends_with("exists"), "{outcome:?}");
+        desk.undo();
+        assert_eq!(fs::read(&taken).unwrap(), b"of somebody else");
+        fs::remove_dir_all(desk.root.join("target")).unwrap();
+    }
+}
+
+#[test]
+fn the_plan_names_conflicts_in_advance() {
+    let desk = Desk::new();
+    let mut originals = desk.originals();
+    originals.push(desk.original("sub/A.jpg", "fourth"));
+    originals.push(desk.original("sub/c.jpg", "fifth"));
+    let action = Action::Move(desk.layout(false));
+    let plan = |rule| Plan::new(action.clone(), &originals, false, rule, |_| false);
+    let skipped = |plan: &Plan| -> Vec<String> {
+        plan.skipped
+            .iter()
+            .map(|it| it.path.strip_prefix(desk.pics()).unwrap().display().to_string())
+            .collect()
+    };
+    assert_eq!(skipped(&plan(NameRule::Exact)), ["sub/c.jpg"]);
+    assert_eq!(skipped(&plan(NameRule::IgnoresCase)), ["sub/A.jpg", "sub/c.jpg"]);
+    let all_taken = Plan::new(action.clone(), &originals, false, NameRule::Exact, |_| true);
+    assert_eq!((all_taken.steps.len(), all_taken.skipped.len()), (0, 5));
+    fs::write(&originals[1].path, "changed").unwrap();
+    fs::remove_file(&originals[2].path).unwrap();
+    let changed = plan(NameRule::Exact);
+    assert_eq!(changed.skipped[0].reason, "it has changed since it was indexed");
+    assert_eq!(skipped(&changed), ["sub/b.jpg", "c.jpg"]);
+    assert_eq!(changed.pictures(), 3);
+}
+
+#[test]
+fn a_shared_sidecar_stays_with_the_file_that_stays() {
+    let desk = Desk::new();
+    let (mut jpeg, mut raw) = (desk.original("p.jpg", "jpeg"), desk.original("p.nef", "raw"));
+    let sidecar = desk.pics().join("p.xmp");
+    fs::write(&sidecar, "xmp").unwrap();
+    for (one, other) in [(&mut jpeg, "p.nef"), (&mut raw, "p.jpg")] {
+        one.shared_sidecars.push(sidecar.clone());
+        one.pair.push(desk.pics().join(other));
+    }
+    let action = Action::Move(desk.layout(false));
+    let plan = |originals: &[Original], with_pairs| {
+        Plan::new(action.clone(), originals, with_pairs, NameRule::Exact, |_| false)
+    };
+    let alone = plan(std::slice::from_ref(&jpeg), false);
+    assert_eq!((alone.steps.len(), alone.kept_sidecars.len()), (1, 1));
+    assert_eq!(plan(std::slice::from_ref(&jpeg), true).steps.len(), 3);
+    let both = plan(&[jpeg, raw], false);
+    assert_eq!((both.steps.len(), both.kept_sidecars.len()), (3, 0));
+}
+
+#[test]
+fn a_file_that_changed_after_the_plan_or_the_action_stays_where_it_is() {
+    let desk = Desk::new();
+    let originals = desk.originals();
+    let plan = desk.plan(Action::Move(desk.layout(false)), &originals);
+    fs::write(&originals[1].path, "another second").unwrap();
+    let outcome = desk.run(&plan);
+    assert_eq!((outcome.done, outcome.failed.len()), (3, 1), "{outcome:?}");
+    fs::write(desk.root.join("target/deep/c.jpg"), "edited").unwrap();
+    let undone = desk.undo();
+    assert_eq!((undone.done, undone.failed.len()), (2, 1), "{undone:?}");
+    assert_eq!(undone.failed[0].reason, "it has changed since the action");
+    assert_eq!(fs::read(desk.root.join("target/deep/c.jpg")).unwrap(), b"edited");
+}
+
+#[test]
+fn a_copy_is_replaced_by_a_link_and_separated_again() {
+    let desk = Desk::new();
+    let kept = desk.original("kept.jpg", "same");
+    let copy = desk.original("sub/copy.jpg", "same");
+    let other = desk.original("other.jpg", "else");
+    let before = desk.files();
+    let replacement = |copy: &Original| Replacement { copy: copy.clone(), kept: kept.path.clone() };
+    let wrong =
+        Original { content: FileContent { hash: copy.content.hash, ..other.content }, ..other };
+    let plan = Plan::replacing(LinkKind::Hard, vec![replacement(&copy), replacement(&wrong)]);
+    let outcome = desk.run(&plan);
+    assert_eq!((outcome.done, outcome.failed.len()), (1, 1), "{outcome:?}");
+    let inode = |path: &Path| fs::metadata(path).unwrap().ino();
+    assert_eq!(inode(&kept.path), inode(&copy.path));
+    assert_eq!(desk.files(), before);
+    assert_eq!(desk.undo().done, 1);
+    assert_ne!(inode(&kept.path), inode(&copy.path));
+    assert_eq!(desk.files(), before);
+    assert_eq!(FileContent::of(&copy.path).unwrap().modified, copy.content.modified);
+}
+
+#[test]
+fn a_folder_without_permission_keeps_its_files() {
+    let desk = Desk::new();
+    let originals = desk.originals();
+    let before = desk.files();
+    let target = desk.root.join("target");
+    fs::create_dir(&target).unwrap();
+    fs::set_permissions(&target, Permissions::from_mode(0o500)).unwrap();
+    if File::create(target.join("probe")).is_ok() {
+        fs::remove_file(target.join("probe")).unwrap();
+        eprintln!("not tested: this user may write to every folder");
+        return;
+    }
+    let outcome = desk.run(&desk.plan(Action::Move(desk.layout(false)), &originals));
+    assert_eq!((outcome.done, outcome.failed.len()), (0, 4), "{outcome:?}");
+    assert_eq!(desk.files(), before);
+}
+
+#[test]
+fn a_stopped_action_can_be_undone_and_an_interrupted_one_blocks_the_next() {
+    let desk = Desk::new();
+    let originals = desk.originals();
+    let before = desk.files();
+    let plan = desk.plan(Action::Move(desk.layout(false)), &originals);
+    let stopped = run(&desk.journals, &plan, 1, &mut |done, _| done < 2).unwrap();
+    assert_eq!((stopped.done, stopped.not_tried), (2, 2));
+    assert!(desk.journals.interrupted().is_none());
+    let journal = desk.journals.begin(&plan, 2).unwrap();
+    assert!(matches!(desk.journals.begin(&plan, 3), Err(Error::Busy)));
+    drop(journal);
+    let refused = desk.journals.begin(&plan, 3).unwrap_err();
+    assert!(matches!(refused, Error::Interrupted { done: 0, all: 4 }), "{refused}");
+    assert!(desk.journals.interrupted().is_some());
+    assert_eq!(resume(&desk.journals, &mut |_, _| true).unwrap().done, 4);
+    assert!(matches!(resume(&desk.journals, &mut |_, _| true), Err(Error::Nothing)));
+    desk.undo();
+    assert_eq!(desk.undo().done, 0, "the first action was reverted with the second one");
+    assert_eq!(desk.files(), before);
+}
+
+/// The folder of another disk, or `None` with a message if there is none.
+fn other_disk(desk: &Desk) -> Option<tempfile::TempDir> {
+    let memory = tempfile::tempdir_in("/dev/shm").ok()?;
+    let device = |path: &Path| fs::metadata(path).unwrap().dev();
+    if device(memory.path()) == device(&desk.root) {
+        eprintln!("not tested: /dev/shm is not another disk");
+        return None;
+    }
+    Some(memory)
+}
+
+#[test]
+fn files_move_to_another_disk_and_back() {
+    let desk = Desk::new();
+    let Some(memory) = other_disk(&desk) else { return };
+    let originals = desk.originals();
+    let before = desk.files();
+    let layout = TargetLayout { folder: memory.path().join("moved"), keeps_folders: true };
+    let plan = desk.plan(Action::Move(layout.clone()), &originals);
+    assert_eq!(desk.run(&plan).done, 4);
+    assert!(desk.files().is_empty());
+    assert_eq!(fs::read(memory.path().join("moved/sub/b.jpg")).unwrap(), b"second");
+    assert_eq!(desk.undo().done, 4);
+    assert_eq!(desk.files(), before);
+    assert_eq!(fs::read_dir(memory.path()).unwrap().count(), 0);
+    let links = desk.plan(Action::Link(LinkKind::Hard, layout), &originals);
+    let refused = desk.run(&links);
+    assert_eq!((refused.done, refused.failed.len()), (0, 4));
+    assert!(refused.failed[0].reason.contains("--kind symbolic"), "{refused:?}");
+}
+
+#[test]
+fn a_disk_without_a_trash_is_named() {
+    let desk = Desk::new();
+    let Some(memory) = other_disk(&desk) else { return };
+    let path = memory.path().join("a.jpg");
+    fs::write(&path, "first").unwrap();
+    // The root of the other disk may be writable, in which case a trash can be created there.
+    match check_trash(&path) {
+        Ok(()) => assert!(File::create("/dev/shm/.tessera-probe").is_ok()),
+        Err(reason) => assert!(reason.contains("media move"), "{reason}"),
+    }
+    let _ = fs::remove_file("/dev/shm/.tessera-probe");
+    let missing = check_trash(&memory.path().join("missing/a.jpg")).unwrap_err();
+    assert_eq!(missing, "its folder is missing");
+}

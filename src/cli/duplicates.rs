@@ -1,0 +1,189 @@
+//! `tessera duplicates` lists groups of near-duplicates, and trashes, moves or links all images of a group but those that
+//! a rule keeps.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+use tessera_curation::{
+    Action, FoundOriginals, LinkKind, Plan, Skipped,
+    duplicates::{DuplicateGroup, DuplicateImage, KeepRule, OtherImage, decide},
+};
+use tessera_model::{Fraction, text::count_with_noun};
+
+use crate::{
+    cli::{
+        CliError, CliResult, Column, Connection, Context, Document,
+        media::{LinkChoice, blocking, carry_out_and_report, target_layout},
+        messages::format_bytes,
+        search,
+    },
+    usecase::file_actions::FileActionPreview,
+};
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct DuplicatesOptions {
+    /// ID or name of the dataset.
+    dataset: Option<String>,
+    /// Which image of a group to keep: largest, oldest, best-quality, shortest-name, in:FOLDER or path:PATTERN. A group
+    /// without such an image is left alone [default for the list: largest].
+    #[arg(long, value_name = "RULE")]
+    keep: Option<KeepRule>,
+    /// Only files with the same bytes.
+    #[arg(long)]
+    identical: bool,
+    /// Minimum similarity of a near-duplicate, 0.0 to 1.0; higher is stricter.
+    #[arg(long, value_name = "SIMILARITY", value_parser = search::parse_fraction, default_value = "0")]
+    min_similarity: Fraction,
+    /// Put the other images into the trash.
+    #[arg(long, requires = "keep", conflicts_with_all = ["move_to", "link"])]
+    trash: bool,
+    /// Move the other images to this folder, below which they keep their paths.
+    #[arg(
+        long = "move",
+        id = "move_to",
+        value_name = "DIR",
+        requires = "keep",
+        conflicts_with = "link"
+    )]
+    move_to: Option<PathBuf>,
+    /// Replace the other images by links to the kept one, hard or reflink, if they have the same bytes.
+    #[arg(long, value_name = "KIND", requires = "keep")]
+    link: Option<LinkChoice>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tessera duplicates --folder ~/photos
+  tessera duplicates --folder ~/photos --keep largest --trash --dry-run
+  tessera duplicates --folder ~/photos --keep in:originals --move ~/copies
+  tessera duplicates --folder ~/photos --identical --keep oldest --link hard";
+
+pub async fn run(context: &Context, options: DuplicatesOptions) -> CliResult {
+    let action = options.action()?;
+    if action.is_some() {
+        context.require_writable()?;
+    }
+    let work = async |connection: &Connection<'_>| options.run(connection, action).await;
+    context.with_connection(&[], work).await
+}
+
+impl DuplicatesOptions {
+    fn action(&self) -> CliResult<Option<Action>> {
+        if self.link == Some(LinkChoice::Symbolic) {
+            let message = "--link takes hard or reflink; a symbolic link would not be indexed";
+            return Err(CliError::usage(message));
+        }
+        if let Some(to) = &self.move_to {
+            return Ok(Some(Action::Move(target_layout(to, true)?)));
+        }
+        let link = self.link.map(|kind| Action::Replace(LinkKind::from(kind)));
+        Ok(link.or_else(|| self.trash.then_some(Action::Trash)))
+    }
+
+    async fn run(&self, connection: &Connection<'_>, action: Option<Action>) -> CliResult {
+        let context = connection.context;
+        let finder = connection.local_service("duplicates")?.original_finder();
+        let dataset = connection.dataset(self.dataset.as_deref()).await?;
+        let (id, min) = (dataset.id, self.min_similarity.value());
+        let sets = blocking(move || finder.similar(id, min)).await?;
+        let rule = self.keep.clone().unwrap_or(KeepRule::Largest);
+        let groups = decide(&sets, &rule, self.identical);
+        describe(context, &groups);
+        let Some(action) = action else { return print_groups(context, &groups) };
+        if groups.is_empty() {
+            return print_groups(context, &groups);
+        }
+        carry_out_and_report(connection, &dataset, preview(action, &groups)).await
+    }
+}
+
+/// Says how much there is, and what the rule does not decide.
+fn describe(context: &Context, groups: &[DuplicateGroup]) {
+    let others = || groups.iter().flat_map(|group| &group.others);
+    let freed: u64 = others().map(|other| other.image.original.content.size).sum();
+    let copies = count_with_noun(others().count(), "copy", "copies");
+    let count = count_with_noun(groups.len(), "group", "groups");
+    context.messages.info(format!("{count} with {copies} to remove ({})", format_bytes(freed)));
+    let undecided = groups.iter().filter(|group| group.others.is_empty()).count();
+    if undecided > 0 {
+        let groups = count_with_noun(undecided, "group has", "groups have");
+        let sentence = format!("{groups} no image that the rule keeps, and will be left alone");
+        context.messages.warn(sentence);
+    }
+}
+
+/// Plans the action on the images that are not kept. A copy whose kept image is no longer the indexed one stays.
+fn preview(action: Action, groups: &[DuplicateGroup]) -> FileActionPreview {
+    let mut found = FoundOriginals::default();
+    let mut decided = Vec::new();
+    for group in groups {
+        let kept = &group.kept[0].original;
+        if group.others.is_empty() || kept.content.check(&kept.path).is_ok() {
+            decided.push(group.clone());
+            continue;
+        }
+        found.refused.extend(group.others.iter().map(|other| {
+            let reason = "the image to keep has changed since it was indexed";
+            Skipped::new(other.image.original.path.clone(), reason)
+        }));
+    }
+    if let Action::Replace(kind) = action {
+        let mut plan = Plan::linking_duplicates(kind, &decided);
+        let different =
+            decided.iter().flat_map(|group| &group.others).filter(|it| !it.is_identical);
+        plan.skipped = found.refused;
+        plan.skipped.extend(different.map(|other| {
+            Skipped::new(
+                other.image.original.path.clone(),
+                "its bytes are not those of the kept image",
+            )
+        }));
+        return FileActionPreview { plan, annotations: Vec::new() };
+    }
+    let others = decided.into_iter().flat_map(|group| group.others);
+    found.originals = others.map(|other| other.image.original).collect();
+    let preview = FileActionPreview::new(action, found, false);
+    FileActionPreview { plan: preview.plan.checking_bytes(), ..preview }
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("GROUP", "group"),
+    Column::new("DECISION", "decision"),
+    Column::new("SIMILARITY", "similarity"),
+    Column::new("IDENTICAL", "identical"),
+    Column::new("WIDTH", "width"),
+    Column::new("HEIGHT", "height"),
+    Column::new("BYTES", "bytes"),
+    Column::new("FILE", "file"),
+];
+
+fn print_groups(context: &Context, groups: &[DuplicateGroup]) -> CliResult {
+    let rows: Vec<Value> =
+        (1..).zip(groups).flat_map(|(number, group)| rows(number, group)).collect();
+    let fields = json!({ "groups": groups.len(), "images": rows });
+    context.print(&Document::list("tessera.duplicates/1", fields, "images", COLUMNS))
+}
+
+fn rows(number: usize, group: &DuplicateGroup) -> Vec<Value> {
+    let decision = if group.others.is_empty() { "undecided" } else { "keep" };
+    let kept = group.kept.iter().map(|image| row(number, image, decision, None));
+    let others = group.others.iter().map(|other| row(number, &other.image, "remove", Some(other)));
+    kept.chain(others).collect()
+}
+
+fn row(number: usize, image: &DuplicateImage, decision: &str, other: Option<&OtherImage>) -> Value {
+    let (width, height) = image.size;
+    json!({
+        "group": number,
+        "decision": decision,
+        "similarity": other.map(|other| (f64::from(other.similarity) * 1000.0).round() / 1000.0),
+        "identical": other.map(|other| other.is_identical),
+        "width": width,
+        "height": height,
+        "bytes": image.original.content.size,
+        "file": image.original.path.to_string_lossy(),
+        "media_id": image.media,
+    })
+}

@@ -1,0 +1,366 @@
+//! `tessera media move`, `copy`, `link` and `trash` act on original files, `undo` reverts the last action, and `resume`
+//! continues one that a crash interrupted. Every action is previewed first, and the index follows afterwards.
+
+use std::{
+    collections::HashMap,
+    io,
+    path::{self, Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use tessera_curation::{
+    Action, FoundOriginals, LinkKind, Outcome, Progress, Skipped, Step, TargetLayout,
+};
+use tessera_model::{Dataset, Failure, text::count_with_noun};
+
+use super::plan::split_file_list;
+use crate::{
+    cli::{
+        CliError, CliResult, Column, Connection, Context, Document, Exit,
+        export::ExportContentOptions,
+        ServiceTarget, messages::format_bytes, values::read_bytes_or_stdin,
+    },
+    usecase::file_actions::{self, FileActionPreview, first_skipped},
+};
+
+/// The files of an action.
+#[derive(Debug, Args)]
+pub struct ActionFiles {
+    /// ID or name of the dataset.
+    dataset: Option<String>,
+    #[command(flatten)]
+    content: ExportContentOptions,
+    /// Files of the dataset from a list, separated by NUL bytes or lines; - for standard input.
+    #[arg(long, value_name = "LIST")]
+    files_from: Option<PathBuf>,
+    /// Include the files with the same name and another extension, such as the raw file of a JPEG.
+    #[arg(long)]
+    with_pairs: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CopyOptions {
+    #[command(flatten)]
+    files: ActionFiles,
+    #[command(flatten)]
+    target: TargetOptions,
+}
+
+#[derive(Debug, Args)]
+pub struct LinkOptions {
+    #[command(flatten)]
+    files: ActionFiles,
+    #[command(flatten)]
+    target: TargetOptions,
+    /// hard (the same file under another name), symbolic, or reflink (a file of its own that shares its space).
+    #[arg(long, value_name = "KIND", default_value = "hard")]
+    kind: LinkChoice,
+}
+
+#[derive(Debug, Args)]
+pub struct TrashOptions {
+    #[command(flatten)]
+    files: ActionFiles,
+}
+
+#[derive(Debug, Args)]
+struct TargetOptions {
+    /// Folder for the files; created if missing. An existing file is never replaced.
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+    /// Keep the path of each file below the folder of the dataset.
+    #[arg(long)]
+    keep_folders: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LinkChoice {
+    Hard,
+    Symbolic,
+    Reflink,
+}
+
+impl From<LinkChoice> for LinkKind {
+    fn from(choice: LinkChoice) -> Self {
+        match choice {
+            LinkChoice::Hard => Self::Hard,
+            LinkChoice::Symbolic => Self::Symbolic,
+            LinkChoice::Reflink => Self::Reflink,
+        }
+    }
+}
+
+/// Returns where the files of an action go.
+pub fn target_layout(to: &Path, keeps_folders: bool) -> CliResult<TargetLayout> {
+    let folder = path::absolute(to)
+        .map_err(|error| CliError::usage(format!("--to {}: {error}", to.display())))?;
+    Ok(TargetLayout { folder, keeps_folders })
+}
+
+pub(super) async fn copy(
+    context: &Context,
+    options: CopyOptions,
+    action: fn(TargetLayout) -> Action,
+) -> CliResult {
+    let layout = target_layout(&options.target.to, options.target.keep_folders)?;
+    act(context, options.files, action(layout)).await
+}
+
+pub(super) async fn link(context: &Context, options: LinkOptions) -> CliResult {
+    let layout = target_layout(&options.target.to, options.target.keep_folders)?;
+    act(context, options.files, Action::Link(options.kind.into(), layout)).await
+}
+
+pub(super) async fn trash(context: &Context, options: TrashOptions) -> CliResult {
+    act(context, options.files, Action::Trash).await
+}
+
+async fn act(context: &Context, files: ActionFiles, action: Action) -> CliResult {
+    context.require_writable()?;
+    let work = async |connection: &Connection<'_>| {
+        let (dataset, found) = files.find(connection).await?;
+        let preview = FileActionPreview::new(action, found, files.with_pairs);
+        carry_out_and_report(connection, &dataset, preview).await
+    };
+    context.with_connection(&[], work).await
+}
+
+impl ActionFiles {
+    /// Finds the originals of the chosen media.
+    async fn find(&self, connection: &Connection<'_>) -> CliResult<(Dataset, FoundOriginals)> {
+        let finder = connection.local_service("acting on files")?.original_finder();
+        let dataset = connection.dataset(self.dataset.as_deref()).await?;
+        let chosen = self.content.found_or_selected(connection, &dataset).await?;
+        let id = dataset.id;
+        let found = match (&self.files_from, chosen) {
+            (Some(_), Some(_)) => {
+                return Err(CliError::usage("give either --files-from or a selection, not both"));
+            }
+            (None, None) => {
+                let message =
+                    "name the files: --selection, --media, --cluster, a search, or --files-from";
+                return Err(CliError::usage(message));
+            }
+            (Some(list), None) => {
+                let bytes = read_bytes_or_stdin(list)?;
+                let files = split_file_list(&bytes)
+                    .and_then(|files| {
+                        let files = files.iter().map(absolute_file).collect::<io::Result<_>>();
+                        files.map_err(|error| error.to_string())
+                    })
+                    .map_err(|reason| {
+                        CliError::usage(format!("--files-from {}: {reason}", list.display()))
+                    })?;
+                blocking(move || finder.listed(id, files)).await?
+            }
+            (None, Some(selection)) => {
+                let items = selection.items();
+                blocking(move || finder.selected(id, &items)).await?
+            }
+        };
+        Ok((dataset, found))
+    }
+}
+
+/// Returns the absolute path of a file, with the links on the way to its folder resolved as the index has them.
+fn absolute_file(file: &PathBuf) -> io::Result<PathBuf> {
+    let absolute = path::absolute(file)?;
+    let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else {
+        return Ok(absolute);
+    };
+    Ok(folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).join(name))
+}
+
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Failure::internal_error()))
+}
+
+/// Previews a plan, asks, carries it out, prints what happened, and lets the index follow.
+pub async fn carry_out_and_report(
+    connection: &Connection<'_>,
+    dataset: &Dataset,
+    preview: FileActionPreview,
+) -> CliResult {
+    let context = connection.context;
+    let summary = preview.summary(format_bytes);
+    for warning in preview.warnings() {
+        context.messages.warn(warning);
+    }
+    for skipped in first_skipped(&preview.plan.skipped) {
+        context.messages.warn(format!("left alone: {skipped}"));
+    }
+    let FileActionPreview { plan, .. } = preview;
+    if context.is_dry_run() {
+        context.messages.info(format!("would {summary}; nothing was changed"));
+        let rows = plan.steps.iter().map(|step| row(step, "planned", None));
+        print_rows(context, plan.action.name(), rows.chain(plan.skipped.iter().map(skipped_row)))?;
+        return Ok(exit_of(&plan.skipped));
+    }
+    if plan.steps.is_empty() {
+        return Err(CliError::new(Exit::Incomplete, "no file can be acted on"));
+    }
+    context.messages.info(&summary);
+    if !context.confirm(&format!("{} {} files?", plan.action.name(), plan.steps.len()), "--yes")? {
+        return Err(CliError::failed("nothing was changed"));
+    }
+    let carried_out = plan.clone();
+    let work = move |progress: Progress<'_>| file_actions::carry_out(&carried_out, progress);
+    let outcome = run_with_progress(context, plan.action.name(), work).await?;
+    report(context, &outcome);
+    context.messages.info("`tessera media undo` reverts this action");
+    let failed: HashMap<&Path, &str> =
+        outcome.failed.iter().map(|it| (it.path.as_path(), it.reason.as_str())).collect();
+    let tried = plan.steps.len() - outcome.not_tried;
+    let rows = plan.steps.iter().enumerate().map(|(number, step)| {
+        match failed.get(step.source.as_path()) {
+            Some(reason) => row(step, "failed", Some(reason)),
+            None if number >= tried => row(step, "not tried", None),
+            None => row(step, "done", None),
+        }
+    });
+    print_rows(context, plan.action.name(), rows.chain(plan.skipped.iter().map(skipped_row)))?;
+    follow_in_index(connection, dataset).await;
+    let is_whole = outcome.failed.is_empty() && outcome.not_tried == 0;
+    Ok(if is_whole { exit_of(&plan.skipped) } else { Exit::Incomplete })
+}
+
+fn exit_of(skipped: &[Skipped]) -> Exit {
+    if skipped.is_empty() { Exit::Done } else { Exit::Incomplete }
+}
+
+/// Compares the folder with the index, and waits until the index has followed.
+async fn follow_in_index(connection: &Connection<'_>, dataset: &Dataset) {
+    let compared = connection.client.rescan(dataset.id, None).await;
+    let followed = match (&connection.local, compared) {
+        (_, Err(failure)) => Err(failure.to_string()),
+        (Some(local), Ok(_)) => local.wait_until_indexed().await.map_err(|error| error.message),
+        (None, Ok(_)) => Ok(()),
+    };
+    if let Err(reason) = followed {
+        let messages = connection.context.messages;
+        messages.warn(format!("the index will follow when the folder is opened again: {reason}"));
+    }
+}
+
+pub(super) async fn undo(context: &Context) -> CliResult {
+    run_from_journal(context, "undo", file_actions::undo).await
+}
+
+pub(super) async fn resume(context: &Context) -> CliResult {
+    run_from_journal(context, "resume", file_actions::resume).await
+}
+
+async fn run_from_journal(
+    context: &Context,
+    name: &'static str,
+    work: fn(Progress<'_>) -> Result<Outcome, Failure>,
+) -> CliResult {
+    context.require_writable()?;
+    if context.is_dry_run() {
+        return Err(CliError::usage(format!(
+            "media {name} has no preview; run it without --dry-run"
+        )));
+    }
+    let outcome = run_with_progress(context, name, work).await?;
+    report(context, &outcome);
+    print_rows(context, name, outcome.failed.iter().map(skipped_row))?;
+    // Opening the folder compares it with its index.
+    if let Ok(target @ (ServiceTarget::Folder(_) | ServiceTarget::Profile(_))) = context.target()
+        && target.local_folder().is_some()
+    {
+        let connection = context.connect(&[]).await?;
+        connection.close(Ok(Exit::Done)).await?;
+    }
+    let is_whole = outcome.failed.is_empty() && outcome.not_tried == 0;
+    Ok(if is_whole { Exit::Done } else { Exit::Incomplete })
+}
+
+/// Runs blocking work with a progress bar. An interrupt stops it after the current file.
+async fn run_with_progress(
+    context: &Context,
+    label: &str,
+    work: impl FnOnce(Progress<'_>) -> Result<Outcome, Failure> + Send + 'static,
+) -> CliResult<Outcome> {
+    const REFRESH: Duration = Duration::from_millis(200);
+    let stop = Arc::new(AtomicBool::new(false));
+    let (done, all) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (stopped, counted, total) = (Arc::clone(&stop), Arc::clone(&done), Arc::clone(&all));
+    let mut task = tokio::task::spawn_blocking(move || {
+        work(&mut |done, all| {
+            counted.store(done, Ordering::Relaxed);
+            total.store(all, Ordering::Relaxed);
+            !stopped.load(Ordering::Relaxed)
+        })
+    });
+    let mut bar = context.messages.progress_bar(label);
+    let finished = context.until_interrupted(async {
+        loop {
+            tokio::select! {
+                outcome = &mut task => break outcome,
+                () = tokio::time::sleep(REFRESH) => {
+                    let (done, all) = (done.load(Ordering::Relaxed), all.load(Ordering::Relaxed));
+                    let percent = u8::try_from(done * 100 / all.max(1)).unwrap_or(100);
+                    bar.set_percent(Some(percent), &format!("{done} of {all} files"));
+                }
+            }
+        }
+    });
+    let outcome = if let Some(outcome) = finished.await {
+        outcome
+    } else {
+        stop.store(true, Ordering::Relaxed);
+        (&mut task).await
+    };
+    let outcome = outcome.unwrap_or_else(|_| Err(Failure::internal_error()))?;
+    Ok(outcome)
+}
+
+fn report(context: &Context, outcome: &Outcome) {
+    for failed in first_skipped(&outcome.failed) {
+        context.messages.warn(format!("left alone: {failed}"));
+    }
+    if outcome.not_tried > 0 {
+        context.messages.warn(format!("stopped; {} files were not tried", outcome.not_tried));
+    }
+    context.messages.info(count_with_noun(outcome.done, "file done", "files done"));
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("STATE", "state"),
+    Column::new("FILE", "source"),
+    Column::new("TARGET", "target"),
+    Column::new("BYTES", "bytes"),
+    Column::new("REASON", "reason"),
+];
+
+fn row(step: &Step, state: &str, reason: Option<&str>) -> Value {
+    let has_target = !step.target.as_os_str().is_empty();
+    json!({
+        "state": state,
+        "source": step.source.to_string_lossy(),
+        "target": has_target.then(|| step.target.to_string_lossy()),
+        "bytes": step.content.size,
+        "sidecar": step.is_companion,
+        "reason": reason,
+    })
+}
+
+fn skipped_row(skipped: &Skipped) -> Value {
+    json!({
+        "state": "left alone", "source": skipped.path.to_string_lossy(), "target": null, "bytes": null,
+        "sidecar": false, "reason": skipped.reason,
+    })
+}
+
+fn print_rows(context: &Context, action: &str, rows: impl Iterator<Item = Value>) -> CliResult {
+    let fields = json!({ "action": action, "files": rows.collect::<Vec<_>>() });
+    context.print(&Document::list("tessera.file_actions/1", fields, "files", COLUMNS))
+}

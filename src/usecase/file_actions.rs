@@ -1,0 +1,149 @@
+//! Acts on the originals of a local dataset, for commands and the interface: finds the files, plans what happens to
+//! them, carries the plan out, and describes both. The files are those of this machine, so no service is asked to act.
+
+use std::{
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use tessera_curation::{
+    self as curation, Action, FoundOriginals, JournalFolder, Outcome, Plan, Skipped,
+    duplicates::SimilarImages, name_rule,
+};
+use tessera_model::{
+    DatasetId, Failure, SelectionItem,
+    text::{count_with_noun, grouped_with_noun},
+};
+
+use crate::config;
+
+/// Finds the originals of datasets whose folders are on this machine.
+pub trait OriginalFinder: Send + Sync {
+    fn selected(
+        &self,
+        dataset: DatasetId,
+        items: &[SelectionItem],
+    ) -> Result<FoundOriginals, Failure>;
+
+    fn listed(&self, dataset: DatasetId, files: Vec<PathBuf>) -> Result<FoundOriginals, Failure>;
+
+    fn similar(&self, dataset: DatasetId, min: f64) -> Result<Vec<SimilarImages>, Failure>;
+}
+
+/// A plan, with everything that the user should know before it is carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileActionPreview {
+    pub plan: Plan,
+    /// The annotation files that name some of the files. They are not changed.
+    pub annotations: Vec<PathBuf>,
+}
+
+impl FileActionPreview {
+    pub fn new(action: Action, found: FoundOriginals, with_pairs: bool) -> Self {
+        let rule = match &action {
+            Action::Move(to) | Action::Copy(to) | Action::Link(_, to) => name_rule(&to.folder),
+            Action::Trash | Action::Replace(_) => curation::NameRule::Exact,
+        };
+        let exists = |target: &Path| std::fs::symlink_metadata(target).is_ok();
+        let mut plan = Plan::new(action, &found.originals, with_pairs, rule, exists);
+        plan.skipped.extend(found.refused);
+        Self { plan, annotations: found.annotations }
+    }
+
+    /// Describes the plan in a sentence: `move 8 files with 4 sidecars (34.0 MiB) to /photos/best`.
+    pub fn summary(&self, format_bytes: impl Fn(u64) -> String) -> String {
+        let plan = &self.plan;
+        let (pictures, all) = (plan.pictures(), plan.steps.len());
+        let files = grouped_with_noun(pictures as u64, "file", "files");
+        let companions = match all - pictures {
+            0 => String::new(),
+            others => format!(" with {}", count_with_noun(others, "sidecar", "sidecars")),
+        };
+        let bytes = format_bytes(plan.bytes());
+        let to = match &plan.action {
+            Action::Move(layout) | Action::Copy(layout) | Action::Link(_, layout) => {
+                format!(" to {}", layout.folder.display())
+            }
+            Action::Trash => String::new(),
+            Action::Replace(_) => " by links to the kept files".to_owned(),
+        };
+        format!("{} {files}{companions} ({bytes}){to}", plan.action.name())
+    }
+
+    /// Describes what the user may not expect, in one sentence each.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let kept = &self.plan.kept_sidecars;
+        if !kept.is_empty() {
+            let verb = if kept.len() == 1 { "stays" } else { "stay" };
+            let sidecars = count_with_noun(kept.len(), "sidecar", "sidecars");
+            let named = first_paths(kept);
+            warnings.push(format!(
+                "{sidecars} {verb}, because another file of the same name stays: {named}"
+            ));
+        }
+        if !self.annotations.is_empty()
+            && !matches!(self.plan.action, Action::Copy(_) | Action::Link(..))
+        {
+            let files = count_with_noun(
+                self.annotations.len(),
+                "annotation file names",
+                "annotation files name",
+            );
+            let named = first_paths(&self.annotations);
+            warnings.push(format!("{files} these files and will not be changed: {named}"));
+        }
+        warnings
+    }
+}
+
+/// Names the first paths of a list.
+fn first_paths(paths: &[PathBuf]) -> String {
+    const NAMED: usize = 3;
+    let named: Vec<String> =
+        paths.iter().take(NAMED).map(|path| path.display().to_string()).collect();
+    let rest = if paths.len() > NAMED { ", …" } else { "" };
+    format!("{}{rest}", named.join(", "))
+}
+
+/// Names the first skipped files with their reasons.
+pub fn first_skipped(skipped: &[Skipped]) -> Vec<String> {
+    const NAMED: usize = 10;
+    let sentence = |skipped: &Skipped| format!("{}: {}", skipped.path.display(), skipped.reason);
+    let mut sentences: Vec<String> = skipped.iter().take(NAMED).map(sentence).collect();
+    if skipped.len() > NAMED {
+        sentences.push(format!("and {} more", skipped.len() - NAMED));
+    }
+    sentences
+}
+
+fn journals() -> Result<JournalFolder, Failure> {
+    let folder = config::file_actions_dir();
+    folder.map(JournalFolder::new).ok_or_else(|| Failure::local("the home folder is unknown"))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
+fn failure(error: curation::Error) -> Failure {
+    Failure::local(error.to_string())
+}
+
+/// Carries out a plan. Blocks on the disk.
+pub fn carry_out(plan: &Plan, progress: curation::Progress<'_>) -> Result<Outcome, Failure> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    curation::run(&journals()?, plan, now.as_secs(), progress).map_err(failure)
+}
+
+/// Continues the interrupted action. Blocks on the disk.
+pub fn resume(progress: curation::Progress<'_>) -> Result<Outcome, Failure> {
+    curation::resume(&journals()?, progress).map_err(failure)
+}
+
+/// Reverts the last action. Blocks on the disk.
+pub fn undo(progress: curation::Progress<'_>) -> Result<Outcome, Failure> {
+    curation::undo(&journals()?, progress).map_err(failure)
+}
+
+/// Returns how far an interrupted action came, if there is one.
+pub fn interrupted() -> Option<Failure> {
+    journals().ok()?.interrupted().map(failure)
+}
