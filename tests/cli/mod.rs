@@ -20,6 +20,7 @@ mod documents;
 mod durability;
 mod export;
 mod export_readers;
+mod file_actions;
 mod first_hour;
 mod foreign_bytes;
 #[cfg(target_os = "linux")]

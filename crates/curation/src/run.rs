@@ -92,8 +92,10 @@ fn carry_out(
             journal.states[number] =
                 if tried.is_ok() { StepState::Done } else { StepState::Failed };
             if let Err(error) = tried {
-                let is_full =
-                    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+                let is_full = matches!(
+                    error.kind(),
+                    ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+                );
                 outcome
                     .failed
                     .push(Skipped { path: step.source.clone(), reason: describe(&error, &step) });
@@ -120,7 +122,7 @@ fn describe(error: &io::Error, step: &Step) -> String {
         ErrorKind::AlreadyExists => format!("{} exists", step.target.display()),
         ErrorKind::NotFound => "it is gone".to_owned(),
         ErrorKind::CrossesDevices => {
-            "a hard link cannot lead to another disk; copy it, or link it with --kind symbolic"
+            "a hard link cannot lead to another disk; copy it, or link it with --as symbolic"
                 .to_owned()
         }
         _ => error.to_string(),

@@ -125,7 +125,7 @@ fn revert(
             fs::create_dir_all(parent_dir(source))?;
             move_file(target, source, &at(source), content).map(|()| Reverted::Now)
         }
-        _ if !has_target && !was_done => Ok(Reverted::NothingToDo),
+        Operation::Copy | Operation::Link(_) if !has_target => Ok(Reverted::NothingToDo),
         Operation::Copy | Operation::Link(LinkKind::Reflink) => {
             content.check(target)?;
             if !has_source || hash_of(source)? != hash_of(target)? {

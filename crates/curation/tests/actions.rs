@@ -338,7 +338,7 @@ fn files_move_to_another_disk_and_back() {
     let links = desk.plan(Action::Link(LinkKind::Hard, layout), &originals);
     let refused = desk.run(&links);
     assert_eq!((refused.done, refused.failed.len()), (0, 4));
-    assert!(refused.failed[0].reason.contains("--kind symbolic"), "{refused:?}");
+    assert!(refused.failed[0].reason.contains("--as symbolic"), "{refused:?}");
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub struct LinkOptions {
     #[command(flatten)]
     target: TargetOptions,
     /// hard (the same file under another name), symbolic, or reflink (a file of its own that shares its space).
-    #[arg(long, value_name = "KIND", default_value = "hard")]
+    #[arg(id = "link_kind", long = "as", value_name = "KIND", default_value = "hard")]
     kind: LinkChoice,
 }
 

@@ -1,0 +1,325 @@
+//! Tests the commands that act on the user's own files: `media move`, `copy`, `link`, `trash`, `undo` and `resume`, and
+//! `duplicates`. Each test compares all files with their bytes, because no file may be lost or replaced.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{documents::assert_described, outcome, piped, run, serve};
+
+struct World {
+    home: TempDir,
+    folder: PathBuf,
+}
+
+impl World {
+    /// Creates a folder of six different pictures, a copy of the first one, and sidecars.
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().canonicalize().unwrap().join("pics");
+        fs::create_dir_all(folder.join("sub")).unwrap();
+        for number in 0..6_u8 {
+            paint(&folder.join(format!("p{number}.png")), number);
+        }
+        fs::copy(folder.join("p0.png"), folder.join("sub/longer-name.png")).unwrap();
+        fs::write(folder.join("p1.txt"), "a caption of one").unwrap();
+        fs::write(
+            folder.join("metadata.jsonl"),
+            "{\"file_name\": \"p2.png\", \"caption\": \"two\"}\n",
+        )
+        .unwrap();
+        Self { home, folder }
+    }
+
+    fn ask(&self, arguments: &[&str]) -> (i32, Value, String) {
+        let folder = ["--folder", self.folder.to_str().unwrap(), "--json"];
+        let (code, out, err) = run(self.home.path(), &[arguments, &folder[..]].concat());
+        assert_described(&out);
+        (code, serde_json::from_str(&out).unwrap_or_default(), err)
+    }
+
+    fn media(&self, name: &str) -> String {
+        let jq = format!(".previews[] | select(.file_name == \"{name}\") | .media_id");
+        let folder = self.folder.to_str().unwrap();
+        let search = ["search", "browse", "--flat", "--all", "--folder", folder, "--jq", &jq];
+        run(self.home.path(), &search).1.trim().to_owned()
+    }
+
+    /// The names of the pictures that a search finds.
+    fn indexed(&self) -> Vec<String> {
+        let (code, found, err) = self.ask(&["search", "browse", "--flat", "--all"]);
+        assert_eq!(code, 0, "{err}");
+        let names = found["previews"].as_array().unwrap().iter();
+        let mut names: Vec<String> =
+            names.map(|it| it["file_name"].as_str().unwrap().to_owned()).collect();
+        names.sort();
+        names
+    }
+
+    fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        for folder in ["pics", "target", "Trash/files"] {
+            collect(&self.home.path().canonicalize().unwrap().join(folder), &mut files);
+        }
+        files
+    }
+
+    fn target(&self) -> String {
+        self.home.path().canonicalize().unwrap().join("target").to_str().unwrap().to_owned()
+    }
+}
+
+fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else {
+            files.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+}
+
+/// Paints a picture of blocks whose places depend on the seed, so that no two of them are near-duplicates.
+fn paint(path: &Path, seed: u8) {
+    let mut state = 1 + u64::from(seed) * 7_919;
+    let mut next = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as u32
+    };
+    let mut picture =
+        image::RgbImage::from_pixel(160, 120, image::Rgb([seed * 30, 90, 200 - seed * 30]));
+    for _ in 0..24 {
+        let (left, top, width, height) =
+            (next() % 140, next() % 100, 6 + next() % 30, 6 + next() % 30);
+        let color =
+            image::Rgb([next().to_le_bytes()[0], next().to_le_bytes()[0], next().to_le_bytes()[0]]);
+        for (x, y) in (left..left + width).flat_map(|x| (top..top + height).map(move |y| (x, y))) {
+            if x < 160 && y < 120 {
+                picture.put_pixel(x, y, color);
+            }
+        }
+    }
+    picture.save(path).unwrap();
+}
+
+fn states(document: &Value) -> Vec<&str> {
+    let rows = document["files"].as_array().unwrap().iter();
+    rows.map(|row| row["state"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn files_move_after_a_preview_and_come_back() {
+    let world = World::new();
+    let before = world.files();
+    let media = format!("{},{}", world.media("p1.png"), world.media("p2.png"));
+    let to = world.target();
+    let moved = ["media", "move", "--media", &media, "--to", &to];
+    let (code, document, err) = world.ask(&[&moved[..], &["--dry-run"]].concat());
+    assert_eq!((code, states(&document)), (0, vec!["planned"; 3]), "{err}");
+    assert!(err.contains("would move 2 files with 1 sidecar"), "{err}");
+    assert!(
+        err.contains("1 annotation file names these files") && err.contains("metadata.jsonl"),
+        "{err}"
+    );
+    let (code, _, err) = world.ask(&moved);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("Cannot prompt here; confirm with --yes"), "{err}");
+    assert_eq!(world.files(), before);
+
+    let (code, document, err) = world.ask(&[&moved[..], &["--yes"]].concat());
+    assert_eq!((code, states(&document)), (0, vec!["done"; 3]), "{err}");
+    assert!(err.contains("`tessera media undo` reverts this action"), "{err}");
+    let target = PathBuf::from(&to);
+    assert_eq!(fs::read_to_string(target.join("p1.txt")).unwrap(), "a caption of one");
+    assert!(target.join("p2.png").is_file() && !world.folder.join("p2.png").exists());
+    assert_eq!(world.indexed(), ["longer-name.png", "p0.png", "p3.png", "p4.png", "p5.png"]);
+
+    let (code, _, err) = world.ask(&["media", "undo"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(world.files(), before);
+    assert_eq!(world.indexed().len(), 7);
+    let (code, _, err) = world.ask(&["media", "undo"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("no action on files to continue or to undo"), "{err}");
+}
+
+#[test]
+fn copies_links_and_the_trash_take_lists_of_files() {
+    let world = World::new();
+    let before = world.files();
+    let list = world.home.path().join("list");
+    let names = ["sub/longer-name.png", "p1.png", "metadata.jsonl", "missing.png"];
+    let paths = names.map(|name| world.folder.join(name).to_str().unwrap().to_owned());
+    fs::write(&list, paths.join("\n")).unwrap();
+    let from = ["--files-from", list.to_str().unwrap(), "--yes"];
+    let to = ["--to", &world.target(), "--keep-folders"];
+    for (name, kind) in [("copy", None), ("link", None), ("link", Some("symbolic"))] {
+        let kind = kind.map(|kind| vec!["--as", kind]).unwrap_or_default();
+        let act = [&["media", name][..], &from[..], &to[..], &kind[..]].concat();
+        let (code, document, err) = world.ask(&act);
+        assert_eq!(code, 9, "{name}: {err}");
+        let expected = ["done", "done", "done", "left alone", "left alone"];
+        assert_eq!(states(&document), expected, "{name}: {err}");
+        assert!(err.contains("missing.png: it is not a picture or video of this dataset"), "{err}");
+        let copy = Path::new(&to[1]).join("sub/longer-name.png");
+        assert_eq!(fs::read(&copy).unwrap(), before[&world.folder.join("p0.png")]);
+        let (code, _, err) = world.ask(&["media", "undo"]);
+        assert_eq!((code, world.files() == before), (0, true), "{name}: {err}");
+    }
+    let (code, document, err) = world.ask(&[&["media", "trash"][..], &from[..]].concat());
+    assert_eq!((code, states(&document)[..3].to_vec()), (9, vec!["done"; 3]), "{err}");
+    assert!(world.home.path().join("Trash/files/longer-name.png").is_file());
+    assert_eq!(world.indexed().len(), 5);
+    let (code, _, err) = world.ask(&["media", "undo"]);
+    assert_eq!((code, world.files() == before), (0, true), "{err}");
+}
+
+#[test]
+fn nothing_is_replaced_and_changed_files_stay() {
+    let world = World::new();
+    let media = format!("{},{}", world.media("p3.png"), world.media("p4.png"));
+    let to = world.target();
+    fs::create_dir(&to).unwrap();
+    fs::write(Path::new(&to).join("p3.png"), "of somebody else").unwrap();
+    let before = world.files();
+    let (code, document, err) =
+        world.ask(&["media", "move", "--media", &media, "--to", &to, "--yes"]);
+    assert_eq!((code, states(&document)), (9, vec!["done", "left alone"]), "{err}");
+    assert!(err.contains("is the name of an existing file"), "{err}");
+    assert_eq!(fs::read(Path::new(&to).join("p3.png")).unwrap(), b"of somebody else");
+    // Somebody takes the old name before the move is undone.
+    fs::write(world.folder.join("p4.png"), "new").unwrap();
+    let (code, document, err) = world.ask(&["media", "undo"]);
+    assert_eq!((code, states(&document)), (9, vec!["left alone"]), "{err}");
+    assert!(err.contains("another file has its old name"), "{err}");
+    fs::remove_file(world.folder.join("p4.png")).unwrap();
+    let (code, _, err) = world.ask(&["media", "undo"]);
+    assert_eq!((code, world.files() == before), (0, true), "{err}");
+}
+
+#[test]
+fn acting_needs_a_choice_a_local_folder_and_permission() {
+    let world = World::new();
+    let before = world.files();
+    let (code, _, err) = world.ask(&["media", "trash", "--yes"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("name the files"), "{err}");
+    let media = world.media("p3.png");
+    let (code, _, err) = world.ask(&["media", "trash", "--media", &media, "--yes", "--read-only"]);
+    assert_eq!(code, 6, "{err}");
+    let nobody = "cf8b3e78-0000-4954-a782-000000000001";
+    let (code, _, err) = world.ask(&["media", "trash", "--media", nobody, "--yes"]);
+    assert!(code != 0 && err.contains(nobody), "{err}");
+    let (code, _, err) = world.ask(&["media", "resume"]);
+    assert_eq!(code, 1, "{err}");
+    let serving = serve(world.home.path(), &[world.folder.to_str().unwrap(), "--no-auth"]);
+    assert_eq!(serving.indexed()["status_new"], "READY");
+    for arguments in [&["media", "trash", "--media", &media, "--yes"][..], &["duplicates"][..]] {
+        let (code, _, err) = outcome(&mut serving.asked(world.home.path(), arguments));
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains("needs a local profile"), "{err}");
+    }
+    assert_eq!(world.files(), before);
+}
+
+#[test]
+fn duplicates_are_listed_and_the_rule_decides() {
+    let world = World::new();
+    let before = world.files();
+    let (code, document, err) = world.ask(&["duplicates"]);
+    assert_eq!((code, &document["groups"]), (0, &1.into()), "{err} {document}");
+    let decisions = |document: &Value| -> Vec<(String, String)> {
+        let rows = document["images"].as_array().unwrap().iter();
+        let text = |row: &Value, field: &str| row[field].as_str().unwrap().to_owned();
+        let name = |row: &Value| text(row, "file").rsplit('/').next().unwrap().to_owned();
+        rows.map(|row| (text(row, "decision"), name(row))).collect()
+    };
+    let decided = |keep, remove| {
+        [("keep", keep), ("remove", remove)]
+            .map(|(a, b): (&str, &str)| (a.to_owned(), b.to_owned()))
+    };
+    for (rule, keep, remove) in [
+        ("shortest-name", "p0.png", "longer-name.png"),
+        ("in:sub", "longer-name.png", "p0.png"),
+        ("path:*.png", "p0.png", "longer-name.png"),
+    ] {
+        let (code, document, err) = world.ask(&["duplicates", "--keep", rule]);
+        assert_eq!(
+            (code, decisions(&document)),
+            (0, decided(keep, remove).to_vec()),
+            "{rule} {err}"
+        );
+        assert!(err.contains("1 group with 1 copy to remove"), "{err}");
+    }
+    let (code, document, err) =
+        world.ask(&["duplicates", "--keep", "in:elsewhere", "--trash", "--yes"]);
+    assert_eq!((code, document), (9, Value::Null), "{err}");
+    assert!(err.contains("1 group has no image that the rule keeps"), "{err}");
+    for refused in
+        [&["--trash"][..], &["--keep", "newest"], &["--keep", "oldest", "--link", "symbolic"]]
+    {
+        assert_eq!(world.ask(&[&["duplicates"][..], refused].concat()).0, 2, "{refused:?}");
+    }
+    assert_eq!(world.files(), before);
+
+    let trash = ["duplicates", "--keep", "shortest-name", "--trash"];
+    let (code, document, err) = world.ask(&[&trash[..], &["--dry-run"]].concat());
+    assert_eq!((code, states(&document)), (0, vec!["planned"]), "{err}");
+    assert_eq!(world.files(), before);
+    let (code, document, err) = world.ask(&[&trash[..], &["--yes"]].concat());
+    assert_eq!((code, states(&document)), (0, vec!["done"]), "{err}");
+    assert!(!world.folder.join("sub/longer-name.png").exists());
+    assert_eq!(world.ask(&["duplicates"]).1["groups"], 0);
+    let (code, _, err) = world.ask(&["media", "undo"]);
+    assert_eq!((code, world.files() == before), (0, true), "{err}");
+}
+
+#[test]
+fn identical_copies_become_links_and_are_separated_again() {
+    let world = World::new();
+    let before = world.files();
+    let link = ["duplicates", "--identical", "--keep", "shortest-name", "--link", "hard", "--yes"];
+    let (code, document, err) = world.ask(&link);
+    assert_eq!((code, states(&document)), (0, vec!["done"]), "{err}");
+    let inode = |name: &str| fs::metadata(world.folder.join(name)).unwrap().ino();
+    assert_eq!(inode("p0.png"), inode("sub/longer-name.png"));
+    assert_eq!(world.files(), before);
+    let (code, _, err) = world.ask(&["media", "undo"]);
+    assert_eq!((code, inode("p0.png") == inode("sub/longer-name.png")), (0, false), "{err}");
+    assert_eq!(world.files(), before);
+    // A move keeps the path below the folder.
+    let to = world.target();
+    let (code, _, err) =
+        world.ask(&["duplicates", "--keep", "shortest-name", "--move", &to, "--yes"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(Path::new(&to).join("sub/longer-name.png").is_file());
+}
+
+#[test]
+fn lists_come_from_standard_input_too() {
+    let world = World::new();
+    let folder = world.folder.to_str().unwrap();
+    let act = [
+        "media",
+        "copy",
+        "--folder",
+        folder,
+        "--files-from",
+        "-",
+        "--to",
+        &world.target(),
+        "--yes",
+    ];
+    let (code, out, err) = piped(world.home.path(), &act, &format!("{folder}/p5.png\n"));
+    assert_eq!((code, out.lines().count()), (0, 1), "{err}");
+    assert!(out.starts_with("done\t"), "{out}");
+    assert!(Path::new(&world.target()).join("p5.png").is_file());
+}
