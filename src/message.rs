@@ -4,6 +4,10 @@
 use std::path::PathBuf;
 
 use secrecy::{ExposeSecret as _, SecretString};
+use tessera_curation::{
+    FileAction, Outcome,
+    duplicates::{DuplicateGroup, KeepRule},
+};
 use tessera_model::{
     Anchor, Archive, ClusterId, Dataset, DatasetId, Enrichment, EntityType, ExportFormat,
     ExportSpec, ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection,
@@ -15,6 +19,7 @@ use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
 
 pub use crate::job::JobId;
+use crate::usecase::file_actions::FileActionPreview;
 
 /// The slot that a response fills. A lane has at most one open request, because a newer request
 /// makes the older response stale.
@@ -34,6 +39,8 @@ pub enum Lane {
     FilePatterns(DatasetId),
     /// Removing, renaming or rescanning a dataset of a local folder. It is a write, so it is never cancelled.
     Manage(DatasetId),
+    /// Planning, carrying out or undoing an action on original files. It is a write, so it is never cancelled.
+    FileAction(DatasetId),
     /// The start of an export or a reindex. It is a write, so it is never cancelled.
     StartJob(JobId),
     /// An upload of media. Only the user cancels it, after a warning that media may have been accepted if they were
@@ -66,6 +73,7 @@ impl Lane {
             self,
             Self::StartJob(_)
                 | Self::Manage(_)
+                | Self::FileAction(_)
                 | Self::LoginImport
                 | Self::Selection
                 | Self::SaveState(_)
@@ -95,6 +103,7 @@ impl Lane {
             | Self::LoginCheck => true,
             // An import sends another login, and links are followed without a login.
             Self::LoginImport
+            | Self::FileAction(_)
             | Self::LoginPlaces
             | Self::Picture(..)
             | Self::OpenExternally
@@ -133,6 +142,12 @@ pub enum Request {
     RenameDataset(DatasetId, String),
     /// Patterns replace those that were chosen for the dataset before.
     Rescan(DatasetId, Option<PatternLists>),
+    /// Finds the originals of a selection, and plans an action on them.
+    PlanFileAction(DatasetId, Vec<SelectionItem>, FileAction),
+    CarryOut(DatasetId, Box<FileActionPreview>),
+    UndoFileAction(DatasetId),
+    /// Groups the near-duplicates of a dataset by a rule that says which of them to keep.
+    FindDuplicates(DatasetId, KeepRule),
     RegisterAnchor {
         dataset: DatasetId,
         /// The picture to search by. If it is a link, a copy of the picture is uploaded.
@@ -243,6 +258,10 @@ pub enum Payload {
     DatasetRemoved(u64),
     DatasetRenamed(Dataset),
     Rescanned(RescanResult),
+    FileActionPlanned(Box<FileActionPreview>),
+    /// An action on files was carried out, or undone.
+    FileActionFinished(Outcome),
+    Duplicates(Vec<DuplicateGroup>),
     Anchor(Anchor),
     Export(ExportTask),
     /// The service accepted the job and returned nothing else.

@@ -1,6 +1,7 @@
 //! Performs actions, with one line per action, in the order of `input/action.rs`. Come here to
 //! change what an action does.
 
+use tessera_curation::FileAction;
 use tessera_model::Basket;
 
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
             export::ExportForm,
             facets::Facets,
             fact_sheet::FactSheet,
-            file_patterns,
+            file_actions, file_patterns,
             file_picker::FilePicker,
             graphics_check::GraphicsCheck,
             help::Help,
@@ -139,6 +140,12 @@ impl App {
             Action::Redo => _ = self.baskets.edit(Basket::redo, &self.results, &mut self.outbox),
             Action::Deselect => self.baskets.remove_selected_entry(&self.results, &mut self.outbox),
             Action::ClearBasket => self.baskets.clear(&self.results, &mut self.outbox),
+            Action::MoveFiles | Action::CopyFiles | Action::LinkFiles => {
+                TextPrompt::open(&mut self.overlays, PromptPurpose::TargetFolder(action));
+            }
+            Action::TrashFiles => file_actions::plan(self, FileAction::Trash),
+            Action::UndoFileAction => file_actions::undo(self),
+            Action::SelectDuplicates => TextPrompt::open_for_duplicates(self),
             Action::SaveSelection => {
                 TextPrompt::open_for_selection_file(self, PromptPurpose::SaveSelection);
             }

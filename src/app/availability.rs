@@ -14,6 +14,7 @@ use crate::{
     },
     config::DeploymentKind,
     input::{Action, action::ActionGroup},
+    message::Lane,
 };
 
 pub(in crate::app) fn unless(met: bool, reason: &str) -> Option<String> {
@@ -224,6 +225,23 @@ pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
     }
 }
 
+/// Returns why the files of the dataset cannot be acted on.
+fn file_reason(app: &App) -> Option<String> {
+    if app.setup.deployment != DeploymentKind::Local {
+        return Some(
+            "the files of this deployment may be on another machine; open a folder".to_owned(),
+        );
+    }
+    if app.setup.read_only {
+        return Some("opened with --read-only".to_owned());
+    }
+    let Some(dataset) = app.dataset() else { return dataset_open(app) };
+    let is_acting = app.outbox.tickets.is_open(&Lane::FileAction(dataset.id));
+    unless(!is_acting, "an action on files is running; wait until it ends").or_else(|| {
+        unless(!dataset.status.is_busy(), "the dataset is busy; wait until it is READY")
+    })
+}
+
 /// Returns why the target dataset cannot be removed, renamed or rescanned.
 fn management_reason(app: &App) -> Option<String> {
     if app.setup.deployment != DeploymentKind::Local {
@@ -381,6 +399,10 @@ fn fixed_search_reason(app: &App) -> Option<String> {
 
 pub(in crate::app) fn selection_reason(app: &App, action: Action) -> Option<String> {
     let reason = match action {
+        Action::MoveFiles | Action::CopyFiles | Action::LinkFiles | Action::TrashFiles => {
+            file_reason(app).or_else(|| something_selected(&app.baskets, &app.results))
+        }
+        Action::UndoFileAction | Action::SelectDuplicates => file_reason(app),
         Action::Select => cluster_selected(&app.results),
         Action::SelectRange | Action::SelectPage | Action::InvertSelection => {
             cluster_selected(&app.results).or_else(|| clusters_shown(&app.results))

@@ -11,7 +11,8 @@ use crate::{
         basket::count_with_noun,
         overlay::{
             add_media::AddMediaForm, archive_inspector::ArchiveInspector, fact_sheet::FactSheet,
-            file_patterns, login::LoginForm, manage_dataset, saved_views::saved_views_loaded,
+            file_actions, file_patterns, login::LoginForm, manage_dataset,
+            saved_views::saved_views_loaded,
         },
         service_data::LoadedState,
         session::restore_tabs,
@@ -69,7 +70,10 @@ impl App {
             | Lane::Record(_) => {
                 self.handle_dataset_response(lane, result);
             }
-            Lane::LocalDataset(_) | Lane::FilePatterns(_) | Lane::Manage(_) => {
+            Lane::LocalDataset(_)
+            | Lane::FilePatterns(_)
+            | Lane::Manage(_)
+            | Lane::FileAction(_) => {
                 self.handle_management_response(lane, result);
             }
             Lane::Page(_)
@@ -168,6 +172,15 @@ impl App {
             }
             (Lane::Manage(_), Ok(Payload::Rescanned(rescan))) => {
                 manage_dataset::rescanned(self, rescan);
+            }
+            (Lane::FileAction(dataset), Ok(Payload::FileActionPlanned(preview))) => {
+                file_actions::planned(self, dataset, preview);
+            }
+            (Lane::FileAction(dataset), Ok(Payload::FileActionFinished(outcome))) => {
+                file_actions::finished(self, dataset, &outcome);
+            }
+            (Lane::FileAction(dataset), Ok(Payload::Duplicates(groups))) => {
+                file_actions::select_duplicates(self, dataset, &groups);
             }
             (Lane::Manage(_), Err(failure)) => {
                 self.outbox.notify_failure(&failure);

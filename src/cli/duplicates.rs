@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 use tessera_curation::{
-    Action, FoundOriginals, LinkKind, Plan, Skipped,
+    FileAction, FoundOriginals, LinkKind, Plan, Skipped,
     duplicates::{DuplicateGroup, DuplicateImage, KeepRule, OtherImage, decide},
 };
 use tessera_model::{Fraction, text::count_with_noun};
@@ -70,19 +70,19 @@ pub async fn run(context: &Context, options: DuplicatesOptions) -> CliResult {
 }
 
 impl DuplicatesOptions {
-    fn action(&self) -> CliResult<Option<Action>> {
+    fn action(&self) -> CliResult<Option<FileAction>> {
         if self.link == Some(LinkChoice::Symbolic) {
             let message = "--link takes hard or reflink; a symbolic link would not be indexed";
             return Err(CliError::usage(message));
         }
         if let Some(to) = &self.move_to {
-            return Ok(Some(Action::Move(target_layout(to, true)?)));
+            return Ok(Some(FileAction::Move(target_layout(to, true)?)));
         }
-        let link = self.link.map(|kind| Action::Replace(LinkKind::from(kind)));
-        Ok(link.or_else(|| self.trash.then_some(Action::Trash)))
+        let link = self.link.map(|kind| FileAction::Replace(LinkKind::from(kind)));
+        Ok(link.or_else(|| self.trash.then_some(FileAction::Trash)))
     }
 
-    async fn run(&self, connection: &Connection<'_>, action: Option<Action>) -> CliResult {
+    async fn run(&self, connection: &Connection<'_>, action: Option<FileAction>) -> CliResult {
         let context = connection.context;
         let finder = connection.local_service("duplicates")?.original_finder();
         let dataset = connection.dataset(self.dataset.as_deref()).await?;
@@ -115,7 +115,7 @@ fn describe(context: &Context, groups: &[DuplicateGroup]) {
 }
 
 /// Plans the action on the images that are not kept. A copy whose kept image is no longer the indexed one stays.
-fn preview(action: Action, groups: &[DuplicateGroup]) -> FileActionPreview {
+fn preview(action: FileAction, groups: &[DuplicateGroup]) -> FileActionPreview {
     let mut found = FoundOriginals::default();
     let mut decided = Vec::new();
     for group in groups {
@@ -129,7 +129,7 @@ fn preview(action: Action, groups: &[DuplicateGroup]) -> FileActionPreview {
             Skipped::new(other.image.original.path.clone(), reason)
         }));
     }
-    if let Action::Replace(kind) = action {
+    if let FileAction::Replace(kind) = action {
         let mut plan = Plan::linking_duplicates(kind, &decided);
         let different =
             decided.iter().flat_map(|group| &group.others).filter(|it| !it.is_identical);

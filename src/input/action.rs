@@ -147,6 +147,12 @@ actions! {
     Redo, "redo", "redo", Selection, "Redo";
     Deselect, "deselect", "remove", Selection, "Remove this row from the selection";
     ClearBasket, "clear-basket", "clear", Selection, "Clear the selection";
+    MoveFiles, "move-files", "move files", Selection, "Move the original files of the selection to a folder (local folders)";
+    CopyFiles, "copy-files", "copy files", Selection, "Copy the original files of the selection to a folder (local folders)";
+    LinkFiles, "link-files", "link files", Selection, "Create hard links to the original files of the selection in a folder (local folders)";
+    TrashFiles, "trash-files", "trash files", Selection, "Put the original files of the selection into the trash (local folders)";
+    UndoFileAction, "undo-file-action", "undo files", Selection, "Revert the last action on original files";
+    SelectDuplicates, "select-duplicates", "duplicates", Selection, "Select all near-duplicates except those that a rule keeps (local folders)";
     SaveSelection, "save-selection", "save", Selection, "Save the selection to a file";
     OpenSelection, "open-selection", "open file", Selection, "Replace the selection with one loaded from a file";
     Relax, "relax", "relax", Searching, "Relax the strictest condition and search again";

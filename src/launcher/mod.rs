@@ -221,6 +221,7 @@ impl Launcher {
             // There is no disk cache, because the pictures are already on this machine.
             worker_options: WorkerOptions {
                 later_warning: Some(Box::pin(local.skipped_warning())),
+                originals: Some(local.original_finder()),
                 ..WorkerOptions::default()
             },
         };
@@ -241,7 +242,8 @@ impl Launcher {
         let deployment =
             if is_on_premises { DeploymentKind::Onprem } else { DeploymentKind::Hosted };
         let disk_cache = self.disk_cache();
-        let worker_options = WorkerOptions { disk_cache, key_pair_owner, later_warning: None };
+        let worker_options =
+            WorkerOptions { disk_cache, key_pair_owner, ..WorkerOptions::default() };
         LaunchedDeployment { client, login, deployment, dataset: None, worker_options }
     }
 

@@ -7,12 +7,12 @@ use std::{
 };
 
 use tessera_curation::{
-    self as curation, Action, FoundOriginals, JournalFolder, Outcome, Plan, Skipped,
+    self as curation, FileAction, FoundOriginals, JournalFolder, Outcome, Plan, Skipped,
     duplicates::SimilarImages, name_rule,
 };
 use tessera_model::{
     DatasetId, Failure, SelectionItem,
-    text::{count_with_noun, grouped_with_noun},
+    text::{count_with_noun, format_bytes, grouped_with_noun},
 };
 
 use crate::config;
@@ -39,10 +39,12 @@ pub struct FileActionPreview {
 }
 
 impl FileActionPreview {
-    pub fn new(action: Action, found: FoundOriginals, with_pairs: bool) -> Self {
+    pub fn new(action: FileAction, found: FoundOriginals, with_pairs: bool) -> Self {
         let rule = match &action {
-            Action::Move(to) | Action::Copy(to) | Action::Link(_, to) => name_rule(&to.folder),
-            Action::Trash | Action::Replace(_) => curation::NameRule::Exact,
+            FileAction::Move(to) | FileAction::Copy(to) | FileAction::Link(_, to) => {
+                name_rule(&to.folder)
+            }
+            FileAction::Trash | FileAction::Replace(_) => curation::NameRule::Exact,
         };
         let exists = |target: &Path| std::fs::symlink_metadata(target).is_ok();
         let mut plan = Plan::new(action, &found.originals, with_pairs, rule, exists);
@@ -51,7 +53,7 @@ impl FileActionPreview {
     }
 
     /// Describes the plan in a sentence: `move 8 files with 4 sidecars (34.0 MiB) to /photos/best`.
-    pub fn summary(&self, format_bytes: impl Fn(u64) -> String) -> String {
+    pub fn summary(&self) -> String {
         let plan = &self.plan;
         let (pictures, all) = (plan.pictures(), plan.steps.len());
         let files = grouped_with_noun(pictures as u64, "file", "files");
@@ -61,11 +63,11 @@ impl FileActionPreview {
         };
         let bytes = format_bytes(plan.bytes());
         let to = match &plan.action {
-            Action::Move(layout) | Action::Copy(layout) | Action::Link(_, layout) => {
+            FileAction::Move(layout) | FileAction::Copy(layout) | FileAction::Link(_, layout) => {
                 format!(" to {}", layout.folder.display())
             }
-            Action::Trash => String::new(),
-            Action::Replace(_) => " by links to the kept files".to_owned(),
+            FileAction::Trash => String::new(),
+            FileAction::Replace(_) => " by links to the kept files".to_owned(),
         };
         format!("{} {files}{companions} ({bytes}){to}", plan.action.name())
     }
@@ -83,7 +85,7 @@ impl FileActionPreview {
             ));
         }
         if !self.annotations.is_empty()
-            && !matches!(self.plan.action, Action::Copy(_) | Action::Link(..))
+            && !matches!(self.plan.action, FileAction::Copy(_) | FileAction::Link(..))
         {
             let files = count_with_noun(
                 self.annotations.len(),

@@ -29,8 +29,8 @@ use tokio::{
 use crate::{
     message::{Lane, Request, Response, Ticket, WorkerEvent},
     state::StateFolder,
-    usecase::KeyPairOwner,
-    worker::request_handler::{LoginRequests, RequestHandler},
+    usecase::{KeyPairOwner, file_actions::OriginalFinder},
+    worker::request_handler::{LocalSources, LoginRequests, RequestHandler},
 };
 
 pub use disk_cache::DiskCacheOptions;
@@ -58,6 +58,8 @@ pub struct WorkerOptions {
     /// How a new login is stored. `None` if the login cannot be replaced.
     pub key_pair_owner: Option<Arc<KeyPairOwner>>,
     pub later_warning: Option<LaterWarning>,
+    /// Finds the originals of datasets whose folders are on this machine. `None` for other deployments.
+    pub originals: Option<Arc<dyn OriginalFinder>>,
 }
 
 /// Starts the worker of `client` and `state` on the current tokio runtime. The channels are unbounded because the
@@ -79,7 +81,9 @@ pub fn spawn(client: Client, state: StateFolder, options: WorkerOptions) -> Star
         });
     }
     let login = LoginRequests { client: client.clone(), owner: options.key_pair_owner };
-    let worker_loop = WorkerLoop::new(client, login, state, options.disk_cache, events);
+    let sources =
+        LocalSources { state, disk_cache: options.disk_cache, originals: options.originals };
+    let worker_loop = WorkerLoop::new(client, login, sources, events);
     tokio::spawn(worker_loop.run(command_receiver));
     StartedWorker { worker: Worker { commands }, events: event_receiver }
 }
@@ -131,11 +135,10 @@ impl WorkerLoop {
     fn new(
         client: Client,
         login: LoginRequests,
-        state: StateFolder,
-        disk_cache: Option<DiskCacheOptions>,
+        sources: LocalSources,
         events: mpsc::UnboundedSender<WorkerEvent>,
     ) -> Self {
-        let handler = RequestHandler::new(client, login, state, disk_cache, events.clone());
+        let handler = RequestHandler::new(client, login, sources, events.clone());
         Self {
             handler: Arc::new(handler),
             events,

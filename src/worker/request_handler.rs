@@ -11,6 +11,7 @@ use std::{
 
 use futures_util::FutureExt as _;
 use tessera_client::{AuthMethod, Client, Credentials, ExistingFile, QueryImageUpload};
+use tessera_curation::{Outcome, duplicates::decide};
 use tessera_model::{
     DatasetId, Failure, FailureKind, FolderEntry, FolderListing, PictureSource, SafeText,
 };
@@ -22,7 +23,11 @@ use crate::{
         Response, Ticket, WorkerEvent,
     },
     state::{self, StateFolder},
-    usecase::{IssuedKeyPair, KeyPairOwner, issue_key_pair},
+    usecase::{
+        IssuedKeyPair, KeyPairOwner,
+        file_actions::{self, FileActionPreview, OriginalFinder},
+        issue_key_pair,
+    },
     worker::{
         DiskCacheOptions,
         external_viewer::{self, ViewerCopies},
@@ -36,17 +41,25 @@ pub(super) struct RequestHandler {
     state: Arc<StateFolder>,
     pictures: ThumbnailLoader,
     viewer_copies: ViewerCopies,
+    originals: Option<Arc<dyn OriginalFinder>>,
     events: mpsc::UnboundedSender<WorkerEvent>,
+}
+
+/// What the worker reads and writes on this machine.
+pub(super) struct LocalSources {
+    pub state: StateFolder,
+    pub disk_cache: Option<DiskCacheOptions>,
+    pub originals: Option<Arc<dyn OriginalFinder>>,
 }
 
 impl RequestHandler {
     pub(super) fn new(
         client: Client,
         login: LoginRequests,
-        state: StateFolder,
-        disk_cache: Option<DiskCacheOptions>,
+        sources: LocalSources,
         events: mpsc::UnboundedSender<WorkerEvent>,
     ) -> Self {
+        let LocalSources { state, disk_cache, originals } = sources;
         let pictures = ThumbnailLoader::new(client.clone(), disk_cache, events.clone());
         Self {
             pictures,
@@ -54,6 +67,7 @@ impl RequestHandler {
             viewer_copies: ViewerCopies::default(),
             client,
             state: Arc::new(state),
+            originals,
             events,
         }
     }
@@ -97,6 +111,32 @@ impl RequestHandler {
             }
             Request::Rescan(dataset, patterns) => {
                 Payload::Rescanned(client.rescan(dataset, patterns.as_ref()).await?)
+            }
+            Request::PlanFileAction(dataset, items, action) => {
+                let find = move |finder: &dyn OriginalFinder| {
+                    let found = finder.selected(dataset, &items)?;
+                    Ok(Box::new(FileActionPreview::new(action, found, false)))
+                };
+                Payload::FileActionPlanned(self.with_originals(find).await?)
+            }
+            Request::CarryOut(dataset, preview) => {
+                let mut progress = self.progress_callback(ticket.clone());
+                let mut report = move |done: usize, all: usize| {
+                    progress(done as u64, Some(all as u64));
+                    true
+                };
+                let act = move || file_actions::carry_out(&preview.plan, &mut report);
+                self.follow_in_index(dataset, run_blocking(act).await).await?
+            }
+            Request::UndoFileAction(dataset) => {
+                let undone = run_blocking(|| file_actions::undo(&mut |_, _| true)).await;
+                self.follow_in_index(dataset, undone).await?
+            }
+            Request::FindDuplicates(dataset, rule) => {
+                let find = move |finder: &dyn OriginalFinder| {
+                    Ok(decide(&finder.similar(dataset, 0.0)?, &rule, false))
+                };
+                Payload::Duplicates(self.with_originals(find).await?)
             }
             Request::RegisterAnchor { dataset, image, entity, granularity, region } => {
                 let image = self.load_query_image(image).await?;
@@ -197,6 +237,30 @@ impl RequestHandler {
     ) -> Result<T, Failure> {
         let state = Arc::clone(&self.state);
         run_blocking(move || work(&state)).await
+    }
+
+    async fn with_originals<T: Send + 'static>(
+        &self,
+        find: impl FnOnce(&dyn OriginalFinder) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let missing = || Failure::local("the files of this deployment may be on another machine");
+        let finder = self.originals.clone().ok_or_else(missing)?;
+        run_blocking(move || find(&*finder)).await
+    }
+
+    /// Compares the folder with the index after an action, also after one that failed.
+    async fn follow_in_index(
+        &self,
+        dataset: DatasetId,
+        finished: Result<Outcome, Failure>,
+    ) -> Result<Payload, Failure> {
+        let compared = self.client.rescan(dataset, None).await;
+        let outcome = finished?;
+        compared.map(|_| Payload::FileActionFinished(outcome)).map_err(|failure| {
+            let sentence =
+                "the action is done, and the index follows when the folder is opened again";
+            Failure::local(sentence).with_detail(Some(failure.message))
+        })
     }
 
     async fn load_query_image(&self, source: PictureSource) -> Result<QueryImageUpload, Failure> {

@@ -25,7 +25,7 @@ use crate::support::{
 
 /// Actions whose text arrives with a response that is not a page, or that act outside of the
 /// program.
-const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 6] = [
+const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 8] = [
     // Another program shows the picture.
     Action::OpenExternally,
     // These actions are announced by their response.
@@ -34,12 +34,14 @@ const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 6] = [
     Action::SimilarToFile,
     Action::Rescan,
     Action::RemoveDataset,
+    Action::TrashFiles,
+    Action::UndoFileAction,
 ];
 
 const SIZE: (u16, u16) = (120, 40);
 
 /// States of the interface. Each of them makes other actions available.
-const STATES: [fn() -> Desk; 31] = [
+const STATES: [fn() -> Desk; 32] = [
     || scene::browsing(SIZE.0, SIZE.1),
     || browsing_and("ctrl-t"),
     || scene::datasets(SIZE.0, SIZE.1),
@@ -71,7 +73,16 @@ const STATES: [fn() -> Desk; 31] = [
     uploaded,
     partial,
     || scene::local(SIZE.0, SIZE.1),
+    local_selection,
 ];
+
+/// Selects a cluster of a local folder.
+fn local_selection() -> Desk {
+    let mut desk = scene::browsing(SIZE.0, SIZE.1);
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    desk.press("space");
+    desk
+}
 
 fn pressed(mut desk: Desk, keys: &str) -> Desk {
     desk.press(keys);

@@ -15,6 +15,7 @@ mod components;
 mod copying;
 mod endurance;
 mod exports;
+mod file_actions;
 mod frames;
 mod history;
 mod jobs;

@@ -217,7 +217,7 @@ fn matches_rule(original: &Original, rule: &KeepRule) -> bool {
     }
 }
 
-/// Returns the order in which images are preferred. Images that the rule does not tell apart are ordered by their
+/// Returns the order in which images are preferred. Images that are equal by the rule are ordered by their
 /// pixels, bytes, age, and path.
 fn preference(image: &DuplicateImage, rule: &KeepRule) -> impl Ord + use<> {
     let content = &image.original.content;

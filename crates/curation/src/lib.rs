@@ -16,8 +16,8 @@ mod undo;
 pub use file_operations::FileContent;
 pub use journal::{Header, Journal, JournalFolder, Record};
 pub use plan::{
-    Action, FoundOriginals, LinkKind, NameRule, Operation, Original, Plan, Replacement, Skipped,
-    Step, TargetLayout, name_rule,
+    FileAction, FoundOriginals, LinkKind, NameRule, Operation, Original, Plan, Replacement,
+    Skipped, Step, TargetLayout, name_rule,
 };
 pub use run::{Outcome, Progress, resume, run};
 pub use trash_can::check_trash;

@@ -36,7 +36,7 @@ pub struct TargetLayout {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum FileAction {
     Move(TargetLayout),
     Copy(TargetLayout),
     Link(LinkKind, TargetLayout),
@@ -54,7 +54,7 @@ pub enum LinkKind {
     Reflink,
 }
 
-impl Action {
+impl FileAction {
     pub fn name(&self) -> &'static str {
         self.operation().name()
     }
@@ -145,7 +145,7 @@ pub struct FoundOriginals {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    pub action: Action,
+    pub action: FileAction,
     /// The steps of each picture, directly followed by those of its sidecars.
     pub steps: Vec<Step>,
     pub skipped: Vec<Skipped>,
@@ -199,7 +199,7 @@ pub struct Replacement {
 impl Plan {
     /// Plans an action. `with_pairs` includes the pairs of pictures. `exists` returns whether a target is taken.
     pub fn new(
-        action: Action,
+        action: FileAction,
         originals: &[Original],
         with_pairs: bool,
         rule: NameRule,
@@ -237,7 +237,7 @@ impl Plan {
             checks_bytes: true,
         };
         Self {
-            action: Action::Replace(kind),
+            action: FileAction::Replace(kind),
             steps: replacements.into_iter().map(step).collect(),
             skipped: Vec::new(),
             kept_sidecars: Vec::new(),

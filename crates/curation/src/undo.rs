@@ -11,8 +11,8 @@ use tessera_files::{if_exists, parent_dir};
 use crate::{
     Error, JournalFolder, LinkKind, Operation, Outcome, Progress, Record, Skipped, Step,
     file_operations::{
-        CopyKind, exchange, fill_copy, hash_of, is_same_file, move_file, set_modified,
-        temporary_path,
+        CopyKind, exchange, fill_copy, hash_of, is_same_file, move_file, remove_moved,
+        set_modified, temporary_path,
     },
     journal::{StepState, sync_folders},
     run::remove_left,
@@ -113,12 +113,9 @@ fn revert(
         }
         Operation::Trash => trash_can::restore(trashed, source, content).map(|()| Reverted::Now),
         Operation::Move if has_source && !has_target => Ok(Reverted::NothingToDo),
+        // A crash came between the copy and the removal of its source, on the way there or back.
         Operation::Move if has_source => {
-            // A crash came between the copy and the removal of its source.
-            if !was_done && hash_of(source)? == hash_of(target)? {
-                return remove(target);
-            }
-            Err(ErrorKind::AlreadyExists.into())
+            remove_moved(target, source, content).map(|()| Reverted::Now)
         }
         Operation::Move => {
             content.check(target)?;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use tessera_curation::{
-    Action, Error, FileContent, JournalFolder, LinkKind, NameRule, Original, Outcome, Plan,
+    Error, FileAction, FileContent, JournalFolder, LinkKind, NameRule, Original, Outcome, Plan,
     Replacement, TargetLayout, check_trash, resume, run, undo,
 };
 
@@ -59,10 +59,10 @@ impl Desk {
         TargetLayout { folder: self.root.join("target/deep"), keeps_folders }
     }
 
-    fn plan(&self, action: Action, originals: &[Original]) -> Plan {
+    fn plan(&self, action: FileAction, originals: &[Original]) -> Plan {
         let exists = |path: &Path| fs::symlink_metadata(path).is_ok();
         let plan = Plan::new(action, originals, false, NameRule::Exact, exists);
-        let is_trash = plan.action == Action::Trash;
+        let is_trash = plan.action == FileAction::Trash;
         assert!(is_trash || plan.skipped.is_empty(), "{:?}", plan.skipped);
         plan
     }
@@ -107,7 +107,7 @@ fn files_move_with_their_sidecars_and_come_back() {
     let before = desk.files();
     let times: Vec<i64> = originals.iter().map(|it| it.content.modified).collect();
     for keeps_folders in [false, true] {
-        let plan = desk.plan(Action::Move(desk.layout(keeps_folders)), &originals);
+        let plan = desk.plan(FileAction::Move(desk.layout(keeps_folders)), &originals);
         let outcome = desk.run(&plan);
         assert_eq!((outcome.done, outcome.failed.len()), (4, 0), "{outcome:?}");
         let b = if keeps_folders { "target/deep/sub/b.jpg" } else { "target/deep/b.jpg" };
@@ -133,9 +133,9 @@ fn copies_and_links_leave_the_originals_and_can_be_removed_again() {
     let originals = desk.originals();
     let before = desk.files();
     for action in [
-        Action::Copy(desk.layout(true)),
-        Action::Link(LinkKind::Hard, desk.layout(true)),
-        Action::Link(LinkKind::Symbolic, desk.layout(true)),
+        FileAction::Copy(desk.layout(true)),
+        FileAction::Link(LinkKind::Hard, desk.layout(true)),
+        FileAction::Link(LinkKind::Symbolic, desk.layout(true)),
     ] {
         let plan = desk.plan(action.clone(), &originals);
         assert_eq!(desk.run(&plan).done, 4, "{action:?}");
@@ -143,7 +143,7 @@ fn copies_and_links_leave_the_originals_and_can_be_removed_again() {
         assert_eq!(files.len(), 8, "{action:?}");
         assert_eq!(files[Path::new("target/deep/sub/b.jpg")], b"second");
         let link = fs::symlink_metadata(desk.root.join("target/deep/a.jpg")).unwrap();
-        assert_eq!(link.is_symlink(), matches!(action, Action::Link(LinkKind::Symbolic, _)));
+        assert_eq!(link.is_symlink(), matches!(action, FileAction::Link(LinkKind::Symbolic, _)));
         assert_eq!(desk.undo().done, 4, "{action:?}");
         assert_eq!(desk.files(), before, "{action:?}");
     }
@@ -153,7 +153,7 @@ fn copies_and_links_leave_the_originals_and_can_be_removed_again() {
 fn a_copy_stays_when_its_original_is_gone() {
     let desk = Desk::new();
     let originals = desk.originals();
-    let plan = desk.plan(Action::Copy(desk.layout(false)), &originals);
+    let plan = desk.plan(FileAction::Copy(desk.layout(false)), &originals);
     desk.run(&plan);
     fs::remove_file(&originals[0].path).unwrap();
     let undone = desk.undo();
@@ -166,9 +166,9 @@ fn nothing_is_replaced_even_if_a_name_is_taken_after_the_plan() {
     let desk = Desk::new();
     let originals = desk.originals();
     for action in [
-        Action::Move(desk.layout(false)),
-        Action::Copy(desk.layout(false)),
-        Action::Link(LinkKind::Hard, desk.layout(false)),
+        FileAction::Move(desk.layout(false)),
+        FileAction::Copy(desk.layout(false)),
+        FileAction::Link(LinkKind::Hard, desk.layout(false)),
     ] {
         let plan = desk.plan(action.clone(), &originals);
         let taken = desk.root.join("target/deep/a.jpg");
@@ -192,7 +192,7 @@ fn the_plan_names_conflicts_in_advance() {
     let mut originals = desk.originals();
     originals.push(desk.original("sub/A.jpg", "fourth"));
     originals.push(desk.original("sub/c.jpg", "fifth"));
-    let action = Action::Move(desk.layout(false));
+    let action = FileAction::Move(desk.layout(false));
     let plan = |rule| Plan::new(action.clone(), &originals, false, rule, |_| false);
     let skipped = |plan: &Plan| -> Vec<String> {
         plan.skipped
@@ -222,7 +222,7 @@ fn a_shared_sidecar_stays_with_the_file_that_stays() {
         one.shared_sidecars.push(sidecar.clone());
         one.pair.push(desk.pics().join(other));
     }
-    let action = Action::Move(desk.layout(false));
+    let action = FileAction::Move(desk.layout(false));
     let plan = |originals: &[Original], with_pairs| {
         Plan::new(action.clone(), originals, with_pairs, NameRule::Exact, |_| false)
     };
@@ -237,7 +237,7 @@ fn a_shared_sidecar_stays_with_the_file_that_stays() {
 fn a_file_that_changed_after_the_plan_or_the_action_stays_where_it_is() {
     let desk = Desk::new();
     let originals = desk.originals();
-    let plan = desk.plan(Action::Move(desk.layout(false)), &originals);
+    let plan = desk.plan(FileAction::Move(desk.layout(false)), &originals);
     fs::write(&originals[1].path, "another second").unwrap();
     let outcome = desk.run(&plan);
     assert_eq!((outcome.done, outcome.failed.len()), (3, 1), "{outcome:?}");
@@ -283,7 +283,7 @@ fn a_folder_without_permission_keeps_its_files() {
         eprintln!("not tested: this user may write to every folder");
         return;
     }
-    let outcome = desk.run(&desk.plan(Action::Move(desk.layout(false)), &originals));
+    let outcome = desk.run(&desk.plan(FileAction::Move(desk.layout(false)), &originals));
     assert_eq!((outcome.done, outcome.failed.len()), (0, 4), "{outcome:?}");
     assert_eq!(desk.files(), before);
 }
@@ -293,7 +293,7 @@ fn a_stopped_action_can_be_undone_and_an_interrupted_one_blocks_the_next() {
     let desk = Desk::new();
     let originals = desk.originals();
     let before = desk.files();
-    let plan = desk.plan(Action::Move(desk.layout(false)), &originals);
+    let plan = desk.plan(FileAction::Move(desk.layout(false)), &originals);
     let stopped = run(&desk.journals, &plan, 1, &mut |done, _| done < 2).unwrap();
     assert_eq!((stopped.done, stopped.not_tried), (2, 2));
     assert!(desk.journals.interrupted().is_none());
@@ -328,14 +328,14 @@ fn files_move_to_another_disk_and_back() {
     let originals = desk.originals();
     let before = desk.files();
     let layout = TargetLayout { folder: memory.path().join("moved"), keeps_folders: true };
-    let plan = desk.plan(Action::Move(layout.clone()), &originals);
+    let plan = desk.plan(FileAction::Move(layout.clone()), &originals);
     assert_eq!(desk.run(&plan).done, 4);
     assert!(desk.files().is_empty());
     assert_eq!(fs::read(memory.path().join("moved/sub/b.jpg")).unwrap(), b"second");
     assert_eq!(desk.undo().done, 4);
     assert_eq!(desk.files(), before);
     assert_eq!(fs::read_dir(memory.path()).unwrap().count(), 0);
-    let links = desk.plan(Action::Link(LinkKind::Hard, layout), &originals);
+    let links = desk.plan(FileAction::Link(LinkKind::Hard, layout), &originals);
     let refused = desk.run(&links);
     assert_eq!((refused.done, refused.failed.len()), (0, 4));
     assert!(refused.failed[0].reason.contains("--as symbolic"), "{refused:?}");

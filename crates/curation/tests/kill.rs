@@ -10,7 +10,7 @@ use std::{
 };
 
 use tessera_curation::{
-    Action, FileContent, JournalFolder, LinkKind, NameRule, Original, Plan, Replacement,
+    FileAction, FileContent, JournalFolder, LinkKind, NameRule, Original, Plan, Replacement,
     TargetLayout, resume, run, undo,
 };
 
@@ -71,10 +71,10 @@ impl Desk {
         let layout =
             |folder: &Path| TargetLayout { folder: folder.join("target"), keeps_folders: true };
         let action = match action {
-            "move" => Action::Move(layout(&self.root)),
-            "move to another disk" => Action::Move(layout(&self.other_disk)),
-            "copy" => Action::Copy(layout(&self.root)),
-            "trash" => Action::Trash,
+            "move" => FileAction::Move(layout(&self.root)),
+            "move to another disk" => FileAction::Move(layout(&self.other_disk)),
+            "copy" => FileAction::Copy(layout(&self.root)),
+            "trash" => FileAction::Trash,
             _ => {
                 let replacement = |number| Replacement {
                     copy: self.original(number, self.copy(number)),

@@ -12,6 +12,7 @@ pub mod export;
 pub mod facets;
 pub mod fact_sheet;
 pub mod fields;
+pub mod file_actions;
 pub mod file_patterns;
 pub mod file_picker;
 pub mod graphics_check;

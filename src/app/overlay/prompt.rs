@@ -1,8 +1,9 @@
 //! Prompts for one line of text: the id or the name of a dataset, the path of a selection file, or the number of a page.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ratatui::layout::Rect;
+use tessera_curation::duplicates::KeepRule;
 use tessera_model::{DatasetId, SafeText, Selection};
 use tui_input::Input;
 
@@ -10,10 +11,13 @@ use crate::{
     app::{
         App, Baskets, Dialog, DrawContext, Level, Outbox, Overlays, Results, Setup,
         basket::count_with_noun,
-        overlay::fields::{self, KeyResult, expand_path, paste_path},
+        overlay::{
+            fields::{self, KeyResult, expand_path, paste_path},
+            file_actions,
+        },
     },
     drawing::{FormOptions, ScrollState, field_area},
-    input::Chord,
+    input::{Action, Chord},
     message::{Lane, Request},
 };
 
@@ -26,6 +30,10 @@ pub enum PromptPurpose {
     LoadSelection,
     GoToPage,
     RenameDataset(DatasetId),
+    /// The folder for the files that this action moves, copies or links.
+    TargetFolder(Action),
+    /// Which of several near-duplicates to keep.
+    KeepRule,
 }
 
 impl PromptPurpose {
@@ -36,6 +44,10 @@ impl PromptPurpose {
             Self::LoadSelection => "Load a selection",
             Self::GoToPage => "Go to a page",
             Self::RenameDataset(_) => "Rename the dataset",
+            Self::TargetFolder(Action::CopyFiles) => "Copy the files of the selection",
+            Self::TargetFolder(Action::LinkFiles) => "Link the files of the selection",
+            Self::TargetFolder(_) => "Move the files of the selection",
+            Self::KeepRule => "Select duplicates, except",
         }
     }
 
@@ -46,6 +58,8 @@ impl PromptPurpose {
             Self::LoadSelection => "a file or a name; replaces the current selection",
             Self::GoToPage => "the number of a page; a page has up to 100 clusters",
             Self::RenameDataset(_) => "the new name; the folder keeps its name",
+            Self::TargetFolder(_) => "a folder; sidecars go along, and nothing is replaced",
+            Self::KeepRule => KeepRule::NAMES,
         }
     }
 }
@@ -70,6 +84,15 @@ impl TextPrompt {
             Some(last) if number > last => Err(format!("the last page is {}", last + 1)),
             _ => Ok(number),
         }
+    }
+
+    fn target_folder(&self, setup: &Setup) -> Result<PathBuf, String> {
+        let typed = self.text.value().trim();
+        let folder = expand_path(typed, setup.home_dir.as_deref());
+        let is_whole = !typed.is_empty() && folder.is_absolute();
+        is_whole
+            .then_some(folder)
+            .ok_or("type an absolute path, or one that begins with ~".to_owned())
     }
 
     fn request(
@@ -127,6 +150,8 @@ impl Dialog for TextPrompt {
             PromptPurpose::LoadSelection => "Enter replace the selection   Esc close",
             PromptPurpose::GoToPage => "Enter go there   Esc close",
             PromptPurpose::RenameDataset(_) => "Enter rename   Esc close",
+            PromptPurpose::TargetFolder(_) => "Enter preview   Esc close",
+            PromptPurpose::KeepRule => "Enter select   Esc close",
         }
     }
 
@@ -136,7 +161,9 @@ impl Dialog for TextPrompt {
 
     fn paste(&mut self, text: &str) {
         match self.purpose {
-            PromptPurpose::SaveSelection | PromptPurpose::LoadSelection => {
+            PromptPurpose::SaveSelection
+            | PromptPurpose::LoadSelection
+            | PromptPurpose::TargetFolder(_) => {
                 paste_path(&mut self.text, text);
             }
             _ => fields::paste(&mut self.text, text),
@@ -148,6 +175,15 @@ impl Dialog for TextPrompt {
             PromptPurpose::GoToPage => {
                 self.page(&app.results).map(|number| app.results.go_to_page(number, 0))
             }
+            PromptPurpose::TargetFolder(action) => self.target_folder(&app.setup).map(|folder| {
+                file_actions::plan(app, file_actions::to_folder(action, folder));
+            }),
+            PromptPurpose::KeepRule => self
+                .text
+                .value()
+                .trim()
+                .parse()
+                .map(|rule| file_actions::find_duplicates(app, rule)),
             _ => self
                 .request(&app.baskets, &app.results, &app.setup)
                 .map(|(lane, request)| app.outbox.send(lane, request))
@@ -179,6 +215,10 @@ impl TextPrompt {
         if let Some((id, name)) = app.target_dataset().map(|it| (it.id, it.name.clone())) {
             app.overlays.open(TextPrompt::new(PromptPurpose::RenameDataset(id), name.as_str()));
         }
+    }
+
+    pub(in crate::app) fn open_for_duplicates(app: &mut App) {
+        app.overlays.open(TextPrompt::new(PromptPurpose::KeepRule, "largest"));
     }
 
     pub(in crate::app) fn open_for_selection_file(app: &mut App, purpose: PromptPurpose) {

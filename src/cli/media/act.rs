@@ -15,16 +15,15 @@ use std::{
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tessera_curation::{
-    Action, FoundOriginals, LinkKind, Outcome, Progress, Skipped, Step, TargetLayout,
+    FileAction, FoundOriginals, LinkKind, Outcome, Progress, Skipped, Step, TargetLayout,
 };
 use tessera_model::{Dataset, Failure, text::count_with_noun};
 
 use super::plan::split_file_list;
 use crate::{
     cli::{
-        CliError, CliResult, Column, Connection, Context, Document, Exit,
-        export::ExportContentOptions,
-        ServiceTarget, messages::format_bytes, values::read_bytes_or_stdin,
+        CliError, CliResult, Column, Connection, Context, Document, Exit, ServiceTarget,
+        export::ExportContentOptions, values::read_bytes_or_stdin,
     },
     usecase::file_actions::{self, FileActionPreview, first_skipped},
 };
@@ -106,7 +105,7 @@ pub fn target_layout(to: &Path, keeps_folders: bool) -> CliResult<TargetLayout> 
 pub(super) async fn copy(
     context: &Context,
     options: CopyOptions,
-    action: fn(TargetLayout) -> Action,
+    action: fn(TargetLayout) -> FileAction,
 ) -> CliResult {
     let layout = target_layout(&options.target.to, options.target.keep_folders)?;
     act(context, options.files, action(layout)).await
@@ -114,14 +113,14 @@ pub(super) async fn copy(
 
 pub(super) async fn link(context: &Context, options: LinkOptions) -> CliResult {
     let layout = target_layout(&options.target.to, options.target.keep_folders)?;
-    act(context, options.files, Action::Link(options.kind.into(), layout)).await
+    act(context, options.files, FileAction::Link(options.kind.into(), layout)).await
 }
 
 pub(super) async fn trash(context: &Context, options: TrashOptions) -> CliResult {
-    act(context, options.files, Action::Trash).await
+    act(context, options.files, FileAction::Trash).await
 }
 
-async fn act(context: &Context, files: ActionFiles, action: Action) -> CliResult {
+async fn act(context: &Context, files: ActionFiles, action: FileAction) -> CliResult {
     context.require_writable()?;
     let work = async |connection: &Connection<'_>| {
         let (dataset, found) = files.find(connection).await?;
@@ -190,7 +189,7 @@ pub async fn carry_out_and_report(
     preview: FileActionPreview,
 ) -> CliResult {
     let context = connection.context;
-    let summary = preview.summary(format_bytes);
+    let summary = preview.summary();
     for warning in preview.warnings() {
         context.messages.warn(warning);
     }

@@ -14,7 +14,7 @@ use addition::AdditionRun;
 use clap::Subcommand;
 use plan::AdditionPlan;
 use tessera_client::Endpoint;
-use tessera_curation::Action;
+use tessera_curation::FileAction;
 use tessera_model::MediaSource;
 
 use crate::{
@@ -60,8 +60,8 @@ Examples:
 pub async fn run(context: &Context, command: MediaCommand) -> CliResult {
     let options = match command {
         MediaCommand::Add(options) => options,
-        MediaCommand::Move(options) => return act::copy(context, *options, Action::Move).await,
-        MediaCommand::Copy(options) => return act::copy(context, *options, Action::Copy).await,
+        MediaCommand::Move(options) => return act::copy(context, *options, FileAction::Move).await,
+        MediaCommand::Copy(options) => return act::copy(context, *options, FileAction::Copy).await,
         MediaCommand::Link(options) => return act::link(context, *options).await,
         MediaCommand::Trash(options) => return act::trash(context, *options).await,
         MediaCommand::Undo => return act::undo(context).await,

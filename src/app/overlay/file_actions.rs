@@ -1,0 +1,160 @@
+//! Acts on the originals of the selection: asks for a folder, shows what would happen, and starts the action after the
+//! user has confirmed it. The worker acts, so the interface stays usable.
+
+use ratatui::{layout::Rect, text::Line};
+use tessera_curation::{
+    FileAction, LinkKind, Outcome, TargetLayout,
+    duplicates::{DuplicateGroup, KeepRule},
+};
+use tessera_model::{
+    DatasetId, EntityType, EntryContent, Granularity, SafeText, Selection, SelectionEntry,
+    text::count_with_noun,
+};
+
+use crate::{
+    app::{App, Dialog, DrawContext, Level, overlay::fields::KeyResult},
+    input::{Action, Chord},
+    message::{Lane, Request},
+    usecase::file_actions::{FileActionPreview, first_skipped},
+};
+
+/// Shows what an action does to which files, and asks for confirmation.
+#[derive(Clone, Debug)]
+pub struct FileActionConfirmation {
+    dataset: DatasetId,
+    preview: Box<FileActionPreview>,
+}
+
+impl FileActionConfirmation {
+    /// Returns the lines of the dialog, which are the most important first.
+    fn lines(&self) -> Vec<String> {
+        let plan = &self.preview.plan;
+        let mut lines = self.preview.warnings();
+        if !plan.skipped.is_empty() {
+            let files = count_with_noun(plan.skipped.len(), "file is", "files are");
+            lines.push(format!("{files} left alone:"));
+            lines.extend(first_skipped(&plan.skipped));
+        }
+        lines.push("Nothing is replaced. The action can be undone.".to_owned());
+        lines
+    }
+}
+
+impl Dialog for FileActionConfirmation {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        KeyResult::of_confirmation(chord)
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        let lines = u16::try_from(self.lines().len()).unwrap_or(u16::MAX);
+        (screen.0.saturating_sub(4).min(110), lines.saturating_add(5).min(screen.1))
+    }
+
+    fn hints(&self) -> &'static str {
+        "Enter act   Esc close"
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        app.outbox.notify(Level::Success, format!("started: {}", self.preview.summary()));
+        let request = Request::CarryOut(self.dataset, self.preview);
+        app.outbox.send(Lane::FileAction(self.dataset), request);
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, "Act on original files");
+        let theme = ctx.theme;
+        let summary = SafeText::detail(&self.preview.summary());
+        let mut lines = vec![Line::styled(format!(" {summary}"), theme.text), Line::default()];
+        let rest = self.lines().into_iter();
+        lines.extend(
+            rest.map(|text| Line::styled(format!(" {}", SafeText::detail(&text)), theme.dim)),
+        );
+        ctx.put_lines(inside, &lines);
+    }
+}
+
+/// Returns the action on files that moves, copies or links to a folder.
+pub fn to_folder(action: Action, folder: std::path::PathBuf) -> FileAction {
+    let layout = TargetLayout { folder, keeps_folders: false };
+    match action {
+        Action::CopyFiles => FileAction::Copy(layout),
+        Action::LinkFiles => FileAction::Link(LinkKind::Hard, layout),
+        _ => FileAction::Move(layout),
+    }
+}
+
+/// Requests what an action on the selection would do.
+pub fn plan(app: &mut App, action: FileAction) {
+    let (Some(dataset), Some(selection)) = (app.dataset(), app.baskets.selection(&app.results))
+    else {
+        return;
+    };
+    let (id, items) = (dataset.id, selection.items());
+    app.outbox.send(Lane::FileAction(id), Request::PlanFileAction(id, items, action));
+}
+
+/// Opens the confirmation for a plan, or says why nothing can be done.
+pub fn planned(app: &mut App, dataset: DatasetId, preview: Box<FileActionPreview>) {
+    if preview.plan.steps.is_empty() {
+        let reasons = first_skipped(&preview.plan.skipped);
+        let reason = reasons.first().map_or("the selection has no files", String::as_str);
+        app.outbox.notify(Level::Warning, format!("no file can be acted on: {reason}"));
+    } else if !app.overlays.is_open() {
+        app.overlays.open(FileActionConfirmation { dataset, preview });
+    }
+}
+
+/// Reports what an action, or its reversal, has done. The selection is cleared, because its files may be elsewhere.
+pub fn finished(app: &mut App, dataset: DatasetId, outcome: &Outcome) {
+    let files = count_with_noun(outcome.done, "file", "files");
+    let text = match first_skipped(&outcome.failed).first() {
+        Some(first) => format!("{files} done, {} left alone: {first}", outcome.failed.len()),
+        None => format!("{files} done"),
+    };
+    let level = if outcome.failed.is_empty() { Level::Success } else { Level::Warning };
+    app.outbox.notify(level, text);
+    let nothing = Selection::default();
+    app.baskets.edit_of(dataset, |basket| basket.replace(&nothing), &mut app.outbox);
+    app.service_data.datasets.invalidate();
+}
+
+/// Requests that the last action on files is reverted.
+pub fn undo(app: &mut App) {
+    if let Some(dataset) = app.dataset().map(|dataset| dataset.id) {
+        app.outbox.send(Lane::FileAction(dataset), Request::UndoFileAction(dataset));
+    }
+}
+
+/// Requests the groups of near-duplicates.
+pub fn find_duplicates(app: &mut App, rule: KeepRule) {
+    if let Some(dataset) = app.dataset().map(|dataset| dataset.id) {
+        app.outbox.send(Lane::FileAction(dataset), Request::FindDuplicates(dataset, rule));
+    }
+}
+
+/// Selects all images of the groups except those that the rule keeps.
+pub fn select_duplicates(app: &mut App, dataset: DatasetId, groups: &[DuplicateGroup]) {
+    let others = groups.iter().flat_map(|group| &group.others);
+    let entry = |other: &tessera_curation::duplicates::OtherImage| {
+        let name = other.image.original.path.file_name().unwrap_or_default();
+        Some(SelectionEntry {
+            name: SafeText::file_name(&name.to_string_lossy()),
+            entity: EntityType::Images,
+            granularity: Granularity::default(),
+            content: EntryContent::MediaItem(other.image.media.parse().ok()?, None),
+        })
+    };
+    let selection: Selection = others.filter_map(entry).collect();
+    let undecided = groups.iter().filter(|group| group.others.is_empty()).count();
+    app.baskets.edit_of(dataset, |basket| basket.replace(&selection), &mut app.outbox);
+    let copies = count_with_noun(selection.len(), "copy", "copies");
+    let groups = count_with_noun(groups.len() - undecided, "group", "groups");
+    let rest = match undecided {
+        0 => String::new(),
+        count => {
+            format!("; {} without an image to keep", count_with_noun(count, "group", "groups"))
+        }
+    };
+    let text = format!("selected {copies} in {groups}{rest}; u restores the previous selection");
+    app.outbox.notify(Level::Success, text);
+}

@@ -1,0 +1,176 @@
+//! Tests the actions on original files: what is asked, planned, confirmed and reported.
+
+use std::path::{Path, PathBuf};
+
+use tessera::{
+    app::{
+        availability::unavailable_reason,
+        overlay::{file_actions::FileActionConfirmation, prompt::TextPrompt},
+    },
+    config::DeploymentKind,
+    input::Action,
+    message::{Lane, Payload, Request},
+    usecase::file_actions::FileActionPreview,
+};
+use tessera_curation::{
+    FileAction, FileContent, NameRule, Original, Outcome, Plan, Skipped, TargetLayout,
+    duplicates::{DuplicateGroup, DuplicateImage, KeepRule, OtherImage},
+};
+use tessera_model::{FailureKind, MediaId, Status};
+use uuid::Uuid;
+
+use crate::support::desk::{Desk, dataset, page};
+
+const ACTIONS: [Action; 4] =
+    [Action::MoveFiles, Action::CopyFiles, Action::LinkFiles, Action::TrashFiles];
+
+fn local() -> Desk {
+    let mut desk = Desk::new();
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer_page(page(0, 3));
+    desk
+}
+
+fn lane() -> Lane {
+    Lane::FileAction(dataset(1, Status::Ready).id)
+}
+
+fn original(path: &Path) -> Original {
+    let content = FileContent::of(path).unwrap();
+    Original {
+        path: path.to_owned(),
+        folder: path.parent().unwrap().to_owned(),
+        content,
+        sidecars: Vec::new(),
+        shared_sidecars: Vec::new(),
+        pair: Vec::new(),
+    }
+}
+
+/// A preview of moving one file, while another file is left alone.
+fn preview(folder: &Path) -> FileActionPreview {
+    let folder = folder.canonicalize().unwrap();
+    let path = folder.join("a.jpg");
+    std::fs::write(&path, "first").unwrap();
+    let layout = TargetLayout { folder: "/best".into(), keeps_folders: false };
+    let mut plan =
+        Plan::new(FileAction::Move(layout), &[original(&path)], false, NameRule::Exact, |_| false);
+    plan.skipped.push(Skipped::new("/photos/\u{1b}b.jpg".into(), "it is inside a Parquet file"));
+    FileActionPreview { plan, annotations: vec!["/photos/metadata.jsonl".into()] }
+}
+
+#[test]
+fn files_are_acted_on_only_in_local_folders_with_a_selection() {
+    let mut desk = local();
+    for action in ACTIONS {
+        let reason = unavailable_reason(&desk.app, action).unwrap();
+        assert!(reason.contains("nothing is selected"), "{reason}");
+    }
+    desk.press("space");
+    for action in ACTIONS.into_iter().chain([Action::UndoFileAction, Action::SelectDuplicates]) {
+        assert_eq!(unavailable_reason(&desk.app, action), None, "{action:?}");
+    }
+    desk.app.setup_mut().read_only = true;
+    let reason = unavailable_reason(&desk.app, Action::TrashFiles).unwrap();
+    assert!(reason.contains("--read-only"), "{reason}");
+    desk.app.setup_mut().deployment = DeploymentKind::Hosted;
+    let reason = unavailable_reason(&desk.app, Action::TrashFiles).unwrap();
+    assert!(reason.contains("another machine"), "{reason}");
+}
+
+#[test]
+fn a_move_asks_for_a_folder_shows_a_preview_and_is_confirmed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut desk = local();
+    desk.press("space g m");
+    desk.type_text("best");
+    desk.press("enter");
+    assert!(desk.notice().contains("absolute path"), "{}", desk.notice());
+    desk.press("ctrl-u");
+    desk.type_text("/best");
+    desk.press("enter");
+    let id = dataset(1, Status::Ready).id;
+    let layout = TargetLayout { folder: PathBuf::from("/best"), keeps_folders: false };
+    let is_plan = |request: &Request| {
+        matches!(request, Request::PlanFileAction(of, items, FileAction::Move(to))
+            if *of == id && items.len() == 1 && *to == layout)
+    };
+    assert!(desk.requests().iter().any(|request| is_plan(request)), "{:?}", desk.requests());
+    // No second action starts meanwhile.
+    let reason = unavailable_reason(&desk.app, Action::TrashFiles).unwrap();
+    assert!(reason.contains("is running"), "{reason}");
+    let preview = preview(folder.path());
+    desk.answer(lane(), Payload::FileActionPlanned(Box::new(preview.clone())));
+    assert!(desk.app.dialog::<FileActionConfirmation>().is_some());
+    desk.press("enter");
+    let carried_out = Request::CarryOut(id, Box::new(preview));
+    assert_eq!(desk.requests().last(), Some(&&carried_out));
+    let failed = vec![Skipped::new("/photos/c.jpg".into(), "it is gone")];
+    desk.answer(lane(), Payload::FileActionFinished(Outcome { done: 1, failed, not_tried: 0 }));
+    assert!(
+        desk.notice().contains("1 file done, 1 left alone: /photos/c.jpg: it is gone"),
+        "{}",
+        desk.notice()
+    );
+    let reason = unavailable_reason(&desk.app, Action::MoveFiles).unwrap();
+    assert!(reason.contains("nothing is selected"), "the selection was not cleared: {reason}");
+}
+
+#[test]
+fn nothing_happens_without_files_or_after_a_failure() {
+    let mut desk = local();
+    desk.press("space g x");
+    let mut empty = preview(tempfile::tempdir().unwrap().path());
+    empty.plan.steps.clear();
+    desk.answer(lane(), Payload::FileActionPlanned(Box::new(empty)));
+    assert!(desk.notice().contains("no file can be acted on"), "{}", desk.notice());
+    assert!(desk.app.dialog::<FileActionConfirmation>().is_none());
+    desk.press("g u");
+    desk.fail(lane(), FailureKind::Local);
+    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
+}
+
+#[test]
+fn the_duplicates_that_a_rule_does_not_keep_are_selected() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = |number: u128| {
+        let path = folder.path().join(format!("{number}.jpg"));
+        std::fs::write(&path, "same").unwrap();
+        DuplicateImage {
+            media: MediaId(Uuid::from_u128(number)).to_string(),
+            original: original(&path),
+            size: (8, 8),
+            pixels: 64,
+            blur_percent: 0,
+        }
+    };
+    let other = |number| OtherImage {
+        image: image(number),
+        kept: image(1).original.path,
+        similarity: 1.0,
+        is_identical: true,
+    };
+    let decided = DuplicateGroup { kept: vec![image(1)], others: vec![other(2), other(3)] };
+    let undecided = DuplicateGroup { kept: vec![image(4), image(5)], others: Vec::new() };
+    let mut desk = local();
+    desk.press("g d");
+    assert_eq!(desk.app.dialog::<TextPrompt>().unwrap().text.value(), "largest");
+    desk.press("ctrl-u");
+    desk.type_text("newest");
+    desk.press("enter");
+    assert!(desk.notice().contains("expected largest"), "{}", desk.notice());
+    desk.press("ctrl-u");
+    desk.type_text("oldest");
+    desk.press("enter");
+    let id = dataset(1, Status::Ready).id;
+    assert_eq!(desk.requests().last(), Some(&&Request::FindDuplicates(id, KeepRule::Oldest)));
+    desk.answer(lane(), Payload::Duplicates(vec![decided, undecided]));
+    let notice = desk.notice();
+    assert!(
+        notice.contains("selected 2 copies in 1 group; 1 group without an image to keep"),
+        "{notice}"
+    );
+    let selection = desk.app.baskets().selection(desk.app.results()).unwrap();
+    assert_eq!(selection.len(), 2);
+}
