@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use tessera_curation::{
-    FileAction, Outcome,
+    FileAction, FileActionPreview, Outcome,
     duplicates::{DuplicateGroup, KeepRule},
 };
 use tessera_model::{
@@ -19,7 +19,6 @@ use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
 
 pub use crate::job::JobId;
-use crate::usecase::file_actions::FileActionPreview;
 
 /// The slot that a response fills. A lane has at most one open request, because a newer request
 /// makes the older response stale.

@@ -6,19 +6,16 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 use tessera_curation::{
-    FileAction, FoundOriginals, LinkKind, Plan, Skipped,
+    FileAction, FileActionPreview, FoundOriginals, LinkKind, Plan, Skipped,
     duplicates::{DuplicateGroup, DuplicateImage, KeepRule, OtherImage, decide},
 };
 use tessera_model::{Fraction, text::count_with_noun};
 
-use crate::{
-    cli::{
-        CliError, CliResult, Column, Connection, Context, Document,
-        media::{LinkChoice, blocking, carry_out_and_report, target_layout},
-        messages::format_bytes,
-        search,
-    },
-    usecase::file_actions::FileActionPreview,
+use crate::cli::{
+    CliError, CliResult, Column, Connection, Context, Document,
+    media::{LinkChoice, blocking, carry_out_and_report, target_layout},
+    messages::format_bytes,
+    search,
 };
 
 #[derive(Debug, Args)]

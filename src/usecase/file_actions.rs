@@ -1,19 +1,12 @@
-//! Acts on the originals of a local dataset, for commands and the interface: finds the files, plans what happens to
-//! them, carries the plan out, and describes both. The files are those of this machine, so no service is asked to act.
+//! Acts on the originals of a local dataset, for commands and the interface: finds the files, carries plans out, and
+//! reverts them. The files are those of this machine, so no service is asked to act.
 
-use std::{
-    path::{Path, PathBuf},
-    time::SystemTime,
-};
+use std::{path::PathBuf, time::SystemTime};
 
 use tessera_curation::{
-    self as curation, FileAction, FoundOriginals, JournalFolder, Outcome, Plan, Skipped,
-    duplicates::SimilarImages, name_rule,
+    self as curation, FoundOriginals, JournalFolder, Outcome, Plan, duplicates::SimilarImages,
 };
-use tessera_model::{
-    DatasetId, Failure, SelectionItem,
-    text::{count_with_noun, format_bytes, grouped_with_noun},
-};
+use tessera_model::{DatasetId, Failure, SelectionItem};
 
 use crate::config;
 
@@ -28,95 +21,6 @@ pub trait OriginalFinder: Send + Sync {
     fn listed(&self, dataset: DatasetId, files: Vec<PathBuf>) -> Result<FoundOriginals, Failure>;
 
     fn similar(&self, dataset: DatasetId, min: f64) -> Result<Vec<SimilarImages>, Failure>;
-}
-
-/// A plan, with everything that the user should know before it is carried out.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FileActionPreview {
-    pub plan: Plan,
-    /// The annotation files that name some of the files. They are not changed.
-    pub annotations: Vec<PathBuf>,
-}
-
-impl FileActionPreview {
-    pub fn new(action: FileAction, found: FoundOriginals, with_pairs: bool) -> Self {
-        let rule = match &action {
-            FileAction::Move(to) | FileAction::Copy(to) | FileAction::Link(_, to) => {
-                name_rule(&to.folder)
-            }
-            FileAction::Trash | FileAction::Replace(_) => curation::NameRule::Exact,
-        };
-        let exists = |target: &Path| std::fs::symlink_metadata(target).is_ok();
-        let mut plan = Plan::new(action, &found.originals, with_pairs, rule, exists);
-        plan.skipped.extend(found.refused);
-        Self { plan, annotations: found.annotations }
-    }
-
-    /// Describes the plan in a sentence: `move 8 files with 4 sidecars (34.0 MiB) to /photos/best`.
-    pub fn summary(&self) -> String {
-        let plan = &self.plan;
-        let (pictures, all) = (plan.pictures(), plan.steps.len());
-        let files = grouped_with_noun(pictures as u64, "file", "files");
-        let companions = match all - pictures {
-            0 => String::new(),
-            others => format!(" with {}", count_with_noun(others, "sidecar", "sidecars")),
-        };
-        let bytes = format_bytes(plan.bytes());
-        let to = match &plan.action {
-            FileAction::Move(layout) | FileAction::Copy(layout) | FileAction::Link(_, layout) => {
-                format!(" to {}", layout.folder.display())
-            }
-            FileAction::Trash => String::new(),
-            FileAction::Replace(_) => " by links to the kept files".to_owned(),
-        };
-        format!("{} {files}{companions} ({bytes}){to}", plan.action.name())
-    }
-
-    /// Describes what the user may not expect, in one sentence each.
-    pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        let kept = &self.plan.kept_sidecars;
-        if !kept.is_empty() {
-            let verb = if kept.len() == 1 { "stays" } else { "stay" };
-            let sidecars = count_with_noun(kept.len(), "sidecar", "sidecars");
-            let named = first_paths(kept);
-            warnings.push(format!(
-                "{sidecars} {verb}, because another file of the same name stays: {named}"
-            ));
-        }
-        if !self.annotations.is_empty()
-            && !matches!(self.plan.action, FileAction::Copy(_) | FileAction::Link(..))
-        {
-            let files = count_with_noun(
-                self.annotations.len(),
-                "annotation file names",
-                "annotation files name",
-            );
-            let named = first_paths(&self.annotations);
-            warnings.push(format!("{files} these files and will not be changed: {named}"));
-        }
-        warnings
-    }
-}
-
-/// Names the first paths of a list.
-fn first_paths(paths: &[PathBuf]) -> String {
-    const NAMED: usize = 3;
-    let named: Vec<String> =
-        paths.iter().take(NAMED).map(|path| path.display().to_string()).collect();
-    let rest = if paths.len() > NAMED { ", …" } else { "" };
-    format!("{}{rest}", named.join(", "))
-}
-
-/// Names the first skipped files with their reasons.
-pub fn first_skipped(skipped: &[Skipped]) -> Vec<String> {
-    const NAMED: usize = 10;
-    let sentence = |skipped: &Skipped| format!("{}: {}", skipped.path.display(), skipped.reason);
-    let mut sentences: Vec<String> = skipped.iter().take(NAMED).map(sentence).collect();
-    if skipped.len() > NAMED {
-        sentences.push(format!("and {} more", skipped.len() - NAMED));
-    }
-    sentences
 }
 
 fn journals() -> Result<JournalFolder, Failure> {

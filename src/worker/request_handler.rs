@@ -11,7 +11,7 @@ use std::{
 
 use futures_util::FutureExt as _;
 use tessera_client::{AuthMethod, Client, Credentials, ExistingFile, QueryImageUpload};
-use tessera_curation::{Outcome, duplicates::decide};
+use tessera_curation::{FileActionPreview, Outcome, duplicates::decide};
 use tessera_model::{
     DatasetId, Failure, FailureKind, FolderEntry, FolderListing, PictureSource, SafeText,
 };
@@ -25,7 +25,7 @@ use crate::{
     state::{self, StateFolder},
     usecase::{
         IssuedKeyPair, KeyPairOwner,
-        file_actions::{self, FileActionPreview, OriginalFinder},
+        file_actions::{self, OriginalFinder},
         issue_key_pair,
     },
     worker::{

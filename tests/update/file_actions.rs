@@ -10,10 +10,10 @@ use tessera::{
     config::DeploymentKind,
     input::Action,
     message::{Lane, Payload, Request},
-    usecase::file_actions::FileActionPreview,
 };
 use tessera_curation::{
-    FileAction, FileContent, NameRule, Original, Outcome, Plan, Skipped, TargetLayout,
+    FileAction, FileActionPreview, FileContent, NameRule, Original, Outcome, Plan, Skipped,
+    TargetLayout,
     duplicates::{DuplicateGroup, DuplicateImage, KeepRule, OtherImage},
 };
 use tessera_model::{FailureKind, MediaId, Status};

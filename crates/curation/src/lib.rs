@@ -8,6 +8,7 @@ pub mod duplicates;
 mod file_operations;
 mod journal;
 mod plan;
+mod preview;
 mod run;
 mod stored_path;
 mod trash_can;
@@ -19,6 +20,7 @@ pub use plan::{
     FileAction, FoundOriginals, LinkKind, NameRule, Operation, Original, Plan, Replacement,
     Skipped, Step, TargetLayout, name_rule,
 };
+pub use preview::{FileActionPreview, first_skipped};
 pub use run::{Outcome, Progress, resume, run};
 pub use trash_can::check_trash;
 pub use undo::undo;

@@ -3,8 +3,9 @@
 
 use ratatui::{layout::Rect, text::Line};
 use tessera_curation::{
-    FileAction, LinkKind, Outcome, TargetLayout,
-    duplicates::{DuplicateGroup, KeepRule},
+    FileAction, FileActionPreview, LinkKind, Outcome, TargetLayout,
+    duplicates::{DuplicateGroup, KeepRule, OtherImage},
+    first_skipped,
 };
 use tessera_model::{
     DatasetId, EntityType, EntryContent, Granularity, SafeText, Selection, SelectionEntry,
@@ -15,7 +16,6 @@ use crate::{
     app::{App, Dialog, DrawContext, Level, overlay::fields::KeyResult},
     input::{Action, Chord},
     message::{Lane, Request},
-    usecase::file_actions::{FileActionPreview, first_skipped},
 };
 
 /// Shows what an action does to which files, and asks for confirmation.
@@ -135,7 +135,7 @@ pub fn find_duplicates(app: &mut App, rule: KeepRule) {
 /// Selects all images of the groups except those that the rule keeps.
 pub fn select_duplicates(app: &mut App, dataset: DatasetId, groups: &[DuplicateGroup]) {
     let others = groups.iter().flat_map(|group| &group.others);
-    let entry = |other: &tessera_curation::duplicates::OtherImage| {
+    let entry = |other: &OtherImage| {
         let name = other.image.original.path.file_name().unwrap_or_default();
         Some(SelectionEntry {
             name: SafeText::file_name(&name.to_string_lossy()),

@@ -15,7 +15,8 @@ use std::{
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tessera_curation::{
-    FileAction, FoundOriginals, LinkKind, Outcome, Progress, Skipped, Step, TargetLayout,
+    FileAction, FileActionPreview, FoundOriginals, LinkKind, Outcome, Progress, Skipped, Step,
+    TargetLayout,
 };
 use tessera_model::{Dataset, Failure, text::count_with_noun};
 
@@ -25,7 +26,7 @@ use crate::{
         CliError, CliResult, Column, Connection, Context, Document, Exit, ServiceTarget,
         export::ExportContentOptions, values::read_bytes_or_stdin,
     },
-    usecase::file_actions::{self, FileActionPreview, first_skipped},
+    usecase::file_actions,
 };
 
 /// The files of an action.

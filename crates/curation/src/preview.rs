@@ -1,0 +1,96 @@
+//! Describes a plan to the user before it is carried out: what happens to how many files, and what is left alone and why.
+
+use std::path::{Path, PathBuf};
+
+use tessera_model::text::{count_with_noun, format_bytes, grouped_with_noun};
+
+use crate::{FileAction, FoundOriginals, NameRule, Plan, Skipped, name_rule};
+
+/// A plan, with everything that the user should know before it is carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileActionPreview {
+    pub plan: Plan,
+    /// The annotation files that name some of the files. They are not changed.
+    pub annotations: Vec<PathBuf>,
+}
+
+impl FileActionPreview {
+    pub fn new(action: FileAction, found: FoundOriginals, with_pairs: bool) -> Self {
+        let rule = match &action {
+            FileAction::Move(to) | FileAction::Copy(to) | FileAction::Link(_, to) => {
+                name_rule(&to.folder)
+            }
+            FileAction::Trash | FileAction::Replace(_) => NameRule::Exact,
+        };
+        let exists = |target: &Path| std::fs::symlink_metadata(target).is_ok();
+        let mut plan = Plan::new(action, &found.originals, with_pairs, rule, exists);
+        plan.skipped.extend(found.refused);
+        Self { plan, annotations: found.annotations }
+    }
+
+    /// Describes the plan in a sentence: `move 8 files with 4 sidecars (34.0 MiB) to /photos/best`.
+    pub fn summary(&self) -> String {
+        let plan = &self.plan;
+        let (pictures, all) = (plan.pictures(), plan.steps.len());
+        let files = grouped_with_noun(pictures as u64, "file", "files");
+        let companions = match all - pictures {
+            0 => String::new(),
+            others => format!(" with {}", count_with_noun(others, "sidecar", "sidecars")),
+        };
+        let bytes = format_bytes(plan.bytes());
+        let to = match &plan.action {
+            FileAction::Move(layout) | FileAction::Copy(layout) | FileAction::Link(_, layout) => {
+                format!(" to {}", layout.folder.display())
+            }
+            FileAction::Trash => String::new(),
+            FileAction::Replace(_) => " by links to the kept files".to_owned(),
+        };
+        format!("{} {files}{companions} ({bytes}){to}", plan.action.name())
+    }
+
+    /// Describes what the user may not expect, in one sentence each.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let kept = &self.plan.kept_sidecars;
+        if !kept.is_empty() {
+            let verb = if kept.len() == 1 { "stays" } else { "stay" };
+            let sidecars = count_with_noun(kept.len(), "sidecar", "sidecars");
+            let named = first_paths(kept);
+            warnings.push(format!(
+                "{sidecars} {verb}, because another file of the same name stays: {named}"
+            ));
+        }
+        if !self.annotations.is_empty()
+            && !matches!(self.plan.action, FileAction::Copy(_) | FileAction::Link(..))
+        {
+            let files = count_with_noun(
+                self.annotations.len(),
+                "annotation file names",
+                "annotation files name",
+            );
+            let named = first_paths(&self.annotations);
+            warnings.push(format!("{files} these files and will not be changed: {named}"));
+        }
+        warnings
+    }
+}
+
+/// Names the first paths of a list.
+fn first_paths(paths: &[PathBuf]) -> String {
+    const NAMED: usize = 3;
+    let named: Vec<String> =
+        paths.iter().take(NAMED).map(|path| path.display().to_string()).collect();
+    let rest = if paths.len() > NAMED { ", …" } else { "" };
+    format!("{}{rest}", named.join(", "))
+}
+
+/// Names the first skipped files with their reasons.
+pub fn first_skipped(skipped: &[Skipped]) -> Vec<String> {
+    const NAMED: usize = 10;
+    let sentence = |skipped: &Skipped| format!("{}: {}", skipped.path.display(), skipped.reason);
+    let mut sentences: Vec<String> = skipped.iter().take(NAMED).map(sentence).collect();
+    if skipped.len() > NAMED {
+        sentences.push(format!("and {} more", skipped.len() - NAMED));
+    }
+    sentences
+}
