@@ -20,7 +20,8 @@ use tokio::{
 use crate::{
     cli::{
         CliError, CliResult, Context, DoctorOptions, Exit, GlobalOptions, InfoCommand,
-        ModelOptions, PatternOptions, analysis, api, auth, config, dataset, duplicates, enrichment, export,
+        ModelOptions, PatternOptions, analysis, api, auth, config, dataset, duplicates, enrichment,
+        export,
         global_options::hide_rare_option,
         image, jobs, keyboard,
         local::{ServeOptions, WorkOptions},

@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tessera_curation::{
     FileAction, FileActionPreview, FoundOriginals, LinkKind, Outcome, Progress, Skipped, Step,
-    TargetLayout,
+    TargetLayout, first_skipped,
 };
 use tessera_model::{Dataset, Failure, text::count_with_noun};
 
