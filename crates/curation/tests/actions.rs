@@ -1,6 +1,12 @@
 //! Carries out, interrupts and reverts actions on real files. Every test compares all files with their bytes before and
 //! after, so that no file is lost, replaced, or doubled.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that fails here fails rightly, and who runs the tests should know what was not tested"
+)]
+
 use std::{
     collections::BTreeMap,
     fs::{self, File, Permissions},
@@ -59,14 +65,6 @@ impl Desk {
         TargetLayout { folder: self.root.join("target/deep"), keeps_folders }
     }
 
-    fn plan(&self, action: FileAction, originals: &[Original]) -> Plan {
-        let exists = |path: &Path| fs::symlink_metadata(path).is_ok();
-        let plan = Plan::new(action, originals, false, NameRule::Exact, exists);
-        let is_trash = plan.action == FileAction::Trash;
-        assert!(is_trash || plan.skipped.is_empty(), "{:?}", plan.skipped);
-        plan
-    }
-
     fn run(&self, plan: &Plan) -> Outcome {
         run(&self.journals, plan, 1, &mut |_, _| true).unwrap()
     }
@@ -83,6 +81,14 @@ impl Desk {
         }
         files
     }
+}
+
+fn planned(action: FileAction, originals: &[Original]) -> Plan {
+    let exists = |path: &Path| fs::symlink_metadata(path).is_ok();
+    let plan = Plan::new(action, originals, false, NameRule::Exact, exists);
+    let is_trash = plan.action == FileAction::Trash;
+    assert!(is_trash || plan.skipped.is_empty(), "{:?}", plan.skipped);
+    plan
 }
 
 fn collect(folder: &Path, root: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
@@ -107,7 +113,7 @@ fn files_move_with_their_sidecars_and_come_back() {
     let before = desk.files();
     let times: Vec<i64> = originals.iter().map(|it| it.content.modified).collect();
     for keeps_folders in [false, true] {
-        let plan = desk.plan(FileAction::Move(desk.layout(keeps_folders)), &originals);
+        let plan = planned(FileAction::Move(desk.layout(keeps_folders)), &originals);
         let outcome = desk.run(&plan);
         assert_eq!((outcome.done, outcome.failed.len()), (4, 0), "{outcome:?}");
         let b = if keeps_folders { "target/deep/sub/b.jpg" } else { "target/deep/b.jpg" };
@@ -137,7 +143,7 @@ fn copies_and_links_leave_the_originals_and_can_be_removed_again() {
         FileAction::Link(LinkKind::Hard, desk.layout(true)),
         FileAction::Link(LinkKind::Symbolic, desk.layout(true)),
     ] {
-        let plan = desk.plan(action.clone(), &originals);
+        let plan = planned(action.clone(), &originals);
         assert_eq!(desk.run(&plan).done, 4, "{action:?}");
         let files = desk.files();
         assert_eq!(files.len(), 8, "{action:?}");
@@ -153,7 +159,7 @@ fn copies_and_links_leave_the_originals_and_can_be_removed_again() {
 fn a_copy_stays_when_its_original_is_gone() {
     let desk = Desk::new();
     let originals = desk.originals();
-    let plan = desk.plan(FileAction::Copy(desk.layout(false)), &originals);
+    let plan = planned(FileAction::Copy(desk.layout(false)), &originals);
     desk.run(&plan);
     fs::remove_file(&originals[0].path).unwrap();
     let undone = desk.undo();
@@ -170,7 +176,7 @@ fn nothing_is_replaced_even_if_a_name_is_taken_after_the_plan() {
         FileAction::Copy(desk.layout(false)),
         FileAction::Link(LinkKind::Hard, desk.layout(false)),
     ] {
-        let plan = desk.plan(action.clone(), &originals);
+        let plan = planned(action.clone(), &originals);
         let taken = desk.root.join("target/deep/a.jpg");
         fs::create_dir_all(taken.parent().unwrap()).unwrap();
         fs::write(&taken, "of somebody else").unwrap();
@@ -237,7 +243,7 @@ fn a_shared_sidecar_stays_with_the_file_that_stays() {
 fn a_file_that_changed_after_the_plan_or_the_action_stays_where_it_is() {
     let desk = Desk::new();
     let originals = desk.originals();
-    let plan = desk.plan(FileAction::Move(desk.layout(false)), &originals);
+    let plan = planned(FileAction::Move(desk.layout(false)), &originals);
     fs::write(&originals[1].path, "another second").unwrap();
     let outcome = desk.run(&plan);
     assert_eq!((outcome.done, outcome.failed.len()), (3, 1), "{outcome:?}");
@@ -283,7 +289,7 @@ fn a_folder_without_permission_keeps_its_files() {
         eprintln!("not tested: this user may write to every folder");
         return;
     }
-    let outcome = desk.run(&desk.plan(FileAction::Move(desk.layout(false)), &originals));
+    let outcome = desk.run(&planned(FileAction::Move(desk.layout(false)), &originals));
     assert_eq!((outcome.done, outcome.failed.len()), (0, 4), "{outcome:?}");
     assert_eq!(desk.files(), before);
 }
@@ -293,7 +299,7 @@ fn a_stopped_action_can_be_undone_and_an_interrupted_one_blocks_the_next() {
     let desk = Desk::new();
     let originals = desk.originals();
     let before = desk.files();
-    let plan = desk.plan(FileAction::Move(desk.layout(false)), &originals);
+    let plan = planned(FileAction::Move(desk.layout(false)), &originals);
     let stopped = run(&desk.journals, &plan, 1, &mut |done, _| done < 2).unwrap();
     assert_eq!((stopped.done, stopped.not_tried), (2, 2));
     assert!(desk.journals.interrupted().is_none());
@@ -328,14 +334,14 @@ fn files_move_to_another_disk_and_back() {
     let originals = desk.originals();
     let before = desk.files();
     let layout = TargetLayout { folder: memory.path().join("moved"), keeps_folders: true };
-    let plan = desk.plan(FileAction::Move(layout.clone()), &originals);
+    let plan = planned(FileAction::Move(layout.clone()), &originals);
     assert_eq!(desk.run(&plan).done, 4);
     assert!(desk.files().is_empty());
     assert_eq!(fs::read(memory.path().join("moved/sub/b.jpg")).unwrap(), b"second");
     assert_eq!(desk.undo().done, 4);
     assert_eq!(desk.files(), before);
     assert_eq!(fs::read_dir(memory.path()).unwrap().count(), 0);
-    let links = desk.plan(FileAction::Link(LinkKind::Hard, layout), &originals);
+    let links = planned(FileAction::Link(LinkKind::Hard, layout), &originals);
     let refused = desk.run(&links);
     assert_eq!((refused.done, refused.failed.len()), (0, 4));
     assert!(refused.failed[0].reason.contains("--as symbolic"), "{refused:?}");

@@ -1,6 +1,12 @@
 //! Kills actions at random moments, then continues or reverts them. The bytes of every original must exist once and
 //! only once, wherever the kill came. The action runs in a process of its own: this test program, started again.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that fails here fails rightly, and who runs the tests should know what was not tested"
+)]
+
 use std::{
     collections::BTreeMap,
     env, fs,
