@@ -25,7 +25,7 @@ use crate::{
         global_options::hide_rare_option,
         image, jobs, keyboard,
         local::{ServeOptions, WorkOptions},
-        media,
+        mcp, media,
         messages::write_stderr,
         profile, query, reindex, search, selection,
         service_options::{ModelCommand, StoreCommand},
@@ -147,6 +147,8 @@ pub enum HeadlessCommand {
     /// List, show and watch the jobs started from this machine.
     #[command(subcommand)]
     Jobs(jobs::JobsCommand),
+    /// Offer searches and reports to an assistant as tools, by the Model Context Protocol.
+    Mcp(mcp::McpOptions),
     /// Add media to datasets.
     #[command(subcommand)]
     Media(media::MediaCommand),
@@ -277,6 +279,7 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
             HeadlessCommand::Export(command) => export::run(context, command).await,
             HeadlessCommand::Image(command) => image::run(context, command).await,
             HeadlessCommand::Jobs(command) => jobs::run(context, command).await,
+            HeadlessCommand::Mcp(options) => mcp::run(context, options, definition()).await,
             HeadlessCommand::Media(command) => media::run(context, command).await,
             HeadlessCommand::Profile(command) => profile::run(context, command),
             HeadlessCommand::Query(command) => query::run(context, command).await,

@@ -27,6 +27,7 @@ mod jobs;
 mod keyboard;
 mod local;
 mod login;
+mod mcp;
 mod media;
 mod messages;
 mod output;

@@ -152,6 +152,7 @@ const CASES: &[&str] = &[
     "jobs show MIX",
     "jobs watch MIX",
     "man",
+    "mcp",
     "media add ID --dir FILE",
     "media add ID --file FILE --print curl",
     "media add ID --file FILE --dry-run",

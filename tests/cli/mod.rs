@@ -29,6 +29,7 @@ mod hostile;
 mod kill;
 mod killed;
 mod manage_dataset;
+mod mcp;
 mod media;
 mod model;
 mod names;

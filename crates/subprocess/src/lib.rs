@@ -41,6 +41,12 @@ pub fn user_command(program: impl AsRef<OsStr>, our_secrets: &[&str]) -> Command
     command
 }
 
+/// Returns a command that runs this program again. It inherits the whole environment, because the user would run it in the
+/// same one.
+pub fn own_command() -> io::Result<Command> {
+    env::current_exe().map(Command::new)
+}
+
 /// Starts a program whose address space is limited. Allocations of the program above the limit fail. The limit is set
 /// just after the start, because only unsafe code can set it before.
 pub fn spawn_with_limit(command: &mut Command, max_bytes: u64) -> io::Result<Child> {

@@ -1,0 +1,474 @@
+//! `tessera mcp`: offers commands as tools to an assistant, by the Model Context Protocol over standard input and output
+//! (<https://modelcontextprotocol.io/specification/2025-06-18>). A message is a line of JSON-RPC 2.0. Each call runs this
+//! program again with `--json`, so a tool does exactly what its command does.
+
+use std::{
+    collections::HashMap,
+    io::{self, BufRead, BufReader, IsTerminal as _, Read as _},
+    process::{Output, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
+
+use clap::{Args, Command as CommandDefinition, ValueEnum as _};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    cli::{
+        CliError, CliResult, Context, Exit, GlobalOptions, info::spec_document, keyboard::Keyboard,
+        output::write_stdout,
+    },
+    printable_text::PrintableText,
+};
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct McpOptions {
+    /// Also offer tools that change something: exports, selections, splits, rescans and reindexes.
+    #[arg(long)]
+    allow_changes: bool,
+}
+
+const EXAMPLES: &str = "\
+The program that starts this command exchanges lines of JSON-RPC with it. Without --allow-changes, no tool changes anything.
+
+Examples:
+  claude mcp add photos -- tessera mcp --folder ~/photos
+  tessera mcp --profile lab --allow-changes";
+
+/// A command that is offered as a tool, with the arguments that it takes. Arguments that would write files on this
+/// machine are not offered.
+struct Tool {
+    command: &'static str,
+    arguments: &'static [&'static str],
+    changes: bool,
+}
+
+const FOUND: &[&str] = &["entity", "granularity", "labels", "tags", "vql", "page", "limit", "flat"];
+
+const TOOLS: &[Tool] = &[
+    reading("dataset list", &["status"]),
+    reading("dataset show", &["dataset"]),
+    reading("dataset leaks", &["a", "b", "source"]),
+    reading("enrichment show", &["dataset"]),
+    reading("report", &["source"]),
+    reading(
+        "check",
+        &[
+            "source",
+            "max_duplicates",
+            "max_blur",
+            "max_dark",
+            "max_bright",
+            "max_outliers",
+            "max_mislabels",
+            "require_captions",
+            "require_labels",
+            "min_media",
+        ],
+    ),
+    reading("search browse", FOUND),
+    reading(
+        "search caption",
+        &[
+            "text",
+            "max_score",
+            "entity",
+            "granularity",
+            "labels",
+            "tags",
+            "vql",
+            "page",
+            "limit",
+            "flat",
+        ],
+    ),
+    reading(
+        "search image",
+        &[
+            "picture",
+            "region",
+            "max_score",
+            "entity",
+            "granularity",
+            "labels",
+            "tags",
+            "vql",
+            "page",
+            "limit",
+            "flat",
+        ],
+    ),
+    reading(
+        "search media",
+        &[
+            "media",
+            "max_score",
+            "entity",
+            "granularity",
+            "labels",
+            "tags",
+            "vql",
+            "page",
+            "limit",
+            "flat",
+        ],
+    ),
+    reading("search vql", FOUND),
+    reading("query check", &["vql"]),
+    reading("selection list", &[]),
+    reading("selection show", &["of", "name"]),
+    reading("export list", &["dataset"]),
+    reading("export status", &["dataset", "id"]),
+    reading("jobs list", &["all", "running"]),
+    changing("selection add", &["of", "name", "media", "cluster", "entity"]),
+    changing("dataset split", &["shares", "source", "names", "by", "seed", "force"]),
+    changing("dataset rescan", &["dataset", "wait"]),
+    changing(
+        "export start",
+        &[
+            "dataset",
+            "format",
+            "images",
+            "name",
+            "selection",
+            "media",
+            "cluster",
+            "entity",
+            "caption",
+            "max_score",
+            "labels",
+            "tags",
+            "vql",
+            "wait",
+        ],
+    ),
+    changing("reindex", &["dataset", "wait"]),
+];
+
+const fn reading(command: &'static str, arguments: &'static [&'static str]) -> Tool {
+    Tool { command, arguments, changes: false }
+}
+
+const fn changing(command: &'static str, arguments: &'static [&'static str]) -> Tool {
+    Tool { command, arguments, changes: true }
+}
+
+impl Tool {
+    fn name(&self) -> String {
+        self.command.replace(' ', "_")
+    }
+}
+
+/// The versions of the protocol that this server can speak, the newest first.
+const VERSIONS: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];
+const MAX_MESSAGE_BYTES: u64 = 8 << 20;
+
+const PARSE_ERROR: i32 = -32_700;
+const INVALID_REQUEST: i32 = -32_600;
+const METHOD_NOT_FOUND: i32 = -32_601;
+const INVALID_PARAMS: i32 = -32_602;
+
+pub async fn run(context: &Context, options: McpOptions, root: CommandDefinition) -> CliResult {
+    if io::stdin().is_terminal() {
+        let message = "an assistant starts this command and writes to it; add it to the settings of the assistant";
+        return Err(CliError::usage(message));
+    }
+    let spec =
+        spec_document(root).map_err(|error| CliError::io("describe the commands", &error))?;
+    let server = Server {
+        spec: spec.root()["commands"].clone(),
+        allow_changes: options.allow_changes && !context.global.read_only,
+        deployment: deployment_arguments(&context.global),
+        running: Mutex::default(),
+    };
+    let serving = tokio::task::spawn_blocking(move || Arc::new(server).serve());
+    serving.await.map_err(|error| CliError::failed(error.to_string()))?
+}
+
+/// Returns the options that select the deployment, for the commands that are run.
+fn deployment_arguments(global: &GlobalOptions) -> Vec<String> {
+    let path = |path: &Option<std::path::PathBuf>| path.as_ref().map(|it| it.display().to_string());
+    let kind = global.kind.and_then(|kind| kind.to_possible_value());
+    let values = [
+        ("profile", global.profile.clone()),
+        ("base-url", global.base_url.clone()),
+        ("folder", path(&global.folder)),
+        ("kind", kind.map(|kind| kind.get_name().to_owned())),
+        ("api-prefix", global.api_prefix.clone()),
+        ("ca-file", path(&global.ca_file)),
+        ("dataset", global.dataset.clone()),
+        ("config", path(&global.config)),
+    ];
+    let given = values.into_iter().filter_map(|(name, value)| Some(format!("--{name}={}", value?)));
+    let flag = global.allow_http.then(|| "--allow-http".to_owned());
+    given.chain(flag).collect()
+}
+
+struct Server {
+    /// The descriptions of all commands.
+    spec: Value,
+    allow_changes: bool,
+    deployment: Vec<String>,
+    /// The processes of the calls that have not ended, by the ids of their requests.
+    running: Mutex<HashMap<String, Pid>>,
+}
+
+impl Server {
+    /// Answers requests until standard input ends.
+    fn serve(self: Arc<Self>) -> CliResult {
+        let mut input = BufReader::new(Keyboard);
+        loop {
+            let mut line = Vec::new();
+            let read = input.by_ref().take(MAX_MESSAGE_BYTES).read_until(b'\n', &mut line);
+            let read = read.map_err(|error| CliError::io("read standard input", &error))?;
+            if read == 0 {
+                self.stop_all();
+                return Ok(Exit::Done);
+            }
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            match serde_json::from_slice::<Value>(&line) {
+                Ok(message) => Self::handle(&self, &message)?,
+                Err(error) => respond(&Value::Null, Err((PARSE_ERROR, error.to_string())))?,
+            }
+        }
+    }
+
+    fn handle(this: &Arc<Self>, message: &Value) -> CliResult<()> {
+        let (method, parameters) = (message["method"].as_str(), &message["params"]);
+        let id = message.get("id").cloned();
+        let Some(method) = method else {
+            // A response needs no response. This server sends no requests.
+            let is_response = message.get("result").or(message.get("error")).is_some();
+            let error = (INVALID_REQUEST, "a message needs a method".to_owned());
+            return if is_response { Ok(()) } else { respond(&id.unwrap_or_default(), Err(error)) };
+        };
+        let Some(id) = id else {
+            if method == "notifications/cancelled" {
+                this.stop(&parameters["requestId"]);
+            }
+            return Ok(());
+        };
+        match method {
+            "initialize" => respond(&id, Ok(initialization(parameters))),
+            "ping" => respond(&id, Ok(json!({}))),
+            "tools/list" => respond(&id, Ok(json!({ "tools": this.tools() }))),
+            "tools/call" => match this.command_of(parameters) {
+                Ok(arguments) => {
+                    let server = Arc::clone(this);
+                    // Calls may take long, so the next message is read meanwhile.
+                    thread::spawn(move || server.call(&id, &arguments));
+                    Ok(())
+                }
+                Err(reason) => respond(&id, Err((INVALID_PARAMS, reason))),
+            },
+            unknown => respond(&id, Err((METHOD_NOT_FOUND, format!("unknown method {unknown}")))),
+        }
+    }
+
+    fn offered(&self) -> impl Iterator<Item = &'static Tool> {
+        let allow_changes = self.allow_changes;
+        TOOLS.iter().filter(move |tool| allow_changes || !tool.changes)
+    }
+
+    /// Returns the description of a command, and its arguments that are offered.
+    fn described(&self, tool: &Tool) -> (&Value, Vec<&Value>) {
+        let command = format!("tessera {}", tool.command);
+        let commands = self.spec.as_array().map_or(&[][..], Vec::as_slice);
+        let found = commands.iter().find(|each| each["command"] == command.as_str());
+        let found = found.unwrap_or(&Value::Null);
+        let arguments = found["arguments"].as_array().map_or(&[][..], Vec::as_slice);
+        let offered =
+            |each: &&Value| each["name"].as_str().is_some_and(|it| tool.arguments.contains(&it));
+        (found, arguments.iter().filter(offered).collect())
+    }
+
+    fn tools(&self) -> Vec<Value> {
+        let tool = |tool: &'static Tool| {
+            let (command, arguments) = self.described(tool);
+            let properties: Map<String, Value> = arguments
+                .iter()
+                .filter_map(|each| Some((each["name"].as_str()?.to_owned(), property(each))))
+                .collect();
+            let required = arguments.iter().filter(|each| each["required"] == true);
+            let required: Vec<&Value> = required.map(|each| &each["name"]).collect();
+            json!({
+                "name": tool.name(),
+                "description": command["about"],
+                "inputSchema": {
+                    "type": "object",
+                    "properties": properties,
+                    "required": required,
+                    "additionalProperties": false,
+                },
+                "annotations": { "readOnlyHint": !tool.changes, "destructiveHint": false },
+            })
+        };
+        self.offered().map(tool).collect()
+    }
+
+    /// Returns the arguments of the command that a call asks for.
+    fn command_of(&self, parameters: &Value) -> Result<Vec<String>, String> {
+        let name = parameters["name"].as_str().ok_or("a call needs the name of a tool")?;
+        let tool = self.offered().find(|tool| tool.name() == name);
+        let tool = tool.ok_or_else(|| {
+            if TOOLS.iter().any(|tool| tool.name() == name) {
+                format!("the tool {name} changes something; start the server with --allow-changes")
+            } else {
+                format!("unknown tool {name}")
+            }
+        })?;
+        let empty = Map::new();
+        let given = match &parameters["arguments"] {
+            Value::Null => &empty,
+            Value::Object(given) => given,
+            _ => return Err("the arguments of a call are an object".to_owned()),
+        };
+        let (_, arguments) = self.described(tool);
+        let is_known = |key: &&String| arguments.iter().any(|it| it["name"] == key.as_str());
+        if let Some(unknown) = given.keys().find(|key| !is_known(key)) {
+            return Err(format!("the tool {name} has no argument {unknown}"));
+        }
+        let words = tool.command.split(' ').map(ToOwned::to_owned);
+        Ok(words.chain(options_and_positionals(&arguments, given)?).collect())
+    }
+
+    /// Runs a command and answers with its document.
+    fn call(&self, id: &Value, arguments: &[String]) {
+        let result = self.run(id, arguments).unwrap_or_else(
+            |error| json!({ "content": [text_content(&error.to_string())], "isError": true }),
+        );
+        // The assistant is gone, and the end of standard input ends this server.
+        let _ = respond(id, Ok(result));
+    }
+
+    fn run(&self, id: &Value, arguments: &[String]) -> io::Result<Value> {
+        let mut command = tessera_subprocess::own_command()?;
+        command.args(["--json", "--no-input", "--quiet"]).args(&self.deployment);
+        if !self.allow_changes {
+            command.arg("--read-only");
+        }
+        command.args(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn()?;
+        let key = id.to_string();
+        if let Some(process) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+            self.running().insert(key.clone(), process);
+        }
+        let output = child.wait_with_output();
+        self.running().remove(&key);
+        Ok(call_result(&output?))
+    }
+
+    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, Pid>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stop(&self, id: &Value) {
+        if let Some(process) = self.running().get(&id.to_string()) {
+            // The process may have ended already.
+            let _ = kill_process(*process, Signal::TERM);
+        }
+    }
+
+    fn stop_all(&self) {
+        for process in self.running().values() {
+            let _ = kill_process(*process, Signal::TERM);
+        }
+    }
+}
+
+fn initialization(parameters: &Value) -> Value {
+    let asked = parameters["protocolVersion"].as_str().unwrap_or_default();
+    let version = VERSIONS.into_iter().find(|known| *known == asked).unwrap_or(VERSIONS[0]);
+    json!({
+        "protocolVersion": version,
+        "capabilities": { "tools": {} },
+        "serverInfo": { "name": "tessera", "version": env!("CARGO_PKG_VERSION") },
+        "instructions": "Search and judge datasets of images and videos. Begin with dataset_list. \
+                         search_caption finds pictures by words, search_vql by filters, search_media by a similar picture. \
+                         report and check describe the quality of a dataset.",
+    })
+}
+
+/// Returns the JSON schema of an argument.
+fn property(argument: &Value) -> Value {
+    let mut one = match argument["type"].as_str() {
+        Some("flag" | "boolean") => json!({ "type": "boolean" }),
+        Some("integer") => json!({ "type": "integer" }),
+        Some("number") => json!({ "type": "number" }),
+        Some("choice") => json!({ "type": "string", "enum": argument["choices"] }),
+        _ => json!({ "type": "string" }),
+    };
+    if argument["repeatable"] == true {
+        one = json!({ "type": "array", "items": one });
+    }
+    one["description"] = argument["about"].clone();
+    one
+}
+
+/// Returns the texts of an argument: a text, a number, a flag, or a list of texts.
+fn texts(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(text) => Some(vec![text.clone()]),
+        Value::Number(number) => Some(vec![number.to_string()]),
+        Value::Bool(flag) => Some(vec![flag.to_string()]),
+        Value::Array(list) => {
+            list.iter().map(|each| each.as_str().map(ToOwned::to_owned)).collect()
+        }
+        Value::Null | Value::Object(_) => None,
+    }
+}
+
+/// Returns the given arguments as the words of a command line. No value can be read as an option.
+fn options_and_positionals(
+    arguments: &[&Value],
+    given: &Map<String, Value>,
+) -> Result<Vec<String>, String> {
+    let (mut words, mut positionals) = (Vec::new(), vec!["--".to_owned()]);
+    for argument in arguments {
+        let key = argument["name"].as_str().unwrap_or_default();
+        let Some(value) = given.get(key).filter(|value| !value.is_null()) else { continue };
+        let texts = texts(value).ok_or_else(|| format!("the argument {key} has a wrong type"))?;
+        match argument["long"].as_str() {
+            Some(long) if argument["type"] == "flag" => {
+                words.extend((*value == true).then(|| long.to_owned()));
+            }
+            Some(long) => words.extend(texts.iter().map(|text| format!("{long}={text}"))),
+            None => positionals.extend(texts),
+        }
+    }
+    words.append(&mut positionals);
+    Ok(words)
+}
+
+fn text_content(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
+/// Returns the result of a call: the document of the command, or its error. A failed check is a result, not an error.
+fn call_result(output: &Output) -> Value {
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let code = output.status.code();
+    let has_failed = code != Some(0) && code != Some(Exit::CheckFailed as i32);
+    let text = if out.trim().is_empty() || has_failed { err.trim() } else { out.trim() };
+    let mut result = json!({ "content": [text_content(text)], "isError": has_failed });
+    if let Ok(document @ Value::Object(_)) = serde_json::from_str::<Value>(&out) {
+        result["structuredContent"] = document;
+    }
+    result
+}
+
+fn respond(id: &Value, outcome: Result<Value, (i32, String)>) -> CliResult<()> {
+    let response = match outcome {
+        Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+        Err((code, message)) => {
+            json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })
+        }
+    };
+    write_stdout(&PrintableText::compact_json(&response))
+}

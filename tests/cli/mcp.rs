@@ -1,0 +1,141 @@
+//! Tests `tessera mcp` as an assistant uses it: lines of JSON-RPC on standard input and output.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    path::Path,
+    process::{Child, ChildStdin, ChildStdout, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use super::{home, tessera};
+
+struct Assistant {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Assistant {
+    fn start(home: &Path, arguments: &[&str]) -> Self {
+        let mut command = tessera(home, &[&["mcp"], arguments].concat());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Self { child, input, output: BufReader::new(output) }
+    }
+
+    fn send(&mut self, line: &str) {
+        writeln!(self.input, "{line}").unwrap();
+        self.input.flush().unwrap();
+    }
+
+    fn receive(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.send(
+            &json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).to_string(),
+        );
+        let response = self.receive();
+        assert_eq!((&response["jsonrpc"], &response["id"]), (&"2.0".into(), &7.into()));
+        response
+    }
+
+    fn call(&mut self, name: &str, arguments: &Value) -> Value {
+        self.ask("tools/call", &json!({"name": name, "arguments": arguments}))
+    }
+
+    /// Closes standard input, which ends the server.
+    fn end(self) {
+        let Self { mut child, input, output } = self;
+        drop((input, output));
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn an_assistant_searches_a_folder_and_changes_nothing() {
+    let (home, folder) = home();
+    let mut assistant = Assistant::start(home.path(), &["--folder", folder.to_str().unwrap()]);
+    let begun =
+        assistant.ask("initialize", &json!({"protocolVersion": "2024-11-05", "capabilities": {}}));
+    assert_eq!(begun["result"]["protocolVersion"], "2024-11-05");
+    assert_eq!(begun["result"]["serverInfo"]["name"], "tessera");
+    assistant.send(r#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#);
+    let tools = assistant.ask("tools/list", &json!({}));
+    let tools = tools["result"]["tools"].as_array().unwrap();
+    let named = |name: &str| tools.iter().find(|tool| tool["name"] == name);
+    let caption = &named("search_caption").unwrap()["inputSchema"];
+    assert_eq!(caption["required"], json!(["text"]));
+    assert_eq!(caption["properties"]["flat"]["type"], "boolean");
+    assert_eq!(caption["properties"]["labels"]["type"], "array");
+    assert!(named("export_start").is_none(), "it changes something");
+    assert!(tools.iter().all(|tool| tool["description"].is_string()), "every command exists");
+    let listed = assistant.call("dataset_list", &json!({}));
+    let listed = &listed["result"];
+    assert_eq!(listed["isError"], false);
+    assert_eq!(listed["structuredContent"]["datasets"][0]["n_images"], 1);
+    let text = listed["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("\"schema\": \"tessera.datasets/1\""), "{text}");
+    let found = assistant.call("search_browse", &json!({"flat": true, "limit": 1}));
+    assert_eq!(
+        found["result"]["structuredContent"]["previews"][0]["file_name"], "a.png",
+        "{found}"
+    );
+    let checked = assistant.call("check", &json!({"require_captions": true}));
+    assert_eq!(checked["result"]["isError"], false, "a failed check is a result");
+    assert_eq!(checked["result"]["structuredContent"]["passed"], false);
+    assistant.end();
+}
+
+#[test]
+fn mistakes_of_an_assistant_are_answered() {
+    let (home, folder) = home();
+    let mut assistant = Assistant::start(home.path(), &["--folder", folder.to_str().unwrap()]);
+    assistant.send("{\"jsonrpc\": ");
+    assert_eq!(assistant.receive()["error"]["code"], -32_700);
+    assistant.send(r#"{"jsonrpc": "2.0", "id": 1}"#);
+    assert_eq!(assistant.receive()["error"]["code"], -32_600);
+    assert_eq!(assistant.ask("resources/list", &json!({}))["error"]["code"], -32_601);
+    assert_eq!(assistant.ask("ping", &json!({}))["result"], json!({}));
+    for (name, arguments, words) in [
+        ("nothing", json!({}), "unknown tool nothing"),
+        ("export_start", json!({}), "--allow-changes"),
+        ("dataset_show", json!({"raw": true}), "has no argument raw"),
+        ("dataset_show", json!({"dataset": {}}), "has a wrong type"),
+    ] {
+        let response = assistant.call(name, &arguments);
+        assert_eq!(response["error"]["code"], -32_602, "{response}");
+        assert!(response["error"]["message"].as_str().unwrap().contains(words), "{response}");
+    }
+    // Text that looks like an option is a value.
+    let written = home.path().join("written.html");
+    let option = format!("--output={}", written.display());
+    let response = assistant.call("report", &json!({"source": option}));
+    assert_eq!(response["result"]["isError"], true, "{response}");
+    let text = response["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("tessera.error/1") && !written.exists(), "{text}");
+    assistant.end();
+}
+
+#[test]
+fn changes_are_offered_only_where_they_are_allowed() {
+    let (home, folder) = home();
+    let folder = folder.to_str().unwrap();
+    let mut assistant = Assistant::start(home.path(), &["--folder", folder, "--allow-changes"]);
+    let arguments = json!({"shares": "50/50", "names": ["a", "b"]});
+    let split = assistant.call("dataset_split", &arguments);
+    assert_eq!(split["result"]["structuredContent"]["sets"][0]["name"], "a", "{split}");
+    let selections = assistant.call("selection_list", &json!({}));
+    assert_eq!(selections["result"]["isError"], false, "{selections}");
+    assistant.end();
+    let mut assistant =
+        Assistant::start(home.path(), &["--folder", folder, "--allow-changes", "--read-only"]);
+    let refused = assistant.call("dataset_split", &arguments);
+    assert_eq!(refused["error"]["code"], -32_602, "{refused}");
+    assistant.end();
+}
