@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "it reports what it measured")]
 
 use std::{
+    collections::BTreeMap,
     hint::black_box,
     sync::Arc,
     time::{Duration, Instant},
@@ -53,6 +54,7 @@ fn preview(number: u128) -> Preview {
         tags: Vec::new(),
         rating: 0,
         dimensions: Some((640, 480)),
+        own: BTreeMap::new(),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     app::{
         App, Results, ServiceData,
         overlay::{
-            facets::{FacetSection, Facets},
+            facets::Facets,
             score_histogram::{ScoreHistogram, SplitClusters},
         },
     },
@@ -159,13 +159,13 @@ pub(super) fn facets(app: &App, facets: Facets) -> Reading {
     let list = facets.values(app);
     let unit = facets.unit(app);
     let sections = Facets::sections(app).into_iter().filter(|it| *it != facets.section);
-    let others: Vec<&str> = sections.map(FacetSection::label).collect();
+    let others: Vec<String> = sections.map(|section| section.label(app)).collect();
     let values = count_with_noun(list.len(), "value", "values");
     let within = match unit {
         Some(unit) => format!(" in {}", unit.description()),
         None => "; results do not carry issues, so there are no counts".to_owned(),
     };
-    let mut above = vec![format!("{}: {values}{within}", facets.section.label())];
+    let mut above = vec![format!("{}: {values}{within}", facets.section.label(app))];
     if !others.is_empty() {
         above.push(format!("tab reads the other kinds: {}", others.join(", ")));
     }

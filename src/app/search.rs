@@ -121,7 +121,7 @@ fn relax_filter(filter: &mut Filter) -> Option<String> {
         }
         Filter::Duplicates(bound) => lower_required_bound("duplicates", bound),
         Filter::Uniqueness(bound) => lower_required_bound("uniqueness", bound),
-        Filter::FullText(_) | Filter::Labels(..) | Filter::Tags(_) | Filter::Issue(_) => None,
+        _ => None,
     }
 }
 
@@ -343,7 +343,7 @@ impl App {
         let item = |kind: FilterKind| {
             PickItem::new(Command::AddFilter(kind), kind.keyword()).note(kind.description())
         };
-        let items = FilterKind::ALL.into_iter().map(item).collect();
+        let items = FilterKind::known_by(self.setup.deployment).into_iter().map(item).collect();
         CommandList::open(
             &mut self.overlays,
             &self.screen,

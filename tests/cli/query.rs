@@ -55,6 +55,61 @@ fn a_query_is_built_from_words() {
 }
 
 #[test]
+fn filters_of_the_local_deployment_are_built_from_words() {
+    let home = tempfile::tempdir().unwrap();
+    let inner = r#"[{"width":{"op":"at_least","value":1000}}]"#;
+    let query = built(
+        home.path(),
+        &[
+            &["path", "is", "train"],
+            &["name", "one_of", "*.png", "x_?.jpg"],
+            &["size", "at_least", "1000000"],
+            &["height", "is_not", "480"],
+            &["aspect", "at_most", "1.5"],
+            &["format", "is", "JPG"],
+            &["date", "at_least", "2024-05"],
+            &["column", "weather", "is", "rain"],
+            &["column", "distance", "at_most", "-2.5"],
+            &["column", "code", "is", "\"007\""],
+            &["any_of", inner],
+            &["not", inner],
+        ],
+    );
+    let width = json!({ "width": { "op": "at_least", "value": 1000 } });
+    let expected = json!([
+        { "path": { "op": "is", "value": "train" } },
+        { "name": { "op": "one_of", "value": ["*.png", "x_?.jpg"] } },
+        { "size": { "op": "at_least", "value": 1_000_000 } },
+        { "height": { "op": "is_not", "value": 480 } },
+        { "aspect": { "op": "at_most", "value": 1.5 } },
+        { "format": { "op": "is", "value": "jpeg" } },
+        { "date": { "op": "at_least", "value": "2024-05" } },
+        { "column": { "name": "weather", "op": "is", "value": "rain" } },
+        { "column": { "name": "distance", "op": "at_most", "value": -2.5 } },
+        { "column": { "name": "code", "op": "is", "value": "007" } },
+        { "any_of": [width.clone()] },
+        { "not": width },
+    ]);
+    assert_eq!(query, expected);
+    let (code, _, err) = piped(home.path(), &["query", "add", "path", "at_least", "x"], "[]");
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("op: must be one of is, is_not, one_of, not_one_of, contains"), "{err}");
+}
+
+#[test]
+fn other_deployments_refuse_the_filters_of_the_local_deployment_before_the_first_request() {
+    let home = tempfile::tempdir().unwrap();
+    let query = r#"[{"path":{"op":"is","value":"train"}}]"#;
+    let search = ["search", "vql", query, "--dataset", ID];
+    // Nothing listens at this address, so a request would fail in another way.
+    let (code, out, err) = run(home.path(), &[&ELSEWHERE[..], &search].concat());
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    let words =
+        "the filter `path` is an addition of the local deployment; this service does not know it";
+    assert!(err.contains(words), "{err}");
+}
+
+#[test]
 fn invalid_filters_are_rejected() {
     let home = tempfile::tempdir().unwrap();
     for (filter, words) in [

@@ -344,3 +344,62 @@ async fn unexpected_search_responses_are_reported() {
     let (code, _, err, asked) = scripted(conflict, &["media", ID, "--force"]).await;
     assert_eq!((code, asked), (6, 2), "{err}");
 }
+
+/// Adds a profile of a folder with columns of the user's own.
+fn described_folder() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("photos");
+    for (name, side) in [("train/a.png", 40), ("train/b.png", 60), ("val/c.png", 80)] {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let shade = |value: u32| u8::try_from(value % 256).unwrap();
+        let image = image::RgbImage::from_fn(side, 40, |x, y| {
+            image::Rgb([shade(x * 3), shade(y * 5), shade(side)])
+        });
+        image.save(path).unwrap();
+    }
+    let table = "file_name,weather,distance,night\ntrain/a.png,sun,1.5,true\nval/c.png,rain,007,\n";
+    std::fs::write(folder.join("metadata.csv"), table).unwrap();
+    let add = ["profile", "add", "mine", "--kind", "local", "--folder", folder.to_str().unwrap()];
+    let (code, _, err) = run(home.path(), &add);
+    assert_eq!(code, 0, "{err}");
+    home
+}
+
+#[test]
+fn a_local_folder_is_searched_by_what_files_are() {
+    let home = described_folder();
+    for (filter, expected) in [
+        (r#"{"path":{"op":"is","value":"train"}}"#, &["a.png", "b.png"][..]),
+        (r#"{"name":{"op":"is","value":"[bc].*"}}"#, &["b.png", "c.png"]),
+        (r#"{"size":{"op":"at_least","value":1000000}}"#, &[]),
+        (r#"{"width":{"op":"at_least","value":60}}"#, &["b.png", "c.png"]),
+        (r#"{"height":{"op":"is","value":40}}"#, &["a.png", "b.png", "c.png"]),
+        (r#"{"aspect":{"op":"is","value":2}}"#, &["c.png"]),
+        (r#"{"format":{"op":"is_not","value":"png"}}"#, &[]),
+        (r#"{"date":{"op":"at_most","value":"2000"}}"#, &[]),
+        (r#"{"column":{"name":"weather","op":"is","value":"sun"}}"#, &["a.png"]),
+        (r#"{"column":{"name":"distance","op":"at_most","value":2}}"#, &["a.png"]),
+        (r#"{"column":{"name":"distance","op":"is","value":"007"}}"#, &["c.png"]),
+        (r#"{"not":{"column":{"name":"night","op":"is","value":true}}}"#, &["b.png", "c.png"]),
+    ] {
+        let query = format!("[{filter}]");
+        let search = ["--profile", "mine", "search", "vql", &query, "--flat", "--json"];
+        let (code, out, err) = run(home.path(), &search);
+        assert_eq!(code, 0, "{filter}: {err}");
+        let found = document(&out);
+        let previews = found["previews"].as_array().unwrap();
+        let mut names: Vec<&str> =
+            previews.iter().map(|it| it["file_name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        assert_eq!(names, expected, "{filter}");
+        for preview in previews.iter().filter(|it| it["file_name"] == "a.png") {
+            let columns = json!({ "weather": "sun", "distance": 1.5, "night": true });
+            assert_eq!(preview["columns"], columns);
+        }
+    }
+    let unknown = r#"[{"column":{"name":"wether","op":"is","value":"sun"}}]"#;
+    let (code, _, err) = run(home.path(), &["--profile", "mine", "search", "vql", unknown]);
+    assert_ne!(code, 0);
+    assert!(err.contains("the dataset has the columns distance, night, weather"), "{err}");
+}

@@ -241,6 +241,7 @@ fn preview(number: u128) -> Preview {
         tags: Vec::new(),
         rating: 0,
         dimensions: Some((640, 480)),
+        own: BTreeMap::new(),
     }
 }
 

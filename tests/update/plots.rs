@@ -193,7 +193,7 @@ fn enter_requires_a_label_and_x_excludes_it() {
 fn tags_and_words_are_required_but_not_excluded() {
     let mut desk = described();
     desk.press("g f tab x");
-    assert_eq!(desk.notice(), "tags cannot be excluded; only labels and issues can");
+    assert_eq!(desk.notice(), "tags cannot be excluded; labels and issues can");
     desk.press("enter");
     let tag = TagId(Uuid::from_u128(5));
     assert_eq!(search(&desk).filters, [Filter::tags(vec![tag]).unwrap()]);
@@ -242,4 +242,31 @@ fn facets_count_the_media_items_of_the_dataset() {
         (search(&desk).entity, &search(&desk).filters[..]),
         (EntityType::Objects, &[wheel][..])
     );
+}
+
+#[test]
+fn folders_and_columns_are_facets_of_a_local_deployment() {
+    let mut desk = caption_search();
+    desk.app.setup_mut().deployment = tessera::config::DeploymentKind::Local;
+    desk.press("g f");
+    let facet = |name: &str, count| Facet { name: SafeText::name(name), tag: None, count };
+    let weather = tessera_model::ColumnFacets {
+        name: tessera_model::vql::ColumnName::new("weather").unwrap(),
+        values: vec![(tessera_model::vql::ColumnValue::Text("sun".to_owned()), 7)],
+    };
+    let overview = Overview {
+        media: Some(240),
+        folders: vec![facet("train", 200), facet("val", 40)],
+        columns: vec![weather],
+        ..Overview::default()
+    };
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Overview(_, EntityType::Images)));
+    desk.respond(ticket, Ok(Payload::Overview(overview)));
+    let sections: Vec<String> =
+        Facets::sections(&desk.app).into_iter().map(|it| it.label(&desk.app)).collect();
+    assert_eq!(sections, ["folders", "weather", "issues"]);
+    desk.press("tab");
+    desk.press("x");
+    let excluded = Filter::negated(Filter::in_folder("train").unwrap()).unwrap();
+    assert_eq!(search(&desk).filters, [excluded]);
 }

@@ -4,7 +4,7 @@ use tessera::{
     app::{
         Effect, Event, Pane,
         overlay::{command_list::CommandList, pick_list::Command},
-        query::{FilterKind, chips, diagnostics},
+        query::{FilterKind, QueryDraft, chips, diagnostics},
     },
     message::{Lane, Payload, Request},
 };
@@ -487,5 +487,80 @@ fn a_filter_without_a_value_is_removed_when_it_is_left() {
         desk.app.query().draft(desk.app.results()).rows.len(),
         1,
         "a filter with a value stays"
+    );
+}
+
+fn local_desk() -> Desk {
+    let mut desk = Desk::with_clusters(9);
+    desk.app.setup_mut().deployment = tessera::config::DeploymentKind::Local;
+    desk
+}
+
+/// Lets the editor return the JSON of a query.
+fn write_query(desk: &mut Desk, json: &str) {
+    desk.happen(Event::Edited(Ok(json.to_owned())));
+}
+
+fn filters(json: &str) -> Vec<Filter> {
+    tessera_wire::vql::read(json).unwrap()
+}
+
+#[test]
+fn only_the_local_deployment_offers_filters_by_what_files_are() {
+    let documented = FilterKind::known_by(tessera::config::DeploymentKind::Hosted);
+    assert_eq!(documented, FilterKind::DOCUMENTED);
+    let local = FilterKind::known_by(tessera::config::DeploymentKind::Local);
+    let words: Vec<&str> = local.iter().skip(7).map(|kind| kind.keyword()).collect();
+    assert_eq!(
+        words,
+        [
+            "path", "name", "size", "width", "height", "aspect", "format", "date", "rating",
+            "column", "any_of", "not",
+        ]
+    );
+}
+
+#[test]
+fn a_row_of_each_added_filter_becomes_the_filter_again() {
+    let mut desk = local_desk();
+    let all = filters(
+        r#"[{"path":{"op":"is","value":"train/*"}},
+            {"name":{"op":"one_of","value":["a*","b"]}},
+            {"width":{"op":"at_least","value":1000}},
+            {"date":{"op":"at_most","value":"2024-05"}},
+            {"column":{"name":"weather","op":"not_one_of","value":["sun","5",5,true]}},
+            {"column":{"name":"distance","op":"at_least","value":-1.5}},
+            {"any_of":[{"format":{"op":"is","value":"png"}},{"height":{"op":"is","value":7}}]},
+            {"not":{"path":{"op":"is","value":"val"}}}]"#,
+    );
+    write_query(&mut desk, &tessera_wire::vql::write(&all));
+    assert_eq!(desk.app.query().draft(desk.app.results()).filters(), Ok(all));
+    let texts: Vec<String> = chips(desk.app.query(), desk.app.results())
+        .iter()
+        .map(|chip| chip.text.to_string())
+        .collect();
+    for text in ["path train/*", "name a*, b", "width ≥ 1000", "date ≤ 2024-05"] {
+        assert!(texts.iter().any(|chip| chip == text), "{text}: {texts:?}");
+    }
+}
+
+#[test]
+fn changing_the_operator_of_a_list_keeps_its_first_value() {
+    let mut draft = QueryDraft::default();
+    draft.adopt_filters(&filters(r#"[{"format":{"op":"one_of","value":["jpeg","png"]}}]"#));
+    draft.cycle_choice(-1);
+    assert_eq!(draft.filters(), Ok(filters(r#"[{"format":{"op":"is_not","value":"jpeg"}}]"#)));
+    assert!(draft.undo());
+    assert_eq!(draft.rows[0].entries, ["jpeg", "png"]);
+}
+
+#[test]
+fn another_deployment_warns_about_an_added_filter() {
+    let mut desk = Desk::with_clusters(9);
+    write_query(&mut desk, r#"[{"path":{"op":"is","value":"train"}}]"#);
+    let texts: Vec<String> = diagnostics(&desk.app).into_iter().map(|it| it.text).collect();
+    assert!(
+        texts.iter().any(|text| text.starts_with("path is an addition of the local")),
+        "{texts:?}"
     );
 }

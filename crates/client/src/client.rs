@@ -199,6 +199,7 @@ impl Client {
         search: &Search,
         read: impl FnOnce(Fields<'_>) -> Option<T>,
     ) -> Result<T, Failure> {
+        self.service().require_known(&search.filters)?;
         let (path, parameters) = (self.explore_path(search), endpoints::explore_parameters(search));
         let page = self.get(Endpoint::Explore, &path, &parameters, read).await;
         page.map_err(|failure| {
@@ -223,6 +224,7 @@ impl Client {
         search: &Search,
         cluster: ClusterId,
     ) -> Result<Vec<Preview>, Failure> {
+        self.service().require_known(&search.filters)?;
         let path = endpoints::similarity_cluster(search.dataset, cluster);
         let parameters = endpoints::explore_parameters(search);
         self.get(Endpoint::Members, &path, &parameters, |members| read_members(members)).await
@@ -312,6 +314,11 @@ impl Client {
         include_images: bool,
         items: &[SelectionItem],
     ) -> Result<ExportTask, Failure> {
+        for item in items {
+            if let SelectionItem::Cluster { filters, .. } = item {
+                self.service().require_known(filters)?;
+            }
+        }
         let path = endpoints::export_entities_async(dataset);
         let parameters = endpoints::selection_parameters(format, include_images);
         let body = RequestBody::Json(selection::write(items).to_string().into());

@@ -15,7 +15,12 @@ pub(super) fn image_folder_row(item: Value, picture: Option<String>) -> Value {
     let Value::Object(mut row) = item else { return item };
     let items = row.remove(column::METADATA_ITEMS).unwrap_or_default();
     row.insert(column::FILE_NAME.to_owned(), picture.into());
+    let own = row.remove("columns").unwrap_or_default();
     row.extend(described(&items));
+    // A column of the user's own never replaces a column of exports.
+    for (name, value) in own.as_object().into_iter().flatten() {
+        row.entry(name).or_insert_with(|| value.clone());
+    }
     row.into()
 }
 
@@ -98,12 +103,14 @@ mod tests {
             typed("object_label", ear),
             typed("unknown", json!(null)),
         ];
-        let item = json!({"media_id": "m", "file_name": "a.jpg", "metadata_items": items});
+        let item = json!({"media_id": "m", "file_name": "a.jpg", "metadata_items": items,
+                          "columns": {"weather": "fog", "caption": "not this one"}});
         let row = image_folder_row(item, Some("images/a.jpg".to_owned()));
         let dark = json!([{"type": "dark", "confidence": 1.0, "group": null}]);
         let expected = json!({
             "media_id": "m", "file_name": "images/a.jpg", "caption": "A cat.", "labels": ["cat"],
             "user_tags": [], "issues": [], "video_name": null, "frame_timestamp": null,
+            "weather": "fog",
             "objects": [{"label": "ear", "bbox": [1.0, 2.0, 3.5, 4.0], "score": 0.5,
                          "polygons": [], "mask": null, "keypoints": [1.0, 2.0, 2.0],
                          "is_crowd": false, "uniqueness_score": null, "issues": dark}],

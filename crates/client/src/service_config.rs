@@ -8,7 +8,7 @@ use rustls::pki_types::{CertificateDer, pem::PemObject as _};
 use secrecy::SecretString;
 
 use crate::reach::{is_loopback, target_error};
-use tessera_model::{DatasetId, Failure};
+use tessera_model::{DatasetId, Failure, Filter};
 use tessera_wire::endpoints::{self, API_PREFIX, LOCAL_PREFIX, Parameters};
 
 /// How requests authenticate (API document, "Authentication").
@@ -58,6 +58,8 @@ pub struct ServiceConfig {
     pub(super) secret_reloader: Option<SecretReloader>,
     pipeline_url: Option<BaseUrl>,
     text_search: Option<TextSearchPath>,
+    /// Whether the service knows the filters that only the local deployment has.
+    knows_local_filters: bool,
     pub(super) authorities: CertificateAuthorities,
 }
 
@@ -83,6 +85,7 @@ impl ServiceConfig {
             secret_reloader: None,
             pipeline_url: None,
             text_search: None,
+            knows_local_filters: false,
             authorities: CertificateAuthorities::default(),
         }
     }
@@ -114,6 +117,28 @@ impl ServiceConfig {
     /// Sets a reloader, because the secret may be replaced while this program runs.
     pub fn with_secret_reloader(self, reload: SecretReloader) -> Self {
         Self { secret_reloader: Some(reload), ..self }
+    }
+
+    /// Allows the filters that only the local deployment knows.
+    pub fn with_local_filters(self) -> Self {
+        Self { knows_local_filters: true, ..self }
+    }
+
+    /// Refuses a filter that the service does not know, before anything is sent.
+    ///
+    /// # Errors
+    /// A filter is an addition of the local deployment, and the service is another one.
+    pub fn require_known(&self, filters: &[Filter]) -> Result<(), Failure> {
+        let unknown = filters.iter().find_map(Filter::local_addition);
+        match unknown.filter(|_| !self.knows_local_filters) {
+            None => Ok(()),
+            Some(key) => {
+                let sentence = format!(
+                    "the filter `{key}` is an addition of the local deployment; this service does not know it"
+                );
+                Err(Failure::local(sentence).with_remedy("Remove the filter, or open the folder"))
+            }
+        }
     }
 
     pub fn with_pipeline(self, pipeline_url: BaseUrl) -> Self {

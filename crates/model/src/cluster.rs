@@ -1,10 +1,13 @@
 //! Clusters with their previews, and the relevance scores by which clusters and previews are ranked.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame,
-    picture_source::frames_and_videos, text::grouped_with_noun,
+    picture_source::frames_and_videos, text::grouped_with_noun, vql::ColumnValue,
 };
 
 /// A group of similar media items, with up to nine previews.
@@ -88,6 +91,8 @@ pub struct Preview {
     pub rating: u8,
     /// Width and height of the original in pixels.
     pub dimensions: Option<(u32, u32)>,
+    /// The columns of the user's own, which only a local service sends.
+    pub own: BTreeMap<SafeText, ColumnValue>,
 }
 
 impl Preview {

@@ -5,29 +5,34 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::{Cluster, SafeText, TagId};
+use crate::{
+    Cluster, SafeText, TagId,
+    vql::{ColumnName, ColumnValue},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FacetKind {
     Label,
     Tag,
     CaptionWord,
+    Folder,
 }
 
 impl FacetKind {
-    pub const ALL: [Self; 3] = [Self::Label, Self::Tag, Self::CaptionWord];
+    pub const ALL: [Self; 4] = [Self::Label, Self::Tag, Self::CaptionWord, Self::Folder];
 
     pub fn label(self) -> &'static str {
         match self {
             Self::Label => "labels",
             Self::Tag => "tags",
             Self::CaptionWord => "words in captions",
+            Self::Folder => "folders",
         }
     }
 }
 
 /// The facets of all images or all objects of a dataset, each kind with the most frequent facet first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overview {
     /// The number of media items that were counted, if the service sends it.
     pub media: Option<u64>,
@@ -35,6 +40,18 @@ pub struct Overview {
     pub tags: Vec<Facet>,
     /// The most frequent words in captions.
     pub words: Vec<Facet>,
+    /// The folders, which contain the files in the folders in them.
+    pub folders: Vec<Facet>,
+    pub columns: Vec<ColumnFacets>,
+}
+
+/// A column of the user's own, and how many media items have each of its values. A column with many values has none
+/// here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnFacets {
+    pub name: ColumnName,
+    /// The values, which are not sanitized.
+    pub values: Vec<(ColumnValue, u64)>,
 }
 
 impl Overview {
@@ -43,6 +60,7 @@ impl Overview {
             FacetKind::Label => &self.labels,
             FacetKind::Tag => &self.tags,
             FacetKind::CaptionWord => &self.words,
+            FacetKind::Folder => &self.folders,
         }
     }
 }
@@ -84,6 +102,7 @@ pub fn count_facets<'a>(
 
 fn values(cluster: &Cluster, kind: FacetKind) -> BTreeSet<(SafeText, Option<TagId>)> {
     match kind {
+        FacetKind::Folder => BTreeSet::new(),
         FacetKind::Label => cluster.labels.iter().map(|label| (label.clone(), None)).collect(),
         FacetKind::Tag => cluster.tags.iter().map(|tag| (tag.name.clone(), tag.id)).collect(),
         FacetKind::CaptionWord => {

@@ -41,7 +41,8 @@ pub use export::{
     Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, Extraction, Inspection,
 };
 pub use facet::{
-    Facet, FacetKind, Histogram, Overview, caption_words, count_facets, is_metadata_label,
+    ColumnFacets, Facet, FacetKind, Histogram, Overview, caption_words, count_facets,
+    is_metadata_label,
 };
 pub use failure::{
     Failure, FailureKind, NO_SECRET, RequestOutcome, RequestRecord, login_check_text,

@@ -2,11 +2,25 @@
 //!
 //! A [`Filter`] is valid by construction. The `wire` crate reads and writes filters as JSON.
 
-use std::fmt;
+mod combined;
+mod explanation;
+mod pattern;
+mod period;
+mod property;
+mod values;
 
-use serde::{Deserialize, Serialize};
+pub use combined::{Alternatives, NegatedFilter};
+pub use pattern::PathPattern;
+pub use period::Period;
+pub use property::{
+    ColumnName, ColumnValue, FileProperty, ItemValue, Number, Operator, OwnColumns, Property,
+    PropertyFilter, PropertyValue, format_of_file,
+};
+pub use values::{Fraction, InvalidField, Label, MAX_VALUES, QueryText, ValueList};
 
-use crate::{Anchor, AnchorKind, EnrichmentModel, SafeText, TagId, keyword::keyword_enum};
+use values::non_blank;
+
+use crate::{Anchor, EnrichmentModel, SafeText, TagId, keyword::keyword_enum};
 
 pub const MAX_FILTERS: usize = 16;
 
@@ -31,6 +45,10 @@ pub enum Filter {
         /// The maximum cosine distance.
         max_distance: Option<Fraction>,
     },
+    /// What the file is. This filter and the filters below are additions of the local deployment.
+    Property(PropertyFilter),
+    AnyOf(Alternatives),
+    Not(NegatedFilter),
 }
 
 impl Filter {
@@ -80,6 +98,46 @@ impl Filter {
 
     pub fn similar(anchor: Anchor, max_distance: Option<f64>) -> Result<Self, InvalidField> {
         Ok(Self::Similar { anchor, max_distance: optional("threshold", max_distance)? })
+    }
+
+    pub fn property(
+        property: Property,
+        operator: Operator,
+        values: &[ColumnValue],
+    ) -> Result<Self, InvalidField> {
+        PropertyFilter::new(property, operator, values).map(Self::Property)
+    }
+
+    /// Returns a filter for everything in a folder.
+    pub fn in_folder(folder: &str) -> Result<Self, InvalidField> {
+        let pattern = ColumnValue::Text(PathPattern::literal(folder)?.as_str().to_owned());
+        Self::property(Property::File(FileProperty::Path), Operator::Is, &[pattern])
+    }
+
+    pub fn any_of(filters: Vec<Self>) -> Result<Self, InvalidField> {
+        Alternatives::new(filters).map(Self::AnyOf)
+    }
+
+    pub fn negated(filter: Self) -> Result<Self, InvalidField> {
+        NegatedFilter::new(filter).map(Self::Not)
+    }
+
+    fn has_alternatives(&self) -> bool {
+        match self {
+            Self::AnyOf(_) => true,
+            Self::Not(negated) => negated.filter().has_alternatives(),
+            _ => false,
+        }
+    }
+
+    /// Returns the key of a filter that only the local deployment knows.
+    pub fn local_addition(&self) -> Option<&'static str> {
+        match self {
+            Self::Property(filter) => Some(filter.property().keyword()),
+            Self::AnyOf(_) => Some("any_of"),
+            Self::Not(_) => Some("not"),
+            _ => None,
+        }
     }
 }
 
@@ -160,220 +218,6 @@ keyword_enum!(
     }
 );
 
-/// A number from 0.0 to 1.0. It is stored as its bits, which sort like the numbers because no number is negative.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
-pub struct Fraction(u64);
-
-impl Fraction {
-    pub fn new(value: f64) -> Option<Self> {
-        // Adding 0.0 turns -0.0, which has different bits, into 0.0.
-        (0.0..=1.0).contains(&value).then(|| Self((value + 0.0).to_bits()))
-    }
-
-    pub fn value(self) -> f64 {
-        f64::from_bits(self.0)
-    }
-
-    fn for_field(field: &'static str, value: f64) -> Result<Self, InvalidField> {
-        let invalid = || InvalidField::new(field, "must be a number from 0.0 to 1.0");
-        Self::new(value).ok_or_else(invalid)
-    }
-}
-
-impl TryFrom<f64> for Fraction {
-    type Error = &'static str;
-
-    fn try_from(value: f64) -> Result<Self, Self::Error> {
-        Self::new(value).ok_or("must be a number from 0.0 to 1.0")
-    }
-}
-
-impl From<Fraction> for f64 {
-    fn from(fraction: Fraction) -> Self {
-        fraction.value()
-    }
-}
-
-impl fmt::Debug for Fraction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value().fmt(f)
-    }
-}
-
-/// A search text. It is trimmed, not blank, and has at most [`QueryText::MAX_CHARS`] characters.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String")]
-pub struct QueryText(String);
-
-impl QueryText {
-    pub const MAX_CHARS: usize = 1_000;
-
-    pub fn new(raw: &str) -> Result<Self, InvalidField> {
-        non_blank(raw, Self::MAX_CHARS, "a text").map(Self)
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl TryFrom<String> for QueryText {
-    type Error = InvalidField;
-
-    fn try_from(raw: String) -> Result<Self, Self::Error> {
-        Self::new(&raw)
-    }
-}
-
-/// A classification label. It is trimmed, not blank, and has at most [`Label::MAX_CHARS`] characters.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Label(String);
-
-impl Label {
-    pub const MAX_CHARS: usize = 256;
-
-    pub fn new(raw: &str) -> Result<Self, InvalidField> {
-        non_blank(raw, Self::MAX_CHARS, "a label").map(Self)
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-fn non_blank(raw: &str, longest: usize, what: &str) -> Result<String, InvalidField> {
-    let text = raw.trim();
-    if text.is_empty() {
-        return Err(InvalidField::new("value", format!("{what} must not be empty")));
-    }
-    if text.chars().nth(longest).is_some() {
-        return Err(InvalidField::new("value", format!("{what} has at most {longest} characters")));
-    }
-    Ok(text.to_owned())
-}
-
-/// A sorted list of 1 to [`MAX_VALUES`] unique values.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ValueList<T>(Vec<T>);
-
-pub const MAX_VALUES: usize = 100;
-
-impl<T: Ord> ValueList<T> {
-    pub fn new(mut values: Vec<T>) -> Result<Self, InvalidField> {
-        if values.is_empty() || values.len() > MAX_VALUES {
-            let reason = format!("must be a list of 1 to {MAX_VALUES} entries");
-            return Err(InvalidField::new("value", reason));
-        }
-        values.sort_unstable();
-        values.dedup();
-        Ok(Self(values))
-    }
-
-    pub fn as_slice(&self) -> &[T] {
-        &self.0
-    }
-}
-
-/// The reason for rejecting a field of a filter or a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidField {
-    /// The name of the field on the wire.
-    pub field: &'static str,
-    pub reason: String,
-}
-
-impl fmt::Display for InvalidField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.field, self.reason)
-    }
-}
-
-impl std::error::Error for InvalidField {}
-
-impl InvalidField {
-    pub fn new(field: &'static str, reason: impl Into<String>) -> Self {
-        Self { field, reason: reason.into() }
-    }
-}
-
-impl fmt::Display for Filter {
-    /// Writes a clause without a full stop: `its caption says “red van”`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::FullText(text) => {
-                write!(f, "its caption says “{}”, read as a full-text query", clean(text.as_str()))
-            }
-            Self::Semantic { text, min_similarity } => {
-                let text = clean(text.as_str());
-                write!(f, "its caption or picture is similar in meaning to “{text}”")?;
-                bound(f, ", with a similarity of at least", *min_similarity, "higher is stricter")
-            }
-            Self::Labels(rule, labels) => {
-                let quoted = |label: &Label| format!("“{}”", clean(label.as_str()));
-                let labels: Vec<String> = labels.as_slice().iter().map(quoted).collect();
-                write!(f, "{} {}", label_condition(*rule), labels.join(", "))
-            }
-            Self::Tags(tags) => {
-                let tags: Vec<String> = tags.as_slice().iter().map(TagId::to_string).collect();
-                write!(f, "it carries every one of the tags {}", tags.join(", "))
-            }
-            Self::Issue(issue) => explain_issue(f, issue),
-            Self::Duplicates(similarity) => {
-                let least = similarity.value();
-                write!(f, "it has a near-duplicate with a similarity of at least {least}")
-            }
-            Self::Uniqueness(score) => {
-                write!(f, "its uniqueness score is above {}", score.value())
-            }
-            Self::Similar { anchor: Anchor { media, kind }, max_distance } => {
-                let kind = match kind {
-                    AnchorKind::Upload => "the uploaded image",
-                    AnchorKind::Media => "the image",
-                };
-                write!(f, "it is similar to {kind} {media}")?;
-                bound(f, ", at a distance of at most", *max_distance, "lower is stricter")
-            }
-        }
-    }
-}
-
-fn explain_issue(f: &mut fmt::Formatter<'_>, issue: &IssueFilter) -> fmt::Result {
-    let verb = match issue.mode {
-        IssueMode::In => "has",
-        IssueMode::Out => "does not have",
-    };
-    write!(f, "it {verb} the issue “{}”", clean(issue.kind.as_str()))?;
-    if issue.confidence_min.or(issue.confidence_max).is_none() {
-        return Ok(());
-    }
-    let min = issue.confidence_min.map_or(0.0, Fraction::value);
-    let max = issue.confidence_max.map_or(1.0, Fraction::value);
-    write!(f, ", found with a confidence of {min} to {max}")
-}
-
-fn label_condition(rule: LabelRule) -> &'static str {
-    match rule {
-        LabelRule::OneOf => "it has at least one of the labels",
-        LabelRule::Is => "it has all of the labels",
-        LabelRule::IsNot => "it does not have all of the labels",
-        LabelRule::NotOneOf => "it has none of the labels",
-    }
-}
-
-fn bound(
-    f: &mut fmt::Formatter<'_>,
-    label: &str,
-    bound: Option<Fraction>,
-    direction: &str,
-) -> fmt::Result {
-    bound.map_or(Ok(()), |bound| write!(f, "{label} {} ({direction})", bound.value()))
-}
-
-fn clean(text: &str) -> SafeText {
-    SafeText::detail(text)
-}
-
 /// Some services and proxies reject URLs that are longer than this.
 const LONG_QUERY_CHARS: usize = 4_000;
 
@@ -384,6 +228,13 @@ impl Filter {
             Self::FullText(_) => EnrichmentModel::ANY_FOR_CAPTIONS,
             Self::Semantic { .. } => EnrichmentModel::ANY_FOR_SEMANTIC,
             Self::Labels(..) => EnrichmentModel::ANY_FOR_LABELS,
+            Self::AnyOf(filters) => filters
+                .as_slice()
+                .iter()
+                .map(Self::required_models)
+                .find(|it| !it.is_empty())
+                .unwrap_or_default(),
+            Self::Not(negated) => negated.filter().required_models(),
             _ => &[],
         }
     }

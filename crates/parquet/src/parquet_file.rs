@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parquet::{
-    basic::{Repetition, Type as PhysicalType},
+    basic::{ConvertedType, Repetition, Type as PhysicalType},
     column::reader::ColumnReader,
     errors::ParquetError,
     file::{
@@ -11,7 +11,7 @@ use parquet::{
         reader::RowGroupReader,
     },
     record::reader::TreeBuilder,
-    schema::types::{SchemaDescriptor, Type},
+    schema::types::{SchemaDescriptor, Type, TypePtr},
 };
 use serde_json::{Map, Value};
 
@@ -59,6 +59,25 @@ impl ParquetFile {
     pub fn column_names(&self) -> Vec<String> {
         let fields = self.schema().root_schema().get_fields();
         fields.iter().map(|field| field.name().to_owned()).collect()
+    }
+
+    /// Returns the names of the columns with one text, number, flag or date per row.
+    pub fn scalar_column_names(&self) -> Vec<String> {
+        let is_scalar = |field: &&TypePtr| {
+            let info = field.get_basic_info();
+            let is_list = info.has_repetition() && info.repetition() == Repetition::REPEATED;
+            let is_text =
+                matches!(info.converted_type(), ConvertedType::UTF8 | ConvertedType::ENUM);
+            field.is_primitive()
+                && !is_list
+                && match field.get_physical_type() {
+                    PhysicalType::BYTE_ARRAY => is_text,
+                    PhysicalType::FIXED_LEN_BYTE_ARRAY => false,
+                    _ => true,
+                }
+        };
+        let fields = self.schema().root_schema().get_fields().iter().filter(is_scalar);
+        fields.map(|field| field.name().to_owned()).collect()
     }
 
     /// Calls `visit` with each row, as a JSON object.

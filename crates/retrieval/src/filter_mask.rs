@@ -2,104 +2,140 @@
 //! store writes the same conditions as SQL in `search_table/match_conditions`, which explains why each condition is
 //! written twice.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
+use rayon::prelude::*;
 use tessera_model::{
-    DatasetId, TagId, composed,
-    vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, LabelRule},
+    DatasetId, Filter, TagId, composed,
+    vql::{FileProperty, IssueFilter, IssueMode, IssueName, Label, LabelRule, Property},
 };
 
 use crate::{
     dataset_index::{DatasetIndex, tag_id},
     issues::{confidence, confidence_range},
     member_columns::MemberColumns,
+    property_condition::property_condition,
+    search_context::SearchContext,
+    search_query::RetrievalError,
     user_tags::UserTagIndex,
 };
 
-pub struct FilterMask<'a> {
+/// Says whether a member matches.
+pub type Condition<'a> = Box<dyn Fn(usize) -> bool + Send + Sync + 'a>;
+
+/// Returns what a filter requires of a member, or `None` for a filter that ranks.
+pub fn condition<'a>(
+    context: &SearchContext<'_>,
     index: &'a DatasetIndex,
-    mask: Vec<bool>,
+    filter: &'a Filter,
+) -> Result<Option<Condition<'a>>, RetrievalError> {
+    let members = &index.members;
+    Ok(Some(match filter {
+        Filter::FullText(_) | Filter::Semantic { .. } | Filter::Similar { .. } => return Ok(None),
+        Filter::Labels(rule, labels) => has_labels(index, *rule, labels.as_slice()),
+        Filter::Tags(tags) => {
+            has_tags(index, context.dataset.id, tags.as_slice(), context.user_tags()?)
+        }
+        Filter::Issue(issue) => has_issue(index, issue),
+        // A member matches if it has a near-duplicate of at least this similarity.
+        Filter::Duplicates(similarity) => {
+            let least = similarity.value().max(f64::EPSILON);
+            Box::new(move |member| f64::from(members.near_duplicate_similarities[member]) >= least)
+        }
+        Filter::Uniqueness(score) => {
+            let score = score.value();
+            Box::new(move |member| f64::from(members.uniqueness[member]) > score)
+        }
+        Filter::Property(filter) if *filter.property() == Property::File(FileProperty::Rating) => {
+            let by_users = context.user_tags()?;
+            Box::new(move |member| filter.holds(by_users.rating_value(members.rows[member])))
+        }
+        Filter::Property(filter) => property_condition(&members.properties, filter)?,
+        Filter::AnyOf(filters) => {
+            let each = filters.as_slice().iter().map(|filter| condition(context, index, filter));
+            let each: Vec<_> = each.collect::<Result<_, _>>()?;
+            let each: Vec<_> = each.into_iter().flatten().collect();
+            Box::new(move |member| each.iter().any(|holds| holds(member)))
+        }
+        Filter::Not(negated) => {
+            let Some(holds) = condition(context, index, negated.filter())? else { return Ok(None) };
+            Box::new(move |member| !holds(member))
+        }
+    }))
 }
 
-impl<'a> FilterMask<'a> {
-    pub fn new(index: &'a DatasetIndex) -> Self {
-        Self { index, mask: vec![true; index.members.len()] }
+fn has_labels<'a>(index: &'a DatasetIndex, rule: LabelRule, labels: &[Label]) -> Condition<'a> {
+    let ids: Vec<Option<u32>> =
+        labels.iter().map(|label| index.names.id(&composed(label.as_str()))).collect();
+    let lists = &index.members.labels;
+    Box::new(move |member| {
+        let own = lists.of(member);
+        let mut each = ids.iter().map(|id| id.is_some_and(|id| own.contains(&id)));
+        match rule {
+            LabelRule::OneOf => each.any(|has| has),
+            LabelRule::Is => each.all(|has| has),
+            LabelRule::IsNot => !each.all(|has| has),
+            LabelRule::NotOneOf => !each.any(|has| has),
+        }
+    })
+}
+
+/// Whether a member has all of these tags, from sidecars or from users.
+fn has_tags<'a>(
+    index: &'a DatasetIndex,
+    dataset: DatasetId,
+    tags: &'a [TagId],
+    by_users: Arc<UserTagIndex>,
+) -> Condition<'a> {
+    let names = index.names.iter();
+    let in_index: HashMap<TagId, u32> = names
+        .map(|(name, name_id)| (tag_id(dataset, name), name_id))
+        .filter(|(id, _)| tags.contains(id))
+        .collect();
+    let MemberColumns { rows, tags: lists, .. } = &index.members;
+    Box::new(move |member| {
+        tags.iter().all(|id| {
+            in_index.get(id).is_some_and(|name_id| lists.of(member).contains(name_id))
+                || by_users.rows(*id).binary_search(&rows[member]).is_ok()
+        })
+    })
+}
+
+fn has_issue<'a>(index: &'a DatasetIndex, issue: &'a IssueFilter) -> Condition<'a> {
+    let range = confidence_range(issue);
+    let members = &index.members;
+    Box::new(move |member| {
+        let has = match issue.kind {
+            IssueName::Known(kind) => {
+                let (sharpness, brightness) =
+                    (members.sharpness[member], members.brightness[member]);
+                let assignment = members.assignment(member);
+                range.contains(&confidence(kind, sharpness, brightness, &assignment))
+            }
+            // A member never has an issue with an unknown name.
+            IssueName::Other(_) => false,
+        };
+        match issue.mode {
+            IssueMode::In => has,
+            IssueMode::Out => !has,
+        }
+    })
+}
+
+pub struct FilterMask(Vec<bool>);
+
+impl FilterMask {
+    pub fn new(members: usize) -> Self {
+        Self(vec![true; members])
     }
 
     pub fn into_mask(self) -> Vec<bool> {
-        self.mask
+        self.0
     }
 
-    fn retain(&mut self, holds: impl Fn(usize) -> bool) {
-        for (member, keep) in self.mask.iter_mut().enumerate() {
-            *keep = *keep && holds(member);
-        }
-    }
-
-    pub fn labels(&mut self, rule: LabelRule, labels: &[Label]) {
-        let ids: Vec<Option<u32>> =
-            labels.iter().map(|label| self.index.names.id(&composed(label.as_str()))).collect();
-        let lists = &self.index.members.labels;
-        self.retain(|member| {
-            let own = lists.of(member);
-            let mut each = ids.iter().map(|id| id.is_some_and(|id| own.contains(&id)));
-            match rule {
-                LabelRule::OneOf => each.any(|has| has),
-                LabelRule::Is => each.all(|has| has),
-                LabelRule::IsNot => !each.all(|has| has),
-                LabelRule::NotOneOf => !each.any(|has| has),
-            }
-        });
-    }
-
-    /// Keeps members that have all of these tags, from sidecars or from users.
-    pub fn tags(&mut self, dataset: DatasetId, tags: &[TagId], by_users: &UserTagIndex) {
-        let names = self.index.names.iter();
-        let in_index: HashMap<TagId, u32> = names
-            .map(|(name, name_id)| (tag_id(dataset, name), name_id))
-            .filter(|(id, _)| tags.contains(id))
-            .collect();
-        let MemberColumns { rows, tags: lists, .. } = &self.index.members;
-        for id in tags {
-            let (of_sidecars, by_users) = (in_index.get(id), by_users.rows(*id));
-            self.retain(|member| {
-                of_sidecars.is_some_and(|name_id| lists.of(member).contains(name_id))
-                    || by_users.binary_search(&rows[member]).is_ok()
-            });
-        }
-    }
-
-    pub fn issue(&mut self, issue: &IssueFilter) {
-        let range = confidence_range(issue);
-        let members = &self.index.members;
-        self.retain(|member| {
-            let has = match issue.kind {
-                IssueName::Known(kind) => {
-                    let (sharpness, brightness) =
-                        (members.sharpness[member], members.brightness[member]);
-                    let assignment = members.assignment(member);
-                    range.contains(&confidence(kind, sharpness, brightness, &assignment))
-                }
-                // A member never has an issue with an unknown name.
-                IssueName::Other(_) => false,
-            };
-            match issue.mode {
-                IssueMode::In => has,
-                IssueMode::Out => !has,
-            }
-        });
-    }
-
-    /// Keeps members with a near-duplicate of at least this similarity.
-    pub fn duplicates(&mut self, similarity: Fraction) {
-        let least = similarity.value().max(f64::EPSILON);
-        let similarities = &self.index.members.near_duplicate_similarities;
-        self.retain(|member| f64::from(similarities[member]) >= least);
-    }
-
-    pub fn uniqueness(&mut self, score: Fraction) {
-        let uniqueness = &self.index.members.uniqueness;
-        self.retain(|member| f64::from(uniqueness[member]) > score.value());
+    pub fn retain(&mut self, holds: impl Fn(usize) -> bool + Sync) {
+        let members = self.0.par_iter_mut().enumerate();
+        members.for_each(|(member, keep)| *keep = *keep && holds(member));
     }
 
     /// Keeps members whose flag is true.
@@ -107,7 +143,7 @@ impl<'a> FilterMask<'a> {
         self.retain(|member| flags[member]);
     }
 
-    pub fn by_score(&mut self, scores: &[f32], within: impl Fn(f64) -> bool) {
+    pub fn by_score(&mut self, scores: &[f32], within: impl Fn(f64) -> bool + Sync) {
         self.retain(|member| within(f64::from(scores[member])));
     }
 }

@@ -14,6 +14,8 @@ mod index_folder;
 pub mod issues;
 mod member_columns;
 mod models;
+mod property_columns;
+mod property_condition;
 mod ranking;
 mod search;
 mod search_context;

@@ -13,7 +13,10 @@ use tessera_store::{
     media::MediaRecord,
 };
 
-use crate::checked_file::{read_column, write_column};
+use crate::{
+    checked_file::{read_column, write_column},
+    property_columns::PropertyColumns,
+};
 
 /// The value in [`MemberColumns::videos`] for a member that is not a frame.
 pub const NO_VIDEO: u32 = u32::MAX;
@@ -39,6 +42,7 @@ pub struct MemberColumns {
     pub perceptual_hashes: Vec<u64>,
     pub labels: IdLists,
     pub tags: IdLists,
+    pub properties: PropertyColumns,
 }
 
 impl MemberColumns {
@@ -58,6 +62,7 @@ impl MemberColumns {
         }
         self.sharpness.push(media.sharpness);
         self.brightness.push(media.brightness);
+        self.properties.push(media);
     }
 
     pub fn len(&self) -> usize {
@@ -81,6 +86,7 @@ impl MemberColumns {
             + size_of_val(&self.perceptual_hashes[..])
             + size_of_val(&self.picture_rows[..])
             + size_of_val(&self.videos[..])
+            + self.properties.memory_bytes()
     }
 
     pub fn assignment(&self, member: usize) -> ClusterAssignment {
@@ -109,6 +115,7 @@ impl MemberColumns {
         reorder_column(&mut self.perceptual_hashes, order);
         self.labels = self.labels.reordered(order);
         self.tags = self.tags.reordered(order);
+        self.properties = self.properties.reordered(order);
     }
 
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
@@ -123,7 +130,8 @@ impl MemberColumns {
         write_column(to, &self.brightness)?;
         write_column(to, &self.perceptual_hashes)?;
         self.labels.write(to)?;
-        self.tags.write(to)
+        self.tags.write(to)?;
+        self.properties.write(to)
     }
 
     /// Reads what [`Self::write`] wrote.
@@ -146,6 +154,7 @@ impl MemberColumns {
         columns.brightness = read_column(from)?;
         columns.perceptual_hashes = read_column(from)?;
         (columns.labels, columns.tags) = (IdLists::read(from)?, IdLists::read(from)?);
+        columns.properties = PropertyColumns::read(from)?;
         Ok(columns)
     }
 }

@@ -15,7 +15,7 @@ use tessera_store::{
 
 use crate::{
     dataset_index::DatasetIndex,
-    filter_mask::FilterMask,
+    filter_mask::{FilterMask, condition},
     ranking::{BM25, ClusterRanking, Scores},
     search_context::{SearchContext, lower_distances_of_copies},
     search_query::{RetrievalError, SearchQuery},
@@ -98,7 +98,7 @@ fn rank_in_memory(
     query: &SearchQuery,
 ) -> Result<Arc<ClusterRanking>, RetrievalError> {
     context.indexes.ranking(context.store, context.dataset, query, |index| {
-        QueryRun { context, index, query, mask: FilterMask::new(index) }.rank()
+        QueryRun { context, index, query, mask: FilterMask::new(index.members.len()) }.rank()
     })
 }
 
@@ -106,7 +106,7 @@ struct QueryRun<'a> {
     context: &'a SearchContext<'a>,
     index: &'a Arc<DatasetIndex>,
     query: &'a SearchQuery,
-    mask: FilterMask<'a>,
+    mask: FilterMask,
 }
 
 impl QueryRun<'_> {
@@ -161,14 +161,10 @@ impl QueryRun<'_> {
                 self.mask.by_score(&values, |score| max.is_none_or(|max| score <= max));
                 return Ok(Some(cosine(values)));
             }
-            Filter::Labels(rule, labels) => self.mask.labels(*rule, labels.as_slice()),
-            Filter::Tags(tags) => {
-                let by_users = self.context.user_tags()?;
-                self.mask.tags(self.context.dataset.id, tags.as_slice(), &by_users);
-            }
-            Filter::Issue(issue) => self.mask.issue(issue),
-            Filter::Duplicates(similarity) => self.mask.duplicates(*similarity),
-            Filter::Uniqueness(score) => self.mask.uniqueness(*score),
+            _ => {}
+        }
+        if let Some(holds) = condition(self.context, self.index, filter)? {
+            self.mask.retain(holds);
         }
         Ok(None)
     }

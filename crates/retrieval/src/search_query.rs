@@ -34,6 +34,13 @@ pub enum RetrievalError {
     /// The files of the dataset's own model cannot be read.
     UnreadableModel(LoadError),
     FullText(SyntaxError),
+    /// A filter names a column that no media item of the dataset has.
+    UnknownColumn {
+        name: String,
+        known: Vec<String>,
+    },
+    /// A pattern of a filter is too large to compile.
+    LargePattern,
     /// An indexing task ended while the search ran. The next search uses its result.
     Outdated,
     Store(StoreError),

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use tessera_model::{
     Anchor, Filter, Granularity, ScoreKind, composed,
-    vql::{Fraction, IssueFilter, IssueMode, IssueName, QueryText},
+    vql::{
+        ColumnName, FileProperty, Fraction, IssueFilter, IssueMode, IssueName, Property, QueryText,
+    },
 };
 use tessera_search::{
     member_search::{
@@ -145,19 +147,33 @@ impl<'a> QueryTranslation<'a> {
     }
 
     fn filter(&mut self, filter: &Filter) -> Result<(), RetrievalError> {
-        let condition = match filter {
-            Filter::FullText(text) => return self.full_text(text),
+        match filter {
+            Filter::FullText(text) => self.full_text(text),
             Filter::Semantic { text, min_similarity } => {
                 let least = min_similarity.map(Fraction::value);
                 let bound = least.map_or(DistanceBound::Exists, DistanceBound::SimilarityFrom);
-                return self.semantic(text.as_str(), bound);
+                self.semantic(text.as_str(), bound)
             }
             Filter::Similar { anchor, max_distance } => {
                 let distance = self.visual_distance(*anchor)?;
                 let most = max_distance.map(Fraction::value);
                 let bound = most.map_or(DistanceBound::Exists, DistanceBound::AtMost);
                 self.distance(distance, bound);
-                return Ok(());
+                Ok(())
+            }
+            _ => {
+                let condition = self.condition(filter)?;
+                self.conditions.extend(condition);
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the condition of a filter, or `None` for a filter that ranks.
+    fn condition(&self, filter: &Filter) -> Result<Option<MemberCondition>, RetrievalError> {
+        Ok(Some(match filter {
+            Filter::FullText(_) | Filter::Semantic { .. } | Filter::Similar { .. } => {
+                return Ok(None);
             }
             Filter::Labels(rule, labels) => {
                 let names = labels.as_slice().iter().map(|label| composed(label.as_str()));
@@ -165,23 +181,53 @@ impl<'a> QueryTranslation<'a> {
             }
             Filter::Tags(tags) => {
                 let by_users = self.context.user_tags()?;
-                self.conditions.extend(tags.as_slice().iter().map(|&tag| MemberCondition::Tag {
-                    tag,
-                    by_users: by_users.rows(tag).to_vec(),
-                }));
-                return Ok(());
+                let lacks = tags.as_slice().iter().map(|&tag| {
+                    let by_users = by_users.rows(tag).to_vec();
+                    MemberCondition::Not(Box::new(MemberCondition::Tag { tag, by_users }))
+                });
+                MemberCondition::Not(Box::new(MemberCondition::Any(lacks.collect())))
             }
-            Filter::Issue(issue) => {
-                self.conditions.extend(issue_condition(issue));
-                return Ok(());
-            }
+            Filter::Issue(issue) => issue_condition(issue),
             Filter::Duplicates(similarity) => {
                 MemberCondition::NearDuplicate(similarity.value().max(f64::EPSILON))
             }
             Filter::Uniqueness(score) => MemberCondition::Uniqueness(score.value()),
-        };
-        self.conditions.push(condition);
-        Ok(())
+            Filter::Property(filter)
+                if *filter.property() == Property::File(FileProperty::Rating) =>
+            {
+                let by_users = self.context.user_tags()?;
+                // Without a rating, an item may match as well.
+                let holds_without = filter.holds(None);
+                let differ = |row: &i64| filter.holds(by_users.rating_value(*row)) != holds_without;
+                let rows = MemberCondition::Rows(by_users.rated_rows().filter(differ).collect());
+                if holds_without { MemberCondition::Not(Box::new(rows)) } else { rows }
+            }
+            Filter::Property(filter) => {
+                if let Property::Column(name) = filter.property() {
+                    self.require_column(name)?;
+                }
+                MemberCondition::Property(filter.clone())
+            }
+            Filter::AnyOf(filters) => {
+                let each = filters.as_slice().iter().map(|filter| self.condition(filter));
+                let each: Vec<_> = each.collect::<Result<_, _>>()?;
+                MemberCondition::Any(each.into_iter().flatten().collect())
+            }
+            Filter::Not(negated) => match self.condition(negated.filter())? {
+                Some(condition) => MemberCondition::Not(Box::new(condition)),
+                None => return Ok(None),
+            },
+        }))
+    }
+
+    fn require_column(&self, name: &ColumnName) -> Result<(), RetrievalError> {
+        let (store, table) = (self.context.store, self.table);
+        let has_column = |c: &Connection| search_table::has_column(c, table, name.as_str());
+        if read_current(store, table, has_column)? {
+            return Ok(());
+        }
+        let known = read_current(store, table, |c| search_table::column_names(c, table))?;
+        Err(RetrievalError::UnknownColumn { name: name.as_str().to_owned(), known })
     }
 
     fn full_text(&mut self, text: &QueryText) -> Result<(), RetrievalError> {
@@ -221,13 +267,13 @@ impl<'a> QueryTranslation<'a> {
     }
 }
 
-/// Returns the condition for an issue, or `None` if every member satisfies it.
-fn issue_condition(issue: &IssueFilter) -> Option<MemberCondition> {
+fn issue_condition(issue: &IssueFilter) -> MemberCondition {
     let within = issue.mode == IssueMode::In;
     let IssueName::Known(kind) = issue.kind else {
         // A member never has an issue with an unknown name.
-        return within.then_some(MemberCondition::Never);
+        let never = MemberCondition::Never;
+        return if within { never } else { MemberCondition::Not(Box::new(never)) };
     };
     let (min, max) = confidence_range(issue).into_inner();
-    Some(MemberCondition::Issue(IssueRange { kind, min, max, within }))
+    MemberCondition::Issue(IssueRange { kind, min, max, within })
 }

@@ -4,7 +4,7 @@
 
 use std::{cmp::Reverse, collections::HashMap};
 
-use tessera_model::{EntityType, Granularity, TagId};
+use tessera_model::{EntityType, Granularity, TagId, vql::ItemValue};
 use tessera_store::{Store, StoreError, dataset::DatasetRecord, tags};
 
 use crate::dataset_index::tag_id;
@@ -79,6 +79,15 @@ impl UserTagIndex {
     /// Returns the rating of the media item in a row, which is 0 without one.
     pub fn rating(&self, row: i64) -> u8 {
         self.ratings.get(&row).copied().unwrap_or_default()
+    }
+
+    /// Returns the rating of the media item in a row, for filters.
+    pub fn rating_value(&self, row: i64) -> Option<ItemValue<'static>> {
+        self.ratings.get(&row).map(|rating| ItemValue::Number(f64::from(*rating)))
+    }
+
+    pub fn rated_rows(&self) -> impl Iterator<Item = i64> {
+        self.ratings.keys().copied()
     }
 
     /// Returns the most frequent tags of the clusters with these ranks, most frequent first.

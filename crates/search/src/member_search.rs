@@ -6,7 +6,7 @@ use half::f16;
 
 use tessera_model::{
     TagId,
-    vql::{IssueKind, LabelRule},
+    vql::{IssueKind, LabelRule, PropertyFilter},
 };
 
 /// Which members match, and in which order they are returned.
@@ -46,6 +46,12 @@ pub enum MemberCondition {
         matching: bool,
     },
     Distance(MemberDistance, DistanceBound),
+    Property(PropertyFilter),
+    /// The member is one of these rows.
+    Rows(Vec<i64>),
+    /// At least one of the conditions holds.
+    Any(Vec<MemberCondition>),
+    Not(Box<MemberCondition>),
     /// Nothing matches.
     Never,
 }

@@ -214,7 +214,7 @@ pub fn word_counts(
 
 /// Counts in how many media items each value occurs. `values` reads the different values from the columns, which come
 /// after the number of media items in which they are equal.
-fn count_values(
+pub(crate) fn count_values(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,

@@ -12,9 +12,12 @@ use crate::{
         self, FramePosition, MediaKind, MediaRecord, content_version, file_name, read_frame,
         region_to_array,
     },
+    own_columns::own_columns,
     query,
 };
-use tessera_model::{ClusterId, DatasetId, EntityType, Granularity, MediaId, Page};
+use tessera_model::{
+    ClusterId, DatasetId, EntityType, Granularity, MediaId, Page, vql::OwnColumns,
+};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemberCounts {
@@ -254,6 +257,9 @@ pub struct StoredPreview {
     pub caption: Option<String>,
     /// The region of an object in its image: x, y, width and height as fractions.
     pub region: Option<[f64; 4]>,
+    /// The columns of the user's own, not sanitized.
+    #[serde(default, skip_serializing_if = "OwnColumns::is_empty")]
+    pub own: OwnColumns,
 }
 
 impl From<&MediaRecord> for StoredPreview {
@@ -267,6 +273,7 @@ impl From<&MediaRecord> for StoredPreview {
             version: media.version(),
             caption: media.caption.clone(),
             region: media.region.map(region_to_array),
+            own: media.own.clone(),
         }
     }
 }
@@ -279,8 +286,12 @@ impl StoredPreview {
 
 /// Reads the previews of media rows. A page needs up to 900 of them, so no other columns are read.
 pub fn previews_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64, StoredPreview>> {
-    let sql = "SELECT id, path, width, height, content, caption, region, frame, seconds,
-                      require(intact), row FROM media WHERE row IN";
+    let sql = concat!(
+        "SELECT id, path, width, height, content, caption, region, frame, seconds,
+                require(media.intact), row, ",
+        own_columns!(),
+        " FROM media WHERE row IN"
+    );
     query::all_listed(connection, sql, params![], rows, |row| {
         let preview = StoredPreview {
             media: MediaId(row.get(0)?),
@@ -291,6 +302,7 @@ pub fn previews_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64,
             version: content_version(row.get(4)?),
             caption: row.get(5)?,
             region: from_json(row, 6)?,
+            own: from_json(row, 11)?,
         };
         Ok((row.get(10)?, preview))
     })

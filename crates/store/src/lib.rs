@@ -23,6 +23,7 @@ pub mod indexed_files;
 pub mod indexing_task;
 pub mod media;
 pub mod object;
+pub mod own_columns;
 pub mod picture_features;
 pub mod picture_pack;
 pub mod picture_table;

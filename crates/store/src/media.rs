@@ -12,11 +12,15 @@ use super::{
     assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
     columns::{decode_f16, from_json, path_from_bytes, path_to_bytes, to_json},
     engine::{Connection, QueryError, Result, Row, StatementBatch, params},
+    own_columns::own_columns,
     picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
     query,
 };
 use tessera_media::ingest::{FileStat, IndexedContent};
-use tessera_model::{DatasetId, EntityType, MediaId, Region, UserTags};
+use tessera_model::{
+    DatasetId, EntityType, MediaId, Region, UserTags,
+    vql::{OwnColumns, Period},
+};
 
 /// The SQL expression for the labels of an item in a table called `media`, as JSON.
 macro_rules! model_labels {
@@ -146,6 +150,10 @@ pub struct MediaRecord {
     pub tags: Vec<String>,
     /// The tags and the rating that users have given.
     pub given: UserTags,
+    /// The columns of the user's own of the picture, from sidecars and tables.
+    pub own: OwnColumns,
+    /// The day on which the picture was taken, in milliseconds since 1970.
+    pub taken: Option<i64>,
 }
 
 impl MediaRecord {
@@ -163,6 +171,12 @@ impl MediaRecord {
     pub fn indexed_content(&self) -> IndexedContent {
         let stat = FileStat { size: self.size, modified: self.modified };
         IndexedContent { stat, hash: self.content_hash }
+    }
+
+    /// Returns when the picture was taken, or else when its file was changed, in milliseconds since 1970. Returns `None`
+    /// if its source does not know either.
+    pub fn date(&self) -> Option<i64> {
+        self.taken.or((self.modified != 0).then_some(self.modified / 1_000_000))
     }
 
     /// Returns a text that changes with the content of the file.
@@ -228,9 +242,13 @@ pub(super) const MEDIA_COLUMNS: &str = concat!(
     user_given!("tags", "'[]'"),
     ", ",
     user_given!("rating", "0"),
+    ", ",
+    own_columns!(),
+    ", coalesce((SELECT picture.labels FROM media AS picture
+              WHERE picture.row = media.parent AND require(picture.intact)), media.labels)"
 );
 
-pub(super) const MEDIA_COLUMN_COUNT: usize = 23;
+pub(super) const MEDIA_COLUMN_COUNT: usize = 25;
 
 pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
     Ok(MediaRecord {
@@ -254,7 +272,14 @@ pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
         tags: from_json(row, 15)?,
         model_labels: from_json(row, 18)?,
         given: UserTags { tags: from_json(row, 21)?, rating: row.get(22)? },
+        own: from_json(row, 23)?,
+        taken: day_taken(&from_json::<Vec<String>>(row, 24)?),
     })
+}
+
+/// Returns the day that the labels of a picture name, in milliseconds since 1970.
+fn day_taken(labels: &[String]) -> Option<i64> {
+    labels.iter().find_map(|label| Some(Period::parse_exact(label.strip_prefix("date:")?)?.start))
 }
 
 /// Reads the region of an object. Images and frames have none.

@@ -7,10 +7,10 @@ use crate::{
     captions,
     columns::{from_json, path_from_bytes, path_to_bytes, to_json},
     engine::{Connection, Result, StatementBatch, params},
-    indexed_files, query,
+    indexed_files, own_columns, query,
 };
 use tessera_media::ingest::{FileStat, embedded_text::EmbeddedText};
-use tessera_model::DatasetId;
+use tessera_model::{DatasetId, vql::OwnColumns};
 
 #[derive(Clone, Debug)]
 pub struct DescribedMedia {
@@ -28,11 +28,13 @@ pub struct DescribedMedia {
 }
 
 /// The caption, labels and user tags of a media item, not sanitized.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextMetadata {
     pub caption: Option<String>,
     pub labels: Vec<String>,
     pub tags: Vec<String>,
+    /// The columns of the user's own.
+    pub own: OwnColumns,
 }
 
 /// Returns all images and frames of a source, in the order of their paths.
@@ -41,9 +43,12 @@ pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMe
         "SELECT row, path, width, height, media.caption, media.labels, tags, frame IS NOT NULL,
                       embedded_text.caption, coalesce(embedded_text.labels, '[]'),
                       EXISTS (SELECT 1 FROM place WHERE place.media = media.row),
+                      coalesce(own_columns.columns, '{}'),
                       require(media.intact),
-                      require(coalesce(embedded_text.intact, embedded_text.media IS NULL))
+                      require(coalesce(embedded_text.intact, embedded_text.media IS NULL)),
+                      require(coalesce(own_columns.intact, own_columns.media IS NULL))
                FROM media LEFT JOIN embedded_text ON embedded_text.media = media.row
+               LEFT JOIN own_columns ON own_columns.media = media.row
                WHERE source = ?1 AND parent IS NULL ORDER BY path";
     query::all(connection, sql, params![source], |row| {
         let (caption, labels, tags) = (row.get(4)?, from_json(row, 5)?, from_json(row, 6)?);
@@ -54,7 +59,7 @@ pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMe
             is_clustered: row.get(10)?,
             width: row.get(2)?,
             height: row.get(3)?,
-            text: TextMetadata { caption, labels, tags },
+            text: TextMetadata { caption, labels, tags, own: from_json(row, 11)? },
             embedded: EmbeddedText { caption: row.get(8)?, labels: from_json(row, 9)? },
         })
     })
@@ -73,6 +78,7 @@ pub fn set_texts(
         updates.add(params![media, text.caption, labels, tags])?;
     }
     updates.finish()?;
+    own_columns::set(connection, texts)?;
     captions::index_captions(
         connection,
         dataset,

@@ -110,6 +110,12 @@ CREATE TABLE embedded_text (
   labels  text NOT NULL  -- JSON
 );
 
+-- The columns of the user's own that sidecars and tables give to images and frames.
+CREATE TABLE own_columns (
+  media   bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  columns text NOT NULL  -- JSON
+);
+
 CREATE TABLE look (
   media      bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,
   descriptor bytea NOT NULL,  -- half-precision numbers, little-endian

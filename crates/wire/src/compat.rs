@@ -5,7 +5,10 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::fields::{Fields, count, first_text};
-use tessera_model::{ClusterId, Facet, Overview, SafeText, TagId};
+use tessera_model::{
+    ClusterId, ColumnFacets, Facet, Overview, SafeText, TagId,
+    vql::{ColumnName, ColumnValue},
+};
 
 /// `GET healthcheck`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -75,6 +78,11 @@ pub struct OverviewBody {
     /// The words in captions, most frequent first.
     #[schema(max_items = 1000)]
     pub caption_words: Vec<LabelCountBody>,
+    /// The folders, including the folders in them, the fullest first.
+    #[schema(max_items = 1000)]
+    pub folders: Vec<LabelCountBody>,
+    /// The columns of the user's own, by name.
+    pub columns: Vec<ColumnCountBody>,
     /// One page of the clusters at the threshold, largest first; empty past the end.
     #[schema(max_items = 100)]
     pub clusters: Vec<ClusterCountBody>,
@@ -103,6 +111,24 @@ pub struct LabelCountBody {
     pub count: u64,
 }
 
+/// A column of the user's own.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ColumnCountBody {
+    /// The name, raw.
+    pub name: String,
+    /// The values, most frequent first; empty if there are more than 50.
+    pub values: Vec<ValueCountBody>,
+}
+
+/// A value of a column, and how often it occurs.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ValueCountBody {
+    /// A text, a number or a flag.
+    pub value: Value,
+    /// Number of media with this value.
+    pub count: u64,
+}
+
 /// A user tag, and how often it occurs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TagCountBody {
@@ -117,6 +143,9 @@ pub struct TagCountBody {
 
 /// The maximum number of caption words in an overview.
 pub const MAX_CAPTION_WORDS: usize = 1_000;
+
+/// The maximum number of folders in an overview.
+pub const MAX_FOLDERS: usize = 1_000;
 
 /// Reads how often labels, tags and words occur in a dataset. Public clients expect only the labels, so a service may
 /// send nothing else. Returns `None` if there is no list of labels.
@@ -136,7 +165,22 @@ pub fn read_overview<'a>(overview: impl Into<Fields<'a>>) -> Option<Overview> {
         labels: facets("labels", labels),
         tags: optional("user_tags"),
         words: optional("caption_words"),
+        folders: optional("folders"),
+        columns: overview.read("columns", read_columns).unwrap_or_default(),
     })
+}
+
+fn read_columns(rows: &Value) -> Option<Vec<ColumnFacets>> {
+    let value = |row: &Value| {
+        let value: ColumnValue = serde_json::from_value(row.get("value")?.clone()).ok()?;
+        Some((value, row.get("count")?.as_u64()?))
+    };
+    let column = |row: &Value| {
+        let name = ColumnName::new(row.get("name")?.as_str()?).ok()?;
+        let values = row.get("values")?.as_array()?.iter().map(value);
+        Some(ColumnFacets { name, values: values.collect::<Option<_>>()? })
+    };
+    rows.as_array()?.iter().map(column).collect()
 }
 
 fn read_facet(row: Fields<'_>) -> Option<Facet> {

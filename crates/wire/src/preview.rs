@@ -4,21 +4,24 @@
 
 use std::{
     borrow::Cow,
+    collections::BTreeMap,
     fmt::Write as _,
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
 };
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::{
     export::column,
     fields::{Fields, count, first_text, names, number, required, text},
+    vql::write_scalar,
 };
 use tessera_model::{
     Link, MediaId, Preview, Region, Relevance, SafeText, ScoreKind, VideoFrame, tag::MAX_RATING,
+    vql::ColumnValue,
 };
 
 /// A preview.
@@ -78,6 +81,10 @@ pub struct PreviewBody {
     /// Height in pixels.
     #[schema(value_type = u32)]
     pub height: Option<u32>,
+    /// Columns of the user's own, by name: texts, numbers and flags. Only a local service sends them.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[schema(value_type = Object)]
+    pub columns: Map<String, Value>,
 }
 
 /// A bounding box in fractions of the image, with the field names of the API.
@@ -189,8 +196,28 @@ impl PreviewBody {
             rating: (preview.rating > 0).then_some(preview.rating),
             width,
             height,
+            columns: write_columns(preview.own.iter().map(|(name, value)| (name.as_str(), value))),
         }
     }
+}
+
+/// Writes columns of the user's own.
+pub fn write_columns<'a>(
+    own: impl IntoIterator<Item = (&'a str, &'a ColumnValue)>,
+) -> Map<String, Value> {
+    own.into_iter().map(|(name, value)| (name.to_owned(), write_scalar(value))).collect()
+}
+
+/// Reads columns of the user's own, with sanitized names and texts.
+fn read_columns(columns: &Value) -> Option<BTreeMap<SafeText, ColumnValue>> {
+    let column = |(name, value): (&String, &Value)| {
+        let value = match serde_json::from_value(value.clone()).ok()? {
+            ColumnValue::Text(text) => ColumnValue::Text(SafeText::detail(&text).to_string()),
+            value => value,
+        };
+        Some((SafeText::name(name), value))
+    };
+    columns.as_object()?.iter().map(column).collect()
 }
 
 impl ImageBody {
@@ -276,6 +303,7 @@ pub(crate) fn read_preview(value: Fields<'_>) -> Option<Preview> {
             .filter(|rating| *rating <= MAX_RATING)
             .unwrap_or_default(),
         dimensions: side("width").zip(side("height")),
+        own: value.read("columns", read_columns).unwrap_or_default(),
     })
 }
 

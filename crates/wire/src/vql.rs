@@ -1,18 +1,24 @@
-//! `vql`, a JSON array of filter objects with one key each. This file reads, writes and describes the filters, and
-//! locates errors in texts written by hand. Reading is strict, because ignoring a filter would select the wrong media.
+//! `vql`, a JSON array of filter objects with one key each. This file reads and writes the filters. Reading is strict, because ignoring a filter would select the wrong media.
 //!
 //! The document leaves two questions open. This crate assumes that an `id` beside the key is ignored, because public
 //! clients send one, and that a missing `mode` means `in`.
 
-use std::{collections::BTreeMap, fmt};
+mod schema;
+mod text_position;
 
-use serde_json::{Map, Value, json, value::RawValue};
+pub(crate) use schema::label_list_schema;
+pub use schema::schemas;
+pub use text_position::TextPosition;
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
 
 use tessera_model::{
     Anchor, AnchorKind, SafeText,
     vql::{
-        Filter, Fraction, InvalidField, IssueFilter, IssueKind, IssueMode, IssueName, Label,
-        LabelRule, MAX_FILTERS, MAX_VALUES, QueryText,
+        ColumnName, ColumnValue, FileProperty, Filter, Fraction, InvalidField, IssueFilter,
+        IssueKind, IssueMode, IssueName, Label, LabelRule, MAX_FILTERS, Property, PropertyFilter,
     },
 };
 
@@ -23,7 +29,7 @@ const MAX_QUOTED_CHARS: usize = 40;
 
 type ReadFilter = fn(&FilterFields) -> Result<Filter, InvalidField>;
 
-/// The key, the fields and the reader of each filter.
+/// The key, the fields and the reader of each filter of the API document.
 const FILTERS: [(&str, &[&str], ReadFilter); 7] = [
     ("text", &["op", "value", "threshold"], text_filter),
     ("labels", &["op", "value"], label_filter),
@@ -61,16 +67,22 @@ impl std::error::Error for VqlError {}
 /// Reads a `vql` text as a service does, which accepts only known issue names.
 pub fn read(text: &str) -> Result<Vec<Filter>, VqlError> {
     let filters = read_lenient(text)?;
-    let unknown = |filter: &Filter| {
-        matches!(filter, Filter::Issue(IssueFilter { kind: IssueName::Other(_), .. }))
-    };
-    match filters.iter().position(unknown) {
+    match filters.iter().position(has_unknown_issue) {
         None => Ok(filters),
         Some(index) => Err(VqlError {
             filter: Some(index),
             field: Some("issues.value".to_owned()),
             reason: format!("must be one of {}", IssueKind::ALL.map(IssueKind::as_str).join(", ")),
         }),
+    }
+}
+
+fn has_unknown_issue(filter: &Filter) -> bool {
+    match filter {
+        Filter::Issue(IssueFilter { kind: IssueName::Other(_), .. }) => true,
+        Filter::AnyOf(filters) => filters.as_slice().iter().any(has_unknown_issue),
+        Filter::Not(negated) => has_unknown_issue(negated.filter()),
+        _ => false,
     }
 }
 
@@ -97,22 +109,85 @@ pub fn read_each(text: &str) -> Result<Vec<Result<Filter, VqlError>>, VqlError> 
 }
 
 fn read_filter(index: usize, item: &Value) -> Result<Filter, VqlError> {
-    let error = |field, reason| VqlError { filter: Some(index), field, reason };
-    let object = item.as_object().ok_or_else(|| error(None, "must be an object".to_owned()))?;
+    read_object(item).map_err(|(field, reason)| VqlError { filter: Some(index), field, reason })
+}
+
+/// The reason for rejecting a filter, and the field of the filter.
+type FilterProblem = (Option<String>, String);
+
+fn read_object(item: &Value) -> Result<Filter, FilterProblem> {
+    let object = item.as_object().ok_or_else(|| (None, "must be an object".to_owned()))?;
     let mut entries = object.iter().filter(|(key, _)| *key != "id");
-    let keys = || FILTERS.map(|(key, ..)| key).join(", ");
+    let keys = || {
+        let keys = FILTERS.iter().map(|(key, ..)| *key);
+        let additions = FileProperty::ALL.map(FileProperty::as_str);
+        let keys: Vec<&str> = keys.chain(additions).chain(["column", "any_of", "not"]).collect();
+        keys.join(", ")
+    };
     let (Some((key, value)), None) = (entries.next(), entries.next()) else {
-        return Err(error(None, format!("must have exactly one key of {}", keys())));
+        return Err((None, format!("must have exactly one key of {}", keys())));
     };
-    let Some((_, fields, read)) = FILTERS.iter().find(|(known, ..)| known == key) else {
-        let reason = format!("{} is not a filter; the filters are {}", quoted(key), keys());
-        return Err(error(None, reason));
-    };
-    FilterFields::new(value, fields).and_then(|fields| read(&fields)).map_err(|invalid| {
-        let InvalidField { field, reason } = invalid;
+    let invalid = |InvalidField { field, reason }| {
         let field = if field.is_empty() { key.clone() } else { format!("{key}.{field}") };
-        error(Some(field), reason)
+        (Some(field), reason)
+    };
+    if let Some((_, fields, read)) = FILTERS.iter().find(|(known, ..)| known == key) {
+        return FilterFields::new(value, fields).and_then(|fields| read(&fields)).map_err(invalid);
+    }
+    match key.as_str() {
+        "any_of" => {
+            let list =
+                value.as_array().ok_or_else(|| InvalidField::new("", "must be a list of filters"));
+            let filters = list.map_err(invalid)?.iter().map(|inner| read_inner(key, inner));
+            Filter::any_of(filters.collect::<Result<_, _>>()?).map_err(invalid)
+        }
+        "not" => Filter::negated(read_inner(key, value)?).map_err(invalid),
+        "column" => FilterFields::new(value, &["name", "op", "value"])
+            .and_then(|fields| {
+                let name = ColumnName::new(fields.text("name")?)?;
+                property_filter(Property::Column(name), &fields)
+            })
+            .map_err(invalid),
+        _ => match FileProperty::from_keyword(key) {
+            Some(property) => FilterFields::new(value, &["op", "value"])
+                .and_then(|fields| property_filter(Property::File(property), &fields))
+                .map_err(invalid),
+            None => {
+                Err((None, format!("{} is not a filter; the filters are {}", quoted(key), keys())))
+            }
+        },
+    }
+}
+
+/// Reads a filter inside another filter.
+fn read_inner(key: &str, item: &Value) -> Result<Filter, FilterProblem> {
+    read_object(item).map_err(|(field, reason)| {
+        let reason = field.map_or(reason.clone(), |field| format!("{field}: {reason}"));
+        (Some(key.to_owned()), reason)
     })
+}
+
+fn property_filter(property: Property, fields: &FilterFields) -> Result<Filter, InvalidField> {
+    let operators = property.operators();
+    let choices: Vec<_> = operators.iter().map(|operator| (operator.as_str(), *operator)).collect();
+    let operator = fields.keyword("op", &choices)?;
+    let value = fields.get("value").ok_or_else(|| InvalidField::new("value", "is missing"))?;
+    let values = match value {
+        Value::Array(values) if operator.takes_list() => values.iter().map(scalar).collect(),
+        _ if operator.takes_list() => Err(InvalidField::new("value", "must be a list of values")),
+        value => scalar(value).map(|value| vec![value]),
+    };
+    Filter::property(property, operator, &values?)
+}
+
+fn scalar(value: &Value) -> Result<ColumnValue, InvalidField> {
+    match value {
+        Value::Bool(flag) => Some(ColumnValue::Flag(*flag)),
+        Value::Number(number) => number.as_f64().map(ColumnValue::Number),
+        Value::String(text) => Some(ColumnValue::Text(text.clone())),
+        _ => None,
+    }
+    .ok_or_else(|| InvalidField::new("value", "must be a text, a number, true or false"))
 }
 
 /// The object behind the key of a filter. An error with an empty field name refers to the object itself.
@@ -261,6 +336,35 @@ fn filter_to_json(filter: &Filter) -> Value {
             let body = json!({"op": op, "value": anchor.media});
             json!({"similarity": with_number(body, "threshold", *max_distance)})
         }
+        Filter::Property(filter) => property_to_json(filter),
+        Filter::AnyOf(filters) => {
+            let filters: Vec<Value> = filters.as_slice().iter().map(filter_to_json).collect();
+            json!({ "any_of": filters })
+        }
+        Filter::Not(negated) => json!({ "not": filter_to_json(negated.filter()) }),
+    }
+}
+
+fn property_to_json(filter: &PropertyFilter) -> Value {
+    let values = filter.values().iter().map(|value| write_scalar(&value.to_scalar()));
+    let mut values: Vec<Value> = values.collect();
+    let value =
+        if filter.operator().takes_list() { Value::Array(values) } else { values.remove(0) };
+    let mut body = json!({"op": filter.operator().as_str(), "value": value});
+    if let Property::Column(name) = filter.property() {
+        body["name"] = name.as_str().into();
+    }
+    json!({ filter.property().keyword(): body })
+}
+
+/// Writes a value. A whole number is written without a decimal point.
+pub fn write_scalar(value: &ColumnValue) -> Value {
+    match value {
+        ColumnValue::Flag(flag) => Value::Bool(*flag),
+        ColumnValue::Text(text) => Value::from(text.as_str()),
+        ColumnValue::Number(number) => {
+            number.to_string().parse::<i64>().map_or_else(|_| json!(number), Value::from)
+        }
     }
 }
 
@@ -275,123 +379,4 @@ fn with_number(mut object: Value, field: &str, value: Option<Fraction>) -> Value
         object[field] = value.value().into();
     }
     object
-}
-
-/// The JSON schema of a `vql` text, and the schemas of the filters that it refers to, each with its name in the
-/// description of the API. A filter with a name becomes a class of a generated client.
-pub fn schemas() -> Vec<(&'static str, Value)> {
-    let fraction = json!({"type": "number", "minimum": 0.0, "maximum": 1.0});
-    let text = json!({"type": "string", "minLength": 1, "maxLength": QueryText::MAX_CHARS, "pattern": r"\S"});
-    let uuid = json!({"type": "string", "format": "uuid"});
-    let rules = LabelRule::ALL.iter().map(|rule| rule.as_str()).collect::<Vec<_>>();
-    let kinds = IssueKind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>();
-    let tags = json!({"type": "array", "items": uuid, "minItems": 1, "maxItems": MAX_VALUES});
-    let scored_text = json!({"value": text, "threshold?": fraction});
-    let issue = json!({
-        "value": {"enum": kinds}, "mode?": {"enum": ["in", "out"]},
-        "confidence_min?": fraction, "confidence_max?": fraction,
-    });
-    let similar = json!({"value": uuid, "threshold?": fraction});
-    let of_score = json!({"value": fraction});
-    let mut schemas = vec![
-        ("FullTextFilter", filter_schema("text", &["fts"], &json!({"value": text}))),
-        ("SemanticFilter", filter_schema("text", &["semantic"], &scored_text)),
-        ("LabelsFilter", filter_schema("labels", &rules, &json!({"value": label_list_schema()}))),
-        ("TagsFilter", filter_schema("tags", &["is"], &json!({"value": tags}))),
-        ("IssuesFilter", filter_schema("issues", &["issue"], &issue)),
-        ("DuplicatesFilter", filter_schema("duplicates", &["duplicates"], &of_score)),
-        ("UniquenessFilter", filter_schema("uniqueness", &["uniqueness"], &of_score)),
-        ("SimilarityFilter", filter_schema("similarity", &["upload", "media"], &similar)),
-    ];
-    let reference =
-        |(name, _): &(&str, Value)| json!({"$ref": format!("#/components/schemas/{name}")});
-    let filters: Vec<Value> = schemas.iter().map(reference).collect();
-    let list = json!({
-        "type": "array", "maxItems": MAX_FILTERS, "items": {"oneOf": filters},
-        "description": "Filters; all of them hold",
-    });
-    schemas.push(("Vql", list));
-    schemas
-}
-
-/// An object with one filter key. Fields whose name ends in `?` are optional.
-fn filter_schema(key: &str, operators: &[&str], fields: &Value) -> Value {
-    let mut properties = json!({"op": {"enum": operators}});
-    let mut required = vec!["op"];
-    for (name, schema) in fields.as_object().into_iter().flatten() {
-        let (field, optional) = (name.trim_end_matches('?'), name.ends_with('?'));
-        properties[field] = schema.clone();
-        if !optional {
-            required.push(field);
-        }
-    }
-    json!({
-        "type": "object",
-        "required": [key],
-        "additionalProperties": false,
-        "properties": {
-            "id": {"type": "string", "description": "Ignored"},
-            key: {"type": "object", "required": required, "additionalProperties": false,
-                  "properties": properties},
-        },
-    })
-}
-
-/// The JSON schema of a list of labels.
-pub(crate) fn label_list_schema() -> Value {
-    json!({
-        "type": "array", "minItems": 1, "maxItems": MAX_VALUES,
-        "items": {"type": "string", "minLength": 1, "maxLength": Label::MAX_CHARS, "pattern": r"\S"},
-    })
-}
-
-/// A line and a column, both counted from 1. Columns are counted in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TextPosition {
-    pub line: usize,
-    pub column: usize,
-}
-
-impl TextPosition {
-    /// Returns the position of an error: the invalid value, or the narrowest value around it. In invalid JSON, it is
-    /// the first invalid character.
-    pub fn locate(error: &VqlError, text: &str) -> Self {
-        let Some(filter) = error.filter else {
-            return serde_json::from_str::<Value>(text).map_or_else(
-                |cause| Self::from_json_position(text, cause.line(), cause.column()),
-                |_| Self::from_offset(text, start_of(text)),
-            );
-        };
-        let filters: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
-        let mut narrowest = filters.get(filter).copied();
-        for key in error.field.iter().flat_map(|field| field.split('.')) {
-            let inner = narrowest.and_then(|value| inside(value, key));
-            let Some(inner) = inner else { break };
-            narrowest = Some(inner);
-        }
-        // A raw value borrows from the text, so its address gives its offset.
-        let offset = |raw: &RawValue| raw.get().as_ptr().addr() - text.as_ptr().addr();
-        Self::from_offset(text, narrowest.map_or(0, offset))
-    }
-
-    fn from_offset(text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let line = before.rsplit('\n').next().unwrap_or(before);
-        Self { line: before.matches('\n').count() + 1, column: line.chars().count() + 1 }
-    }
-
-    /// Converts a position of the JSON parser, which is a line counted from 1 and a byte offset in the line.
-    fn from_json_position(text: &str, line: usize, bytes: usize) -> Self {
-        let line_text = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
-        let before = line_text.char_indices().take_while(|(at, _)| at + 1 < bytes).count();
-        Self { line: line.max(1), column: before + 1 }
-    }
-}
-
-fn inside<'a>(value: &'a RawValue, key: &str) -> Option<&'a RawValue> {
-    serde_json::from_str::<BTreeMap<String, &RawValue>>(value.get()).ok()?.remove(key)
-}
-
-fn start_of(text: &str) -> usize {
-    text.len() - text.trim_start().len()
 }

@@ -1,12 +1,13 @@
-//! Shows how many media items of the dataset have each label, tag and word in captions. If the service does not count
+//! Shows how many media items of the dataset have each label, tag, word in captions, folder and value of a column. If the service does not count
 //! media items, the loaded clusters are counted. Quality issues are listed without counts, because results do not carry
 //! issues. Picking a value filters the results by it.
 
 use ratatui::layout::Rect;
 use tessera_model::{
-    DatasetId, EntityType, Facet, FacetKind, Filter, Overview, SafeText, TagId, count_facets,
+    ColumnFacets, DatasetId, EntityType, Facet, FacetKind, Filter, Overview, SafeText, TagId,
+    count_facets,
     text::{group_digits, grouped_with_noun, truncate},
-    vql::{InvalidField, IssueMode, IssueName, LabelRule},
+    vql::{ColumnValue, InvalidField, IssueMode, IssueName, LabelRule, Operator, Property},
 };
 
 use crate::{
@@ -15,6 +16,7 @@ use crate::{
         overlay::fields::KeyResult,
         pane::{cycle, moved_cursor, rows_to_move, scroll_top},
     },
+    config::DeploymentKind,
     drawing::{below, display_width, gauge},
     input::{Chord, Key},
 };
@@ -24,25 +26,33 @@ pub enum FacetSection {
     Counted(FacetKind),
     /// The labels of objects, while the results are images.
     ObjectLabels,
+    /// A column of the user's own, by its position in the counts.
+    Column(usize),
     Issues,
 }
 
 impl FacetSection {
-    pub fn label(self) -> &'static str {
+    pub fn label(self, app: &App) -> String {
         match self {
-            Self::Counted(kind) => kind.label(),
-            Self::ObjectLabels => "objects",
-            Self::Issues => "issues",
+            Self::Counted(kind) => kind.label().to_owned(),
+            Self::ObjectLabels => "objects".to_owned(),
+            Self::Column(index) => {
+                let name = columns(app).get(index).map(|column| column.name.as_str());
+                SafeText::name(name.unwrap_or_default()).to_string()
+            }
+            Self::Issues => "issues".to_owned(),
         }
     }
 }
 
 /// A value to filter by.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FacetValue {
     pub name: SafeText,
     /// The identifier of a tag, if the service sends it.
     tag: Option<TagId>,
+    /// The value of a column, if the facet is one.
+    column_value: Option<ColumnValue>,
     /// The number of what is counted with this value. `None` if results do not carry the value.
     pub count: Option<u64>,
 }
@@ -91,8 +101,11 @@ impl Facets {
         match self.section {
             FacetSection::Counted(kind) => counted_values(app, kind),
             FacetSection::ObjectLabels => object_labels(app).iter().map(counted_value).collect(),
+            FacetSection::Column(index) => {
+                columns(app).get(index).map(column_values).unwrap_or_default()
+            }
             FacetSection::Issues => {
-                let value = |name| FacetValue { name, tag: None, count: None };
+                let value = |name| FacetValue { name, tag: None, column_value: None, count: None };
                 app.query.known_values(&app.results).issue_names().map(value).collect()
             }
         }
@@ -108,7 +121,7 @@ impl Facets {
         let counted = match self.section {
             FacetSection::Issues => return None,
             FacetSection::ObjectLabels => objects(),
-            FacetSection::Counted(_) => of_results(),
+            FacetSection::Counted(_) | FacetSection::Column(_) => of_results(),
         };
         Some(counted.map_or_else(
             || CountedUnit::LoadedClusters(app.results.loaded_clusters().len()),
@@ -116,7 +129,7 @@ impl Facets {
         ))
     }
 
-    fn filter(self, value: &FacetValue) -> Result<Filter, String> {
+    fn filter(self, app: &App, value: &FacetValue) -> Result<Filter, String> {
         let name = value.name.as_str();
         let filter = match (self.section, self.excludes) {
             (FacetSection::Issues, excludes) => issue_filter(name, excludes),
@@ -131,13 +144,29 @@ impl Facets {
                 None => return Err("the service does not send the id of this tag".to_owned()),
             },
             (FacetSection::Counted(FacetKind::CaptionWord), false) => Filter::full_text(name),
+            (FacetSection::Counted(FacetKind::Folder), excludes) => {
+                Filter::in_folder(name).and_then(|filter| negated_if(excludes, filter))
+            }
+            (FacetSection::Column(index), excludes) => {
+                column_filter(app, index, value).and_then(|filter| negated_if(excludes, filter))
+            }
             (FacetSection::Counted(kind), true) => {
                 let kind = kind.label();
-                return Err(format!("{kind} cannot be excluded; only labels and issues can"));
+                return Err(format!("{kind} cannot be excluded; labels and issues can"));
             }
         };
         filter.map_err(|invalid| format!("{name}: {}", invalid.reason))
     }
+}
+
+fn negated_if(excludes: bool, filter: Filter) -> Result<Filter, InvalidField> {
+    if excludes { Filter::negated(filter) } else { Ok(filter) }
+}
+
+fn column_filter(app: &App, index: usize, value: &FacetValue) -> Result<Filter, InvalidField> {
+    let column = columns(app).get(index).zip(value.column_value.clone());
+    let (column, value) = column.ok_or_else(|| InvalidField::new("", "is no longer there"))?;
+    Filter::property(Property::Column(column.name.clone()), Operator::Is, &[value])
 }
 
 fn issue_filter(name: &str, excludes: bool) -> Result<Filter, InvalidField> {
@@ -184,11 +213,11 @@ impl Dialog for Facets {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        let filter = self.values(app).get(self.cursor).map(|value| self.filter(value));
+        let filter = self.values(app).get(self.cursor).map(|value| self.filter(app, value));
         let of_results = results_entity(app).unwrap_or_default();
         let entity = match self.section {
             FacetSection::ObjectLabels => EntityType::Objects,
-            FacetSection::Counted(_) | FacetSection::Issues => of_results,
+            FacetSection::Counted(_) | FacetSection::Column(_) | FacetSection::Issues => of_results,
         };
         match filter {
             Some(Ok(filter)) => app.search_with_filter(entity, filter),
@@ -206,7 +235,7 @@ impl Dialog for Facets {
         let mut kinds = vec![(" ".to_owned(), theme.dim)];
         for section in Facets::sections(ctx.app) {
             let style = if section == self.section { theme.selected } else { theme.dim };
-            kinds.push((format!(" {} ", section.label()), style));
+            kinds.push((format!(" {} ", section.label(ctx.app)), style));
         }
         ctx.put(inside, 0, &kinds);
         let facets = self.values(ctx.app);
@@ -214,7 +243,7 @@ impl Dialog for Facets {
         let is_full = facets.len() + 2 > usize::from(inside.height);
         let rows = below(inside, if is_full { 1 } else { 2 });
         let rows = match self.section {
-            FacetSection::Counted(_) | FacetSection::ObjectLabels => rows,
+            FacetSection::Counted(_) | FacetSection::ObjectLabels | FacetSection::Column(_) => rows,
             FacetSection::Issues => ctx.text_below(rows, ISSUES_NOTE),
         };
         let largest = facets.first().and_then(|facet| facet.count).unwrap_or(0);
@@ -256,9 +285,14 @@ impl Facets {
     /// Returns the kinds of values that there are, and the issues.
     pub fn sections(app: &App) -> Vec<FacetSection> {
         let kinds = FacetKind::ALL.into_iter();
+        let is_local = app.setup.deployment == DeploymentKind::Local;
+        let kinds = kinds.filter(|kind| is_local || *kind != FacetKind::Folder);
         let counted = kinds.filter(|kind| !counted_values(app, *kind).is_empty());
         let objects = (!object_labels(app).is_empty()).then_some(FacetSection::ObjectLabels);
-        let counted = counted.map(FacetSection::Counted).chain(objects);
+        let columns = columns(app).iter().enumerate();
+        let columns = columns.filter(|(_, column)| !column.values.is_empty());
+        let columns = columns.map(|(index, _)| FacetSection::Column(index));
+        let counted = counted.map(FacetSection::Counted).chain(objects).chain(columns);
         counted.chain([FacetSection::Issues]).collect()
     }
 
@@ -296,7 +330,25 @@ fn object_labels(app: &App) -> &[Facet] {
 }
 
 fn counted_value(facet: &Facet) -> FacetValue {
-    FacetValue { name: facet.name.clone(), tag: facet.tag, count: Some(facet.count) }
+    let name = facet.name.clone();
+    FacetValue { name, tag: facet.tag, column_value: None, count: Some(facet.count) }
+}
+
+/// Returns the columns of the user's own of the results. Only the local deployment filters by them.
+fn columns(app: &App) -> &[ColumnFacets] {
+    let overview = results_entity(app).and_then(|entity| overview(app, entity));
+    let is_local = app.setup.deployment == DeploymentKind::Local;
+    overview.filter(|_| is_local).map_or(&[], |overview| &overview.columns)
+}
+
+fn column_values(column: &ColumnFacets) -> Vec<FacetValue> {
+    let value = |(value, count): &(ColumnValue, u64)| FacetValue {
+        name: SafeText::name(&value.to_string()),
+        tag: None,
+        column_value: Some(value.clone()),
+        count: Some(*count),
+    };
+    column.values.iter().map(value).collect()
 }
 
 /// The cells of the longest bar.

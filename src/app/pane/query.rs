@@ -8,7 +8,7 @@ use tessera_wire::vql;
 
 use crate::app::{
     Effect, Level, Outbox, Pane, Results,
-    query::{FilterKind, KnownValues, QueryDraft, QueryEditor},
+    query::{KnownValues, QueryDraft, QueryEditor},
 };
 
 #[derive(Debug, Default)]
@@ -61,11 +61,11 @@ impl QueryBuilder {
             return None;
         }
         let draft = self.draft(results);
-        Some(match draft.selected_row().map(|row| row.kind) {
+        Some(match draft.selected_row() {
             _ if draft.json.is_some() => {
                 "Tab form   F5 run   F4 $EDITOR   Esc close, keep the text"
             }
-            Some(FilterKind::Labels | FilterKind::Tags) => {
+            Some(row) if row.is_list() => {
                 "Enter add to the list   ↓ accept the suggestion   Backspace remove   F5 run   Esc done"
             }
             _ => "Tab next field   F5 run   Enter or Esc done",

@@ -124,6 +124,27 @@ fn row_summary(query: &QueryBuilder, results: &Results, row: &FilterRow) -> Stri
         (FilterKind::Duplicates, _) => "duplicates ≥",
         (FilterKind::Uniqueness, _) => "uniqueness >",
         (FilterKind::Similarity, _) => "similar to ",
+        (FilterKind::File(_) | FilterKind::Column | FilterKind::AnyOf | FilterKind::Not, _) => {
+            return property_summary(row);
+        }
     };
     format!("{prefix}{first}")
+}
+
+/// Describes a filter that only the local deployment knows: `width ≥ 1000`, `not path train`.
+fn property_summary(row: &FilterRow) -> String {
+    let (subject, values) = match row.kind {
+        FilterKind::Column => (row.text(1), row.text(0)),
+        kind => (kind.keyword(), row.text(0)),
+    };
+    let entries = row.entries.iter().map(String::as_str);
+    let values: Vec<&str> = entries.chain([values]).filter(|value| !value.is_empty()).collect();
+    let (negation, operator) = match row.choice_keyword() {
+        "is_not" | "not_one_of" => ("not ", ""),
+        "contains" => ("", "contains "),
+        "at_least" => ("", "≥ "),
+        "at_most" => ("", "≤ "),
+        _ => ("", ""),
+    };
+    SafeText::name(&format!("{negation}{subject} {operator}{}", values.join(", "))).to_string()
 }

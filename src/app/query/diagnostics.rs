@@ -131,10 +131,11 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
         FilterKind::Labels => {
             missing_enrichment(&app.results, &app.service_data, EnrichmentModel::ANY_FOR_LABELS)
         }
-        FilterKind::Tags
-        | FilterKind::Duplicates
-        | FilterKind::Uniqueness
-        | FilterKind::Similarity => None,
+        kind if !FilterKind::known_by(app.setup().deployment).contains(&kind) => Some(format!(
+            "{} is an addition of the local deployment; this service does not know it",
+            kind.keyword()
+        )),
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     app::{
         overlay::fields,
         pane::moved_cursor,
-        query::{FilterKind, FilterRow, KnownValues},
+        query::{FilterKind, FilterRow, KnownValues, row::object_text},
     },
     input::{Chord, Key},
 };
@@ -155,8 +155,7 @@ impl QueryDraft {
             let Ok(filter) = row.filter() else {
                 return Err(format!("{{\"{}\": ? }}", row.kind.keyword()));
             };
-            let array = vql::write(std::slice::from_ref(&filter));
-            Ok(array.trim_start_matches('[').trim_end_matches(']').to_owned())
+            Ok(object_text(&filter))
         })
     }
 
@@ -262,7 +261,7 @@ impl QueryEditor<'_> {
 
     fn has_unfinished_entry(&self) -> bool {
         let row = self.draft.selected_row();
-        row.is_some_and(|row| row.kind.is_list() && !row.text(0).trim().is_empty())
+        row.is_some_and(|row| row.is_list() && !row.text(0).trim().is_empty())
     }
 
     /// Adds the typed text to the list. A tag is sent by its id.

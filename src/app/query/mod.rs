@@ -7,6 +7,7 @@
 mod chips;
 mod diagnostics;
 mod draft;
+mod known_values;
 mod row;
 
 pub(in crate::app) use draft::QueryEditor;
@@ -15,4 +16,5 @@ pub(in crate::app) use chips::filter_summary;
 pub use chips::{Chip, ChipState, chip_areas, chips};
 pub use diagnostics::{Diagnostic, Severity, diagnostics, missing_enrichment};
 pub use draft::{JsonEditor, QueryDraft, TextArea};
-pub use row::{FilterField, FilterKind, FilterRow, KnownValues, Suggestion};
+pub use known_values::{KnownValues, Suggestion};
+pub use row::{FilterField, FilterKind, FilterRow};

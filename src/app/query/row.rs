@@ -1,19 +1,21 @@
-//! Keeps a row of the query builder, which is a filter while it is being edited, whether it is valid yet or not. The
-//! values in loaded pages, which the query builder suggests, are collected here.
+//! Keeps a row of the query builder, which is a filter while it is being edited, whether it is valid yet or not.
 //!
 //! A row has one choice (its `op`, or the `mode` of an issue) and a few text fields. It becomes a
 //! [`Filter`], or names the field that is wrong, so that a filter with two keys cannot be built.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use tessera_model::{
-    Anchor, AnchorKind, Filter, Fraction, Page, SafeText, Search, TagId, is_same_name, search_form,
-    vql::{InvalidField, IssueFilter, IssueKind, IssueMode, IssueName, LabelRule},
+    Anchor, AnchorKind, Filter, Fraction, SafeText, TagId,
+    vql::{
+        ColumnName, ColumnValue, FileProperty, InvalidField, IssueMode, IssueName, LabelRule,
+        Operator, Property, PropertyFilter, PropertyValue,
+    },
 };
+use tessera_wire::vql;
 use tui_input::Input;
 
 use crate::{
     app::overlay::fields::edit,
+    config::DeploymentKind,
     input::{Chord, Key as Button},
 };
 
@@ -27,6 +29,11 @@ pub enum FilterKind {
     Duplicates,
     Uniqueness,
     Similarity,
+    /// What the file is. Only the local deployment knows this filter and the ones below.
+    File(FileProperty),
+    Column,
+    AnyOf,
+    Not,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +47,8 @@ pub struct FilterField {
 const VALUE_FIELD: FilterField = FilterField { name: "value", label: "" };
 
 impl FilterKind {
-    pub const ALL: [Self; 7] = [
+    /// The filters of the API document, which every service knows.
+    pub const DOCUMENTED: [Self; 7] = [
         Self::Text,
         Self::Labels,
         Self::Tags,
@@ -49,6 +57,16 @@ impl FilterKind {
         Self::Uniqueness,
         Self::Similarity,
     ];
+
+    /// Returns the filters that a deployment knows.
+    pub fn known_by(deployment: DeploymentKind) -> Vec<Self> {
+        let mut kinds = Self::DOCUMENTED.to_vec();
+        if deployment == DeploymentKind::Local {
+            kinds.extend(FileProperty::ALL.map(Self::File));
+            kinds.extend([Self::Column, Self::AnyOf, Self::Not]);
+        }
+        kinds
+    }
 
     pub fn keyword(self) -> &'static str {
         match self {
@@ -59,6 +77,10 @@ impl FilterKind {
             Self::Duplicates => "duplicates",
             Self::Uniqueness => "uniqueness",
             Self::Similarity => "similarity",
+            Self::File(property) => property.as_str(),
+            Self::Column => "column",
+            Self::AnyOf => "any_of",
+            Self::Not => "not",
         }
     }
 
@@ -73,19 +95,27 @@ impl FilterKind {
             Self::Duplicates => "has a near-duplicate at least this similar, 0 to 1",
             Self::Uniqueness => "differs more from all others than this, 0 to 1",
             Self::Similarity => "similar to an image: the id of a media item or an upload",
+            Self::File(property) => file_description(property),
+            Self::Column => "a column of your own; text in quotes stays text",
+            Self::AnyOf => "at least one of the filters in a JSON array",
+            Self::Not => "not the filter in a JSON object",
         }
     }
 
-    pub fn choices(self) -> &'static [&'static str] {
-        match self {
-            Self::Text => &["semantic", "fts"],
-            Self::Labels => &["one_of", "is", "is_not", "not_one_of"],
-            Self::Tags => &["is"],
-            Self::Issues => &["in", "out"],
-            Self::Duplicates => &["duplicates"],
-            Self::Uniqueness => &["uniqueness"],
-            Self::Similarity => &["media", "upload"],
-        }
+    pub fn choices(self) -> Vec<&'static str> {
+        let operators = match self {
+            Self::Text => return vec!["semantic", "fts"],
+            Self::Labels => return vec!["one_of", "is", "is_not", "not_one_of"],
+            Self::Tags => return vec!["is"],
+            Self::Issues => return vec!["in", "out"],
+            Self::Duplicates => return vec!["duplicates"],
+            Self::Uniqueness => return vec!["uniqueness"],
+            Self::Similarity => return vec!["media", "upload"],
+            Self::AnyOf | Self::Not => return vec!["filters"],
+            Self::File(property) => property.operators(),
+            Self::Column => Operator::ALL.to_vec(),
+        };
+        operators.into_iter().map(Operator::as_str).collect()
     }
 
     fn fields(self) -> &'static [FilterField] {
@@ -93,17 +123,29 @@ impl FilterKind {
             FilterField { name: "threshold", label: "min similarity" };
         const MAX_DISTANCE: FilterField = FilterField { name: "threshold", label: "max distance" };
         const FROM: FilterField = FilterField { name: "confidence_min", label: "confidence from" };
+        const COLUMN: FilterField = FilterField { name: "name", label: "in the column" };
         const TO: FilterField = FilterField { name: "confidence_max", label: "to" };
         match self {
             Self::Text => &[VALUE_FIELD, MIN_SIMILARITY],
             Self::Issues => &[VALUE_FIELD, FROM, TO],
             Self::Similarity => &[VALUE_FIELD, MAX_DISTANCE],
-            Self::Labels | Self::Tags | Self::Duplicates | Self::Uniqueness => &[VALUE_FIELD],
+            Self::Column => &[VALUE_FIELD, COLUMN],
+            _ => &[VALUE_FIELD],
         }
     }
+}
 
-    pub fn is_list(self) -> bool {
-        matches!(self, Self::Labels | Self::Tags)
+fn file_description(property: FileProperty) -> &'static str {
+    match property {
+        FileProperty::Path => "path in the folder: train, train/*.jpg, **/x_?.png or {a,b}/**",
+        FileProperty::Name => "name of the file, with the patterns * ? [a-z] {a,b}",
+        FileProperty::Size => "size of the file in bytes",
+        FileProperty::Width => "width in pixels",
+        FileProperty::Height => "height in pixels",
+        FileProperty::Aspect => "width divided by height",
+        FileProperty::Format => "format of the file: jpeg, png, webp, mp4",
+        FileProperty::Rating => "the rating that you have given, 1 to 5",
+        FileProperty::Date => "when it was taken, or else changed: 2024, 2024-05 or 2024-05-17",
     }
 }
 
@@ -158,24 +200,84 @@ impl FilterRow {
                 let texts = vec![anchor.media.to_string(), number(*max_distance)];
                 (FilterKind::Similarity, keyword, texts)
             }
+            Filter::Property(filter) => return Self::from_property(filter),
+            Filter::AnyOf(filters) => {
+                return Self::with_text(FilterKind::AnyOf, vql::write(filters.as_slice()));
+            }
+            Filter::Not(negated) => {
+                return Self::with_text(FilterKind::Not, object_text(negated.filter()));
+            }
         };
         let choice = kind.choices().iter().position(|choice| *choice == keyword).unwrap_or(0);
         let mut row = Self { choice, ..Self::new(kind) };
-        if kind.is_list() {
-            row.entries = texts;
-        } else {
-            row.inputs.iter_mut().zip(texts).for_each(|(input, text)| *input = text.into());
-        }
+        row.set_texts(texts);
         row
+    }
+
+    fn with_text(kind: FilterKind, text: String) -> Self {
+        let mut row = Self::new(kind);
+        row.set_texts(vec![text]);
+        row
+    }
+
+    fn from_property(filter: &PropertyFilter) -> Self {
+        let operator = |row: &mut Self| {
+            let choices = row.kind.choices();
+            let position = choices.iter().position(|choice| *choice == filter.operator().as_str());
+            row.choice = position.unwrap_or(0);
+        };
+        let values = filter.values().iter().map(PropertyValue::to_scalar);
+        match filter.property() {
+            Property::File(property) => {
+                let mut row = Self::new(FilterKind::File(*property));
+                operator(&mut row);
+                row.set_texts(values.map(|value| value.to_string()).collect());
+                row
+            }
+            Property::Column(name) => {
+                let mut row = Self::new(FilterKind::Column);
+                operator(&mut row);
+                row.set_texts(values.map(|value| value.to_typed()).collect());
+                row.inputs[1] = name.as_str().into();
+                row
+            }
+        }
+    }
+
+    fn set_texts(&mut self, texts: Vec<String>) {
+        if self.is_list() {
+            self.entries = texts;
+        } else {
+            self.inputs.iter_mut().zip(texts).for_each(|(input, text)| *input = text.into());
+        }
     }
 
     pub fn choice_keyword(&self) -> &'static str {
         self.kind.choices()[self.choice]
     }
 
+    /// Whether the row has a list of entries.
+    pub fn is_list(&self) -> bool {
+        match self.kind {
+            FilterKind::Labels | FilterKind::Tags => true,
+            FilterKind::File(_) | FilterKind::Column => {
+                matches!(self.choice_keyword(), "one_of" | "not_one_of")
+            }
+            _ => false,
+        }
+    }
+
+    /// Changes the choice. The first entry of a list becomes the value of an operator that takes no list.
     pub fn cycle_choice(&mut self, by: isize) {
         let count = self.kind.choices().len().cast_signed();
         self.choice = (self.choice.cast_signed() + by).rem_euclid(count).cast_unsigned();
+        if !self.is_list() && !self.entries.is_empty() {
+            let first = self.entries.remove(0);
+            self.entries.clear();
+            if let Some(input) = self.inputs.first_mut().filter(|input| input.value().is_empty()) {
+                *input = first.into();
+            }
+        }
     }
 
     pub fn fields(&self) -> impl Iterator<Item = (FilterField, &Input)> {
@@ -199,8 +301,9 @@ impl FilterRow {
 
     /// Handles a key in a field. Backspace in an empty list field removes the last entry.
     pub fn edit(&mut self, field: usize, chord: Chord) {
+        let is_list = self.is_list();
         let Some(input) = self.inputs.get_mut(field) else { return };
-        if chord.key == Button::Backspace && input.value().is_empty() && self.kind.is_list() {
+        if chord.key == Button::Backspace && input.value().is_empty() && is_list {
             self.entries.pop();
         } else {
             edit(input, chord);
@@ -209,12 +312,13 @@ impl FilterRow {
 
     /// Replaces the text of a field, or adds an entry to a list.
     pub fn set_value(&mut self, field: usize, text: &str) {
-        if self.kind.is_list() {
+        let is_entry = self.is_list() && field == 0;
+        if is_entry {
             self.entries.push(text.to_owned());
             self.entries.dedup();
         }
         if let Some(input) = self.inputs.get_mut(field) {
-            *input = if self.kind.is_list() { Input::default() } else { text.into() };
+            *input = if is_entry { Input::default() } else { text.into() };
         }
     }
 
@@ -247,7 +351,26 @@ impl FilterRow {
                 let kind = if self.choice == 0 { AnchorKind::Media } else { AnchorKind::Upload };
                 Filter::similar(Anchor { media, kind }, self.optional_number(1)?)
             }
+            FilterKind::File(property) => self.property_filter(&Property::File(property)),
+            FilterKind::Column => {
+                self.property_filter(&Property::Column(ColumnName::new(self.text(1))?))
+            }
+            FilterKind::AnyOf => Filter::any_of(read_filters(value)?),
+            FilterKind::Not => {
+                let filter = read_filters(&format!("[{value}]"))?.pop();
+                Filter::negated(filter.ok_or_else(|| InvalidField::new("value", "is missing"))?)
+            }
         }
+    }
+
+    fn property_filter(&self, property: &Property) -> Result<Filter, InvalidField> {
+        let operator = Operator::from_keyword(self.choice_keyword()).unwrap_or(Operator::Is);
+        let typed = if self.is_list() { self.all_entries() } else { vec![self.text(0).to_owned()] };
+        let typed = typed.iter().map(|typed| match property {
+            Property::File(property) if !property.is_number() => ColumnValue::Text(typed.clone()),
+            _ => ColumnValue::from_typed(typed),
+        });
+        Filter::property(property.clone(), operator, &typed.collect::<Vec<_>>())
     }
 
     /// Returns the entries, including the entry that is being typed.
@@ -271,6 +394,16 @@ impl FilterRow {
     }
 }
 
+/// Returns the JSON object of a filter.
+pub(super) fn object_text(filter: &Filter) -> String {
+    let array = vql::write(std::slice::from_ref(filter));
+    array.trim_start_matches('[').trim_end_matches(']').to_owned()
+}
+
+fn read_filters(json: &str) -> Result<Vec<Filter>, InvalidField> {
+    vql::read_lenient(json).map_err(|problem| InvalidField::new("value", problem.to_string()))
+}
+
 fn not_a_number(field: &'static str) -> InvalidField {
     InvalidField { field, reason: "must be a number".to_owned() }
 }
@@ -283,91 +416,4 @@ fn tag_id(tag: &str) -> Result<TagId, InvalidField> {
             SafeText::name(tag)
         ),
     })
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct KnownValues {
-    labels: BTreeSet<SafeText>,
-    tags: BTreeMap<TagId, SafeText>,
-    /// Names of issues that are not published, but that the service has accepted.
-    issues: BTreeSet<SafeText>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Suggestion {
-    /// The value that is sent.
-    pub value: String,
-    pub label: SafeText,
-}
-
-impl KnownValues {
-    const MAX_VALUES: usize = 2_000;
-
-    /// Records the values of a page, and the issue names in its search, because the service has
-    /// accepted them.
-    pub fn record_page(&mut self, search: &Search, page: &Page) {
-        for cluster in &page.clusters {
-            if self.labels.len() < Self::MAX_VALUES {
-                self.labels.extend(cluster.labels.iter().cloned());
-            }
-            for tag in &cluster.tags {
-                if let (Some(id), true) = (tag.id, self.tags.len() < Self::MAX_VALUES) {
-                    self.tags.insert(id, tag.name.clone());
-                }
-            }
-        }
-        for filter in &search.filters {
-            if let Filter::Issue(IssueFilter { kind: IssueName::Other(word), .. }) = filter {
-                self.issues.insert(SafeText::name(word.as_str()));
-            }
-        }
-    }
-
-    pub fn accepted_issue(&self, word: &str) -> bool {
-        self.issues.contains(&SafeText::name(word))
-    }
-
-    /// Returns the names of issues that this program knows, and of issues that the service has
-    /// accepted.
-    pub fn issue_names(&self) -> impl Iterator<Item = SafeText> {
-        let known = IssueKind::ALL.iter().map(|kind| SafeText::name(kind.as_str()));
-        known.chain(self.issues.iter().cloned())
-    }
-
-    pub fn tag_name(&self, id: &str) -> Option<&SafeText> {
-        self.tags.get(&id.parse().ok()?)
-    }
-
-    pub fn tag_id(&self, name: &str) -> Option<TagId> {
-        self.tags
-            .iter()
-            .find(|(_, known)| is_same_name(known.as_str(), name.trim()))
-            .map(|(id, _)| *id)
-    }
-
-    /// Returns the values that start with the typed text of a row and are not in the row yet.
-    pub fn suggest(&self, row: &FilterRow, limit: usize) -> Vec<Suggestion> {
-        let suggestion = |label: SafeText| Suggestion { value: label.as_str().to_owned(), label };
-        let all: Vec<Suggestion> = match row.kind {
-            FilterKind::Labels => self.labels.iter().cloned().map(suggestion).collect(),
-            FilterKind::Tags => {
-                let tag = |(id, name): (&TagId, &SafeText)| Suggestion {
-                    value: id.to_string(),
-                    label: name.clone(),
-                };
-                self.tags.iter().map(tag).collect()
-            }
-            FilterKind::Issues => self.issue_names().map(suggestion).collect(),
-            FilterKind::Text
-            | FilterKind::Duplicates
-            | FilterKind::Uniqueness
-            | FilterKind::Similarity => Vec::new(),
-        };
-        let typed = search_form(row.text(0).trim());
-        let fits = |suggestion: &Suggestion| {
-            let label = search_form(suggestion.label.as_str());
-            label.starts_with(&typed) && label != typed && !row.entries.contains(&suggestion.value)
-        };
-        all.into_iter().filter(fits).take(limit).collect()
-    }
 }

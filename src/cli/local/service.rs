@@ -190,6 +190,7 @@ impl LocalService {
             })
         });
         let service = ServiceConfig::new(BaseUrl::parse(&self.base_url())?, access)?;
+        let service = service.with_local_filters();
         Ok(Client::new(service)?)
     }
 

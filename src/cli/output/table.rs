@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tessera_model::{
     Cluster, Facet, FacetKind, Histogram, Overview, Relevance, SafeText, ScoreKind, count_facets,
     text::{is_formula, truncate},
+    vql::ColumnValue,
 };
 use unicode_width::UnicodeWidthStr as _;
 
@@ -289,7 +290,17 @@ pub fn plot_overviews(images: &Overview, objects: &Overview) -> String {
         let plot = |kind: FacetKind| {
             plot_facets(&format!("{}, in {unit}", kind.label()), overview.facets(kind))
         };
-        FacetKind::ALL.into_iter().filter_map(plot).collect()
+        let columns = overview.columns.iter().filter_map(|column| {
+            let value = |(value, count): &(ColumnValue, u64)| Facet {
+                name: SafeText::name(&value.to_string()),
+                tag: None,
+                count: *count,
+            };
+            let values: Vec<Facet> = column.values.iter().map(value).collect();
+            let name = SafeText::name(column.name.as_str());
+            plot_facets(&format!("{name}, in {unit}"), &values)
+        });
+        FacetKind::ALL.into_iter().filter_map(plot).chain(columns).collect()
     };
     joined_plots(&[of(images, "images"), of(objects, "objects")].concat())
 }

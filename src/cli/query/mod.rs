@@ -1,6 +1,7 @@
 //! `tessera query`: explains, saves, lists and runs queries.
 
 mod edit;
+mod filter_command;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};

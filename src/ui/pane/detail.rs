@@ -75,6 +75,10 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
         let labels: Vec<&str> = cluster.labels.iter().map(AsRef::as_ref).collect();
         lines.push((format!("labels of the cluster: {}", labels.join(", ")), theme.dim));
     }
+    if !preview.own.is_empty() {
+        let columns = preview.own.iter().map(|(name, value)| format!("{name}: {value}"));
+        lines.push((columns.collect::<Vec<_>>().join(" · "), theme.text));
+    }
     lines.push((format!("media {}", preview.media), theme.dim));
     lines
 }

@@ -200,7 +200,7 @@ fn draw_form(
 fn draw_add_row(ctx: &mut DrawContext, area: Rect, row: u16) {
     let theme = ctx.theme;
     let (key, label) = (" +   ", "add filter … ");
-    let kinds = FilterKind::ALL.map(FilterKind::keyword).join(" · ");
+    let kinds = FilterKind::DOCUMENTED.map(FilterKind::keyword).join(" · ");
     let used = display_width(key) + display_width(label);
     // The text may be left empty, because the list that the key opens has all kinds.
     let kinds = first_fitting(&[kinds], usize::from(area.width).saturating_sub(used)).to_owned();
@@ -361,7 +361,7 @@ impl RowWriter<'_, '_> {
             let shown = tag.cloned().unwrap_or_else(|| SafeText::name(entry));
             self.text(&format!("[{}]", truncate(shown.as_str(), 24)), self.style);
         }
-        if row.kind.is_list() && !focused {
+        if row.is_list() && !focused {
             return;
         }
         let text_width = text_cells(SafeText::name(row.text(0)).as_str()) + 1;

@@ -136,6 +136,7 @@ fn preview_body() -> PreviewBody {
         rating: None,
         width: Some(640),
         height: Some(480),
+        columns: serde_json::Map::new(),
     }
 }
 

@@ -14,6 +14,7 @@ mod keyword;
 mod local_files;
 mod picture_source;
 mod polling;
+mod properties;
 mod region;
 mod saved;
 mod search;

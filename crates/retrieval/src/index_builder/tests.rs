@@ -6,7 +6,7 @@ use std::{ffi::OsString, fs, os::unix::ffi::OsStringExt as _};
 use half::f16;
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use tessera_media::ingest::disk_quota::DiskQuota;
-use tessera_model::{MediaId, Region, UserTags};
+use tessera_model::{MediaId, Region, UserTags, vql::ColumnValue};
 use tessera_search::similarity::VectorMemory;
 use tessera_store::{
     assignment::{ClusterAssignment, IssueScores},
@@ -41,6 +41,11 @@ fn random_media() -> impl Strategy<Value = MediaRecord> {
             sharpness: 0.5,
             brightness: 0.25,
             caption: None,
+            own: labels
+                .iter()
+                .map(|label| (label.clone(), ColumnValue::Text(label.clone())))
+                .collect(),
+            taken: None,
             labels,
             model_labels: Vec::new(),
             tags,

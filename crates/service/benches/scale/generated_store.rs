@@ -9,7 +9,10 @@ use std::{
 
 use half::f16;
 use tessera_media::ingest::FileStat;
-use tessera_model::{DatasetId, EntityType, Granularity, Status};
+use tessera_model::{
+    DatasetId, EntityType, Granularity, Status,
+    vql::{ColumnValue, OwnColumns},
+};
 use tessera_search::{
     index::{DIMENSION, Features, Keypoints},
     text::{language::Language, lsa::TextSpace},
@@ -111,6 +114,7 @@ fn write_media(
                 caption: Some(caption),
                 labels: labels(*number),
                 tags: Vec::new(),
+                own: own_columns(*number),
             };
             let texts = rows.into_iter().zip(numbers.iter().zip(captions).map(text));
             sidecar::set_texts(tx, DATASET, &texts.collect::<Vec<_>>())?;
@@ -120,7 +124,14 @@ fn write_media(
 }
 
 fn path(number: usize) -> PathBuf {
-    PathBuf::from(format!("a rather usual folder/IMG_{number:07}.jpg"))
+    PathBuf::from(format!("a rather usual folder/{:03}/IMG_{number:07}.jpg", number / 1_000))
+}
+
+/// A column with few values, and one with many.
+fn own_columns(number: usize) -> OwnColumns {
+    let weather = ColumnValue::Text(["sun", "rain", "fog"][number % 3].to_owned());
+    let distance = ColumnValue::Number(number as f64 / 10.0);
+    [("weather".to_owned(), weather), ("distance".to_owned(), distance)].into()
 }
 
 fn labels(number: usize) -> Vec<String> {

@@ -80,6 +80,37 @@ fn anchors(service: &RunningService, page: usize) -> Vec<String> {
         .collect()
 }
 
+/// Measures filters by what files are. Each query differs from the one before, so that none is answered by the last
+/// ranking.
+fn measure_properties(service: &RunningService, size: usize) {
+    let filter = |filter: &str| service.explore(&format!("vql={}", filter.replace('"', "%22")));
+    let mut random = Random(11);
+    measure("path, a folder", |_| {
+        let folder = random.below(size.div_ceil(1_000));
+        drop(filter(&format!(
+            r#"[{{"path":{{"op":"is","value":"a%20rather%20usual%20folder/{folder:03}"}}}}]"#
+        )));
+    });
+    measure("path, a pattern of every file", |_| {
+        let digit = random.below(10);
+        drop(filter(&format!(
+            r#"[{{"path":{{"op":"is","value":"**/IMG_*{digit}?{digit}.jpg"}}}}]"#
+        )));
+    });
+    measure("width and height", |_| {
+        let least = 3_990 + random.below(9);
+        drop(filter(&format!(
+            r#"[{{"width":{{"op":"at_least","value":{least}}}}},{{"height":{{"op":"at_most","value":3000}}}}]"#
+        )));
+    });
+    measure("column, a number", |_| {
+        let least = random.below(size) / 10;
+        drop(filter(&format!(
+            r#"[{{"column":{{"name":"distance","op":"at_least","value":{least}}}}}]"#
+        )));
+    });
+}
+
 /// Measures every kind of query while there is no other work.
 fn measure_searches(service: &RunningService, anchors: &[String], size: usize) {
     let mut random = Random(9);
@@ -103,6 +134,7 @@ fn measure_searches(service: &RunningService, anchors: &[String], size: usize) {
     };
     let mut random = Random(10);
     measure("full text, one word of any frequency", |_| full_text(&word(random.below(WORDS))));
+    measure_properties(service, size);
     measure("full text, two frequent words", |_| {
         full_text(&format!("{}%20{}", word(random.below(200)), word(random.below(200))));
     });

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::task_error::TaskError;
 use tessera_store::{export::ExportEntry, now_micros};
-use tessera_wire::{export::column, fields::format_iso8601};
+use tessera_wire::{export::column, fields::format_iso8601, preview::write_columns};
 
 pub(super) fn write_json(
     content: &ArchiveContent,
@@ -57,6 +57,10 @@ fn media_item(item: &MetadataRow) -> Value {
         column::CLUSTER_ID: item.entry.cluster.map(|id| id.to_string()),
         column::METADATA_ITEMS: metadata_items(item),
     });
+    if !media.own.is_empty() {
+        let own = media.own.iter().map(|(name, value)| (name.as_str(), value));
+        value["columns"] = write_columns(own).into();
+    }
     if let Some(confidence) = item.entry.confidence {
         value[column::SEARCH_CONFIDENCE] = json!(confidence);
     }

@@ -11,32 +11,39 @@ use super::{
         uniqueness, video_info,
     },
     parquet_table::{
-        Cell, Field,
+        Cell, Field, FieldKind,
         FieldKind::{Bool, Double, Int32, Int64, List, Struct, Text, Timestamp},
         TableWriter,
     },
 };
 use crate::task_error::TaskError;
-use tessera_model::Annotation;
-use tessera_store::export::ExportEntry;
+use tessera_model::{
+    Annotation,
+    vql::{ColumnValue, ItemValue},
+};
+use tessera_store::{
+    export::ExportEntry,
+    own_columns::{self, ColumnType},
+};
 use tessera_wire::export::column;
 
 /// A column with the function that computes its value.
-type Column = (Field, fn(&MetadataRow) -> Cell);
+type Column = (Field<'static>, fn(&MetadataRow) -> Cell);
 
 /// A quality issue. The group is the cluster of near-duplicates, and absent for other issues.
-const ISSUE: &[Field] = &[
+const ISSUE: &[Field<'static>] = &[
     Field::required("type", Text),
     Field::required("confidence", Double),
     Field::optional("group", Text),
 ];
 
 /// A mask: height and width, and the run lengths in the compressed form of the COCO API.
-const MASK: &[Field] = &[Field::required("size", List(&Int64)), Field::required("counts", Text)];
+const MASK: &[Field<'static>] =
+    &[Field::required("size", List(&Int64)), Field::required("counts", Text)];
 
 /// An object. Its box is in pixels: left, top, width, height. The fields of annotations are named like those of
 /// [`Annotation`].
-const OBJECT: &[Field] = &[
+const OBJECT: &[Field<'static>] = &[
     Field::required("label", Text),
     Field::required("bbox", List(&Double)),
     Field::optional("score", Double),
@@ -132,14 +139,42 @@ fn doubles(numbers: impl IntoIterator<Item = f64>) -> Cell {
     Cell::List(numbers.into_iter().map(Cell::Double).collect())
 }
 
+fn own_kind(column: ColumnType) -> FieldKind {
+    match column {
+        ColumnType::Flag => Bool,
+        ColumnType::Integer => Int64,
+        ColumnType::Number => Double,
+        ColumnType::Date => Timestamp,
+        ColumnType::Text => Text,
+    }
+}
+
+/// Returns a value as the type of its column. Values of several types are texts.
+fn own_cell(column: ColumnType, value: Option<&ColumnValue>) -> Cell {
+    let Some(value) = value else { return Cell::Absent };
+    match (column, value.item()) {
+        (ColumnType::Flag, ItemValue::Flag(flag)) => Cell::Bool(flag),
+        #[expect(clippy::cast_possible_truncation, reason = "the type is only for whole numbers")]
+        (ColumnType::Integer, ItemValue::Number(number)) => Cell::Int(number as i64),
+        (ColumnType::Number, ItemValue::Number(number)) => Cell::double(Some(number)),
+        (ColumnType::Date, ItemValue::Date(at)) => Cell::Int(at.saturating_mul(1_000)),
+        _ => Cell::text(value.to_string()),
+    }
+}
+
 pub(super) fn write_parquet(
     content: &ArchiveContent,
     out: &mut (impl Write + Send),
     missing: &MissingPictures,
 ) -> Result<(), TaskError> {
-    let mut table = TableWriter::new(out, COLUMNS.iter().map(|(field, _)| *field).collect())?;
+    let own = own_columns::types(content.connection, content.dataset.id)?;
+    let mut fields: Vec<Field> = COLUMNS.iter().map(|(field, _)| *field).collect();
+    fields.extend(own.iter().map(|(name, kind)| Field::optional(name, own_kind(*kind))));
+    let mut table = TableWriter::new(out, fields)?;
     for_each_row(content, missing, |row| {
-        Ok(table.push(COLUMNS.iter().map(|(_, value)| value(&row)))?)
+        let values = &row.entry.media.own;
+        let own = own.iter().map(|(name, kind)| own_cell(*kind, values.get(name)));
+        Ok(table.push(COLUMNS.iter().map(|(_, value)| value(&row)).chain(own))?)
     })?;
     Ok(table.finish()?)
 }

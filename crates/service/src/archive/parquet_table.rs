@@ -5,22 +5,22 @@
 use std::{io::Write, mem, sync::Arc};
 
 use parquet::{
-    basic::Compression,
+    basic::{Compression, LogicalType, Repetition, TimeUnit, Type as PhysicalType},
     data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type},
     errors::ParquetError,
     file::{
         properties::WriterProperties,
         writer::{SerializedFileWriter, SerializedRowGroupWriter},
     },
-    schema::parser::parse_message_type,
+    schema::types::{Type, TypePtr},
 };
 
 const ROWS_PER_GROUP: usize = 8_192;
 
 /// A column, or a part of a struct.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Field {
-    pub name: &'static str,
+pub(super) struct Field<'a> {
+    pub name: &'a str,
     /// Whether the value may be absent.
     pub optional: bool,
     pub kind: FieldKind,
@@ -37,7 +37,7 @@ pub(super) enum FieldKind {
     Timestamp,
     /// A list, which may be empty but not absent. So are its elements.
     List(&'static FieldKind),
-    Struct(&'static [Field]),
+    Struct(&'static [Field<'static>]),
 }
 
 /// The value of a field in one row.
@@ -67,36 +67,47 @@ impl Cell {
     }
 }
 
-impl Field {
-    pub(super) const fn required(name: &'static str, kind: FieldKind) -> Self {
+impl<'a> Field<'a> {
+    pub(super) const fn required(name: &'a str, kind: FieldKind) -> Self {
         Self { name, optional: false, kind }
     }
 
-    pub(super) const fn optional(name: &'static str, kind: FieldKind) -> Self {
+    pub(super) const fn optional(name: &'a str, kind: FieldKind) -> Self {
         Self { name, optional: true, kind }
     }
 
-    /// Returns the field in the schema language of the library.
-    fn schema(&self) -> String {
-        let (name, repetition) = (self.name, if self.optional { "OPTIONAL" } else { "REQUIRED" });
-        match self.kind {
-            FieldKind::Text => format!("{repetition} BYTE_ARRAY {name} (STRING);"),
-            FieldKind::Bool => format!("{repetition} BOOLEAN {name};"),
-            FieldKind::Double => format!("{repetition} DOUBLE {name};"),
-            FieldKind::Int32 => format!("{repetition} INT32 {name};"),
-            FieldKind::Int64 => format!("{repetition} INT64 {name};"),
-            FieldKind::Timestamp => format!("{repetition} INT64 {name} (TIMESTAMP(MICROS,true));"),
+    /// Returns the type of the field. The schema language of the library cannot write every name.
+    fn schema(&self) -> Result<TypePtr, ParquetError> {
+        let repetition = if self.optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+        let primitive = |physical, logical| {
+            let builder = Type::primitive_type_builder(self.name, physical);
+            builder.with_repetition(repetition).with_logical_type(logical).build()
+        };
+        let group = |fields, logical| {
+            let builder = Type::group_type_builder(self.name).with_repetition(repetition);
+            builder.with_logical_type(logical).with_fields(fields).build()
+        };
+        let schema = match self.kind {
+            FieldKind::Text => primitive(PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+            FieldKind::Bool => primitive(PhysicalType::BOOLEAN, None),
+            FieldKind::Double => primitive(PhysicalType::DOUBLE, None),
+            FieldKind::Int32 => primitive(PhysicalType::INT32, None),
+            FieldKind::Int64 => primitive(PhysicalType::INT64, None),
+            FieldKind::Timestamp => {
+                let logical = LogicalType::timestamp(true, TimeUnit::MICROS);
+                primitive(PhysicalType::INT64, Some(logical))
+            }
             FieldKind::List(element) => {
-                let element = Self::required("element", *element).schema();
-                format!(
-                    "{repetition} GROUP {name} (LIST) {{ REPEATED GROUP list {{ {element} }} }}"
-                )
+                let element = Field::required("element", *element).schema()?;
+                let list = Type::group_type_builder("list").with_repetition(Repetition::REPEATED);
+                let list = list.with_fields(vec![element]).build()?;
+                group(vec![Arc::new(list)], Some(LogicalType::List))
             }
             FieldKind::Struct(fields) => {
-                let fields: String = fields.iter().map(Self::schema).collect();
-                format!("{repetition} GROUP {name} {{ {fields} }}")
+                group(fields.iter().map(Field::schema).collect::<Result<_, _>>()?, None)
             }
-        }
+        };
+        schema.map(Arc::new)
     }
 }
 
@@ -235,7 +246,7 @@ fn push_absent(columns: &mut [FlatColumn], levels: Levels) {
 
 /// Appends the cells of a row, or of a struct, to the flat columns of its fields.
 fn append_fields(
-    fields: &[Field],
+    fields: &[Field<'_>],
     cells: impl IntoIterator<Item = Cell>,
     levels: Levels,
     mut columns: &mut [FlatColumn],
@@ -284,18 +295,18 @@ fn append(
 }
 
 /// Writes rows in groups of bounded size.
-pub(super) struct TableWriter<W: Write + Send> {
+pub(super) struct TableWriter<'a, W: Write + Send> {
     file: SerializedFileWriter<W>,
-    fields: Vec<Field>,
+    fields: Vec<Field<'a>>,
     columns: Vec<FlatColumn>,
     /// The number of rows in `columns`.
     rows: usize,
 }
 
-impl<W: Write + Send> TableWriter<W> {
-    pub(super) fn new(out: W, fields: Vec<Field>) -> Result<Self, ParquetError> {
-        let schema: String = fields.iter().map(Field::schema).collect();
-        let schema = Arc::new(parse_message_type(&format!("message metadata {{ {schema} }}"))?);
+impl<'a, W: Write + Send> TableWriter<'a, W> {
+    pub(super) fn new(out: W, fields: Vec<Field<'a>>) -> Result<Self, ParquetError> {
+        let types = fields.iter().map(Field::schema).collect::<Result<_, _>>()?;
+        let schema = Arc::new(Type::group_type_builder("metadata").with_fields(types).build()?);
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
         let mut columns = Vec::new();
@@ -342,10 +353,10 @@ mod tests {
 
     use super::{FieldKind::*, *};
 
-    const PART: &[Field] =
+    const PART: &[Field<'static>] =
         &[Field::required("sides", List(&Double)), Field::optional("group", Text)];
 
-    fn fields() -> Vec<Field> {
+    fn fields() -> Vec<Field<'static>> {
         vec![
             Field::required("number", Int32),
             Field::optional("name", Text),

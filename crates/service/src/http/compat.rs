@@ -25,16 +25,18 @@ use super::{
 use crate::usecase::{ScoredCluster, SearchParams};
 use tessera_model::{DatasetId, EntityType, ExportFormat, Granularity};
 use tessera_retrieval::tag_id;
-use tessera_store::{captions::TextCoverage, cluster::StoredPreview};
+use tessera_store::{captions::TextCoverage, cluster::StoredPreview, own_columns::ColumnCounts};
 use tessera_wire::{
     compat::{
-        ClusterCountBody, FeatureBody, HealthBody, LabelCountBody, ListedModelBody,
-        MAX_CAPTION_WORDS, OverviewBody, StatsBody, TagCountBody, TextSearchBody, UserConfigBody,
+        ClusterCountBody, ColumnCountBody, FeatureBody, HealthBody, LabelCountBody,
+        ListedModelBody, MAX_CAPTION_WORDS, MAX_FOLDERS, OverviewBody, StatsBody, TagCountBody,
+        TextSearchBody, UserConfigBody, ValueCountBody,
     },
     dataset::DatasetBody,
     endpoints::query,
     explore::ClusterBody,
     preview::ImageBody,
+    vql::write_scalar,
 };
 
 pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
@@ -171,8 +173,15 @@ pub(crate) async fn exploration_metadata(
         labels: counts.labels.into_iter().map(label).collect(),
         user_tags: counts.tags.into_iter().map(tag).collect(),
         caption_words: counts.words.into_iter().take(MAX_CAPTION_WORDS).map(label).collect(),
+        folders: counts.folders.into_iter().take(MAX_FOLDERS).map(label).collect(),
+        columns: counts.columns.into_iter().map(column_body).collect(),
         clusters: clusters.into_iter().map(cluster).collect(),
     }))
+}
+
+fn column_body(ColumnCounts { name, values }: ColumnCounts) -> ColumnCountBody {
+    let value = |(value, count)| ValueCountBody { value: write_scalar(&value), count };
+    ColumnCountBody { name, values: values.into_iter().map(value).collect() }
 }
 
 /// Returns the models that datasets of this service can have.

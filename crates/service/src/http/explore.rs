@@ -24,7 +24,7 @@ use tessera_wire::{
     endpoints::query,
     error_body::ProblemBody,
     explore::{ClusterBody, ExploreBody, MetadataBody, TagBody},
-    preview::{BoundingBoxBody, PreviewBody},
+    preview::{BoundingBoxBody, PreviewBody, write_columns},
     vql,
 };
 
@@ -132,6 +132,7 @@ pub(crate) fn preview_body(preview: StoredPreview, links: &SignedLinks) -> Previ
         rating: None,
         width: Some(preview.width),
         height: Some(preview.height),
+        columns: write_columns(preview.own.iter().map(|(name, value)| (name.as_str(), value))),
     }
 }
 

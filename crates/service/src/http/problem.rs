@@ -179,6 +179,18 @@ impl From<RetrievalError> for Problem {
             RetrievalError::FullText(cause) => {
                 Self::invalid_query(query::VQL, &format!("text.value: {cause}"))
             }
+            RetrievalError::UnknownColumn { name, known } => {
+                let known = match &known[..] {
+                    [] => "has no columns of its own".to_owned(),
+                    known => format!("has the columns {}", known.join(", ")),
+                };
+                let reason =
+                    format!("column.name: no media item has {name:?}; the dataset {known}");
+                Self::invalid_query(query::VQL, &reason)
+            }
+            RetrievalError::LargePattern => {
+                Self::invalid_query(query::VQL, "path.value: the pattern is too long")
+            }
             RetrievalError::Outdated => Self::plain(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Tasks on this dataset end faster than it is searched; try again later",

@@ -81,6 +81,7 @@ fn text_of(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata {
         caption: description.caption.clone(),
         labels: description.labels.clone(),
         tags: description.tags.clone(),
+        own: description.own.clone(),
     });
     text.caption = text.caption.or_else(|| picture.embedded.caption.clone());
     picture.embedded.labels.iter().for_each(|label| push_name(&mut text.labels, label));

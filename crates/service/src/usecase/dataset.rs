@@ -16,6 +16,7 @@ use tessera_store::{
     indexing_task::{self, IndexingTask},
     is_storage_full,
     lease::{self, LeaseCounts},
+    own_columns::{self, ColumnCounts},
     workload::{self, UnfinishedTasks},
 };
 
@@ -35,6 +36,8 @@ pub(crate) struct FacetCounts {
     pub labels: Counts,
     pub tags: Counts,
     pub words: Counts,
+    pub folders: Counts,
+    pub columns: Vec<ColumnCounts>,
 }
 
 impl Deployment {
@@ -88,7 +91,7 @@ impl Deployment {
         Ok((record, counts[usize::from(level.level())].into()))
     }
 
-    /// Counts the labels, the tags and the words in captions of all images or all objects.
+    /// Counts the labels, tags, words in captions, folders and columns of all images or all objects.
     pub(crate) fn facet_counts(
         &self,
         id: DatasetId,
@@ -99,6 +102,8 @@ impl Deployment {
                 labels: captions::label_counts(c, id, entity)?,
                 tags: captions::tag_counts(c, id, entity)?,
                 words: captions::word_counts(c, id, entity)?,
+                folders: own_columns::folder_counts(c, id, entity)?,
+                columns: own_columns::value_counts(c, id, entity)?,
             })
         });
         Ok(counts?)

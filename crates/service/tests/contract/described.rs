@@ -15,11 +15,14 @@ pub fn place() -> Place {
     scored_door["score"] = json!(0.75);
     let rows = [
         json!({"file_name": "wall.png", "caption": "A red wall by the sea.",
-               "labels": ["wall", "sea"], "tags": ["keep"], "objects": [door(0.0, 0.0)]}),
+               "labels": ["wall", "sea"], "tags": ["keep"], "objects": [door(0.0, 0.0)],
+               "Weather, today": "fog", "distance": 2.5, "count": 3, "night": false,
+               "seen": "2024-05-17", "at": "2024-05-17T10:20:30Z", "mixed": 1}),
         json!({"file_name": "doors.png", "caption": "Two red doors in an old wall.",
                "labels": ["door", "wall"], "tags": ["keep", "front"],
                "objects": [scored_door, door(0.5, 0.5)]}),
-        json!({"file_name": "hills.png", "caption": "Green hills under fog.", "labels": ["hill"]}),
+        json!({"file_name": "hills.png", "caption": "Green hills under fog.", "labels": ["hill"],
+               "distance": -1, "count": -4, "night": true, "mixed": "one"}),
         json!({"file_name": "shore.png", "caption": "A green hill and a small boat.",
                "labels": ["hill", "boat"], "tags": ["keep"]}),
         json!({"file_name": "floor.png", "caption": "A checkered floor.", "labels": ["floor"]}),

@@ -69,6 +69,7 @@ mod parquet_images;
 mod private_data;
 mod probes;
 mod processes;
+mod properties;
 mod query_strings;
 mod quota;
 mod ranges;

@@ -8,6 +8,7 @@ use std::{
 
 use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
+use tessera_model::vql::Period;
 use tessera_model::{Annotation, Mask};
 use walkdir::WalkDir;
 
@@ -32,6 +33,8 @@ struct Description {
     tags: BTreeSet<String>,
     objects: Vec<LabeledBox>,
     issues: Vec<String>,
+    /// Columns of the user's own.
+    columns: BTreeMap<String, Value>,
 }
 
 impl Description {
@@ -52,6 +55,8 @@ impl Description {
                 _ => {}
             }
         }
+        let columns = item["columns"].as_object().into_iter().flatten();
+        description.columns = columns.map(|(name, value)| (name.clone(), plain(value))).collect();
         description.objects.sort_by(|a, b| (&a.0, a.1).partial_cmp(&(&b.0, b.1)).unwrap());
         description
     }
@@ -67,6 +72,7 @@ impl Description {
             && self.labels == other.labels
             && self.tags == other.tags
             && self.issues == other.issues
+            && self.columns == other.columns
             && self.objects.len() == other.objects.len()
             && self.objects.iter().zip(&other.objects).all(close)
     }
@@ -84,6 +90,15 @@ fn are_close(one: &Annotation, other: &Annotation) -> bool {
     };
     let mut pairs = numbers(one).into_iter().zip(numbers(other));
     shape(one) == shape(other) && pairs.all(|(a, b)| (a - b).abs() < BOX_TOLERANCE)
+}
+
+/// A value of a column, without how a date is written, and with numbers of a column of texts as texts.
+fn plain(value: &Value) -> Value {
+    match value.as_str().map(|text| (text, Period::parse_exact(text))) {
+        Some((_, Some(date))) => date.start.into(),
+        Some(("1", None)) => json!(1),
+        _ => value.clone(),
+    }
 }
 
 /// The descriptions in a dataset, by the value of `key`.
@@ -168,6 +183,7 @@ async fn captions_labels_tags_boxes_and_issues_come_back() {
     let all = descriptions(&service, "file_name").await;
     assert_eq!(all["doors.png"].objects.len(), 2);
     assert_eq!(all["wall.png"].labels, ["wall", "sea"]);
+    assert_eq!((all["wall.png"].columns.len(), all["hills.png"].columns.len()), (7, 4));
     assert!(all["dark.png"].issues.contains(&"dark".to_owned()));
     assert_round_trip(&service).await;
 }

@@ -31,6 +31,69 @@ fn every_filter_of_the_interface_is_read_and_written() {
 }
 
 #[test]
+fn every_filter_of_the_local_deployment_is_read_and_written() {
+    for text in [
+        r#"[{"path":{"op":"is","value":"train/*.jpg"}}]"#,
+        r#"[{"path":{"op":"not_one_of","value":["a","b"]}}]"#,
+        r#"[{"name":{"op":"contains","value":"IMG"}}]"#,
+        r#"[{"size":{"op":"at_least","value":1048576}}]"#,
+        r#"[{"width":{"op":"is_not","value":640}},{"height":{"op":"one_of","value":[480,720]}}]"#,
+        r#"[{"aspect":{"op":"at_most","value":1.5}}]"#,
+        r#"[{"format":{"op":"one_of","value":["jpeg","png"]}}]"#,
+        r#"[{"date":{"op":"at_least","value":"2024-05"}}]"#,
+        r#"[{"column":{"name":"weather","op":"is","value":"heavy rain"}}]"#,
+        r#"[{"column":{"name":"distance","op":"at_most","value":-2.25}}]"#,
+        r#"[{"column":{"name":"night","op":"is","value":true}}]"#,
+        r#"[{"any_of":[{"width":{"op":"is","value":1}},{"labels":{"op":"is","value":["cat"]}}]}]"#,
+        r#"[{"not":{"any_of":[{"not":{"path":{"op":"is","value":"a"}}}]}}]"#,
+    ] {
+        let filters = read(text).expect(text);
+        // The order of the fields of an object says nothing.
+        let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(parsed(&write(&filters)), parsed(text));
+        assert_eq!(read(&write(&filters)).unwrap(), filters);
+    }
+}
+
+#[test]
+fn errors_in_filters_of_the_local_deployment_name_filter_and_field() {
+    for (text, words) in [
+        (r#"[{"path":{"op":"in","value":"a"}}]"#, "filter 0, path.op: must be one of is, is_not"),
+        (
+            r#"[{"path":{"op":"is","value":"[a"}}]"#,
+            "filter 0, path.value: the pattern has a bracket",
+        ),
+        (r#"[{"path":{"op":"is"}}]"#, "filter 0, path.value: is missing"),
+        (
+            r#"[{"path":{"op":"one_of","value":"a"}}]"#,
+            "filter 0, path.value: must be a list of values",
+        ),
+        (
+            r#"[{"width":{"op":"is","value":[1]}}]"#,
+            "filter 0, width.value: must be a text, a number",
+        ),
+        (r#"[{"width":{"op":"is","value":"1"}}]"#, "filter 0, width.value: must be a number"),
+        (r#"[{"date":{"op":"is","value":"x"}}]"#, "filter 0, date.value: must be a date like 2024"),
+        (r#"[{"column":{"op":"is","value":1}}]"#, "filter 0, column.name: must be a text"),
+        (r#"[{"any_of":{}}]"#, "filter 0, any_of: must be a list of filters"),
+        (r#"[{"any_of":[]}]"#, "filter 0, any_of: must have 1 to 16 filters"),
+        (
+            r#"[{"any_of":[{"width":{"op":"is","value":"x"}}]}]"#,
+            "filter 0, any_of: width.value: must be",
+        ),
+        (r#"[{"not":{"text":{"op":"fts","value":"a"}}}]"#, "filter 0, not: must not contain text"),
+        (
+            r#"[{"not":{"issues":{"op":"issue","value":"unheard"}}}]"#,
+            "filter 0, issues.value: must be one of",
+        ),
+    ] {
+        assert!(rejection(text).starts_with(words), "{text}: {}", rejection(text));
+    }
+    let nested = format!("[{}1{}]", r#"{"not":"#.repeat(60), "}".repeat(60));
+    assert!(read(&nested).is_err());
+}
+
+#[test]
 fn extra_fields_of_public_clients_are_accepted() {
     let plain = read(r#"[{"issues":{"op":"issue","value":"blur","mode":"in"}}]"#).unwrap();
     for text in [

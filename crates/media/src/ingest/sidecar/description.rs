@@ -1,7 +1,9 @@
 //! The description of a media item in sidecars: trimmed texts of bounded length, unique names, and boxes. All limits
 //! for descriptions are defined here.
 
-use tessera_model::{Annotation, LabeledRegion, Region, composed, is_metadata_label};
+use tessera_model::{
+    Annotation, LabeledRegion, Region, composed, is_metadata_label, vql::OwnColumns,
+};
 
 /// Maximum length of a caption, in characters.
 const MAX_CAPTION_CHARS: usize = 2_048;
@@ -22,6 +24,8 @@ pub struct MediaDescription {
     pub tags: Vec<String>,
     /// The objects, of which there are at most 256.
     pub objects: Vec<LabeledBox>,
+    /// Columns that have no other meaning, with bounded names and texts.
+    pub own: OwnColumns,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +67,9 @@ impl MediaDescription {
         }
         if self.objects.is_empty() {
             self.objects = lower.objects;
+        }
+        for (name, value) in lower.own {
+            self.own.entry(name).or_insert(value);
         }
         lower.tags.iter().for_each(|tag| push_name(&mut self.tags, tag));
     }

@@ -4,6 +4,7 @@
 
 use std::{
     cell::Cell,
+    collections::BTreeMap,
     fmt,
     io::{self, Read},
     path::Path,
@@ -18,6 +19,7 @@ use serde_json::value::RawValue;
 use super::{
     description::{MediaDescription, push_name},
     metadata_row::{BoxUnit, read_object},
+    own_columns::push_json,
     sidecar_reader::{METADATA_JSON, SidecarDiagnostics, SidecarReader},
 };
 use crate::ingest::documents;
@@ -136,6 +138,9 @@ struct MediaItem<'a> {
     height: Option<f64>,
     #[serde(borrow)]
     metadata_items: Option<&'a RawValue>,
+    /// The columns of the user's own.
+    #[serde(borrow, default)]
+    columns: BTreeMap<String, &'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -174,6 +179,9 @@ fn read_item(
             diagnostics.check(read_typed_item(typed, unit, &mut description));
         });
         diagnostics.check(read.ok_or("its metadata_items are not a list"));
+    }
+    for (name, value) in &item.columns {
+        push_json(&mut description.own, name, value, false, &mut diagnostics.refused);
     }
     reader.add_description(media, description);
     Ok(())

@@ -23,8 +23,7 @@ pub(crate) fn read_json(reader: &mut SidecarReader<'_>) {
         let Some(sidecar) = reader.files.sidecar_beside(media, "json") else { continue };
         let Some(text) = reader.read_text(sidecar, MAX_JSON_BYTES) else { continue };
         let described = parse_labelme(&text).or_else(|| {
-            let row =
-                documents::parse_object::<SidecarRow<'_>>(&text).filter(SidecarRow::describes)?;
+            let row = SidecarRow::parse(&text).filter(SidecarRow::describes)?;
             let mut diagnostics = SidecarDiagnostics::new("object", "objects");
             diagnostics.next_position();
             let description = describe_row(&row, &mut diagnostics);

@@ -2,7 +2,7 @@
 //! `file_name`, `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`. A row of an export also
 //! has a `media_id`, and its boxes are in pixels of a picture of its `width` and `height`.
 
-use std::{borrow::Cow, path::Path};
+use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -10,62 +10,38 @@ use tessera_model::Annotation;
 
 use super::{
     description::{BoundingBox, MAX_OBJECTS, MediaDescription, normalized_name, push_name},
+    own_columns::push_json,
     sidecar_reader::{SidecarDiagnostics, SidecarReader},
 };
 use crate::ingest::documents;
 
-/// The columns that are read.
-pub(crate) const COLUMNS: [&str; 11] = [
-    "file_name",
-    "caption",
-    "text",
-    "label",
-    "labels",
-    "tags",
-    "user_tags",
-    "objects",
-    "media_id",
-    "width",
-    "height",
-];
+/// A row of JSON values, by the names of their columns.
+pub(crate) struct SidecarRow<'a>(BTreeMap<String, &'a RawValue>);
 
-#[derive(Deserialize)]
-pub(crate) struct SidecarRow<'a> {
-    #[serde(borrow)]
-    file_name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    caption: Option<&'a RawValue>,
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    labels: Option<&'a RawValue>,
-    #[serde(borrow)]
-    label: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tags: Option<&'a RawValue>,
-    #[serde(borrow)]
-    user_tags: Option<&'a RawValue>,
-    #[serde(borrow)]
-    objects: Option<&'a RawValue>,
-    #[serde(borrow)]
-    media_id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    width: Option<&'a RawValue>,
-    #[serde(borrow)]
-    height: Option<&'a RawValue>,
+impl<'a> SidecarRow<'a> {
+    /// Parses a JSON object. Returns `None` if `text` is anything else.
+    pub fn parse(text: &'a str) -> Option<Self> {
+        documents::parse_object(text).map(Self)
+    }
+
+    /// Returns a column. A null value counts as absent.
+    fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.0.get(name).copied().filter(|value| value.get() != "null")
+    }
 }
 
 impl SidecarRow<'_> {
     /// Whether the row has a column other than `file_name`.
     pub fn describes(&self) -> bool {
-        let texts = [self.caption, self.text, self.label, self.labels];
-        texts.iter().chain(&[self.tags, self.user_tags, self.objects]).any(Option::is_some)
+        let columns = ["caption", "text", "label", "labels", "tags", "user_tags", "objects"];
+        columns.iter().any(|name| self.get(name).is_some())
     }
 
     /// Returns the unit of the boxes in a list of objects.
     fn box_unit(&self) -> BoxUnit {
         let side = |side: Option<&RawValue>| side.and_then(|side| side.get().parse().ok());
-        BoxUnit::of_row(self.media_id.is_some(), side(self.width), side(self.height))
+        let is_export = self.get("media_id").is_some();
+        BoxUnit::of_row(is_export, side(self.get("width")), side(self.get("height")))
     }
 }
 
@@ -76,7 +52,7 @@ pub(crate) fn read_row(
     row: &SidecarRow<'_>,
     diagnostics: &mut SidecarDiagnostics,
 ) -> Result<(), &'static str> {
-    let name = row.file_name.ok_or("it has no file_name")?;
+    let name = row.get("file_name").ok_or("it has no file_name")?;
     let name = documents::parse_string(name).ok_or("its file_name is not a string")?;
     let media = reader.files.resolve(&name, sidecar)?;
     reader.add_description(media, describe_row(row, diagnostics));
@@ -89,12 +65,12 @@ pub(crate) fn describe_row(
     diagnostics: &mut SidecarDiagnostics,
 ) -> MediaDescription {
     let mut description = MediaDescription::default();
-    match row.caption.or(row.text).map(documents::parse_string) {
+    match row.get("caption").or(row.get("text")).map(documents::parse_string) {
         Some(Some(caption)) => description.push_caption(&caption),
         Some(None) => diagnostics.report("its caption is not a string"),
         None => {}
     }
-    match row.label.map(documents::parse_string) {
+    match row.get("label").map(documents::parse_string) {
         Some(Some(label)) => push_name(&mut description.labels, &label),
         Some(None) => diagnostics.report("its label is not a string"),
         None => {}
@@ -104,11 +80,15 @@ pub(crate) fn describe_row(
             diagnostics.report(why);
         }
     };
-    add_names(&mut description.labels, row.labels, "its labels are not a list of strings");
-    add_names(&mut description.tags, row.tags, "its tags are not a list of strings");
-    add_names(&mut description.tags, row.user_tags, "its tags are not a list of strings");
-    if let Some(value) = row.objects {
+    add_names(&mut description.labels, row.get("labels"), "its labels are not a list of strings");
+    add_names(&mut description.tags, row.get("tags"), "its tags are not a list of strings");
+    add_names(&mut description.tags, row.get("user_tags"), "its tags are not a list of strings");
+    if let Some(value) = row.get("objects") {
         read_objects(value.get(), row.box_unit(), &mut description, diagnostics);
+    }
+    let is_export = row.get("media_id").is_some();
+    for (name, value) in &row.0 {
+        push_json(&mut description.own, name, value, is_export, &mut diagnostics.refused);
     }
     description
 }

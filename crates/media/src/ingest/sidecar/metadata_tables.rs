@@ -12,15 +12,13 @@ use tessera_parquet::{Columns, ParquetFile, Source};
 
 use super::{
     description::{MediaDescription, push_name},
-    metadata_row::{
-        BoxUnit, COLUMNS, SidecarRow, collect_names, describe_row, read_objects, read_row,
-    },
+    metadata_row::{BoxUnit, SidecarRow, collect_names, describe_row, read_objects, read_row},
+    own_columns::{is_known, push_cell},
     sidecar_reader::{
         MAX_SHARED_SIDECAR_BYTES, METADATA_CSV, METADATA_JSONL, SidecarDiagnostics, SidecarReader,
     },
 };
 use crate::ingest::{
-    documents,
     parquet_images::MAX_ROWS,
     scan::{METADATA_PARQUET, is_parquet, row_of},
 };
@@ -38,7 +36,7 @@ fn read_lines(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) {
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     for line in bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
         diagnostics.next_position();
-        match str::from_utf8(line).map(documents::parse_object::<SidecarRow<'_>>) {
+        match str::from_utf8(line).map(SidecarRow::parse) {
             Err(_) => diagnostics.report("it is not UTF-8"),
             Ok(Some(row)) => {
                 let end = read_row(reader, sidecar, &row, &mut diagnostics);
@@ -66,10 +64,10 @@ pub(crate) fn read_csv(reader: &mut SidecarReader<'_>) {
 fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> Option<String> {
     let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
     let names: Vec<String> = match table.headers() {
-        Ok(names) => names.iter().map(|name| name.trim().to_lowercase()).collect(),
+        Ok(names) => names.iter().map(|name| name.trim().to_owned()).collect(),
         Err(_) => return Some("line 1: it is not UTF-8".to_owned()),
     };
-    let Some(file_name) = names.iter().position(|name| name == "file_name") else {
+    let Some(file_name) = names.iter().position(|name| name.to_lowercase() == "file_name") else {
         return Some("it has no column file_name".to_owned());
     };
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
@@ -96,7 +94,7 @@ fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> O
             Err(why) => diagnostics.report(why),
         }
     }
-    diagnostics.summary()
+    reader.summary(diagnostics)
 }
 
 /// Counts lines, because the CSV reader does not count every `\r\n` and attributes blank lines to the next record.
@@ -126,15 +124,19 @@ fn describe_cells<'a>(
 ) -> MediaDescription {
     let mut description = MediaDescription::default();
     let columns: Vec<_> = columns.filter(|(_, cell)| !cell.trim().is_empty()).collect();
-    let find = |name| columns.iter().find(|(column, _)| *column == name).map(|(_, cell)| *cell);
+    let find = |name| {
+        columns.iter().find(|(column, _)| column.to_lowercase() == name).map(|(_, cell)| *cell)
+    };
     let side = |name| find(name)?.trim().parse().ok();
-    let unit = BoxUnit::of_row(find("media_id").is_some(), side("width"), side("height"));
+    let is_export = find("media_id").is_some();
+    let unit = BoxUnit::of_row(is_export, side("width"), side("height"));
     let mut text = None;
     for (column, cell) in columns {
         // An export puts an apostrophe in front of a cell that a spreadsheet would calculate.
         let plain = cell.strip_prefix('\'').filter(|plain| is_formula(plain));
         let cell = plain.unwrap_or(cell);
-        match column {
+        push_cell(&mut description.own, column, cell, is_export, &mut diagnostics.refused);
+        match column.to_lowercase().as_str() {
             "caption" => description.push_caption(cell),
             "text" => text = Some(cell),
             "label" => push_name(&mut description.labels, cell),
@@ -184,7 +186,9 @@ fn read_parquet_rows(
         return Err("it has no column file_name".to_owned());
     }
     let mut rows = 0;
-    let read = file.for_each_row(Columns::Named(&COLUMNS), &mut |mut row| {
+    let columns = read_columns(&file);
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let read = file.for_each_row(Columns::Named(&columns), &mut |mut row| {
         rows += 1;
         if rows > MAX_METADATA_ROWS {
             return Err(TOO_MANY_ROWS.into());
@@ -192,12 +196,20 @@ fn read_parquet_rows(
         diagnostics.set_position(rows);
         parse_texts(&mut row);
         let text = row.to_string();
-        let row = documents::parse_object(&text).ok_or("it is not a JSON object");
+        let row = SidecarRow::parse(&text).ok_or("it is not a JSON object");
         let end = row.and_then(|row| read_row(reader, sidecar, &row, diagnostics));
         diagnostics.check(end);
         Ok(())
     });
     read.map_err(|why| format!("after row {rows}: {why}"))
+}
+
+/// Returns the columns with a meaning, and those that can be columns of the user's own.
+fn read_columns(parquet: &ParquetFile) -> Vec<String> {
+    let own = parquet.scalar_column_names();
+    let is_read = |name: &String| is_known(name) || own.contains(name);
+    let names = parquet.column_names().into_iter().filter(|name| name != "image");
+    names.filter(is_read).collect()
 }
 
 /// Adds the names in a cell to `names`. A cell is a JSON list, or names separated by `|` or `;`. Returns `None` if the
@@ -264,20 +276,21 @@ fn read_image_rows(
         diagnostics.set_position(MAX_ROWS + 1);
         diagnostics.report("images after row 200,000 are skipped; split the file");
     }
-    let known = |name: &String| COLUMNS.contains(&name.as_str());
-    if !parquet.column_names().iter().any(known) {
+    let columns = read_columns(&parquet);
+    if columns.is_empty() {
         return Ok(());
     }
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let classes = class_names(&parquet);
     let mut row = 0;
-    let read = parquet.for_each_row(Columns::Named(&COLUMNS), &mut |mut value| {
+    let read = parquet.for_each_row(Columns::Named(&columns), &mut |mut value| {
         row += 1;
         let Some(media) = files.get(&row) else { return Ok(()) };
         diagnostics.set_position(usize::try_from(row)?);
         name_class(&mut value, &classes);
         parse_texts(&mut value);
         let text = value.to_string();
-        if let Some(columns) = documents::parse_object(&text) {
+        if let Some(columns) = SidecarRow::parse(&text) {
             let description = describe_row(&columns, diagnostics);
             reader.add_description(media, description);
         }

@@ -13,6 +13,7 @@ mod image_annotations;
 mod metadata_row;
 mod metadata_tables;
 mod open_images;
+mod own_columns;
 mod sidecar_reader;
 mod text_file;
 mod yolo;

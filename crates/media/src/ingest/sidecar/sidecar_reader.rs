@@ -7,13 +7,17 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     ffi::OsStr,
     io::{self, BufReader, Read as _, Take},
+    mem,
     path::{Component, Path, PathBuf},
 };
 
 use tessera_model::FileKind;
 use tessera_parquet::Source;
 
-use super::description::MediaDescription;
+use super::{
+    description::MediaDescription,
+    own_columns::{MAX_OWN_COLUMNS, Refusal, RefusedColumns},
+};
 use crate::ingest::{
     FolderScan, OriginalFiles, SourceFile,
     parquet_images::{ReadFailure, parquet_source},
@@ -40,11 +44,21 @@ pub(crate) struct SidecarReader<'a> {
     folder: &'a dyn OriginalFiles,
     pub files: FileIndex<'a>,
     pub data: SidecarData,
+    /// The names of all columns of the user's own.
+    own_columns: BTreeSet<String>,
+    /// The columns of the current sidecar for which there was no room.
+    refused: RefusedColumns,
 }
 
 impl<'a> SidecarReader<'a> {
     pub fn new(folder: &'a dyn OriginalFiles, files: FileIndex<'a>) -> Self {
-        Self { folder, files, data: SidecarData::default() }
+        Self {
+            folder,
+            files,
+            data: SidecarData::default(),
+            own_columns: BTreeSet::new(),
+            refused: RefusedColumns::default(),
+        }
     }
 
     /// Reads a file without its byte order mark. A file that is unreadable or larger than `limit` is reported as a
@@ -105,7 +119,17 @@ impl<'a> SidecarReader<'a> {
     }
 
     /// Adds the description of a media file. Earlier sidecars take precedence.
-    pub(crate) fn add_description(&mut self, media: &Path, description: MediaDescription) {
+    pub(crate) fn add_description(&mut self, media: &Path, mut description: MediaDescription) {
+        description.own.retain(|name, _| {
+            let is_kept =
+                self.own_columns.contains(name) || self.own_columns.len() < MAX_OWN_COLUMNS;
+            if is_kept && !self.own_columns.contains(name) {
+                self.own_columns.insert(name.clone());
+            } else if !is_kept {
+                self.refused.add(name, Refusal::TooMany);
+            }
+            is_kept
+        });
         if description == MediaDescription::default() {
             return;
         }
@@ -133,10 +157,20 @@ impl<'a> SidecarReader<'a> {
         diagnostics: SidecarDiagnostics,
         end: Result<(), String>,
     ) {
-        let problems: Vec<String> = diagnostics.summary().into_iter().chain(end.err()).collect();
+        let problems: Vec<String> =
+            self.summary(diagnostics).into_iter().chain(end.err()).collect();
         if !problems.is_empty() {
             self.report_problem(path, problems.join("; "));
         }
+    }
+
+    /// Returns the problems of the rows, and the columns that are not kept.
+    pub(crate) fn summary(&mut self, mut diagnostics: SidecarDiagnostics) -> Option<String> {
+        let mut refused = mem::take(&mut diagnostics.refused);
+        refused.merge(mem::take(&mut self.refused));
+        let problems: Vec<String> =
+            diagnostics.summary().into_iter().chain(refused.summary()).collect();
+        (!problems.is_empty()).then(|| problems.join("; "))
     }
 }
 
@@ -157,6 +191,8 @@ pub(crate) struct SidecarDiagnostics {
     last_reported: usize,
     first_message: Option<String>,
     further_positions: usize,
+    /// The columns that are not kept.
+    pub refused: RefusedColumns,
 }
 
 impl SidecarDiagnostics {

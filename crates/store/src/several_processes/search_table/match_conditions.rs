@@ -5,7 +5,7 @@
 //! about a list of name numbers. A common description could only name the condition, which `MemberCondition` already
 //! does.
 
-use super::registry::SearchTable;
+use super::{property_conditions::property_condition, registry::SearchTable};
 use crate::{columns::encode_f16, engine::ToSql};
 use tessera_model::vql::{IssueKind, LabelRule};
 use tessera_search::{
@@ -30,7 +30,7 @@ impl<'a> MatchConditions<'a> {
         self.values.iter().map(|value| &**value).collect()
     }
 
-    fn value(&mut self, value: impl ToSql + 'static) -> String {
+    pub(super) fn value(&mut self, value: impl ToSql + 'static) -> String {
         self.values.push(Box::new(value));
         format!("?{}", self.values.len())
     }
@@ -39,34 +39,49 @@ impl<'a> MatchConditions<'a> {
     pub fn filters(&mut self, search: &MemberSearch) -> Vec<String> {
         let mut filters = vec![format!("t.version <= {}", self.table.version)];
         for condition in &search.conditions {
-            filters.push(match condition {
-                MemberCondition::Labels(rule, labels) => self.labels(*rule, labels),
-                MemberCondition::Tag { tag, by_users } => {
-                    let of_sidecars = self.contains("tags", &tag.0.to_string());
-                    if by_users.is_empty() {
-                        of_sidecars
-                    } else {
-                        let rows = self.numbers(by_users.iter(), "bigint");
-                        format!("({of_sidecars} OR t.media = ANY ({rows}))")
-                    }
-                }
-                MemberCondition::Issue(range) => self.issue(range),
-                MemberCondition::NearDuplicate(least) => {
-                    format!("CAST(t.twin AS double precision) >= {}", self.value(*least))
-                }
-                MemberCondition::Uniqueness(above) => {
-                    format!("CAST(t.uniqueness AS double precision) > {}", self.value(*above))
-                }
-                MemberCondition::Captions { pictures, matching } => {
-                    let rows = self.numbers(pictures.iter(), "bigint");
-                    let operator = if *matching { "= ANY" } else { "<> ALL" };
-                    format!("t.picture {operator} ({rows})")
-                }
-                MemberCondition::Never => "FALSE".to_owned(),
-                MemberCondition::Distance(..) => continue,
-            });
+            filters.extend(self.condition(condition));
         }
         filters
+    }
+
+    /// Returns a condition that is not on a distance.
+    fn condition(&mut self, condition: &MemberCondition) -> Option<String> {
+        Some(match condition {
+            MemberCondition::Labels(rule, labels) => self.labels(*rule, labels),
+            MemberCondition::Tag { tag, by_users } => {
+                let of_sidecars = self.contains("tags", &tag.0.to_string());
+                if by_users.is_empty() {
+                    of_sidecars
+                } else {
+                    let rows = self.numbers(by_users.iter(), "bigint");
+                    format!("({of_sidecars} OR t.media = ANY ({rows}))")
+                }
+            }
+            MemberCondition::Rows(rows) => {
+                format!("t.media = ANY ({})", self.numbers(rows.iter(), "bigint"))
+            }
+            MemberCondition::Issue(range) => self.issue(range),
+            MemberCondition::NearDuplicate(least) => {
+                format!("CAST(t.twin AS double precision) >= {}", self.value(*least))
+            }
+            MemberCondition::Uniqueness(above) => {
+                format!("CAST(t.uniqueness AS double precision) > {}", self.value(*above))
+            }
+            MemberCondition::Captions { pictures, matching } => {
+                let rows = self.numbers(pictures.iter(), "bigint");
+                let operator = if *matching { "= ANY" } else { "<> ALL" };
+                format!("t.picture {operator} ({rows})")
+            }
+            MemberCondition::Property(filter) => property_condition(self, filter),
+            MemberCondition::Any(each) => {
+                let each: Vec<String> =
+                    each.iter().filter_map(|condition| self.condition(condition)).collect();
+                format!("({})", each.join(" OR "))
+            }
+            MemberCondition::Not(condition) => format!("NOT ({})", self.condition(condition)?),
+            MemberCondition::Never => "FALSE".to_owned(),
+            MemberCondition::Distance(..) => return None,
+        })
     }
 
     /// Returns the conditions on the distances from vectors.

@@ -6,10 +6,12 @@
 //! ends, and its last transaction makes them visible. A search therefore reads the rows of a single generation.
 
 mod match_conditions;
+mod property_conditions;
 mod registry;
 mod search_statement;
 mod table_writer;
 
+pub use property_conditions::{column_names, has_column};
 pub use registry::{
     SearchTable, VectorSupport, drop_table, find, former, is_current, support, unused,
 };

@@ -1,6 +1,7 @@
 //! Writes the rows of search tables.
 
 use half::f16;
+use serde_json::{Value, json};
 
 use super::{
     match_conditions::{column_of, issue_column, json_names},
@@ -13,13 +14,16 @@ use crate::{
     media::{MediaKind, MediaRecord},
     query,
 };
-use tessera_model::{DatasetId, EntityType, Granularity, TagId, vql::IssueKind};
+use tessera_model::{
+    DatasetId, EntityType, Granularity, TagId,
+    vql::{ColumnValue, IssueKind, ItemValue, format_of_file},
+};
 use tessera_search::{index::DIMENSION, member_search::MemberVector};
 
 /// The maximum dimension up to which pgvector can index half-precision vectors.
 const MAX_INDEXED_DIMENSION: usize = 4_000;
 const ISSUES: usize = IssueKind::ALL.len();
-const COLUMNS: usize = 13 + Granularity::LEVELS + ISSUES;
+const COLUMNS: usize = 20 + Granularity::LEVELS + ISSUES;
 
 impl SearchTable {
     pub fn dimensions(&self) -> Dimensions {
@@ -130,7 +134,8 @@ impl WriteTarget {
         let (table, schema) = (table_name(self.number), &self.vector_schema);
         let mut indexes = vec![format!("CREATE UNIQUE INDEX ON {table} (media, version)")];
         let ranks = (0..Granularity::LEVELS).map(|level| format!("rank_{level}"));
-        for column in ["picture", "source"].map(str::to_owned).into_iter().chain(ranks) {
+        for column in ["picture", "source", "file_path"].map(str::to_owned).into_iter().chain(ranks)
+        {
             indexes.push(format!("CREATE INDEX ON {table} ({column})"));
         }
         for column in ["labels", "tags"] {
@@ -170,24 +175,20 @@ impl<'a> TableWriter<'a> {
         let [finest, finer, middle, coarser, coarsest] = assignment.cluster_ranks;
         let [blur, dark, bright, duplicates, outliers, aspect, size, mislabels, label, normal] =
             *issues;
-        let kind = match media.kind {
-            MediaKind::Image => 0,
-            MediaKind::Frame => 1,
-            MediaKind::Object => 2,
-        };
         let tags: Vec<String> = tags.iter().map(|tag| tag.0.to_string()).collect();
         // A vector with a different dimension belongs to a text space that is about to be replaced, so it is omitted.
         let fitting = |vector: Option<&[f16]>, dimension: usize| {
             vector.filter(|found| found.len() == dimension).map(encode_f16)
         };
         let Dimensions { embedding, model } = self.target.dimensions;
+        let ((width, height), file_path) = (media.cropped_size(), media.file_path());
         self.members += 1;
         self.rows.add(params![
             media.row,
             self.target.version,
             media.source,
             media.picture_row(),
-            kind,
+            kind_number(media.kind),
             path_to_bytes(&media.path),
             finest,
             finer,
@@ -211,6 +212,13 @@ impl<'a> TableWriter<'a> {
             encode_f16(descriptor),
             fitting(member.embedding, embedding),
             fitting(member.model_vector, model),
+            file_path.replace('\0', "\u{fffd}"),
+            media.size,
+            width,
+            height,
+            format_of_file(&media.file_name()),
+            media.date(),
+            own_values(media),
         ])
     }
 
@@ -219,6 +227,26 @@ impl<'a> TableWriter<'a> {
         self.rows.finish()?;
         Ok(self.members)
     }
+}
+
+fn kind_number(kind: MediaKind) -> i32 {
+    match kind {
+        MediaKind::Image => 0,
+        MediaKind::Frame => 1,
+        MediaKind::Object => 2,
+    }
+}
+
+/// Writes the columns of the user's own as JSON. A date is an object with its time in milliseconds.
+fn own_values(media: &MediaRecord) -> String {
+    let value = |value: &ColumnValue| match value.item() {
+        ItemValue::Text(text) => json!(text.replace('\0', "\u{fffd}")),
+        ItemValue::Number(number) => json!(number),
+        ItemValue::Date(at) => json!({ "at": at }),
+        ItemValue::Flag(flag) => json!(flag),
+    };
+    let own = media.own.iter().map(|(name, it)| (name.replace('\0', "\u{fffd}"), value(it)));
+    own.collect::<Value>().to_string()
 }
 
 /// Rows that have been written but that no search sees yet.
@@ -261,7 +289,9 @@ fn create_table(number: i64, dimensions: Dimensions, vector_schema: &str) -> Str
            picture bigint NOT NULL, kind smallint NOT NULL, path bytea NOT NULL, {},
            uniqueness real NOT NULL, twin real NOT NULL, {}, labels jsonb NOT NULL, tags jsonb NOT NULL,
            descriptor {vector_schema}.halfvec({DIMENSION}) NOT NULL,
-           embedding {vector_schema}.halfvec({embedding}), model_vector {vector_schema}.halfvec({model}))",
+           embedding {vector_schema}.halfvec({embedding}), model_vector {vector_schema}.halfvec({model}),
+           file_path text COLLATE \"C\" NOT NULL, size bigint NOT NULL, width bigint NOT NULL,
+           height bigint NOT NULL, format text NOT NULL, date bigint, own jsonb NOT NULL)",
         table_name(number),
         ranks.collect::<Vec<_>>().join(", "),
         issues.collect::<Vec<_>>().join(", "),

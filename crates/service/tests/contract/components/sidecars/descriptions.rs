@@ -83,6 +83,7 @@ fn the_first_description_wins_and_tags_are_merged() {
         labels: vec![label.to_owned()],
         tags: vec![tag.to_owned()],
         objects: Vec::new(),
+        own: std::collections::BTreeMap::new(),
     };
     let mut description = described(None, "a", "x");
     description.merge_missing(described(Some("second"), "b", "y"));

@@ -1,0 +1,374 @@
+//! Filters by what a file is: its path, size, format and date, and columns of the user's own. The local deployment adds
+//! these filters to the query language of the API document.
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::{Deserialize, Serialize};
+
+use super::{InvalidField, PathPattern, Period, ValueList, values::non_blank};
+use crate::keyword::keyword_enum;
+
+/// A condition on a property of a media item.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PropertyFilter {
+    property: Property,
+    operator: Operator,
+    values: ValueList<PropertyValue>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Property {
+    File(FileProperty),
+    /// A column from a sidecar or a table.
+    Column(ColumnName),
+}
+
+keyword_enum!(
+    FileProperty {
+        /// The path relative to the folder of the dataset.
+        Path = "path",
+        Name = "name",
+        /// In bytes.
+        Size = "size",
+        /// In pixels. For an object, this is the width of its region.
+        Width = "width",
+        Height = "height",
+        /// The width divided by the height.
+        Aspect = "aspect",
+        Format = "format",
+        /// When the picture was taken, or else when its file was changed.
+        Date = "date",
+        /// What a user has given to the media item, 1 to 5.
+        Rating = "rating",
+    }
+);
+
+keyword_enum!(
+    Operator {
+        Is = "is",
+        IsNot = "is_not",
+        OneOf = "one_of",
+        NotOneOf = "not_one_of",
+        Contains = "contains",
+        AtLeast = "at_least",
+        AtMost = "at_most",
+    }
+);
+
+impl Operator {
+    pub fn takes_list(self) -> bool {
+        matches!(self, Self::OneOf | Self::NotOneOf)
+    }
+
+    /// Whether the operator keeps the items that do not equal a value, including items without any value.
+    pub fn is_negated(self) -> bool {
+        matches!(self, Self::IsNot | Self::NotOneOf)
+    }
+}
+
+const EQUALITY: [Operator; 4] =
+    [Operator::Is, Operator::IsNot, Operator::OneOf, Operator::NotOneOf];
+
+impl FileProperty {
+    pub fn operators(self) -> Vec<Operator> {
+        let further: &[Operator] = match self {
+            Self::Path | Self::Name => &[Operator::Contains],
+            Self::Format => &[],
+            _ => &[Operator::AtLeast, Operator::AtMost],
+        };
+        EQUALITY.iter().chain(further).copied().collect()
+    }
+
+    /// Whether the values are numbers.
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::Size | Self::Width | Self::Height | Self::Aspect | Self::Rating)
+    }
+}
+
+impl Property {
+    /// Returns the key on the wire.
+    pub fn keyword(&self) -> &'static str {
+        match self {
+            Self::File(property) => property.as_str(),
+            Self::Column(_) => "column",
+        }
+    }
+
+    pub fn operators(&self) -> Vec<Operator> {
+        match self {
+            Self::File(property) => property.operators(),
+            Self::Column(_) => Operator::ALL.to_vec(),
+        }
+    }
+
+    fn value(&self, operator: Operator, raw: &ColumnValue) -> Result<PropertyValue, InvalidField> {
+        use FileProperty::{Aspect, Date, Format, Height, Name, Path, Rating, Size, Width};
+        let text = || match raw {
+            ColumnValue::Text(text) => non_blank(text, PathPattern::MAX_CHARS, "a text"),
+            _ => Err(InvalidField::new("value", "must be a text")),
+        };
+        match self {
+            _ if operator == Operator::Contains => text().map(PropertyValue::Text),
+            Self::File(Path | Name) => PathPattern::new(&text()?).map(PropertyValue::Pattern),
+            Self::File(Format) => Ok(PropertyValue::Text(format_name(&text()?))),
+            Self::File(Date) => {
+                let reason = "must be a date like 2024, 2024-05, 2024-05-17 or 2024-05-17T10:20:30";
+                let date = Period::parse(&text()?);
+                date.map(PropertyValue::Date).ok_or_else(|| InvalidField::new("value", reason))
+            }
+            Self::File(Size | Width | Height | Aspect | Rating) => match raw {
+                ColumnValue::Number(number) => Number::new(*number).map(PropertyValue::Number),
+                _ => Err(InvalidField::new("value", "must be a number")),
+            },
+            Self::Column(_) => column_value(operator, raw),
+        }
+    }
+}
+
+fn column_value(operator: Operator, raw: &ColumnValue) -> Result<PropertyValue, InvalidField> {
+    let orders = matches!(operator, Operator::AtLeast | Operator::AtMost);
+    match raw {
+        ColumnValue::Number(number) => Number::new(*number).map(PropertyValue::Number),
+        ColumnValue::Text(text) => match Period::parse_exact(text) {
+            Some(date) => Ok(PropertyValue::Date(date)),
+            None if orders => {
+                Err(InvalidField::new("value", "must be a number, or a date like 2024-05-17"))
+            }
+            None => non_blank(text, ColumnValue::MAX_CHARS, "a text").map(PropertyValue::Text),
+        },
+        ColumnValue::Flag(_) if orders => {
+            Err(InvalidField::new("value", "must be a number, or a date like 2024-05-17"))
+        }
+        ColumnValue::Flag(flag) => Ok(PropertyValue::Flag(*flag)),
+    }
+}
+
+/// Returns the format of a file by its name: `jpeg` for `a.JPG`, and an empty text for a name without an extension.
+pub fn format_of_file(name: &str) -> String {
+    name.rsplit_once('.').map(|(_, extension)| format_name(extension)).unwrap_or_default()
+}
+
+fn format_name(extension: &str) -> String {
+    let extension = extension.to_ascii_lowercase();
+    match extension.as_str() {
+        "jpg" | "jpe" | "jfif" => "jpeg".to_owned(),
+        "tif" => "tiff".to_owned(),
+        "heif" => "heic".to_owned(),
+        _ => extension,
+    }
+}
+
+impl PropertyFilter {
+    /// Creates a filter. Operators that take no list have exactly one value.
+    pub fn new(
+        property: Property,
+        operator: Operator,
+        values: &[ColumnValue],
+    ) -> Result<Self, InvalidField> {
+        let operators = property.operators();
+        if !operators.contains(&operator) {
+            let names: Vec<&str> = operators.iter().map(|operator| operator.as_str()).collect();
+            return Err(InvalidField::new("op", format!("must be one of {}", names.join(", "))));
+        }
+        if !operator.takes_list() && values.len() != 1 {
+            return Err(InvalidField::new("value", "must be a single value"));
+        }
+        let values: Result<_, _> =
+            values.iter().map(|value| property.value(operator, value)).collect();
+        Ok(Self { values: ValueList::new(values?)?, property, operator })
+    }
+
+    pub fn property(&self) -> &Property {
+        &self.property
+    }
+
+    pub fn operator(&self) -> Operator {
+        self.operator
+    }
+
+    pub fn values(&self) -> &[PropertyValue] {
+        self.values.as_slice()
+    }
+
+    /// Whether an item with this value matches. Patterns are not compared here.
+    pub fn holds(&self, item: Option<ItemValue<'_>>) -> bool {
+        let any = |test: fn(&PropertyValue, ItemValue<'_>) -> bool| {
+            item.is_some_and(|item| self.values().iter().any(|value| test(value, item)))
+        };
+        match self.operator {
+            Operator::Is | Operator::OneOf => any(PropertyValue::equals),
+            Operator::IsNot | Operator::NotOneOf => !any(PropertyValue::equals),
+            Operator::Contains => any(PropertyValue::is_in),
+            Operator::AtLeast => any(PropertyValue::is_at_most),
+            Operator::AtMost => any(PropertyValue::is_at_least),
+        }
+    }
+}
+
+/// A value of a filter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PropertyValue {
+    Pattern(PathPattern),
+    Text(String),
+    Number(Number),
+    Date(Period),
+    Flag(bool),
+}
+
+/// A value of a media item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ItemValue<'a> {
+    Text(&'a str),
+    Number(f64),
+    /// In milliseconds since 1970.
+    Date(i64),
+    Flag(bool),
+}
+
+impl PropertyValue {
+    fn equals(&self, item: ItemValue<'_>) -> bool {
+        match (self, item) {
+            (Self::Text(text), ItemValue::Text(item)) => text == item,
+            (Self::Number(number), ItemValue::Number(item)) => {
+                number.value().total_cmp(&(item + 0.0)).is_eq()
+            }
+            (Self::Date(date), ItemValue::Date(item)) => (date.start..date.end).contains(&item),
+            (Self::Flag(flag), ItemValue::Flag(item)) => *flag == item,
+            _ => false,
+        }
+    }
+
+    fn is_in(&self, item: ItemValue<'_>) -> bool {
+        matches!((self, item), (Self::Text(text), ItemValue::Text(item)) if item.contains(text))
+    }
+
+    fn is_at_most(&self, item: ItemValue<'_>) -> bool {
+        match (self, item) {
+            (Self::Number(number), ItemValue::Number(item)) => item >= number.value(),
+            (Self::Date(date), ItemValue::Date(item)) => item >= date.start,
+            _ => false,
+        }
+    }
+
+    fn is_at_least(&self, item: ItemValue<'_>) -> bool {
+        match (self, item) {
+            (Self::Number(number), ItemValue::Number(item)) => item <= number.value(),
+            (Self::Date(date), ItemValue::Date(item)) => item < date.end,
+            _ => false,
+        }
+    }
+
+    /// Returns the value as it is written.
+    pub fn to_scalar(&self) -> ColumnValue {
+        match self {
+            Self::Pattern(pattern) => ColumnValue::Text(pattern.as_str().to_owned()),
+            Self::Text(text) => ColumnValue::Text(text.clone()),
+            Self::Number(number) => ColumnValue::Number(number.value()),
+            Self::Date(date) => ColumnValue::Text(date.as_str().to_owned()),
+            Self::Flag(flag) => ColumnValue::Flag(*flag),
+        }
+    }
+}
+
+/// A finite number, which is stored as an integer that sorts like the number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Number(i64);
+
+impl Number {
+    pub fn new(value: f64) -> Result<Self, InvalidField> {
+        if !value.is_finite() {
+            return Err(InvalidField::new("value", "must be a finite number"));
+        }
+        // Adding 0.0 turns -0.0, which has different bits, into 0.0.
+        Ok(Self(flip_negative((value + 0.0).to_bits().cast_signed())))
+    }
+
+    pub fn value(self) -> f64 {
+        f64::from_bits(flip_negative(self.0).cast_unsigned())
+    }
+}
+
+/// Flips the bits of negative numbers except the sign, because larger bits are smaller negative numbers.
+fn flip_negative(bits: i64) -> i64 {
+    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value().fmt(f)
+    }
+}
+
+/// The name of a column of the user's own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ColumnName(String);
+
+impl ColumnName {
+    pub const MAX_CHARS: usize = 64;
+
+    pub fn new(raw: &str) -> Result<Self, InvalidField> {
+        let name = non_blank(raw, Self::MAX_CHARS, "a column name");
+        name.map(Self).map_err(|invalid| InvalidField { field: "name", ..invalid })
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The values of a media item, by the names of their columns.
+pub type OwnColumns = BTreeMap<String, ColumnValue>;
+
+/// A value in a column of the user's own. A text that is a day or a time counts as a date.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ColumnValue {
+    Flag(bool),
+    Number(f64),
+    Text(String),
+}
+
+impl ColumnValue {
+    pub const MAX_CHARS: usize = 1_000;
+
+    /// Reads a value as users type it: a number, `true`, `false`, or a text. A text in quotes stays a text.
+    pub fn from_typed(typed: &str) -> Self {
+        let typed = typed.trim();
+        let quoted = typed.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        match (quoted, typed.parse(), typed.parse::<f64>()) {
+            (Some(text), ..) => Self::Text(text.to_owned()),
+            (None, Ok(flag), _) => Self::Flag(flag),
+            (None, _, Ok(number)) if number.is_finite() => Self::Number(number),
+            _ => Self::Text(typed.to_owned()),
+        }
+    }
+
+    /// Writes the value so that [`Self::from_typed`] reads it again.
+    pub fn to_typed(&self) -> String {
+        match self {
+            Self::Text(text) if Self::from_typed(text) != *self => format!("\"{text}\""),
+            value => value.to_string(),
+        }
+    }
+
+    pub fn item(&self) -> ItemValue<'_> {
+        match self {
+            Self::Flag(flag) => ItemValue::Flag(*flag),
+            Self::Number(number) => ItemValue::Number(*number),
+            Self::Text(text) => match Period::parse_exact(text) {
+                Some(date) => ItemValue::Date(date.start),
+                None => ItemValue::Text(text),
+            },
+        }
+    }
+}
+
+impl fmt::Display for ColumnValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => flag.fmt(f),
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Values that several filters have: numbers from 0.0 to 1.0, texts, labels and lists, each valid by construction.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A number from 0.0 to 1.0. It is stored as its bits, which sort like the numbers because no number is negative.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Fraction(u64);
+
+impl Fraction {
+    pub fn new(value: f64) -> Option<Self> {
+        // Adding 0.0 turns -0.0, which has different bits, into 0.0.
+        (0.0..=1.0).contains(&value).then(|| Self((value + 0.0).to_bits()))
+    }
+
+    pub fn value(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+
+    pub(super) fn for_field(field: &'static str, value: f64) -> Result<Self, InvalidField> {
+        let invalid = || InvalidField::new(field, "must be a number from 0.0 to 1.0");
+        Self::new(value).ok_or_else(invalid)
+    }
+}
+
+impl TryFrom<f64> for Fraction {
+    type Error = &'static str;
+
+    fn try_from(value: f64) -> Result<Self, Self::Error> {
+        Self::new(value).ok_or("must be a number from 0.0 to 1.0")
+    }
+}
+
+impl From<Fraction> for f64 {
+    fn from(fraction: Fraction) -> Self {
+        fraction.value()
+    }
+}
+
+impl fmt::Debug for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value().fmt(f)
+    }
+}
+
+/// A search text. It is trimmed, not blank, and has at most [`QueryText::MAX_CHARS`] characters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct QueryText(String);
+
+impl QueryText {
+    pub const MAX_CHARS: usize = 1_000;
+
+    pub fn new(raw: &str) -> Result<Self, InvalidField> {
+        non_blank(raw, Self::MAX_CHARS, "a text").map(Self)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for QueryText {
+    type Error = InvalidField;
+
+    fn try_from(raw: String) -> Result<Self, Self::Error> {
+        Self::new(&raw)
+    }
+}
+
+/// A classification label. It is trimmed, not blank, and has at most [`Label::MAX_CHARS`] characters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Label(pub(super) String);
+
+impl Label {
+    pub const MAX_CHARS: usize = 256;
+
+    pub fn new(raw: &str) -> Result<Self, InvalidField> {
+        non_blank(raw, Self::MAX_CHARS, "a label").map(Self)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+pub(super) fn non_blank(raw: &str, longest: usize, what: &str) -> Result<String, InvalidField> {
+    let text = raw.trim();
+    if text.is_empty() {
+        return Err(InvalidField::new("value", format!("{what} must not be empty")));
+    }
+    if text.chars().nth(longest).is_some() {
+        return Err(InvalidField::new("value", format!("{what} has at most {longest} characters")));
+    }
+    Ok(text.to_owned())
+}
+
+/// A sorted list of 1 to [`MAX_VALUES`] unique values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueList<T>(Vec<T>);
+
+pub const MAX_VALUES: usize = 100;
+
+impl<T: Ord> ValueList<T> {
+    pub fn new(mut values: Vec<T>) -> Result<Self, InvalidField> {
+        if values.is_empty() || values.len() > MAX_VALUES {
+            let reason = format!("must be a list of 1 to {MAX_VALUES} entries");
+            return Err(InvalidField::new("value", reason));
+        }
+        values.sort_unstable();
+        values.dedup();
+        Ok(Self(values))
+    }
+
+    pub fn as_slice(&self) -> &[T] {
+        &self.0
+    }
+}
+
+/// The reason for rejecting a field of a filter or a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidField {
+    /// The name of the field on the wire.
+    pub field: &'static str,
+    pub reason: String,
+}
+
+impl fmt::Display for InvalidField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.reason)
+    }
+}
+
+impl std::error::Error for InvalidField {}
+
+impl InvalidField {
+    pub fn new(field: &'static str, reason: impl Into<String>) -> Self {
+        Self { field, reason: reason.into() }
+    }
+}

@@ -1,0 +1,196 @@
+//! What makes a filter by the properties of a file valid, and how values are read and explained.
+
+use proptest::prelude::*;
+use tessera_model::{Filter, vql::*};
+
+fn text(value: &str) -> ColumnValue {
+    ColumnValue::Text(value.to_owned())
+}
+
+fn file(
+    property: FileProperty,
+    operator: Operator,
+    values: &[ColumnValue],
+) -> Result<Filter, InvalidField> {
+    Filter::property(Property::File(property), operator, values)
+}
+
+fn own(operator: Operator, value: ColumnValue) -> Result<Filter, InvalidField> {
+    Filter::property(Property::Column(ColumnName::new("weather").unwrap()), operator, &[value])
+}
+
+#[test]
+fn patterns_become_regular_expressions() {
+    for (pattern, regex) in [
+        ("train", "train"),
+        ("./train/", "train"),
+        ("a*.jpg", r"a[^/]*\.jpg"),
+        ("**/x", "(?:.*/)?x"),
+        ("a/**/x", "a/(?:.*/)?x"),
+        ("a/**", "a/.*"),
+        ("?[a-c][!d^]", "[^/][a-c][^/d\\^]"),
+        ("[]a]", r"[\]a]"),
+        ("{a,b*}", "(?:a|b[^/]*)"),
+        (r"\*", r"\*"),
+        ("ä (1)", r"ä \(1\)"),
+        ("/", ".*"),
+    ] {
+        let name = PathPattern::new(pattern).unwrap().name_regex();
+        assert_eq!(name, format!("^(?:{regex})$"), "{pattern}");
+    }
+    assert_eq!(PathPattern::new("a").unwrap().path_regex(), "^(?:a)(?:/.*)?$");
+}
+
+#[test]
+fn invalid_patterns_are_refused_with_the_reason() {
+    let many = "*/".repeat(17);
+    let long = "x".repeat(1_001);
+    for (pattern, reason) in [
+        ("", "a pattern must not be empty"),
+        ("[a", "has a bracket that is not closed"),
+        ("[z-a]", "has a range that does not exist"),
+        ("[a/b]", "has a slash in brackets"),
+        ("{a", "has a brace that is not closed"),
+        ("{a{b}}", "has braces inside braces"),
+        ("a\\", "ends with a backslash"),
+        (&many, "has more than 16 wildcards"),
+        (&long, "a pattern has at most 1000 characters"),
+    ] {
+        let found = PathPattern::new(pattern).unwrap_err();
+        assert!(found.reason.contains(reason), "{pattern}: {}", found.reason);
+    }
+}
+
+#[test]
+fn periods_have_a_start_and_an_end() {
+    const DAY: i64 = 86_400_000;
+    for (text, start, length) in [
+        ("1970", 0, 365 * DAY),
+        ("1970-02", 31 * DAY, 28 * DAY),
+        ("1970-12", 334 * DAY, 31 * DAY),
+        ("1970-01-02", DAY, DAY),
+        ("1970-01-01T00:00:01Z", 1_000, 1_000),
+        ("1970-01-01 00:01", 60_000, 60_000),
+        ("1970-01-01T01:00:00+01:00", 0, 1_000),
+        ("1970-01-02 00:00:00.000000 +00:00", DAY, 1_000),
+        ("1969-12-31", -DAY, DAY),
+    ] {
+        let period = Period::parse(text).unwrap();
+        assert_eq!((period.start, period.end - period.start), (start, length), "{text}");
+    }
+    for text in [
+        "",
+        "19700",
+        "1970-13",
+        "1970-02-30",
+        "1970/01/01",
+        "today",
+        "ä970",
+        "-1970-01",
+        "1970-1-01",
+    ] {
+        assert_eq!(Period::parse(text), None, "{text}");
+    }
+    assert!(Period::parse_exact("1970").is_none() && Period::parse_exact("1970-01-01").is_some());
+}
+
+#[test]
+fn values_must_have_the_type_of_the_property() {
+    use FileProperty::{Date, Format, Path, Width};
+    use Operator::{AtLeast, Contains, Is, OneOf};
+    for (filter, field) in [
+        (file(Width, Is, &[text("1")]), "value"),
+        (file(Width, Contains, &[text("1")]), "op"),
+        (file(Width, Is, &[ColumnValue::Number(f64::NAN)]), "value"),
+        (file(Path, AtLeast, &[text("a")]), "op"),
+        (file(Path, Is, &[text("a"), text("b")]), "value"),
+        (file(Path, OneOf, &[]), "value"),
+        (file(Path, Is, &[ColumnValue::Number(1.0)]), "value"),
+        (file(Format, Contains, &[text("j")]), "op"),
+        (file(Date, Is, &[text("soon")]), "value"),
+        (own(AtLeast, text("sun")), "value"),
+        (own(AtLeast, ColumnValue::Flag(true)), "value"),
+        (own(Contains, ColumnValue::Number(1.0)), "value"),
+    ] {
+        assert_eq!(filter.unwrap_err().field, field);
+    }
+    assert_eq!(ColumnName::new(" ").unwrap_err().field, "name");
+    assert_eq!(file(Format, Is, &[text("JPG")]), file(Format, Is, &[text("jpeg")]));
+    assert_eq!(format_of_file("a.b/x.TIF"), "tiff");
+    assert_eq!(format_of_file("README"), "");
+}
+
+#[test]
+fn filters_contain_filters_to_a_bounded_depth() {
+    let path = || file(FileProperty::Path, Operator::Is, &[text("a")]).unwrap();
+    let either = Filter::any_of(vec![path()]).unwrap();
+    let not = Filter::negated(path()).unwrap();
+    assert!(Filter::any_of(vec![not.clone(), path()]).is_ok());
+    assert!(Filter::negated(either.clone()).is_ok());
+    assert!(Filter::negated(not).is_err());
+    assert!(Filter::any_of(vec![either.clone()]).is_err());
+    assert!(Filter::any_of(vec![Filter::negated(either).unwrap()]).is_err());
+    assert!(Filter::any_of(Vec::new()).is_err() && Filter::any_of(vec![path(); 17]).is_err());
+    let ranking = Filter::full_text("red").unwrap();
+    for refused in [Filter::negated(ranking.clone()), Filter::any_of(vec![ranking])] {
+        assert!(refused.unwrap_err().reason.contains("rank the results"));
+    }
+}
+
+#[test]
+fn each_filter_is_explained() {
+    use FileProperty::{Format, Path, Size, Width};
+    use Operator::{AtLeast, AtMost, Contains, Is, IsNot, OneOf};
+    let width = file(Width, AtLeast, &[ColumnValue::Number(1_000.0)]).unwrap();
+    for (filter, expected) in [
+        (width.clone(), "its width is at least 1 000 pixels"),
+        (file(Size, AtMost, &[ColumnValue::Number(0.5)]).unwrap(), "its size is at most 0.5 bytes"),
+        (file(Path, Is, &[text("train")]).unwrap(), "its path matches “train”"),
+        (
+            file(Format, OneOf, &[text("png"), text("jpg")]).unwrap(),
+            "its format is one of “jpeg”, “png”",
+        ),
+        (own(IsNot, text("sun")).unwrap(), "its column “weather” is not “sun”"),
+        (own(Contains, text("su")).unwrap(), "its column “weather” contains “su”"),
+        (
+            Filter::negated(width.clone()).unwrap(),
+            "this is not true: its width is at least 1 000 pixels",
+        ),
+        (
+            Filter::any_of(vec![width, own(Is, ColumnValue::Flag(true)).unwrap()]).unwrap(),
+            "one of these is true: its width is at least 1 000 pixels; or its column “weather” is true",
+        ),
+    ] {
+        assert_eq!(filter.to_string(), expected);
+        assert!(filter.local_addition().is_some());
+    }
+    assert_eq!(Filter::full_text("red").unwrap().local_addition(), None);
+}
+
+proptest! {
+    #[test]
+    fn numbers_sort_like_their_values(a in any::<f64>(), b in any::<f64>()) {
+        if let (Ok(one), Ok(other)) = (Number::new(a), Number::new(b)) {
+            prop_assert_eq!(one.cmp(&other), (a + 0.0).total_cmp(&(b + 0.0)));
+            prop_assert!((one.value() - a).abs() <= 0.0);
+        }
+    }
+
+    #[test]
+    fn typed_values_are_read_again(value in prop_oneof![
+        any::<bool>().prop_map(ColumnValue::Flag),
+        (-1e12..1e12).prop_map(ColumnValue::Number),
+        "[a-z0-9.\"]{1,8}".prop_map(ColumnValue::Text),
+    ]) {
+        prop_assert_eq!(ColumnValue::from_typed(&value.to_typed()), value);
+    }
+
+    #[test]
+    fn a_literal_pattern_has_the_path_as_its_prefix(path in "[a-z*?\\[{ ]{1,12}") {
+        let path = path.trim();
+        prop_assume!(!path.is_empty());
+        let pattern = PathPattern::literal(path).unwrap();
+        let plain = path.find(['*', '?', '[', '{', '\\']).unwrap_or(path.len());
+        prop_assert_eq!(pattern.literal_prefix(), &path[..plain]);
+    }
+}

@@ -1,0 +1,261 @@
+//! What the files of members are: path, size, format, date and the columns of the user's own, for filters. Paths are a
+//! folder and a name, because many files share a folder, and texts are numbers of a table.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    io::{self, Read, Write},
+};
+
+use tessera_model::vql::{ColumnValue, ItemValue, Period, format_of_file};
+use tessera_store::media::MediaRecord;
+
+use crate::{
+    caption_postings::ByteLists,
+    checked_file::{read_column, write_column},
+};
+
+/// The date of a member whose source knows no date.
+const NO_DATE: i64 = i64::MIN;
+
+#[derive(Debug, Default)]
+pub struct PropertyColumns {
+    /// The path of each folder, which ends with a slash unless the folder is that of the dataset.
+    pub folders: TextTable,
+    pub folder_of: Vec<u32>,
+    pub names: ByteLists,
+    pub sizes: Vec<u64>,
+    pub widths: Vec<u32>,
+    pub heights: Vec<u32>,
+    /// In milliseconds since 1970.
+    dates: Vec<i64>,
+    /// The number of each format in `texts`.
+    pub formats: Vec<u32>,
+    pub texts: TextTable,
+    /// The columns of the user's own, by name. A column may be shorter than the list of members.
+    pub own: BTreeMap<String, OwnColumn>,
+}
+
+impl PropertyColumns {
+    pub fn push(&mut self, media: &MediaRecord) {
+        let path = media.file_path();
+        let (width, height) = media.cropped_size();
+        let date = media.date().unwrap_or(NO_DATE);
+        self.push_file(&path, media.size, [width, height], date);
+        for (name, value) in &media.own {
+            self.push_own(name, value);
+        }
+    }
+
+    fn push_file(&mut self, path: &str, size: u64, [width, height]: [u32; 2], date: i64) {
+        let (folder, name) = path.split_at(path.rfind('/').map_or(0, |slash| slash + 1));
+        self.folder_of.push(self.folders.number(folder));
+        self.names.push(name.as_bytes());
+        self.sizes.push(size);
+        self.widths.push(width);
+        self.heights.push(height);
+        self.dates.push(date);
+        self.formats.push(self.texts.number(&format_of_file(name)));
+    }
+
+    /// Sets a value of the member that was added last.
+    fn push_own(&mut self, name: &str, value: &ColumnValue) {
+        let (kind, number) = match value {
+            ColumnValue::Flag(flag) => (OwnKind::Flag, f64::from(u8::from(*flag))),
+            ColumnValue::Number(number) => (OwnKind::Number, *number),
+            ColumnValue::Text(text) => {
+                let number = f64::from(self.texts.number(text));
+                (
+                    if Period::parse_exact(text).is_some() { OwnKind::Date } else { OwnKind::Text },
+                    number,
+                )
+            }
+        };
+        let members = self.sizes.len();
+        if !self.own.contains_key(name) {
+            self.own.insert(name.to_owned(), OwnColumn::default());
+        }
+        if let Some(column) = self.own.get_mut(name) {
+            column.kinds.resize(members, OwnKind::Absent as u8);
+            column.values.resize(members, 0.0);
+            column.kinds[members - 1] = kind as u8;
+            column.values[members - 1] = number;
+        }
+    }
+
+    /// Returns the columns of the members in `order`. Equal datasets get equal numbers of texts.
+    pub fn reordered(&self, order: &[u32]) -> Self {
+        let mut new = Self::default();
+        let mut path = String::new();
+        for member in order.iter().map(|&member| member as usize) {
+            self.path(member, &mut path);
+            let sides = [self.widths[member], self.heights[member]];
+            new.push_file(&path, self.sizes[member], sides, self.dates[member]);
+            for (name, column) in &self.own {
+                if let Some(value) = column.value(member, &self.texts) {
+                    new.push_own(name, &value);
+                }
+            }
+        }
+        new.folders.numbers = HashMap::new();
+        new.texts.numbers = HashMap::new();
+        new
+    }
+
+    /// Writes the path of a member into `path`.
+    pub fn path(&self, member: usize, path: &mut String) {
+        path.clear();
+        path.push_str(self.folders.get(self.folder_of[member]));
+        path.push_str(self.name(member));
+    }
+
+    pub fn name(&self, member: usize) -> &str {
+        str::from_utf8(self.names.get(member)).unwrap_or_default()
+    }
+
+    pub fn date(&self, member: usize) -> Option<ItemValue<'static>> {
+        let date = self.dates[member];
+        (date != NO_DATE).then_some(ItemValue::Date(date))
+    }
+
+    pub fn memory_bytes(&self) -> usize {
+        let own: usize =
+            self.own.values().map(|column| column.kinds.len() * (1 + size_of::<f64>())).sum();
+        own + self.folders.texts.memory_bytes()
+            + self.names.memory_bytes()
+            + self.texts.texts.memory_bytes()
+            + size_of_val(&self.folder_of[..])
+            + size_of_val(&self.sizes[..])
+            + size_of_val(&self.widths[..])
+            + size_of_val(&self.heights[..])
+            + size_of_val(&self.dates[..])
+            + size_of_val(&self.formats[..])
+    }
+
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        self.folders.texts.write(to)?;
+        write_column(to, &self.folder_of)?;
+        self.names.write(to)?;
+        write_column(to, &self.sizes)?;
+        write_column(to, &self.widths)?;
+        write_column(to, &self.heights)?;
+        write_column(to, &self.dates)?;
+        write_column(to, &self.formats)?;
+        self.texts.texts.write(to)?;
+        let names: Vec<&String> = self.own.keys().collect();
+        write_column(to, &serde_json::to_vec(&names)?)?;
+        self.own.values().try_for_each(|column| {
+            write_column(to, &column.kinds)?;
+            write_column(to, &column.values)
+        })
+    }
+
+    /// Reads what [`Self::write`] wrote.
+    pub fn read(from: &mut impl Read) -> io::Result<Self> {
+        let mut columns = Self {
+            folders: TextTable::read(from)?,
+            folder_of: read_column(from)?,
+            names: ByteLists::read(from)?,
+            sizes: read_column(from)?,
+            widths: read_column(from)?,
+            heights: read_column(from)?,
+            dates: read_column(from)?,
+            formats: read_column(from)?,
+            texts: TextTable::read(from)?,
+            own: BTreeMap::new(),
+        };
+        let names: Vec<String> = serde_json::from_slice(&read_column::<u8>(from)?)?;
+        for name in names {
+            let column = OwnColumn { kinds: read_column(from)?, values: read_column(from)? };
+            columns.own.insert(name, column);
+        }
+        Ok(columns)
+    }
+}
+
+/// A column of the user's own: the kind of each value, and the value as a number.
+#[derive(Debug, Default)]
+pub struct OwnColumn {
+    kinds: Vec<u8>,
+    /// A number, a flag as 0 or 1, or the number of a text or date in the table of texts.
+    values: Vec<f64>,
+}
+
+#[derive(Clone, Copy)]
+enum OwnKind {
+    Absent,
+    Flag,
+    Number,
+    Text,
+    Date,
+}
+
+impl OwnColumn {
+    fn value(&self, member: usize, texts: &TextTable) -> Option<ColumnValue> {
+        let (&kind, &value) = self.kinds.get(member).zip(self.values.get(member))?;
+        match kind {
+            kind if kind == OwnKind::Flag as u8 => Some(ColumnValue::Flag(value > 0.0)),
+            kind if kind == OwnKind::Number as u8 => Some(ColumnValue::Number(value)),
+            kind if kind == OwnKind::Absent as u8 => None,
+            _ => Some(ColumnValue::Text(texts.get(text_number(value)).to_owned())),
+        }
+    }
+
+    /// Returns for each member whether its value fulfills a condition. Each text is compared once.
+    pub fn test<'a>(
+        &'a self,
+        texts: &TextTable,
+        holds: impl Fn(Option<ItemValue<'_>>) -> bool + Send + Sync + 'a,
+    ) -> impl Fn(usize) -> bool + Send + Sync + 'a {
+        let by_text: Vec<bool> = texts
+            .iter()
+            .map(|text| holds(Some(ColumnValue::Text(text.to_owned()).item())))
+            .collect();
+        move |member| {
+            let kind = self.kinds.get(member).copied().unwrap_or(OwnKind::Absent as u8);
+            let value = self.values.get(member).copied().unwrap_or_default();
+            match kind {
+                kind if kind == OwnKind::Absent as u8 => holds(None),
+                kind if kind == OwnKind::Number as u8 => holds(Some(ItemValue::Number(value))),
+                kind if kind == OwnKind::Flag as u8 => holds(Some(ItemValue::Flag(value > 0.0))),
+                _ => by_text.get(text_number(value) as usize).copied().unwrap_or_default(),
+            }
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was a u32")]
+fn text_number(value: f64) -> u32 {
+    value as u32
+}
+
+/// Texts with numbers, in the order of their first use.
+#[derive(Debug, Default)]
+pub struct TextTable {
+    /// The number of each text while the table grows.
+    numbers: HashMap<String, u32>,
+    texts: ByteLists,
+}
+
+impl TextTable {
+    fn number(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let number = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
+        self.texts.push(text.as_bytes());
+        self.numbers.insert(text.to_owned(), number);
+        number
+    }
+
+    pub fn get(&self, number: u32) -> &str {
+        str::from_utf8(self.texts.get(number as usize)).unwrap_or_default()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.texts.len()).map(|at| str::from_utf8(self.texts.get(at)).unwrap_or_default())
+    }
+
+    fn read(from: &mut impl Read) -> io::Result<Self> {
+        Ok(Self { numbers: HashMap::new(), texts: ByteLists::read(from)? })
+    }
+}

@@ -1,0 +1,296 @@
+//! Filters by what files are, and by columns of the user's own, compared with brute force over generated media. On a
+//! server with pgvector, the search tables must give the same results as the index files.
+
+use std::{
+    collections::BTreeSet,
+    fs::File,
+    time::{Duration, SystemTime},
+};
+
+use image::{ImageFormat, Rgb, RgbImage};
+use serde_json::{Value, json};
+use tessera_service::DeploymentSettings;
+use tessera_store::search_table::SearchTableLimits;
+
+use crate::{
+    described::{found, refused, vql},
+    support::{Place, Service, encoded},
+};
+
+const FOLDERS: [&str; 5] = ["train/cat/", "train/dog/", "val/cat/", "odd [1]/", ""];
+const WEATHER: [&str; 3] = ["sun", "rain", "heavy rain"];
+/// 2024-03-01, in Unix seconds.
+const MARCH: u64 = 1_709_251_200;
+const DAY: u64 = 86_400;
+
+/// A generated picture with the values of its columns.
+#[derive(Clone, Debug)]
+struct Item {
+    path: String,
+    name: String,
+    format: &'static str,
+    width: u32,
+    height: u32,
+    size: u64,
+    /// Days since 2024-03-01.
+    day: u64,
+    weather: Option<&'static str>,
+    distance: Option<f64>,
+    is_night: Option<bool>,
+}
+
+fn items() -> Vec<(Item, Vec<u8>)> {
+    (0..30_u32)
+        .map(|n| {
+            let (extension, format, encoding) = match n % 3 {
+                0 => ("png", "png", ImageFormat::Png),
+                1 => ("JPG", "jpeg", ImageFormat::Jpeg),
+                _ => ("jpeg", "jpeg", ImageFormat::Jpeg),
+            };
+            let (width, height) = (64 + 8 * (n % 7), 48 + 12 * (n % 4));
+            let shade = |value: u32| u8::try_from(value % 256).unwrap();
+            let image = RgbImage::from_fn(width, height, |x, y| {
+                Rgb([shade(x * (n + 1) * 3), shade(y * (n + 5)), shade((x ^ y) * (n + 2))])
+            });
+            let bytes = encoded(&image, encoding);
+            let folder = FOLDERS[n as usize % FOLDERS.len()];
+            let name = if n % 6 == 0 {
+                format!("x_{n}.{extension}")
+            } else {
+                format!("IMG {n:02}.{extension}")
+            };
+            let item = Item {
+                path: format!("{folder}{name}"),
+                name,
+                format,
+                width,
+                height,
+                size: bytes.len() as u64,
+                day: u64::from(n),
+                weather: (n % 4 != 0).then_some(WEATHER[n as usize % 3]),
+                distance: (n % 5 != 0).then_some(f64::from(n) / 4.0 - 2.0),
+                is_night: (n % 2 == 0).then_some(n % 4 == 0),
+            };
+            (item, bytes)
+        })
+        .collect()
+}
+
+fn place(items: &[(Item, Vec<u8>)]) -> Place {
+    let rows = items.iter().map(|(item, _)| {
+        let mut row = json!({
+            "file_name": item.path, "weather": item.weather, "distance": item.distance,
+            "is night": item.is_night, "width": 1, "nested": {"not": "kept"},
+        });
+        if item.day % 2 == 1 {
+            row["seen"] = format!("2024-03-{:02}", item.day % 30 + 1).into();
+        }
+        row.to_string()
+    });
+    let rows: Vec<String> = rows.collect();
+    let place = Place::new(&[("metadata.jsonl", rows.join("\n").into_bytes())]);
+    for (item, bytes) in items {
+        place.put(&item.path, bytes);
+        let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(MARCH + DAY * item.day + 60);
+        File::options()
+            .write(true)
+            .open(place.picture(&item.path))
+            .unwrap()
+            .set_modified(modified)
+            .unwrap();
+    }
+    place
+}
+
+type Expected = fn(&Item) -> bool;
+
+/// Filters, and which items match them.
+fn cases() -> Vec<(Value, Expected)> {
+    let file = |key: &str, op: &str, value: Value| json!({key: {"op": op, "value": value}});
+    let own = |name: &str, op: &str, value: Value| json!({"column": {"name": name, "op": op, "value": value}});
+    vec![
+        (file("path", "is", json!("train")), |it| it.path.starts_with("train/")),
+        (file("path", "is", json!("train/cat/")), |it| it.path.starts_with("train/cat/")),
+        (file("path", "is", json!("tra")), |_| false),
+        (file("path", "is", json!("*/cat")), |it| it.path.contains("/cat/")),
+        (file("path", "is", json!("**/x_*")), |it| it.name.starts_with("x_")),
+        (file("path", "is", json!("x_*")), |it| it.path.starts_with("x_")),
+        (file("path", "is", json!("odd \\[1]")), |it| it.path.starts_with("odd")),
+        (file("path", "is", json!("{train,val}/*/*.{png,JPG}")), |it| {
+            it.path.matches('/').count() == 2 && !it.name.ends_with("jpeg")
+        }),
+        (file("path", "is_not", json!("train")), |it| !it.path.starts_with("train/")),
+        (file("path", "one_of", json!(["train/dog", "val"])), |it| {
+            it.path.starts_with("train/dog/") || it.path.starts_with("val/")
+        }),
+        (file("path", "not_one_of", json!(["train/dog", "val"])), |it| {
+            !it.path.starts_with("train/dog/") && !it.path.starts_with("val/")
+        }),
+        (file("path", "contains", json!("cat/IMG")), |it| it.path.contains("cat/IMG")),
+        (file("name", "is", json!("IMG 0[0-4].*")), |it| {
+            it.name.starts_with("IMG 0") && it.name.as_bytes()[5] <= b'4'
+        }),
+        (file("name", "is", json!("IMG 0[!0-4].*")), |it| {
+            it.name.starts_with("IMG 0") && it.name.as_bytes()[5] > b'4'
+        }),
+        (file("name", "not_one_of", json!(["x_*", "*.png"])), |it| {
+            !it.name.starts_with("x_") && it.format != "png"
+        }),
+        (file("name", "contains", json!("_1")), |it| it.name.contains("_1")),
+        (file("size", "at_least", json!(3_000)), |it| it.size >= 3_000),
+        (file("size", "at_most", json!(3_000)), |it| it.size <= 3_000),
+        (file("width", "is", json!(72)), |it| it.width == 72),
+        (file("width", "not_one_of", json!([72, 80])), |it| it.width != 72 && it.width != 80),
+        (file("height", "at_most", json!(60)), |it| it.height <= 60),
+        (file("aspect", "at_least", json!(1.5)), |it| {
+            f64::from(it.width) / f64::from(it.height) >= 1.5
+        }),
+        (file("format", "is", json!("jpg")), |it| it.format == "jpeg"),
+        (file("format", "is_not", json!("JPEG")), |it| it.format != "jpeg"),
+        (file("format", "one_of", json!(["png", "webp"])), |it| it.format == "png"),
+        (file("date", "is", json!("2024-03-05")), |it| it.day == 4),
+        (file("date", "is", json!("2024-03")), |it| it.day < 31),
+        (file("date", "is_not", json!("2024")), |_| false),
+        (file("date", "at_least", json!("2024-03-05T00:01:00Z")), |it| it.day >= 4),
+        (file("date", "at_least", json!("2024-03-05 00:01:01")), |it| it.day >= 5),
+        (file("date", "at_most", json!("2024-03-05")), |it| it.day <= 4),
+        (own("weather", "is", json!("rain")), |it| it.weather == Some("rain")),
+        (own("weather", "is_not", json!("rain")), |it| it.weather != Some("rain")),
+        (own("weather", "one_of", json!(["sun", "rain"])), |it| {
+            it.weather.is_some_and(|weather| weather != "heavy rain")
+        }),
+        (own("weather", "not_one_of", json!(["sun", "rain"])), |it| {
+            it.weather.is_none_or(|weather| weather == "heavy rain")
+        }),
+        (own("weather", "contains", json!("rain")), |it| {
+            it.weather.is_some_and(|weather| weather.contains("rain"))
+        }),
+        (own("weather", "at_least", json!(1)), |_| false),
+        (own("distance", "is", json!(0.25)), |it| it.distance == Some(0.25)),
+        (own("distance", "at_least", json!(-1)), |it| it.distance.is_some_and(|it| it >= -1.0)),
+        (own("distance", "at_most", json!(1.5)), |it| it.distance.is_some_and(|it| it <= 1.5)),
+        (own("distance", "is_not", json!("sun")), |_| true),
+        (own("is night", "is", json!(true)), |it| it.is_night == Some(true)),
+        (own("is night", "is_not", json!(true)), |it| it.is_night != Some(true)),
+        (own("seen", "is", json!("2024-03-04")), |it| it.day == 3),
+        (own("seen", "at_least", json!("2024-03-04")), |it| it.day % 2 == 1 && it.day >= 3),
+        (own("seen", "contains", json!("2024")), |_| false),
+        (json!({"not": file("path", "is", json!("train"))}), |it| !it.path.starts_with("train/")),
+        (
+            json!({"any_of": [file("width", "is", json!(64)), own("weather", "is", json!("sun"))]}),
+            |it| it.width == 64 || it.weather == Some("sun"),
+        ),
+        (
+            json!({"not": {"any_of": [
+                file("format", "is", json!("png")),
+                {"not": own("distance", "at_least", json!(0))},
+            ]}}),
+            |it| it.format != "png" && it.distance.is_some_and(|distance| distance >= 0.0),
+        ),
+    ]
+}
+
+fn matching(items: &[(Item, Vec<u8>)], expected: Expected) -> BTreeSet<String> {
+    items.iter().filter(|(item, _)| expected(item)).map(|(item, _)| item.name.clone()).collect()
+}
+
+#[tokio::test]
+async fn every_filter_finds_what_brute_force_finds() {
+    let items = items();
+    // On a server, the search tables run the filters as SQL.
+    let tables = SearchTableLimits { min_media: 1, ..SearchTableLimits::default() };
+    for search_tables in [SearchTableLimits::default(), tables] {
+        let settings = DeploymentSettings { search_tables, ..DeploymentSettings::default() };
+        let service = Service::at_with(place(&items), settings).await;
+        for (filter, expected) in cases() {
+            let names = found(&service, &vql(&json!([filter]))).await;
+            assert_eq!(names, matching(&items, expected), "{filter}");
+        }
+        let both = json!([
+            {"path": {"op": "is", "value": "train"}}, {"format": {"op": "is", "value": "png"}},
+        ]);
+        let expected: Expected = |it| it.path.starts_with("train/") && it.format == "png";
+        assert_eq!(found(&service, &vql(&both)).await, matching(&items, expected));
+        let unknown = vql(&json!([{"column": {"name": "wether", "op": "is", "value": "sun"}}]));
+        let (_, message) = refused(&service, &unknown).await;
+        let reason = "no media item has \"wether\"; the dataset has the columns distance, is night, \
+                      seen, weather";
+        assert!(message.contains(reason), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn objects_have_the_properties_of_their_picture_and_the_size_of_their_box() {
+    let boxes = |w: f64| json!([{"label": "door", "bbox": [0.0, 0.0, w, 0.5]}]);
+    let rows = [
+        json!({"file_name": "a/one.png", "objects": boxes(0.5), "weather": "sun"}),
+        json!({"file_name": "b/two.png", "objects": boxes(1.0), "weather": "rain"}),
+    ];
+    let lines = rows.map(|row| row.to_string()).join("\n");
+    let service = Service::of(&[
+        ("a/one.png", crate::support::picture(0)),
+        ("b/two.png", crate::support::picture(1)),
+        ("metadata.jsonl", lines.into_bytes()),
+    ])
+    .await;
+    for (filter, name) in [
+        (json!({"path": {"op": "is", "value": "a"}}), "one.png"),
+        (json!({"width": {"op": "is", "value": 96}}), "two.png"),
+        (json!({"width": {"op": "at_most", "value": 48}}), "one.png"),
+        (json!({"column": {"name": "weather", "op": "is", "value": "rain"}}), "two.png"),
+    ] {
+        let query = format!("entity_type=OBJECTS&{}", vql(&json!([filter])));
+        let clusters = service.clusters(&query).await;
+        let names: Vec<&Value> =
+            clusters.iter().map(|it| &it["previews"][0]["file_name"]).collect();
+        assert_eq!(names, [name], "{filter}");
+        assert!(clusters[0]["previews"][0]["columns"]["weather"].is_string(), "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn the_day_in_a_picture_comes_before_the_date_of_its_file() {
+    let row = json!({"file_name": "old.png", "labels": ["date:1999-12-31", "year:1999"]});
+    let service = Service::of(&[
+        ("old.png", crate::support::picture(0)),
+        ("new.png", crate::support::picture(1)),
+        ("metadata.jsonl", row.to_string().into_bytes()),
+    ])
+    .await;
+    let query = |value: &str| vql(&json!([{"date": {"op": "at_most", "value": value}}]));
+    assert_eq!(found(&service, &query("1999")).await, ["old.png".to_owned()].into());
+    assert_eq!(found(&service, &query("1998")).await, BTreeSet::new());
+}
+
+#[tokio::test]
+async fn folders_and_columns_are_counted() {
+    let items = items();
+    let service = Service::compatible(place(&items), true, true).await;
+    let id = service.dataset;
+    let body = service.good(&format!("/api/v1/explore/{id}/exploration_metadata")).await;
+    let count = |test: Expected| items.iter().filter(|(item, _)| test(item)).count();
+    let folders: Vec<(&str, u64)> = (body["folders"].as_array().unwrap().iter())
+        .map(|folder| (folder["name"].as_str().unwrap(), folder["count"].as_u64().unwrap()))
+        .collect();
+    let expected = [
+        ("train", 12),
+        ("odd [1]", 6),
+        ("train/cat", 6),
+        ("train/dog", 6),
+        ("val", 6),
+        ("val/cat", 6),
+    ];
+    assert_eq!(folders, expected);
+    let columns = body["columns"].as_array().unwrap();
+    let names: Vec<&str> = columns.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["distance", "is night", "seen", "weather"]);
+    let night = json!([
+        {"value": true, "count": count(|it| it.is_night == Some(true))},
+        {"value": false, "count": count(|it| it.is_night == Some(false))},
+    ]);
+    assert_eq!(columns[1]["values"], night);
+    assert_eq!(columns[3]["values"].as_array().unwrap().len(), 3);
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
+    let reason = "columns not kept: nested (a value is a list or an object)";
+    assert_eq!(skipped.iter().map(|it| it.reason.as_str()).collect::<Vec<_>>(), [reason]);
+}

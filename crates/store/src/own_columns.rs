@@ -1,0 +1,139 @@
+//! Reads and writes the columns of the user's own, which sidecars and tables give to images and frames. Objects have
+//! the columns of their pictures.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{
+    captions::{Counts, count_values},
+    columns::{from_json, path_from_bytes, to_json},
+    engine::{Connection, QueryError, Result, StatementBatch, params},
+    query,
+    sidecar::TextMetadata,
+};
+use tessera_model::{
+    DatasetId, EntityType,
+    vql::{ColumnValue, ItemValue, OwnColumns},
+};
+
+/// The SQL expression for the columns of an item in a table called `media`, as JSON.
+macro_rules! own_columns {
+    () => {
+        "coalesce((SELECT own.columns FROM own_columns AS own
+           WHERE own.media = coalesce(media.parent, media.row) AND require(own.intact)), '{}')"
+    };
+}
+pub(super) use own_columns;
+
+/// Maximum number of different values of a column that is counted by its values.
+const MAX_COUNTED_VALUES: usize = 50;
+
+/// Replaces the columns of media items, which are given by their rows.
+pub(super) fn set(connection: &Connection, texts: &[(i64, TextMetadata)]) -> Result<()> {
+    let mut deletes = StatementBatch::new(connection, "DELETE FROM own_columns WHERE media = ?1");
+    texts.iter().try_for_each(|(media, _)| deletes.add(params![media]))?;
+    deletes.finish()?;
+    let mut inserts = StatementBatch::new(connection, "INSERT INTO own_columns VALUES (?1, ?2)");
+    for (media, text) in texts.iter().filter(|(_, text)| !text.own.is_empty()) {
+        inserts.add(params![media, to_json(&text.own)?])?;
+    }
+    inserts.finish().map(drop)
+}
+
+/// The type of all values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    Flag,
+    Integer,
+    Number,
+    Date,
+    Text,
+}
+
+impl ColumnType {
+    #[expect(clippy::float_cmp, reason = "a whole number has no fraction at all")]
+    fn of(value: &ColumnValue) -> Self {
+        match value.item() {
+            ItemValue::Flag(_) => Self::Flag,
+            ItemValue::Number(number) if number == number.trunc() && number.abs() < 1e15 => {
+                Self::Integer
+            }
+            ItemValue::Number(_) => Self::Number,
+            ItemValue::Date(_) => Self::Date,
+            ItemValue::Text(_) => Self::Text,
+        }
+    }
+
+    /// Returns the type of values of both types.
+    fn joined(self, other: Self) -> Self {
+        match (self, other) {
+            (one, other) if one == other => one,
+            (Self::Integer | Self::Number, Self::Integer | Self::Number) => Self::Number,
+            _ => Self::Text,
+        }
+    }
+}
+
+/// Returns the type of each column of a dataset.
+pub fn types(connection: &Connection, dataset: DatasetId) -> Result<BTreeMap<String, ColumnType>> {
+    let sql = "SELECT DISTINCT columns, require(own_columns.intact) FROM own_columns
+               WHERE media IN (SELECT row FROM media WHERE dataset = ?1)";
+    let mut types: BTreeMap<String, ColumnType> = BTreeMap::new();
+    query::for_each(connection, sql, params![dataset.0], |row| {
+        for (name, value) in from_json::<OwnColumns>(row, 0)? {
+            let found = ColumnType::of(&value);
+            types.entry(name).and_modify(|known| *known = known.joined(found)).or_insert(found);
+        }
+        Ok::<_, QueryError>(())
+    })?;
+    Ok(types)
+}
+
+/// A column, and how often each of its values occurs. A column with many values has none here.
+pub struct ColumnCounts {
+    pub name: String,
+    pub values: Vec<(ColumnValue, u64)>,
+}
+
+/// Counts the values of the columns of all images, or of the pictures of all objects.
+pub fn value_counts(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+) -> Result<Vec<ColumnCounts>> {
+    let mut counts: BTreeMap<String, HashMap<String, u64>> = BTreeMap::new();
+    let pairs = count_values(connection, dataset, entity, &[own_columns!()], |row| {
+        let own: OwnColumns = from_json(row, 1)?;
+        own.iter().map(|pair| to_json(&pair)).collect()
+    })?;
+    for (pair, count) in pairs {
+        let Ok((name, value)) = serde_json::from_str::<(String, serde_json::Value)>(&pair) else {
+            continue;
+        };
+        counts.entry(name).or_default().insert(value.to_string(), count);
+    }
+    let column = |(name, values): (String, HashMap<String, u64>)| {
+        let parse =
+            |(value, count): (String, u64)| Some((serde_json::from_str(&value).ok()?, count));
+        let is_counted = values.len() <= MAX_COUNTED_VALUES;
+        let values = values.into_iter().filter(|_| is_counted);
+        let mut values: Vec<(ColumnValue, u64)> = values.filter_map(parse).collect();
+        values.sort_by(|(a, many), (b, few)| {
+            few.cmp(many).then_with(|| a.to_string().cmp(&b.to_string()))
+        });
+        ColumnCounts { name, values }
+    };
+    Ok(counts.into_iter().map(column).collect())
+}
+
+/// Counts the images or objects in each folder, including the folders in it.
+pub fn folder_counts(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+) -> Result<Counts> {
+    count_values(connection, dataset, entity, &["path"], |row| {
+        let path = path_from_bytes(row.get(1)?);
+        let folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        Ok(folders.map(|folder| folder.to_string_lossy().into_owned()).collect())
+    })
+}

@@ -1,0 +1,119 @@
+//! Writes conditions on the properties of files as SQL, and finds the columns of the user's own that a table has. The
+//! rules are those of [`PropertyFilter::holds`].
+
+use super::{match_conditions::MatchConditions, registry::SearchTable};
+use crate::{
+    engine::{Connection, Result, params},
+    query,
+};
+use tessera_model::vql::{FileProperty, Operator, Property, PropertyFilter, PropertyValue};
+
+pub(super) fn property_condition(
+    conditions: &mut MatchConditions<'_>,
+    filter: &PropertyFilter,
+) -> String {
+    let each: Vec<String> =
+        filter.values().iter().map(|value| compare(conditions, filter, value)).collect();
+    let negation = if filter.operator().is_negated() { "NOT " } else { "" };
+    // A missing value is null, which no value equals.
+    format!("{negation}coalesce({}, FALSE)", each.join(" OR "))
+}
+
+fn compare(
+    conditions: &mut MatchConditions<'_>,
+    filter: &PropertyFilter,
+    value: &PropertyValue,
+) -> String {
+    let item = item(conditions, filter.property(), value);
+    let is_path = matches!(filter.property(), Property::File(FileProperty::Path));
+    let operator = match filter.operator() {
+        Operator::AtLeast => ">=",
+        Operator::AtMost => "<=",
+        _ => "=",
+    };
+    match value {
+        PropertyValue::Pattern(pattern) => {
+            let regex = if is_path { pattern.path_regex() } else { pattern.name_regex() };
+            format!("{item} ~ {}", text(conditions, &regex))
+        }
+        PropertyValue::Text(wanted) if filter.operator() == Operator::Contains => {
+            format!("strpos({item}, {}) > 0", text(conditions, wanted))
+        }
+        PropertyValue::Text(wanted) => format!("{item} = {}", text(conditions, wanted)),
+        PropertyValue::Number(number) => {
+            format!("{item} {operator} {}", conditions.value(number.value()))
+        }
+        PropertyValue::Flag(flag) => format!("{item} = {}", conditions.value(*flag)),
+        PropertyValue::Date(date) => match filter.operator() {
+            Operator::AtLeast => format!("{item} >= {}", conditions.value(date.start)),
+            Operator::AtMost => format!("{item} < {}", conditions.value(date.end)),
+            _ => {
+                let (start, end) = (conditions.value(date.start), conditions.value(date.end));
+                format!("({item} >= {start} AND {item} < {end})")
+            }
+        },
+    }
+}
+
+fn text(conditions: &mut MatchConditions<'_>, text: &str) -> String {
+    // PostgreSQL's texts cannot contain NUL.
+    format!("CAST({} AS text)", conditions.value(text.replace('\0', "\u{fffd}")))
+}
+
+/// Returns the value of a member that has the type of `value`, or null.
+fn item(
+    conditions: &mut MatchConditions<'_>,
+    property: &Property,
+    value: &PropertyValue,
+) -> String {
+    let property = match property {
+        Property::File(property) => *property,
+        Property::Column(name) => {
+            let name = text(conditions, name.as_str());
+            let typed = |json: &str, sql: &str| {
+                format!(
+                    "CASE jsonb_typeof(t.own -> {name}) WHEN '{json}' THEN CAST(t.own ->> {name} AS {sql}) END"
+                )
+            };
+            return match value {
+                PropertyValue::Number(_) => typed("number", "double precision"),
+                PropertyValue::Flag(_) => typed("boolean", "boolean"),
+                PropertyValue::Date(_) => format!("CAST(t.own -> {name} ->> 'at' AS bigint)"),
+                PropertyValue::Text(_) | PropertyValue::Pattern(_) => typed("string", "text"),
+            };
+        }
+    };
+    match property {
+        FileProperty::Path => "t.file_path",
+        FileProperty::Name => "substring(t.file_path from '[^/]*$')",
+        FileProperty::Size => "CAST(t.size AS double precision)",
+        FileProperty::Width => "CAST(t.width AS double precision)",
+        FileProperty::Height => "CAST(t.height AS double precision)",
+        FileProperty::Aspect => {
+            "CAST(t.width AS double precision) / CAST(greatest(t.height, 1) AS double precision)"
+        }
+        FileProperty::Format => "t.format",
+        FileProperty::Date => "t.date",
+        // Ratings are compared before, and become rows.
+        FileProperty::Rating => "CAST(NULL AS double precision)",
+    }
+    .to_owned()
+}
+
+/// Whether a member of the table has a column of the user's own.
+pub fn has_column(connection: &Connection, table: &SearchTable, name: &str) -> Result<bool> {
+    let sql = format!(
+        "SELECT EXISTS (SELECT 1 FROM {} AS t WHERE t.version <= ?1 AND jsonb_exists(t.own, ?2))",
+        table.name()
+    );
+    query::one(connection, &sql, params![table.version, name], |row| row.get(0))
+}
+
+/// Returns the names of all columns of the user's own.
+pub fn column_names(connection: &Connection, table: &SearchTable) -> Result<Vec<String>> {
+    let sql = format!(
+        "SELECT DISTINCT jsonb_object_keys(t.own) AS name FROM {} AS t WHERE t.version <= ?1 ORDER BY name",
+        table.name()
+    );
+    query::all(connection, &sql, params![table.version], |row| row.get(0))
+}

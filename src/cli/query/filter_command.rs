@@ -1,0 +1,227 @@
+//! The subcommands of `tessera query add`, one for each filter of the query language.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, builder::PossibleValuesParser};
+use tessera_model::{
+    Anchor, AnchorKind, Filter, MediaId, TagId,
+    vql::{
+        ColumnName, ColumnValue, FileProperty, InvalidField, IssueMode, IssueName, LabelRule,
+        Operator, Property,
+    },
+};
+
+use crate::cli::{CliError, CliResult, input_options::NamedQuery};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum FilterCommand {
+    /// Captions: full text or meaning.
+    #[command(subcommand)]
+    Text(TextFilterCommand),
+    /// Classification labels.
+    Labels {
+        /// How to compare labels.
+        #[arg(value_name = "OP",
+              value_parser = PossibleValuesParser::new(LabelRule::ALL.iter().map(|rule| rule.as_str())))]
+        rule: String,
+        /// The labels.
+        #[arg(required = true)]
+        labels: Vec<String>,
+    },
+    /// User tags, by ID: a media item must have all of them.
+    Tags {
+        /// The only operator.
+        #[arg(value_name = "OP", value_parser = ["is"])]
+        _op: String,
+        /// IDs of the tags.
+        #[arg(required = true, value_name = "UUID")]
+        tags: Vec<TagId>,
+    },
+    /// A quality issue; `blur` is the documented one.
+    Issues {
+        /// Name of the issue.
+        #[arg(value_name = "ISSUE")]
+        word: String,
+        /// Media items with the issue, or without it.
+        #[arg(long, default_value = "in", value_parser = ["in", "out"])]
+        mode: String,
+        /// Minimum confidence, 0 to 1.
+        #[arg(long, value_name = "0-1")]
+        min_confidence: Option<f64>,
+        /// Maximum confidence, 0 to 1.
+        #[arg(long, value_name = "0-1")]
+        max_confidence: Option<f64>,
+    },
+    /// Media items with a near-duplicate of at least this similarity.
+    Duplicates {
+        /// The similarity, 0 to 1.
+        #[arg(value_name = "0-1")]
+        similarity: f64,
+    },
+    /// Media items with a uniqueness score above this.
+    Uniqueness {
+        /// The score, 0 to 1.
+        #[arg(value_name = "0-1")]
+        score: f64,
+    },
+    /// Media items that are similar to an image.
+    Similarity {
+        /// An image in the dataset, or an uploaded one.
+        #[arg(value_name = "OP", value_parser = ["media", "upload"])]
+        op: String,
+        /// ID of the image.
+        #[arg(value_name = "UUID")]
+        media: MediaId,
+        /// Maximum distance, 0 to 1: lower is stricter.
+        #[arg(long, value_name = "0-1")]
+        max_distance: Option<f64>,
+    },
+    /// Path in the folder of the dataset. Local deployments only, like all commands below.
+    ///
+    /// `train` matches everything in this folder, `train/*.jpg` files, `**/x_?.png` files in any folder.
+    Path(PropertyOptions),
+    /// Name of the file, with the same patterns.
+    Name(PropertyOptions),
+    /// Size of the file in bytes.
+    Size(PropertyOptions),
+    /// Width in pixels.
+    Width(PropertyOptions),
+    /// Height in pixels.
+    Height(PropertyOptions),
+    /// Width divided by height.
+    Aspect(PropertyOptions),
+    /// Format of the file, for example `jpeg`.
+    Format(PropertyOptions),
+    /// When the picture was taken, or else when its file was changed: 2024, 2024-05 or 2024-05-17.
+    Date(PropertyOptions),
+    /// The rating that you have given, 1 to 5.
+    Rating(PropertyOptions),
+    /// A column of your own, from sidecars and tables.
+    Column {
+        /// Name of the column.
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        comparison: PropertyOptions,
+    },
+    /// At least one filter of a query.
+    #[command(name = "any_of")]
+    AnyOf {
+        /// The filters: a JSON array, or the file that contains it.
+        #[arg(value_name = "QUERY")]
+        query: PathBuf,
+    },
+    /// Not the filter of a query.
+    Not {
+        /// The filter: a JSON array with one filter, or the file that contains it.
+        #[arg(value_name = "QUERY")]
+        query: PathBuf,
+    },
+}
+
+/// How a property is compared.
+#[derive(Debug, Args)]
+pub(super) struct PropertyOptions {
+    /// The operator.
+    #[arg(value_name = "OP",
+          value_parser = PossibleValuesParser::new(Operator::ALL.iter().map(|it| it.as_str())))]
+    operator: String,
+    /// The value; several for `one_of` and `not_one_of`.
+    #[arg(required = true, value_name = "VALUE", allow_negative_numbers = true)]
+    values: Vec<String>,
+}
+
+impl PropertyOptions {
+    fn to_filter(&self, property: Property) -> Result<Filter, InvalidField> {
+        let values = self.values.iter().map(|typed| match &property {
+            Property::File(property) if !property.is_number() => ColumnValue::Text(typed.clone()),
+            _ => ColumnValue::from_typed(typed),
+        });
+        let values: Vec<ColumnValue> = values.collect();
+        let operator = Operator::from_keyword(&self.operator).unwrap_or(Operator::Is);
+        Filter::property(property, operator, &values)
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum TextFilterCommand {
+    /// Captions that match words, with AND, OR, -without and "phrases".
+    Fts {
+        /// The words.
+        text: String,
+    },
+    /// Captions or images with a meaning similar to a text.
+    Semantic {
+        /// The text.
+        text: String,
+        /// Minimum similarity, 0 to 1: higher is stricter.
+        #[arg(long, value_name = "0-1")]
+        min_sim: Option<f64>,
+    },
+}
+
+impl FilterCommand {
+    /// Returns a filter that contains others, or `None` for any other filter.
+    pub(super) fn combined(&self) -> Option<CliResult<Filter>> {
+        let filter = match self {
+            Self::AnyOf { query } => {
+                NamedQuery::from_argument(query).and_then(NamedQuery::filters).map(Filter::any_of)
+            }
+            Self::Not { query } => {
+                NamedQuery::from_argument(query).and_then(NamedQuery::filters).map(|filters| {
+                    let [filter] = <[Filter; 1]>::try_from(filters)
+                        .map_err(|_| InvalidField::new("", "give exactly one filter to negate"))?;
+                    Filter::negated(filter)
+                })
+            }
+            _ => return None,
+        };
+        Some(filter.and_then(|filter| filter.map_err(|invalid| CliError::usage(invalid.reason))))
+    }
+
+    fn file_property(&self) -> Option<(FileProperty, &PropertyOptions)> {
+        Some(match self {
+            Self::Path(options) => (FileProperty::Path, options),
+            Self::Name(options) => (FileProperty::Name, options),
+            Self::Size(options) => (FileProperty::Size, options),
+            Self::Width(options) => (FileProperty::Width, options),
+            Self::Height(options) => (FileProperty::Height, options),
+            Self::Aspect(options) => (FileProperty::Aspect, options),
+            Self::Format(options) => (FileProperty::Format, options),
+            Self::Date(options) => (FileProperty::Date, options),
+            Self::Rating(options) => (FileProperty::Rating, options),
+            _ => return None,
+        })
+    }
+
+    pub(super) fn to_filter(&self) -> Result<Filter, InvalidField> {
+        match self {
+            Self::Text(TextFilterCommand::Fts { text }) => Filter::full_text(text),
+            Self::Text(TextFilterCommand::Semantic { text, min_sim }) => {
+                Filter::semantic(text, *min_sim)
+            }
+            Self::Labels { rule, labels } => {
+                let rule = LabelRule::from_keyword(rule).unwrap_or(LabelRule::OneOf);
+                Filter::labels(rule, labels.iter().map(String::as_str))
+            }
+            Self::Tags { tags, .. } => Filter::tags(tags.clone()),
+            Self::Issues { word, mode, min_confidence, max_confidence } => {
+                let mode = IssueMode::from_keyword(mode).unwrap_or(IssueMode::In);
+                Filter::issue(IssueName::new(word)?, mode, *min_confidence, *max_confidence)
+            }
+            Self::Duplicates { similarity } => Filter::duplicates(*similarity),
+            Self::Uniqueness { score } => Filter::uniqueness(*score),
+            Self::Similarity { op, media, max_distance } => {
+                let kind = op.parse().unwrap_or(AnchorKind::Media);
+                Filter::similar(Anchor { media: *media, kind }, *max_distance)
+            }
+            Self::Column { name, comparison } => {
+                comparison.to_filter(Property::Column(ColumnName::new(name)?))
+            }
+            other => match other.file_property() {
+                Some((property, options)) => options.to_filter(Property::File(property)),
+                None => Err(InvalidField::new("", "give the filters")),
+            },
+        }
+    }
+}
