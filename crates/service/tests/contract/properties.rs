@@ -13,8 +13,8 @@ use tessera_service::DeploymentSettings;
 use tessera_store::search_table::SearchTableLimits;
 
 use crate::{
-    described::{found, refused, vql},
-    support::{Place, Service, encoded},
+    described::{found, refused, set, vql},
+    support::{Place, Service, answer, encoded},
 };
 
 const FOLDERS: [&str; 5] = ["train/cat/", "train/dog/", "val/cat/", "odd [1]/", ""];
@@ -293,4 +293,33 @@ async fn folders_and_columns_are_counted() {
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let reason = "columns not kept: nested (a value is a list or an object)";
     assert_eq!(skipped.iter().map(|it| it.reason.as_str()).collect::<Vec<_>>(), [reason]);
+}
+
+#[tokio::test]
+async fn ratings_are_filtered_by_the_number_that_a_user_has_given() {
+    let tables = SearchTableLimits { min_media: 1, ..SearchTableLimits::default() };
+    for search_tables in [SearchTableLimits::default(), tables] {
+        let settings = DeploymentSettings { search_tables, ..DeploymentSettings::default() };
+        let place = Place::new(&crate::support::pictures(4));
+        let service = Service::at_with(place, settings).await;
+        for (name, rating) in [("p000.png", 5), ("p001.png", 2)] {
+            let media =
+                json!([{"type": "media", "payload": {"media_ids": [service.media(name).await]}}]);
+            let path = format!("/local/dataset/{}/tags/change", service.dataset);
+            let body = json!({"rating": rating, "media_selection": media});
+            let (status, body) = answer(service.post(&path).json(&body)).await;
+            assert_eq!(status, 200, "{body}");
+        }
+        for (op, value, expected) in [
+            ("is", json!(5), &["p000.png"][..]),
+            ("is_not", json!(5), &["p001.png", "p002.png", "p003.png"]),
+            ("at_least", json!(2), &["p000.png", "p001.png"]),
+            ("at_most", json!(4), &["p001.png"]),
+            ("one_of", json!([1, 2]), &["p001.png"]),
+            ("not_one_of", json!([2, 5]), &["p002.png", "p003.png"]),
+        ] {
+            let query = vql(&json!([{"rating": {"op": op, "value": value}}]));
+            assert_eq!(found(&service, &query).await, set(expected), "{op}");
+        }
+    }
 }
