@@ -1,5 +1,5 @@
 //! Reads the lines of YOLO: a class, followed by a box, by a polygon (also of a rotated box), or by a box and keypoints.
-//! A single line does not tell polygons from keypoints. `kpt_shape` in `data.yaml` does, or the columns of all label
+//! A single line does not separate polygons from keypoints. `kpt_shape` in `data.yaml` does, or the columns of all label
 //! files of a dataset together.
 
 use tessera_model::Annotation;
