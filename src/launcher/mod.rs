@@ -24,7 +24,7 @@ use tessera::{
     config::{self, DeploymentKind, Destination, Profile, Settings},
     runtime::{self, RunOutcome, SignalReceiver},
     state::StateFolder,
-    usecase::{KeyPairOwner, open_secrets},
+    usecase::{KeyPairOwner, file_actions, open_secrets},
     worker::{self, DiskCacheOptions, WorkerOptions},
 };
 use tessera_client::{Client, Trace};
@@ -304,6 +304,7 @@ impl Launcher {
                 key_warnings,
                 session_warning,
                 state.missing_guarantees(),
+                interrupted_action(launched.deployment),
             ]
             .concat(),
             profiles: self.settings.profiles.clone(),
@@ -340,6 +341,12 @@ impl Launcher {
         let folder = config::thumbnails_dir().filter(|_| max_bytes > 0)?;
         Some(DiskCacheOptions { folder, max_bytes })
     }
+}
+
+/// Returns how far an action on original files came that a crash interrupted.
+fn interrupted_action(deployment: DeploymentKind) -> Vec<String> {
+    let interrupted = (deployment == DeploymentKind::Local).then(file_actions::interrupted);
+    interrupted.flatten().map(|failure| failure.to_string()).into_iter().collect()
 }
 
 /// Returns the receiver of signals. Signals are watched from the first call on.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{CWD, RenameFlags, renameat_with},
+    fs::{Access, CWD, RenameFlags, access, renameat_with},
     io::Errno,
 };
 use serde::{Deserialize, Serialize};
@@ -252,6 +252,11 @@ fn share_blocks(_: &File, _: &File) -> io::Result<()> {
 
 fn cannot_share() -> io::Error {
     io::Error::new(ErrorKind::Unsupported, "the file system cannot share blocks between files")
+}
+
+/// Whether this user can create and remove files in a folder.
+pub(crate) fn is_writable(folder: &Path) -> bool {
+    access(folder, Access::WRITE_OK).is_ok()
 }
 
 /// Removes an unfinished file of this program.

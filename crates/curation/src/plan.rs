@@ -9,8 +9,13 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use tessera_files::parent_dir;
 
-use crate::{file_operations::FileContent, stored_path, trash_can::check_trash};
+use crate::{
+    file_operations::{FileContent, is_writable},
+    stored_path,
+    trash_can::check_trash,
+};
 
 /// A file to act on, as the index knows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -297,6 +302,9 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
     /// Returns the steps of a picture and its sidecars.
     fn unit(&mut self, original: &'a Original) -> Result<Vec<Step>, String> {
         check_place(original)?;
+        if self.plan.action.removes() && !is_writable(parent_dir(&original.path)) {
+            return Err("this user cannot change the folder that it is in".to_owned());
+        }
         original.content.check(&original.path).map_err(|error| error.to_string())?;
         let operation = self.plan.action.operation();
         let mut steps: Vec<Step> = Vec::new();

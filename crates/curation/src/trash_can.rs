@@ -12,7 +12,7 @@ use std::{
 
 use tessera_files::{if_exists, parent_dir, sync_dir};
 
-use crate::file_operations::{FileContent, rename_new};
+use crate::file_operations::{FileContent, is_writable, rename_new};
 
 /// Returns why a file cannot be put into a trash of its disk.
 #[cfg(target_os = "linux")]
@@ -60,17 +60,12 @@ fn home_trash() -> Option<PathBuf> {
     Some(data.join("Trash"))
 }
 
-#[cfg(target_os = "linux")]
-fn is_writable(folder: &Path) -> bool {
-    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok()
-}
-
 /// Puts a file into the trash.
 pub(crate) fn put(path: &Path) -> io::Result<()> {
     check_trash(path).map_err(io::Error::other)?;
     trash::delete(path).map_err(|error| io::Error::other(describe(error)))?;
     match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => sync_dir(parent_dir(path)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         _ => Err(io::Error::other("the trash did not take it")),
     }
 }

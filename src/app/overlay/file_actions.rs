@@ -26,17 +26,18 @@ pub struct FileActionConfirmation {
 }
 
 impl FileActionConfirmation {
-    /// Returns the lines of the dialog, which are the most important first.
-    fn lines(&self) -> Vec<String> {
+    /// Returns the lines of the dialog, the most important ones first.
+    fn lines(&self) -> Vec<SafeText> {
         let plan = &self.preview.plan;
-        let mut lines = self.preview.warnings();
+        let mut lines = vec![self.preview.summary()];
+        lines.push("Nothing is replaced. The action can be undone.".to_owned());
+        lines.extend(self.preview.warnings());
         if !plan.skipped.is_empty() {
             let files = count_with_noun(plan.skipped.len(), "file is", "files are");
             lines.push(format!("{files} left alone:"));
             lines.extend(first_skipped(&plan.skipped));
         }
-        lines.push("Nothing is replaced. The action can be undone.".to_owned());
-        lines
+        lines.iter().map(|line| SafeText::detail(line)).collect()
     }
 }
 
@@ -46,8 +47,12 @@ impl Dialog for FileActionConfirmation {
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        let lines = u16::try_from(self.lines().len()).unwrap_or(u16::MAX);
-        (screen.0.saturating_sub(4).min(110), lines.saturating_add(5).min(screen.1))
+        let columns = screen.0.saturating_sub(4).min(110);
+        // Long lines are wrapped inside the frame.
+        let wrapped =
+            |line: &SafeText| line.as_str().chars().count() / usize::from(columns.max(8) - 4) + 1;
+        let rows: usize = self.lines().iter().map(wrapped).sum();
+        (columns, u16::try_from(rows + 2).unwrap_or(u16::MAX).min(screen.1))
     }
 
     fn hints(&self) -> &'static str {
@@ -63,12 +68,11 @@ impl Dialog for FileActionConfirmation {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, "Act on original files");
         let theme = ctx.theme;
-        let summary = SafeText::detail(&self.preview.summary());
-        let mut lines = vec![Line::styled(format!(" {summary}"), theme.text), Line::default()];
-        let rest = self.lines().into_iter();
-        lines.extend(
-            rest.map(|text| Line::styled(format!(" {}", SafeText::detail(&text)), theme.dim)),
-        );
+        let lines = self.lines().into_iter().enumerate().map(|(number, text)| {
+            let style = if number == 0 { theme.text } else { theme.dim };
+            Line::styled(format!(" {text}"), style)
+        });
+        let lines: Vec<Line> = lines.collect();
         ctx.put_lines(inside, &lines);
     }
 }
