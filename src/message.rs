@@ -9,11 +9,12 @@ use tessera_curation::{
     duplicates::{DuplicateGroup, KeepRule},
 };
 use tessera_model::{
-    Anchor, Archive, ClusterId, Dataset, DatasetId, Enrichment, EntityType, ExportFormat,
-    ExportSpec, ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection,
-    LocalDataset, MediaAddition, MediaSource, Overview, Page, PatternLists, PictureSource,
-    Preflight, Preview, RecordField, Region, RequestRecord, RescanResult, SafeText, Search,
-    Selection, SelectionItem, ShellCommand, StateKey, StateValue, Timestamp,
+    Anchor, Archive, ClusterId, Dataset, DatasetId, DatasetTags, Enrichment, EntityType,
+    ExportFormat, ExportSpec, ExportTask, ExportTaskId, Failure, FolderListing, Granularity,
+    Inspection, LocalDataset, MediaAddition, MediaSource, Overview, Page, PatternLists,
+    PictureSource, Preflight, Preview, RecordField, Region, RequestRecord, RescanResult, SafeText,
+    Search, Selection, SelectionItem, ShellCommand, StateKey, StateValue, TagChange, TagChangeId,
+    TagDefinition, TagEdit, TagTarget, Timestamp,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
@@ -40,6 +41,10 @@ pub enum Lane {
     Manage(DatasetId),
     /// Planning, carrying out or undoing an action on original files. It is a write, so it is never cancelled.
     FileAction(DatasetId),
+    /// The tags of a dataset of a local folder.
+    Tags(DatasetId),
+    /// A change of tags or ratings. It is a write, so it is never cancelled.
+    ChangeTags(DatasetId),
     /// The start of an export or a reindex. It is a write, so it is never cancelled.
     StartJob(JobId),
     /// An upload of media. Only the user cancels it, after a warning that media may have been accepted if they were
@@ -73,6 +78,7 @@ impl Lane {
             Self::StartJob(_)
                 | Self::Manage(_)
                 | Self::FileAction(_)
+                | Self::ChangeTags(_)
                 | Self::LoginImport
                 | Self::Selection
                 | Self::SaveState(_)
@@ -95,6 +101,8 @@ impl Lane {
             | Self::LocalDataset(_)
             | Self::FilePatterns(_)
             | Self::Manage(_)
+            | Self::Tags(_)
+            | Self::ChangeTags(_)
             | Self::StartJob(_)
             | Self::Upload(_)
             | Self::Export(_)
@@ -147,6 +155,10 @@ pub enum Request {
     UndoFileAction(DatasetId),
     /// Groups the near-duplicates of a dataset by a rule that says which of them to keep.
     FindDuplicates(DatasetId, KeepRule),
+    Tags(DatasetId),
+    ChangeTags(DatasetId, TagTarget, TagEdit),
+    DefineTag(DatasetId, String, TagDefinition),
+    UndoTags(DatasetId, TagChangeId),
     RegisterAnchor {
         dataset: DatasetId,
         /// The picture to search by. If it is a link, a copy of the picture is uploaded.
@@ -261,6 +273,8 @@ pub enum Payload {
     /// An action on files was carried out, or undone.
     FileActionFinished(Outcome),
     Duplicates(Vec<DuplicateGroup>),
+    Tags(DatasetTags),
+    TagsChanged(TagChange),
     Anchor(Anchor),
     Export(ExportTask),
     /// The service accepted the job and returned nothing else.

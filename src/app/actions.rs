@@ -153,6 +153,28 @@ impl App {
                 TextPrompt::open_for_selection_file(self, PromptPurpose::LoadSelection);
             }
 
+            Action::TagMode => self.toggle_tagging(),
+            Action::TagWholeSearch => self.toggle_whole_search(),
+            Action::NewTag => TextPrompt::open(&mut self.overlays, PromptPurpose::NewTag),
+            Action::UndoTags => self.undo_tags(),
+            Action::Pick
+            | Action::Reject
+            | Action::Tag1
+            | Action::Tag2
+            | Action::Tag3
+            | Action::Tag4
+            | Action::Tag5
+            | Action::Tag6
+            | Action::Tag7
+            | Action::Tag8
+            | Action::Tag9
+            | Action::Rate0
+            | Action::Rate1
+            | Action::Rate2
+            | Action::Rate3
+            | Action::Rate4
+            | Action::Rate5 => self.tag(action),
+
             Action::RunQuery => self.run_query(),
             Action::AddFilter => self.open_filter_picker(),
             Action::ToggleFilter => self.query.edit_draft(QueryDraft::toggle, &self.results),

@@ -64,6 +64,7 @@ pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
         ActionGroup::Searching => search_reason(app, action),
         ActionGroup::QueryBuilder => query_reason(app, action),
         ActionGroup::Selection => selection_reason(app, action),
+        ActionGroup::Tagging => tagging_reason(app, action),
         ActionGroup::Jobs => job_reason(app, action),
         ActionGroup::Clipboard => copy::unavailable_reason(app, action),
         ActionGroup::Viewer => viewer_reason(app, action),
@@ -240,6 +241,18 @@ fn file_reason(app: &App) -> Option<String> {
     unless(!is_acting, "an action on files is running; wait until it ends").or_else(|| {
         unless(!dataset.status.is_busy(), "the dataset is busy; wait until it is READY")
     })
+}
+
+/// Returns why media of the open dataset cannot be tagged or rated.
+fn tagging_reason(app: &App, action: Action) -> Option<String> {
+    if app.setup.deployment != DeploymentKind::Local {
+        return Some("only media of local folders are tagged here; open a folder".to_owned());
+    }
+    if app.setup.read_only {
+        return Some("opened with --read-only".to_owned());
+    }
+    let nothing_made = action == Action::UndoTags && !app.tagging().can_undo();
+    dataset_open(app).or_else(|| unless(!nothing_made, "no tag was changed since the start"))
 }
 
 /// Returns why the target dataset cannot be removed, renamed or rescanned.

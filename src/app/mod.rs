@@ -29,6 +29,7 @@ mod service_data;
 mod session;
 mod setup;
 pub(crate) mod suggested_actions;
+mod tagging;
 pub mod tile_grid;
 mod update;
 pub mod view;
@@ -52,6 +53,7 @@ pub use search::RelaxedSearch;
 pub use service_data::LoginState;
 pub use service_data::{PictureCache, PictureResult, ServiceData};
 pub use setup::{LoginSetup, Presentation, ReopenCommand, Setup};
+pub use tagging::Tagging;
 pub use view::{
     Computed, QueryImage, RecentImages, SearchHistory, Tab, Tabs, Tile, View, detail_picture_view,
     full_size_link,
@@ -96,6 +98,7 @@ pub struct App {
     history: SearchHistory,
     jobs: Jobs,
     baskets: Baskets,
+    tagging: Tagging,
     session: SessionState,
 }
 

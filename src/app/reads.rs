@@ -122,6 +122,7 @@ impl App {
         let mut reads: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
         reads.extend(self.enrichment_read());
         reads.extend(self.overview_reads());
+        reads.extend(self.tags_read());
         reads.extend(self.page_reads());
         reads.extend(self.members_read());
         reads.extend(page_to_select);
@@ -188,6 +189,14 @@ impl App {
                 (Lane::Overview(dataset, entity), Request::Overview(dataset, entity));
             Some(ScheduledRead { lane, request, due })
         })
+    }
+
+    /// Returns the read of the tags that have keys, while the tagging mode is on.
+    fn tags_read(&self) -> Option<ScheduledRead> {
+        let dataset = self.dataset().filter(|_| self.tagging.is_on)?.id;
+        let known = self.tagging.tags.get(&dataset);
+        let due = known.map_or(Some(Uptime::ZERO), |tags| tags.due(None))?;
+        Some(ScheduledRead { lane: Lane::Tags(dataset), request: Request::Tags(dataset), due })
     }
 
     /// Returns the reads of the page on screen and of the requested page. A page is kept until it is invalidated. A

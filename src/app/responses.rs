@@ -73,7 +73,9 @@ impl App {
             Lane::LocalDataset(_)
             | Lane::FilePatterns(_)
             | Lane::Manage(_)
-            | Lane::FileAction(_) => {
+            | Lane::FileAction(_)
+            | Lane::Tags(_)
+            | Lane::ChangeTags(_) => {
                 self.handle_management_response(lane, result);
             }
             Lane::Page(_)
@@ -182,6 +184,18 @@ impl App {
             (Lane::FileAction(dataset), Ok(Payload::Duplicates(groups))) => {
                 file_actions::select_duplicates(self, dataset, &groups);
             }
+            (Lane::Tags(dataset), Ok(Payload::Tags(tags))) => {
+                let known = self.tagging.tags.entry(dataset).or_default();
+                known.finish(self.outbox.now, Ok(tags));
+            }
+            (Lane::Tags(dataset), Err(failure)) => {
+                let known = self.tagging.tags.entry(dataset).or_default();
+                known.finish(self.outbox.now, Err(failure));
+            }
+            (Lane::ChangeTags(_), Ok(Payload::TagsChanged(change))) => {
+                self.tags_changed(Ok(change));
+            }
+            (Lane::ChangeTags(_), Err(failure)) => self.tags_changed(Err(failure)),
             (Lane::Manage(_), Err(failure)) => {
                 self.outbox.notify_failure(&failure);
                 // A lost response may have been that of a change that was made.

@@ -5,7 +5,7 @@ use crate::{
     app::{
         App, Baskets, Datasets, Effect, Event, InputState, Jobs, Level, LoginState, Outbox,
         Overlays, Pane, Panes, Presentation, QueryBuilder, RequestLog, Results, Screen,
-        SearchHistory, ServiceData, SessionState, Setup, Uptime,
+        SearchHistory, ServiceData, SessionState, Setup, Tagging, Uptime,
         overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
         session::{current_session, picked_actions},
     },
@@ -36,6 +36,7 @@ impl App {
             history: SearchHistory::default(),
             jobs: Jobs::default(),
             baskets: Baskets::default(),
+            tagging: Tagging::default(),
             session: SessionState::new(setup.session.clone().unwrap_or_default()),
             setup,
         }
@@ -117,6 +118,7 @@ impl App {
     pub fn contexts(&self) -> [KeyContext; 2] {
         let inner = match self.panes.focus {
             _ if self.viewer.is_some() => KeyContext::Viewer,
+            Pane::Results | Pane::Detail if self.tagging.is_on => KeyContext::Tagging,
             Pane::Datasets => KeyContext::Datasets,
             Pane::Results => KeyContext::Results,
             Pane::Detail => KeyContext::Detail,

@@ -8,6 +8,7 @@ pub enum ActionGroup {
     Viewer,
     Selection,
     QueryBuilder,
+    Tagging,
     Jobs,
     Clipboard,
     Program,
@@ -15,12 +16,13 @@ pub enum ActionGroup {
 
 impl ActionGroup {
     /// All groups in the order of the help text.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Navigation,
         Self::Searching,
         Self::Viewer,
         Self::QueryBuilder,
         Self::Selection,
+        Self::Tagging,
         Self::Jobs,
         Self::Clipboard,
         Self::Program,
@@ -32,6 +34,7 @@ impl ActionGroup {
             Self::Searching => "Browsing and searching",
             Self::Selection => "Selection and basket",
             Self::Viewer => "Full-size view",
+            Self::Tagging => "Tags and ratings",
             Self::QueryBuilder => "Query builder",
             Self::Jobs => "Exports and jobs",
             Self::Clipboard => "Copying",
@@ -155,6 +158,27 @@ actions! {
     SelectDuplicates, "select-duplicates", "duplicates", Selection, "Select all near-duplicates except those that a rule keeps (local folders)";
     SaveSelection, "save-selection", "save", Selection, "Save the selection to a file";
     OpenSelection, "open-selection", "open file", Selection, "Replace the selection with one loaded from a file";
+    TagMode, "tag-mode", "tag", Tagging, "Tag, pick and rate with a key each (toggle)";
+    Pick, "pick", "pick", Tagging, "Pick: keep this, or take the pick back";
+    Reject, "reject", "reject", Tagging, "Reject: leave this out, or take the rejection back";
+    Tag1, "tag-1", "1", Tagging, "Add tag 1 of the dataset, or remove it";
+    Tag2, "tag-2", "2", Tagging, "Add tag 2 of the dataset, or remove it";
+    Tag3, "tag-3", "3", Tagging, "Add tag 3 of the dataset, or remove it";
+    Tag4, "tag-4", "4", Tagging, "Add tag 4 of the dataset, or remove it";
+    Tag5, "tag-5", "5", Tagging, "Add tag 5 of the dataset, or remove it";
+    Tag6, "tag-6", "6", Tagging, "Add tag 6 of the dataset, or remove it";
+    Tag7, "tag-7", "7", Tagging, "Add tag 7 of the dataset, or remove it";
+    Tag8, "tag-8", "8", Tagging, "Add tag 8 of the dataset, or remove it";
+    Tag9, "tag-9", "9", Tagging, "Add tag 9 of the dataset, or remove it";
+    Rate0, "rate-0", "unrate", Tagging, "Remove the rating";
+    Rate1, "rate-1", "rate 1", Tagging, "Rate with 1 of 5";
+    Rate2, "rate-2", "rate 2", Tagging, "Rate with 2 of 5";
+    Rate3, "rate-3", "rate 3", Tagging, "Rate with 3 of 5";
+    Rate4, "rate-4", "rate 4", Tagging, "Rate with 4 of 5";
+    Rate5, "rate-5", "rate 5", Tagging, "Rate with 5 of 5";
+    TagWholeSearch, "tag-whole-search", "whole search", Tagging, "Let the next key change everything that the search finds (toggle)";
+    NewTag, "new-tag", "new tag", Tagging, "Create a tag of the dataset";
+    UndoTags, "undo-tags", "undo", Tagging, "Undo the last change of tags and ratings";
     Relax, "relax", "relax", Searching, "Relax the strictest condition and search again";
     RunQuery, "run-query", "run", QueryBuilder, "Run the query";
     AddFilter, "add-filter", "add", QueryBuilder, "Add a filter";
@@ -215,6 +239,18 @@ impl Action {
     pub fn tab_index(self) -> Option<usize> {
         let index = (self as usize).checked_sub(Self::Tab1 as usize)?;
         (index <= Self::Tab9 as usize - Self::Tab1 as usize).then_some(index)
+    }
+
+    /// Returns the index of the tag that the action adds. The actions of the tags are consecutive variants.
+    pub fn tag_key(self) -> Option<usize> {
+        let index = (self as usize).checked_sub(Self::Tag1 as usize)?;
+        (index <= Self::Tag9 as usize - Self::Tag1 as usize).then_some(index)
+    }
+
+    /// Returns the rating that the action gives.
+    pub fn rating(self) -> Option<u8> {
+        let rating = (self as usize).checked_sub(Self::Rate0 as usize)?;
+        u8::try_from(rating).ok().filter(|rating| *rating <= 5)
     }
 
     pub fn by_name(name: &str) -> Option<Self> {

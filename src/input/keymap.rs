@@ -18,10 +18,12 @@ pub enum KeyContext {
     Basket,
     /// The full-size view of a picture.
     Viewer,
+    /// The results and the detail while the tagging mode is on.
+    Tagging,
 }
 
 impl KeyContext {
-    const NAMES: [(&str, Self); 8] = [
+    const NAMES: [(&str, Self); 9] = [
         ("everywhere", Self::Everywhere),
         ("datasets", Self::Datasets),
         ("results", Self::Results),
@@ -30,6 +32,7 @@ impl KeyContext {
         ("jobs", Self::Jobs),
         ("basket", Self::Basket),
         ("viewer", Self::Viewer),
+        ("tagging", Self::Tagging),
     ];
 }
 

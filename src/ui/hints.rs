@@ -10,7 +10,7 @@ use tessera_model::text::grouped_with_noun;
 use crate::{
     app::{App, DrawContext, Level, availability, suggested_actions::suggested_actions},
     drawing::{display_width, split_end, wrap_words},
-    input::Action,
+    input::{Action, KeyContext},
 };
 
 /// The maximum number of lines of a notification.
@@ -78,6 +78,23 @@ fn selection_hint(app: &App) -> Option<String> {
     } else {
         format!("{done} · loading page {}, Esc to stop", all.next_page.page + 1)
     })
+}
+
+/// Returns the keys of the tagging mode with the names of the tags, and what the keys change.
+fn tagging_hint(app: &App) -> Option<String> {
+    let dataset = app.dataset().filter(|_| app.contexts()[0] == KeyContext::Tagging)?.id;
+    let tagging = app.tagging();
+    let selected = app.baskets().selection(app.results()).is_some_and(|it| !it.is_empty());
+    let target = match (tagging.whole_search, selected) {
+        (true, _) => "tag the whole search",
+        (false, true) => "tag the selection",
+        (false, false) => "tag",
+    };
+    let tags = (0..9).map_while(|key| tagging.name_of_key(dataset, key));
+    let tags: Vec<String> =
+        (1..).zip(tags).map(|(key, name): (usize, _)| format!("{key} {name}")).collect();
+    let keys = "p pick   x reject   Alt-0…5 rate   + new tag   a whole search   u undo   Esc leave";
+    Some(format!("{target}:   {}   {keys}", tags.join("   ")))
 }
 
 /// Returns the text about what is under the mouse, unless the line of hints is needed for something
@@ -165,7 +182,8 @@ fn mode_hint(ctx: &DrawContext) -> Option<(String, Style)> {
         .query()
         .editing_hints(app.panes().focus, app.results())
         .map(|hint| (hint.to_owned(), theme.dim));
-    editing.or_else(|| selection_hint(app).map(|hint| (hint, theme.moving)))
+    let selecting = || selection_hint(app).map(|hint| (hint, theme.moving));
+    editing.or_else(selecting).or_else(|| tagging_hint(app).map(|hint| (hint, theme.moving)))
 }
 
 /// Draws the suggested actions that fit into the line, and always the menu and the help. When the mouse is over an

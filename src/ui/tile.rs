@@ -8,6 +8,7 @@ use ratatui::{
 };
 use tessera_model::{
     Cluster, EntityType, Relevance, SafeText, ScoreScale, is_metadata_label,
+    tag::{PICKED, REJECTED},
     text::{group_digits, truncate},
 };
 
@@ -89,6 +90,9 @@ pub(super) fn draw_tile(
     ctx.put(below, 0, &[(glyph, style)]);
     let (_, line) = split_columns(below, text_cells(glyph));
     let text = TileText::new(ctx, tile, state);
+    let badges = badges(ctx.app.results().shows_members(), tile);
+    ctx.put(line, 0, &[(badges.as_str(), theme.moving)]);
+    let (_, line) = split_columns(line, text_cells(&badges));
     match text.relevance {
         None => {
             let count = first_fitting(&text.counts, usize::from(line.width));
@@ -129,9 +133,11 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
         format!("{score}{band} · ")
     });
     let count = text.counts.first().map_or("", String::as_str);
+    let badges = badges(ctx.app.results().shows_members(), tile);
     let parts = [
         (" ", theme.text),
         (glyph, style),
+        (&badges, theme.moving),
         (&score, theme.accent),
         (count, theme.text),
         ("  ", theme.dim),
@@ -165,6 +171,24 @@ fn score_line(ctx: &mut DrawContext, line: Rect, relevance: &Relevance, sizes: &
     ctx.put(line, 0, &[(score.as_str(), theme.accent), (band, theme.text)]);
     let (_, end) = split_end(line, size);
     ctx.put(end, 0, &[(size, theme.dim)]);
+}
+
+/// Returns the marks of a tile: picked, rejected, the rating, and the number of other tags.
+fn badges(shows_members: bool, tile: &Tile) -> String {
+    let of_cluster = || tile.cluster.tags.iter().map(|tag| &tag.name).collect();
+    let single = tile.preview.filter(|_| shows_members || tile.cluster.previews.len() == 1);
+    let tags: Vec<&SafeText> = single.map_or_else(of_cluster, |it| it.tags.iter().collect());
+    let has = |name: &str| tags.iter().any(|tag| tag.as_str() == name);
+    let (picked, rejected) = (has(PICKED), has(REJECTED));
+    let others = tags.len() - usize::from(picked) - usize::from(rejected);
+    let rating = single.map_or(0, |preview| preview.rating);
+    let parts = [
+        picked.then(|| "✔".to_owned()),
+        rejected.then(|| "✖".to_owned()),
+        (rating > 0).then(|| format!("★{rating}")),
+        (others > 0).then(|| format!("#{others}")),
+    ];
+    parts.into_iter().flatten().map(|part| part + " ").collect()
 }
 
 /// Returns the longest prefix of whole words that fits.

@@ -138,6 +138,16 @@ impl RequestHandler {
                 };
                 Payload::Duplicates(self.with_originals(find).await?)
             }
+            Request::Tags(dataset) => Payload::Tags(client.tags(dataset).await?),
+            Request::ChangeTags(dataset, target, edit) => {
+                Payload::TagsChanged(client.change_tags(dataset, &target, &edit).await?)
+            }
+            Request::DefineTag(dataset, name, change) => {
+                Payload::TagsChanged(client.define_tag(dataset, &name, &change).await?)
+            }
+            Request::UndoTags(dataset, change) => {
+                Payload::TagsChanged(client.undo_tags(dataset, Some(change)).await?)
+            }
             Request::RegisterAnchor { dataset, image, entity, granularity, region } => {
                 let image = self.load_query_image(image).await?;
                 let anchor = client.register_anchor(dataset, image, entity, granularity, region);

@@ -12,7 +12,7 @@ use tessera::{
     input::Action,
     message::{JobId, Lane, Payload},
 };
-use tessera_model::{Anchor, AnchorKind, MediaId, Status};
+use tessera_model::{Anchor, AnchorKind, MediaId, Status, TagChange, TagChangeId};
 use tessera_picture::Protocol;
 use uuid::Uuid;
 
@@ -25,7 +25,7 @@ use crate::support::{
 
 /// Actions whose text arrives with a response that is not a page, or that act outside of the
 /// program.
-const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 8] = [
+const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 17] = [
     // Another program shows the picture.
     Action::OpenExternally,
     // These actions are announced by their response.
@@ -36,12 +36,21 @@ const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 8] = [
     Action::RemoveDataset,
     Action::TrashFiles,
     Action::UndoFileAction,
+    Action::Pick,
+    Action::Reject,
+    Action::Rate0,
+    Action::Rate1,
+    Action::Rate2,
+    Action::Rate3,
+    Action::Rate4,
+    Action::Rate5,
+    Action::UndoTags,
 ];
 
 const SIZE: (u16, u16) = (120, 40);
 
 /// States of the interface. Each of them makes other actions available.
-const STATES: [fn() -> Desk; 32] = [
+const STATES: [fn() -> Desk; 33] = [
     || scene::browsing(SIZE.0, SIZE.1),
     || browsing_and("ctrl-t"),
     || scene::datasets(SIZE.0, SIZE.1),
@@ -74,6 +83,7 @@ const STATES: [fn() -> Desk; 32] = [
     partial,
     || scene::local(SIZE.0, SIZE.1),
     local_selection,
+    tagged,
 ];
 
 /// Selects a cluster of a local folder.
@@ -161,6 +171,16 @@ fn partial() -> Desk {
     let datasets = vec![dataset(1, Status::PartialIndex)];
     desk.answer(Lane::Datasets, Payload::Datasets(datasets, 0));
     desk.answer_page(page(0, 3));
+    desk
+}
+
+/// A local folder in which a tag was added.
+fn tagged() -> Desk {
+    let mut desk = pressed(scene::local(SIZE.0, SIZE.1), "2 ; p");
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+    let id = Some(TagChangeId(Uuid::nil()));
+    let change = TagChange { id, changed: 1, kept: 0, file_problems: Vec::new() };
+    desk.respond(ticket, Ok(Payload::TagsChanged(change)));
     desk
 }
 

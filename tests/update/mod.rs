@@ -30,6 +30,7 @@ mod region;
 mod results;
 mod searching;
 mod session;
+mod tagging;
 mod terminal;
 mod viewer;
 mod way;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ratatui::layout::Rect;
 use tessera_curation::duplicates::KeepRule;
-use tessera_model::{DatasetId, SafeText, Selection};
+use tessera_model::{DatasetId, SafeText, Selection, tag::tag_name};
 use tui_input::Input;
 
 use crate::{
@@ -34,6 +34,7 @@ pub enum PromptPurpose {
     TargetFolder(Action),
     /// Which of several near-duplicates to keep.
     KeepRule,
+    NewTag,
 }
 
 impl PromptPurpose {
@@ -48,6 +49,7 @@ impl PromptPurpose {
             Self::TargetFolder(Action::LinkFiles) => "Link the files of the selection",
             Self::TargetFolder(_) => "Move the files of the selection",
             Self::KeepRule => "Select duplicates, except",
+            Self::NewTag => "Create a tag",
         }
     }
 
@@ -60,6 +62,7 @@ impl PromptPurpose {
             Self::RenameDataset(_) => "the new name; the folder keeps its name",
             Self::TargetFolder(_) => "a folder; sidecars go along, and nothing is replaced",
             Self::KeepRule => KeepRule::NAMES,
+            Self::NewTag => "a name of at most 100 characters",
         }
     }
 }
@@ -152,6 +155,7 @@ impl Dialog for TextPrompt {
             PromptPurpose::RenameDataset(_) => "Enter rename   Esc close",
             PromptPurpose::TargetFolder(_) => "Enter preview   Esc close",
             PromptPurpose::KeepRule => "Enter select   Esc close",
+            PromptPurpose::NewTag => "Enter create   Esc close",
         }
     }
 
@@ -184,6 +188,13 @@ impl Dialog for TextPrompt {
                 .trim()
                 .parse()
                 .map(|rule| file_actions::find_duplicates(app, rule)),
+            PromptPurpose::NewTag => match tag_name(self.text.value()) {
+                Some(name) => {
+                    app.create_tag(&name);
+                    Ok(())
+                }
+                None => Err("type a name of 1 to 100 characters".to_owned()),
+            },
             _ => self
                 .request(&app.baskets, &app.results, &app.setup)
                 .map(|(lane, request)| app.outbox.send(lane, request))

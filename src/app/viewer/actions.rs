@@ -47,7 +47,10 @@ fn keeps_viewer(action: Action) -> bool {
         ActionGroup::Searching => {
             matches!(action, Action::OpenExternally | Action::Refresh)
         }
-        ActionGroup::Navigation | ActionGroup::QueryBuilder | ActionGroup::Jobs => false,
+        ActionGroup::Navigation
+        | ActionGroup::QueryBuilder
+        | ActionGroup::Tagging
+        | ActionGroup::Jobs => false,
     }
 }
 

@@ -70,6 +70,12 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     lines.push((facts.join(" · "), theme.text));
     lines.extend(video_lines(ctx.app, preview).into_iter().map(|text| (text, theme.text)));
     lines.extend(preview.caption.as_ref().map(|caption| (format!("“{caption}”"), theme.text)));
+    let rating = (preview.rating > 0).then(|| "★".repeat(preview.rating.into()));
+    let tags = preview.tags.iter().map(ToString::to_string);
+    let given: Vec<String> = rating.into_iter().chain(tags).collect();
+    if !given.is_empty() {
+        lines.push((format!("tags: {}", given.join(", ")), theme.moving));
+    }
     if let Some(cluster) = ctx.app.results().cluster().filter(|cluster| !cluster.labels.is_empty())
     {
         let labels: Vec<&str> = cluster.labels.iter().map(AsRef::as_ref).collect();

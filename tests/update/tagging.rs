@@ -1,0 +1,198 @@
+//! Tests the tagging mode: what a key changes, undo, and changes that are sent one after the other.
+
+use tessera::{
+    app::availability::unavailable_reason,
+    config::DeploymentKind,
+    input::Action,
+    message::{Lane, Payload, Request},
+};
+use tessera_model::{
+    Dataset, DatasetTag, DatasetTags, FailureKind, SafeText, SelectionItem, Status, TagChange,
+    TagChangeId, TagColor, TagDefinition, TagEdit, TagId, TagTarget,
+};
+use uuid::Uuid;
+
+use crate::support::desk::{Desk, cluster, dataset, page};
+
+fn open() -> Dataset {
+    dataset(1, Status::Ready)
+}
+
+/// Opens a dataset of a local folder in the tagging mode, with the tags `night` and `wet`.
+fn tagging() -> Desk {
+    let mut desk = Desk::new();
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![open()], 0));
+    desk.answer_page(page(0, 3));
+    desk.press("2 ;");
+    let tag = |number, name: &str, color| DatasetTag {
+        id: TagId(Uuid::from_u128(number)),
+        name: SafeText::name(name),
+        color,
+        count: 1,
+    };
+    let tags = vec![
+        tag(1, "night", Some(TagColor::Red)),
+        tag(2, "picked", Some(TagColor::Green)),
+        tag(3, "wet", Some(TagColor::Blue)),
+        tag(4, "of a sidecar", None),
+    ];
+    let tags = DatasetTags { tags, ..DatasetTags::default() };
+    desk.answer(Lane::Tags(open().id), Payload::Tags(tags));
+    desk
+}
+
+fn change(number: u128, changed: u64) -> Payload {
+    let id = Some(TagChangeId(Uuid::from_u128(number)));
+    Payload::TagsChanged(TagChange { id, changed, kept: 0, file_problems: Vec::new() })
+}
+
+/// Returns the change that was sent.
+fn sent(desk: &Desk) -> (TagTarget, TagEdit) {
+    match desk.requests()[..] {
+        [Request::ChangeTags(id, target, edit)] if *id == open().id => {
+            (target.clone(), edit.clone())
+        }
+        ref other => panic!("{other:?}"),
+    }
+}
+
+fn edit(add: &[&str], remove: &[&str], rating: Option<u8>) -> TagEdit {
+    TagEdit::new(add, remove, rating).unwrap()
+}
+
+#[test]
+fn keys_tag_pick_reject_and_rate_the_cluster_under_the_cursor() {
+    for (key, expected) in [
+        ("1", edit(&["night"], &[], None)),
+        ("2", edit(&["wet"], &[], None)),
+        ("p", edit(&["picked"], &[], None)),
+        ("x", edit(&["rejected"], &[], None)),
+        ("alt-4", edit(&[], &[], Some(4))),
+        ("alt-0", edit(&[], &[], Some(0))),
+    ] {
+        let mut desk = tagging();
+        desk.press("l");
+        desk.press(key);
+        let (target, edit) = sent(&desk);
+        assert_eq!(edit, expected, "{key}");
+        let TagTarget::Selection(items) = target else { panic!("{target:?}") };
+        let second = cluster(1).id;
+        assert!(
+            matches!(&items[..], [SelectionItem::Cluster { cluster, .. }] if *cluster == second)
+        );
+    }
+    let mut desk = tagging();
+    desk.press("3");
+    assert!(desk.notice().contains("no tag has this key"), "{}", desk.notice());
+}
+
+#[test]
+fn a_second_press_takes_the_tag_back_and_the_tile_shows_both() {
+    let mut desk = tagging();
+    desk.press("p");
+    desk.answer(Lane::ChangeTags(open().id), change(1, 9));
+    assert_eq!(desk.notice(), "tagged picked: 9 media items");
+    let shown = |desk: &Desk| {
+        let preview = desk.app.results().preview().unwrap();
+        preview.tags.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&desk), ["picked"]);
+    assert_eq!(desk.app.results().cluster().unwrap().tags[0].name.as_str(), "picked");
+    desk.answer(Lane::Tags(open().id), Payload::Tags(DatasetTags::default()));
+    desk.press("x");
+    desk.answer(Lane::ChangeTags(open().id), change(2, 9));
+    assert_eq!(shown(&desk), ["rejected"]);
+    assert!(
+        desk.app.results().cluster().unwrap().tags.iter().all(|it| it.name.as_str() != "picked")
+    );
+    desk.answer(Lane::Tags(open().id), Payload::Tags(DatasetTags::default()));
+    desk.press("x");
+    assert_eq!(sent(&desk).1, edit(&[], &["rejected"], None));
+}
+
+#[test]
+fn the_selection_or_the_whole_search_is_changed() {
+    let mut desk = tagging();
+    desk.press("space l space p");
+    let (target, _) = sent(&desk);
+    assert!(matches!(target, TagTarget::Selection(items) if items.len() == 2));
+    desk.answer(Lane::ChangeTags(open().id), change(1, 18));
+    let mut desk = tagging();
+    desk.press("a p");
+    let (target, _) = sent(&desk);
+    assert!(matches!(target, TagTarget::Search(search) if search.dataset == open().id));
+    desk.answer(Lane::ChangeTags(open().id), change(1, 27));
+    desk.answer_page(page(0, 3));
+    desk.answer(Lane::Tags(open().id), Payload::Tags(DatasetTags::default()));
+    desk.press("x");
+    assert!(matches!(sent(&desk).0, TagTarget::Selection(_)), "only the next key");
+}
+
+#[test]
+fn quick_keys_are_sent_one_after_the_other_and_each_is_undone() {
+    let mut desk = tagging();
+    desk.press("p l x");
+    assert_eq!(sent(&desk).1, edit(&["picked"], &[], None));
+    desk.answer(Lane::ChangeTags(open().id), change(1, 9));
+    let (ticket, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+    assert!(matches!(request, Request::ChangeTags(_, _, edit) if edit.add == ["rejected"]));
+    desk.respond(ticket, Ok(change(2, 9)));
+    for number in [2, 1] {
+        desk.press("u");
+        let (ticket, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+        let id = TagChangeId(Uuid::from_u128(number));
+        assert_eq!(request, Request::UndoTags(open().id, id));
+        let undone = TagChange { id: None, changed: 8, kept: 1, file_problems: Vec::new() };
+        desk.respond(ticket, Ok(Payload::TagsChanged(undone)));
+        assert!(desk.notice().starts_with("undone for 8 media items"), "{}", desk.notice());
+    }
+    let reason = unavailable_reason(&desk.app, Action::UndoTags).unwrap();
+    assert!(reason.contains("no tag was changed"), "{reason}");
+}
+
+#[test]
+fn a_failed_change_is_reported_and_the_next_one_is_sent() {
+    let mut desk = tagging();
+    desk.press("p l x");
+    desk.fail(Lane::ChangeTags(open().id), FailureKind::Unreachable);
+    let (_, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+    assert!(matches!(request, Request::ChangeTags(_, _, edit) if edit.add == ["rejected"]));
+}
+
+#[test]
+fn a_tag_is_created_and_a_problem_of_the_file_is_said_once() {
+    let mut desk = tagging();
+    desk.press("+");
+    desk.type_text("late ");
+    desk.press("enter");
+    let define = TagDefinition::Create(None);
+    assert_eq!(desk.requests(), [&Request::DefineTag(open().id, "late".to_owned(), define)]);
+    let problem = SafeText::detail("the tags are kept only in the index, because it is read-only");
+    let created = || {
+        let file_problems = vec![problem.clone()];
+        Payload::TagsChanged(TagChange { id: None, changed: 0, kept: 0, file_problems })
+    };
+    desk.answer(Lane::ChangeTags(open().id), created());
+    assert!(desk.notice().contains("only in the index"), "{}", desk.notice());
+    desk.answer(Lane::Tags(open().id), Payload::Tags(DatasetTags::default()));
+    desk.answer_page(page(0, 3));
+    desk.press("esc ; p");
+    desk.answer(Lane::ChangeTags(open().id), created());
+    assert!(desk.notice().contains("tagged picked"), "{}", desk.notice());
+}
+
+#[test]
+fn the_mode_ends_with_esc_and_needs_a_local_folder() {
+    let mut desk = tagging();
+    desk.press("esc");
+    assert!(!desk.app.tagging().is_on);
+    desk.press("p");
+    assert_eq!(desk.requests(), Vec::<&Request>::new(), "p goes to the previous page again");
+    desk.app.setup_mut().deployment = DeploymentKind::Hosted;
+    let reason = unavailable_reason(&desk.app, Action::TagMode).unwrap();
+    assert!(reason.contains("only media of local folders"), "{reason}");
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    desk.app.setup_mut().read_only = true;
+    assert!(unavailable_reason(&desk.app, Action::Pick).unwrap().contains("--read-only"));
+}
