@@ -209,7 +209,7 @@ impl App {
         self.outbox.notify(Level::Success, text);
         for problem in &made.file_problems {
             if self.tagging.shown_problems.insert(problem.clone()) {
-                self.outbox.notify(Level::Warning, problem.to_string());
+                self.outbox.notify(Level::Warning, problem);
             }
         }
         let is_shown = change.item.as_ref().is_some_and(|item| {
