@@ -88,3 +88,34 @@ fn the_documented_examples_work() {
         assert!(!out.trim().is_empty(), "{example}");
     }
 }
+
+#[test]
+fn the_python_package_searches_checks_and_exports() {
+    let Some(python) = python() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("photos");
+    std::fs::create_dir(&folder).unwrap();
+    picture(&folder.join("a.png"));
+    image::RgbImage::from_fn(40, 30, |x, y| {
+        image::Rgb([if (x / 5 + y / 5) % 2 == 0 { 250 } else { 10 }; 3])
+    })
+    .save(folder.join("b <i>.png"))
+    .unwrap();
+    std::fs::write(
+        folder.join("metadata.jsonl"),
+        "{\"file_name\": \"b <i>.png\", \"labels\": [\"boat\"]}\n",
+    )
+    .unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/python_package.py");
+    let programs = Path::new(env!("CARGO_BIN_EXE_tessera")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), env::var("PATH").unwrap());
+    let mut command = Command::new(python);
+    command.env("HOME", home.path()).env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
+    for name in ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "TESSERA_PROFILE"] {
+        command.env_remove(name);
+    }
+    command.arg(script).arg(&folder).env("PATH", path);
+    command.env("PYTHONPATH", concat!(env!("CARGO_MANIFEST_DIR"), "/python"));
+    let (code, out, err) = outcome(&mut command);
+    assert_eq!(code, 0, "{out}\n{err}");
+}
