@@ -10,11 +10,11 @@ use tessera_curation::{
 };
 use tessera_model::{
     Anchor, Archive, ClusterId, Dataset, DatasetId, DatasetTags, Enrichment, EntityType,
-    ExportFormat, ExportSpec, ExportTask, ExportTaskId, Failure, FolderListing, Granularity,
-    Inspection, LocalDataset, MediaAddition, MediaSource, Overview, Page, PatternLists,
-    PictureSource, Preflight, Preview, RecordField, Region, RequestRecord, RescanResult, SafeText,
-    Search, Selection, SelectionItem, ShellCommand, StateKey, StateValue, TagChange, TagChangeId,
-    TagDefinition, TagEdit, TagTarget, Timestamp,
+    ExportFormat, ExportPreview, ExportSpec, ExportTask, ExportTaskId, Failure, FolderListing,
+    Granularity, Inspection, LocalDataset, MediaAddition, MediaSource, Overview, Page,
+    PatternLists, PictureSource, Preflight, Preview, RecordField, Region, RequestRecord,
+    RescanResult, SafeText, Search, Selection, SelectionItem, ShellCommand, StateKey, StateValue,
+    TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget, Timestamp,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
@@ -51,6 +51,8 @@ pub enum Lane {
     /// sent completely.
     Upload(JobId),
     Preflight,
+    /// What a format leaves out, with or without images.
+    ExportPreview(ExportFormat, bool),
     Export(JobId),
     Download(JobId),
     Picture(PictureView, Canvas),
@@ -105,6 +107,7 @@ impl Lane {
             | Self::ChangeTags(_)
             | Self::StartJob(_)
             | Self::Upload(_)
+            | Self::ExportPreview(..)
             | Self::Export(_)
             | Self::Download(_)
             | Self::LoginCheck => true,
@@ -179,6 +182,13 @@ pub enum Request {
     Reindex(DatasetId),
     AddMedia(DatasetId, MediaAddition),
     Preflight(MediaSource),
+    /// Asks what the format leaves out of the whole dataset or of a selection.
+    ExportPreview {
+        dataset: DatasetId,
+        format: ExportFormat,
+        images: bool,
+        items: Option<Vec<SelectionItem>>,
+    },
     ExportStatus(DatasetId, ExportTaskId),
     /// Downloads an archive, verifies it, and moves it to `target`.
     Download {
@@ -277,6 +287,7 @@ pub enum Payload {
     TagsChanged(TagChange),
     Anchor(Anchor),
     Export(ExportTask),
+    ExportPreview(ExportPreview),
     /// The service accepted the job and returned nothing else.
     Accepted(Accepted),
     Preflight(Preflight),

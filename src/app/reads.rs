@@ -17,7 +17,10 @@ use crate::{
     app::{
         App, Effect, JobState, Jobs, Level, Outbox, Results, Screen, Setup, Uptime,
         areas::DetailLayout,
-        overlay::{facets::Facets, file_picker::FilePicker, saved_views::needs_saved_views},
+        overlay::{
+            export::ExportForm, facets::Facets, file_picker::FilePicker,
+            saved_views::needs_saved_views,
+        },
         view::pictures::{VisiblePicture, framed_picture, preview_picture},
         viewer::{PictureList, focused_list},
     },
@@ -130,6 +133,8 @@ impl App {
         reads.extend(self.state_reads());
         reads.extend(self.export_reads());
         reads.extend(self.folder_read());
+        let preview = ExportForm::preview_request(&self.overlays);
+        reads.extend(preview.map(|(lane, request)| ScheduledRead::now(lane, request)));
         reads
     }
 

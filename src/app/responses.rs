@@ -10,8 +10,8 @@ use crate::{
         App, Jobs, Level, LoginState, Outbox, Pane, ServiceData,
         basket::count_with_noun,
         overlay::{
-            add_media::AddMediaForm, archive_inspector::ArchiveInspector, fact_sheet::FactSheet,
-            file_actions, file_patterns, login::LoginForm, manage_dataset,
+            add_media::AddMediaForm, archive_inspector::ArchiveInspector, export::ExportForm,
+            fact_sheet::FactSheet, file_actions, file_patterns, login::LoginForm, manage_dataset,
             saved_views::saved_views_loaded,
         },
         service_data::LoadedState,
@@ -88,6 +88,7 @@ impl App {
             Lane::StartJob(_)
             | Lane::Upload(_)
             | Lane::Preflight
+            | Lane::ExportPreview(..)
             | Lane::Export(_)
             | Lane::Download(_) => self.handle_job_response(lane, result),
             Lane::LoginPlaces | Lane::LoginCheck | Lane::LoginImport => {
@@ -261,6 +262,12 @@ impl App {
             }
             (Lane::Preflight, Err(failure)) => {
                 AddMediaForm::preflight_loaded(&mut self.overlays, Err(failure));
+            }
+            (Lane::ExportPreview(format, images), Ok(Payload::ExportPreview(preview))) => {
+                ExportForm::preview_loaded(&mut self.overlays, (format, images), Ok(preview));
+            }
+            (Lane::ExportPreview(format, images), Err(failure)) => {
+                ExportForm::preview_loaded(&mut self.overlays, (format, images), Err(failure));
             }
             (Lane::StartJob(id) | Lane::Export(id), Ok(Payload::Export(task))) => {
                 self.jobs.export_reported(

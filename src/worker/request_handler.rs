@@ -169,6 +169,10 @@ impl RequestHandler {
             Request::Preflight(source) => {
                 Payload::Preflight(run_blocking(move || tessera_client::preflight(&source)).await?)
             }
+            Request::ExportPreview { dataset, format, images, items } => {
+                let preview = client.export_preview(dataset, format, images, items.as_deref());
+                Payload::ExportPreview(preview.await?)
+            }
             Request::ExportStatus(dataset, task) => {
                 Payload::Export(client.export_status(dataset, task).await?)
             }

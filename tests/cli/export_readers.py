@@ -16,6 +16,10 @@ OBJECT = pa.struct(
         ("label", pa.string()),
         ("bbox", pa.list_(pa.float64())),
         ("score", pa.float64()),
+        ("polygons", pa.list_(pa.list_(pa.float64()))),
+        ("mask", pa.struct([("size", pa.list_(pa.int64())), ("counts", pa.string())])),
+        ("keypoints", pa.list_(pa.float64())),
+        ("is_crowd", pa.bool_()),
         ("uniqueness_score", pa.float64()),
         ("issues", pa.list_(ISSUE)),
     ]

@@ -1,4 +1,4 @@
-//! Reads exports by pandas, polars, pyarrow, duckdb and `datasets`, and replays the examples of docs/exports.md, if
+//! Reads exports by pandas, polars, pyarrow, duckdb, `datasets`, pycocotools, labelformat and webdataset, and replays the examples of docs/exports.md, if
 //! `TESSERA_TEST_PYTHON` names a Python that has these packages (`tools/python_packages.sh export_readers` installs them).
 
 use std::{
@@ -11,6 +11,8 @@ use std::{
 use super::{Serving, outcome, picture, serve};
 
 const DOCUMENT: &str = include_str!("../../docs/exports.md");
+const ANNOTATION_CHECKS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/annotation_readers.py");
 const CHECKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/export_readers.py");
 
 /// Returns the Python with the packages. Prints why it is missing.
@@ -32,6 +34,7 @@ fn photos(home: &Path) -> Serving {
     for name in ["test_01.png", "train.png", "a b#%&'ü.png", "scan.v2.png"] {
         picture(&folder.join(name));
     }
+    annotate(&folder);
     let serving = serve(home, &[folder.to_str().unwrap(), "--no-auth"]);
     assert_eq!(serving.indexed()["status_new"], "READY");
     serving
@@ -70,6 +73,40 @@ fn other_tools_read_exports() {
         let report = run_python(&python, home, &[CHECKS, &name]);
         assert!(report.ends_with("28 images\n"), "{report}");
     }
+}
+
+/// Adds a row with polygons, a mask and keypoints to the table of the folder.
+fn annotate(folder: &Path) {
+    let object = r#""label": "kite & string", "bbox": [0.25, 0.25, 0.5, 0.5]"#;
+    let row = format!(
+        r#"{{"file_name": "scan.v2.png", "caption": "Kites", "objects": [
+            {{{object}, "score": 0.5, "polygons": [[0.25, 0.25, 0.75, 0.25, 0.5, 0.75]]}},
+            {{{object}, "mask": {{"size": [24, 32], "counts": "T3<`d0"}}, "is_crowd": true}},
+            {{{object}, "keypoints": [0.5, 0.5, 2, 0.25, 0.75, 1]}}]}}"#
+    );
+    let table = folder.join("metadata.jsonl");
+    let rows = std::fs::read_to_string(&table).unwrap_or_default();
+    std::fs::write(table, format!("{rows}{}\n", row.replace('\n', " "))).unwrap();
+}
+
+#[test]
+fn other_tools_read_the_formats_of_annotations() {
+    let Some(python) = python() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let serving = photos(home);
+    let formats =
+        ["coco", "yolo", "yolo-segment", "voc", "imagefolder", "webdataset", "hf-parquet"];
+    for format in formats {
+        let start = ["export", "start", "photos", "--format", format, "--images", "--name", format];
+        let target = format!("formats/{format}");
+        let options = ["--download", ".", "--extract", &target];
+        let start = [&start[..], &options].concat();
+        let (code, _, err) = outcome(serving.asked(home, &start).current_dir(home));
+        assert_eq!(code, 0, "{format}: {err}");
+    }
+    let report = run_python(&python, home, &[ANNOTATION_CHECKS, "formats"]);
+    assert!(report.ends_with("28 images\n"), "{report}");
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod disk_faults;
 mod documents;
 mod durability;
 mod export;
+mod export_formats;
 mod export_readers;
 mod file_actions;
 mod first_hour;

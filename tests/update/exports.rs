@@ -7,11 +7,12 @@ use tessera::{
         Event, JobState,
         overlay::export::{ExportField, ExportForm},
     },
+    config::DeploymentKind,
     message::{JobId, Lane, Payload, Request, RequestProgress},
 };
 use tessera_model::{
-    Archive, ArchiveName, Dataset, ExportFormat, ExportSpec, ExportTask, ExportTaskId, FailureKind,
-    SafeText, Status,
+    Archive, ArchiveName, Dataset, ExportFormat, ExportPreview, ExportSpec, ExportTask,
+    ExportTaskId, FailureKind, Omission, SafeText, Status,
 };
 use uuid::Uuid;
 
@@ -57,6 +58,52 @@ fn the_form_gives_a_safe_name() {
         include_images: true,
     };
     assert_eq!(desk.requests(), [&Request::StartExport(dataset(1, Status::Ready).id, spec)]);
+}
+
+#[test]
+fn the_form_of_a_local_folder_shows_what_a_format_leaves_out() {
+    let mut desk = Desk::new();
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer_page(page(0, 3));
+    desk.press("e tab tab space");
+    let id = dataset(1, Status::Ready).id;
+    let asked = Request::ExportPreview {
+        dataset: id,
+        format: ExportFormat::Coco,
+        images: true,
+        items: None,
+    };
+    assert_eq!(desk.requests(), [&asked]);
+    let omissions = |desk: &Desk| desk.app.dialog::<ExportForm>().unwrap().omissions().join("\n");
+    assert_eq!(omissions(&desk), "checking what this format leaves out …");
+    let text = SafeText::detail("masks left out beside polygons: 2");
+    let preview = ExportPreview { media_count: 3, omissions: vec![Omission { count: 2, text }] };
+    desk.answer(Lane::ExportPreview(ExportFormat::Coco, true), Payload::ExportPreview(preview));
+    assert_eq!(omissions(&desk), "masks left out beside polygons: 2");
+    assert!(desk.requests().is_empty(), "a preview is requested once");
+    desk.press("space");
+    desk.fail(Lane::ExportPreview(ExportFormat::Yolo, true), FailureKind::NoResponse);
+    assert!(desk.requests().is_empty(), "a failed preview is not requested again");
+    desk.press("left left tab space");
+    let Some(form) = desk.app.dialog::<ExportForm>() else { panic!("the form is open") };
+    assert_eq!((form.format, form.include_images), (ExportFormat::Parquet, false));
+    desk.press("enter");
+    let mut requests = desk.requests().into_iter();
+    assert!(requests.any(|request| matches!(request, Request::StartExport(..))));
+}
+
+#[test]
+fn other_services_are_not_asked_for_formats_that_they_do_not_have() {
+    let mut desk = Desk::new();
+    desk.app.setup_mut().export_defaults.format = ExportFormat::Voc;
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer_page(page(0, 3));
+    desk.press("e enter");
+    assert_eq!(desk.notice(), "only local services write voc; choose json or parquet");
+    assert!(desk.requests().is_empty());
+    desk.press("tab tab space enter");
+    assert!(matches!(desk.requests()[..], [Request::StartExport(..)]));
 }
 
 #[test]

@@ -131,6 +131,10 @@ impl ArchiveEntry<'_> {
         !self.entry.is_symlink() && matches!(kind, 0 | 0o100_000)
     }
 
+    pub(super) fn comment(&self) -> &str {
+        self.entry.comment()
+    }
+
     pub(super) fn size(&self) -> u64 {
         self.entry.size()
     }

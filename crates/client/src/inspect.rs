@@ -29,18 +29,21 @@ pub fn inspect_archive(path: &Path) -> Result<Inspection, Failure> {
 }
 
 fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
-    let (mut listing, metadata) = ArchiveListing::read(File::open(path)?)?;
+    let mut listing = ArchiveListing::read(File::open(path)?)?;
     let source =
         |name: &String| PictureSource::Entry(path.into(), format!("{IMAGES_PREFIX}{name}"));
     let mut inspection = Inspection {
         path: path.to_owned(),
         bytes: path.metadata().map_or(0, |metadata| metadata.len()),
-        metadata_file: SafeText::file_name(&metadata.name),
+        metadata_file: SafeText::file_name(listing.metadata_name()?),
         images: listing.images,
         first_images: listing.first_images.iter().map(source).collect(),
-        unsafe_entries: listing.rejected,
+        unsafe_entries: std::mem::take(&mut listing.rejected),
         ..Inspection::default()
     };
+    // Annotations in other formats are not read row by row.
+    let Some(metadata) = listing.metadata else { return Ok(inspection) };
+    inspection.has_rows = true;
     listing.image_hashes.sort_unstable();
     listing.image_hashes.dedup();
     let index = |name: &str| listing.image_hashes.binary_search(&listing.hasher.hash(name)).ok();
@@ -95,6 +98,8 @@ fn count_score(inspection: &mut Inspection, score: Option<f64>) {
 #[derive(Default)]
 pub(super) struct ArchiveListing {
     pub metadata: Option<MetadataFile>,
+    /// The first file of an export in another format.
+    other_metadata: Option<String>,
     /// The number of files below `images/`.
     pub images: u64,
     pub first_images: Vec<String>,
@@ -105,11 +110,17 @@ pub(super) struct ArchiveListing {
 }
 
 impl ArchiveListing {
-    pub(super) fn read(archive: File) -> Result<(Self, MetadataFile), ArchiveError> {
+    fn read(archive: File) -> Result<Self, ArchiveError> {
         let mut listing = Self::default();
         for_each_entry(archive, |entry| listing.add(entry))?;
-        let metadata = listing.metadata.take().ok_or("no metadata file (.parquet or .json)")?;
-        Ok((listing, metadata))
+        Ok(listing)
+    }
+
+    /// Returns the name of the metadata file, or of the first file of an export in another format.
+    fn metadata_name(&self) -> Result<&str, ArchiveError> {
+        let metadata = self.metadata.as_ref().map(|metadata| &metadata.name);
+        let name = metadata.or(self.other_metadata.as_ref());
+        Ok(name.ok_or("no metadata file (.parquet or .json)")?)
     }
 
     fn add(&mut self, entry: ArchiveEntry<'_>) -> Result<(), ArchiveError> {
@@ -124,6 +135,8 @@ impl ArchiveListing {
             self.image_hashes.push(self.hasher.hash(image));
         } else if !is_usable(&entry) {
             self.rejected.add(&entry.name);
+        } else if is_other_metadata(&entry.name) {
+            self.other_metadata.get_or_insert(entry.name);
         } else if MetadataFile::has_extension(&entry.name) {
             if let Some(MetadataFile { name: other, .. }) = &self.metadata {
                 let (one, two) = (SafeText::file_name(other), SafeText::file_name(&entry.name));
@@ -135,6 +148,13 @@ impl ArchiveListing {
     }
 }
 
+/// Whether an entry belongs to an export in another format than Parquet and JSON.
+fn is_other_metadata(name: &str) -> bool {
+    let starts = ["annotations/", "Annotations/", "labels/", "data/train-", "shard-"];
+    ["data.yaml", "metadata.csv", "metadata.jsonl"].contains(&name)
+        || starts.iter().any(|start| name.starts_with(start))
+}
+
 fn is_usable(entry: &ArchiveEntry<'_>) -> bool {
     entry.is_plain() && safe_relative_path(&entry.name).is_ok()
 }
@@ -143,6 +163,11 @@ fn is_usable(entry: &ArchiveEntry<'_>) -> bool {
 pub(super) fn image_name<'a>(entry: &'a ArchiveEntry<'_>) -> Option<&'a str> {
     let image = entry.name.strip_prefix(IMAGES_PREFIX)?;
     (!entry.is_dir() && is_usable(entry)).then_some(image)
+}
+
+fn metadata_of(archive: &Path) -> Result<MetadataFile, ArchiveError> {
+    let metadata = ArchiveListing::read(File::open(archive)?)?.metadata;
+    Ok(metadata.ok_or("no metadata file (.parquet or .json)")?)
 }
 
 /// Writes one JSON object per line: what `convert` makes of a row and of the path of its picture, if that is known.
@@ -159,10 +184,7 @@ pub(crate) fn write_joined_rows(
         let row = convert(row, picture);
         writeln!(out, "{row}").map_err(|error| disk_failure(target, &error).into())
     };
-    let written = || {
-        let (_, metadata) = ArchiveListing::read(File::open(archive)?)?;
-        metadata.for_each_row(None, write).map(drop)
-    };
+    let written = || metadata_of(archive)?.for_each_row(None, write).map(drop);
     written().map_err(|error: ArchiveError| into_failure(archive, error))
 }
 
@@ -175,8 +197,7 @@ pub fn read_metadata(archive: &Path, mut visit: impl FnMut(Value)) -> Result<(),
         Ok(())
     };
     let read = || -> Result<(), ArchiveError> {
-        let (_, metadata) = ArchiveListing::read(File::open(archive)?)?;
-        metadata.for_each_row(None, as_columns).map(drop)
+        metadata_of(archive)?.for_each_row(None, as_columns).map(drop)
     };
     read().map_err(|error| into_failure(archive, error))
 }

@@ -16,10 +16,9 @@ use serde_json::Value;
 use tempfile::{Builder, NamedTempFile};
 
 use crate::{
-    bounded_unpack::{ArchiveError, IMAGES_PREFIX, VerifiedArchive, into_failure, verify},
+    bounded_unpack::{ArchiveError, VerifiedArchive, for_each_entry, into_failure, verify},
     extract::{create_file, remove},
-    inspect::{ArchiveListing, write_joined_rows},
-    metadata_rows::find_picture,
+    inspect::{image_name, write_joined_rows},
     part_file::{ExistingFile, check_target, disk_failure},
 };
 use tessera_model::{Archive, Failure, MediaId};
@@ -106,23 +105,20 @@ pub(super) struct PictureSharing<'a> {
     can_reflink: Cell<bool>,
 }
 
-const NEEDED_COLUMNS: &[&str] =
-    &[column::MEDIA_ID, column::IMAGE_FILENAME, column::FILE_PATH, column::FILE_NAME];
-
 impl<'a> PictureSharing<'a> {
+    /// Finds the media items of the pictures, whose identifiers a local service writes as the comments of the entries.
     pub(super) fn new(archive: &Path, originals: &'a Originals) -> Result<Self, Failure> {
         let mut media = HashMap::new();
-        let mut read = || -> Result<(), ArchiveError> {
-            let (_, metadata) = ArchiveListing::read(File::open(archive)?)?;
-            let picture_of = |row: Value| {
-                let picture = find_picture(&row, |name| Some(format!("{IMAGES_PREFIX}{name}")));
-                let id = parsed(&row, column::MEDIA_ID);
-                media.extend(picture.and_then(Result::ok).zip(id));
+        let open = || File::open(archive).map_err(ArchiveError::from);
+        let read = open().and_then(|file| {
+            for_each_entry(file, |entry| {
+                if let (Some(_), Ok(id)) = (image_name(&entry), entry.comment().parse()) {
+                    media.insert(entry.name, id);
+                }
                 Ok(())
-            };
-            metadata.for_each_row(Some(NEEDED_COLUMNS), picture_of).map(drop)
-        };
-        read().map_err(|error| into_failure(archive, error))?;
+            })
+        });
+        read.map_err(|error| into_failure(archive, error))?;
         Ok(Self { originals, media, can_reflink: Cell::new(true) })
     }
 

@@ -5,12 +5,17 @@ use crate::{
     request::RequestBody,
 };
 use serde_json::json;
-use tessera_model::{Dataset, DatasetId, Failure, LocalDataset, PatternLists, RescanResult};
+use tessera_model::{
+    Dataset, DatasetId, ExportFormat, ExportPreview, Failure, LocalDataset, PatternLists,
+    RescanResult, SelectionItem,
+};
 use tessera_wire::{
     dataset::read_dataset,
     endpoints::{self, Endpoint},
+    export::read_preview,
     fields::Fields,
     local_dataset::{PatternsBody, read_local_dataset, read_removed, read_rescan, write_rename},
+    selection,
 };
 
 impl Client {
@@ -56,5 +61,27 @@ impl Client {
         });
         let request = self.request(Endpoint::Rescan, &path, &NO_PARAMETERS, body);
         self.fetch_as(&request, |rescan| read_rescan(rescan)).await
+    }
+
+    /// Says what the format of an export leaves out or changes, of the whole dataset or of a selection. Nothing is
+    /// started.
+    ///
+    /// # Errors
+    /// [`NotFound`](tessera_model::FailureKind::NotFound) if the service is not a local service, too. Only a local service
+    /// writes formats that the API document does not have.
+    pub async fn export_preview(
+        &self,
+        id: DatasetId,
+        format: ExportFormat,
+        include_images: bool,
+        items: Option<&[SelectionItem]>,
+    ) -> Result<ExportPreview, Failure> {
+        let path = endpoints::export_preview(id);
+        let parameters = endpoints::selection_parameters(format, include_images);
+        let body = items.map_or(RequestBody::Post, |items| {
+            RequestBody::Json(selection::write(items).to_string().into())
+        });
+        let request = self.request(Endpoint::ExportPreview, &path, &parameters, body);
+        self.fetch_as(&request, |preview| read_preview(preview)).await
     }
 }

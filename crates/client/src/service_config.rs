@@ -278,10 +278,10 @@ impl BaseUrl {
         let mut url = self.url.clone();
         if path.starts_with(LOCAL_PREFIX) {
             url.set_path(&format!("{}{path}", url.path().trim_end_matches('/')));
-            return url;
+        } else {
+            let path = path.strip_prefix(API_PREFIX).unwrap_or(path);
+            url.set_path(&format!("{}{path}", self.prefix_path()));
         }
-        let path = path.strip_prefix(API_PREFIX).unwrap_or(path);
-        url.set_path(&format!("{}{path}", self.prefix_path()));
         if !parameters.is_empty() {
             url.query_pairs_mut().extend_pairs(parameters);
         }

@@ -70,10 +70,6 @@ impl Annotation {
         Self { polygons: outline.into_iter().collect(), ..Self::default() }
     }
 
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Returns the annotation if it is well-formed and not too large.
     ///
     /// # Errors

@@ -20,15 +20,69 @@ keyword_enum!(
         Json = "json",
         #[default]
         Parquet = "parquet",
+        Coco = "coco",
+        /// Boxes.
+        Yolo = "yolo",
+        #[serde(rename = "yolo-segment")]
+        YoloSegment = "yolo-segment",
+        #[serde(rename = "yolo-pose")]
+        YoloPose = "yolo-pose",
+        /// Pascal VOC.
+        Voc = "voc",
+        Csv = "csv",
+        /// Images with `metadata.jsonl`.
+        ImageFolder = "imagefolder",
+        WebDataset = "webdataset",
+        /// Parquet with the bytes of the images, as the library `datasets` writes it.
+        #[serde(rename = "hf-parquet")]
+        HfParquet = "hf-parquet",
     }
 );
+
+impl ExportFormat {
+    /// Whether the API document has the format. Only a local service writes the others.
+    pub fn is_in_api(self) -> bool {
+        matches!(self, Self::Json | Self::Parquet)
+    }
+
+    /// Whether the format has no form without images.
+    pub fn requires_images(self) -> bool {
+        !matches!(self, Self::Json | Self::Parquet | Self::Coco | Self::Csv)
+    }
+
+    /// Whether the images are inside files with their descriptions, instead of in the folder `images`.
+    pub fn embeds_images(self) -> bool {
+        matches!(self, Self::WebDataset | Self::HfParquet)
+    }
+
+    /// Whether the library `datasets` of Hugging Face reads the archive as an image folder.
+    pub fn is_image_folder(self) -> bool {
+        matches!(self, Self::Json | Self::Parquet | Self::Csv | Self::ImageFolder)
+    }
+}
+
+/// What a format leaves out or changes of the media of an export.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportPreview {
+    pub media_count: u64,
+    pub omissions: Vec<Omission>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Omission {
+    pub count: u64,
+    /// What is left out or changed, with its number.
+    pub text: SafeText,
+}
 
 impl FromStr for ExportFormat {
     type Err = &'static str;
 
     /// Parses the keyword in any case.
     fn from_str(raw: &str) -> Result<Self, Self::Err> {
-        Self::from_keyword(&raw.trim().to_lowercase()).ok_or("expected json or parquet")
+        Self::from_keyword(&raw.trim().to_lowercase()).ok_or(
+            "expected json, parquet, coco, yolo, yolo-segment, yolo-pose, voc, csv, imagefolder, webdataset or hf-parquet",
+        )
     }
 }
 
@@ -182,6 +236,8 @@ pub struct Inspection {
     pub path: PathBuf,
     pub bytes: u64,
     pub metadata_file: SafeText,
+    /// Whether the metadata has rows that were read. Formats of other programs are not read.
+    pub has_rows: bool,
     pub rows: u64,
     pub columns: Vec<SafeText>,
     /// The number of rows by `uniqueness_score`, in ten bins from 0.0 to 1.0.

@@ -38,7 +38,8 @@ pub use cluster::{Cluster, Preview, Relevance, RelevanceBand, ScoreKind, ScoreSc
 pub use dataset::{Dataset, DatasetList, Operation, Permission, RecordField, Status};
 pub use enrichment::{AppliedModel, Enrichment, EnrichmentModel, ModelFile, ModelStatus};
 pub use export::{
-    Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, Extraction, Inspection,
+    Archive, ArchiveName, ExportFormat, ExportPreview, ExportSpec, ExportState, ExportTask,
+    Extraction, Inspection, Omission,
 };
 pub use facet::{
     ColumnFacets, Facet, FacetKind, Histogram, Overview, caption_words, count_facets,

@@ -1,7 +1,10 @@
 //! Export rows, which survive restarts. Their status is `INIT`, then `IN_PROGRESS`, and finally `COMPLETED` or
 //! `FAILED`.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::{
     assignment::{ASSIGNMENT_COLUMN_COUNT, ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
@@ -271,6 +274,18 @@ pub fn object_entries(
 ) -> Result<Vec<ExportEntry>> {
     let sql = entries_query("media.parent = ?1");
     query::all(connection, &sql, params![picture, export.0], read_entry)
+}
+
+/// Returns the labels of all objects of a dataset, in the order of their bytes.
+pub fn object_labels(connection: &Connection, dataset: DatasetId) -> Result<Vec<String>> {
+    let sql = "SELECT labels, require(intact) FROM media WHERE dataset = ?1 AND parent IS NOT NULL";
+    let mut labels = BTreeSet::new();
+    query::for_each(connection, sql, params![dataset.0], |row| {
+        let of_object: Vec<String> = from_json(row, 0)?;
+        labels.extend(of_object.into_iter().take(1));
+        Ok::<_, QueryError>(())
+    })?;
+    Ok(labels.into_iter().collect())
 }
 
 /// Returns the query for entries. The second parameter of `condition` is the identifier of the export.

@@ -22,6 +22,7 @@ pub mod export;
 pub mod indexed_files;
 pub mod indexing_task;
 pub mod media;
+pub mod media_content;
 pub mod object;
 pub mod own_columns;
 pub mod picture_features;

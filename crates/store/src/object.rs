@@ -72,7 +72,7 @@ pub fn replace_all(
 }
 
 fn annotation_json(annotation: &Annotation) -> Result<Option<String>> {
-    Some(annotation).filter(|annotation| !annotation.is_empty()).map(to_json).transpose()
+    Some(annotation).filter(|it| **it != Annotation::default()).map(to_json).transpose()
 }
 
 /// The parts of an object that are compared: its label, its region and its annotation.

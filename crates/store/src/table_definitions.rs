@@ -44,7 +44,7 @@ CREATE TABLE export (
   id             uuid PRIMARY KEY,
   dataset        uuid NOT NULL REFERENCES dataset ON DELETE CASCADE,
   file_name      text NOT NULL,
-  format         text NOT NULL CHECK (format IN ('json', 'parquet')),
+  format         text NOT NULL CHECK (format IN ('json', 'parquet', 'coco', 'yolo', 'yolo-segment', 'yolo-pose', 'voc', 'csv', 'imagefolder', 'webdataset', 'hf-parquet')),
   include_images boolean NOT NULL,
   origin         text NOT NULL,  -- scheme, host and port at which the export was requested
   status         text NOT NULL CHECK (status IN ('INIT', 'IN_PROGRESS', 'COMPLETED', 'FAILED')),

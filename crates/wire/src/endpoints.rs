@@ -89,6 +89,8 @@ pub enum Endpoint {
     /// Creates, recolors, renames or deletes a tag.
     DefineTag,
     UndoTags,
+    /// Says what the format of an export leaves out. Only a local service has this endpoint.
+    ExportPreview,
     /// A GET that may create a key pair, so it has a side effect.
     Credentials,
     /// A path typed by the user, whose effects are unknown.
@@ -144,6 +146,7 @@ impl Endpoint {
             Self::ChangeTags => ("change the tags", "dataset or media item not found", 1),
             Self::DefineTag => ("change the tag", "dataset or tag not found", 1),
             Self::UndoTags => ("undo the change of tags", "dataset or change not found", 1),
+            Self::ExportPreview => ("preview the export", LOCAL_DATASET, 3),
             Self::Credentials => ("create a key pair", "this service does not issue key pairs", 1),
             Self::Raw => ("send the request", "path not found, or no access to it", 1),
             Self::ExportStatus => ("read the status of the export", "no such export", 3),
@@ -184,6 +187,7 @@ impl Endpoint {
             | Self::ChangeTags
             | Self::DefineTag
             | Self::UndoTags
+            | Self::ExportPreview
             | Self::Credentials
             | Self::Picture
             | Self::Download => StatusField::Outcome,
@@ -297,6 +301,11 @@ pub fn rescan(id: DatasetId) -> String {
 /// The path of the list of tags, and the prefix of the paths that change them. Changes are never retried automatically.
 pub fn tags(id: DatasetId) -> String {
     format!("{LOCAL_PREFIX}/dataset/{id}/tags")
+}
+
+/// The path of the `POST` that says what the format of an export leaves out.
+pub fn export_preview(id: DatasetId) -> String {
+    format!("{LOCAL_PREFIX}/dataset/{id}/export_preview")
 }
 
 pub fn explore_parameters(search: &Search) -> Parameters {

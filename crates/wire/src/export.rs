@@ -2,10 +2,13 @@
 //! archive.
 
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::fields::{Fields, first_text, number, parsed, required, text};
-use tessera_model::{DatasetId, ExportState, ExportTask, ExportTaskId, Link, SafeText};
+use crate::fields::{Fields, count, first_text, number, parsed, required, text};
+use tessera_model::{
+    DatasetId, ExportPreview, ExportState, ExportTask, ExportTaskId, Link, Omission, SafeText,
+};
 
 /// An export task. The document guarantees `id` when the export starts, and `status` and `download_uri` afterwards. The
 /// remaining fields are additive, as observed.
@@ -30,6 +33,31 @@ pub struct ExportTaskBody {
     pub result_message: Option<String>,
     /// ISO 8601 without zone, microseconds.
     pub created_at: String,
+}
+
+/// What the format of an export leaves out or changes. Only a local service sends it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ExportPreviewBody {
+    /// Number of images and frames in the export.
+    pub media_count: u64,
+    /// Empty if the format carries everything.
+    pub omissions: Vec<OmissionBody>,
+}
+
+/// Something that the format leaves out or changes.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct OmissionBody {
+    pub count: u64,
+    /// What is left out or changed, with its number.
+    pub text: String,
+}
+
+impl From<ExportPreview> for ExportPreviewBody {
+    fn from(preview: ExportPreview) -> Self {
+        let body = |it: Omission| OmissionBody { count: it.count, text: it.text.to_string() };
+        let omissions = preview.omissions.into_iter().map(body).collect();
+        Self { media_count: preview.media_count, omissions }
+    }
 }
 
 /// The columns of an archive's metadata, in JSON and in Parquet.
@@ -85,6 +113,26 @@ pub fn read_status<'a>(task: impl Into<Fields<'a>>, id: ExportTaskId) -> Option<
         task.note("status");
     }
     Some(read_task(task, id))
+}
+
+/// Reads what the format of an export leaves out or changes.
+pub fn read_preview<'a>(preview: impl Into<Fields<'a>>) -> Option<ExportPreview> {
+    let preview = preview.into();
+    let media_count = count(preview, "media_count");
+    let omissions = preview.get("omissions").and_then(Value::as_array);
+    let omission = |it: &Value| {
+        let (count, text) = (count(it, "count")?, text(it, "text")?);
+        Some(Omission { count, text: SafeText::detail(&text) })
+    };
+    let omissions = omissions.and_then(|list| list.iter().map(omission).collect());
+    for (key, is_missing) in
+        [("media_count", media_count.is_none()), ("omissions", omissions.is_none())]
+    {
+        if is_missing {
+            preview.note(key);
+        }
+    }
+    Some(ExportPreview { media_count: media_count?, omissions: omissions? })
 }
 
 fn read_task(value: Fields<'_>, id: ExportTaskId) -> ExportTask {

@@ -6,15 +6,15 @@ use ratatui::{
     text::{Line, Span},
 };
 use tessera_model::{
-    ArchiveName, Dataset, DatasetId, EntryContent, ExportFormat, ExportJob, ExportSpec, JobKind,
-    Operation, SafeText, Selection, SelectionEntry, ShellCommand,
+    ArchiveName, Dataset, DatasetId, EntryContent, ExportFormat, ExportJob, ExportPreview,
+    ExportSpec, Failure, JobKind, Operation, SafeText, Selection, SelectionEntry, ShellCommand,
     text::{group_digits, grouped_with_noun},
 };
 use tui_input::Input;
 
 use crate::{
     app::{
-        App, Dialog, DrawContext, Jobs, Level, Outbox, Setup, availability,
+        App, Dialog, DrawContext, Jobs, Level, Outbox, Overlays, Setup, availability,
         basket::{SelectedEntries, cluster_count},
         overlay::{
             fields::{self, KeyResult, edit, expand_path, paste_path},
@@ -23,10 +23,11 @@ use crate::{
         pane::cycle,
     },
     command_lines::export_options,
+    config::DeploymentKind,
     drawing::{FormOptions, FormRows, ScrollState, choice_text},
     input::{Action, Chord, Key},
     job::JobDataset,
-    message::Request,
+    message::{Lane, Request},
 };
 
 /// The fields of the export form, in the order of the Tab key.
@@ -56,6 +57,10 @@ pub struct ExportForm {
     pub auto_download: bool,
     /// The items to export. `None` exports the whole dataset.
     pub selection: Option<Selection>,
+    /// Whether the service only has the formats of the API document.
+    only_api_formats: bool,
+    /// What a format leaves out, with or without images, or why this is unknown.
+    preview: Option<((ExportFormat, bool), Result<ExportPreview, SafeText>)>,
     pub scroll: ScrollState,
 }
 
@@ -75,7 +80,46 @@ impl ExportForm {
             include_images: setup.export_defaults.include_images,
             auto_download: setup.export_defaults.auto_download,
             selection,
+            only_api_formats: setup.deployment != DeploymentKind::Local,
+            preview: None,
             scroll: ScrollState::default(),
+        }
+    }
+
+    /// Returns the request for what the format of the open form leaves out, unless it is known.
+    pub(in crate::app) fn preview_request(overlays: &Overlays) -> Option<(Lane, Request)> {
+        let form = overlays.dialog::<Self>()?;
+        let ExportSpec { format, include_images: images, .. } = form.spec();
+        let is_known = form.preview.as_ref().is_some_and(|(of, _)| *of == (format, images));
+        if is_known || format.is_in_api() || form.only_api_formats {
+            return None;
+        }
+        let items = form.selection.as_ref().map(Selection::items);
+        let request = Request::ExportPreview { dataset: form.dataset, format, images, items };
+        Some((Lane::ExportPreview(format, images), request))
+    }
+
+    pub(in crate::app) fn preview_loaded(
+        overlays: &mut Overlays,
+        of: (ExportFormat, bool),
+        result: Result<ExportPreview, Failure>,
+    ) {
+        if let Some(form) = overlays.dialog_mut::<Self>() {
+            let result = result.map_err(|failure| SafeText::detail(&failure.to_string()));
+            form.preview = Some((of, result));
+        }
+    }
+
+    /// Returns what the format leaves out, one line for each.
+    pub fn omissions(&self) -> Vec<&str> {
+        let ExportSpec { format, include_images, .. } = self.spec();
+        match &self.preview {
+            _ if format.is_in_api() => Vec::new(),
+            Some((of, Ok(preview))) if *of == (format, include_images) => {
+                preview.omissions.iter().map(|omission| omission.text.as_str()).collect()
+            }
+            Some((of, Err(why))) if *of == (format, include_images) => vec![why.as_str()],
+            _ => vec!["checking what this format leaves out …"],
         }
     }
 
@@ -85,7 +129,10 @@ impl ExportForm {
             ExportField::Name => _ = edit(&mut self.name, chord),
             ExportField::Folder => _ = edit(&mut self.folder, chord),
             ExportField::Format if toggle => {
-                self.format = cycle(&[ExportFormat::Json, ExportFormat::Parquet], self.format, 1);
+                let step = if chord.key == Key::Left { -1 } else { 1 };
+                let offered = |format: &ExportFormat| !self.only_api_formats || format.is_in_api();
+                let formats: Vec<_> = ExportFormat::ALL.into_iter().filter(offered).collect();
+                self.format = cycle(&formats, self.format, step);
             }
             ExportField::Images if toggle => self.include_images = !self.include_images,
             ExportField::Download if toggle => self.auto_download = !self.auto_download,
@@ -97,7 +144,7 @@ impl ExportForm {
         ExportSpec {
             file_name: ArchiveName::new(self.name.value()),
             format: self.format,
-            include_images: self.include_images,
+            include_images: self.include_images || self.format.requires_images(),
         }
     }
 
@@ -123,7 +170,11 @@ impl Dialog for ExportForm {
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         match self.selection {
-            None => (66, if screen.0 < 66 { 14 } else { 11 }),
+            None => {
+                let omissions = u16::try_from(self.omissions().len()).unwrap_or(u16::MAX);
+                let rows = if screen.0 < 66 { 14 } else { 11 };
+                (66, rows + if omissions > 0 { omissions.saturating_mul(2) + 1 } else { 0 })
+            }
             Some(_) => (86, screen.1.saturating_sub(2).min(30)),
         }
     }
@@ -166,7 +217,11 @@ impl Dialog for ExportForm {
             let clusters = cluster_count(stale);
             format!("{clusters} may be gone: recheck or remove them in the basket (5)")
         });
-        match availability::unavailable_reason(app, action).or(stale) {
+        let format = (self.only_api_formats && !self.format.is_in_api()).then(|| {
+            let format = self.format.as_str();
+            format!("only local services write {format}; choose json or parquet")
+        });
+        match availability::unavailable_reason(app, action).or(stale).or(format) {
             Some(reason) => {
                 app.outbox.notify(Level::Warning, reason);
                 app.overlays.open(*self);
@@ -191,6 +246,7 @@ impl Dialog for ExportForm {
             for field in ExportField::ALL {
                 draw_field(rows, self, field);
             }
+            draw_omissions(rows, self);
             if let Some(selection) = &self.selection {
                 rows.blank();
                 draw_hidden_entries(rows, selection);
@@ -274,6 +330,16 @@ fn draw_dataset(rows: &mut FormRows<App>, form: &ExportForm) {
     rows.text(&count, rows.ctx.theme.dim);
 }
 
+fn draw_omissions(rows: &mut FormRows<App>, form: &ExportForm) {
+    let omissions = form.omissions();
+    if !omissions.is_empty() {
+        rows.blank();
+    }
+    for omission in omissions {
+        rows.text(omission, rows.ctx.theme.moving);
+    }
+}
+
 fn draw_totals(rows: &mut FormRows<App>, selection: &Selection) {
     let theme = rows.ctx.theme;
     let totals = selection.totals();
@@ -325,7 +391,7 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
             return rows.ctx.text_field(value, &form.folder, focused);
         }
         ExportField::Format => form.format.as_str(),
-        ExportField::Images if form.include_images => "in the archive",
+        ExportField::Images if form.spec().include_images => "in the archive",
         ExportField::Images => "metadata only",
         ExportField::Download if form.auto_download => "as soon as it is ready",
         ExportField::Download => "later, with d",
@@ -338,7 +404,7 @@ fn label(field: ExportField) -> &'static str {
     match field {
         ExportField::Name => "file name",
         ExportField::Folder => "folder",
-        ExportField::Format => "metadata",
+        ExportField::Format => "format",
         ExportField::Images => "images",
         ExportField::Download => "download",
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use tessera_model::{
     Archive, ArchiveName, DatasetId, ExportFormat, ExportJob, ExportSpec, ExportTask, ExportTaskId,
-    Extraction, Failure, Inspection, JobKind, JobRecord, SafeText, SavedJobState,
+    Extraction, Failure, Inspection, JobKind, JobRecord, Omission, SafeText, SavedJobState,
     export::NameSample,
 };
 
@@ -31,6 +31,8 @@ pub(super) struct FoundExport {
     pub dataset: DatasetId,
     pub task: ExportTaskId,
     pub job: Option<JobRecord>,
+    /// What the format leaves out or changes, if this command started the export.
+    pub omissions: Option<Vec<Omission>>,
 }
 
 impl ExportLookup {
@@ -58,13 +60,18 @@ impl ExportLookup {
             (None, Some(job)) => job.dataset,
             _ => connection.dataset(self.dataset.as_deref()).await?.id,
         };
-        Ok(FoundExport { dataset, task, job })
+        Ok(FoundExport { dataset, task, job, omissions: None })
     }
 }
 
 impl FoundExport {
-    pub(super) fn started_by(recorder: &JobRecorder<'_>, task: ExportTaskId) -> Self {
-        Self { dataset: recorder.job().dataset, task, job: recorder.job().record() }
+    pub(super) fn started_by(
+        recorder: &JobRecorder<'_>,
+        task: ExportTaskId,
+        omissions: Vec<Omission>,
+    ) -> Self {
+        let job = recorder.job();
+        Self { dataset: job.dataset, task, job: job.record(), omissions: Some(omissions) }
     }
 
     /// Returns the job that follows the export from now on, even if the export was started
@@ -132,6 +139,8 @@ pub(super) fn export_document(
     let archive = downloaded.map(|downloaded| &downloaded.archive);
     let inspection = downloaded.and_then(|downloaded| downloaded.inspection.as_ref().ok());
     let extraction = downloaded.and_then(|downloaded| downloaded.extraction.as_ref());
+    let omission = |it: &Omission| json!({ "count": it.count, "text": it.text.as_str() });
+    let embeds_images = request.is_some_and(|request| request.spec.format.embeds_images());
     let index_file = extraction.and_then(|extraction| extraction.index_file.as_ref());
     let fields = json!({
         "id": export.task,
@@ -139,6 +148,7 @@ pub(super) fn export_document(
         "kind": request.map(kind),
         "export_format": request.map(|request| request.spec.format.as_str()),
         "include_images": request.map(|request| request.spec.include_images),
+        "omissions": export.omissions.as_ref().map(|it| it.iter().map(omission).collect::<Value>()),
         "status": task.state.as_str(),
         "progress": task.progress.map(|percent| f64::from(percent) / 100.0),
         "result_message": task.message.as_ref().map(SafeText::as_str),
@@ -148,8 +158,8 @@ pub(super) fn export_document(
         "download_ready": task.download.is_some(),
         "file": archive.map(|archive| archive.path.to_string_lossy()),
         "bytes": archive.map(|archive| archive.bytes),
-        "rows": inspection.map(|inspection| inspection.rows),
-        "images": inspection.map(|inspection| inspection.images),
+        "rows": inspection.filter(|it| it.has_rows).map(|inspection| inspection.rows),
+        "images": inspection.filter(|_| !embeds_images).map(|inspection| inspection.images),
         "extracted_to": extraction.map(|extraction| extraction.folder.to_string_lossy()),
         "extracted_files": extraction.map(|extraction| extraction.files),
         "refused": extraction.map(|extraction| sample_json(&extraction.rejected_entries)),

@@ -26,15 +26,16 @@ use crate::{
 use tessera_client::ExistingFile;
 use tessera_model::{
     ArchiveName, Dataset, EntityType, ExportFormat, ExportJob, ExportSpec, ExportTask, Failure,
-    Fraction, Granularity, JobKind, Operation, Query, QueryText, SavedView, Selection,
-    is_same_name,
+    FailureKind, Fraction, Granularity, JobKind, Omission, Operation, Query, QueryText, SavedView,
+    Selection, is_same_name,
 };
 
 #[derive(Debug, Args)]
 pub struct ExportStartOptions {
     /// ID or name of the dataset.
     dataset: Option<String>,
-    /// Format of the metadata: expected json or parquet [default: from the settings].
+    /// Format: json, parquet, and in local services also coco, yolo, yolo-segment, yolo-pose, voc, csv, imagefolder,
+    /// webdataset or hf-parquet [default: from the settings].
     #[arg(long)]
     format: Option<ExportFormat>,
     /// Include the images [default: from the settings].
@@ -81,6 +82,7 @@ impl ExportStartOptions {
         context.require_allowed(&dataset, Operation::Export, false)?;
         let selection = self.content.selection(connection, &dataset, view).await?;
         let export = self.export_job(&context.settings.export, &dataset, selection.as_ref());
+        let omissions = self.omissions(connection, &dataset, &export, selection.as_ref()).await?;
         let target = export
             .auto_download
             .then(|| DownloadTarget { path: export.target(), options: &self.archive });
@@ -101,7 +103,7 @@ impl ExportStartOptions {
         if let Some(failure) = task.failure() {
             return Err(failure.into());
         }
-        let mut started = FoundExport::started_by(&recorder, task.id);
+        let mut started = FoundExport::started_by(&recorder, task.id, omissions);
         if let Some(list) = &self.list {
             self.write_list(connection, &started, list).await?;
         }
@@ -112,9 +114,50 @@ impl ExportStartOptions {
             job.start_download()?;
             job.download_finished(Ok(archive))
         });
-        started = FoundExport::started_by(&recorder, task.id);
+        started.job = recorder.job().record();
         context.print(&export_document(&started, &task, Some(&downloaded)))?;
         Ok(downloaded.report_problems(context, &started))
+    }
+
+    /// Checks that the format has what other options ask for.
+    fn check_format(&self, format: ExportFormat) -> CliResult<()> {
+        let name = format.as_str();
+        if format.requires_images() && self.images == Some(false) {
+            return Err(CliError::usage(format!("{name} has no form without images")));
+        }
+        if self.archive.join && !format.is_in_api() {
+            return Err(CliError::usage(format!("--join needs json or parquet, not {name}")));
+        }
+        Ok(())
+    }
+
+    /// Reports what the format leaves out or changes, before the export starts. Fails if the service does not write the
+    /// format.
+    async fn omissions(
+        &self,
+        connection: &Connection<'_>,
+        dataset: &Dataset,
+        export: &ExportJob,
+        selection: Option<&Selection>,
+    ) -> CliResult<Vec<Omission>> {
+        let ExportSpec { format, include_images, .. } = export.spec;
+        self.check_format(format)?;
+        if format.is_in_api() {
+            return Ok(Vec::new());
+        }
+        let (client, items) = (&connection.client, selection.map(Selection::items));
+        let preview = client.export_preview(dataset.id, format, include_images, items.as_deref());
+        let preview = preview.await.map_err(|failure| match failure.kind {
+            FailureKind::NotFound => CliError::usage(format!(
+                "only local services write {}; this service writes json and parquet",
+                format.as_str()
+            )),
+            _ => failure.into(),
+        })?;
+        for omission in &preview.omissions {
+            connection.context.messages.info(format!("{}: {}", format.as_str(), omission.text));
+        }
+        Ok(preview.omissions)
     }
 
     /// Writes the list of originals from an archive that is not kept.
@@ -150,16 +193,16 @@ impl ExportStartOptions {
         selection: Option<&Selection>,
     ) -> ExportJob {
         let name = self.name.as_deref().or_else(|| self.content.name());
+        let format = match self.list {
+            Some(_) => ExportFormat::Parquet,
+            None => self.format.unwrap_or(defaults.format),
+        };
         ExportJob {
             spec: ExportSpec {
                 file_name: ArchiveName::new(name.unwrap_or(dataset.name.as_str())),
-                format: if self.list.is_some() {
-                    ExportFormat::Parquet
-                } else {
-                    self.format.unwrap_or(defaults.format)
-                },
+                format,
                 include_images: self.list.is_none()
-                    && self.images.unwrap_or(defaults.include_images),
+                    && (format.requires_images() || self.images.unwrap_or(defaults.include_images)),
             },
             selection: selection.map(|selection| selection.totals().summary()),
             folder: self

@@ -61,6 +61,11 @@ fn has_evidence(endpoint: &str, http_status: u16, body: &Value) -> bool {
                 && body["uploads"] != Value::Null
                 && body["patterns"].is_object()
         }
+        "export_preview" => {
+            let is_row = |it: &Value| it["count"].is_u64() && it["text"].is_string();
+            let is_list = |list: &Value| list.as_array().is_some_and(|it| it.iter().all(is_row));
+            body["media_count"] != Value::Null && is_list(&body["omissions"])
+        }
         "remove_dataset" => body["uploads"] != Value::Null,
         "rescan" => body["indexing"].is_boolean(),
         "tags" => body["tags"].is_array(),

@@ -3,9 +3,10 @@
 
 use tessera_client::{AuthMethod, BaseUrl, Client, ExistingFile, QueryImageUpload, ServiceConfig};
 use tessera_model::{
-    ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, FileChanges, Granularity, Link,
-    LocalDataset, MediaAddition, MediaId, MediaSource, PatternLists, Query, QueryText,
-    RescanResult, Search, SelectionItem, TagChange, TagColor, TagDefinition, TagEdit, TagTarget,
+    ArchiveName, EntityType, ExportFormat, ExportPreview, ExportSpec, Failure, FileChanges,
+    Granularity, Link, LocalDataset, MediaAddition, MediaId, MediaSource, PatternLists, Query,
+    QueryText, RescanResult, Search, SelectionItem, TagChange, TagColor, TagDefinition, TagEdit,
+    TagTarget,
 };
 use tessera_testing::clients::{dataset, hosted, task, without_pauses};
 
@@ -17,7 +18,7 @@ use crate::recorded_readings::{
 /// a 401 is not an expired token; for an archive it means an expired link, and three new ones are
 /// tried. A pipeline has no login either, and a session cannot be renewed.
 #[rustfmt::skip]
-pub(crate) const TABLE: [(&str, [usize; 8]); 26] = [
+pub(crate) const TABLE: [(&str, [usize; 8]); 27] = [
     //                          refused  cut  cut  401  409  429  500  503
     ("datasets",                [0,      3,   3,   2,   1,   3,   3,   3]),
     ("dataset",                 [0,      3,   3,   2,   1,   3,   3,   3]),
@@ -36,6 +37,7 @@ pub(crate) const TABLE: [(&str, [usize; 8]); 26] = [
     ("add_media files",         [0,      1,   1,   2,   1,   1,   1,   1]),
     ("reindex",                 [0,      1,   1,   2,   1,   1,   1,   1]),
     ("local_dataset",           [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("export_preview",          [0,      3,   3,   2,   1,   3,   3,   3]),
     ("remove_dataset",          [0,      1,   1,   2,   1,   1,   1,   1]),
     ("rename_dataset",          [0,      1,   1,   2,   1,   1,   1,   1]),
     ("rescan",                  [0,      1,   1,   2,   1,   1,   1,   1]),
@@ -125,6 +127,14 @@ pub(crate) async fn perform(
                 "missing {folder_missing}, uploads {uploads}, excluded {excluded}, only {include:?}, not {exclude:?}"
             ))
         }),
+        "export_preview" => {
+            let preview = client.export_preview(dataset(), ExportFormat::Yolo, true, None);
+            preview.await.map(|ExportPreview { media_count, omissions }| {
+                let omissions: Vec<_> =
+                    omissions.iter().map(|it| format!("{} ({})", it.text, it.count)).collect();
+                single(format!("{media_count} media: {}", omissions.join(", ")))
+            })
+        }
         "remove_dataset" => client
             .remove_dataset(dataset())
             .await

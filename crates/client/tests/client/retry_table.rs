@@ -32,6 +32,7 @@ fn beginning(endpoint: &str) -> &'static str {
     let posts = [
         "search_",
         "export_entities",
+        "export_preview",
         "add_media",
         "reindex",
         "remove_",

@@ -3,13 +3,21 @@
 
 use std::collections::HashSet;
 
-/// Names inside `images/` that are safe to unpack anywhere, and that are unique even if case is ignored.
-#[derive(Debug, Default)]
+use tessera_model::ExportFormat::{self, Voc, WebDataset, Yolo, YoloPose, YoloSegment};
+
+/// Names inside `images/` that are safe to unpack anywhere, and that are unique even if case is ignored. If each picture
+/// has a file of its own in the format, names are unique even without their extensions.
+#[derive(Debug)]
 pub(super) struct UniqueNames {
     used: HashSet<String>,
+    format: ExportFormat,
 }
 
 impl UniqueNames {
+    pub(super) fn of(format: ExportFormat) -> Self {
+        Self { used: HashSet::new(), format }
+    }
+
     /// Returns a unique name. The same calls in the same order return the same names.
     pub(super) fn unique(&mut self, file_name: &str) -> String {
         let safe: String = file_name
@@ -20,13 +28,22 @@ impl UniqueNames {
             Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
             _ => (safe.as_str(), String::new()),
         };
-        let mut name = safe.clone();
+        // The members of a shard of WebDataset belong together up to their first dot.
+        let in_shard = self.format == WebDataset;
+        let stem = if in_shard { stem.replace('.', "_") } else { stem.to_owned() };
+        let with_files = [Voc, WebDataset, Yolo, YoloPose, YoloSegment].contains(&self.format);
+        let compared = |stem: &str| {
+            let extension = if with_files { "" } else { &extension };
+            format!("{stem}{extension}").to_lowercase()
+        };
+        let mut unique = stem.clone();
         let mut number = 2;
-        while !self.used.insert(name.to_lowercase()) {
-            name = format!("{stem}_{number}{extension}");
+        while self.used.contains(&compared(&unique)) {
+            unique = format!("{stem}_{number}");
             number += 1;
         }
-        name
+        self.used.insert(compared(&unique));
+        format!("{unique}{extension}")
     }
 }
 

@@ -107,11 +107,9 @@ fn object_label(object: &ExportEntry, url: Option<&str>) -> Value {
         "url": url,
         "metadata_items": issue_items(object).collect::<Vec<_>>(),
     });
-    // The annotation becomes properties of its own, as far as it says anything.
-    if let (Value::Object(properties), Ok(Value::Object(annotation))) =
-        (&mut properties, serde_json::to_value(&object.annotation))
-    {
-        properties.extend(annotation);
+    // What the annotation says becomes further properties.
+    for (name, value) in json!(object.annotation).as_object().into_iter().flatten() {
+        properties[name] = value.clone();
     }
     typed("object_label", &properties)
 }

@@ -101,6 +101,11 @@ pub(super) fn issue_list(entry: &ExportEntry) -> Vec<DetectedIssue> {
     found.map(issue).collect()
 }
 
+/// Returns the label of an object.
+pub(super) fn object_label(media: &MediaRecord) -> &str {
+    media.labels.first().map(String::as_str).unwrap_or_default()
+}
+
 /// Returns the box of an object in pixels: left, top, width, height. Other media have none. A millionth of a pixel is
 /// more precise than any box, and hides the error of computing with fractions.
 pub(super) fn bounding_box(media: &MediaRecord) -> Option<[f64; 4]> {
@@ -164,7 +169,7 @@ pub(crate) fn for_each_row(
     missing: &MissingPictures,
     mut each: impl FnMut(MetadataRow) -> Result<(), TaskError>,
 ) -> Result<(), TaskError> {
-    let mut names = UniqueNames::default();
+    let mut names = UniqueNames::of(content.export.spec.format);
     let links = OriginalLinks::new(content)?;
     let with_objects = content.dataset.n_objects > 0;
     export::for_each_entry(content.connection, content.export, |entry| {

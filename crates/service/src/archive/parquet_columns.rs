@@ -8,7 +8,7 @@ use super::{
     MissingPictures,
     metadata::{
         ArchiveContent, MetadataRow, bounding_box, for_each_row, issue_list, media_type,
-        uniqueness, video_info,
+        object_label, uniqueness, video_info,
     },
     parquet_table::{
         Cell, Field, FieldKind,
@@ -28,7 +28,7 @@ use tessera_store::{
 use tessera_wire::export::column;
 
 /// A column with the function that computes its value.
-type Column = (Field<'static>, fn(&MetadataRow) -> Cell);
+pub(super) type Column = (Field<'static>, fn(&MetadataRow) -> Cell);
 
 /// A quality issue. The group is the cluster of near-duplicates, and absent for other issues.
 const ISSUE: &[Field<'static>] = &[
@@ -56,7 +56,7 @@ const OBJECT: &[Field<'static>] = &[
 ];
 
 /// The columns in the order of the file.
-const COLUMNS: [Column; 22] = [
+pub(super) const COLUMNS: [Column; 22] = [
     (Field::required(column::MEDIA_ID, Text), |row| Cell::text(row.entry.media.id.to_string())),
     (Field::required(column::MEDIA_TYPE, Text), |row| Cell::text(media_type(row.entry.media.kind))),
     (Field::optional(column::FILE_NAME, Text), |row| Cell::optional_text(row.file_name.clone())),
@@ -123,7 +123,7 @@ fn object(entry: &ExportEntry) -> Cell {
         Cell::Struct(vec![Cell::List(size), Cell::text(&mask.counts)])
     });
     Cell::Struct(vec![
-        Cell::text(entry.media.labels.first().cloned().unwrap_or_default()),
+        Cell::text(object_label(&entry.media)),
         doubles(sides),
         Cell::double(*score),
         Cell::List(polygons.iter().map(|polygon| doubles(polygon.iter().copied())).collect()),
@@ -170,11 +170,12 @@ pub(super) fn write_parquet(
     let own = own_columns::types(content.connection, content.dataset.id)?;
     let mut fields: Vec<Field> = COLUMNS.iter().map(|(field, _)| *field).collect();
     fields.extend(own.iter().map(|(name, kind)| Field::optional(name, own_kind(*kind))));
-    let mut table = TableWriter::new(out, fields)?;
+    let mut table = TableWriter::new(out, fields, None)?;
     for_each_row(content, missing, |row| {
         let values = &row.entry.media.own;
         let own = own.iter().map(|(name, kind)| own_cell(*kind, values.get(name)));
         Ok(table.push(COLUMNS.iter().map(|(_, value)| value(&row)).chain(own))?)
     })?;
-    Ok(table.finish()?)
+    table.finish()?;
+    Ok(())
 }

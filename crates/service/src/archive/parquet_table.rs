@@ -9,6 +9,7 @@ use parquet::{
     data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type},
     errors::ParquetError,
     file::{
+        metadata::KeyValue,
         properties::WriterProperties,
         writer::{SerializedFileWriter, SerializedRowGroupWriter},
     },
@@ -29,6 +30,7 @@ pub(super) struct Field<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FieldKind {
     Text,
+    Bytes,
     Bool,
     Double,
     Int32,
@@ -45,6 +47,7 @@ pub(super) enum FieldKind {
 pub(super) enum Cell {
     Absent,
     Text(String),
+    Bytes(Vec<u8>),
     Bool(bool),
     Double(f64),
     Int(i64),
@@ -89,6 +92,7 @@ impl<'a> Field<'a> {
         };
         let schema = match self.kind {
             FieldKind::Text => primitive(PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+            FieldKind::Bytes => primitive(PhysicalType::BYTE_ARRAY, None),
             FieldKind::Bool => primitive(PhysicalType::BOOLEAN, None),
             FieldKind::Double => primitive(PhysicalType::DOUBLE, None),
             FieldKind::Int32 => primitive(PhysicalType::INT32, None),
@@ -181,6 +185,7 @@ impl FlatColumn {
         self.push_levels(levels);
         match (&mut self.values, cell) {
             (FlatValues::Bytes(values), Cell::Text(text)) => values.push(text.into_bytes().into()),
+            (FlatValues::Bytes(values), Cell::Bytes(bytes)) => values.push(bytes.into()),
             (FlatValues::Bool(values), Cell::Bool(value)) => values.push(value),
             (FlatValues::Double(values), Cell::Double(number)) => values.push(number),
             (FlatValues::Int64(values), Cell::Int(number)) => values.push(number),
@@ -304,10 +309,17 @@ pub(super) struct TableWriter<'a, W: Write + Send> {
 }
 
 impl<'a, W: Write + Send> TableWriter<'a, W> {
-    pub(super) fn new(out: W, fields: Vec<Field<'a>>) -> Result<Self, ParquetError> {
+    /// `metadata` is a key of the file with its value.
+    pub(super) fn new(
+        out: W,
+        fields: Vec<Field<'a>>,
+        metadata: Option<(String, String)>,
+    ) -> Result<Self, ParquetError> {
         let types = fields.iter().map(Field::schema).collect::<Result<_, _>>()?;
         let schema = Arc::new(Type::group_type_builder("metadata").with_fields(types).build()?);
-        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let metadata = metadata.map(|(key, value)| vec![KeyValue::new(key, value)]);
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+        let properties = properties.set_key_value_metadata(metadata).build();
         let file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
         let mut columns = Vec::new();
         for field in &fields {
@@ -326,7 +338,8 @@ impl<'a, W: Write + Send> TableWriter<'a, W> {
         if self.rows == ROWS_PER_GROUP { self.write_group() } else { Ok(()) }
     }
 
-    fn write_group(&mut self) -> Result<(), ParquetError> {
+    /// Ends the row group, which is in memory until then.
+    pub(super) fn write_group(&mut self) -> Result<(), ParquetError> {
         if self.rows == 0 {
             return Ok(());
         }
@@ -339,10 +352,10 @@ impl<'a, W: Write + Send> TableWriter<'a, W> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<(), ParquetError> {
+    /// Ends the file, and returns what it was written to.
+    pub(super) fn finish(mut self) -> Result<W, ParquetError> {
         self.write_group()?;
-        self.file.close()?;
-        Ok(())
+        self.file.into_inner()
     }
 }
 
@@ -393,7 +406,7 @@ mod tests {
     fn rows_of_several_groups_are_read_as_written() {
         let rows: Vec<_> = (0..20_000).map(row).collect();
         let mut bytes = Vec::new();
-        let mut table = TableWriter::new(&mut bytes, fields()).unwrap();
+        let mut table = TableWriter::new(&mut bytes, fields(), None).unwrap();
         for (cells, _) in rows.clone() {
             table.push(cells).unwrap();
         }
@@ -418,7 +431,7 @@ mod tests {
     #[test]
     fn a_value_of_another_type_is_refused() {
         let mut bytes = Vec::new();
-        let mut table = TableWriter::new(&mut bytes, fields()).unwrap();
+        let mut table = TableWriter::new(&mut bytes, fields(), None).unwrap();
         assert!(table.push([Cell::text("no number")]).is_err());
         assert!(table.push([Cell::Int(i64::MAX)]).is_err());
     }

@@ -30,7 +30,7 @@ use super::{
     timed_body::body_problem,
 };
 use crate::usecase::{ExportArchive, ExportScope, ServiceError};
-use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportSpec, ExportTaskId};
+use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportFormat, ExportSpec, ExportTaskId};
 use tessera_store::export::{ExportRecord, ExportTaskState};
 use tessera_wire::{
     endpoints::query, error_body::ProblemBody, export::ExportTaskBody, fields::format_iso8601,
@@ -96,12 +96,15 @@ pub(crate) async fn start_export(
 
 pub(crate) fn export_spec(params: &QueryParams, file_name: &str) -> Result<ExportSpec, Problem> {
     params.required(query::EXPORT_FORMAT)?;
-    let expected = "Input should be 'json' or 'parquet'";
-    let format = params.parse(query::EXPORT_FORMAT, expected, |raw| raw.parse().ok())?;
+    let formats = ExportFormat::ALL.map(|format| format!("'{}'", format.as_str()));
+    let expected = format!("Input should be one of {}", formats.join(", "));
+    let format = params.parse(query::EXPORT_FORMAT, &expected, |raw| raw.parse().ok())?;
+    let format: ExportFormat = format.unwrap_or_default();
+    let include_images = params.boolean(query::INCLUDE_IMAGES)?.unwrap_or(false);
     Ok(ExportSpec {
         file_name: ArchiveName::new(file_name),
-        format: format.unwrap_or_default(),
-        include_images: params.boolean(query::INCLUDE_IMAGES)?.unwrap_or(false),
+        format,
+        include_images: include_images || format.requires_images(),
     })
 }
 

@@ -13,16 +13,21 @@ use super::{
     checked_routes::CheckedRoutes,
     connections::ClientConnection,
     dataset::dataset_body,
-    export::read_json,
-    openapi::{DatasetErrors, StatusErrors},
-    parameters::DatasetPath,
+    export::{export_spec, read_json},
+    openapi::{DatasetErrors, ExportErrors, StatusErrors},
+    parameters::{DatasetPath, PreviewParams, QueryParams},
     problem::Problem,
 };
-use crate::Deployment;
+use crate::{
+    Deployment,
+    usecase::{ExportScope, SearchParams},
+};
 use tessera_media::ingest::FolderPatterns;
-use tessera_model::PatternLists;
+use tessera_model::{ExportSpec, PatternLists};
 use tessera_wire::{
     dataset::DatasetBody,
+    error_body::ProblemBody,
+    export::ExportPreviewBody,
     local_dataset::{
         LocalDatasetBody, MAX_NAME_CHARS, PatternsBody, RemovedBody, RenameBody, RescanBody,
     },
@@ -33,7 +38,7 @@ const PATTERNS: &str = "include, exclude";
 
 pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     let routes = routes.add(routes!(local_dataset)).add(routes!(remove_dataset));
-    routes.add(routes!(rename_dataset)).add(routes!(rescan))
+    routes.add(routes!(rename_dataset)).add(routes!(rescan)).add(routes!(export_preview))
 }
 
 /// Returns what only this service knows about a dataset.
@@ -121,6 +126,39 @@ pub(crate) async fn rescan(
     }
     let rescan = move |deployment: &Deployment| deployment.rescan(id, patterns);
     Ok(Json(state.run_blocking(RequestCost::Expensive, rescan).await?.into()))
+}
+
+/// Says what the format of an export leaves out or changes, without starting it. A body selects media as in an export of
+/// a selection. Without a body, the whole dataset is previewed.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/export_preview",
+    params(DatasetPath, PreviewParams),
+    request_body(content = ref("#/components/schemas/MediaSelection"), content_type = "application/json"),
+    responses(
+        (status = 200, description = "What is left out or changed", body = ExportPreviewBody),
+        (status = 413, description = "The body is larger than 32 MiB", body = ProblemBody),
+        StatusErrors,
+        ExportErrors,
+    ),
+)]
+pub(crate) async fn export_preview(
+    State(state): State<AppState>,
+    Extension(connection): Extension<ClientConnection>,
+    DatasetPath(id): DatasetPath,
+    params: QueryParams,
+    request: Request,
+) -> Result<Json<ExportPreviewBody>, Problem> {
+    let ExportSpec { format, include_images, .. } = export_spec(&params, "preview")?;
+    let scope = if request.headers().contains_key(header::CONTENT_TYPE) {
+        ExportScope::Selection(read_json(connection, request, "media_selection").await?)
+    } else {
+        ExportScope::Search(SearchParams::default())
+    };
+    let preview = move |deployment: &Deployment| {
+        deployment.export_preview(id, &scope, format, include_images)
+    };
+    Ok(Json(state.run_blocking(RequestCost::Expensive, preview).await?.into()))
 }
 
 fn parse_patterns(body: &[u8]) -> Result<PatternLists, String> {

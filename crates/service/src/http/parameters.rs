@@ -20,8 +20,8 @@ use utoipa::{
 use super::problem::Problem;
 use crate::usecase::ServiceError;
 use tessera_model::{
-    ClusterId, DatasetId, EntityType, ExportTaskId, Granularity, MediaId, text::parse_boolean,
-    vql::QueryText,
+    ClusterId, DatasetId, EntityType, ExportFormat, ExportTaskId, Granularity, MediaId,
+    text::parse_boolean, vql::QueryText,
 };
 use tessera_wire::endpoints::{DATASET_ID, MEDIA_ID, query};
 
@@ -209,6 +209,7 @@ parameters! {
         archive_parameters(),
         search_parameters(),
     ].concat();
+    PreviewParams => [archive_parameters()].concat();
     ArchiveParams => [archive_parameters(), vec![optional(query::FILE_NAME, string().into())]].concat();
     ExportStatusParams => [required(query::EXPORT_TASK_ID, uuid()).with_description("From the start of the export")];
     QueryImageParams => [
@@ -269,8 +270,11 @@ fn search_parameters() -> Vec<Parameter> {
 
 fn archive_parameters() -> Vec<Parameter> {
     vec![
-        required(query::EXPORT_FORMAT, one_of(&["json", "parquet"])),
-        optional(query::INCLUDE_IMAGES, boolean()).with_description("Default false"),
+        required(query::EXPORT_FORMAT, one_of(&ExportFormat::ALL.map(ExportFormat::as_str)))
+            .with_description("All but json and parquet are additions of this service"),
+        optional(query::INCLUDE_IMAGES, boolean()).with_description(
+            "Default false. Only json, parquet, coco and csv have a form without images",
+        ),
     ]
 }
 

@@ -17,20 +17,22 @@ use super::{
 };
 use crate::{
     Deployment, OriginalPaths,
-    archive::{self, ArchiveContent, LinkSigning, SourceFolders},
+    archive::{self, ArchiveContent, LinkSigning, PreviewBuilder, SourceFolders},
     links::FILE_ORIGIN,
 };
 use tessera_media::{ingest::disk_quota::ClaimedFile, object_storage::archive_name};
 use tessera_model::{
-    ArchiveName, ClusterId, DatasetId, EntityType, ExportFormat, ExportSpec, ExportTaskId,
-    Granularity, MediaId, Operation, SelectionItem, text::is_formula,
+    ArchiveName, ClusterId, DatasetId, EntityType, ExportFormat, ExportPreview, ExportSpec,
+    ExportTaskId, Granularity, MediaId, Operation, SelectionItem, text::is_formula,
 };
 use tessera_retrieval::SearchRanking;
 use tessera_store::{
     cluster,
     dataset::DatasetRecord,
     export::{self, ExportChoices, ExportRecord, ExportTaskState},
-    media, now_micros,
+    media,
+    media_content::for_each_content,
+    now_micros,
     search_table::SelectedMember,
 };
 use tessera_wire::selection;
@@ -105,6 +107,29 @@ impl Deployment {
             self.tasks.wake();
         }
         Ok(export)
+    }
+
+    /// Returns what the format of an export leaves out or changes. Nothing is started.
+    pub(crate) fn export_preview(
+        &self,
+        id: DatasetId,
+        scope: &ExportScope,
+        format: ExportFormat,
+        include_images: bool,
+    ) -> Result<ExportPreview, ServiceError> {
+        let (record, selected) = until_current(|| {
+            let record = self.require_ready(id, Operation::Export)?;
+            let selected = self.selected_media(&record, scope)?;
+            Ok((record, selected))
+        })?;
+        let mut preview = PreviewBuilder::new(format, include_images);
+        self.store.read(|c| {
+            for_each_content(c, record.id, selected.as_ref(), |item| {
+                preview.add(&item);
+                Ok(())
+            })
+        })?;
+        Ok(preview.finish())
     }
 
     /// Fails if nothing more can be written to the folder of exports.

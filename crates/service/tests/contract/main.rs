@@ -10,6 +10,7 @@
 mod access_log;
 mod addition;
 mod animations;
+mod annotation_formats;
 mod architecture;
 mod backup;
 mod batches;

@@ -23,18 +23,18 @@ use crate::{
 const BOX_TOLERANCE: f64 = 0.01;
 
 /// A label with left, top, width and height in pixels, and the annotation.
-type LabeledBox = (String, [f64; 4], Annotation);
+pub(crate) type LabeledBox = (String, [f64; 4], Annotation);
 
 /// What is exported of a picture, without its identity.
 #[derive(Debug, Default, PartialEq)]
-struct Description {
-    captions: Vec<String>,
-    labels: Vec<String>,
-    tags: BTreeSet<String>,
-    objects: Vec<LabeledBox>,
-    issues: Vec<String>,
+pub(crate) struct Description {
+    pub(crate) captions: Vec<String>,
+    pub(crate) labels: Vec<String>,
+    pub(crate) tags: BTreeSet<String>,
+    pub(crate) objects: Vec<LabeledBox>,
+    pub(crate) issues: Vec<String>,
     /// Columns of the user's own.
-    columns: BTreeMap<String, Value>,
+    pub(crate) columns: BTreeMap<String, Value>,
 }
 
 impl Description {
@@ -57,8 +57,15 @@ impl Description {
         }
         let columns = item["columns"].as_object().into_iter().flatten();
         description.columns = columns.map(|(name, value)| (name.clone(), plain(value))).collect();
-        description.objects.sort_by(|a, b| (&a.0, a.1).partial_cmp(&(&b.0, b.1)).unwrap());
+        description.sort_objects();
         description
+    }
+
+    /// Sorts by label, then by the box in tenths of a pixel, so that a box that is written and read stays where it is.
+    pub(crate) fn sort_objects(&mut self) {
+        let key =
+            |object: &LabeledBox| (object.0.clone(), object.1.map(|side| (side * 10.0).round()));
+        self.objects.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap());
     }
 
     fn is_close_to(&self, other: &Self) -> bool {
@@ -79,7 +86,7 @@ impl Description {
 }
 
 /// Whether two annotations differ by less than boxes may.
-fn are_close(one: &Annotation, other: &Annotation) -> bool {
+pub(crate) fn are_close(one: &Annotation, other: &Annotation) -> bool {
     let shape = |it: &Annotation| {
         let lengths: Vec<usize> = it.polygons.iter().map(Vec::len).collect();
         (lengths, it.keypoints.len(), it.mask.clone(), it.is_crowd, it.score.is_some())
@@ -102,7 +109,7 @@ fn plain(value: &Value) -> Value {
 }
 
 /// The descriptions in a dataset, by the value of `key`.
-async fn descriptions(service: &Service, key: &str) -> BTreeMap<String, Description> {
+pub(crate) async fn descriptions(service: &Service, key: &str) -> BTreeMap<String, Description> {
     let query = "file_name=a&export_format=json&include_images=true";
     let (_, mut zip) = archive(service, query).await;
     let items = metadata(&mut zip)["media_items"].as_array().unwrap().clone();
@@ -112,7 +119,7 @@ async fn descriptions(service: &Service, key: &str) -> BTreeMap<String, Descript
         .collect()
 }
 
-fn assert_same(
+pub(crate) fn assert_same(
     form: &str,
     expected: &BTreeMap<String, Description>,
     found: &BTreeMap<String, Description>,
@@ -279,7 +286,7 @@ fn annotations() -> impl Strategy<Value = Annotation> {
     })
 }
 
-fn rows() -> impl Strategy<Value = Vec<Value>> {
+pub(crate) fn rows() -> impl Strategy<Value = Vec<Value>> {
     let text = || "\\PC{1,20}";
     let region = (0.0..0.9_f64, 0.0..0.9_f64, 0.02..0.1_f64, 0.02..0.1_f64);
     let object = (text(), region, annotations()).prop_map(|(label, sides, annotation)| {

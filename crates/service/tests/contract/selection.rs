@@ -248,7 +248,7 @@ async fn parameters_of_a_selective_export() {
     let wall = service.media("wall.png").await;
     for (query, name) in [
         ("", "export_format"),
-        ("export_format=csv", "export_format"),
+        ("export_format=docx", "export_format"),
         ("export_format=json&include_images=perhaps", "include_images"),
     ] {
         let (status, body) = ask(&service, query, json!([media(&[&wall])])).await;

@@ -75,7 +75,8 @@ impl MediaDescription {
     }
 
     pub fn push_object(&mut self, label: String, bounding_box: BoundingBox) {
-        self.push(LabeledBox { label, bounding_box, annotation: Annotation::default() });
+        // An empty annotation is never left out.
+        let _ = self.push_annotated(label, bounding_box, Annotation::default());
     }
 
     /// Adds an object with an annotation in the unit of its box. The error says why the annotation is left out.
@@ -89,14 +90,10 @@ impl MediaDescription {
             Ok(annotation) => (annotation, Ok(())),
             Err(why) => (Annotation::default(), Err(why)),
         };
-        self.push(LabeledBox { label, bounding_box, annotation });
-        end
-    }
-
-    fn push(&mut self, object: LabeledBox) {
         if self.objects.len() < MAX_OBJECTS {
-            self.objects.push(object);
+            self.objects.push(LabeledBox { label, bounding_box, annotation });
         }
+        end
     }
 
     pub(crate) fn push_caption(&mut self, text: &str) {

@@ -1,0 +1,114 @@
+//! Says what a format leaves out or changes of the media that an export would contain, before the export starts. Change
+//! `OMISSIONS` when a format learns to carry more.
+
+use std::collections::HashSet;
+
+use super::image_names::UniqueNames;
+use tessera_model::{
+    ExportFormat::{self, Coco, Csv, Voc, Yolo, YoloPose, YoloSegment},
+    ExportPreview, Omission, SafeText,
+    text::group_digits,
+};
+use tessera_store::media_content::MediaContent;
+
+/// The formats in which objects are all that an image has.
+const OBJECTS_ONLY: &[ExportFormat] = &[Yolo, YoloSegment, YoloPose, Voc];
+const WITHOUT_LABELS: &[ExportFormat] = &[Coco, Yolo, YoloSegment, YoloPose, Voc];
+const WITHOUT_MASKS: &[ExportFormat] = &[Yolo, YoloSegment, YoloPose, Voc, Csv];
+
+const ALL_BUT_API: &[ExportFormat] = ExportFormat::ALL.split_at(2).1;
+
+/// What happens to media, in which formats, and to which items.
+type Rule = (&'static str, &'static [ExportFormat], fn(&MediaContent) -> bool);
+
+const OMISSIONS: [Rule; 14] = [
+    ("captions left out", OBJECTS_ONLY, |it| it.has_caption),
+    ("images without their labels", WITHOUT_LABELS, |it| it.has_labels),
+    ("images without their user tags", WITHOUT_LABELS, |it| it.has_tags),
+    ("images without your own columns", ALL_BUT_API, |it| it.own_columns > 0),
+    ("scores left out", OBJECTS_ONLY, |it| it.annotation.score.is_some()),
+    ("objects without their polygons", &[Yolo, YoloPose, Voc, Csv], has_polygons),
+    ("objects whose polygons are joined into one", &[YoloSegment], |it| {
+        it.annotation.polygons.len() > 1
+    }),
+    ("objects written as rectangles, because they have no polygons", &[YoloSegment], |it| {
+        it.label.is_some() && !has_polygons(it)
+    }),
+    ("masks left out", WITHOUT_MASKS, has_mask),
+    ("masks left out beside polygons", &[Coco], |it| has_mask(it) && has_polygons(it)),
+    ("objects without their keypoints", &[Yolo, YoloSegment, Voc, Csv], has_keypoints),
+    ("objects with keypoints that are not labeled, because they have none", &[YoloPose], |it| {
+        it.label.is_some() && !has_keypoints(it)
+    }),
+    ("groups (is_crowd) written as single objects", WITHOUT_MASKS, |it| it.annotation.is_crowd),
+    ("labels with spaces instead of control characters", &[Voc], |it| {
+        it.label.as_ref().is_some_and(|label| label.contains(char::is_control))
+    }),
+];
+
+fn has_polygons(item: &MediaContent) -> bool {
+    !item.annotation.polygons.is_empty()
+}
+
+fn has_mask(item: &MediaContent) -> bool {
+    item.annotation.mask.is_some()
+}
+
+fn has_keypoints(item: &MediaContent) -> bool {
+    !item.annotation.keypoints.is_empty()
+}
+
+/// Counts what a format leaves out or changes.
+pub(crate) struct PreviewBuilder {
+    format: ExportFormat,
+    /// The names of the images in the archive, if it has images.
+    names: Option<UniqueNames>,
+    media_count: u64,
+    renamed: u64,
+    omitted: [u64; OMISSIONS.len()],
+    keypoint_numbers: HashSet<usize>,
+}
+
+impl PreviewBuilder {
+    pub(crate) fn new(format: ExportFormat, include_images: bool) -> Self {
+        Self {
+            format,
+            names: include_images.then(|| UniqueNames::of(format)),
+            media_count: 0,
+            renamed: 0,
+            omitted: [0; OMISSIONS.len()],
+            keypoint_numbers: HashSet::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, item: &MediaContent) {
+        for ((_, formats, has), count) in OMISSIONS.iter().zip(&mut self.omitted) {
+            *count += u64::from(formats.contains(&self.format) && has(item));
+        }
+        if item.label.is_some() {
+            let keypoints = item.annotation.keypoints.len();
+            self.keypoint_numbers.extend(Some(keypoints).filter(|&numbers| numbers > 0));
+            return;
+        }
+        self.media_count += 1;
+        if let Some(names) = &mut self.names {
+            self.renamed += u64::from(names.unique(&item.file_name) != item.file_name);
+        }
+    }
+
+    pub(crate) fn finish(self) -> ExportPreview {
+        let omission = |(what, count): (&str, u64)| Omission {
+            count,
+            text: SafeText::detail(&format!("{what}: {}", group_digits(count))),
+        };
+        let kinds = self.keypoint_numbers.len() as u64;
+        let is_filled = matches!(self.format, YoloPose | Coco) && kinds > 1;
+        let further = [
+            ("images renamed, so that names are unique and safe", self.renamed),
+            ("numbers of keypoints, filled up to the largest", if is_filled { kinds } else { 0 }),
+        ];
+        let counted = OMISSIONS.iter().map(|(what, ..)| *what).zip(self.omitted).chain(further);
+        let omissions = counted.filter(|(_, count)| *count > 0).map(omission).collect();
+        ExportPreview { media_count: self.media_count, omissions }
+    }
+}

@@ -1,0 +1,177 @@
+//! Copies pictures into an archive unchanged. The hash of what is copied decides whether a file is still the indexed one,
+//! so that no other picture gets the caption and labels of the indexed one.
+
+use std::io::{self, Read as _, Write};
+
+use zip::{
+    CompressionMethod,
+    write::{ExtendedFileOptions, FileOptions},
+};
+
+use super::{
+    IMAGES_PREFIX, MissingPictures, Zip,
+    image_names::{UniqueNames, names_a_split},
+    metadata::ArchiveContent,
+};
+use crate::task_error::TaskError;
+use tessera_media::ingest::{SourceFile, is_unavailable};
+use tessera_retrieval::stored_pictures::TASK_LIMIT;
+use tessera_store::{
+    export,
+    media::{MediaRecord, frame_picture},
+};
+
+#[derive(Default)]
+pub(super) struct WrittenPictures {
+    pub missing: MissingPictures,
+    /// Whether the name of a picture looks like the name of a split.
+    pub name_a_split: bool,
+}
+
+/// Writes all pictures to `images/`.
+pub(super) fn write_pictures(
+    content: &ArchiveContent,
+    zip: &mut Zip,
+    mut report: impl FnMut(f64) -> Result<(), TaskError>,
+) -> Result<WrittenPictures, TaskError> {
+    let mut names = UniqueNames::of(content.export.spec.format);
+    let mut written = WrittenPictures::default();
+    let mut done = 0;
+    export::for_each_entry(content.connection, content.export, |entry| {
+        let name = names.unique(&entry.media.file_name());
+        if let Some(picture) = open_picture(content, &entry.media, &mut written.missing)? {
+            write_picture(&entry.media, picture, &name, zip, &mut written.missing)?;
+        }
+        written.name_a_split |= names_a_split(&name);
+        done += 1;
+        report(progress(content, done))
+    })?;
+    Ok(written)
+}
+
+/// Returns the progress (0.0-1.0) after a number of pictures.
+pub(super) fn progress(content: &ArchiveContent, done: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a progress, not a count")]
+    let (done, all) = (done as f64, content.export.media_count.max(1) as f64);
+    f64::min(done / all, 1.0)
+}
+
+/// The content of a picture.
+enum Picture {
+    Frame(Vec<u8>),
+    File(Box<dyn SourceFile>),
+}
+
+/// Opens a picture. A picture that cannot be opened, or whose file has another size than the indexed one, is missing.
+fn open_picture(
+    content: &ArchiveContent,
+    media: &MediaRecord,
+    missing: &mut MissingPictures,
+) -> Result<Option<Picture>, TaskError> {
+    if media.frame.is_some() {
+        if let Some(picture) = frame_picture(content.connection, media.row)? {
+            match content.pictures.read(picture, TASK_LIMIT) {
+                Ok(jpeg) => return Ok(Some(Picture::Frame(jpeg))),
+                Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
+                Err(_) => {}
+            }
+        }
+        missing.unreadable.insert(media.row);
+        return Ok(None);
+    }
+    match content.folders.file(media) {
+        Ok(file) if file.length().is_ok_and(|length| length != media.size) => {
+            missing.changed.insert(media.row, media.clone());
+            Ok(None)
+        }
+        Ok(file) => Ok(Some(Picture::File(file))),
+        Err(cause) if is_unavailable(&cause) => Err(TaskError::storage(&cause)),
+        Err(_) => {
+            missing.unreadable.insert(media.row);
+            Ok(None)
+        }
+    }
+}
+
+/// Writes a picture to `images/`. The comment of its entry is the identifier of the media item, by which a program on the
+/// same machine finds the original.
+fn write_picture(
+    media: &MediaRecord,
+    picture: Picture,
+    name: &str,
+    zip: &mut Zip,
+    missing: &mut MissingPictures,
+) -> Result<(), TaskError> {
+    // A picture is already compressed.
+    let options = FileOptions::<ExtendedFileOptions>::default()
+        .compression_method(CompressionMethod::Stored)
+        .with_file_comment(media.id.to_string())
+        .large_file(media.size > u64::from(u32::MAX / 2));
+    zip.start_file(format!("{IMAGES_PREFIX}{name}"), options)?;
+    if !copy_picture(picture, media, zip, missing)? {
+        zip.abort_file()?;
+    }
+    Ok(())
+}
+
+/// Returns the bytes of a picture, or `None` if it is missing.
+pub(super) fn read_picture(
+    content: &ArchiveContent,
+    media: &MediaRecord,
+    missing: &mut MissingPictures,
+) -> Result<Option<Vec<u8>>, TaskError> {
+    let Some(picture) = open_picture(content, media, missing)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    Ok(copy_picture(picture, media, &mut bytes, missing)?.then_some(bytes))
+}
+
+/// Copies a picture. Returns whether it is complete, and otherwise adds it to the missing ones.
+fn copy_picture(
+    picture: Picture,
+    media: &MediaRecord,
+    out: &mut impl Write,
+    missing: &mut MissingPictures,
+) -> Result<bool, TaskError> {
+    let file = match picture {
+        Picture::Frame(jpeg) => {
+            out.write_all(&jpeg).map_err(TaskError::archive)?;
+            return Ok(true);
+        }
+        Picture::File(file) => file,
+    };
+    // One byte more than the indexed size shows that the file is growing.
+    match copy_indexed(&mut file.take(media.size + 1), media, out)? {
+        Copied::Complete => return Ok(true),
+        Copied::Unreadable => drop(missing.unreadable.insert(media.row)),
+        Copied::Changed => drop(missing.changed.insert(media.row, media.clone())),
+    }
+    Ok(false)
+}
+
+enum Copied {
+    Complete,
+    Unreadable,
+    /// The file is not the indexed one any more.
+    Changed,
+}
+
+fn copy_indexed(
+    file: &mut impl io::Read,
+    media: &MediaRecord,
+    out: &mut impl Write,
+) -> Result<Copied, TaskError> {
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) if hasher.finalize() == media.content_hash => return Ok(Copied::Complete),
+            Ok(0) => return Ok(Copied::Changed),
+            Ok(length) => {
+                hasher.update(&buffer[..length]);
+                out.write_all(&buffer[..length]).map_err(TaskError::archive)?;
+            }
+            Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
+            Err(_) => return Ok(Copied::Unreadable),
+        }
+    }
+}

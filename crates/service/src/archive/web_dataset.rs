@@ -1,0 +1,72 @@
+//! Writes shards of `WebDataset`: tar archives in which each picture is followed by its row as JSON and by its caption.
+
+use std::io::Write as _;
+
+use tar::{Builder, Header};
+use zip::{CompressionMethod, write::SimpleFileOptions};
+
+use super::{
+    MissingPictures, Zip,
+    metadata::{ArchiveContent, MetadataRow, for_each_row},
+    pictures::{progress, read_picture},
+    text_tables::row_json,
+};
+use crate::task_error::TaskError;
+
+/// The size from which the next picture is in the next shard.
+const SHARD_BYTES: usize = 1 << 30;
+/// The empty blocks at the end of a tar archive.
+const TAR_END: [u8; 1_024] = [0; 1_024];
+
+pub(super) fn write_shards(
+    content: &ArchiveContent,
+    zip: &mut Zip,
+    mut report: impl FnMut(f64) -> Result<(), TaskError>,
+) -> Result<MissingPictures, TaskError> {
+    let mut missing = MissingPictures::default();
+    let options = SimpleFileOptions::default().large_file(true);
+    let options = options.compression_method(CompressionMethod::Stored);
+    let (mut shards, mut shard_bytes, mut rows) = (0_u32, SHARD_BYTES, 0_u64);
+    for_each_row(content, &MissingPictures::default(), |row| {
+        rows += 1;
+        report(progress(content, rows))?;
+        let Some(picture) = read_picture(content, &row.entry.media, &mut missing)? else {
+            return Ok(());
+        };
+        let members = members(&row, &picture).map_err(TaskError::archive)?;
+        if shard_bytes >= SHARD_BYTES {
+            if shards > 0 {
+                zip.write_all(&TAR_END).map_err(TaskError::archive)?;
+            }
+            zip.start_file(format!("shard-{shards:06}.tar"), options)?;
+            (shards, shard_bytes) = (shards + 1, 0);
+        }
+        shard_bytes += members.len();
+        zip.write_all(&members).map_err(TaskError::archive)
+    })?;
+    if shards > 0 {
+        zip.write_all(&TAR_END).map_err(TaskError::archive)?;
+    }
+    Ok(missing)
+}
+
+/// Returns the members of a shard for a picture, without the end of the archive.
+fn members(row: &MetadataRow, picture: &[u8]) -> std::io::Result<Vec<u8>> {
+    let name = row.image.as_deref().unwrap_or_default();
+    let (key, extension) = name.rsplit_once('.').unwrap_or((name, "bin"));
+    let mut tar = Builder::new(Vec::with_capacity(picture.len() + (16 << 10)));
+    let mut append = |extension: &str, bytes: &[u8]| {
+        let mut header = Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, format!("{key}.{extension}"), bytes)
+    };
+    append(&extension.to_lowercase(), picture)?;
+    append("json", row_json(row).to_string().as_bytes())?;
+    if let Some(caption) = &row.entry.media.caption {
+        append("txt", caption.as_bytes())?;
+    }
+    let mut members = tar.into_inner()?;
+    members.truncate(members.len() - TAR_END.len());
+    Ok(members)
+}

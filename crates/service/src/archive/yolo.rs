@@ -1,0 +1,123 @@
+//! Writes annotations in the format of YOLO: a text file in `labels/` for each picture, and `data.yaml` with the class
+//! names. All lines of an archive have the same form, because readers decide about the form for the whole dataset.
+
+use std::io::{self, Write};
+
+use zip::write::SimpleFileOptions;
+
+use super::{
+    MissingPictures, Zip,
+    categories::Categories,
+    metadata::{ArchiveContent, for_each_row, object_label},
+};
+use crate::task_error::TaskError;
+use tessera_model::{Annotation, ExportFormat, Region};
+use tessera_store::media::MediaRecord;
+
+pub(super) fn write_yolo(
+    content: &ArchiveContent,
+    zip: &mut Zip,
+    missing: &MissingPictures,
+) -> Result<(), TaskError> {
+    let options = SimpleFileOptions::default();
+    let categories = Categories::of(content)?;
+    let format = content.export.spec.format;
+    let mut keypoint_numbers = 0;
+    if format == ExportFormat::YoloPose {
+        for_each_row(content, missing, |row| {
+            let numbers = row.objects.iter().map(|object| object.annotation.keypoints.len());
+            keypoint_numbers = numbers.max().unwrap_or_default().max(keypoint_numbers);
+            Ok(())
+        })?;
+    }
+    for_each_row(content, missing, |row| {
+        let Some(image) = &row.image else { return Ok(()) };
+        let stem = image.rsplit_once('.').map_or(image.as_str(), |(stem, _)| stem);
+        let mut text = String::new();
+        for object in &row.objects {
+            let class = categories.number(object_label(&object.media));
+            let numbers = numbers(format, &object.media, &object.annotation, keypoint_numbers);
+            push_line(&mut text, class, &numbers);
+        }
+        zip.start_file(format!("labels/{stem}.txt"), options)?;
+        zip.write_all(text.as_bytes()).map_err(TaskError::archive)
+    })?;
+    zip.start_file("data.yaml", options)?;
+    write_data_yaml(zip, categories.labels(), keypoint_numbers / 3).map_err(TaskError::archive)
+}
+
+/// Describes the dataset. The pictures are not divided into sets, so both sets are all pictures.
+fn write_data_yaml(out: &mut impl Write, labels: &[String], keypoints: usize) -> io::Result<()> {
+    out.write_all(b"train: images\nval: images\n")?;
+    if keypoints > 0 {
+        writeln!(out, "kpt_shape: [{keypoints}, 3]")?;
+    }
+    writeln!(out, "names:{}", if labels.is_empty() { " {}" } else { "" })?;
+    for (class, label) in labels.iter().enumerate() {
+        // A string of JSON is also a string of YAML.
+        writeln!(out, "  {class}: {}", serde_json::Value::from(label.as_str()))?;
+    }
+    Ok(())
+}
+
+/// Returns the numbers after the class, as fractions of the picture: a box, the outline of the object, or a box and
+/// keypoints. An object without an outline has the corners of its box.
+fn numbers(
+    format: ExportFormat,
+    media: &MediaRecord,
+    annotation: &Annotation,
+    keypoint_numbers: usize,
+) -> Vec<f64> {
+    let (width, height) = (f64::from(media.width.max(1)), f64::from(media.height.max(1)));
+    let region = media.region.unwrap_or(Region::WHOLE);
+    let Annotation { polygons, mut keypoints, .. } =
+        annotation.clone().scaled(1.0 / width, 1.0 / height);
+    match format {
+        ExportFormat::YoloSegment => {
+            let joined = polygons.into_iter().reduce(|one, other| join(one, &other));
+            joined.unwrap_or_else(|| corners(region))
+        }
+        ExportFormat::YoloPose => {
+            keypoints.resize(keypoint_numbers, 0.0);
+            [centered(region), keypoints].concat()
+        }
+        _ => centered(region),
+    }
+}
+
+fn centered(Region { x, y, width, height }: Region) -> Vec<f64> {
+    vec![x + width / 2.0, y + height / 2.0, width, height]
+}
+
+fn corners(region: Region) -> Vec<f64> {
+    let ((left, top), (right, bottom)) = (region.top_left(), region.bottom_right());
+    vec![left, top, right, top, right, bottom, left, bottom]
+}
+
+/// Joins two outlines by a bridge between their nearest points. A line has only one outline, and the bridge has no area.
+fn join(one: Vec<f64>, other: &[f64]) -> Vec<f64> {
+    let (points, others) = (one.as_chunks::<2>().0, other.as_chunks::<2>().0);
+    let distance = |[x, y]: [f64; 2], [u, v]: [f64; 2]| (x - u).powi(2) + (y - v).powi(2);
+    let pairs =
+        (0..points.len()).flat_map(|here| (0..others.len()).map(move |there| (here, there)));
+    let nearest = pairs.min_by(|&(a, b), &(c, d)| {
+        distance(points[a], others[b]).total_cmp(&distance(points[c], others[d]))
+    });
+    let Some((here, there)) = nearest else { return one };
+    let around = others[there..].iter().chain(&others[..=there]);
+    let all = points[..=here].iter().chain(around).chain(&points[here..]);
+    all.flatten().copied().collect()
+}
+
+/// Appends a line. A coordinate is at most a ten-thousandth of a pixel off.
+fn push_line(text: &mut String, class: u64, numbers: &[f64]) {
+    text.push_str(&class.to_string());
+    for number in numbers {
+        // The visibility of a keypoint is up to 2.
+        let digits = format!("{:.9}", number.clamp(0.0, 2.0));
+        let digits = digits.trim_end_matches('0').trim_end_matches('.');
+        text.push(' ');
+        text.push_str(digits);
+    }
+    text.push('\n');
+}
