@@ -25,7 +25,7 @@ use crate::support::{
 
 /// Actions whose text arrives with a response that is not a page, or that act outside of the
 /// program.
-const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 17] = [
+const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 18] = [
     // Another program shows the picture.
     Action::OpenExternally,
     // These actions are announced by their response.
@@ -33,6 +33,7 @@ const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 17] = [
     Action::CopyCurl,
     Action::SimilarToFile,
     Action::Rescan,
+    Action::ChooseFiles,
     Action::RemoveDataset,
     Action::TrashFiles,
     Action::UndoFileAction,

@@ -62,7 +62,8 @@ fn has_evidence(endpoint: &str, http_status: u16, body: &Value) -> bool {
                 && body["patterns"].is_object()
         }
         "export_preview" => {
-            let is_row = |it: &Value| it["count"].is_u64() && it["text"].is_string();
+            let is_text = |it: &Value| it.is_string() || it.is_number() || it.is_boolean();
+            let is_row = |it: &Value| it["count"].is_u64() && is_text(&it["text"]);
             let is_list = |list: &Value| list.as_array().is_some_and(|it| it.iter().all(is_row));
             body["media_count"] != Value::Null && is_list(&body["omissions"])
         }

@@ -25,6 +25,8 @@ fn toggling_the_members_twice_changes_nothing() {
     assert_eq!(EntityType::Objects.toggled(), EntityType::Images);
 }
 
+const FORMATS: &str = "expected json, parquet, coco, yolo, yolo-segment, yolo-pose, voc, csv, imagefolder, webdataset or hf-parquet";
+
 #[test]
 fn anchors_and_formats_are_named_in_any_case() {
     for (typed, kind) in [
@@ -39,8 +41,9 @@ fn anchors_and_formats_are_named_in_any_case() {
         ("json", Ok(ExportFormat::Json)),
         (" JSON ", Ok(ExportFormat::Json)),
         ("Parquet", Ok(ExportFormat::Parquet)),
-        ("csv", Err("expected json or parquet")),
-        ("", Err("expected json or parquet")),
+        ("yolo-Pose", Ok(ExportFormat::YoloPose)),
+        ("tsv", Err(FORMATS)),
+        ("", Err(FORMATS)),
     ] {
         assert_eq!(typed.parse(), format, "{typed:?}");
     }
