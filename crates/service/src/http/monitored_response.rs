@@ -10,6 +10,7 @@ use axum::{
     BoxError, Extension,
     body::{Body, Bytes},
     extract::{Request, State},
+    http::{HeaderValue, header},
     middleware::Next,
     response::Response,
 };
@@ -36,6 +37,10 @@ pub(crate) async fn monitor_response(
     let request = request.map(|body| TimedBody::wrap(body, monitor.clone()));
     let mut response = next.run(request).await;
     observation.respond(&mut response);
+    if monitor.has_unread_body() {
+        // The connection is closed after the response. A client that does not know this sends its next request in vain.
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     let slot = response.extensions_mut().remove::<Arc<GroupSlot>>();
     response.map(|body| Body::new(MonitoredBody { body, monitor, observation, _slot: slot }))
 }

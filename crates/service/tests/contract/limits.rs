@@ -91,12 +91,14 @@ async fn a_selection_over_its_limit_is_413() {
     let path = service.of_dataset("/export_entities_async?export_format=json");
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
-         Content-Type: application/json\r\nContent-Length: 33554433\r\nConnection: close\r\n\r\n",
+         Content-Type: application/json\r\nContent-Length: 33554433\r\n\r\n",
         service.address,
         service.token()
     );
     let said = service.raw(head.as_bytes()).await;
     assert!(said.starts_with("HTTP/1.1 413") && said.contains("32 MiB"), "{said}");
+    // The client must not send another request to a connection that is closed, because the body was not read.
+    assert!(said.to_lowercase().contains("\r\nconnection: close\r\n"), "{said}");
 }
 
 #[tokio::test]
