@@ -25,7 +25,7 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct McpOptions {
-    /// Also offer tools that change something: exports, selections, splits, rescans and reindexes.
+    /// Offer tools that change something, too: exports, selections, splits, rescans and reindexes.
     #[arg(long)]
     allow_changes: bool,
 }
@@ -41,117 +41,57 @@ Examples:
 /// machine are not offered.
 struct Tool {
     command: &'static str,
-    arguments: &'static [&'static str],
+    arguments: Arguments,
     changes: bool,
 }
 
 const FOUND: &[&str] = &["entity", "granularity", "labels", "tags", "vql", "page", "limit", "flat"];
+const ITEMS: &[&str] = &["media", "cluster", "entity"];
+const LIMITS: &[&str] = &[
+    "max_duplicates",
+    "max_blur",
+    "max_dark",
+    "max_bright",
+    "max_outliers",
+    "max_mislabels",
+    "require_captions",
+    "require_labels",
+    "min_media",
+];
+const CONTENT: &[&str] = &["selection", "caption", "max_score", "labels", "tags", "vql"];
 
 const TOOLS: &[Tool] = &[
-    reading("dataset list", &["status"]),
-    reading("dataset show", &["dataset"]),
-    reading("dataset leaks", &["a", "b", "source"]),
-    reading("enrichment show", &["dataset"]),
-    reading("report", &["source"]),
-    reading(
-        "check",
-        &[
-            "source",
-            "max_duplicates",
-            "max_blur",
-            "max_dark",
-            "max_bright",
-            "max_outliers",
-            "max_mislabels",
-            "require_captions",
-            "require_labels",
-            "min_media",
-        ],
-    ),
-    reading("search browse", FOUND),
-    reading(
-        "search caption",
-        &[
-            "text",
-            "max_score",
-            "entity",
-            "granularity",
-            "labels",
-            "tags",
-            "vql",
-            "page",
-            "limit",
-            "flat",
-        ],
-    ),
-    reading(
-        "search image",
-        &[
-            "picture",
-            "region",
-            "max_score",
-            "entity",
-            "granularity",
-            "labels",
-            "tags",
-            "vql",
-            "page",
-            "limit",
-            "flat",
-        ],
-    ),
-    reading(
-        "search media",
-        &[
-            "media",
-            "max_score",
-            "entity",
-            "granularity",
-            "labels",
-            "tags",
-            "vql",
-            "page",
-            "limit",
-            "flat",
-        ],
-    ),
-    reading("search vql", FOUND),
-    reading("query check", &["vql"]),
+    reading("dataset list", &[&["status"]]),
+    reading("dataset show", &[&["dataset"]]),
+    reading("dataset leaks", &[&["a", "b", "source"]]),
+    reading("enrichment show", &[&["dataset"]]),
+    reading("report", &[&["source"]]),
+    reading("check", &[&["source"], LIMITS]),
+    reading("search browse", &[FOUND]),
+    reading("search caption", &[&["text", "max_score"], FOUND]),
+    reading("search image", &[&["picture", "region", "max_score"], FOUND]),
+    reading("search media", &[&["media", "max_score"], FOUND]),
+    reading("search vql", &[FOUND]),
+    reading("query check", &[&["vql"]]),
     reading("selection list", &[]),
-    reading("selection show", &["of", "name"]),
-    reading("export list", &["dataset"]),
-    reading("export status", &["dataset", "id"]),
-    reading("jobs list", &["all", "running"]),
-    changing("selection add", &["of", "name", "media", "cluster", "entity"]),
-    changing("dataset split", &["shares", "source", "names", "by", "seed", "force"]),
-    changing("dataset rescan", &["dataset", "wait"]),
-    changing(
-        "export start",
-        &[
-            "dataset",
-            "format",
-            "images",
-            "name",
-            "selection",
-            "media",
-            "cluster",
-            "entity",
-            "caption",
-            "max_score",
-            "labels",
-            "tags",
-            "vql",
-            "wait",
-        ],
-    ),
-    changing("reindex", &["dataset", "wait"]),
+    reading("selection show", &[&["of", "name"]]),
+    reading("export list", &[&["dataset"]]),
+    reading("export status", &[&["dataset", "id"]]),
+    reading("jobs list", &[&["all", "running"]]),
+    changing("selection add", &[&["of", "name"], ITEMS]),
+    changing("dataset split", &[&["shares", "source", "names", "by", "seed", "force"]]),
+    changing("dataset rescan", &[&["dataset", "wait"]]),
+    changing("export start", &[&["dataset", "format", "images", "name", "wait"], ITEMS, CONTENT]),
+    changing("reindex", &[&["dataset", "wait"]]),
 ];
 
-const fn reading(command: &'static str, arguments: &'static [&'static str]) -> Tool {
+type Arguments = &'static [&'static [&'static str]];
+
+const fn reading(command: &'static str, arguments: Arguments) -> Tool {
     Tool { command, arguments, changes: false }
 }
 
-const fn changing(command: &'static str, arguments: &'static [&'static str]) -> Tool {
+const fn changing(command: &'static str, arguments: Arguments) -> Tool {
     Tool { command, arguments, changes: true }
 }
 
@@ -281,8 +221,11 @@ impl Server {
         let found = commands.iter().find(|each| each["command"] == command.as_str());
         let found = found.unwrap_or(&Value::Null);
         let arguments = found["arguments"].as_array().map_or(&[][..], Vec::as_slice);
-        let offered =
-            |each: &&Value| each["name"].as_str().is_some_and(|it| tool.arguments.contains(&it));
+        let offered = |each: &&Value| {
+            each["name"]
+                .as_str()
+                .is_some_and(|it| tool.arguments.iter().any(|group| group.contains(&it)))
+        };
         (found, arguments.iter().filter(offered).collect())
     }
 

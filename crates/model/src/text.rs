@@ -176,6 +176,23 @@ pub fn parse_boolean(word: &str) -> Option<bool> {
     }
 }
 
+/// Escapes text for XML and HTML, also within quotes. Control characters, which XML cannot contain, become spaces.
+pub fn escape_xml(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
 /// Escapes the characters that JSON allows in strings but a terminal interprets, such as C1 controls and bidirectional
 /// overrides, as `\u`. Line breaks stay, because JSON has them only between tokens.
 pub fn escape_json(json: &str) -> String {

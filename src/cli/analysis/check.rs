@@ -14,7 +14,7 @@ use crate::{
     cli::{CliError, CliResult, Column, Connection, Context, Document, Exit},
     usecase::media_rows::{MediaRow, duplicate_groups},
 };
-use tessera_model::{Dataset, vql::IssueKind};
+use tessera_model::{Dataset, text::escape_xml, vql::IssueKind};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -51,7 +51,7 @@ pub struct CheckOptions {
     /// No near-duplicates are in both of two parts: folders of the dataset, `tag:NAME` or `selection:NAME`; repeatable.
     #[arg(long, num_args = 2, value_names = ["A", "B"], action = clap::ArgAction::Append)]
     no_leaks: Vec<String>,
-    /// Also write the results as `JUnit` XML.
+    /// Write the results to this file, too, as `JUnit` XML.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 }
@@ -254,16 +254,19 @@ fn junit(dataset: &str, checks: &[Check]) -> String {
     let failed = checks.iter().filter(|check| !check.passed).count();
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\">\n",
-        escape(dataset),
+        escape_xml(dataset),
         checks.len(),
     );
     for Check { name, limit, found, passed, examples } in checks {
-        let name = escape(name);
+        let name = escape_xml(name);
         let failure = if *passed {
             String::new()
         } else {
-            let examples: String = examples.iter().map(|path| escape(path) + "\n").collect();
-            format!("<failure message=\"{found} found, {}\">{examples}</failure>", escape(limit))
+            let examples: String = examples.iter().map(|path| escape_xml(path) + "\n").collect();
+            format!(
+                "<failure message=\"{found} found, {}\">{examples}</failure>",
+                escape_xml(limit)
+            )
         };
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -272,23 +275,6 @@ fn junit(dataset: &str, checks: &[Check]) -> String {
         );
     }
     xml + "</testsuite>\n"
-}
-
-/// Escapes text for XML and HTML. Control characters, which XML forbids, become spaces.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => escaped.push(' '),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use super::{
-    check::escape,
-    report::{SHOWN, facts, tables},
-};
+use super::report::{SHOWN, facts, tables};
 use crate::{
     cli::Connection,
     usecase::{dataset_summary::DatasetSummary, media_rows::MediaRow},
 };
-use tessera_model::{Link, text::grouped_with_noun};
+use tessera_model::{
+    Link,
+    text::{escape_xml, grouped_with_noun},
+};
 use tessera_picture::{decode::decode, encode_jpeg, resize};
 
 const STYLE: &str = "
@@ -41,21 +41,21 @@ pub(super) async fn page(
     name: &str,
     summary: &DatasetSummary<'_>,
 ) -> String {
-    let name = escape(name);
+    let name = escape_xml(name);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
          <title>{name}</title>\n<style>{STYLE}</style>\n<h1>{name}</h1>\n<table>\n"
     );
     // Writing to a string cannot fail.
     for (name, value) in facts(summary) {
-        let _ = writeln!(page, "<tr><th>{name}</th><td>{}</td></tr>", escape(&value));
+        let _ = writeln!(page, "<tr><th>{name}</th><td>{}</td></tr>", escape_xml(&value));
     }
     page.push_str("</table>\n");
     for (title, counts) in tables(summary) {
         push_counts(&mut page, title, &counts);
     }
     for (kind, rows) in &summary.issues {
-        let _ = writeln!(page, "<h2>{}</h2>", escape(kind.as_str()));
+        let _ = writeln!(page, "<h2>{}</h2>", escape_xml(kind.as_str()));
         push_pictures(&mut page, connection, rows).await;
     }
     if !summary.duplicates.is_empty() {
@@ -81,7 +81,7 @@ fn push_counts(page: &mut String, title: &str, counts: &[(&str, u64)]) {
         let _ = writeln!(
             page,
             "<tr><td>{}</td><td class=\"number\">{count}</td><td><span class=\"bar\" style=\"width:{width}px\"></span></td></tr>",
-            escape(name)
+            escape_xml(name)
         );
     }
     page.push_str("</table>\n");
@@ -100,7 +100,7 @@ async fn push_pictures(page: &mut String, connection: &Connection<'_>, rows: &[&
             },
         );
         let size = row.size.map(|(width, height)| format!(" ({width} × {height})"));
-        let caption = escape(&row.path) + &size.unwrap_or_default();
+        let caption = escape_xml(&row.path) + &size.unwrap_or_default();
         let _ = writeln!(page, "<figure>{picture}<figcaption>{caption}</figcaption></figure>");
     }
     page.push_str("</div>\n");

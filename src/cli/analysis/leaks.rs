@@ -23,7 +23,7 @@ pub struct LeaksOptions {
     b: String,
     #[command(flatten)]
     source: DatasetOrFolder,
-    /// Also draw the pictures of the first groups.
+    /// Draw the pictures of the first groups, too.
     #[arg(long, value_name = "GROUPS", num_args = 0..=1, default_missing_value = "5")]
     pictures: Option<usize>,
 }

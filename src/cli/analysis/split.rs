@@ -38,7 +38,7 @@ pub struct DatasetSplitOptions {
     /// Chooses another division of the same shares.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Also write a line of JSON with the path and the set of each media item to a file.
+    /// Write a line of JSON with the path and the set of each media item to this file, too.
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
     /// Replace saved selections of the same names, and the file.

@@ -9,6 +9,7 @@ use super::{
     metadata::{ArchiveContent, MetadataRow, bounding_box, for_each_row, object_label},
 };
 use crate::task_error::TaskError;
+use tessera_model::text::escape_xml;
 
 pub(super) fn write_voc(
     content: &ArchiveContent,
@@ -30,7 +31,7 @@ fn write_document(out: &mut impl Write, row: &MetadataRow, image: &str) -> io::R
         "<annotation>\n  <folder>{}</folder>\n  <filename>{}</filename>\n  \
          <size><width>{}</width><height>{}</height><depth>3</depth></size>\n  <segmented>0</segmented>\n",
         IMAGES_PREFIX.trim_end_matches('/'),
-        escaped(image),
+        escape_xml(image),
         media.width,
         media.height,
     )?;
@@ -42,7 +43,7 @@ fn write_document(out: &mut impl Write, row: &MetadataRow, image: &str) -> io::R
             "  <object>\n    <name>{}</name>\n    <pose>Unspecified</pose>\n    <truncated>0</truncated>\n    \
              <difficult>0</difficult>\n    <bndbox><xmin>{xmin}</xmin><ymin>{ymin}</ymin>\
              <xmax>{xmax}</xmax><ymax>{ymax}</ymax></bndbox>\n  </object>\n",
-            escaped(object_label(&object.media)),
+            escape_xml(object_label(&object.media)),
         )?;
     }
     out.write_all(b"</annotation>\n")
@@ -51,20 +52,4 @@ fn write_document(out: &mut impl Write, row: &MetadataRow, image: &str) -> io::R
 /// Rounds to hundredths of a pixel. A whole number has no decimal point, because many readers expect whole numbers.
 fn hundredths(number: f64) -> f64 {
     (number * 100.0).round() / 100.0
-}
-
-/// Escapes a text for XML. Control characters, which XML cannot contain, become spaces.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '\u{FFFE}' | '\u{FFFF}' => escaped.push(' '),
-            c if c.is_control() => escaped.push(' '),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
