@@ -12,9 +12,10 @@ use tessera_model::{Annotation, Mask};
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name},
-    sidecar_reader::{
-        FileIndex, MAX_SHARED_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader, may_be_coco,
-    },
+    diagnostics::{Reason, SidecarDiagnostics},
+    file_index::FileIndex,
+    sidecar_names::may_be_coco,
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
 };
 use crate::ingest::documents;
 
@@ -105,7 +106,7 @@ fn read_list<'a>(
     list: &'a RawValue,
     noun: &'static str,
     plural: &'static str,
-    mut take: impl FnMut(&'a RawValue) -> Result<(), &'static str>,
+    mut take: impl FnMut(&'a RawValue) -> Result<(), Reason>,
 ) -> Option<String> {
     let mut diagnostics = SidecarDiagnostics::new(noun, plural);
     let is_list = documents::for_each_element(list.get(), |value| {
@@ -130,7 +131,7 @@ fn read_categories(list: &RawValue) -> (HashMap<&str, String>, Option<String>) {
         let Some(CocoCategory { id: Some(id), name: Some(name) }) =
             documents::parse_object(value.get())
         else {
-            return Err("it has no id or no name");
+            return Err("it has no id or no name".into());
         };
         let name = documents::parse_string(name).and_then(|name| normalized_name(&name));
         categories.insert(parse_id(id), name.ok_or("its name is not a string")?);
@@ -150,11 +151,11 @@ fn read_images<'a, 'f>(
         let Some(CocoImage { id: Some(id), file_name: Some(name) }) =
             documents::parse_object(value.get())
         else {
-            return Err("it is not a JSON object with an id and a file_name");
+            return Err("it is not a JSON object with an id and a file_name".into());
         };
-        let name = documents::parse_string(name).ok_or("its file_name is not a string");
+        let name = documents::parse_string(name).ok_or("its file_name is not a string".into());
         let media = name.and_then(|name| files.resolve(&name, sidecar));
-        images.insert(parse_id(id), media.ok());
+        images.insert(parse_id(id), media.as_ref().ok().copied());
         media.map(drop)
     });
     (images, problem)
@@ -174,6 +175,7 @@ fn read_annotations<'f>(
         match image.ok_or("its image_id is not in images")? {
             Some(media) => {
                 add_annotation(&annotation, descriptions.entry(*media).or_default(), categories)
+                    .map_err(Reason::from)
             }
             // The missing image has already been reported.
             None => Ok(()),

@@ -11,7 +11,9 @@ use tessera_model::Annotation;
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
-    sidecar_reader::{CVAT_XML, SidecarDiagnostics, SidecarReader},
+    diagnostics::{Reason, SidecarDiagnostics},
+    sidecar_names::CVAT_XML,
+    sidecar_reader::SidecarReader,
 };
 use crate::ingest::documents::{XmlLimits, parse_xml};
 
@@ -54,13 +56,13 @@ fn read_images<'a>(
     let mut diagnostics = SidecarDiagnostics::new("image", "images");
     for image in root.children().filter(|node| node.has_tag_name("image")) {
         diagnostics.next_position();
-        let name = image.attribute("name").ok_or("it has no name");
+        let name = image.attribute("name").ok_or(Reason::from("it has no name"));
         match name.and_then(|name| reader.files.resolve(name, sidecar)) {
             Ok(media) => {
                 let description = describe(image, &mut diagnostics);
                 descriptions.entry(media).or_default().merge_missing(description);
             }
-            Err(why) => diagnostics.report(why),
+            Err(why) => diagnostics.report(&why),
         }
     }
     reader.report_problems(sidecar, diagnostics);

@@ -18,9 +18,11 @@ use serde_json::value::RawValue;
 
 use super::{
     description::{MediaDescription, push_name},
+    diagnostics::{Reason, SidecarDiagnostics},
     metadata_row::{BoxUnit, read_object},
     own_columns::push_json,
-    sidecar_reader::{METADATA_JSON, SidecarDiagnostics, SidecarReader},
+    sidecar_names::METADATA_JSON,
+    sidecar_reader::SidecarReader,
 };
 use crate::ingest::documents;
 
@@ -165,7 +167,7 @@ fn read_item(
     sidecar: &Path,
     item: &RawValue,
     diagnostics: &mut SidecarDiagnostics,
-) -> Result<(), &'static str> {
+) -> Result<(), Reason> {
     let item: MediaItem<'_> =
         documents::parse_object(item.get()).ok_or("it is not a JSON object of an export")?;
     let media = find_media(reader, sidecar, &item)?;
@@ -192,10 +194,10 @@ fn find_media<'a>(
     reader: &SidecarReader<'a>,
     sidecar: &Path,
     item: &MediaItem<'_>,
-) -> Result<&'a Path, &'static str> {
+) -> Result<&'a Path, Reason> {
     let names = [&item.image_filename, &item.file_path, &item.file_name].into_iter().flatten();
     let names = names.flat_map(|name| [format!("images/{name}"), name.clone()]);
-    let mut found = Err("it has neither image_filename nor file_path");
+    let mut found = Err("it has neither image_filename nor file_path".into());
     for name in names {
         found = reader.files.resolve(&name, sidecar);
         if found.is_ok() {

@@ -9,8 +9,9 @@ use tessera_model::Annotation;
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
+    diagnostics::SidecarDiagnostics,
     metadata_row::{SidecarRow, describe_row},
-    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader},
+    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
 };
 use crate::ingest::documents::{self, XmlLimits, parse_xml};
 

@@ -10,8 +10,9 @@ use tessera_model::Annotation;
 
 use super::{
     description::{BoundingBox, MAX_OBJECTS, MediaDescription, normalized_name, push_name},
+    diagnostics::{Reason, SidecarDiagnostics},
     own_columns::push_json,
-    sidecar_reader::{SidecarDiagnostics, SidecarReader},
+    sidecar_reader::SidecarReader,
 };
 use crate::ingest::documents;
 
@@ -51,7 +52,7 @@ pub(crate) fn read_row(
     sidecar: &Path,
     row: &SidecarRow<'_>,
     diagnostics: &mut SidecarDiagnostics,
-) -> Result<(), &'static str> {
+) -> Result<(), Reason> {
     let name = row.get("file_name").ok_or("it has no file_name")?;
     let name = documents::parse_string(name).ok_or("its file_name is not a string")?;
     let media = reader.files.resolve(&name, sidecar)?;

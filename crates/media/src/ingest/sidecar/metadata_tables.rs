@@ -12,11 +12,11 @@ use tessera_parquet::{Columns, ParquetFile, Source};
 
 use super::{
     description::{MediaDescription, push_name},
+    diagnostics::{Reason, SidecarDiagnostics},
     metadata_row::{BoxUnit, SidecarRow, collect_names, describe_row, read_objects, read_row},
     own_columns::{is_known, push_cell},
-    sidecar_reader::{
-        MAX_SHARED_SIDECAR_BYTES, METADATA_CSV, METADATA_JSONL, SidecarDiagnostics, SidecarReader,
-    },
+    sidecar_names::{METADATA_CSV, METADATA_JSONL},
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
 };
 use crate::ingest::{
     parquet_images::MAX_ROWS,
@@ -91,7 +91,7 @@ fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> O
                 let columns = names.iter().map(String::as_str).zip(row.iter().copied());
                 reader.add_description(media, describe_cells(columns, &mut diagnostics));
             }
-            Err(why) => diagnostics.report(why),
+            Err(why) => diagnostics.report(&why),
         }
     }
     reader.summary(diagnostics)
@@ -196,7 +196,7 @@ fn read_parquet_rows(
         diagnostics.set_position(rows);
         parse_texts(&mut row);
         let text = row.to_string();
-        let row = SidecarRow::parse(&text).ok_or("it is not a JSON object");
+        let row = SidecarRow::parse(&text).ok_or(Reason::from("it is not a JSON object"));
         let end = row.and_then(|row| read_row(reader, sidecar, &row, diagnostics));
         diagnostics.check(end);
         Ok(())

@@ -8,12 +8,15 @@
 mod coco;
 mod cvat;
 mod description;
+mod diagnostics;
 mod export_document;
+mod file_index;
 mod image_annotations;
 mod metadata_row;
 mod metadata_tables;
 mod open_images;
 mod own_columns;
+mod sidecar_names;
 mod sidecar_reader;
 mod text_file;
 mod yolo;
@@ -24,12 +27,14 @@ pub use sidecar_reader::SidecarData;
 
 use std::{ffi::OsStr, path::Path};
 
-pub(crate) use sidecar_reader::{describes_many, parallel_path};
+pub(crate) use file_index::parallel_path;
+pub(crate) use sidecar_names::describes_many;
 
 use super::{FolderScan, OriginalFiles, is_parquet};
+use file_index::FileIndex;
 use image_annotations::{ANNOTATION_FOLDERS, read_json, read_voc};
 use metadata_tables::{read_csv, read_image_tables, read_jsonl, read_parquet};
-use sidecar_reader::{FileIndex, SidecarReader};
+use sidecar_reader::SidecarReader;
 use text_file::{ClassNames, LABEL_FOLDERS, read_class_files};
 
 /// The folders, parallel to the image folder, with a sidecar for each image, and the extension of these sidecars.

@@ -9,10 +9,9 @@ use std::{
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
-    sidecar_reader::{
-        MAX_SHARED_SIDECAR_BYTES, OpenImagesTable, SidecarDiagnostics, SidecarReader,
-        open_images_table,
-    },
+    diagnostics::SidecarDiagnostics,
+    sidecar_names::{OpenImagesTable, open_images_table},
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
 };
 
 /// Maximum size of a table of boxes or labels, which is read in parts. The table of all training images has 2.1 GiB.

@@ -13,9 +13,9 @@ use tessera_model::Annotation;
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_caption, normalized_name, push_name},
-    sidecar_reader::{
-        CLASS_NAME_FILES, MAX_PER_IMAGE_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader,
-    },
+    diagnostics::SidecarDiagnostics,
+    sidecar_names::CLASS_NAME_FILES,
+    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
     yolo,
 };
 

@@ -6,7 +6,7 @@ use tessera_model::Annotation;
 
 use super::{
     description::{BoundingBox, MediaDescription},
-    sidecar_reader::SidecarDiagnostics,
+    diagnostics::SidecarDiagnostics,
     text_file::ClassMap,
 };
 

@@ -60,8 +60,10 @@ fn invalid_entries_are_reported_and_the_others_used() {
     );
     assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "dog")]);
     let why = "category 2: it has no id or no name; \
-         image 1: it is not a JSON object with an id and a file_name; 1 more image; \
-         annotation 2: its bbox is empty or outside the picture; 6 more annotations";
+         image 1: it is not a JSON object with an id and a file_name; image 3: its file_name is not in the folder; \
+         annotation 2: its bbox is empty or outside the picture; \
+         annotation 3: its category_id is not in categories; \
+         annotation 4: its bbox is not a list of four numbers; 4 more annotations";
     assert_eq!(folder.problem_of("coco.json"), why);
     folder.write("coco.json", r#"{"images": 1, "annotations": {}, "categories": ""}"#);
     let why =
@@ -189,6 +191,7 @@ fn scores_segmentations_and_keypoints_are_kept() {
         &Annotation::default(),
     ];
     assert_eq!(annotations, expected);
-    let problem = "annotation 4: one of its polygons is not a list of at least three points; 1 more annotation";
+    let problem = "annotation 4: one of its polygons is not a list of at least three points; \
+         annotation 5: its segmentation is neither polygons nor a mask";
     assert_eq!(folder.problem_of("instances.json"), problem);
 }

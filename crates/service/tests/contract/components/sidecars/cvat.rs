@@ -38,7 +38,9 @@ fn wrong_images_and_shapes_are_named_and_the_others_count() {
         <box label="car" xtl="1" ytl="1" xbr="2" ybr="2"/></image><image/></annotations>"#;
     folder.write("annotations.xml", text);
     assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "car")]);
-    let expected = "image 1: its file_name is not in the folder; 2 more images";
+    let expected = "image 1: its file_name is not in the folder; \
+         image 2: one of its shapes is empty, outside the picture, or without numbers; \
+         image 3: it has no name";
     assert_eq!(folder.problem_of("annotations.xml"), expected);
     folder.write("annotations.xml", "<annotations>");
     assert_eq!(folder.problem_of("annotations.xml"), "line 1: invalid XML");

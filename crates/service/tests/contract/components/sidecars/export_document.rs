@@ -35,7 +35,7 @@ fn wrong_items_are_named_and_the_others_count() {
     let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
     let items = json!([
         [],
-        {"file_path": "../1.jpg", "metadata_items": caption("outside")},
+        {"file_path": "../9.jpg", "metadata_items": caption("outside")},
         {"file_path": "1.jpg", "metadata_items": [
             {"type": "caption"},
             {"type": "unknown", "properties": 3},
@@ -46,12 +46,12 @@ fn wrong_items_are_named_and_the_others_count() {
     let document = json!({"media_items": items}).to_string();
     folder.write("metadata.json", &document);
     assert_eq!(folder.descriptions(), [describe("1.jpg", "", "cat", "", "")]);
-    let expected = "item 1: it is not a JSON object of an export; 3 more items";
+    let expected = "item 1: it is not a JSON object of an export; item 2: its file_name is not in the folder; item 3: the bbox of an object is not a list of four numbers; 1 more item";
     assert_eq!(folder.problem_of("metadata.json"), expected);
     folder.write("metadata.json", &document[..document.len() - 2]);
     assert_eq!(folder.descriptions(), [describe("1.jpg", "", "cat", "", "")]);
     let problem = folder.problem_of("metadata.json");
-    assert!(problem.ends_with("3 more items; line 1: invalid JSON"), "{problem}");
+    assert!(problem.ends_with("1 more item; line 1: invalid JSON"), "{problem}");
 }
 
 #[test]

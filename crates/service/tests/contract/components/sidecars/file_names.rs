@@ -21,7 +21,7 @@ fn write_row(folder: &TestFolder, sidecar: &str, name: &str) {
 #[test]
 fn file_names_are_resolved_by_folder_root_namesake_or_uniqueness() {
     let none = Err("its file_name is not in the folder");
-    let outside = Err("its file_name points outside the folder");
+    let several = "its file_name matches several files in the folder, such as images/train/3.jpg and images/val/3.jpg";
     for (name, sidecar, expected) in [
         ("1.jpg", "metadata.csv", Ok("1.jpg")),
         (" ./1.jpg ", "a/metadata.csv", Ok("a/1.jpg")),
@@ -31,15 +31,17 @@ fn file_names_are_resolved_by_folder_root_namesake_or_uniqueness() {
         ("elsewhere/2.jpg", "metadata.csv", Ok("a/b/2.jpg")),
         ("3.jpg", "annotations/instances_train.json", Ok("images/train/3.jpg")),
         ("3.jpg", "annotations/val.json", Ok("images/val/3.jpg")),
-        ("3.jpg", "all.json", Err("its file_name matches several files in the folder")),
+        ("3.jpg", "all.json", Err(several)),
         ("4", "metadata.csv", Ok("x/4")),
         ("y.jpg", "metadata.csv", none),
         ("9.jpg", "metadata.csv", none),
         ("", "all.json", none),
         ("notes.txt", "metadata.csv", Err("its file_name is not a media file")),
-        ("../1.jpg", "a/metadata.csv", outside),
-        ("a/../1.jpg", "metadata.csv", outside),
-        ("/1.jpg", "metadata.csv", outside),
+        ("../1.jpg", "a/metadata.csv", Ok("1.jpg")),
+        ("a/../1.jpg", "metadata.csv", Ok("1.jpg")),
+        ("../../etc/1.jpg", "a/b/metadata.csv", Ok("a/1.jpg")),
+        ("/1.jpg", "a/metadata.csv", Ok("1.jpg")),
+        ("../../../etc/passwd", "metadata.csv", none),
     ] {
         let folder = TestFolder::with_media(&[
             "1.jpg",
@@ -60,6 +62,70 @@ fn file_names_are_resolved_by_folder_root_namesake_or_uniqueness() {
         if let Err(why) = expected {
             assert!(problem.unwrap().ends_with(why), "{name} in {sidecar}: {problem:?}");
         }
+    }
+}
+
+/// Returns the media file to which a sidecar gives a caption, or the problem of the sidecar.
+fn resolved(media: &[&str], sidecar: &str, name: &str) -> Result<String, String> {
+    let folder = TestFolder::with_media(media);
+    write_row(&folder, sidecar, name);
+    let sidecars = folder.read_sidecars();
+    let media = sidecars.descriptions.iter().find(|(_, d)| d.caption.is_some());
+    let found = media.map(|(path, _)| path.to_str().unwrap().to_owned());
+    found.ok_or_else(|| sidecars.problems[Path::new(sidecar)].clone())
+}
+
+#[test]
+fn names_from_other_machines_are_the_one_file_that_fits() {
+    let media = [
+        "images/train/a.jpg",
+        "images/val/a.jpg",
+        "images/train/My photo (1).JPG",
+        "images/train/cafe\u{301}.png",
+        "images/train/50%25.jpg",
+    ];
+    for (name, expected) in [
+        ("/home/someone/set/images/val/a.jpg", "images/val/a.jpg"),
+        ("C:\\\\data\\\\images\\\\val\\\\a.jpg", "images/val/a.jpg"),
+        ("../images/train/a.jpg", "images/train/a.jpg"),
+        ("..\\\\images\\\\train\\\\a.jpg", "images/train/a.jpg"),
+        ("file:///data/images/val/a.jpg", "images/val/a.jpg"),
+        ("https://example.com/images/val/a.jpg?width=640", "images/val/a.jpg"),
+        ("s3://bucket/set/images/val/a.jpg", "images/val/a.jpg"),
+        ("/data/local-files/?d=set/images/val/a.jpg", "images/val/a.jpg"),
+        ("/data/local-files/?d=images%2Fval%2Fa.jpg", "images/val/a.jpg"),
+        ("my%20photo%20(1).jpg", "images/train/My photo (1).JPG"),
+        ("MY PHOTO (1).jpg", "images/train/My photo (1).JPG"),
+        ("my photo (1)", "images/train/My photo (1).JPG"),
+        ("caf\u{e9}.png", "images/train/cafe\u{301}.png"),
+        ("caf%C3%A9.png", "images/train/cafe\u{301}.png"),
+        ("50%25.jpg", "images/train/50%25.jpg"),
+    ] {
+        let found = resolved(&media, "annotations/all.json", name);
+        assert_eq!(found.as_deref(), Ok(expected), "{name}");
+    }
+}
+
+#[test]
+fn a_name_that_fits_several_files_is_told_apart_by_the_place_of_the_sidecar() {
+    let several = |one: &str, other: &str| {
+        Err(format!(
+            "image 1: its file_name matches several files in the folder, such as {one} and {other}"
+        ))
+    };
+    for (media, sidecar, name, expected) in [
+        (["train/images/a.jpg", "val/images/a.jpg"], "val/annotations/x.json", "a.jpg", Ok(1)),
+        (["train2017/a.jpg", "val2017/a.jpg"], "annotations/instances_val.json", "a.jpg", Ok(1)),
+        (["train/a.jpg", "valid/a.jpg"], "annotations/val_boxes.json", "a.jpg", Ok(1)),
+        (["a.jpg", "train/images/a.jpg"], "train/annotations/x.json", "a.jpg", Ok(1)),
+        (["a.jpg", "x/a.jpg"], "annotations/x_y.json", "/data/a.jpg", Ok(1)),
+        (["A.jpg", "a.jpg"], "annotations/all.json", "a.jpg", Ok(1)),
+        (["a.JPG", "a.jpg"], "annotations/all.json", "A.jpg", several("a.JPG", "a.jpg")),
+        (["x/a.jpg", "y/a.jpg"], "annotations/all.json", "a.jpg", several("x/a.jpg", "y/a.jpg")),
+        (["x/a.jpg", "y/a.png"], "annotations/all.json", "a", several("x/a.jpg", "y/a.png")),
+    ] {
+        let expected = expected.map(|number: usize| media[number].to_owned());
+        assert_eq!(resolved(&media, sidecar, name), expected, "{name} in {sidecar}");
     }
 }
 

@@ -35,7 +35,10 @@ fn wrong_shapes_are_named_and_the_others_count() {
         [shape("", "[[0, 0], [1, 1]]"), shape("dog", "[[0, 0], [1, 1]]"), shape("cat", "[]")];
     folder.write("1.json", format!(r#"{{"shapes": [{}]}}"#, shapes.join(",")));
     assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "dog")]);
-    assert_eq!(folder.problem_of("1.json"), "shape 1: it has no label; 1 more shape");
+    assert_eq!(
+        folder.problem_of("1.json"),
+        "shape 1: it has no label; shape 3: it is empty or outside the picture"
+    );
 }
 
 #[test]

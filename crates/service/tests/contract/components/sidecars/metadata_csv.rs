@@ -14,7 +14,7 @@ fn invalid_rows_are_reported_and_the_others_used() {
         "4.jpg,good,,\"[\"\"kept\"\", 1]\",,[tag],,[\r\n",
         ",nobody's\r\n",
         "9.jpg,nothing\r\n",
-        "/5.jpg,outside\r\n",
+        "/8.jpg,outside\r\n",
     );
     folder.write("metadata.csv", table);
     let expected = [
@@ -24,7 +24,7 @@ fn invalid_rows_are_reported_and_the_others_used() {
         describe("deep/3.jpg", "", "deep", "", "cat"),
     ];
     assert_eq!(folder.descriptions(), expected);
-    let why = "line 7: its labels are not a list of strings; 3 more lines";
+    let why = "line 7: its labels are not a list of strings; line 8: it has no file_name; line 9: its file_name is not in the folder; 1 more line";
     assert_eq!(folder.problem_of("metadata.csv"), why);
 }
 

@@ -17,7 +17,7 @@ const ROWS: &str = concat!(
     "\n",
     r#"["3.jpg"]"#,
     "\n",
-    r#"{"file_name": "../2.jpg", "caption": "outside"}"#,
+    r#"{"file_name": "../9.jpg", "caption": "outside"}"#,
     "\n",
     r#"{"file_name": "5.jpg", "caption": null, "labels": null}"#,
     "\n",
@@ -38,7 +38,8 @@ fn invalid_rows_are_reported_and_the_others_used() {
         describe("a/1.jpg", "A red boat.", "boat sea", "", ""),
     ];
     assert_eq!(folder.descriptions(), expected);
-    let why = "line 4: one of its objects has no name; 6 more lines; \
+    let why = "line 4: one of its objects has no name; line 5: it has no file_name; \
+               line 6: its file_name is not a string; 4 more lines; \
                columns not kept: extra (a value is a list or an object)";
     assert_eq!(reading.problems["metadata.jsonl".as_ref() as &std::path::Path], why);
 }

@@ -33,7 +33,8 @@ fn wrong_rows_are_named_and_the_others_count() {
         describe("2.jpg", "four", "tree house", "", ""),
     ];
     assert_eq!(folder.descriptions(), expected);
-    let expected = "row 1: its label is not a string; 3 more rows";
+    let expected = "row 1: its label is not a string; \
+         row 2: its file_name is not in the folder; row 3: it has no file_name; 1 more row";
     assert_eq!(folder.problem_of("metadata.parquet"), expected);
 }
 

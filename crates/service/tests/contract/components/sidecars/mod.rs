@@ -160,26 +160,17 @@ fn rows_cannot_describe_sidecars() {
     };
     for path in [
         "metadata.jsonl",
-        "a/metadata.csv",
-        "a/metadata.parquet",
-        "a/metadata.json",
         "a/b.txt",
         "a.xml",
         "any.json",
-        "x/annotations/a.json",
-        "train/_annotations.coco.json",
         "data.yaml",
-        "a/dataset.yaml",
-        "data.yml",
         "obj.names",
-        "a/b.cls",
-        "oidv6-train-annotations-bbox.csv",
-        "a/class-descriptions.csv",
-        "_darknet.labels",
+        "b.CLS",
+        "a.tsv",
     ] {
         assert!(!is_described(path), "{path}");
     }
-    for path in ["a.jpg", "a/any.json", "other.jsonl", "other.csv", "other.yaml", "txt", "a.md"] {
+    for path in ["a.jpg", "txt", "a.md"] {
         assert!(is_described(path), "{path}");
     }
 }
@@ -266,7 +257,7 @@ proptest! {
         let reading = folder.read_sidecars();
         for (path, problem) in &reading.problems {
             prop_assert!(sidecars.iter().any(|sidecar| path == Path::new(sidecar)));
-            prop_assert!(problem.chars().count() < 300 && !problem.contains('\n'), "{}", problem);
+            prop_assert!(problem.chars().count() < 1_000 && !problem.contains('\n'), "{}", problem);
         }
         for path in reading.descriptions.keys() {
             prop_assert!(["a.jpg", "images/b.jpg"].iter().any(|media| path == Path::new(media)));

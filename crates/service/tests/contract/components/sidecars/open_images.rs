@@ -64,7 +64,10 @@ fn wrong_rows_are_named_and_the_others_count() {
             "line 2: its LabelName is not in a class-descriptions CSV of the folder",
         ),
         ("00b,/m/0k4j,0,1,0,1", "line 2: its ImageID matches several files in the folder"),
-        (",/m/0k4j,0,1,0,1\n00a,,0,1,0,1\n", "line 2: it has no ImageID; 1 more line"),
+        (
+            ",/m/0k4j,0,1,0,1\n00a,,0,1,0,1\n",
+            "line 2: it has no ImageID; line 3: it has no LabelName",
+        ),
     ] {
         folder.write(name, rows(&format!("{text}\n00a,/m/0k4j,0,1,0,1")));
         assert_eq!(folder.problem_of(name), why, "{text}");

@@ -48,7 +48,8 @@ fn boxes_in_parallel_folders_use_the_nearest_class_names() {
         describe("own/images/3.jpg", "", "", "", "bird"),
     ];
     assert_eq!(folder.descriptions(), expected);
-    let why = "line 2: it is not a class and a box in numbers; 1 more line";
+    let why = "line 2: it is not a class and a box in numbers; \
+         line 3: its box is empty or outside the picture";
     assert_eq!(folder.problem_of("labels/val/2.txt"), why);
     assert_eq!(folder.read_sidecars().sidecars.len(), 6);
 }

@@ -72,7 +72,10 @@ fn invalid_objects_are_reported_and_other_xml_ignored() {
     let objects = objects.map(|object| format!("<object>{object}</object>")).concat();
     folder.write("1.xml", format!("<annotation>{objects}</annotation>"));
     assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "good")]);
-    assert_eq!(folder.problem_of("1.xml"), "object 2: it has no name; 4 more objects");
+    assert_eq!(
+        folder.problem_of("1.xml"),
+        "object 2: it has no name; object 3: it has no bndbox; object 4: its bndbox does not have four numbers; 2 more objects"
+    );
     folder.write("1.xml", "<svg><object/></svg>");
     let reading = folder.read_sidecars();
     assert!(reading.sidecars.is_empty() && reading.problems.is_empty());

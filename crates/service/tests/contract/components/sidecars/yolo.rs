@@ -113,7 +113,8 @@ fn invalid_lines_are_reported_and_the_others_used() {
     folder.write("labels/1.txt", text);
     folder.write("classes.txt", "dog");
     assert_eq!(labels(&folder), ["dog", "class 9"]);
-    let why = "line 3: its box is empty or outside the picture; 2 more lines";
+    let why = "line 3: its box is empty or outside the picture; \
+         line 5: it is not a class and a box in numbers; 1 more line";
     assert_eq!(folder.problem_of("labels/1.txt"), why);
 }
 

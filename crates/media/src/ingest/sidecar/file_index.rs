@@ -1,0 +1,287 @@
+//! Finds the media file that a sidecar refers to by a name, and the sidecars of a media file. Names come from the
+//! machines, tools and file systems on which a sidecar was written, so a name only has to fit one file of the folder.
+//! No name leads out of the folder, because names are only compared with the listed files.
+
+use std::{
+    borrow::Cow,
+    cell::OnceCell,
+    collections::{BTreeSet, HashSet},
+    ffi::OsStr,
+    path::{Component, Path, PathBuf},
+};
+
+use percent_encoding::percent_decode_str;
+use tessera_model::{FileKind, search_form};
+
+use super::{diagnostics::Reason, sidecar_names::may_be_sidecar};
+use crate::ingest::{FolderScan, file_names::printable_path};
+
+/// Names of image folders that have a parallel folder of sidecars.
+const IMAGE_FOLDERS: [&str; 3] = ["images", "JPEGImages", "image_2"];
+
+/// Returns the path of a sidecar in a folder parallel to that of its image.
+pub(crate) fn parallel_path(media: &Path, folder: &str, extension: &str) -> Option<PathBuf> {
+    let parts: Vec<_> = media.iter().collect();
+    let position =
+        parts.iter().rposition(|part| IMAGE_FOLDERS.iter().any(|images| part == images))?;
+    let mut path: PathBuf = parts[..position].iter().collect();
+    path.push(folder);
+    path.extend(&parts[position + 1..]);
+    Some(path.with_extension(extension))
+}
+
+pub(crate) struct FileIndex<'a> {
+    scan: &'a FolderScan,
+    paths: HashSet<&'a Path>,
+    /// The files by their path without case, from the name up to the root. Built on demand.
+    by_name: OnceCell<Vec<(Box<str>, &'a Path)>>,
+    /// The extensions of the media files in lower case. Built on demand.
+    media_extensions: OnceCell<BTreeSet<String>>,
+}
+
+impl<'a> FileIndex<'a> {
+    pub fn new(scan: &'a FolderScan) -> Self {
+        let paths = scan.files.iter().map(|file| file.path.as_path()).collect();
+        Self { scan, paths, by_name: OnceCell::new(), media_extensions: OnceCell::new() }
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &'a Path> + use<'a> {
+        self.scan.files.iter().map(|file| file.path.as_path())
+    }
+
+    pub fn media(&self) -> impl Iterator<Item = &'a Path> + use<'a> {
+        self.all().filter(|path| is_media(path))
+    }
+
+    /// Returns the files with this name, the least nested ones first.
+    pub(crate) fn with_name(&self, name: &str) -> Vec<&'a Path> {
+        let named = |path: &&Path| path.file_name() == Some(OsStr::new(name));
+        let mut paths: Vec<_> = self.all().filter(named).collect();
+        paths.sort_by_key(|path| path.components().count());
+        paths
+    }
+
+    pub fn get(&self, path: &Path) -> Option<&'a Path> {
+        self.paths.get(path).copied()
+    }
+
+    pub(crate) fn sidecar_beside(&self, media: &Path, extension: &str) -> Option<&'a Path> {
+        self.get(&media.with_extension(extension))
+    }
+
+    /// Returns the sidecar of a media file in a parallel folder: `labels/b/a.txt` for `images/b/a.jpg`.
+    pub(crate) fn sidecar_in_parallel_folder(
+        &self,
+        media: &Path,
+        folder: &str,
+        extension: &str,
+    ) -> Option<&'a Path> {
+        self.get(&parallel_path(media, folder, extension)?)
+    }
+
+    /// Finds the media file that a record of `sidecar` calls `name`. The name is a path relative to the sidecar, or it
+    /// fits exactly one file of the folder: by its last parts, by the place of the sidecar, or without an extension. A
+    /// frame of a video is called as if it were in a folder named like the video. The error explains why no file was
+    /// found.
+    pub fn resolve(&self, name: &str, sidecar: &Path) -> Result<&'a Path, Reason> {
+        for spelling in spellings(name) {
+            if let Some(found) = self.find(&spelling, sidecar) {
+                let media = found?;
+                return if may_be_sidecar(media) {
+                    Err("its file_name is not a media file".into())
+                } else {
+                    Ok(media)
+                };
+            }
+        }
+        Err("its file_name is not in the folder".into())
+    }
+
+    fn find(&self, name: &str, sidecar: &Path) -> Option<Result<&'a Path, Reason>> {
+        let beside = joined(sidecar.parent().unwrap_or(Path::new("")), name);
+        if let Some(found) =
+            self.get(&beside).or_else(|| self.get(beside.parent().filter(|path| is_media(path))?))
+        {
+            return Some(Ok(found));
+        }
+        let path = joined(Path::new(""), name);
+        let mut candidates = self.ending_like(&path);
+        if let Some(video) = path.parent().filter(|path| candidates.is_empty() && is_media(path)) {
+            candidates = self.ending_like(video);
+        }
+        if candidates.is_empty() && !is_media(&path) {
+            candidates = self.with_media_extension(&path);
+        }
+        (!candidates.is_empty()).then(|| only_one(candidates, &path, sidecar))
+    }
+
+    /// Returns the files whose paths end like `path` in as many parts as possible, regardless of case and of the
+    /// normalization of Unicode.
+    fn ending_like(&self, path: &Path) -> Vec<&'a Path> {
+        let files = self.by_name.get_or_init(|| {
+            let mut files: Vec<_> =
+                self.all().map(|path| (reversed(path, usize::MAX).into(), path)).collect();
+            files.sort_unstable();
+            files
+        });
+        let matching = |parts| {
+            let wanted = reversed(path, parts);
+            let start = files.partition_point(|(key, _)| **key < *wanted);
+            let length = files[start..].partition_point(|(key, _)| key.starts_with(&wanted));
+            &files[start..start + length]
+        };
+        let parts = path.iter().count();
+        if parts == 0 || matching(1).is_empty() {
+            return Vec::new();
+        }
+        let longest = (1..=parts.min(MAX_PARTS)).rev().map(matching).find(|it| !it.is_empty());
+        longest.unwrap_or_default().iter().map(|(_, path)| *path).collect()
+    }
+
+    /// Returns the media files that are called like `path`, which has no extension.
+    fn with_media_extension(&self, path: &Path) -> Vec<&'a Path> {
+        let extensions = self.media_extensions.get_or_init(|| {
+            let extensions = self.media().filter_map(|path| path.extension()?.to_str());
+            extensions.map(str::to_lowercase).collect()
+        });
+        let with_extension = |extension| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(".");
+            name.push(extension);
+            self.ending_like(Path::new(&name))
+        };
+        let mut found: Vec<_> = extensions.iter().flat_map(with_extension).collect();
+        keep_best(&mut found, |file| matching_parts(&file.with_extension(""), path));
+        found
+    }
+}
+
+/// The number of parts of a name that are compared, from its end.
+const MAX_PARTS: usize = 16;
+/// The number of files of the same name that are told apart.
+const MAX_CANDIDATES: usize = 256;
+
+/// Returns the last parts of a path, beginning with the last one, in the form in which names are compared.
+fn reversed(path: &Path, parts: usize) -> String {
+    let mut key = String::new();
+    for part in path.iter().rev().take(parts) {
+        key += &search_form(&part.to_string_lossy());
+        key.push('/');
+    }
+    key
+}
+
+/// Returns the number of parts at the end of two paths that are the same.
+fn matching_parts(one: &Path, other: &Path) -> usize {
+    let is_same = |(a, b): &(&OsStr, &OsStr)| {
+        a == b || search_form(&a.to_string_lossy()) == search_form(&b.to_string_lossy())
+    };
+    one.iter().rev().zip(other.iter().rev()).take_while(is_same).count()
+}
+
+/// Returns the ways to read a name, beginning with the most literal one.
+fn spellings(name: &str) -> Vec<Cow<'_, str>> {
+    let name = name.trim();
+    // Label Studio names a file by a query: `/data/local-files/?d=images/a.jpg`.
+    let query = name.split_once("?d=").map(|(_, path)| path);
+    // A URL may have a query after the path, and a table that was written on Windows contains backslashes.
+    let address = name.contains("://").then(|| name.split(['?', '#']).next().unwrap_or(name));
+    let local = query.or(address).unwrap_or(name).replace('\\', "/");
+    let decoded = percent_decode_str(&local).decode_utf8().ok().map(Cow::into_owned);
+    let mut spellings = vec![Cow::Borrowed(name)];
+    for other in [Some(local), decoded].into_iter().flatten() {
+        if spellings.iter().all(|known| **known != other) {
+            spellings.push(other.into());
+        }
+    }
+    spellings
+}
+
+/// Returns a path below `folder`. Parts that lead above the root of all files are left out.
+fn joined(folder: &Path, name: &str) -> PathBuf {
+    let mut path = folder.to_owned();
+    for part in Path::new(name).components() {
+        match part {
+            Component::Normal(part) => path.push(part),
+            Component::ParentDir => {
+                path.pop();
+            }
+            Component::RootDir => path = PathBuf::new(),
+            Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    path
+}
+
+/// Returns the only file that fits best: near the sidecar, in a folder of the same name as the sidecar (`train/a.jpg`
+/// for `instances_train.json`), in the same spelling, or at the same place below the root.
+fn only_one<'a>(mut files: Vec<&'a Path>, name: &Path, sidecar: &Path) -> Result<&'a Path, Reason> {
+    let folder = sidecar.parent().unwrap_or(Path::new(""));
+    if files.len() <= MAX_CANDIDATES {
+        keep_best(&mut files, |file| {
+            file.iter().zip(folder).take_while(|(one, other)| one == other).count()
+        });
+        let words = words(sidecar);
+        keep_best(&mut files, |file| folders_named(file, &words));
+        keep_best(&mut files, |file| {
+            file.iter().rev().zip(name.iter().rev()).take_while(|(one, other)| one == other).count()
+        });
+        keep_best(&mut files, |file| usize::from(*file == name));
+    }
+    match files[..] {
+        [] => Err("its file_name is not in the folder".into()),
+        [file] => Ok(file),
+        [one, other, ..] => Err(format!(
+            "its file_name matches several files in the folder, such as {} and {}",
+            printable_path(one).as_str(),
+            printable_path(other).as_str()
+        )
+        .into()),
+    }
+}
+
+fn keep_best<'a>(files: &mut Vec<&'a Path>, score: impl Fn(&&'a Path) -> usize) {
+    if files.len() > 1 {
+        let best = files.iter().map(&score).max();
+        files.retain(|file| Some(score(file)) == best);
+    }
+}
+
+/// Returns the words in the path of a sidecar that may name a part of a dataset: folders, the whole name, and the words
+/// of the name.
+fn words(sidecar: &Path) -> Vec<String> {
+    let path = sidecar.with_extension("");
+    let parts = path.iter().map(|part| search_form(&part.to_string_lossy()));
+    let mut words: Vec<String> = parts.collect();
+    if let Some(name) = words.last().cloned() {
+        words.extend(name.split(['_', '-', '.', ' ']).map(str::to_owned));
+    }
+    words
+}
+
+/// Returns how well the folders of a file match the words. The same word counts more than the same split of a dataset.
+fn folders_named(file: &Path, words: &[String]) -> usize {
+    let folders = file.parent().into_iter().flatten();
+    let score = |folder: &OsStr| {
+        let folder = search_form(&folder.to_string_lossy());
+        let is_same_split =
+            |word: &String| split_name(word).is_some_and(|it| split_name(&folder) == Some(it));
+        if words.contains(&folder) { 2 } else { usize::from(words.iter().any(is_same_split)) }
+    };
+    folders.map(score).sum()
+}
+
+/// Returns the split of a dataset that a word names, in one of its usual spellings: `train2017`, `valid`.
+fn split_name(word: &str) -> Option<&'static str> {
+    match word.trim_end_matches(|c: char| c.is_ascii_digit()) {
+        "train" | "training" => Some("train"),
+        "val" | "valid" | "validation" | "dev" => Some("val"),
+        "test" | "testing" => Some("test"),
+        _ => None,
+    }
+}
+
+pub(crate) fn is_media(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    FileKind::from_name(&name).is_media()
+}
