@@ -54,32 +54,31 @@ fn without_profile([cyan, magenta, yellow, black]: [u8; 4]) -> [u8; 3] {
 /// Decodes the JPEG to sRGB, with at least `min_side` pixels on the shorter side.
 pub fn decode_cmyk_jpeg(bytes: &[u8], jpeg: &Jpeg, min_side: u32) -> Result<RgbImage, DecodeError> {
     let size = jpeg.size();
-    // The decoder keeps four samples per pixel, and for a progressive JPEG also their coefficients of two bytes each.
-    let bytes_per_pixel = if jpeg.is_progressive() { 12 } else { 4 };
-    let _lock = lock_memory(bytes_per_pixel * u64::from(size.0) * u64::from(size.1))?;
-    let (mut samples, stored_colors) =
-        decode_samples(bytes).map_err(|error| DecodeError(format!("damaged JPEG: {error}")))?;
+    let _lock = lock_memory(jpeg.estimated_bytes())?;
+    let mut samples = if jpeg.has_common_layout() {
+        decode_samples(bytes, jpeg.is_ycck())
+            .map_err(|error| DecodeError(format!("damaged JPEG: {error}")))?
+    } else {
+        jpeg.decode_uncommon_samples()?
+    };
     if samples.len() as u64 != 4 * u64::from(size.0) * u64::from(size.1) {
         return Err(DecodeError("the decoder gave too few pixels".to_owned()));
     }
     let width = usize::try_from(size.0).unwrap_or(usize::MAX);
-    let is_ycck = stored_colors == ColorSpace::YCCK;
-    let colors = jpeg.source_colors();
+    let (is_ycck, colors) = (jpeg.is_ycck(), jpeg.source_colors());
     convert_cmyk_rows(&mut samples, width, colors.as_ref(), |stored| stored_inks(stored, is_ycck));
     to_picture(samples, size, ColorType::Rgb8, min_side, None)
 }
 
-/// Returns the samples as stored, and whether they are CMYK or YCCK.
-fn decode_samples(bytes: &[u8]) -> Result<(Vec<u8>, ColorSpace), DecodeErrors> {
+/// Returns the samples as stored.
+fn decode_samples(bytes: &[u8], is_ycck: bool) -> Result<Vec<u8>, DecodeErrors> {
+    let stored = if is_ycck { ColorSpace::YCCK } else { ColorSpace::CMYK };
     let options = DecoderOptions::default()
         .set_strict_mode(false)
         .set_max_width(usize::MAX)
-        .set_max_height(usize::MAX);
-    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
-    decoder.decode_headers()?;
-    let colors = decoder.input_colorspace().unwrap_or(ColorSpace::CMYK);
-    decoder.set_options(options.jpeg_set_out_colorspace(colors));
-    Ok((decoder.decode()?, colors))
+        .set_max_height(usize::MAX)
+        .jpeg_set_out_colorspace(stored);
+    JpegDecoder::new_with_options(ZCursor::new(bytes), options).decode()
 }
 
 /// Returns the amounts of cyan, magenta, yellow and black. A JPEG stores inks inverted, which Adobe began and every

@@ -155,6 +155,8 @@ fn open_jpeg(
         jpeg.check_complete()?;
         if jpeg.is_cmyk() {
             decode_cmyk_jpeg(bytes, &jpeg, min_side)?
+        } else if !jpeg.has_common_layout() {
+            jpeg.decode_uncommon(min_side)?
         } else {
             RasterDecoder::open(bytes, PictureFormat::Jpeg)?.decode(min_side)?
         }

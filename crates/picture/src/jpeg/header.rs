@@ -41,15 +41,18 @@ pub struct Header {
     pub scan_start: usize,
     /// Whether the scaled decoder supports the file: one sequential scan of 8 bits.
     pub is_baseline: bool,
-    /// Whether the decoder needs all coefficients before it can produce the first pixel.
-    pub is_progressive: bool,
+    /// Whether the layout is one of those that nearly all encoders write: progressive or with one scan, with sampling
+    /// factors that are powers of two, and with no component that has more samples than the first one.
+    pub has_common_layout: bool,
+    /// The marker of the frame, which says how pixels are coded.
+    frame_marker: u8,
     quantization_tables: [Option<[u16; 64]>; 4],
     dc: [Option<Arc<HuffmanTable>>; 4],
     ac: [Option<Arc<HuffmanTable>>; 4],
     /// The parts of the color profile: the number of each part, and its position in the file.
     profile_parts: Vec<(u8, Range<usize>)>,
     has_jfif: bool,
-    adobe_transform: Option<u8>,
+    pub adobe_transform: Option<u8>,
 }
 
 impl Header {
@@ -80,6 +83,11 @@ impl Header {
             }
             at = next;
         }
+    }
+
+    /// Whether a decoder needs all coefficients before it can produce the first pixel.
+    pub fn is_progressive(&self) -> bool {
+        self.frame_marker & 3 == 2
     }
 
     pub fn mcu_counts(&self) -> (usize, usize) {
@@ -139,11 +147,16 @@ impl Header {
                 ac: 0,
             });
         }
+        self.has_common_layout = self.components.first().map(|it| it.sampling)
+            == Some(self.max_sampling())
+            && self.components.iter().all(|component| {
+                component.sampling.0.is_power_of_two() && component.sampling.1.is_power_of_two()
+            });
         // A single component is not interleaved, so its MCU is one block, whatever the header says.
         if let [only] = self.components.as_mut_slice() {
             only.sampling = (1, 1);
         }
-        self.is_progressive = marker & 3 == 2;
+        self.frame_marker = marker;
         self.is_baseline =
             matches!(marker, 0xC0 | 0xC1) && precision == 8 && self.has_integral_sampling();
         Ok(())
@@ -165,9 +178,9 @@ impl Header {
             return Err(JpegError::Damaged("a scan before the frame"));
         }
         let count = usize::from(*body.first().ok_or(JpegError::Truncated)?);
-        let is_whole =
-            count == self.components.len() && body.get(1 + 2 * count..) == Some(&[0, 63, 0]);
-        self.is_baseline &= is_whole;
+        let is_interleaved = count == self.components.len();
+        self.has_common_layout &= is_interleaved || self.is_progressive();
+        self.is_baseline &= is_interleaved && body.get(1 + 2 * count..) == Some(&[0, 63, 0]);
         for (component, entry) in self.components.iter_mut().zip(body[1..].chunks_exact(2)) {
             self.is_baseline &= component.id == entry[0];
             component.dc = usize::from(entry[1] >> 4 & 3);

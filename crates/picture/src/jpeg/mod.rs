@@ -2,8 +2,8 @@
 //!
 //! A thumbnail of a 12-megapixel photograph has a few hundred pixels on a side, so a full decode wastes most of its
 //! work. This decoder skips the coefficients that are invisible at the reduced size, and applies the cosine transform
-//! at that size. It supports sequential 8-bit files with one scan, as nearly all photographs are; the `image` crate
-//! decodes all other JPEGs.
+//! at that size. It supports sequential 8-bit files with one scan, as nearly all photographs are. The `image` crate
+//! decodes all other JPEGs, except those of an uncommon layout.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -19,6 +19,7 @@ mod huffman;
 mod scan;
 #[cfg(test)]
 mod tests;
+mod uncommon;
 
 pub use error::{JpegError, MAX_SCANS};
 pub use header::segments_before_scan;
@@ -61,8 +62,18 @@ impl<'a> Jpeg<'a> {
         self.header.components.len() == 4
     }
 
+    /// Whether the first three of these four colors are stored as brightness and two differences.
+    pub fn is_ycck(&self) -> bool {
+        self.is_cmyk() && self.header.adobe_transform == Some(2)
+    }
+
     pub fn is_progressive(&self) -> bool {
-        self.header.is_progressive
+        self.header.is_progressive()
+    }
+
+    /// Whether the decoder of the `image` crate supports the file.
+    pub fn has_common_layout(&self) -> bool {
+        self.header.has_common_layout
     }
 
     /// Returns the ICC profile of the picture.

@@ -10,6 +10,8 @@ mod fit;
 mod formats;
 mod heif;
 mod jpeg;
+mod jpeg_layouts;
+mod jpeg_writer;
 mod libraries;
 mod other_programs;
 mod sixel;

@@ -1,0 +1,75 @@
+//! Decodes JPEG files at full size whose layout is legal but uncommon: a scan for each component, or components with
+//! more samples than the first one. The decoder of the `image` crate draws stripes for these files, so that another
+//! crate decodes them.
+
+use image::{ColorType, RgbImage};
+use jpeg_decoder::{ColorTransform, Decoder, Error};
+
+use super::{Jpeg, header::ColorSpace, scan::ycbcr_to_rgb};
+use crate::{
+    limits::{Deadline, DecodeError, TimedReader, lock_memory},
+    raster::to_picture,
+};
+
+impl Jpeg<'_> {
+    /// Decodes a gray or colored picture of an uncommon layout to sRGB, with at least `min_side` pixels on the shorter
+    /// side.
+    pub fn decode_uncommon(&self, min_side: u32) -> Result<RgbImage, DecodeError> {
+        let _lock = lock_memory(self.estimated_bytes())?;
+        let mut samples = self.decode_uncommon_samples()?;
+        if self.header.color_space() == ColorSpace::YCbCr && self.header.components.len() == 3 {
+            samples.as_chunks_mut().0.iter_mut().for_each(|color| *color = ycbcr_to_rgb(*color));
+        }
+        let color = if self.header.components.len() == 1 { ColorType::L8 } else { ColorType::Rgb8 };
+        to_picture(samples, self.size(), color, min_side, self.source_colors().as_ref())
+    }
+
+    /// Decodes the samples of all components, as they are stored, of a picture of an uncommon layout.
+    pub fn decode_uncommon_samples(&self) -> Result<Vec<u8>, DecodeError> {
+        let deadline = Deadline::new();
+        let mut decoder = Decoder::new(TimedReader::new(self.bytes, deadline.clone()));
+        // These transforms change no color: the first one copies, and the second one only inverts.
+        let is_inverted = self.is_cmyk();
+        decoder.set_color_transform(if is_inverted {
+            ColorTransform::CMYK
+        } else {
+            ColorTransform::RGB
+        });
+        let result = decoder.decode();
+        deadline.check()?;
+        let mut samples = result.map_err(|error| describe(&error))?;
+        let (width, height) = self.size();
+        if samples.len() as u64 != u64::from(width) * u64::from(height) * self.components() {
+            return Err(DecodeError("the decoder gave too few pixels".to_owned()));
+        }
+        if is_inverted {
+            for sample in &mut samples {
+                *sample = 255 - *sample;
+            }
+        }
+        Ok(samples)
+    }
+
+    /// Returns an upper bound for the peak memory: the samples of each component with those beyond the edge of the
+    /// picture, the coefficients of a progressive picture, and the samples that are made from them.
+    pub fn estimated_bytes(&self) -> u64 {
+        let (across, down) = self.header.mcu_counts();
+        let blocks: usize =
+            self.header.components.iter().map(|it| it.sampling.0 * it.sampling.1).sum();
+        let stored = (across * down * blocks) as u64 * 64;
+        let (width, height) = self.size();
+        let bytes_per_sample = if self.is_progressive() { 3 } else { 1 };
+        bytes_per_sample * stored + u64::from(width) * u64::from(height) * self.components()
+    }
+
+    fn components(&self) -> u64 {
+        self.header.components.len() as u64
+    }
+}
+
+fn describe(error: &Error) -> DecodeError {
+    DecodeError(match error {
+        Error::Unsupported(_) => format!("a kind of JPEG that cannot be opened: {error}"),
+        _ => format!("damaged JPEG: {error}"),
+    })
+}
